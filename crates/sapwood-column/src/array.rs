@@ -1,0 +1,178 @@
+use crate::{DType, Values};
+use sapwood_span::{Error, Result};
+
+/// A column of entries, of any nesting.
+///
+/// Offsets are 64-bit, start at 0, never fall, and number one more than the entries.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Array {
+    /// One number per entry.
+    Flat(Values),
+    /// `size` items of `content` per entry; `len` entries (kept, since `size` may be 0).
+    Regular {
+        /// Items per entry.
+        size: usize,
+        /// Entries.
+        len: usize,
+        /// `size * len` items.
+        content: Box<Array>,
+    },
+    /// A list of any length per entry.
+    List {
+        /// Where each entry's items begin in `content`; one more than the entries.
+        offsets: Vec<i64>,
+        /// The items of all entries, one after another.
+        content: Box<Array>,
+    },
+    /// A string of bytes per entry; ROOT does not say which encoding.
+    Text {
+        /// Where each entry's bytes begin; one more than the entries.
+        offsets: Vec<i64>,
+        /// The bytes of all entries.
+        bytes: Vec<u8>,
+    },
+    /// Several named columns of the same length.
+    Record {
+        /// Entries (kept, since there may be no fields).
+        len: usize,
+        /// Names and columns, in the order of the file.
+        fields: Vec<(String, Array)>,
+    },
+}
+
+impl Array {
+    /// Entries in this column.
+    pub fn len(&self) -> usize {
+        match self {
+            Array::Flat(v) => v.len(),
+            Array::Regular { len, .. } | Array::Record { len, .. } => *len,
+            Array::List { offsets, .. } | Array::Text { offsets, .. } => offsets.len().saturating_sub(1),
+        }
+    }
+
+    /// Whether there is no entry.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The type of the numbers at the bottom, where there is one kind of them.
+    pub fn dtype(&self) -> Option<DType> {
+        match self {
+            Array::Flat(v) => Some(v.dtype()),
+            Array::Regular { content, .. } | Array::List { content, .. } => content.dtype(),
+            Array::Text { .. } | Array::Record { .. } => None,
+        }
+    }
+
+    /// Bytes of memory the column takes.
+    pub fn nbytes(&self) -> usize {
+        match self {
+            Array::Flat(v) => v.nbytes(),
+            Array::Regular { content, .. } => content.nbytes(),
+            Array::List { offsets, content } => offsets.len() * 8 + content.nbytes(),
+            Array::Text { offsets, bytes } => offsets.len() * 8 + bytes.len(),
+            Array::Record { fields, .. } => fields.iter().map(|(_, a)| a.nbytes()).sum(),
+        }
+    }
+
+    /// Entries `start..stop` (clipped to what there is), copied.
+    pub fn slice(&self, start: usize, stop: usize) -> Array {
+        let stop = stop.min(self.len());
+        let start = start.min(stop);
+        match self {
+            Array::Flat(v) => Array::Flat(v.slice(start, stop)),
+            Array::Regular { size, content, .. } => Array::Regular {
+                size: *size,
+                len: stop - start,
+                content: Box::new(content.slice(start * size, stop * size)),
+            },
+            Array::List { offsets, content } => {
+                let (offsets, from, to) = cut_offsets(offsets, start, stop);
+                Array::List { offsets, content: Box::new(content.slice(from, to)) }
+            }
+            Array::Text { offsets, bytes } => {
+                let (offsets, from, to) = cut_offsets(offsets, start, stop);
+                Array::Text { offsets, bytes: bytes[from..to].to_vec() }
+            }
+            Array::Record { fields, .. } => Array::Record {
+                len: stop - start,
+                fields: fields.iter().map(|(n, a)| (n.clone(), a.slice(start, stop))).collect(),
+            },
+        }
+    }
+
+    /// Appends the entries of `other`.
+    ///
+    /// # Errors
+    /// `Invalid` when the two are not of the same shape and type; `self` may then hold part of it.
+    pub fn append(&mut self, other: &Array) -> Result<()> {
+        match (self, other) {
+            (Array::Flat(a), Array::Flat(b)) if a.dtype() == b.dtype() => {
+                let joined = a.append(b);
+                debug_assert!(joined);
+                Ok(())
+            }
+            (Array::Regular { size, len, content }, Array::Regular { size: s2, len: l2, content: c2 })
+                if size == s2 =>
+            {
+                *len += l2;
+                content.append(c2)
+            }
+            (Array::List { offsets, content }, Array::List { offsets: o2, content: c2 }) => {
+                append_offsets(offsets, o2);
+                content.append(c2)
+            }
+            (Array::Text { offsets, bytes }, Array::Text { offsets: o2, bytes: b2 }) => {
+                append_offsets(offsets, o2);
+                bytes.extend_from_slice(b2);
+                Ok(())
+            }
+            (Array::Record { len, fields }, Array::Record { len: l2, fields: f2 }) if fields.len() == f2.len() => {
+                *len += l2;
+                fields.iter_mut().zip(f2).try_for_each(|((_, a), (_, b))| a.append(b))
+            }
+            _ => Err(Error::invalid("columns of different types cannot be joined")),
+        }
+    }
+}
+
+fn cut_offsets(offsets: &[i64], start: usize, stop: usize) -> (Vec<i64>, usize, usize) {
+    if offsets.is_empty() {
+        return (vec![0], 0, 0);
+    }
+    let base = offsets[start];
+    (offsets[start..=stop].iter().map(|o| o - base).collect(), base as usize, offsets[stop] as usize)
+}
+
+fn append_offsets(offsets: &mut Vec<i64>, more: &[i64]) {
+    if offsets.is_empty() {
+        offsets.push(0);
+    }
+    let base = offsets[offsets.len() - 1];
+    offsets.extend(more.iter().skip(1).map(|o| o + base));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lists(items: &[&[f32]]) -> Array {
+        let mut offsets = vec![0];
+        let mut flat = Vec::new();
+        for i in items {
+            flat.extend_from_slice(i);
+            offsets.push(flat.len() as i64);
+        }
+        Array::List { offsets, content: Box::new(Array::Flat(Values::F32(flat))) }
+    }
+
+    #[test]
+    fn slices_and_joins_lists() {
+        let a = lists(&[&[1.0], &[], &[2.0, 3.0], &[4.0]]);
+        let mut b = a.slice(1, 3);
+        assert_eq!(b, lists(&[&[], &[2.0, 3.0]]));
+        b.append(&a.slice(3, 9)).unwrap();
+        assert_eq!(b, lists(&[&[], &[2.0, 3.0], &[4.0]]));
+        assert!(b.append(&Array::Flat(Values::F32(vec![]))).is_err());
+    }
+}

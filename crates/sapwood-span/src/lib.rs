@@ -1,0 +1,12 @@
+//! The words every other crate speaks: byte ranges of a file ([`Span`]), sets of them
+//! ([`coalesce`]), and the one error type ([`Error`]).
+//!
+//! This crate has no dependencies.
+
+mod coalesce;
+mod error;
+mod span;
+
+pub use coalesce::{Coalesced, coalesce};
+pub use error::{Error, ErrorKind, Result};
+pub use span::Span;
