@@ -1,5 +1,6 @@
 use crate::{DType, Values};
 use sapwood_span::{Error, Result};
+use std::ops::Range;
 
 /// A column of entries, of any nesting.
 ///
@@ -101,6 +102,77 @@ impl Array {
         }
     }
 
+    /// Joins ranges of entries of several columns of one type into one, in buffers of just the right size.
+    ///
+    /// # Errors
+    /// `Invalid` when the columns differ in type, when there is none, or when a range leaves its column.
+    pub fn concat(parts: &[(&Array, Range<usize>)]) -> Result<Array> {
+        let mixed = || Error::invalid("columns of different types cannot be joined");
+        if parts.iter().any(|(a, r)| r.start > r.end || r.end > a.len()) {
+            return Err(Error::invalid("a range leaves its column"));
+        }
+        let len: usize = parts.iter().map(|(_, r)| r.len()).sum();
+        match parts.first().map(|(a, _)| *a) {
+            None => Err(mixed()),
+            Some(Array::Flat(first)) => {
+                let mut out = Values::with_capacity(first.dtype(), len);
+                for (a, r) in parts {
+                    let Array::Flat(v) = a else { return Err(mixed()) };
+                    if !out.append_range(v, r.clone()) {
+                        return Err(mixed());
+                    }
+                }
+                Ok(Array::Flat(out))
+            }
+            Some(Array::Regular { size, .. }) => {
+                let mut inner = Vec::with_capacity(parts.len());
+                for (a, r) in parts {
+                    match a {
+                        Array::Regular { size: s, content, .. } if s == size => {
+                            inner.push((&**content, r.start * size..r.end * size));
+                        }
+                        _ => return Err(mixed()),
+                    }
+                }
+                Ok(Array::Regular { size: *size, len, content: Box::new(Array::concat(&inner)?) })
+            }
+            Some(Array::List { .. }) => {
+                let mut joined = Vec::with_capacity(len + 1);
+                let mut inner = Vec::with_capacity(parts.len());
+                for (a, r) in parts {
+                    let Array::List { offsets, content } = a else { return Err(mixed()) };
+                    inner.push((&**content, join_offsets(&mut joined, offsets, r)));
+                }
+                Ok(Array::List { offsets: joined, content: Box::new(Array::concat(&inner)?) })
+            }
+            Some(Array::Text { .. }) => {
+                let mut joined = Vec::with_capacity(len + 1);
+                let mut all = Vec::new();
+                for (a, r) in parts {
+                    let Array::Text { offsets, bytes } = a else { return Err(mixed()) };
+                    all.extend_from_slice(&bytes[join_offsets(&mut joined, offsets, r)]);
+                }
+                Ok(Array::Text { offsets: joined, bytes: all })
+            }
+            Some(Array::Record { fields, .. }) => {
+                let mut out = Vec::with_capacity(fields.len());
+                for (i, (name, _)) in fields.iter().enumerate() {
+                    let mut inner = Vec::with_capacity(parts.len());
+                    for (a, r) in parts {
+                        match a {
+                            Array::Record { fields: f, .. } if f.len() == fields.len() => {
+                                inner.push((&f[i].1, r.clone()))
+                            }
+                            _ => return Err(mixed()),
+                        }
+                    }
+                    out.push((name.clone(), Array::concat(&inner)?));
+                }
+                Ok(Array::Record { len, fields: out })
+            }
+        }
+    }
+
     /// Appends the entries of `other`.
     ///
     /// # Errors
@@ -142,6 +214,17 @@ fn cut_offsets(offsets: &[i64], start: usize, stop: usize) -> (Vec<i64>, usize, 
     }
     let base = offsets[start];
     (offsets[start..=stop].iter().map(|o| o - base).collect(), base as usize, offsets[stop] as usize)
+}
+
+/// Appends the offsets of a range of entries and says which items they mean.
+fn join_offsets(joined: &mut Vec<i64>, offsets: &[i64], r: &Range<usize>) -> Range<usize> {
+    if joined.is_empty() {
+        joined.push(0);
+    }
+    let (Some(&from), Some(&to)) = (offsets.get(r.start), offsets.get(r.end)) else { return 0..0 };
+    let shift = joined[joined.len() - 1] - from;
+    joined.extend(offsets[r.start + 1..=r.end].iter().map(|o| o + shift));
+    from as usize..to as usize
 }
 
 fn append_offsets(offsets: &mut Vec<i64>, more: &[i64]) {

@@ -1,9 +1,24 @@
-//! Typed columns: what a basket's bytes become ([`Array`]).
+//! Typed columns: what a basket's bytes become ([`Array`]), and how they become it ([`Layout`]).
 //!
-//! No I/O, no threads: bytes in, columns out.
+//! A branch's layout is worked out once from the tree's header and the class descriptions ([`interpret`]); it then
+//! decodes whole baskets, with one dispatch on type per basket where entries are numbers, and straight runs of bytes
+//! for lists of numbers. No I/O, no threads: bytes in, columns out.
 
 mod array;
+mod column_type;
+mod decode;
+mod interpret;
+mod item;
+mod kernel;
+mod packed;
+mod type_name;
 mod values;
 
 pub use array::Array;
+pub use column_type::ColumnType;
+pub use decode::{Decoded, Entries, Layout, attach_counts};
+pub use interpret::interpret;
+pub use item::{Item, Object};
+pub use packed::Packed;
+pub use type_name::type_name;
 pub use values::{DType, Values};

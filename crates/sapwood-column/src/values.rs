@@ -1,3 +1,5 @@
+use std::ops::Range;
+
 /// The type of one number, as it lies in memory after decoding (native byte order).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
@@ -148,6 +150,18 @@ impl Values {
         macro_rules! join {
             ($($t:ident),*) => { match (self, other) {
                 $((Values::$t(a), Values::$t(b)) => { a.extend_from_slice(b); true })*
+                _ => false,
+            } };
+        }
+        join!(Bool, I8, U8, I16, U16, I32, U32, I64, U64, F32, F64)
+    }
+
+    /// Appends a range of `other` (which it must not leave); false, and nothing appended, when the types differ.
+    #[must_use]
+    pub fn append_range(&mut self, other: &Values, range: Range<usize>) -> bool {
+        macro_rules! join {
+            ($($t:ident),*) => { match (self, other) {
+                $((Values::$t(a), Values::$t(b)) => { a.extend_from_slice(&b[range]); true })*
                 _ => false,
             } };
         }

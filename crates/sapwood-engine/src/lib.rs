@@ -1,1 +1,19 @@
-//! sapwood-engine
+//! What runs: files, trees and scans. The only crate that starts threads.
+//!
+//! A [`Scan`] drives the planner: fetches run on the network runtime (or, for local files, on the unzip workers),
+//! baskets are inflated and decoded by the same worker, and batches come out in the order of entries while later
+//! clusters are under way.
+
+mod file;
+mod names;
+mod options;
+mod report;
+mod runtime;
+mod scan;
+mod tree;
+
+pub use file::File;
+pub use options::{OpenOptions, Progress, ScanOptions, StepSize};
+pub use report::IoReport;
+pub use scan::{Batch, Scan};
+pub use tree::Tree;

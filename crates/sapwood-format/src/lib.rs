@@ -1,1 +1,23 @@
-//! sapwood-format
+//! The ROOT file format: file, keys, directories, streamer information and the headers of trees, from bytes to
+//! structs.
+//!
+//! Nothing here reads files: [`Opener`] says which bytes it needs next.
+
+/// The bounds-checked reader of big-endian bytes.
+pub mod cursor;
+mod directory;
+mod header;
+mod key;
+mod object;
+mod opener;
+mod payload;
+pub mod streamer;
+pub mod tree;
+
+pub use directory::{Directory, parse_key_list};
+pub use header::Header;
+pub use key::{Key, datetime};
+pub use object::{Pointed, read_base_object, read_object_array_head, read_pointer};
+pub use opener::{Chunks, Listing, Opener, Step, Target, TreeAt};
+pub use payload::inflate;
+pub use streamer::{ClassInfo, Element, Streamers};

@@ -1,1 +1,23 @@
-//! The facade.
+//! ROOT trees, near or far.
+//!
+//! ```no_run
+//! use sapwood::{File, OpenOptions, ScanOptions};
+//!
+//! # fn main() -> sapwood::Result<()> {
+//! let file = File::open("https://example.org/events.root", &OpenOptions::default())?;
+//! let tree = file.tree("Events")?;
+//! let branches = vec![tree.find("Muon_pt")?, tree.find("Muon_eta")?];
+//! for batch in tree.scan(&ScanOptions { branches, ..ScanOptions::default() })? {
+//!     let batch = batch?;
+//!     println!("{} entries, {} columns", batch.entries.end - batch.entries.start, batch.columns.len());
+//! }
+//! println!("{} requests", file.io().requests);
+//! # Ok(()) }
+//! ```
+
+pub use sapwood_column::{Array, ColumnType, DType, Values, with_values};
+pub use sapwood_engine::{Batch, File, IoReport, OpenOptions, Progress, Scan, ScanOptions, StepSize, Tree};
+pub use sapwood_format::tree::{Branch, BranchElement, Leaf, Tree as TreeHeader};
+pub use sapwood_format::{Header, Key, Listing, datetime};
+pub use sapwood_plan::CacheSize;
+pub use sapwood_span::{Error, ErrorKind, Result, Span};

@@ -1,0 +1,268 @@
+use crate::{Array, ColumnType, Item};
+use sapwood_format::cursor::Cursor;
+use sapwood_format::tree::{BasketData, EmbeddedBasket};
+use sapwood_span::{Error, Result};
+
+/// How a branch's entries are framed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Entries {
+    /// One item each.
+    One,
+    /// As many items as fit into the entry: counted arrays, members of split collections.
+    UntilEnd,
+    /// A flag byte, then as many as fit: counted arrays that are members of split objects.
+    FlaggedUntilEnd,
+    /// As many as fit behind one byte count and version: collections that are members of split collections.
+    HeadedUntilEnd,
+    /// A C string of a leaf list: one length byte (or 255 and four), then the bytes.
+    Text,
+}
+
+/// How a branch's baskets are decoded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Layout {
+    /// What an entry (or an item of it) looks like.
+    pub item: Item,
+    /// How many there are in an entry.
+    pub entries: Entries,
+}
+
+/// A decoded basket.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Decoded {
+    /// Entries.
+    Column(Array),
+    /// All items of all entries: the offsets were left out in the file and follow from the counter.
+    Uncounted(Array),
+}
+
+/// Where entries begin, whichever way the file said it.
+enum Starts<'a> {
+    Table { raw: &'a [u8], key_len: u32 },
+    List(&'a [u32]),
+}
+
+impl Starts<'_> {
+    fn get(&self, i: usize) -> usize {
+        match self {
+            Starts::Table { raw, key_len } => {
+                let b = raw.get(i * 4..i * 4 + 4).map_or([0; 4], |b| [b[0], b[1], b[2], b[3]]);
+                u32::from_be_bytes(b).saturating_sub(*key_len) as usize
+            }
+            Starts::List(l) => l.get(i).map_or(0, |&x| x as usize),
+        }
+    }
+}
+
+impl Layout {
+    /// The type of the column.
+    pub fn column_type(&self) -> ColumnType {
+        match self.entries {
+            Entries::One | Entries::Text => self.item.column_type(),
+            Entries::UntilEnd | Entries::FlaggedUntilEnd | Entries::HeadedUntilEnd => {
+                ColumnType::List { item: Box::new(self.item.column_type()) }
+            }
+        }
+    }
+
+    /// Decodes an inflated basket.
+    ///
+    /// # Errors
+    /// `Corrupt` when its bytes are not what the layout says.
+    pub fn decode(&self, basket: &BasketData) -> Result<Decoded> {
+        let starts = basket.offsets.map(|raw| Starts::Table { raw, key_len: basket.key_len });
+        self.decode_parts(basket.data, basket.entries, starts)
+    }
+
+    /// Decodes a basket that lay in the tree's header.
+    pub fn decode_embedded(&self, basket: &EmbeddedBasket) -> Result<Decoded> {
+        self.decode_parts(&basket.data, basket.entries as usize, basket.offsets.as_deref().map(Starts::List))
+    }
+
+    fn decode_parts(&self, data: &[u8], entries: usize, starts: Option<Starts>) -> Result<Decoded> {
+        match self.entries {
+            Entries::One => {
+                if let Some(size) = self.item.fixed_size() {
+                    return self.fixed(data, entries, size).map(Decoded::Column);
+                }
+                self.each(data, entries, starts, |c, out| self.item.read(c, out)).map(Decoded::Column)
+            }
+            Entries::Text => self.each(data, entries, starts, |c, out| self.item.read(c, out)).map(Decoded::Column),
+            Entries::UntilEnd => self.until_end(data, entries, starts),
+            Entries::FlaggedUntilEnd => self
+                .each(data, entries, starts, |c, out| {
+                    let Array::List { offsets, content } = out else { return Err(not_a_list()) };
+                    if c.left() > 0 && c.u8()? != 0 {
+                        while c.left() > 0 {
+                            self.item.read(c, content)?;
+                        }
+                    }
+                    offsets.push(content.len() as i64);
+                    Ok(())
+                })
+                .map(Decoded::Column),
+            Entries::HeadedUntilEnd => {
+                let Some(starts) = starts else {
+                    return Err(Error::unsupported("a collection whose offsets were left out"));
+                };
+                self.each(data, entries, Some(starts), |c, out| {
+                    let Array::List { offsets, content } = out else { return Err(not_a_list()) };
+                    if c.left() > 0 {
+                        let v = c.version()?;
+                        if v.member_wise {
+                            return Err(Error::unsupported("a collection written member by member in another"));
+                        }
+                        let inner = if let Item::Headed(inner) = &self.item { inner } else { &self.item };
+                        while c.left() > 0 {
+                            inner.read(c, content)?;
+                        }
+                    }
+                    offsets.push(content.len() as i64);
+                    Ok(())
+                })
+                .map(Decoded::Column)
+            }
+        }
+    }
+
+    /// Entries of one size: no offsets needed.
+    fn fixed(&self, data: &[u8], entries: usize, size: usize) -> Result<Array> {
+        if entries.checked_mul(size) != Some(data.len()) {
+            return Err(Error::corrupt(format!(
+                "{entries} entries of {size} bytes in a basket with {} bytes of values",
+                data.len()
+            )));
+        }
+        let mut out = self.column_type().empty();
+        if self.item.plain().is_some() {
+            reserve(&mut out, data.len());
+            self.item.extend_plain(data, entries, &mut out)?;
+        } else {
+            self.item.read_many(&mut Cursor::new(data, 0), entries, &mut out)?;
+        }
+        Ok(out)
+    }
+
+    fn until_end(&self, data: &[u8], entries: usize, starts: Option<Starts>) -> Result<Decoded> {
+        let Some(size) = self.item.fixed_size().filter(|&s| s > 0) else {
+            let Some(starts) = starts else {
+                return Err(Error::unsupported("entries of items of any size, without offsets"));
+            };
+            return self
+                .each(data, entries, Some(starts), |c, out| {
+                    let Array::List { offsets, content } = out else { return Err(not_a_list()) };
+                    while c.left() > 0 {
+                        self.item.read(c, content)?;
+                    }
+                    offsets.push(content.len() as i64);
+                    Ok(())
+                })
+                .map(Decoded::Column);
+        };
+        if data.len() % size != 0 {
+            return Err(Error::corrupt(format!("{} bytes of values are not whole items of {size}", data.len())));
+        }
+        let mut content = self.item.column_type().empty();
+        if self.item.plain().is_some() {
+            reserve(&mut content, data.len());
+            self.item.extend_plain(data, data.len() / size, &mut content)?;
+        } else {
+            self.item.read_many(&mut Cursor::new(data, 0), data.len() / size, &mut content)?;
+        }
+        let Some(starts) = starts else { return Ok(Decoded::Uncounted(content)) };
+        // the values of one entry end where those of the next begin
+        let mut offsets = Vec::with_capacity(entries + 1);
+        let mut before = 0;
+        for i in 0..entries {
+            let at = starts.get(i);
+            if at < before || at > data.len() || at % size != 0 || (i == 0 && at != 0) {
+                return Err(Error::corrupt(format!(
+                    "entry {i} of the basket begins at byte {at} of {}, the one before at {before}",
+                    data.len()
+                )));
+            }
+            before = at;
+            offsets.push((at / size) as i64);
+        }
+        offsets.push(if entries == 0 { 0 } else { (data.len() / size) as i64 });
+        Ok(Decoded::Column(Array::List { offsets, content: Box::new(content) }))
+    }
+
+    /// Entries of any size, one by one.
+    fn each(
+        &self,
+        data: &[u8],
+        entries: usize,
+        starts: Option<Starts>,
+        mut read: impl FnMut(&mut Cursor, &mut Array) -> Result<()>,
+    ) -> Result<Array> {
+        let mut out = self.column_type().empty();
+        let Some(starts) = starts else {
+            let mut c = Cursor::new(data, 0);
+            for i in 0..entries {
+                read(&mut c, &mut out).map_err(|e| in_entry(e, i))?;
+            }
+            if c.left() > 0 {
+                return Err(Error::corrupt(format!("{} bytes are left behind the last entry", c.left())));
+            }
+            return Ok(out);
+        };
+        let mut at = starts.get(0);
+        for i in 0..entries {
+            let end = if i + 1 < entries { starts.get(i + 1) } else { data.len() };
+            let Some(bytes) = data.get(at..end) else {
+                return Err(Error::corrupt(format!(
+                    "entry {i} of the basket lies at bytes {at}-{end} of {}",
+                    data.len()
+                )));
+            };
+            let mut c = Cursor::new(bytes, 0);
+            read(&mut c, &mut out).map_err(|e| in_entry(e, i))?;
+            if c.left() > 0 {
+                return Err(in_entry(Error::corrupt(format!("{} bytes are left over", c.left())), i));
+            }
+            at = end;
+        }
+        Ok(out)
+    }
+}
+
+fn not_a_list() -> Error {
+    Error::invalid("items go into a list")
+}
+
+fn in_entry(e: Error, i: usize) -> Error {
+    Error::new(e.kind(), format!("entry {i} of the basket: {}", e.what()))
+}
+
+fn reserve(out: &mut Array, bytes: usize) {
+    match out {
+        Array::Flat(v) => {
+            let n = bytes / v.dtype().size();
+            v.reserve(n);
+        }
+        Array::Regular { content, .. } => reserve(content, bytes),
+        _ => {}
+    }
+}
+
+/// Divides items by the counter's values, for baskets whose offsets were left out.
+///
+/// # Errors
+/// `Corrupt` when the counts do not add up to the items.
+pub fn attach_counts(content: Array, counts: &Array) -> Result<Array> {
+    let Array::Flat(values) = counts else {
+        return Err(Error::corrupt("the counter of an array is not a number"));
+    };
+    let mut offsets = Vec::with_capacity(values.len() + 1);
+    let mut at = 0i64;
+    offsets.push(0);
+    for i in 0..values.len() {
+        at = at.saturating_add(values.get_f64(i).map_or(0, |x| x.max(0.0) as i64));
+        offsets.push(at);
+    }
+    if at != content.len() as i64 {
+        return Err(Error::corrupt(format!("the counter adds up to {at} items, the basket has {}", content.len())));
+    }
+    Ok(Array::List { offsets, content: Box::new(content) })
+}

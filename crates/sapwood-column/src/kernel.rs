@@ -1,0 +1,76 @@
+//! The hot loop: big-endian bytes to numbers in native order.
+
+use crate::{DType, Values};
+use sapwood_span::{Error, Result};
+
+macro_rules! swap {
+    ($out:expr, $data:expr, $t:ty, $n:literal) => {
+        $out.extend($data.chunks_exact($n).map(|b| {
+            let mut a = [0; $n];
+            a.copy_from_slice(b);
+            <$t>::from_be_bytes(a)
+        }))
+    };
+}
+
+/// Appends all numbers in `data`, whose length is a multiple of the number's size.
+///
+/// # Errors
+/// `Corrupt` when bytes are left over.
+pub(crate) fn extend(out: &mut Values, data: &[u8]) -> Result<()> {
+    let size = out.dtype().size();
+    if data.len() % size != 0 {
+        return Err(Error::corrupt(format!("{} bytes are not a whole number of {}", data.len(), out.dtype().name())));
+    }
+    match out {
+        Values::Bool(v) => v.extend(data.iter().map(|&b| u8::from(b != 0))),
+        Values::U8(v) => v.extend_from_slice(data),
+        Values::I8(v) => v.extend(data.iter().map(|&b| b as i8)),
+        Values::I16(v) => swap!(v, data, i16, 2),
+        Values::U16(v) => swap!(v, data, u16, 2),
+        Values::I32(v) => swap!(v, data, i32, 4),
+        Values::U32(v) => swap!(v, data, u32, 4),
+        Values::F32(v) => swap!(v, data, f32, 4),
+        Values::I64(v) => swap!(v, data, i64, 8),
+        Values::U64(v) => swap!(v, data, u64, 8),
+        Values::F64(v) => swap!(v, data, f64, 8),
+    }
+    Ok(())
+}
+
+/// Appends one number given as a double: for packed types.
+pub(crate) fn push_real(out: &mut Values, x: f64) {
+    match out {
+        Values::F32(v) => v.push(x as f32),
+        Values::F64(v) => v.push(x),
+        other => debug_assert!(false, "a packed number in a column of {:?}", other.dtype()),
+    }
+}
+
+/// The type of a number in the file by its C++ name.
+pub(crate) fn dtype_of(name: &str) -> Option<DType> {
+    Some(match name.trim().trim_start_matches("const ") {
+        "bool" | "Bool_t" => DType::Bool,
+        "char" | "Char_t" | "signed char" | "int8_t" | "Int8_t" => DType::I8,
+        "unsigned char" | "UChar_t" | "Byte_t" | "uint8_t" | "UInt8_t" | "std::byte" => DType::U8,
+        "short" | "Short_t" | "int16_t" | "Int16_t" | "short int" | "Version_t" => DType::I16,
+        "unsigned short" | "UShort_t" | "uint16_t" | "UInt16_t" | "unsigned short int" => DType::U16,
+        "int" | "Int_t" | "int32_t" | "Int32_t" | "signed int" => DType::I32,
+        "unsigned int" | "UInt_t" | "uint32_t" | "UInt32_t" | "unsigned" => DType::U32,
+        "long" | "Long_t" | "long long" | "Long64_t" | "int64_t" | "Int64_t" | "long int" | "long long int"
+        | "ptrdiff_t" => DType::I64,
+        "unsigned long"
+        | "ULong_t"
+        | "unsigned long long"
+        | "ULong64_t"
+        | "uint64_t"
+        | "UInt64_t"
+        | "unsigned long int"
+        | "unsigned long long int"
+        | "size_t"
+        | "Ptrdiff_t" => DType::U64,
+        "float" | "Float_t" | "Size_t" | "Float16_t" => DType::F32,
+        "double" | "Double_t" | "Stat_t" | "Axis_t" | "Real_t" | "Double32_t" => DType::F64,
+        _ => return None,
+    })
+}

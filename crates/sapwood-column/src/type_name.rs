@@ -1,0 +1,108 @@
+use crate::interpret::title_dims;
+use crate::{DType, kernel};
+use sapwood_format::streamer::{Streamers, code};
+use sapwood_format::tree::{Leaf, Tree};
+
+/// The C++ type of a branch, as uproot's `typename` writes it: `float`, `int32_t[3]`, `float[]`,
+/// `std::vector<float>`, or the class of an object.
+pub fn type_name(tree: &Tree, branch: usize, streamers: &Streamers) -> String {
+    let Some(b) = tree.branches.get(branch) else { return String::new() };
+    if let Some(x) = &b.element {
+        if x.kind == 3 || x.kind == 4 || x.id < 0 || x.class_name.is_empty() {
+            return if x.kind == 3 { format!("TClonesArray<{}>", x.clones_name) } else { standard(&x.class_name) };
+        }
+        let info = streamers.find(&x.class_name, x.class_version);
+        let info = info.or_else(|| streamers.find_checksum(&x.class_name, x.checksum));
+        let element = info.and_then(|i| i.elements.get(usize::try_from(x.id).ok()?));
+        if let Some(e) = element {
+            let base = if e.code == code::BASE { e.name.as_str() } else { e.type_name.trim_end_matches('*') };
+            let mut name = standard(base);
+            for d in &e.dims {
+                name.push_str(&format!("[{d}]"));
+            }
+            if e.code > code::OFFSET_P && e.code < 60 {
+                name.push_str("[]");
+            }
+            if matches!(x.kind, 31 | 41) {
+                name.push_str("[]");
+            }
+            return name;
+        }
+    }
+    let leaves: Vec<&Leaf> = b.leaves.iter().filter_map(|&l| tree.leaves.get(l)).collect();
+    match leaves.as_slice() {
+        [] => b.class.clone(),
+        [leaf] => leaf_type(leaf),
+        many => {
+            let fields: Vec<String> = many.iter().map(|l| format!("{} {}", leaf_type(l), l.name)).collect();
+            format!("struct {{{};}}", fields.join("; "))
+        }
+    }
+}
+
+fn leaf_type(leaf: &Leaf) -> String {
+    let pick = |signed: &'static str, unsigned: &'static str| if leaf.is_unsigned { unsigned } else { signed };
+    let base = match leaf.class.as_str() {
+        "TLeafC" => return "char*".to_owned(),
+        "TLeafO" => "bool",
+        "TLeafB" => pick("int8_t", "uint8_t"),
+        "TLeafS" => pick("int16_t", "uint16_t"),
+        "TLeafI" => pick("int32_t", "uint32_t"),
+        "TLeafL" | "TLeafG" => pick("int64_t", "uint64_t"),
+        "TLeafF" => "float",
+        "TLeafD" => "double",
+        "TLeafF16" => "Float16_t",
+        "TLeafD32" => "Double32_t",
+        other => other,
+    };
+    let mut name = base.to_owned();
+    if leaf.count.is_some() {
+        name.push_str("[]");
+    }
+    for d in title_dims(&leaf.title, usize::try_from(leaf.len).unwrap_or(1)) {
+        name.push_str(&format!("[{d}]"));
+    }
+    name
+}
+
+/// A type name with C++'s standard names: `Int_t` is `int32_t`, `vector<float>` is `std::vector<float>`.
+fn standard(name: &str) -> String {
+    let mut out = String::with_capacity(name.len() + 5);
+    let mut word = String::new();
+    for c in name.chars().chain(std::iter::once('\0')) {
+        if c.is_alphanumeric() || matches!(c, '_' | ':') || (c == ' ' && word == "unsigned") {
+            word.push(c);
+            continue;
+        }
+        out.push_str(&standard_word(word.trim()));
+        word.clear();
+        if c != '\0' {
+            out.push(c);
+        }
+    }
+    out.replace(" >", ">").replace(", ", ",")
+}
+
+fn standard_word(word: &str) -> String {
+    match word {
+        "vector" | "list" | "deque" | "set" | "multiset" | "map" | "multimap" | "pair" | "string" | "unordered_map"
+        | "unordered_set" | "bitset" | "array" => return format!("std::{word}"),
+        "Float16_t" | "Double32_t" => return word.to_owned(),
+        _ => {}
+    }
+    match kernel::dtype_of(word) {
+        Some(DType::Bool) => "bool",
+        Some(DType::I8) => "int8_t",
+        Some(DType::U8) => "uint8_t",
+        Some(DType::I16) => "int16_t",
+        Some(DType::U16) => "uint16_t",
+        Some(DType::I32) => "int32_t",
+        Some(DType::U32) => "uint32_t",
+        Some(DType::I64) => "int64_t",
+        Some(DType::U64) => "uint64_t",
+        Some(DType::F32) => "float",
+        Some(DType::F64) => "double",
+        None => word,
+    }
+    .to_owned()
+}

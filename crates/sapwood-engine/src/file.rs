@@ -1,0 +1,200 @@
+use crate::options::OpenOptions;
+use crate::report::IoReport;
+use crate::runtime;
+use crate::tree::Tree;
+use bytes::Bytes;
+use sapwood_format::streamer::Streamers;
+use sapwood_format::{Header, Key, Listing, Opener, Step, Target};
+use sapwood_source::{Opening, Sink, Source, SourceOptions, SourceStats};
+use sapwood_span::{Error, Result, Span};
+use std::future::Future;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::Instant;
+
+/// Questions about a file are answered in so many steps at most; each opens one more directory.
+const STEPS: usize = 1000;
+
+/// An open ROOT file, near or far. Cheap to clone.
+#[derive(Clone)]
+pub struct File(Arc<Inner>);
+
+struct Inner {
+    url: String,
+    source: Arc<dyn Source>,
+    size: u64,
+    header: Header,
+    opener: Mutex<Opener>,
+    options: OpenOptions,
+    opened: Instant,
+    totals: Mutex<IoReport>,
+}
+
+impl File {
+    /// Opens a local path or an `http(s)://` URL.
+    ///
+    /// # Errors
+    /// What the source says, or `Corrupt` when it is not a ROOT file.
+    pub fn open(url: &str, options: &OpenOptions) -> Result<Self> {
+        let opened = Instant::now();
+        let Opening { source, size, head, tail } = open_source(url, options)?;
+        let mut opener = Opener::new(size);
+        opener.push(0, head);
+        opener.push(tail.0, tail.1);
+        let name = source.name().to_owned();
+        // the root directory's keys; this also refuses what is no ROOT file
+        answer(&source, &mut opener, |o| o.list("", false)).map_err(|e| e.in_file(&name))?;
+        let header = opener.header().cloned().ok_or_else(|| Error::corrupt("no header").in_file(&name))?;
+        let totals = Mutex::new(IoReport::default());
+        let opener = Mutex::new(opener);
+        Ok(Self(Arc::new(Inner { url: name, source, size, header, opener, options: options.clone(), opened, totals })))
+    }
+
+    /// The path or URL, without credentials.
+    pub fn url(&self) -> &str {
+        &self.0.url
+    }
+
+    /// Size in bytes.
+    pub fn size(&self) -> u64 {
+        self.0.size
+    }
+
+    /// The file header.
+    pub fn header(&self) -> &Header {
+        &self.0.header
+    }
+
+    /// How it was opened.
+    pub fn options(&self) -> &OpenOptions {
+        &self.0.options
+    }
+
+    pub(crate) fn source(&self) -> &Arc<dyn Source> {
+        &self.0.source
+    }
+
+    fn opener(&self) -> MutexGuard<'_, Opener> {
+        self.0.opener.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn ask<T>(&self, question: impl FnMut(&mut Opener) -> Result<Step<T>>) -> Result<T> {
+        answer(&self.0.source, &mut self.opener(), question).map_err(|e| e.in_file(&self.0.url))
+    }
+
+    /// The keys of a directory (`""` is the root), or of it and all below.
+    pub fn list(&self, directory: &str, recursive: bool) -> Result<Vec<Listing>> {
+        self.ask(|o| o.list(directory, recursive))
+    }
+
+    /// The key of an object: `dir/name;cycle`.
+    pub fn find(&self, path: &str) -> Result<Listing> {
+        let target = Target::parse(path);
+        self.ask(|o| o.find(&target))
+    }
+
+    /// An object's inflated bytes, its key and the file's class descriptions.
+    pub fn object(&self, path: &str) -> Result<(Key, Vec<u8>, Arc<Streamers>)> {
+        let target = Target::parse(path);
+        self.ask(|o| o.object(&target))
+    }
+
+    /// A tree: `dir/name;cycle`.
+    pub fn tree(&self, path: &str) -> Result<Tree> {
+        let target = Target::parse(path);
+        let found = self.ask(|o| o.tree(&target))?;
+        let wanted = found.key.span.len;
+        self.add(|t| t.bytes_wanted += wanted);
+        Ok(Tree::new(self.clone(), found))
+    }
+
+    /// What opening and all scans so far did.
+    pub fn io(&self) -> IoReport {
+        let mut r = self.0.totals.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        r.wire(&self.0.source.stats(), &SourceStats::default());
+        r.seconds = self.0.opened.elapsed().as_secs_f64();
+        r
+    }
+
+    pub(crate) fn add(&self, change: impl FnOnce(&mut IoReport)) {
+        change(&mut self.0.totals.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+impl std::fmt::Debug for File {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "File({}, {} bytes)", self.0.url, self.0.size)
+    }
+}
+
+fn open_source(url: &str, options: &OpenOptions) -> Result<Opening> {
+    let defaults = SourceOptions::default();
+    let wanted = SourceOptions {
+        progress_timeout: options.timeout,
+        max_connections: options.max_connections.unwrap_or(defaults.max_connections),
+        ca_dir: options.ca_dir.clone(),
+        ..defaults
+    };
+    if sapwood_source::is_remote(url) {
+        let handle = runtime::handle()?;
+        return runtime::wait(sapwood_source::open(url, &wanted, &handle));
+    }
+    if url.contains("://") {
+        let handle = runtime::handle()?;
+        return poll_once(sapwood_source::open(url, &wanted, &handle));
+    }
+    sapwood_source::open_local(url, wanted.head, wanted.tail)
+}
+
+/// Asks until the opener has what it needs.
+fn answer<T>(
+    source: &Arc<dyn Source>,
+    opener: &mut Opener,
+    mut question: impl FnMut(&mut Opener) -> Result<Step<T>>,
+) -> Result<T> {
+    for _ in 0..STEPS {
+        match question(opener)? {
+            Step::Done(t) => {
+                opener.forget_large();
+                return Ok(t);
+            }
+            Step::Need(spans) => {
+                for (span, bytes) in spans.iter().zip(read(source, &spans)?) {
+                    opener.push(span.start, bytes);
+                }
+            }
+        }
+    }
+    Err(Error::corrupt("the file's directories have no end"))
+}
+
+/// Reads spans and waits for all.
+fn read(source: &Arc<dyn Source>, spans: &[Span]) -> Result<Vec<Bytes>> {
+    let gather = Arc::new(Gather(Mutex::new(vec![Bytes::new(); spans.len()])));
+    let fetch = source.clone().fetch(spans.to_vec(), gather.clone());
+    if source.is_local() {
+        poll_once(fetch)?;
+    } else {
+        runtime::wait(fetch)?;
+    }
+    Ok(std::mem::take(&mut *gather.0.lock().unwrap_or_else(PoisonError::into_inner)))
+}
+
+/// Local files are read within the first poll.
+pub(crate) fn poll_once<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
+    let mut future = std::pin::pin!(future);
+    match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(r) => r,
+        Poll::Pending => Err(Error::new(sapwood_span::ErrorKind::Io, "a local file made its reader wait")),
+    }
+}
+
+struct Gather(Mutex<Vec<Bytes>>);
+
+impl Sink for Gather {
+    fn part(&self, index: usize, bytes: Bytes) {
+        if let Some(place) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get_mut(index) {
+            *place = bytes;
+        }
+    }
+}

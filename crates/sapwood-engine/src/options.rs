@@ -1,0 +1,92 @@
+use sapwood_plan::CacheSize;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// How a file is opened and read.
+#[derive(Clone, Debug)]
+pub struct OpenOptions {
+    /// Size of the tree cache for scans that do not say otherwise.
+    pub cache: CacheSize,
+    /// Threads that inflate and decode; 0: as many as there are cores.
+    pub threads: usize,
+    /// A transfer on which no byte moves for so long is given up.
+    pub timeout: Duration,
+    /// Connections to one host at most; none: what the source finds best.
+    pub max_connections: Option<usize>,
+    /// Folder of further certificates to trust, for `https`.
+    pub ca_dir: Option<PathBuf>,
+}
+
+impl Default for OpenOptions {
+    fn default() -> Self {
+        Self {
+            cache: CacheSize::Auto,
+            threads: 0,
+            timeout: Duration::from_secs(60),
+            max_connections: None,
+            ca_dir: None,
+        }
+    }
+}
+
+/// How many entries come at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum StepSize {
+    /// All in one batch.
+    All,
+    /// Some megabytes, along the clusters: what suits computing while later data are on their way.
+    #[default]
+    Cluster,
+    /// So many entries.
+    Entries(u64),
+    /// So many bytes of decoded columns, at most, as far as the tree's header tells; along the clusters where they are
+    /// smaller than that.
+    Bytes(u64),
+}
+
+/// How far a scan has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Entries delivered.
+    pub entries: u64,
+    /// Entries in all.
+    pub total: u64,
+    /// Bytes that came over the wire or from disk.
+    pub bytes: u64,
+}
+
+/// What a scan reads.
+#[derive(Clone)]
+pub struct ScanOptions {
+    /// Branches, as indices into the tree's header.
+    pub branches: Vec<usize>,
+    /// Entries; all when not given.
+    pub entries: Option<Range<u64>>,
+    /// Entries in a batch.
+    pub step: StepSize,
+    /// Size of the tree cache; the file's when not given.
+    pub cache: Option<CacheSize>,
+    /// Threads that inflate and decode; 0: as the file was opened.
+    pub threads: usize,
+    /// Called after every batch.
+    pub progress: Option<Arc<dyn Fn(Progress) + Send + Sync>>,
+    /// Set from another thread to end the scan with an `Interrupted` error.
+    pub cancel: Arc<AtomicBool>,
+}
+
+impl Default for ScanOptions {
+    fn default() -> Self {
+        Self {
+            branches: Vec::new(),
+            entries: None,
+            step: StepSize::Cluster,
+            cache: None,
+            threads: 0,
+            progress: None,
+            cancel: Arc::new(AtomicBool::new(false)),
+        }
+    }
+}

@@ -1,0 +1,41 @@
+use sapwood_source::SourceStats;
+
+/// What reading did: on the wire, and with the bytes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct IoReport {
+    /// Requests sent to the server (local files: reads).
+    pub requests: u64,
+    /// Byte ranges in them.
+    pub ranges: u64,
+    /// Waits for the server one after another; requests that were under way together count as one.
+    pub round_trips: u64,
+    /// Bytes received, headers between parts and bridged gaps included.
+    pub bytes_fetched: u64,
+    /// Bytes of the records that were needed.
+    pub bytes_wanted: u64,
+    /// Baskets decoded.
+    pub baskets: u64,
+    /// Bytes of baskets after inflation.
+    pub unzipped_bytes: u64,
+    /// From the beginning to now, in seconds.
+    pub seconds: f64,
+    /// Time in which the consumer waited for bytes and had nothing to decode, in seconds.
+    pub wait_seconds: f64,
+    /// Time spent inflating, all threads together, in seconds.
+    pub unzip_seconds: f64,
+    /// Time spent decoding, all threads together, in seconds.
+    pub decode_seconds: f64,
+    /// Connections opened.
+    pub connections: u64,
+}
+
+impl IoReport {
+    /// Takes over the wire's counters, less what they were at the beginning.
+    pub(crate) fn wire(&mut self, now: &SourceStats, before: &SourceStats) {
+        self.requests = now.requests.saturating_sub(before.requests);
+        self.ranges = now.ranges.saturating_sub(before.ranges);
+        self.round_trips = now.round_trips.saturating_sub(before.round_trips);
+        self.bytes_fetched = now.wire.saturating_sub(before.wire);
+        self.connections = now.connections.saturating_sub(before.connections);
+    }
+}

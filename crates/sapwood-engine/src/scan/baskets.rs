@@ -1,0 +1,181 @@
+//! Which baskets a scan needs, and for which of its batches.
+
+use crate::tree::Tree;
+use sapwood_column::{Entries, Layout};
+use sapwood_format::tree::Branch;
+use sapwood_span::{Error, Result, Span};
+use std::ops::Range;
+
+/// A basket of the scan.
+pub(super) struct Needed {
+    /// Number of the branch within the scan.
+    pub column: usize,
+    /// Number of the basket within the branch.
+    pub number: usize,
+    /// Its entries.
+    pub entries: Range<u64>,
+    /// Its record in the file; none when it lies in the tree's header.
+    pub span: Option<Span>,
+    /// Position among the branch's embedded baskets.
+    pub embedded: usize,
+    /// Bytes it inflates to, estimated.
+    pub unzipped: u64,
+    /// First and last batch that needs it.
+    pub batches: (usize, usize),
+}
+
+/// A branch of the scan.
+pub(super) struct Column {
+    /// Index in the tree's header.
+    pub branch: usize,
+    /// How it is decoded.
+    pub layout: Layout,
+    /// Its baskets, ascending.
+    pub baskets: Range<usize>,
+    /// The column that counts its items, when offsets may have been left out.
+    pub counter: Option<usize>,
+}
+
+/// All that a scan needs.
+pub(super) struct Chosen {
+    /// Wanted columns first, then counters that only the decoding needs.
+    pub columns: Vec<Column>,
+    /// How many columns are wanted.
+    pub wanted: usize,
+    /// The baskets of all columns, column by column.
+    pub baskets: Vec<Needed>,
+}
+
+pub(super) fn choose(tree: &Tree, branches: &[usize], entries: &Range<u64>, steps: &[Range<u64>]) -> Result<Chosen> {
+    let mut out = Chosen { columns: Vec::new(), wanted: branches.len(), baskets: Vec::new() };
+    for &b in branches {
+        add_column(tree, b, entries, steps, &mut out)?;
+    }
+    // counters: of the whole baskets that need them, which may begin before and end behind the wanted entries
+    for i in 0..out.wanted {
+        let Some(counter) = counter_of(tree, &out.columns[i]) else { continue };
+        let mine = &out.baskets[out.columns[i].baskets.clone()];
+        let (Some(first), Some(last)) = (mine.first(), mine.last()) else { continue };
+        let range = first.entries.start..last.entries.end;
+        let uses: Vec<(Range<u64>, (usize, usize))> = mine.iter().map(|b| (b.entries.clone(), b.batches)).collect();
+        let c = out.columns.len();
+        add_column(tree, counter, &range, steps, &mut out)?;
+        let own = out.columns[c].baskets.clone();
+        for basket in &mut out.baskets[own] {
+            for (entries, batches) in &uses {
+                if entries.start < basket.entries.end && basket.entries.start < entries.end {
+                    basket.batches.0 = basket.batches.0.min(batches.0);
+                    basket.batches.1 = basket.batches.1.max(batches.1);
+                }
+            }
+        }
+        out.columns[i].counter = Some(c);
+    }
+    Ok(out)
+}
+
+/// The branch whose values count the items of this one, if offsets may have been left out.
+fn counter_of(tree: &Tree, column: &Column) -> Option<usize> {
+    let h = tree.header();
+    let b = &h.branches[column.branch];
+    if column.layout.entries != Entries::UntilEnd || !(b.generated_offsets || b.entry_offset_len == 0) {
+        return None;
+    }
+    let leaf = h.leaves.get(*b.leaves.first()?)?;
+    h.leaves.get(leaf.count?)?.branch.or(b.element.as_ref()?.count)
+}
+
+fn add_column(tree: &Tree, branch: usize, entries: &Range<u64>, steps: &[Range<u64>], out: &mut Chosen) -> Result<()> {
+    let layout = tree.layout(branch)?.clone();
+    let column = out.columns.len();
+    let from = out.baskets.len();
+    let b = &tree.header().branches[branch];
+    let fail = |what: String| Err(Error::corrupt(what).in_branch(tree.name_of(branch)).in_file(tree.file().url()));
+    let all = ranges(b);
+    let size = tree.file().size();
+    // wherever the entries are, the baskets must cover them without a gap
+    let mut covered = entries.start;
+    let start = all.partition_point(|(r, _, _)| r.end <= entries.start);
+    for (r, number, place) in &all[start.min(all.len())..] {
+        if r.start >= entries.end {
+            break;
+        }
+        if r.start > covered {
+            return fail(format!("entries {covered}-{} have no basket", r.start));
+        }
+        covered = r.end;
+        let span = match place {
+            Place::File(s) => Some(*s),
+            Place::Header(_) => None,
+        };
+        if let Some(s) = span {
+            if s.end() > size || s.len < 20 {
+                return Err(Error::corrupt(format!("basket {number} lies outside the file of {size} bytes"))
+                    .at(s)
+                    .in_branch(tree.name_of(branch))
+                    .in_file(tree.file().url())
+                    .with_remedy("the file is cut short or damaged: fetch it again"));
+            }
+        }
+        let part = (r.end - r.start) as f64 / b.entries.max(1) as f64;
+        let first = steps.partition_point(|s| s.end <= r.start).min(steps.len().saturating_sub(1));
+        let last = steps.partition_point(|s| s.start < r.end).saturating_sub(1).max(first);
+        out.baskets.push(Needed {
+            column,
+            number: *number,
+            entries: r.clone(),
+            span,
+            embedded: if let Place::Header(i) = place { *i } else { 0 },
+            unzipped: (b.total_bytes as f64 * part) as u64,
+            batches: (first, last),
+        });
+    }
+    if covered < entries.end {
+        return fail(format!("entries {covered}-{} have no basket", entries.end));
+    }
+    out.columns.push(Column { branch, layout, baskets: from..out.baskets.len(), counter: None });
+    Ok(())
+}
+
+enum Place {
+    File(Span),
+    Header(usize),
+}
+
+/// The entries and places of a branch's baskets, ascending, empty ones left out.
+fn ranges(b: &Branch) -> Vec<(Range<u64>, usize, Place)> {
+    let mut out = Vec::with_capacity(b.write_basket + b.embedded.len());
+    for i in 0..b.write_basket {
+        let first = b.basket_entry[i];
+        let next = b.basket_entry.get(i + 1).copied();
+        // the table is longer than the baskets, filled up with zeros
+        let last = match next {
+            Some(n) if n > first || i + 1 < b.write_basket => n,
+            _ => b.entry_number.max(b.entries),
+        };
+        if let Some(at) = b.embedded.iter().position(|(k, _)| *k == i) {
+            let n = u64::from(b.embedded[at].1.entries);
+            push(&mut out, first..first.saturating_add(n), i, Place::Header(at));
+        } else if b.basket_seek[i] != 0 {
+            let span = Span::new(b.basket_seek[i], u64::from(b.basket_bytes[i]));
+            push(&mut out, first..last, i, Place::File(span));
+        }
+    }
+    for (at, (i, basket)) in b.embedded.iter().enumerate() {
+        if *i >= b.write_basket {
+            let first = match b.basket_entry.get(*i) {
+                Some(&e) if e > 0 || *i == 0 => e,
+                _ => b.entry_number.max(b.entries).saturating_sub(u64::from(basket.entries)),
+            };
+            push(&mut out, first..first.saturating_add(u64::from(basket.entries)), *i, Place::Header(at));
+        }
+    }
+    out.sort_by_key(|(r, _, _)| r.start);
+    out
+}
+
+fn push(out: &mut Vec<(Range<u64>, usize, Place)>, r: Range<u64>, number: usize, place: Place) {
+    if r.start < r.end {
+        out.push((r, number, place));
+    }
+}

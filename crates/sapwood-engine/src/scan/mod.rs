@@ -1,0 +1,190 @@
+//! One pass over entries of chosen branches.
+
+mod assemble;
+mod baskets;
+mod decode;
+mod state;
+mod steps;
+mod work;
+
+use crate::options::{Progress, ScanOptions};
+use crate::report::IoReport;
+use crate::tree::Tree;
+use assemble::assemble;
+use sapwood_column::Array;
+use sapwood_plan::CacheSize;
+use sapwood_source::SourceStats;
+use sapwood_span::{Error, ErrorKind, Result};
+use state::Shared;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Below this many inflated bytes a scan is done by the thread that asks, without helpers.
+const ALONE: u64 = 256 << 10;
+
+/// How often a waiting consumer looks whether it was told to stop.
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// Consecutive entries, decoded.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    /// Which entries.
+    pub entries: Range<u64>,
+    /// A column per branch, in the order of [`ScanOptions::branches`].
+    pub columns: Vec<Array>,
+}
+
+/// Batches in the order of entries. Reading goes on in the background while a batch is used; dropping the scan ends
+/// it.
+pub struct Scan {
+    shared: Arc<Shared>,
+    threads: Vec<JoinHandle<()>>,
+    thread_limit: usize,
+    at: usize,
+    started: Instant,
+    waited: Duration,
+    before: SourceStats,
+    options: ScanOptions,
+    finished: bool,
+}
+
+impl Scan {
+    pub(crate) fn start(tree: &Tree, options: &ScanOptions) -> Result<Self> {
+        let entries = options.entries.clone().unwrap_or(0..tree.entries());
+        if entries.start > entries.end || entries.end > tree.entries() {
+            return Err(Error::invalid(format!(
+                "entries {}-{} of a tree with {}",
+                entries.start,
+                entries.end,
+                tree.entries()
+            ))
+            .in_file(tree.file().url()));
+        }
+        let steps = steps::steps(tree, &options.branches, &entries, options.step);
+        let chosen = baskets::choose(tree, &options.branches, &entries, &steps)?;
+        let cache = options.cache.unwrap_or(tree.file().options().cache);
+        let before = tree.file().source().stats();
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = match (options.threads, tree.file().options().threads) {
+            (0, 0) => cores,
+            (0, n) | (n, _) => n,
+        }
+        .clamp(1, 256);
+        let bytes: u64 = chosen.baskets.iter().map(|b| b.unzipped).sum();
+        let shared = Arc::new(Shared::new(tree, chosen, steps, cache, threads)?);
+        let helpers = if bytes < ALONE || cache == CacheSize::Off { 0 } else { threads - 1 };
+        let mut scan = Self {
+            shared: shared.clone(),
+            threads: Vec::with_capacity(helpers),
+            thread_limit: threads,
+            at: 0,
+            started: Instant::now(),
+            waited: Duration::ZERO,
+            before,
+            options: options.clone(),
+            finished: false,
+        };
+        for i in 0..helpers {
+            let shared = shared.clone();
+            let started =
+                std::thread::Builder::new().name(format!("sapwood-unzip-{i}")).spawn(move || work::help(&shared));
+            match started {
+                Ok(t) => scan.threads.push(t),
+                // the consumer does the work alone where the system allows no more threads
+                Err(_) => break,
+            }
+        }
+        Ok(scan)
+    }
+
+    /// The entries of all batches to come, in order.
+    pub fn steps(&self) -> &[Range<u64>] {
+        &self.shared.steps[self.at.min(self.shared.steps.len())..]
+    }
+
+    /// What this scan did so far.
+    pub fn report(&self) -> IoReport {
+        let mut r = self.shared.report();
+        r.wire(&self.shared.source.stats(), &self.before);
+        r.seconds = self.started.elapsed().as_secs_f64();
+        r.wait_seconds = self.waited.as_secs_f64();
+        r
+    }
+
+    fn next_batch(&mut self) -> Result<Option<Batch>> {
+        let Some(entries) = self.shared.steps.get(self.at).cloned() else { return Ok(None) };
+        Shared::want(&self.shared, self.at);
+        let mut worker = work::Worker::new();
+        loop {
+            if self.options.cancel.load(Ordering::Relaxed) {
+                return Err(
+                    Error::new(ErrorKind::Interrupted, "reading was interrupted").in_file(self.shared.file.url())
+                );
+            }
+            if self.shared.is_ready(self.at) {
+                break;
+            }
+            // a consumer that would wait helps
+            if !work::once(&self.shared, &mut worker) {
+                self.waited += self.shared.wait_ready(self.at, GLANCE);
+            }
+        }
+        let columns = assemble(&self.shared, self.at, self.thread_limit)?;
+        self.at += 1;
+        if let Some(progress) = &self.options.progress {
+            let first = self.shared.steps.first().map_or(0, |r| r.start);
+            let last = self.shared.steps.last().map_or(0, |r| r.end);
+            let bytes = self.shared.source.stats().wire.saturating_sub(self.before.wire);
+            progress(Progress { entries: entries.end - first, total: last - first, bytes });
+        }
+        Ok(Some(Batch { entries, columns }))
+    }
+
+    fn finish(&mut self) {
+        if !std::mem::replace(&mut self.finished, true) {
+            self.shared.stop();
+            for t in self.threads.drain(..) {
+                // a helper that panicked has already failed the basket it worked on
+                let _ = t.join();
+            }
+            let done = self.shared.report();
+            self.shared.file.add(|t| {
+                t.bytes_wanted += done.bytes_wanted;
+                t.baskets += done.baskets;
+                t.unzipped_bytes += done.unzipped_bytes;
+                t.unzip_seconds += done.unzip_seconds;
+                t.decode_seconds += done.decode_seconds;
+                t.wait_seconds += self.waited.as_secs_f64();
+            });
+        }
+    }
+
+    /// The flag that ends this scan from another thread.
+    pub fn cancel(&self) -> Arc<AtomicBool> {
+        self.options.cancel.clone()
+    }
+}
+
+impl Iterator for Scan {
+    type Item = Result<Batch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.finished {
+            return None;
+        }
+        let next = self.next_batch();
+        if !matches!(next, Ok(Some(_))) {
+            self.finish();
+        }
+        next.transpose()
+    }
+}
+
+impl Drop for Scan {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}

@@ -1,0 +1,423 @@
+//! What the consumer, the workers and the network share.
+
+use super::baskets::{Chosen, Column, Needed};
+use crate::file::File;
+use crate::report::IoReport;
+use crate::runtime;
+use crate::tree::Tree;
+use bytes::Bytes;
+use sapwood_column::Decoded;
+use sapwood_plan::{Action, Basket, BasketId, CacheSize, Event, Fetch, FetchId, Limits, Planner, Request};
+use sapwood_source::{FetchReport, Sink, Source};
+use sapwood_span::{Error, ErrorKind, Result};
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::ops::Range;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::task::AbortHandle;
+
+/// Decoded bytes that may wait for batches behind the one the consumer wants.
+const AHEAD: u64 = 32 << 20;
+
+/// Compressed bytes under way or waiting, for a local file: reading ahead gains nothing there.
+const HOLD_LOCAL: u64 = 16 << 20;
+
+pub(super) struct Shared {
+    pub file: File,
+    pub tree: Tree,
+    pub source: Arc<dyn Source>,
+    pub steps: Vec<Range<u64>>,
+    pub columns: Vec<Column>,
+    pub wanted: usize,
+    pub baskets: Vec<Needed>,
+    /// The planner's number of a basket to ours.
+    planned: Vec<usize>,
+    state: Mutex<State>,
+    /// A batch may be complete.
+    ready: Condvar,
+    /// There may be work.
+    work: Condvar,
+    started: Instant,
+}
+
+pub(super) struct State {
+    planner: Planner,
+    pub slots: Vec<Option<Result<Arc<Decoded>>>>,
+    /// Baskets missing, per batch.
+    pending: Vec<usize>,
+    reads: VecDeque<Arc<Fetch>>,
+    reading: usize,
+    decodes: BTreeMap<(usize, usize), Job>,
+    /// The batch that the consumer wants.
+    at: usize,
+    /// Decoded bytes, by the first batch that needs them, for those behind `at`.
+    ahead: BTreeMap<usize, u64>,
+    ahead_sum: u64,
+    under_way: HashMap<FetchId, AbortHandle>,
+    failure: Option<Error>,
+    stopped: bool,
+    report: IoReport,
+}
+
+/// Something for a worker to do.
+pub(super) enum Job {
+    /// Read these ranges of a local file.
+    Read(Arc<Fetch>),
+    /// Inflate and decode a basket whose record is here.
+    Decode { basket: usize, planned: Option<BasketId>, record: Bytes },
+    /// Decode a basket that lay in the tree's header.
+    Embedded { basket: usize },
+}
+
+impl Shared {
+    pub fn new(tree: &Tree, chosen: Chosen, steps: Vec<Range<u64>>, cache: CacheSize, threads: usize) -> Result<Self> {
+        let source = tree.file().source().clone();
+        let Chosen { columns, wanted, baskets } = chosen;
+        let mut pending = vec![0; steps.len()];
+        let mut planned = Vec::new();
+        let mut list = Vec::new();
+        let mut decodes = BTreeMap::new();
+        let mut report = IoReport::default();
+        for (i, b) in baskets.iter().enumerate() {
+            for p in &mut pending[b.batches.0..=b.batches.1] {
+                *p += 1;
+            }
+            match b.span {
+                None => drop(decodes.insert((b.batches.0, i), Job::Embedded { basket: i })),
+                Some(span) => {
+                    report.bytes_wanted += span.len;
+                    planned.push(i);
+                    list.push(Basket {
+                        branch: b.column as u32,
+                        index: b.number as u32,
+                        span,
+                        first: b.entries.start,
+                        last: b.entries.end,
+                        unzipped: b.unzipped,
+                    });
+                }
+            }
+        }
+        let limits = if source.is_local() { Limits::local(threads) } else { limits(&*source) };
+        let hold = if source.is_local() { HOLD_LOCAL } else { Request::DEFAULT_HOLD };
+        let hold = if let CacheSize::Bytes(n) = cache { n.max(1) } else { hold };
+        let request = Request { cache, limits, clusters: tree.clusters().to_vec(), hold };
+        let planner = Planner::new(list, request)?;
+        let state = State {
+            planner,
+            slots: baskets.iter().map(|_| None).collect(),
+            pending,
+            reads: VecDeque::new(),
+            reading: 0,
+            decodes,
+            at: 0,
+            ahead: BTreeMap::new(),
+            ahead_sum: 0,
+            under_way: HashMap::new(),
+            failure: None,
+            stopped: false,
+            report,
+        };
+        Ok(Self {
+            file: tree.file().clone(),
+            tree: tree.clone(),
+            source,
+            steps,
+            columns,
+            wanted,
+            baskets,
+            planned,
+            state: Mutex::new(state),
+            ready: Condvar::new(),
+            work: Condvar::new(),
+            started: Instant::now(),
+        })
+    }
+
+    pub fn lock(&self) -> MutexGuard<'_, State> {
+        // a worker that panicked left its basket missing, nothing half done
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn report(&self) -> IoReport {
+        self.lock().report.clone()
+    }
+
+    /// The consumer wants this batch now.
+    pub fn want(self: &Arc<Self>, batch: usize) {
+        let mut s = self.lock();
+        s.at = batch;
+        let passed: u64 = s.ahead.range(..=batch).map(|(_, n)| n).sum();
+        s.ahead_sum -= passed;
+        s.ahead = s.ahead.split_off(&(batch + 1));
+        let r = self.steps[batch].clone();
+        let event = Event::Want { first: r.start, last: r.end.max(r.start + 1) };
+        s.planner.handle(self.started.elapsed(), event);
+        self.pump(&mut s);
+        drop(s);
+        self.work.notify_all();
+    }
+
+    pub fn is_ready(&self, batch: usize) -> bool {
+        self.lock().pending[batch] == 0
+    }
+
+    /// Waits until something happened, for so long at most; returns how long it was.
+    pub fn wait_ready(&self, batch: usize, most: Duration) -> Duration {
+        let began = Instant::now();
+        let s = self.lock();
+        if s.pending[batch] > 0 && !s.has_work() {
+            drop(self.ready.wait_timeout(s, most));
+        }
+        began.elapsed()
+    }
+
+    /// Something to do, if there is.
+    pub fn take(&self) -> Option<Job> {
+        self.lock().take()
+    }
+
+    /// A basket to decode, if there is.
+    pub fn take_decode(&self) -> Option<Job> {
+        let mut s = self.lock();
+        if s.decodable() { s.decodes.pop_first().map(|(_, job)| job) } else { None }
+    }
+
+    /// Something to do; waits for it. None when the scan is over.
+    pub fn take_or_wait(&self) -> Option<Job> {
+        let mut s = self.lock();
+        loop {
+            if s.stopped {
+                return None;
+            }
+            if let Some(job) = s.take() {
+                return Some(job);
+            }
+            s = self.work.wait(s).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Ends everything that is under way.
+    pub fn stop(&self) {
+        let mut s = self.lock();
+        s.stopped = true;
+        s.planner.handle(self.started.elapsed(), Event::Stop);
+        for (_, task) in s.under_way.drain() {
+            task.abort();
+        }
+        s.reads.clear();
+        s.decodes.clear();
+        drop(s);
+        self.work.notify_all();
+    }
+
+    /// Does what the planner says.
+    fn pump(self: &Arc<Self>, s: &mut State) {
+        if s.stopped {
+            return;
+        }
+        while let Some(action) = s.planner.poll(self.started.elapsed()) {
+            match action {
+                Action::Fetch(fetch) if self.source.is_local() => s.reads.push_back(Arc::new(fetch)),
+                Action::Fetch(fetch) => self.send(s, Arc::new(fetch)),
+                Action::Cancel(id) => {
+                    if let Some(task) = s.under_way.remove(&id) {
+                        task.abort();
+                    }
+                    s.reads.retain(|f| f.id != id);
+                }
+                Action::GiveUp(baskets) => {
+                    for id in baskets {
+                        let why = s.failure.as_ref().map_or_else(
+                            || Error::new(ErrorKind::Io, "could not be read").in_file(self.file.url()),
+                            Error::duplicate,
+                        );
+                        if let Some(&basket) = self.planned.get(id.index()) {
+                            let why =
+                                why.in_branch(self.tree.name_of(self.columns[self.baskets[basket].column].branch));
+                            self.put(s, basket, Err(why), 0);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Starts a fetch on the network runtime.
+    fn send(self: &Arc<Self>, s: &mut State, fetch: Arc<Fetch>) {
+        let spans = fetch.ranges.iter().map(|r| r.span).collect();
+        let sink = Arc::new(Parts::new(self.clone(), fetch.clone()));
+        let future = self.source.clone().fetch(spans, sink);
+        let (shared, id) = (self.clone(), fetch.id);
+        match runtime::handle() {
+            Ok(handle) => {
+                let task = handle.spawn(async move {
+                    let result = future.await;
+                    shared.ended(id, result);
+                });
+                s.under_way.insert(id, task.abort_handle());
+            }
+            Err(e) => {
+                s.failure = Some(e);
+                s.planner.handle(self.started.elapsed(), Event::Failed { fetch: id, retry: false });
+            }
+        }
+    }
+
+    /// A fetch is over.
+    pub fn ended(self: &Arc<Self>, id: FetchId, result: Result<FetchReport>) {
+        let mut s = self.lock();
+        s.under_way.remove(&id);
+        let now = self.started.elapsed();
+        if !self.source.is_local() {
+            s.planner.handle(now, Event::Limits(limits(&*self.source)));
+        }
+        let event = match result {
+            Ok(r) => Event::Done { fetch: id, first_byte: r.first_byte, total: r.total, bytes: r.wire },
+            Err(e) => {
+                s.failure = Some(e.in_file(self.file.url()));
+                // the source has asked again as often as makes sense
+                Event::Failed { fetch: id, retry: false }
+            }
+        };
+        s.planner.handle(now, event);
+        self.pump(&mut s);
+        drop(s);
+        self.work.notify_all();
+        self.ready.notify_all();
+    }
+
+    /// One range of a fetch is here.
+    pub fn arrived(self: &Arc<Self>, fetch: &Fetch, range: usize, bytes: &Bytes) {
+        let Some(range) = fetch.ranges.get(range) else { return };
+        let mut s = self.lock();
+        let now = self.started.elapsed();
+        for part in &range.parts {
+            let (Some(&basket), from) = (self.planned.get(part.basket.index()), part.offset as usize) else { continue };
+            if from + part.len as usize > bytes.len() || s.slots[basket].is_some() {
+                continue;
+            }
+            let record = bytes.slice(from..from + part.len as usize);
+            let job = Job::Decode { basket, planned: Some(part.basket), record };
+            s.decodes.insert((self.baskets[basket].batches.0, basket), job);
+            s.planner.handle(now, Event::Arrived { fetch: fetch.id, basket: part.basket });
+        }
+        self.pump(&mut s);
+        drop(s);
+        self.work.notify_all();
+        self.ready.notify_all();
+    }
+
+    /// Baskets are decoded, or failed.
+    pub fn done(self: &Arc<Self>, results: Vec<Outcome>) {
+        if results.is_empty() {
+            return;
+        }
+        let mut s = self.lock();
+        let now = self.started.elapsed();
+        for r in results {
+            s.report.unzip_seconds += r.unzip.as_secs_f64();
+            s.report.decode_seconds += r.decode.as_secs_f64();
+            s.report.unzipped_bytes += r.unzipped;
+            s.report.baskets += 1;
+            if let Some(id) = r.planned {
+                s.planner.handle(now, Event::Consumed { basket: id });
+            }
+            self.put(&mut s, r.basket, r.result, r.bytes);
+        }
+        self.pump(&mut s);
+        let more = s.has_work();
+        drop(s);
+        if more {
+            self.work.notify_all();
+        }
+        self.ready.notify_all();
+    }
+
+    fn put(&self, s: &mut State, basket: usize, result: Result<Arc<Decoded>>, bytes: u64) {
+        if s.slots[basket].is_some() {
+            return;
+        }
+        s.slots[basket] = Some(result);
+        let (first, last) = self.baskets[basket].batches;
+        for p in &mut s.pending[first..=last] {
+            *p = p.saturating_sub(1);
+        }
+        if first > s.at {
+            *s.ahead.entry(first).or_default() += bytes;
+            s.ahead_sum += bytes;
+        }
+    }
+
+    pub fn read_ended(&self) {
+        let mut s = self.lock();
+        s.reading = s.reading.saturating_sub(1);
+    }
+}
+
+/// A decoded basket and what it took.
+pub(super) struct Outcome {
+    pub basket: usize,
+    pub planned: Option<BasketId>,
+    pub result: Result<Arc<Decoded>>,
+    pub bytes: u64,
+    pub unzipped: u64,
+    pub unzip: Duration,
+    pub decode: Duration,
+}
+
+impl State {
+    fn decodable(&self) -> bool {
+        self.decodes.first_key_value().is_some_and(|((batch, _), _)| *batch <= self.at || self.ahead_sum < AHEAD)
+    }
+
+    fn has_work(&self) -> bool {
+        !self.reads.is_empty() || self.decodable()
+    }
+
+    fn take(&mut self) -> Option<Job> {
+        let waited_for = self.decodes.first_key_value().is_some_and(|((batch, _), _)| *batch <= self.at);
+        // one thread keeps reading while the others decode; all read when there is nothing to decode
+        if !self.reads.is_empty() && (self.reading == 0 || !waited_for) {
+            let fetch = self.reads.pop_front()?;
+            self.reading += 1;
+            return Some(Job::Read(fetch));
+        }
+        if self.decodable() {
+            return self.decodes.pop_first().map(|(_, job)| job);
+        }
+        None
+    }
+}
+
+/// Hands the ranges of a fetch on as they come.
+pub(super) struct Parts {
+    shared: Arc<Shared>,
+    fetch: Arc<Fetch>,
+}
+
+impl Parts {
+    pub fn new(shared: Arc<Shared>, fetch: Arc<Fetch>) -> Self {
+        Self { shared, fetch }
+    }
+}
+
+impl Sink for Parts {
+    fn part(&self, index: usize, bytes: Bytes) {
+        self.shared.arrived(&self.fetch, index, &bytes);
+    }
+}
+
+/// What the planner is to know of the source.
+fn limits(source: &dyn Source) -> Limits {
+    let l = source.limits();
+    Limits {
+        max_ranges: l.max_ranges,
+        max_range_bytes: u64::MAX,
+        max_request_bytes: l.max_request_bytes,
+        max_in_flight: l.max_in_flight,
+        range_overhead: l.range_overhead,
+        round_trip: l.round_trip,
+        bandwidth: l.bandwidth,
+    }
+}

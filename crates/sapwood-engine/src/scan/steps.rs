@@ -1,0 +1,77 @@
+use crate::options::StepSize;
+use crate::tree::Tree;
+use std::ops::Range;
+
+/// Decoded bytes of a batch when the engine chooses.
+const CHOSEN: u64 = 8 << 20;
+
+/// Divides entries into batches.
+pub(super) fn steps(tree: &Tree, branches: &[usize], entries: &Range<u64>, step: StepSize) -> Vec<Range<u64>> {
+    let whole = entries.end - entries.start;
+    if whole == 0 {
+        return vec![entries.clone()];
+    }
+    let per_entry = bytes_per_entry(tree, branches);
+    match step {
+        StepSize::All => vec![entries.clone()],
+        StepSize::Entries(n) => even(entries, n.max(1)),
+        StepSize::Cluster => along(tree.clusters(), entries, entries_in(CHOSEN, per_entry)),
+        StepSize::Bytes(bytes) => along(tree.clusters(), entries, entries_in(bytes, per_entry)),
+    }
+}
+
+/// Inflated bytes of these branches, per entry.
+pub(super) fn bytes_per_entry(tree: &Tree, branches: &[usize]) -> f64 {
+    let h = tree.header();
+    let total: u64 = branches.iter().filter_map(|&b| h.branches.get(b)).map(|b| b.total_bytes).sum();
+    total as f64 / h.entries.max(1) as f64
+}
+
+fn entries_in(bytes: u64, per_entry: f64) -> u64 {
+    if per_entry <= 0.0 { u64::MAX } else { ((bytes as f64 / per_entry) as u64).max(1) }
+}
+
+fn even(entries: &Range<u64>, n: u64) -> Vec<Range<u64>> {
+    let mut out = Vec::new();
+    let mut at = entries.start;
+    while at < entries.end {
+        let end = at.saturating_add(n).min(entries.end);
+        out.push(at..end);
+        at = end;
+    }
+    out
+}
+
+/// Whole clusters as long as they fit; a cluster that does not fit alone is divided evenly.
+fn along(clusters: &[u64], entries: &Range<u64>, most: u64) -> Vec<Range<u64>> {
+    let inner = clusters.iter().copied().filter(|c| *c > entries.start && *c < entries.end);
+    let bounds = inner.chain(std::iter::once(entries.end));
+    let mut out: Vec<Range<u64>> = Vec::new();
+    let mut from = entries.start;
+    for to in bounds {
+        match out.last_mut() {
+            Some(last) if to - last.start <= most => last.end = to,
+            _ if to - from <= most => out.push(from..to),
+            _ => {
+                let pieces = (to - from).div_ceil(most);
+                out.extend(even(&(from..to), (to - from).div_ceil(pieces)));
+            }
+        }
+        from = to;
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn along_clusters() {
+        assert_eq!(along(&[0, 10, 20, 30], &(0..30), 20), [0..20, 20..30]);
+        assert_eq!(along(&[0, 10, 20, 30], &(5..30), 10), [5..10, 10..20, 20..30]);
+        assert_eq!(along(&[0, 10, 30], &(0..30), 8), [0..5, 5..10, 10..17, 17..24, 24..30]);
+        assert_eq!(along(&[0, 30], &(0..30), u64::MAX), [0..30]);
+        assert_eq!(even(&(3..10), 3), [3..6, 6..9, 9..10]);
+    }
+}

@@ -1,0 +1,134 @@
+use crate::file::File;
+use crate::names::Names;
+use crate::options::ScanOptions;
+use crate::scan::Scan;
+use sapwood_column::{ColumnType, Layout, interpret};
+use sapwood_format::streamer::Streamers;
+use sapwood_format::tree::{Tree as Header, clusters};
+use sapwood_format::{Key, TreeAt};
+use sapwood_span::{Error, Result};
+use std::sync::{Arc, OnceLock};
+
+/// A tree of an open file. Cheap to clone.
+#[derive(Clone)]
+pub struct Tree(Arc<Inner>);
+
+struct Inner {
+    file: File,
+    path: String,
+    key: Key,
+    header: Header,
+    streamers: Arc<Streamers>,
+    order: Vec<usize>,
+    clusters: Vec<u64>,
+    names: OnceLock<Names>,
+    layouts: Vec<OnceLock<Result<Layout>>>,
+}
+
+impl Tree {
+    pub(crate) fn new(file: File, found: TreeAt) -> Self {
+        let TreeAt { path, key, tree, streamers } = found;
+        let layouts = tree.branches.iter().map(|_| OnceLock::new()).collect();
+        Self(Arc::new(Inner {
+            order: tree.in_order(),
+            clusters: clusters(&tree),
+            names: OnceLock::new(),
+            layouts,
+            file,
+            path,
+            key,
+            header: tree,
+            streamers,
+        }))
+    }
+
+    /// Everything the tree's header says.
+    pub fn header(&self) -> &Header {
+        &self.0.header
+    }
+
+    /// The file it lies in.
+    pub fn file(&self) -> &File {
+        &self.0.file
+    }
+
+    /// Directories and name.
+    pub fn path(&self) -> &str {
+        &self.0.path
+    }
+
+    /// Its key.
+    pub fn key(&self) -> &Key {
+        &self.0.key
+    }
+
+    /// The file's class descriptions.
+    pub fn streamers(&self) -> &Streamers {
+        &self.0.streamers
+    }
+
+    /// Entries.
+    pub fn entries(&self) -> u64 {
+        self.0.header.entries
+    }
+
+    /// First entry of each cluster, and the number of entries at the end.
+    pub fn clusters(&self) -> &[u64] {
+        &self.0.clusters
+    }
+
+    /// Branches in the order of the tree, parents before children: indices into the header's.
+    pub fn order(&self) -> &[usize] {
+        &self.0.order
+    }
+
+    /// A branch's path: its name behind those of the branches above it.
+    pub fn name_of(&self, branch: usize) -> String {
+        self.0.header.path(branch)
+    }
+
+    /// A branch by its name or path.
+    ///
+    /// # Errors
+    /// `NotFound`, with names that are like it.
+    pub fn find(&self, name: &str) -> Result<usize> {
+        let names = self.0.names.get_or_init(|| Names::new(&self.0.header, &self.0.order));
+        names.find(name).map_err(|e| e.in_file(format!("{}:{}", self.0.file.url(), self.0.path)))
+    }
+
+    /// How a branch's baskets are decoded.
+    pub(crate) fn layout(&self, branch: usize) -> Result<&Layout> {
+        let place = self.0.layouts.get(branch).ok_or_else(|| Error::not_found(format!("no branch number {branch}")))?;
+        match place.get_or_init(|| interpret(&self.0.header, branch, &self.0.streamers)) {
+            Ok(l) => Ok(l),
+            Err(e) => Err(e.duplicate().in_file(self.0.file.url())),
+        }
+    }
+
+    /// The type of a branch's column.
+    ///
+    /// # Errors
+    /// `Unsupported`, with the reason, when this version does not read it.
+    pub fn column_type(&self, branch: usize) -> Result<ColumnType> {
+        self.layout(branch).map(Layout::column_type)
+    }
+
+    /// The C++ type of a branch, as uproot's `typename` writes it.
+    pub fn type_name(&self, branch: usize) -> String {
+        sapwood_column::type_name(&self.0.header, branch, &self.0.streamers)
+    }
+
+    /// Reads branches.
+    ///
+    /// # Errors
+    /// `Unsupported` or `NotFound` for a branch, `Invalid` for impossible entries.
+    pub fn scan(&self, options: &ScanOptions) -> Result<Scan> {
+        Scan::start(self, options)
+    }
+}
+
+impl std::fmt::Debug for Tree {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Tree({}:{}, {} entries)", self.0.file.url(), self.0.path, self.entries())
+    }
+}

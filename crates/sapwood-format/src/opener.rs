@@ -1,0 +1,365 @@
+//! Opening without I/O: the opener is asked for keys or a tree, says which bytes it lacks, is given them, and is
+//! asked again. What it has parsed it keeps.
+
+use crate::directory::{DIRECTORY_BYTES, Directory, parse_key_list};
+use crate::header::{HEADER_BYTES, Header};
+use crate::key::Key;
+use crate::payload::inflate;
+use crate::streamer::Streamers;
+use crate::tree::{Tree, read_tree};
+use bytes::{Bytes, BytesMut};
+use sapwood_codec::Decoder;
+use sapwood_span::{Error, Result, Span};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+/// Directories within directories: more is damage.
+const DEEPEST: usize = 100;
+
+/// A piece of more bytes is not kept once it is parsed.
+const KEPT: usize = 512 << 10;
+
+/// The answer to a question about a file.
+#[derive(Clone, Debug)]
+pub enum Step<T> {
+    /// Give these bytes to [`Opener::push`], then ask again.
+    Need(Vec<Span>),
+    /// The answer.
+    Done(T),
+}
+
+/// What to look for: the name of an object and, where it matters, its cycle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// Directories and name, divided by `/`.
+    pub path: String,
+    /// The cycle; the newest when not given.
+    pub cycle: Option<i16>,
+}
+
+impl Target {
+    /// Parses `dir/name;cycle`.
+    pub fn parse(text: &str) -> Self {
+        let text = text.trim_matches('/');
+        if let Some((path, cycle)) = text.rsplit_once(';') {
+            if let Ok(cycle) = cycle.parse() {
+                return Self { path: path.to_owned(), cycle: Some(cycle) };
+            }
+        }
+        Self { path: text.to_owned(), cycle: None }
+    }
+}
+
+/// A key and the path that leads to it.
+#[derive(Clone, Debug)]
+pub struct Listing {
+    /// Directories and name, divided by `/`, without the cycle.
+    pub path: String,
+    /// The key.
+    pub key: Key,
+}
+
+/// A tree and what is needed to read it.
+#[derive(Clone, Debug)]
+pub struct TreeAt {
+    /// Directories and name.
+    pub path: String,
+    /// Its key.
+    pub key: Key,
+    /// Its header.
+    pub tree: Tree,
+    /// The file's class descriptions.
+    pub streamers: Arc<Streamers>,
+}
+
+/// Pieces of a file, by position.
+#[derive(Clone, Debug, Default)]
+pub struct Chunks(BTreeMap<u64, Bytes>);
+
+impl Chunks {
+    /// Keeps a piece.
+    pub fn push(&mut self, start: u64, bytes: Bytes) {
+        match self.0.get(&start) {
+            Some(b) if b.len() >= bytes.len() => {}
+            _ => drop(self.0.insert(start, bytes)),
+        }
+    }
+
+    /// The bytes of a span, if all are here.
+    pub fn get(&self, span: Span) -> Option<Bytes> {
+        let mut out: Option<BytesMut> = None;
+        let mut at = span.start;
+        while at < span.end() {
+            let (start, chunk) = self.0.range(..=at).rev().find(|(s, b)| *s + b.len() as u64 > at)?;
+            let from = (at - start) as usize;
+            let to = chunk.len().min(from.saturating_add((span.end() - at) as usize));
+            if out.is_none() && (to - from) as u64 == span.len {
+                return Some(chunk.slice(from..to));
+            }
+            out.get_or_insert_with(BytesMut::new).extend_from_slice(&chunk[from..to]);
+            at += (to - from) as u64;
+        }
+        Some(out.unwrap_or_default().freeze())
+    }
+
+}
+
+/// The state of an open file's metadata.
+pub struct Opener {
+    size: u64,
+    chunks: Chunks,
+    need: Vec<Span>,
+    header: Option<Header>,
+    root: Option<Directory>,
+    streamers: Option<Arc<Streamers>>,
+    lists: HashMap<u64, Arc<Vec<Key>>>,
+    decoder: Decoder,
+}
+
+impl Opener {
+    /// For a file of this many bytes.
+    pub fn new(size: u64) -> Self {
+        Self {
+            size,
+            chunks: Chunks::default(),
+            need: Vec::new(),
+            header: None,
+            root: None,
+            streamers: None,
+            lists: HashMap::new(),
+            decoder: Decoder::new(),
+        }
+    }
+
+    /// Gives a piece of the file.
+    pub fn push(&mut self, start: u64, bytes: Bytes) {
+        self.chunks.push(start, bytes);
+    }
+
+    /// The file header, once it is known.
+    pub fn header(&self) -> Option<&Header> {
+        self.header.as_ref()
+    }
+
+    /// Drops the raw pieces that are large; what was parsed stays, and so do small pieces, in which further objects
+    /// may lie.
+    pub fn forget_large(&mut self) {
+        self.chunks.0.retain(|_, b| b.len() <= KEPT);
+    }
+
+    /// All keys of a directory (`""` is the root), or of it and all below.
+    pub fn list(&mut self, directory: &str, recursive: bool) -> Result<Step<Vec<Listing>>> {
+        self.ask(|o| {
+            let Some((prefix, dir)) = o.directory(directory)? else { return Ok(None) };
+            let mut out = Vec::new();
+            let mut visited = HashSet::new();
+            let complete = o.collect(&prefix, &dir, recursive, 0, &mut visited, &mut out)?;
+            Ok(complete.then_some(out))
+        })
+    }
+
+    /// The key of an object.
+    pub fn find(&mut self, target: &Target) -> Result<Step<Listing>> {
+        self.ask(|o| {
+            let Some(root) = o.root()? else { return Ok(None) };
+            o.resolve(root, String::new(), target, 0)
+        })
+    }
+
+    /// A tree's header, and the class descriptions that its values need.
+    pub fn tree(&mut self, target: &Target) -> Result<Step<TreeAt>> {
+        self.ask(|o| {
+            let Some(root) = o.root()? else { return Ok(None) };
+            let streamers = o.streamers()?;
+            let Some(found) = o.resolve(root, String::new(), target, 0)? else { return Ok(None) };
+            let key = found.key;
+            if !key.is_tree() {
+                return Err(Error::invalid(format!("{} is a {}, not a tree", found.path, key.class))
+                    .with_remedy("name a tree: `sapwood ls` lists the file's objects"));
+            }
+            let payload = o.bytes(key.payload())?;
+            let (Some(streamers), Some(payload)) = (streamers, payload) else { return Ok(None) };
+            let data = inflate(&key, &payload, &mut o.decoder)?;
+            let tree = read_tree(&data, key.key_len as usize, &key.class, &streamers).map_err(|e| e.at(key.span))?;
+            Ok(Some(TreeAt { path: found.path, key, tree, streamers }))
+        })
+    }
+
+    /// An object's inflated bytes, its key and the class descriptions.
+    pub fn object(&mut self, target: &Target) -> Result<Step<(Key, Vec<u8>, Arc<Streamers>)>> {
+        self.ask(|o| {
+            let Some(root) = o.root()? else { return Ok(None) };
+            let streamers = o.streamers()?;
+            let Some(found) = o.resolve(root, String::new(), target, 0)? else { return Ok(None) };
+            let payload = o.bytes(found.key.payload())?;
+            let (Some(streamers), Some(payload)) = (streamers, payload) else { return Ok(None) };
+            let data = inflate(&found.key, &payload, &mut o.decoder)?;
+            Ok(Some((found.key, data, streamers)))
+        })
+    }
+
+    fn ask<T>(&mut self, question: impl FnOnce(&mut Self) -> Result<Option<T>>) -> Result<Step<T>> {
+        self.need.clear();
+        match question(self)? {
+            Some(answer) => Ok(Step::Done(answer)),
+            None if self.need.is_empty() => Err(Error::corrupt("the file's directory leads nowhere")),
+            None => {
+                let mut need = std::mem::take(&mut self.need);
+                need.sort();
+                need.dedup();
+                Ok(Step::Need(need))
+            }
+        }
+    }
+
+    /// The bytes of a span, or a note that they are needed.
+    fn bytes(&mut self, span: Span) -> Result<Option<Bytes>> {
+        if span.end() > self.size {
+            let said = self.header.as_ref().map_or(0, |h| h.end);
+            let why = if said > self.size {
+                format!("the file is cut short: it has {} bytes, its header says {said}", self.size)
+            } else {
+                format!("a record lies beyond the end of the file of {} bytes", self.size)
+            };
+            return Err(Error::corrupt(why).at(span).with_remedy("fetch the file again from its source"));
+        }
+        let found = self.chunks.get(span);
+        if found.is_none() {
+            self.need.push(span);
+        }
+        Ok(found)
+    }
+
+    fn root(&mut self) -> Result<Option<Directory>> {
+        if self.header.is_none() {
+            if self.size < HEADER_BYTES {
+                return Err(Error::corrupt(format!("not a ROOT file: it has {} bytes", self.size)));
+            }
+            let Some(b) = self.bytes(Span::new(0, HEADER_BYTES))? else {
+                // the root directory lies just behind, in nearly every file
+                self.need = vec![Span::new(0, 1024.min(self.size))];
+                return Ok(None);
+            };
+            self.header = Some(Header::parse(&b)?);
+        }
+        if let (None, Some(h)) = (&self.root, &self.header) {
+            let at = h.begin + u64::from(h.nbytes_name);
+            let span = Span::new(at, DIRECTORY_BYTES.min(self.size.saturating_sub(at)).max(1));
+            let Some(b) = self.bytes(span)? else { return Ok(None) };
+            self.root = Some(Directory::parse(&b).map_err(|e| e.at(span))?);
+        }
+        Ok(self.root.clone())
+    }
+
+    fn streamers(&mut self) -> Result<Option<Arc<Streamers>>> {
+        if let Some(s) = &self.streamers {
+            return Ok(Some(s.clone()));
+        }
+        let Some(span) = self.header.as_ref().map(|h| h.info) else { return Ok(None) };
+        let parsed = if span.is_empty() || span.start == 0 {
+            Streamers::default()
+        } else {
+            let Some(record) = self.bytes(span)? else { return Ok(None) };
+            let mut c = crate::cursor::Cursor::new(&record, 0);
+            let key = Key::read(&mut c).map_err(|e| e.at(span))?;
+            let payload = record.get(key.key_len as usize..(key.span.len as usize).min(record.len()));
+            let payload = payload.ok_or_else(|| Error::corrupt("the class descriptions are damaged").at(span))?;
+            let data = inflate(&key, payload, &mut self.decoder)?;
+            Streamers::parse(&data, key.key_len as usize).map_err(|e| e.at(span))?
+        };
+        let parsed = Arc::new(parsed);
+        self.streamers = Some(parsed.clone());
+        Ok(Some(parsed))
+    }
+
+    fn keys(&mut self, dir: &Directory) -> Result<Option<Arc<Vec<Key>>>> {
+        if let Some(k) = self.lists.get(&dir.keys.start) {
+            return Ok(Some(k.clone()));
+        }
+        if dir.keys.is_empty() || dir.keys.start == 0 {
+            return Ok(Some(Arc::default()));
+        }
+        let Some(b) = self.bytes(dir.keys)? else { return Ok(None) };
+        let keys = parse_key_list(&b).map_err(|e| e.at(dir.keys))?;
+        let keys = Arc::new(keys);
+        self.lists.insert(dir.keys.start, keys.clone());
+        Ok(Some(keys))
+    }
+
+    fn open_directory(&mut self, key: &Key) -> Result<Option<Directory>> {
+        let Some(b) = self.bytes(key.payload())? else { return Ok(None) };
+        Directory::parse(&b).map(Some).map_err(|e| e.at(key.span))
+    }
+
+    fn directory(&mut self, path: &str) -> Result<Option<(String, Directory)>> {
+        let Some(root) = self.root()? else { return Ok(None) };
+        let target = Target::parse(path);
+        if target.path.is_empty() {
+            return Ok(Some((String::new(), root)));
+        }
+        let Some(found) = self.resolve(root, String::new(), &target, 0)? else { return Ok(None) };
+        if !found.key.is_directory() {
+            return Err(Error::invalid(format!("{} is a {}, not a directory", found.path, found.key.class)));
+        }
+        Ok(self.open_directory(&found.key)?.map(|d| (format!("{}/", found.path), d)))
+    }
+
+    fn resolve(&mut self, dir: Directory, prefix: String, target: &Target, depth: usize) -> Result<Option<Listing>> {
+        if depth > DEEPEST {
+            return Err(Error::corrupt("directories are nested without end"));
+        }
+        let Some(keys) = self.keys(&dir)? else { return Ok(None) };
+        let rest = target.path.as_str();
+        let wanted = |k: &&Key| k.name == rest && target.cycle.is_none_or(|c| c == k.cycle);
+        if let Some(key) = keys.iter().filter(wanted).max_by_key(|k| k.cycle) {
+            return Ok(Some(Listing { path: format!("{prefix}{rest}"), key: key.clone() }));
+        }
+        // a directory's own cycle may be given: dir;2/name
+        if let Some((head, tail)) = rest.split_once('/') {
+            let head = Target::parse(head);
+            let wanted = |k: &&Key| k.is_directory() && k.name == head.path && head.cycle.is_none_or(|c| c == k.cycle);
+            if let Some(key) = keys.iter().filter(wanted).max_by_key(|k| k.cycle) {
+                let Some(inner) = self.open_directory(key)? else { return Ok(None) };
+                let target = Target { path: tail.to_owned(), cycle: target.cycle };
+                return self.resolve(inner, format!("{prefix}{}/", head.path), &target, depth + 1);
+            }
+        }
+        let mut names: Vec<&str> = keys.iter().map(|k| k.name.as_str()).collect();
+        names.dedup();
+        let shown = names.iter().take(8).copied().collect::<Vec<_>>().join(", ");
+        let more = if names.len() > 8 { ", …" } else { "" };
+        let place = if prefix.is_empty() { "the file".to_owned() } else { prefix.clone() };
+        let cycle = target.cycle.map_or(String::new(), |c| format!(";{c}"));
+        Err(Error::not_found(format!("no object {prefix}{rest}{cycle}"))
+            .with_remedy(format!("{place} holds: {shown}{more}")))
+    }
+
+    fn collect(
+        &mut self,
+        prefix: &str,
+        dir: &Directory,
+        recursive: bool,
+        depth: usize,
+        visited: &mut HashSet<u64>,
+        out: &mut Vec<Listing>,
+    ) -> Result<bool> {
+        if depth > DEEPEST || !visited.insert(dir.keys.start) {
+            return Ok(true);
+        }
+        let Some(keys) = self.keys(dir)? else { return Ok(false) };
+        let mut complete = true;
+        for key in keys.iter() {
+            out.push(Listing { path: format!("{prefix}{}", key.name), key: key.clone() });
+            if recursive && key.is_directory() {
+                match self.open_directory(key)? {
+                    None => complete = false,
+                    Some(inner) => {
+                        let prefix = format!("{prefix}{}/", key.name);
+                        complete &= self.collect(&prefix, &inner, recursive, depth + 1, visited, out)?;
+                    }
+                }
+            }
+        }
+        Ok(complete)
+    }
+}

@@ -1,0 +1,230 @@
+//! The class descriptions inside a file: what the bytes of an object mean.
+
+use crate::cursor::Cursor;
+use crate::object::{Pointed, read_base_object, read_object_array_head, read_pointer};
+use sapwood_span::{Error, Result};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Type codes of streamer elements (ROOT's `TVirtualStreamerInfo::EReadWrite`).
+#[allow(missing_docs)]
+pub mod code {
+    pub const BASE: i32 = 0;
+    pub const CHAR: i32 = 1;
+    pub const SHORT: i32 = 2;
+    pub const INT: i32 = 3;
+    pub const LONG: i32 = 4;
+    pub const FLOAT: i32 = 5;
+    pub const COUNTER: i32 = 6;
+    pub const CHAR_STAR: i32 = 7;
+    pub const DOUBLE: i32 = 8;
+    pub const DOUBLE32: i32 = 9;
+    pub const LEGACY_CHAR: i32 = 10;
+    pub const UCHAR: i32 = 11;
+    pub const USHORT: i32 = 12;
+    pub const UINT: i32 = 13;
+    pub const ULONG: i32 = 14;
+    pub const BITS: i32 = 15;
+    pub const LONG64: i32 = 16;
+    pub const ULONG64: i32 = 17;
+    pub const BOOL: i32 = 18;
+    pub const FLOAT16: i32 = 19;
+    /// Added to a number's code: a fixed array of it.
+    pub const OFFSET_L: i32 = 20;
+    /// Added to a number's code: a pointer to a counted array of it.
+    pub const OFFSET_P: i32 = 40;
+    pub const OBJECT: i32 = 61;
+    pub const ANY: i32 = 62;
+    pub const OBJECT_P_NONNULL: i32 = 63;
+    pub const OBJECT_P: i32 = 64;
+    pub const TSTRING: i32 = 65;
+    pub const TOBJECT: i32 = 66;
+    pub const TNAMED: i32 = 67;
+    pub const ANY_P_NONNULL: i32 = 68;
+    pub const ANY_P: i32 = 69;
+    pub const ANY_P_NO_VT: i32 = 70;
+    pub const STL_P: i32 = 71;
+    pub const STL: i32 = 300;
+    pub const STL_STRING: i32 = 365;
+    pub const STREAMER: i32 = 500;
+    pub const STREAM_LOOP: i32 = 501;
+}
+
+/// One member (or base class) of a class.
+#[derive(Clone, Debug, Default)]
+pub struct Element {
+    /// Member name; for a base, the class name.
+    pub name: String,
+    /// Comment of the member: ranges of packed numbers stand here.
+    pub title: String,
+    /// The element's own class: `TStreamerBase`, `TStreamerBasicType`, …
+    pub kind: String,
+    /// Type code, see [`code`].
+    pub code: i32,
+    /// Bytes in memory.
+    pub size: i32,
+    /// Number of items in a fixed array, all dimensions together.
+    pub array_len: i32,
+    /// Extents of a fixed array, outermost first.
+    pub dims: Vec<i32>,
+    /// C++ type.
+    pub type_name: String,
+    /// Version of a base class.
+    pub base_version: i32,
+    /// Member that holds the length of a counted array.
+    pub count_name: String,
+    /// Which collection (ROOT's ESTLtype).
+    pub stl: i32,
+    /// Code of what a collection holds.
+    pub content: i32,
+}
+
+/// A class in one version.
+#[derive(Clone, Debug)]
+pub struct ClassInfo {
+    /// Class name.
+    pub name: String,
+    /// Class version.
+    pub version: i32,
+    /// Checksum of its members.
+    pub checksum: u32,
+    /// Bases and members, in the order they are written.
+    pub elements: Vec<Element>,
+}
+
+/// All class descriptions of a file.
+#[derive(Clone, Debug, Default)]
+pub struct Streamers {
+    classes: Vec<Arc<ClassInfo>>,
+    by_name: HashMap<String, Vec<usize>>,
+}
+
+impl Streamers {
+    /// Parses the inflated streamer information record; `key_len` is the length of its label.
+    pub fn parse(data: &[u8], key_len: usize) -> Result<Self> {
+        let mut c = Cursor::new(data, key_len);
+        let mut out = Self::default();
+        let v = c.version()?;
+        read_base_object(&mut c)?;
+        c.string()?;
+        let n = c.count(1)?;
+        for _ in 0..n {
+            match read_pointer(&mut c)? {
+                Pointed::Object { class, end: Some(end), .. } => {
+                    if class == "TStreamerInfo" {
+                        out.add(read_info(&mut c)?);
+                    }
+                    // other items are rules for reading old data: text for the C++ interpreter
+                    c.seek(end)?;
+                }
+                Pointed::Object { class, .. } => {
+                    return Err(Error::corrupt(format!("a {class} without length among the class descriptions")));
+                }
+                Pointed::Null | Pointed::Reference(_) => {}
+            }
+            let option = usize::from(c.u8()?);
+            c.skip(option)?;
+        }
+        c.finish(&v)?;
+        Ok(out)
+    }
+
+    /// Adds a class description.
+    pub fn add(&mut self, info: ClassInfo) {
+        self.by_name.entry(info.name.clone()).or_default().push(self.classes.len());
+        self.classes.push(Arc::new(info));
+    }
+
+    /// The description of a class in this version.
+    pub fn find(&self, class: &str, version: i32) -> Option<&Arc<ClassInfo>> {
+        self.versions(class).find(|c| c.version == version)
+    }
+
+    /// The description with this checksum.
+    pub fn find_checksum(&self, class: &str, checksum: u32) -> Option<&Arc<ClassInfo>> {
+        self.versions(class).find(|c| c.checksum == checksum)
+    }
+
+    /// The newest description of a class.
+    pub fn latest(&self, class: &str) -> Option<&Arc<ClassInfo>> {
+        self.versions(class).max_by_key(|c| c.version)
+    }
+
+    /// All versions of a class.
+    pub fn versions(&self, class: &str) -> impl Iterator<Item = &Arc<ClassInfo>> {
+        self.by_name.get(class).into_iter().flatten().map(|&i| &self.classes[i])
+    }
+
+    /// All classes.
+    pub fn classes(&self) -> &[Arc<ClassInfo>] {
+        &self.classes
+    }
+}
+
+fn read_info(c: &mut Cursor) -> Result<ClassInfo> {
+    let v = c.version()?;
+    let (name, _) = read_named(c)?;
+    let checksum = c.u32()?;
+    let version = c.i32()?;
+    let mut elements = Vec::new();
+    if let Pointed::Object { end: Some(end), .. } = read_pointer(c)? {
+        let n = read_object_array_head(c)?;
+        for _ in 0..n {
+            if let Pointed::Object { class, end: Some(end), .. } = read_pointer(c)? {
+                elements.push(read_element(c, class)?);
+                c.seek(end)?;
+            }
+        }
+        c.seek(end)?;
+    }
+    c.finish(&v)?;
+    Ok(ClassInfo { name, version, checksum, elements })
+}
+
+/// Reads a TNamed: name and title.
+pub(crate) fn read_named(c: &mut Cursor) -> Result<(String, String)> {
+    let v = c.version()?;
+    read_base_object(c)?;
+    let name = c.string()?;
+    let title = c.string()?;
+    c.finish(&v)?;
+    Ok((name, title))
+}
+
+fn read_element(c: &mut Cursor, kind: String) -> Result<Element> {
+    // TStreamerSTLstring nests a TStreamerSTL, all others nest TStreamerElement directly
+    let outer = c.version()?;
+    let inner_stl = if kind == "TStreamerSTLstring" { Some(c.version()?) } else { None };
+    let v = c.version()?;
+    let (name, title) = read_named(c)?;
+    let mut e = Element { name, title, kind, code: c.i32()?, size: c.i32()?, ..Element::default() };
+    e.array_len = c.i32()?;
+    let dims = c.i32()?;
+    let stored = if v.number == 1 { c.count(4)?.min(64) } else { 5 };
+    let extents = (0..stored).map(|_| c.i32()).collect::<Result<Vec<_>>>()?;
+    e.dims = extents.into_iter().take(usize::try_from(dims).unwrap_or(0)).collect();
+    e.type_name = c.string()?;
+    c.finish(&v)?;
+    match e.kind.as_str() {
+        "TStreamerBase" if outer.number >= 2 => e.base_version = c.i32()?,
+        "TStreamerBasicPointer" | "TStreamerLoop" => {
+            c.i32()?;
+            e.count_name = c.string()?;
+            c.string()?;
+        }
+        "TStreamerSTL" | "TStreamerSTLstring" => {
+            e.stl = c.i32()?;
+            e.content = c.i32()?;
+        }
+        _ => {}
+    }
+    // files of ROOT 2 wrote bool with the code of an unsigned char
+    if e.code == code::UCHAR && matches!(e.type_name.as_str(), "Bool_t" | "bool") {
+        e.code = code::BOOL;
+    }
+    if let Some(v) = inner_stl {
+        c.finish(&v)?;
+    }
+    c.finish(&outer)?;
+    Ok(e)
+}

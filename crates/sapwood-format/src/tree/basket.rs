@@ -1,0 +1,166 @@
+use crate::cursor::Cursor;
+use crate::key::Key;
+use sapwood_span::{Error, Result};
+
+/// What a basket's label says about its buffer (TBasket's members behind those of the key).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct BasketHead {
+    /// Length of the label, which offsets count in.
+    pub key_len: u32,
+    /// Bytes of the inflated payload.
+    pub object_len: u32,
+    /// Entries.
+    pub entries: u32,
+    /// Where the values end, label included.
+    pub last: u32,
+}
+
+/// A basket that was never written on its own and lies in the tree's header.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct EmbeddedBasket {
+    /// Entries.
+    pub entries: u32,
+    /// The values.
+    pub data: Vec<u8>,
+    /// Where each entry begins in `data`, when entries differ in size.
+    pub offsets: Option<Vec<u32>>,
+}
+
+/// A basket's values, inflated, and where its entries begin.
+#[derive(Clone, Debug)]
+pub struct BasketData<'a> {
+    /// Entries.
+    pub entries: usize,
+    /// The values.
+    pub data: &'a [u8],
+    /// The table of offsets as it lies in the file: big-endian, label included; `key_len` is to be taken off.
+    pub offsets: Option<&'a [u8]>,
+    /// See `offsets`.
+    pub key_len: u32,
+}
+
+impl BasketHead {
+    /// Reads the label of a basket record; also gives the key.
+    pub fn read(record: &[u8]) -> Result<(Self, Key)> {
+        let mut c = Cursor::new(record, 0);
+        let key = Key::read(&mut c)?;
+        let head = read_members(&mut c, &key)?.0;
+        if key.span.len > record.len() as u64 || (key.key_len as usize) > record.len() {
+            return Err(Error::corrupt(format!(
+                "a basket of {} bytes where the tree's header says {}",
+                key.span.len,
+                record.len()
+            )));
+        }
+        Ok((head, key))
+    }
+}
+
+fn read_members(c: &mut Cursor, key: &Key) -> Result<(BasketHead, u8, u32)> {
+    let version = c.u16()?;
+    c.i32()?; // buffer size
+    let nev_size = c.i32()?;
+    let entries = c.i32()?;
+    let last = c.i32()?;
+    let flag = c.u8()?;
+    let _ = version;
+    if entries < 0 || last < 0 {
+        return Err(Error::corrupt(format!("a basket with {entries} entries that end at byte {last}")));
+    }
+    let head =
+        BasketHead { key_len: key.key_len, object_len: key.object_len, entries: entries as u32, last: last as u32 };
+    Ok((head, flag, nev_size.max(0) as u32))
+}
+
+/// Divides an inflated basket into its values and its table of offsets.
+///
+/// # Errors
+/// `Corrupt` when the label's numbers do not fit the payload.
+pub fn split_basket<'a>(head: &BasketHead, payload: &'a [u8]) -> Result<BasketData<'a>> {
+    let bad = |what: String| Err(Error::corrupt(what));
+    let border = match (head.last as usize).checked_sub(head.key_len as usize) {
+        Some(b) if b <= payload.len() => b,
+        _ => {
+            return bad(format!(
+                "a basket's values end at {}, its label at {}, its payload has {} bytes",
+                head.last,
+                head.key_len,
+                payload.len()
+            ));
+        }
+    };
+    let (data, rest) = payload.split_at(border);
+    let entries = head.entries as usize;
+    let offsets = if rest.is_empty() {
+        None
+    } else {
+        let mut c = Cursor::new(rest, 0);
+        let n = c.count(4)?;
+        if n < entries {
+            return bad(format!("a basket of {entries} entries has {n} offsets"));
+        }
+        Some(c.take(entries * 4)?)
+    };
+    Ok(BasketData { entries, data, offsets, key_len: head.key_len })
+}
+
+/// Reads a TBasket that lies in a tree's header.
+pub(super) fn read_embedded(c: &mut Cursor) -> Result<Option<EmbeddedBasket>> {
+    let key = read_loose_key(c)?;
+    let (head, flag, nev_size) = read_members(c, &key)?;
+    if flag == 0 {
+        return Ok(None);
+    }
+    let generated = flag >= 80;
+    let flag = if generated { flag - 80 } else { flag };
+    let mut offsets = None;
+    if !generated && flag % 10 != 2 {
+        if head.entries > 0 {
+            let n = c.count(4)?;
+            let mut raw = Cursor::new(c.take(n * 4)?, 0);
+            let mask = if flag > 20 && flag < 40 { 0x00ff_ffff } else { u32::MAX };
+            let all = (0..n).map(|_| raw.u32().map(|o| o & mask)).collect::<Result<Vec<_>>>()?;
+            offsets = Some(all);
+        }
+        if flag > 40 {
+            let n = c.count(4)?;
+            c.skip(n * 4)?;
+        }
+    }
+    let _ = nev_size;
+    if flag != 1 && flag <= 10 {
+        return Ok(None);
+    }
+    let buffer = c.take(head.last as usize)?;
+    let Some(data) = buffer.get(head.key_len as usize..) else {
+        return Err(Error::corrupt(format!(
+            "a basket in the tree's header ends at {} before its values begin at {}",
+            head.last, head.key_len
+        )));
+    };
+    if let Some(o) = &mut offsets {
+        if o.len() < head.entries as usize {
+            return Err(Error::corrupt(format!("a basket of {} entries has {} offsets", head.entries, o.len())));
+        }
+        o.truncate(head.entries as usize);
+        for x in o.iter_mut() {
+            *x = x.saturating_sub(head.key_len);
+        }
+    }
+    Ok(Some(EmbeddedBasket { entries: head.entries, data: data.to_vec(), offsets }))
+}
+
+/// The key of a basket in a header may have no length yet: it was never written.
+fn read_loose_key(c: &mut Cursor) -> Result<Key> {
+    c.i32()?;
+    let version = c.u16()?;
+    let object_len = c.u32()?;
+    let datetime = c.u32()?;
+    let key_len = u32::from(c.u16()?);
+    let cycle = c.i16()?;
+    c.skip(if version > 1000 { 16 } else { 8 })?;
+    let class = c.string()?;
+    let name = c.string()?;
+    let title = c.string()?;
+    Ok(Key { name, title, class, cycle, span: Default::default(), key_len, object_len, datetime, parent: 0 })
+}
