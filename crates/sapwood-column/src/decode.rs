@@ -87,7 +87,16 @@ impl Layout {
                 }
                 self.each(data, entries, starts, |c, out| self.item.read(c, out)).map(Decoded::Column)
             }
-            Entries::Text => self.each(data, entries, starts, |c, out| self.item.read(c, out)).map(Decoded::Column),
+            Entries::Text => self
+                .each(data, entries, starts, |c, out| match out {
+                    // a string that was never set was written as nothing at all
+                    Array::Text { offsets, bytes } if c.left() == 0 => {
+                        offsets.push(bytes.len() as i64);
+                        Ok(())
+                    }
+                    out => self.item.read(c, out),
+                })
+                .map(Decoded::Column),
             Entries::UntilEnd => self.until_end(data, entries, starts),
             Entries::FlaggedUntilEnd => self
                 .each(data, entries, starts, |c, out| {

@@ -152,11 +152,19 @@ fn from_element(tree: &Tree, b: &Branch, streamers: &Streamers) -> Result<Layout
 /// A branch that holds a whole object.
 fn whole(x: &BranchElement, streamers: &Streamers) -> Result<Item> {
     let name = x.class_name.as_str();
-    if is_collection(name) || matches!(bare(name), "string" | "TString") {
+    if x.id < -1 {
+        return Err(Error::unsupported(format!("a split object of class {name} without sub-branches")));
+    }
+    // a string that is a branch of its own has no header, unlike one that is a member
+    if matches!(bare(name), "string" | "TString") {
+        return Ok(Item::Text);
+    }
+    if is_collection(name) {
         return headed(name, streamers, 0);
     }
     match class_info(x, streamers) {
-        Some(info) => Ok(Item::Object(object(info, streamers, 0)?)),
+        // the members follow one another; only bases and members that are objects have headers
+        Some(info) => Ok(Item::Members(object(info, streamers, 0)?.members)),
         None => Err(Error::unsupported(format!("the file does not describe class {name}"))),
     }
 }
@@ -192,7 +200,8 @@ fn number_item(k: i32, comment: &str) -> Option<Item> {
         code::SHORT => Item::Number(DType::I16),
         code::USHORT => Item::Number(DType::U16),
         code::INT | code::COUNTER => Item::Number(DType::I32),
-        code::UINT | code::BITS => Item::Number(DType::U32),
+        code::UINT => Item::Number(DType::U32),
+        code::BITS => Item::Bits,
         code::LONG | code::LONG64 => Item::Number(DType::I64),
         code::ULONG | code::ULONG64 => Item::Number(DType::U64),
         code::FLOAT => Item::Number(DType::F32),
@@ -209,7 +218,7 @@ fn element_item(e: &Element, before: &[(String, Item)], streamers: &Streamers, d
     let dims: Vec<usize> = e.dims.iter().map(|&d| usize::try_from(d).unwrap_or(0)).collect();
     if e.code == code::BASE || e.kind == "TStreamerBase" {
         return match streamers.find(&e.name, e.base_version).or_else(|| streamers.latest(&e.name)) {
-            Some(info) if e.name != "TObject" => Ok(Item::Object(object(info, streamers, depth + 1)?)),
+            Some(info) if e.name != "TObject" => Ok(Item::Base(object(info, streamers, depth + 1)?)),
             _ => Err(Error::unsupported(format!("base class {}", e.name))),
         };
     }
@@ -361,6 +370,9 @@ fn nested(name: &str, streamers: &Streamers, depth: usize) -> Result<Item> {
     }
     if let Some(d) = kernel::dtype_of(bare(name)) {
         return Ok(Item::Number(d));
+    }
+    if let Some(info) = described(name, streamers) {
+        return Ok(Item::Object(object(info, streamers, depth + 1)?));
     }
     if name.trim_end().ends_with('*') {
         return Err(Error::unsupported(format!("collections of pointers ({name})")));

@@ -1,9 +1,12 @@
-use crate::{Array, ColumnType, DType, Packed, kernel};
+use crate::{Array, ColumnType, DType, Packed, Values, kernel};
 use sapwood_format::cursor::Cursor;
 use sapwood_span::{Error, Result};
 
 /// Collections in collections: deeper is damage or nobody's data.
 pub(crate) const DEEPEST: usize = 30;
+
+/// The status bit of objects that others refer to.
+const IS_REFERENCED: u32 = 1 << 4;
 
 /// How one value lies in the file.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,6 +15,8 @@ pub enum Item {
     Number(DType),
     /// A number with fewer bits than in memory: `F32` for Float16_t, `F64` for Double32_t.
     Packed(Packed, DType),
+    /// TObject's status bits: two more bytes follow for an object that others refer to.
+    Bits,
     /// A string with its length in front: one byte, or 255 and four.
     Text,
     /// A C string: a four-byte length, then the bytes (`char*` members).
@@ -26,6 +31,9 @@ pub enum Item {
     Objects(Box<Item>),
     /// Byte count and version in front of named members.
     Object(Object),
+    /// A base class: as an object, except that in a collection written member by member its members stand as if they
+    /// were those of the class itself.
+    Base(Object),
     /// Named members without anything in front.
     Members(Vec<(String, Item)>),
     /// A flag byte, then as many numbers as the member of this number (counted from the first) says.
@@ -70,11 +78,12 @@ impl Item {
         };
         match self {
             Item::Number(d) | Item::Packed(_, d) => ColumnType::Number(*d),
+            Item::Bits => ColumnType::Number(DType::U32),
             Item::Text | Item::LongText => ColumnType::Text,
             Item::Fixed(size, item) => ColumnType::Regular { size: *size, item: Box::new(item.column_type()) },
             Item::Sequence(item) | Item::Objects(item) | Item::Counted(_, item) | Item::Times(_, item) => list(item),
             Item::Headed(item) => item.column_type(),
-            Item::Object(o) => record(&o.members),
+            Item::Object(o) | Item::Base(o) => record(&o.members),
             Item::Members(m) => record(m),
         }
     }
@@ -103,6 +112,14 @@ impl Item {
     pub(crate) fn read(&self, c: &mut Cursor, out: &mut Array) -> Result<()> {
         match (self, out) {
             (Item::Number(d), Array::Flat(values)) => kernel::extend(values, c.take(d.size())?),
+            (Item::Bits, Array::Flat(Values::U32(values))) => {
+                let bits = c.u32()?;
+                if bits & IS_REFERENCED != 0 {
+                    c.u16()?;
+                }
+                values.push(bits);
+                Ok(())
+            }
             (Item::Packed(p, _), Array::Flat(values)) => {
                 kernel::push_real(values, p.read(c)?);
                 Ok(())
@@ -143,7 +160,7 @@ impl Item {
                 offsets.push(content.len() as i64);
                 c.finish(&v)
             }
-            (Item::Object(object), Array::Record { len, fields }) => {
+            (Item::Object(object) | Item::Base(object), Array::Record { len, fields }) => {
                 let v = c.version()?;
                 object.check(v.number, c)?;
                 read_members(&object.members, c, fields)?;
@@ -222,7 +239,7 @@ fn last_count(done: &[(String, Array)], by: usize) -> Result<usize> {
 
 fn read_objects(item: &Item, c: &mut Cursor, member_wise: bool, out: &mut Array) -> Result<()> {
     if !member_wise {
-        let n = c.count(1)?;
+        let n = c.count(item.fixed_size().map_or(1, |s| s.min(1)))?;
         return item.read_many(c, n, out);
     }
     let version = c.i16()?;
@@ -240,7 +257,12 @@ fn read_objects(item: &Item, c: &mut Cursor, member_wise: bool, out: &mut Array)
         }
         _ => return Err(Error::unsupported("a collection written member by member of this type")),
     };
-    let n = c.count(1)?;
+    let n = c.count(usize::from(!members.is_empty()))?;
+    read_by_members(members, c, n, out)
+}
+
+/// Reads `n` records member by member: first the first member of all, then the second of all, …
+fn read_by_members(members: &[(String, Item)], c: &mut Cursor, n: usize, out: &mut Array) -> Result<()> {
     let Array::Record { len, fields } = out else {
         return Err(Error::invalid("objects go into records"));
     };
@@ -258,6 +280,7 @@ fn read_objects(item: &Item, c: &mut Cursor, member_wise: bool, out: &mut Array)
                 inner.read_many(c, n, field)?;
                 c.finish(&v)?;
             }
+            Item::Base(object) => read_by_members(&object.members, c, n, field)?,
             Item::Objects(_) => {
                 return Err(Error::unsupported(format!("the member {name}: objects within objects by members")));
             }

@@ -218,6 +218,12 @@ fn read_element(c: &mut Cursor, kind: String) -> Result<Element> {
         }
         _ => {}
     }
+    // collections are written with the code of "has its own streamer", for readers older than ROOT 3
+    match e.kind.as_str() {
+        "TStreamerSTL" => e.code = code::STL,
+        "TStreamerSTLstring" => e.code = code::STL_STRING,
+        _ => {}
+    }
     // files of ROOT 2 wrote bool with the code of an unsigned char
     if e.code == code::UCHAR && matches!(e.type_name.as_str(), "Bool_t" | "bool") {
         e.code = code::BOOL;

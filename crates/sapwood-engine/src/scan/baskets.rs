@@ -82,7 +82,7 @@ fn counter_of(tree: &Tree, column: &Column) -> Option<usize> {
         return None;
     }
     let leaf = h.leaves.get(*b.leaves.first()?)?;
-    h.leaves.get(leaf.count?)?.branch.or(b.element.as_ref()?.count)
+    h.leaves.get(leaf.count?)?.branch.or_else(|| b.element.as_ref()?.count)
 }
 
 fn add_column(tree: &Tree, branch: usize, entries: &Range<u64>, steps: &[Range<u64>], out: &mut Chosen) -> Result<()> {

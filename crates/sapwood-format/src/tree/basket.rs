@@ -56,20 +56,22 @@ impl BasketHead {
     }
 }
 
-fn read_members(c: &mut Cursor, key: &Key) -> Result<(BasketHead, u8, u32)> {
-    let version = c.u16()?;
+fn read_members(c: &mut Cursor, key: &Key) -> Result<(BasketHead, u8)> {
+    c.u16()?; // version
     c.i32()?; // buffer size
-    let nev_size = c.i32()?;
+    if c.i32()? < 0 {
+        // the sign says that a byte of input/output features follows
+        c.u8()?;
+    }
     let entries = c.i32()?;
     let last = c.i32()?;
     let flag = c.u8()?;
-    let _ = version;
     if entries < 0 || last < 0 {
         return Err(Error::corrupt(format!("a basket with {entries} entries that end at byte {last}")));
     }
     let head =
         BasketHead { key_len: key.key_len, object_len: key.object_len, entries: entries as u32, last: last as u32 };
-    Ok((head, flag, nev_size.max(0) as u32))
+    Ok((head, flag))
 }
 
 /// Divides an inflated basket into its values and its table of offsets.
@@ -107,7 +109,7 @@ pub fn split_basket<'a>(head: &BasketHead, payload: &'a [u8]) -> Result<BasketDa
 /// Reads a TBasket that lies in a tree's header.
 pub(super) fn read_embedded(c: &mut Cursor) -> Result<Option<EmbeddedBasket>> {
     let key = read_loose_key(c)?;
-    let (head, flag, nev_size) = read_members(c, &key)?;
+    let (head, flag) = read_members(c, &key)?;
     if flag == 0 {
         return Ok(None);
     }
@@ -127,7 +129,6 @@ pub(super) fn read_embedded(c: &mut Cursor) -> Result<Option<EmbeddedBasket>> {
             c.skip(n * 4)?;
         }
     }
-    let _ = nev_size;
     if flag != 1 && flag <= 10 {
         return Ok(None);
     }
