@@ -1,1 +1,17 @@
-//! sapwood-codec
+//! ROOT's compressed buffers: the chain of blocks that a key's payload is, with zlib, LZMA, LZ4,
+//! Zstandard and ROOT's first deflate inside.
+//!
+//! [`Decoder`] reads any of them, [`Encoder`] writes all but the last; [`Compression`] is the
+//! number that ROOT keeps as `fCompress`. No I/O, no threads; every size is checked against what
+//! was given before memory is asked for.
+
+mod block;
+mod decode;
+mod encode;
+mod lz4;
+mod lzma;
+mod settings;
+
+pub use decode::Decoder;
+pub use encode::Encoder;
+pub use settings::{Algorithm, Compression};

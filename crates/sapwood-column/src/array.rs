@@ -102,108 +102,74 @@ impl Array {
         }
     }
 
-    /// Joins ranges of entries of several columns of one type into one, in buffers of just the right size.
-    ///
-    /// # Errors
-    /// `Invalid` when the columns differ in type, when there is none, or when a range leaves its column.
-    pub fn concat(parts: &[(&Array, Range<usize>)]) -> Result<Array> {
-        let mixed = || Error::invalid("columns of different types cannot be joined");
-        if parts.iter().any(|(a, r)| r.start > r.end || r.end > a.len()) {
-            return Err(Error::invalid("a range leaves its column"));
-        }
-        let len: usize = parts.iter().map(|(_, r)| r.len()).sum();
-        match parts.first().map(|(a, _)| *a) {
-            None => Err(mixed()),
-            Some(Array::Flat(first)) => {
-                let mut out = Values::with_capacity(first.dtype(), len);
-                for (a, r) in parts {
-                    let Array::Flat(v) = a else { return Err(mixed()) };
-                    if !out.append_range(v, r.clone()) {
-                        return Err(mixed());
+    /// Makes room for so many further entries that take `bytes` of numbers or text in all, as far as is known.
+    pub fn reserve(&mut self, entries: usize, bytes: usize) {
+        match self {
+            Array::Flat(v) => v.reserve(entries),
+            Array::Regular { size, content, .. } => content.reserve(entries.saturating_mul(*size), bytes),
+            Array::List { offsets, content } => {
+                offsets.reserve_exact(entries);
+                match &mut **content {
+                    Array::Flat(v) => {
+                        let size = v.dtype().size();
+                        v.reserve(bytes / size);
                     }
+                    // how many items there are inside is anybody's guess
+                    _ => {}
                 }
-                Ok(Array::Flat(out))
             }
-            Some(Array::Regular { size, .. }) => {
-                let mut inner = Vec::with_capacity(parts.len());
-                for (a, r) in parts {
-                    match a {
-                        Array::Regular { size: s, content, .. } if s == size => {
-                            inner.push((&**content, r.start * size..r.end * size));
-                        }
-                        _ => return Err(mixed()),
-                    }
-                }
-                Ok(Array::Regular { size: *size, len, content: Box::new(Array::concat(&inner)?) })
+            Array::Text { offsets, bytes: text } => {
+                offsets.reserve_exact(entries);
+                text.reserve_exact(bytes);
             }
-            Some(Array::List { .. }) => {
-                let mut joined = Vec::with_capacity(len + 1);
-                let mut inner = Vec::with_capacity(parts.len());
-                for (a, r) in parts {
-                    let Array::List { offsets, content } = a else { return Err(mixed()) };
-                    inner.push((&**content, join_offsets(&mut joined, offsets, r)));
-                }
-                Ok(Array::List { offsets: joined, content: Box::new(Array::concat(&inner)?) })
-            }
-            Some(Array::Text { .. }) => {
-                let mut joined = Vec::with_capacity(len + 1);
-                let mut all = Vec::new();
-                for (a, r) in parts {
-                    let Array::Text { offsets, bytes } = a else { return Err(mixed()) };
-                    all.extend_from_slice(&bytes[join_offsets(&mut joined, offsets, r)]);
-                }
-                Ok(Array::Text { offsets: joined, bytes: all })
-            }
-            Some(Array::Record { fields, .. }) => {
-                let mut out = Vec::with_capacity(fields.len());
-                for (i, (name, _)) in fields.iter().enumerate() {
-                    let mut inner = Vec::with_capacity(parts.len());
-                    for (a, r) in parts {
-                        match a {
-                            Array::Record { fields: f, .. } if f.len() == fields.len() => {
-                                inner.push((&f[i].1, r.clone()))
-                            }
-                            _ => return Err(mixed()),
-                        }
-                    }
-                    out.push((name.clone(), Array::concat(&inner)?));
-                }
-                Ok(Array::Record { len, fields: out })
-            }
+            Array::Record { .. } => {}
         }
     }
 
-    /// Appends the entries of `other`.
+    /// Appends all entries of `other`.
     ///
     /// # Errors
-    /// `Invalid` when the two are not of the same shape and type; `self` may then hold part of it.
+    /// As [`Array::append_range`].
     pub fn append(&mut self, other: &Array) -> Result<()> {
+        self.append_range(other, 0..other.len())
+    }
+
+    /// Appends a range of the entries of `other`.
+    ///
+    /// # Errors
+    /// `Invalid` when the two are not of the same shape and type (`self` may then hold part of it), or when the range
+    /// leaves `other`.
+    pub fn append_range(&mut self, other: &Array, range: Range<usize>) -> Result<()> {
+        let mixed = || Error::invalid("columns of different types cannot be joined");
+        if range.start > range.end || range.end > other.len() {
+            return Err(Error::invalid("a range leaves its column"));
+        }
         match (self, other) {
-            (Array::Flat(a), Array::Flat(b)) if a.dtype() == b.dtype() => {
-                let joined = a.append(b);
-                debug_assert!(joined);
-                Ok(())
+            (Array::Flat(a), Array::Flat(b)) => {
+                if a.append_range(b, range) {
+                    Ok(())
+                } else {
+                    Err(mixed())
+                }
             }
-            (Array::Regular { size, len, content }, Array::Regular { size: s2, len: l2, content: c2 })
-                if size == s2 =>
-            {
-                *len += l2;
-                content.append(c2)
+            (Array::Regular { size, len, content }, Array::Regular { size: s2, content: c2, .. }) if size == s2 => {
+                *len += range.len();
+                content.append_range(c2, range.start * *s2..range.end * *s2)
             }
             (Array::List { offsets, content }, Array::List { offsets: o2, content: c2 }) => {
-                append_offsets(offsets, o2);
-                content.append(c2)
+                let items = append_offsets(offsets, o2, &range);
+                content.append_range(c2, items)
             }
             (Array::Text { offsets, bytes }, Array::Text { offsets: o2, bytes: b2 }) => {
-                append_offsets(offsets, o2);
-                bytes.extend_from_slice(b2);
+                let items = append_offsets(offsets, o2, &range);
+                bytes.extend_from_slice(&b2[items]);
                 Ok(())
             }
-            (Array::Record { len, fields }, Array::Record { len: l2, fields: f2 }) if fields.len() == f2.len() => {
-                *len += l2;
-                fields.iter_mut().zip(f2).try_for_each(|((_, a), (_, b))| a.append(b))
+            (Array::Record { len, fields }, Array::Record { fields: f2, .. }) if fields.len() == f2.len() => {
+                *len += range.len();
+                fields.iter_mut().zip(f2).try_for_each(|((_, a), (_, b))| a.append_range(b, range.clone()))
             }
-            _ => Err(Error::invalid("columns of different types cannot be joined")),
+            _ => Err(mixed()),
         }
     }
 }
@@ -217,7 +183,7 @@ fn cut_offsets(offsets: &[i64], start: usize, stop: usize) -> (Vec<i64>, usize, 
 }
 
 /// Appends the offsets of a range of entries and says which items they mean.
-fn join_offsets(joined: &mut Vec<i64>, offsets: &[i64], r: &Range<usize>) -> Range<usize> {
+fn append_offsets(joined: &mut Vec<i64>, offsets: &[i64], r: &Range<usize>) -> Range<usize> {
     if joined.is_empty() {
         joined.push(0);
     }
@@ -225,14 +191,6 @@ fn join_offsets(joined: &mut Vec<i64>, offsets: &[i64], r: &Range<usize>) -> Ran
     let shift = joined[joined.len() - 1] - from;
     joined.extend(offsets[r.start + 1..=r.end].iter().map(|o| o + shift));
     from as usize..to as usize
-}
-
-fn append_offsets(offsets: &mut Vec<i64>, more: &[i64]) {
-    if offsets.is_empty() {
-        offsets.push(0);
-    }
-    let base = offsets[offsets.len() - 1];
-    offsets.extend(more.iter().skip(1).map(|o| o + base));
 }
 
 #[cfg(test)]

@@ -144,18 +144,6 @@ impl Values {
         cut!(Bool, I8, U8, I16, U16, I32, U32, I64, U64, F32, F64)
     }
 
-    /// Appends `other`; false, and nothing appended, when the types differ.
-    #[must_use]
-    pub fn append(&mut self, other: &Values) -> bool {
-        macro_rules! join {
-            ($($t:ident),*) => { match (self, other) {
-                $((Values::$t(a), Values::$t(b)) => { a.extend_from_slice(b); true })*
-                _ => false,
-            } };
-        }
-        join!(Bool, I8, U8, I16, U16, I32, U32, I64, U64, F32, F64)
-    }
-
     /// Appends a range of `other` (which it must not leave); false, and nothing appended, when the types differ.
     #[must_use]
     pub fn append_range(&mut self, other: &Values, range: Range<usize>) -> bool {

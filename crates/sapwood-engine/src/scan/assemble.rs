@@ -12,60 +12,75 @@ const ALONE: usize = 4 << 20;
 /// The baskets of one column and which of their entries belong to the batch.
 type Pieces = Vec<(Arc<Decoded>, Range<usize>)>;
 
-/// Joins the baskets of a batch whose baskets are all decoded.
-pub(super) fn assemble(shared: &Shared, batch: usize, threads: usize) -> Result<Vec<Array>> {
-    let entries = shared.steps[batch].clone();
-    let mut work = Vec::with_capacity(shared.wanted);
-    {
-        let mut s = shared.lock();
-        for column in 0..shared.wanted {
-            attach(shared, &mut s, column, batch)?;
-            work.push(pieces(shared, &mut s, column, batch, &entries)?);
-        }
-        // counters that no later batch needs
-        for column in shared.wanted..shared.columns.len() {
-            for b in shared.columns[column].baskets.clone() {
-                if shared.baskets[b].batches.1 == batch {
-                    s.slots[b] = None;
+/// Columns that grow step by step.
+pub(super) struct Columns {
+    columns: Vec<Array>,
+    threads: usize,
+}
+
+impl Columns {
+    /// Empty columns with room for all entries of these steps.
+    pub fn new(shared: &Shared, steps: Range<usize>, threads: usize) -> Self {
+        let single = steps.len() == 1;
+        let range = &shared.steps[steps];
+        let entries: u64 = range.iter().map(|r| r.end - r.start).sum();
+        let column = |c: &super::baskets::Column| {
+            let mut a = c.layout.column_type().empty();
+            if !single {
+                let b = &shared.tree.header().branches[c.branch];
+                let part = entries as f64 / b.entries.max(1) as f64;
+                // what the header claims is believed only as far as the file could hold it
+                let claimed = b.total_bytes.min(shared.file.size().saturating_mul(50));
+                a.reserve(entries.min(claimed.max(1 << 20)) as usize, (claimed as f64 * part) as usize);
+            }
+            a
+        };
+        Self { columns: shared.columns[..shared.wanted].iter().map(column).collect(), threads }
+    }
+
+    /// Appends a step whose baskets are all decoded.
+    pub fn append(&mut self, shared: &Shared, step: usize) -> Result<()> {
+        let entries = shared.steps[step].clone();
+        let mut work = Vec::with_capacity(shared.wanted);
+        {
+            let mut s = shared.lock();
+            for column in 0..shared.wanted {
+                attach(shared, &mut s, column, step)?;
+                work.push(pieces(shared, &mut s, column, step, &entries)?);
+            }
+            // counters that no later step needs
+            for column in shared.wanted..shared.columns.len() {
+                for b in shared.columns[column].baskets.clone() {
+                    if shared.baskets[b].batches.1 == step {
+                        s.slots[b] = None;
+                    }
                 }
             }
         }
-    }
-    let empty = |i: usize| shared.columns[i].layout.column_type().empty();
-    let bytes: usize = work.iter().flatten().map(|(d, _)| column_of(d).nbytes()).sum();
-    if bytes < ALONE || threads < 2 || work.len() < 2 {
-        return work.into_iter().enumerate().map(|(i, p)| join(p, || empty(i))).collect();
-    }
-    let mut columns: Vec<Option<Result<Array>>> = work.iter().map(|_| None).collect();
-    let share = work.len().div_ceil(threads * 4).max(1);
-    let mut jobs: Vec<(usize, Vec<Pieces>, &mut [Option<Result<Array>>])> = Vec::new();
-    let mut rest = columns.as_mut_slice();
-    let mut work = work.into_iter();
-    let mut first = 0;
-    while !rest.is_empty() {
-        let n = share.min(rest.len());
-        let (head, tail) = rest.split_at_mut(n);
-        jobs.push((first, work.by_ref().take(n).collect(), head));
-        rest = tail;
-        first += n;
-    }
-    let jobs = std::sync::Mutex::new(jobs);
-    let run = || {
-        loop {
-            let next = jobs.lock().unwrap_or_else(std::sync::PoisonError::into_inner).pop();
-            let Some((first, pieces, out)) = next else { break };
-            for (i, (place, p)) in out.iter_mut().zip(pieces).enumerate() {
-                *place = Some(join(p, || empty(first + i)));
+        let bytes: usize = work.iter().flatten().map(|(d, _)| column_of(d).nbytes()).sum();
+        // helpers are busy with later steps: only where there are many cores is joining worth more than one
+        let threads = if bytes < ALONE { 1 } else { (self.threads / 4).clamp(1, work.len().max(1)) };
+        let mut jobs: Vec<(&mut Array, Pieces)> = self.columns.iter_mut().zip(work).collect();
+        if threads == 1 {
+            return jobs.into_iter().try_for_each(|(out, p)| join(out, p));
+        }
+        let share = jobs.len().div_ceil(threads);
+        std::thread::scope(|scope| {
+            let mut running = Vec::new();
+            while !jobs.is_empty() {
+                let part = jobs.split_off(jobs.len().saturating_sub(share));
+                running.push(scope.spawn(move || part.into_iter().try_for_each(|(out, p)| join(out, p))));
             }
-        }
-    };
-    std::thread::scope(|scope| {
-        for _ in 1..threads {
-            scope.spawn(run);
-        }
-        run();
-    });
-    columns.into_iter().map(|c| c.unwrap_or_else(|| Err(Error::invalid("a column was not joined")))).collect()
+            running.into_iter().try_for_each(|t| {
+                t.join().unwrap_or_else(|_| Err(Error::invalid("a thread that joined columns failed")))
+            })
+        })
+    }
+
+    /// The columns.
+    pub fn finish(self) -> Vec<Array> {
+        self.columns
+    }
 }
 
 fn column_of(d: &Decoded) -> &Array {
@@ -140,22 +155,23 @@ fn counts(shared: &Shared, s: &State, counter: usize, entries: &Range<u64>) -> R
             None => return Err(Error::invalid("a counter's basket is missing").in_file(shared.file.url())),
         }
     }
-    join(parts, || shared.columns[counter].layout.column_type().empty())
+    let mut out = shared.columns[counter].layout.column_type().empty();
+    join(&mut out, parts)?;
+    Ok(out)
 }
 
-fn join(pieces: Pieces, empty: impl Fn() -> Array) -> Result<Array> {
-    match pieces.as_slice() {
-        [] => return Ok(empty()),
-        [(d, r)] if r.start == 0 && r.end == column_of(d).len() => {
-            let one = pieces.into_iter().next().map(|(d, _)| d);
-            return Ok(match one.map(Arc::try_unwrap) {
-                Some(Ok(Decoded::Column(a) | Decoded::Uncounted(a))) => a,
-                Some(Err(shared)) => column_of(&shared).clone(),
-                None => empty(),
-            });
+/// Appends baskets to a column; the only basket of an empty column becomes the column.
+fn join(out: &mut Array, mut pieces: Pieces) -> Result<()> {
+    if let [(d, r)] = pieces.as_slice() {
+        if out.is_empty() && r.start == 0 && r.end == column_of(d).len() && r.end > 0 {
+            if let Some((d, _)) = pieces.pop() {
+                match Arc::try_unwrap(d) {
+                    Ok(Decoded::Column(a) | Decoded::Uncounted(a)) => *out = a,
+                    Err(d) => *out = column_of(&d).clone(),
+                }
+            }
+            return Ok(());
         }
-        _ => {}
     }
-    let parts: Vec<(&Array, Range<usize>)> = pieces.iter().map(|(d, r)| (column_of(d), r.clone())).collect();
-    Array::concat(&parts)
+    pieces.into_iter().try_for_each(|(d, r)| out.append_range(column_of(&d), r))
 }

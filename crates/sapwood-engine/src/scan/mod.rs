@@ -10,7 +10,7 @@ mod work;
 use crate::options::{Progress, ScanOptions};
 use crate::report::IoReport;
 use crate::tree::Tree;
-use assemble::assemble;
+use assemble::Columns;
 use sapwood_column::Array;
 use sapwood_plan::CacheSize;
 use sapwood_source::SourceStats;
@@ -43,7 +43,11 @@ pub struct Scan {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
     thread_limit: usize,
+    /// Which steps make up the batches.
+    batches: Vec<Range<usize>>,
+    /// The next batch.
     at: usize,
+    worker: work::Worker,
     started: Instant,
     waited: Duration,
     before: SourceStats,
@@ -63,7 +67,7 @@ impl Scan {
             ))
             .in_file(tree.file().url()));
         }
-        let steps = steps::steps(tree, &options.branches, &entries, options.step);
+        let steps::Steps { steps, batches } = steps::steps(tree, &options.branches, &entries, options.step);
         let chosen = baskets::choose(tree, &options.branches, &entries, &steps)?;
         let cache = options.cache.unwrap_or(tree.file().options().cache);
         let before = tree.file().source().stats();
@@ -80,7 +84,9 @@ impl Scan {
             shared: shared.clone(),
             threads: Vec::with_capacity(helpers),
             thread_limit: threads,
+            batches,
             at: 0,
+            worker: work::Worker::new(),
             started: Instant::now(),
             waited: Duration::ZERO,
             before,
@@ -101,8 +107,13 @@ impl Scan {
     }
 
     /// The entries of all batches to come, in order.
-    pub fn steps(&self) -> &[Range<u64>] {
-        &self.shared.steps[self.at.min(self.shared.steps.len())..]
+    pub fn remaining(&self) -> impl Iterator<Item = Range<u64>> + '_ {
+        self.batches[self.at.min(self.batches.len())..].iter().map(|b| self.entries(b))
+    }
+
+    fn entries(&self, batch: &Range<usize>) -> Range<u64> {
+        let steps = &self.shared.steps[batch.clone()];
+        steps.first().map_or(0, |r| r.start)..steps.last().map_or(0, |r| r.end)
     }
 
     /// What this scan did so far.
@@ -115,24 +126,13 @@ impl Scan {
     }
 
     fn next_batch(&mut self) -> Result<Option<Batch>> {
-        let Some(entries) = self.shared.steps.get(self.at).cloned() else { return Ok(None) };
-        Shared::want(&self.shared, self.at);
-        let mut worker = work::Worker::new();
-        loop {
-            if self.options.cancel.load(Ordering::Relaxed) {
-                return Err(
-                    Error::new(ErrorKind::Interrupted, "reading was interrupted").in_file(self.shared.file.url())
-                );
-            }
-            if self.shared.is_ready(self.at) {
-                break;
-            }
-            // a consumer that would wait helps
-            if !work::once(&self.shared, &mut worker) {
-                self.waited += self.shared.wait_ready(self.at, GLANCE);
-            }
+        let Some(batch) = self.batches.get(self.at).cloned() else { return Ok(None) };
+        let entries = self.entries(&batch);
+        let mut columns = Columns::new(&self.shared, batch.clone(), self.thread_limit);
+        for step in batch {
+            self.wait_for(step)?;
+            columns.append(&self.shared, step)?;
         }
-        let columns = assemble(&self.shared, self.at, self.thread_limit)?;
         self.at += 1;
         if let Some(progress) = &self.options.progress {
             let first = self.shared.steps.first().map_or(0, |r| r.start);
@@ -140,7 +140,26 @@ impl Scan {
             let bytes = self.shared.source.stats().wire.saturating_sub(self.before.wire);
             progress(Progress { entries: entries.end - first, total: last - first, bytes });
         }
-        Ok(Some(Batch { entries, columns }))
+        Ok(Some(Batch { entries, columns: columns.finish() }))
+    }
+
+    /// Helps until all baskets of a step are decoded.
+    fn wait_for(&mut self, step: usize) -> Result<()> {
+        Shared::want(&self.shared, step);
+        loop {
+            if self.options.cancel.load(Ordering::Relaxed) {
+                return Err(
+                    Error::new(ErrorKind::Interrupted, "reading was interrupted").in_file(self.shared.file.url())
+                );
+            }
+            if self.shared.is_ready(step) {
+                return Ok(());
+            }
+            // a consumer that would wait helps
+            if !work::once(&self.shared, &mut self.worker) {
+                self.waited += self.shared.wait_ready(step, GLANCE);
+            }
+        }
     }
 
     fn finish(&mut self) {

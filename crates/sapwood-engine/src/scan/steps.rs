@@ -2,13 +2,36 @@ use crate::options::StepSize;
 use crate::tree::Tree;
 use std::ops::Range;
 
-/// Decoded bytes of a batch when the engine chooses.
+/// Decoded bytes of a step, and of a batch when the engine chooses.
 const CHOSEN: u64 = 8 << 20;
 
-/// Divides entries into batches.
-pub(super) fn steps(tree: &Tree, branches: &[usize], entries: &Range<u64>, step: StepSize) -> Vec<Range<u64>> {
-    let whole = entries.end - entries.start;
-    if whole == 0 {
+/// Batches, and the steps in which they are decoded and joined: what is decoded is small enough to stay in the
+/// processor's cache and to be used again, however large the batches are.
+pub(super) struct Steps {
+    /// Entries of each step, in order.
+    pub steps: Vec<Range<u64>>,
+    /// Which steps make up a batch.
+    pub batches: Vec<Range<usize>>,
+}
+
+/// Divides entries into batches and these into steps.
+pub(super) fn steps(tree: &Tree, branches: &[usize], entries: &Range<u64>, step: StepSize) -> Steps {
+    let mut out = Steps { steps: Vec::new(), batches: Vec::new() };
+    let most = entries_in(CHOSEN, bytes_per_entry(tree, branches));
+    for batch in batches(tree, branches, entries, step) {
+        let from = out.steps.len();
+        if batch.end - batch.start <= most {
+            out.steps.push(batch);
+        } else {
+            out.steps.extend(along(tree.clusters(), &batch, most));
+        }
+        out.batches.push(from..out.steps.len());
+    }
+    out
+}
+
+fn batches(tree: &Tree, branches: &[usize], entries: &Range<u64>, step: StepSize) -> Vec<Range<u64>> {
+    if entries.start == entries.end {
         return vec![entries.clone()];
     }
     let per_entry = bytes_per_entry(tree, branches);
@@ -21,7 +44,7 @@ pub(super) fn steps(tree: &Tree, branches: &[usize], entries: &Range<u64>, step:
 }
 
 /// Inflated bytes of these branches, per entry.
-pub(super) fn bytes_per_entry(tree: &Tree, branches: &[usize]) -> f64 {
+fn bytes_per_entry(tree: &Tree, branches: &[usize]) -> f64 {
     let h = tree.header();
     let total: u64 = branches.iter().filter_map(|&b| h.branches.get(b)).map(|b| b.total_bytes).sum();
     total as f64 / h.entries.max(1) as f64

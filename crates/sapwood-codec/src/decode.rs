@@ -1,0 +1,113 @@
+use crate::block::{self, Block, Codec, HEADER, LZ4_CHECKSUM};
+use crate::{lz4, lzma};
+use sapwood_span::{Error, Result};
+use std::fmt;
+use twox_hash::XxHash64;
+use zstd::bulk::Decompressor as ZstdDecompressor;
+
+/// Unpacks chains of compressed blocks; keeps its codecs' working memory from call to call.
+///
+/// One per thread: it is [`Send`], and each call needs it mutably.
+#[derive(Default)]
+pub struct Decoder {
+    deflate: Option<libdeflater::Decompressor>,
+    zstd: Option<ZstdDecompressor<'static>>,
+}
+
+impl fmt::Debug for Decoder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Decoder").finish_non_exhaustive()
+    }
+}
+
+impl Decoder {
+    /// A decoder; each codec's memory is taken when a block first needs it.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Unpacks `compressed` into the whole of `out`, whose length is the size the key promised.
+    ///
+    /// Bytes of `compressed` behind the block that fills `out` are ignored, as ROOT does. On an
+    /// error (kind `Corrupt`, with the block's offset in `compressed`) what `out` holds means
+    /// nothing.
+    pub fn decompress(&mut self, compressed: &[u8], out: &mut [u8]) -> Result<()> {
+        let mut at = 0;
+        let mut filled = 0;
+        while filled < out.len() {
+            let block = block::parse(compressed, at, out.len() - filled)?;
+            let to = out.get_mut(filled..filled + block.size).unwrap_or_default();
+            self.unpack(block, to)?;
+            filled += block.size;
+            at += HEADER + block.payload.len();
+        }
+        Ok(())
+    }
+
+    /// The same into a vector, which becomes exactly `size` bytes long and keeps its capacity.
+    ///
+    /// Only bytes beyond the vector's old length are set to zero first, so a vector that is handed
+    /// in as the last call left it costs nothing. The headers are checked against `size` before
+    /// memory is taken; on an error the vector is empty.
+    pub fn decompress_vec(&mut self, compressed: &[u8], out: &mut Vec<u8>, size: usize) -> Result<()> {
+        let result = check_sizes(compressed, size).and_then(|()| {
+            out.resize(size, 0);
+            self.decompress(compressed, out)
+        });
+        if result.is_err() {
+            out.clear();
+        }
+        result
+    }
+
+    fn unpack(&mut self, block: Block<'_>, out: &mut [u8]) -> Result<()> {
+        let data = block.payload;
+        let written = match block.codec {
+            Codec::Zlib => self.deflate().zlib_decompress(data, out).map_err(|e| bad(block, &e.to_string()))?,
+            Codec::OldDeflate => {
+                self.deflate().deflate_decompress(data, out).map_err(|e| bad(block, &e.to_string()))?
+            }
+            Codec::Lzma => lzma::decompress(data, out).map_err(|e| bad(block, &e))?,
+            Codec::Zstd => self.zstd()?.decompress_to_buffer(data, out).map_err(|e| bad(block, &e.to_string()))?,
+            Codec::Lz4 => {
+                let (sum, body) =
+                    data.split_first_chunk::<LZ4_CHECKSUM>().ok_or_else(|| bad(block, "no room for its checksum"))?;
+                let (said, is) = (u64::from_be_bytes(*sum), XxHash64::oneshot(0, body));
+                if said != is {
+                    return Err(bad(block, &format!("its checksum is {is:016x}, not {said:016x}")));
+                }
+                lz4::decompress(body, out).ok_or_else(|| bad(block, "not an LZ4 stream of this size"))?
+            }
+        };
+        if written != out.len() {
+            return Err(bad(block, &format!("it unpacks to {written} bytes, not the {} it claims", out.len())));
+        }
+        Ok(())
+    }
+
+    fn deflate(&mut self) -> &mut libdeflater::Decompressor {
+        self.deflate.get_or_insert_with(libdeflater::Decompressor::new)
+    }
+
+    fn zstd(&mut self) -> Result<&mut ZstdDecompressor<'static>> {
+        if self.zstd.is_none() {
+            self.zstd = Some(ZstdDecompressor::new().map_err(|e| Error::io("no memory for a zstd decoder", e))?);
+        }
+        self.zstd.as_mut().ok_or_else(|| Error::unsupported("no zstd decoder"))
+    }
+}
+
+fn bad(block: Block<'_>, why: &str) -> Error {
+    Error::corrupt(format!("{} block at offset {} is damaged: {why}", block.codec.name(), block.at))
+}
+
+/// Walks the headers alone: whether they promise `size` bytes and lie inside the buffer.
+fn check_sizes(compressed: &[u8], size: usize) -> Result<()> {
+    let (mut at, mut filled) = (0, 0);
+    while filled < size {
+        let block = block::parse(compressed, at, size - filled)?;
+        filled += block.size;
+        at += HEADER + block.payload.len();
+    }
+    Ok(())
+}

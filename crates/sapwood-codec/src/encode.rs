@@ -1,0 +1,96 @@
+use crate::block::{self, Codec, HEADER, LZ4_CHECKSUM, MAX_BLOCK};
+use crate::{Algorithm, Compression, lz4, lzma};
+use std::fmt;
+use twox_hash::XxHash64;
+use zstd::bulk::Compressor as ZstdCompressor;
+
+/// Packs buffers into chains of blocks; keeps its codecs' working memory from call to call.
+#[derive(Default)]
+pub struct Encoder {
+    deflate: Option<(u8, libdeflater::Compressor)>,
+    zstd: Option<(u8, ZstdCompressor<'static>)>,
+}
+
+impl fmt::Debug for Encoder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Encoder").finish_non_exhaustive()
+    }
+}
+
+impl Encoder {
+    /// An encoder; each codec's memory is taken when it is first used.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Appends `data` to `out` as blocks of at most 16 777 215 bytes each.
+    ///
+    /// False, with `out` as it was, when there is no compression or it does not make the data
+    /// smaller: then the file keeps them as they are.
+    #[must_use]
+    pub fn compress(&mut self, data: &[u8], compression: Compression, out: &mut Vec<u8>) -> bool {
+        let codec = match compression.algorithm() {
+            Algorithm::None => return false,
+            Algorithm::Zlib => Codec::Zlib,
+            Algorithm::Lzma => Codec::Lzma,
+            Algorithm::Lz4 => Codec::Lz4,
+            Algorithm::Zstd => Codec::Zstd,
+        };
+        let start = out.len();
+        for part in data.chunks(MAX_BLOCK) {
+            if self.block(codec, compression.level(), part, out).is_none() {
+                out.truncate(start);
+                return false;
+            }
+        }
+        if out.len() - start < data.len() {
+            return true;
+        }
+        out.truncate(start);
+        false
+    }
+
+    /// Appends one block, or `None` (with rubbish appended) when it would not be smaller than its part.
+    fn block(&mut self, codec: Codec, level: u8, part: &[u8], out: &mut Vec<u8>) -> Option<()> {
+        let start = out.len();
+        let body = start + HEADER + if codec == Codec::Lz4 { LZ4_CHECKSUM } else { 0 };
+        let room = if codec == Codec::Lz4 { lz4::bound(part.len()) } else { part.len() };
+        out.resize(body + room, 0);
+        let to = out.get_mut(body..)?;
+        let written = match codec {
+            Codec::Zlib | Codec::OldDeflate => self.deflate(level).zlib_compress(part, to).ok()?,
+            Codec::Lzma => lzma::compress(part, level, to)?,
+            Codec::Lz4 => lz4::compress(part, level, to)?,
+            Codec::Zstd => self.zstd(level)?.compress_to_buffer(part, to).ok()?,
+        };
+        out.truncate(body + written);
+        if codec == Codec::Lz4 {
+            let sum = XxHash64::oneshot(0, out.get(body..)?);
+            out.get_mut(start + HEADER..body)?.copy_from_slice(&sum.to_be_bytes());
+        }
+        let packed = out.len() - start - HEADER;
+        if packed + HEADER >= part.len() {
+            return None;
+        }
+        let header = block::header(codec, packed, part.len())?;
+        out.get_mut(start..start + HEADER)?.copy_from_slice(&header);
+        Some(())
+    }
+
+    fn deflate(&mut self, level: u8) -> &mut libdeflater::Compressor {
+        let fresh = || {
+            let l = libdeflater::CompressionLvl::new(i32::from(level)).unwrap_or_default();
+            (level, libdeflater::Compressor::new(l))
+        };
+        let kept = self.deflate.take_if(|(l, _)| *l == level);
+        &mut self.deflate.insert(kept.unwrap_or_else(fresh)).1
+    }
+
+    fn zstd(&mut self, level: u8) -> Option<&mut ZstdCompressor<'static>> {
+        if self.zstd.as_ref().is_none_or(|(l, _)| *l != level) {
+            // ROOT spreads its nine levels over Zstandard's: level · 2.
+            self.zstd = Some((level, ZstdCompressor::new(2 * i32::from(level)).ok()?));
+        }
+        self.zstd.as_mut().map(|(_, z)| z)
+    }
+}

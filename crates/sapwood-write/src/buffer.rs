@@ -1,0 +1,184 @@
+use sapwood_span::{Error, Result};
+
+/// Marks a length as a byte count, and the largest count that leaves room for the mark.
+const BYTE_COUNT: u32 = 0x4000_0000;
+/// Says that a class is named here for the first time.
+const NEW_CLASS: u32 = 0xffff_ffff;
+/// Says that a class was named before, together with where.
+const KNOWN_CLASS: u32 = 0x8000_0000;
+/// References count from here, so that 0 stays "no object".
+const FIRST_REFERENCE: usize = 2;
+
+/// Where a byte count will be filled in.
+#[must_use]
+pub(crate) struct Mark(usize);
+
+/// Bytes of ROOT objects, big-endian, with byte counts, class tags and references as `TBufferFile`
+/// lays them out. References count from the beginning of the key, not of its payload.
+pub(crate) struct ObjectBuffer {
+    bytes: Vec<u8>,
+    key_len: usize,
+    classes: Vec<(&'static str, u32)>,
+}
+
+impl ObjectBuffer {
+    /// An empty buffer for the payload behind a key of `key_len` bytes.
+    pub(crate) fn new(key_len: usize) -> Self {
+        Self { bytes: Vec::new(), key_len, classes: Vec::new() }
+    }
+
+    pub(crate) fn u8(&mut self, v: u8) {
+        self.bytes.push(v);
+    }
+
+    pub(crate) fn put<const N: usize>(&mut self, bytes: [u8; N]) {
+        self.bytes.extend_from_slice(&bytes);
+    }
+
+    pub(crate) fn u16(&mut self, v: u16) {
+        self.put(v.to_be_bytes());
+    }
+
+    pub(crate) fn u32(&mut self, v: u32) {
+        self.put(v.to_be_bytes());
+    }
+
+    pub(crate) fn i32(&mut self, v: i32) {
+        self.put(v.to_be_bytes());
+    }
+
+    pub(crate) fn i64(&mut self, v: i64) {
+        self.put(v.to_be_bytes());
+    }
+
+    pub(crate) fn f32(&mut self, v: f32) {
+        self.put(v.to_be_bytes());
+    }
+
+    pub(crate) fn f64(&mut self, v: f64) {
+        self.put(v.to_be_bytes());
+    }
+
+    pub(crate) fn string(&mut self, text: &str) {
+        put_string(&mut self.bytes, text);
+    }
+
+    /// Begins the part of an object that one class wrote: byte count and class version.
+    pub(crate) fn begin(&mut self, version: u16) -> Mark {
+        let mark = Mark(self.bytes.len());
+        self.u32(0);
+        self.u16(version);
+        mark
+    }
+
+    /// Begins an object behind a pointer: byte count and class; the reference it is known by afterwards.
+    pub(crate) fn begin_object(&mut self, class: &'static str) -> (Mark, u32) {
+        let mark = Mark(self.bytes.len());
+        let reference = self.reference();
+        self.u32(0);
+        let known = self.classes.iter().find(|(c, _)| *c == class).map(|(_, tag)| *tag);
+        match known {
+            Some(tag) => self.u32(KNOWN_CLASS | tag),
+            None => {
+                self.classes.push((class, self.reference()));
+                self.u32(NEW_CLASS);
+                self.bytes.extend_from_slice(class.as_bytes());
+                self.u8(0);
+            }
+        }
+        (mark, reference)
+    }
+
+    /// Fills in the byte count of what was begun.
+    pub(crate) fn end(&mut self, mark: Mark) {
+        let count = (self.bytes.len() - mark.0 - 4) as u32 | BYTE_COUNT;
+        if let Some(place) = self.bytes.get_mut(mark.0..mark.0 + 4) {
+            place.copy_from_slice(&count.to_be_bytes());
+        }
+    }
+
+    /// `TObject`: version, no unique id, these bits.
+    pub(crate) fn object(&mut self, bits: u32) {
+        self.u16(1);
+        self.u32(0);
+        self.u32(bits);
+    }
+
+    /// `TNamed`.
+    pub(crate) fn named(&mut self, bits: u32, name: &str, title: &str) {
+        let mark = self.begin(1);
+        self.object(bits);
+        self.string(name);
+        self.string(title);
+        self.end(mark);
+    }
+
+    /// Begins a `TObjArray` of `len` objects, which follow.
+    pub(crate) fn begin_array(&mut self, len: usize) -> Mark {
+        let mark = self.begin(3);
+        self.object(0);
+        self.string("");
+        self.i32(len as i32);
+        self.i32(0);
+        mark
+    }
+
+    /// The bytes; an error when they are more than byte counts and references can span.
+    pub(crate) fn finish(self) -> Result<Vec<u8>> {
+        if self.bytes.len() + self.key_len + FIRST_REFERENCE >= BYTE_COUNT as usize {
+            return Err(Error::unsupported(format!(
+                "the header would be {} bytes long, more than ROOT's limit of 1 GiB",
+                self.bytes.len()
+            ))
+            .with_remedy("use larger baskets or several files"));
+        }
+        Ok(self.bytes)
+    }
+
+    fn reference(&self) -> u32 {
+        (self.bytes.len() + self.key_len + FIRST_REFERENCE) as u32
+    }
+}
+
+/// Appends a `TString`: one byte of length, or 255 and four bytes.
+pub(crate) fn put_string(out: &mut Vec<u8>, text: &str) {
+    match u8::try_from(text.len()) {
+        Ok(len) if len < 255 => out.push(len),
+        _ => {
+            out.push(255);
+            out.extend_from_slice(&(text.len() as u32).to_be_bytes());
+        }
+    }
+    out.extend_from_slice(text.as_bytes());
+}
+
+/// Bytes that a `TString` takes.
+pub(crate) fn string_len(text: &str) -> usize {
+    text.len() + if text.len() < 255 { 1 } else { 5 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_long_and_short() {
+        for n in [0, 1, 254, 255, 256, 70_000] {
+            let (text, mut out) = ("x".repeat(n), Vec::new());
+            put_string(&mut out, &text);
+            assert_eq!(out.len(), string_len(&text), "{n}");
+        }
+    }
+
+    #[test]
+    fn counts_and_references() {
+        let mut b = ObjectBuffer::new(10);
+        let (mark, first) = b.begin_object("T");
+        b.end(mark);
+        let (mark, second) = b.begin_object("T");
+        b.end(mark);
+        assert_eq!((first, second), (12, 22));
+        // Count 6: the class tag, its name and the zero behind; the second object names byte 4, +10, +2.
+        assert_eq!(b.finish().unwrap(), [0x40, 0, 0, 6, 255, 255, 255, 255, b'T', 0, 0x40, 0, 0, 4, 0x80, 0, 0, 16]);
+    }
+}
