@@ -102,6 +102,31 @@ impl Array {
         }
     }
 
+    /// Drops all entries; the memory stays for further ones.
+    pub fn clear(&mut self) {
+        match self {
+            Array::Flat(v) => v.clear(),
+            Array::Regular { len, content, .. } => {
+                *len = 0;
+                content.clear();
+            }
+            Array::List { offsets, content } => {
+                offsets.clear();
+                offsets.push(0);
+                content.clear();
+            }
+            Array::Text { offsets, bytes } => {
+                offsets.clear();
+                offsets.push(0);
+                bytes.clear();
+            }
+            Array::Record { len, fields } => {
+                *len = 0;
+                fields.iter_mut().for_each(|(_, a)| a.clear());
+            }
+        }
+    }
+
     /// Makes room for so many further entries that take `bytes` of numbers or text in all, as far as is known.
     pub fn reserve(&mut self, entries: usize, bytes: usize) {
         match self {
@@ -109,13 +134,10 @@ impl Array {
             Array::Regular { size, content, .. } => content.reserve(entries.saturating_mul(*size), bytes),
             Array::List { offsets, content } => {
                 offsets.reserve_exact(entries);
-                match &mut **content {
-                    Array::Flat(v) => {
-                        let size = v.dtype().size();
-                        v.reserve(bytes / size);
-                    }
-                    // how many items there are inside is anybody's guess
-                    _ => {}
+                // how many items there are inside of anything else is anybody's guess
+                if let Array::Flat(v) = &mut **content {
+                    let size = v.dtype().size();
+                    v.reserve(bytes / size);
                 }
             }
             Array::Text { offsets, bytes: text } => {

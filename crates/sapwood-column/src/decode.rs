@@ -65,30 +65,37 @@ impl Layout {
         }
     }
 
-    /// Decodes an inflated basket.
+    /// Decodes an inflated basket, into the memory of `spare` where one is given (a column that this layout made).
     ///
     /// # Errors
     /// `Corrupt` when its bytes are not what the layout says.
-    pub fn decode(&self, basket: &BasketData) -> Result<Decoded> {
+    pub fn decode(&self, basket: &BasketData, spare: Option<Array>) -> Result<Decoded> {
         let starts = basket.offsets.map(|raw| Starts::Table { raw, key_len: basket.key_len });
-        self.decode_parts(basket.data, basket.entries, starts)
+        self.decode_parts(basket.data, basket.entries, starts, spare)
     }
 
     /// Decodes a basket that lay in the tree's header.
     pub fn decode_embedded(&self, basket: &EmbeddedBasket) -> Result<Decoded> {
-        self.decode_parts(&basket.data, basket.entries as usize, basket.offsets.as_deref().map(Starts::List))
+        self.decode_parts(&basket.data, basket.entries as usize, basket.offsets.as_deref().map(Starts::List), None)
     }
 
-    fn decode_parts(&self, data: &[u8], entries: usize, starts: Option<Starts>) -> Result<Decoded> {
+    fn decode_parts(&self, data: &[u8], entries: usize, starts: Option<Starts>, spare: Option<Array>) -> Result<Decoded> {
+        let out = match spare {
+            Some(mut a) => {
+                a.clear();
+                a
+            }
+            None => self.column_type().empty(),
+        };
         match self.entries {
             Entries::One => {
                 if let Some(size) = self.item.fixed_size() {
-                    return self.fixed(data, entries, size).map(Decoded::Column);
+                    return self.fixed(data, entries, size, out).map(Decoded::Column);
                 }
-                self.each(data, entries, starts, |c, out| self.item.read(c, out)).map(Decoded::Column)
+                self.each(data, entries, starts, out, |c, out| self.item.read(c, out)).map(Decoded::Column)
             }
             Entries::Text => self
-                .each(data, entries, starts, |c, out| match out {
+                .each(data, entries, starts, out, |c, out| match out {
                     // a string that was never set was written as nothing at all
                     Array::Text { offsets, bytes } if c.left() == 0 => {
                         offsets.push(bytes.len() as i64);
@@ -97,9 +104,9 @@ impl Layout {
                     out => self.item.read(c, out),
                 })
                 .map(Decoded::Column),
-            Entries::UntilEnd => self.until_end(data, entries, starts),
+            Entries::UntilEnd => self.until_end(data, entries, starts, out),
             Entries::FlaggedUntilEnd => self
-                .each(data, entries, starts, |c, out| {
+                .each(data, entries, starts, out, |c, out| {
                     let Array::List { offsets, content } = out else { return Err(not_a_list()) };
                     if c.left() > 0 && c.u8()? != 0 {
                         while c.left() > 0 {
@@ -114,7 +121,7 @@ impl Layout {
                 let Some(starts) = starts else {
                     return Err(Error::unsupported("a collection whose offsets were left out"));
                 };
-                self.each(data, entries, Some(starts), |c, out| {
+                self.each(data, entries, Some(starts), out, |c, out| {
                     let Array::List { offsets, content } = out else { return Err(not_a_list()) };
                     if c.left() > 0 {
                         let v = c.version()?;
@@ -135,14 +142,13 @@ impl Layout {
     }
 
     /// Entries of one size: no offsets needed.
-    fn fixed(&self, data: &[u8], entries: usize, size: usize) -> Result<Array> {
+    fn fixed(&self, data: &[u8], entries: usize, size: usize, mut out: Array) -> Result<Array> {
         if entries.checked_mul(size) != Some(data.len()) {
             return Err(Error::corrupt(format!(
                 "{entries} entries of {size} bytes in a basket with {} bytes of values",
                 data.len()
             )));
         }
-        let mut out = self.column_type().empty();
         if self.item.plain().is_some() {
             reserve(&mut out, data.len());
             self.item.extend_plain(data, entries, &mut out)?;
@@ -152,13 +158,13 @@ impl Layout {
         Ok(out)
     }
 
-    fn until_end(&self, data: &[u8], entries: usize, starts: Option<Starts>) -> Result<Decoded> {
+    fn until_end(&self, data: &[u8], entries: usize, starts: Option<Starts>, out: Array) -> Result<Decoded> {
         let Some(size) = self.item.fixed_size().filter(|&s| s > 0) else {
             let Some(starts) = starts else {
                 return Err(Error::unsupported("entries of items of any size, without offsets"));
             };
             return self
-                .each(data, entries, Some(starts), |c, out| {
+                .each(data, entries, Some(starts), out, |c, out| {
                     let Array::List { offsets, content } = out else { return Err(not_a_list()) };
                     while c.left() > 0 {
                         self.item.read(c, content)?;
@@ -171,16 +177,18 @@ impl Layout {
         if data.len() % size != 0 {
             return Err(Error::corrupt(format!("{} bytes of values are not whole items of {size}", data.len())));
         }
-        let mut content = self.item.column_type().empty();
+        let Array::List { mut offsets, content: mut boxed } = out else { return Err(not_a_list()) };
+        let content = &mut *boxed;
         if self.item.plain().is_some() {
-            reserve(&mut content, data.len());
-            self.item.extend_plain(data, data.len() / size, &mut content)?;
+            reserve(content, data.len());
+            self.item.extend_plain(data, data.len() / size, content)?;
         } else {
-            self.item.read_many(&mut Cursor::new(data, 0), data.len() / size, &mut content)?;
+            self.item.read_many(&mut Cursor::new(data, 0), data.len() / size, content)?;
         }
-        let Some(starts) = starts else { return Ok(Decoded::Uncounted(content)) };
+        let Some(starts) = starts else { return Ok(Decoded::Uncounted(*boxed)) };
         // the values of one entry end where those of the next begin
-        let mut offsets = Vec::with_capacity(entries + 1);
+        offsets.clear();
+        offsets.reserve(entries + 1);
         let mut before = 0;
         for i in 0..entries {
             let at = starts.get(i);
@@ -194,7 +202,7 @@ impl Layout {
             offsets.push((at / size) as i64);
         }
         offsets.push(if entries == 0 { 0 } else { (data.len() / size) as i64 });
-        Ok(Decoded::Column(Array::List { offsets, content: Box::new(content) }))
+        Ok(Decoded::Column(Array::List { offsets, content: boxed }))
     }
 
     /// Entries of any size, one by one.
@@ -203,9 +211,9 @@ impl Layout {
         data: &[u8],
         entries: usize,
         starts: Option<Starts>,
+        mut out: Array,
         mut read: impl FnMut(&mut Cursor, &mut Array) -> Result<()>,
     ) -> Result<Array> {
-        let mut out = self.column_type().empty();
         let Some(starts) = starts else {
             let mut c = Cursor::new(data, 0);
             for i in 0..entries {

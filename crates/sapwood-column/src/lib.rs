@@ -10,6 +10,7 @@ mod decode;
 mod interpret;
 mod item;
 mod kernel;
+mod memory;
 mod packed;
 mod type_name;
 mod values;

@@ -156,9 +156,17 @@ impl Values {
         join!(Bool, I8, U8, I16, U16, I32, U32, I64, U64, F32, F64)
     }
 
+    /// Drops all values; the memory stays for further ones.
+    pub fn clear(&mut self) {
+        with_values!(self, v => v.clear());
+    }
+
     /// Makes room for `more` further values.
     pub fn reserve(&mut self, more: usize) {
-        with_values!(self, v => v.reserve_exact(more));
+        with_values!(self, v => {
+            v.reserve_exact(more);
+            crate::memory::advise(v.spare_capacity_mut());
+        });
     }
 
     /// Bytes of memory the values take.

@@ -62,14 +62,19 @@ impl Columns {
         let threads = if bytes < ALONE { 1 } else { (self.threads / 4).clamp(1, work.len().max(1)) };
         let mut jobs: Vec<(&mut Array, Pieces)> = self.columns.iter_mut().zip(work).collect();
         if threads == 1 {
-            return jobs.into_iter().try_for_each(|(out, p)| join(out, p));
+            let mut spares = Vec::new();
+            for (column, (out, p)) in jobs.into_iter().enumerate() {
+                join(out, p, |a| spares.push((column, a)))?;
+            }
+            shared.spare(spares);
+            return Ok(());
         }
         let share = jobs.len().div_ceil(threads);
         std::thread::scope(|scope| {
             let mut running = Vec::new();
             while !jobs.is_empty() {
                 let part = jobs.split_off(jobs.len().saturating_sub(share));
-                running.push(scope.spawn(move || part.into_iter().try_for_each(|(out, p)| join(out, p))));
+                running.push(scope.spawn(move || part.into_iter().try_for_each(|(out, p)| join(out, p, drop))));
             }
             running.into_iter().try_for_each(|t| {
                 t.join().unwrap_or_else(|_| Err(Error::invalid("a thread that joined columns failed")))
@@ -156,12 +161,13 @@ fn counts(shared: &Shared, s: &State, counter: usize, entries: &Range<u64>) -> R
         }
     }
     let mut out = shared.columns[counter].layout.column_type().empty();
-    join(&mut out, parts)?;
+    join(&mut out, parts, drop)?;
     Ok(out)
 }
 
-/// Appends baskets to a column; the only basket of an empty column becomes the column.
-fn join(out: &mut Array, mut pieces: Pieces) -> Result<()> {
+/// Appends baskets to a column and gives their memory to `spare`; the only basket of an empty column becomes the
+/// column.
+fn join(out: &mut Array, mut pieces: Pieces, mut spare: impl FnMut(Array)) -> Result<()> {
     if let [(d, r)] = pieces.as_slice() {
         if out.is_empty() && r.start == 0 && r.end == column_of(d).len() && r.end > 0 {
             if let Some((d, _)) = pieces.pop() {
@@ -173,5 +179,11 @@ fn join(out: &mut Array, mut pieces: Pieces) -> Result<()> {
             return Ok(());
         }
     }
-    pieces.into_iter().try_for_each(|(d, r)| out.append_range(column_of(&d), r))
+    for (d, r) in pieces {
+        out.append_range(column_of(&d), r)?;
+        if let Ok(Decoded::Column(a)) = Arc::try_unwrap(d) {
+            spare(a);
+        }
+    }
+    Ok(())
 }

@@ -2,7 +2,7 @@ use super::baskets::Needed;
 use super::state::{Outcome, Shared};
 use bytes::Bytes;
 use sapwood_codec::Decoder;
-use sapwood_column::Decoded;
+use sapwood_column::{Array, Decoded};
 use sapwood_format::tree::{BasketHead, split_basket};
 use sapwood_plan::BasketId;
 use sapwood_span::{Error, Result};
@@ -31,6 +31,7 @@ pub(super) fn decode(
     basket: usize,
     planned: Option<BasketId>,
     record: Option<&Bytes>,
+    spare: Option<Array>,
 ) -> Outcome {
     let needed = &shared.baskets[basket];
     let mut out = Outcome {
@@ -43,7 +44,7 @@ pub(super) fn decode(
         decode: Duration::ZERO,
     };
     let result = match record {
-        Some(record) => stored(shared, scratch, needed, record, &mut out),
+        Some(record) => stored(shared, scratch, needed, record, spare, &mut out),
         None => embedded(shared, needed, &mut out),
     };
     out.result = match result {
@@ -68,6 +69,7 @@ fn stored(
     scratch: &mut Scratch,
     needed: &Needed,
     record: &[u8],
+    spare: Option<Array>,
     out: &mut Outcome,
 ) -> Result<Decoded> {
     let (head, key) = BasketHead::read(record)?;
@@ -95,7 +97,7 @@ fn stored(
     let unzipped = Instant::now();
     out.unzip = unzipped - began;
     out.unzipped = inflated.len() as u64;
-    let decoded = shared.columns[needed.column].layout.decode(&split_basket(&head, inflated)?)?;
+    let decoded = shared.columns[needed.column].layout.decode(&split_basket(&head, inflated)?, spare)?;
     out.decode = unzipped.elapsed();
     Ok(decoded)
 }

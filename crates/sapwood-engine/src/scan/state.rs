@@ -6,7 +6,7 @@ use crate::report::IoReport;
 use crate::runtime;
 use crate::tree::Tree;
 use bytes::Bytes;
-use sapwood_column::Decoded;
+use sapwood_column::{Array, Decoded};
 use sapwood_plan::{Action, Basket, BasketId, CacheSize, Event, Fetch, FetchId, Limits, Planner, Request};
 use sapwood_source::{FetchReport, Sink, Source};
 use sapwood_span::{Error, ErrorKind, Result};
@@ -18,6 +18,9 @@ use tokio::task::AbortHandle;
 
 /// Decoded bytes that may wait for batches behind the one the consumer wants.
 const AHEAD: u64 = 32 << 20;
+
+/// Decoded baskets per column whose memory is kept.
+const SPARES: usize = 64;
 
 /// Compressed bytes under way or waiting, for a local file: reading ahead gains nothing there.
 const HOLD_LOCAL: u64 = 16 << 20;
@@ -43,6 +46,8 @@ pub(super) struct Shared {
 pub(super) struct State {
     planner: Planner,
     pub slots: Vec<Option<Result<Arc<Decoded>>>>,
+    /// Decoded baskets that were joined to their columns: their memory serves again, column by column.
+    spares: Vec<Vec<Array>>,
     /// Baskets missing, per batch.
     pending: Vec<usize>,
     reads: VecDeque<Arc<Fetch>>,
@@ -64,7 +69,7 @@ pub(super) enum Job {
     /// Read these ranges of a local file.
     Read(Arc<Fetch>),
     /// Inflate and decode a basket whose record is here.
-    Decode { basket: usize, planned: Option<BasketId>, record: Bytes },
+    Decode { basket: usize, planned: Option<BasketId>, record: Bytes, spare: Option<Array> },
     /// Decode a basket that lay in the tree's header.
     Embedded { basket: usize },
 }
@@ -106,6 +111,7 @@ impl Shared {
         let state = State {
             planner,
             slots: baskets.iter().map(|_| None).collect(),
+            spares: columns.iter().map(|_| Vec::new()).collect(),
             pending,
             reads: VecDeque::new(),
             reading: 0,
@@ -174,13 +180,23 @@ impl Shared {
 
     /// Something to do, if there is.
     pub fn take(&self) -> Option<Job> {
-        self.lock().take()
+        self.lock().take(&self.baskets)
     }
 
     /// A basket to decode, if there is.
     pub fn take_decode(&self) -> Option<Job> {
         let mut s = self.lock();
-        if s.decodable() { s.decodes.pop_first().map(|(_, job)| job) } else { None }
+        if s.decodable() { s.pop(&self.baskets) } else { None }
+    }
+
+    /// Gives back decoded baskets that were joined to their column.
+    pub fn spare(&self, arrays: Vec<(usize, Array)>) {
+        let mut s = self.lock();
+        for (column, array) in arrays {
+            if s.spares[column].len() < SPARES {
+                s.spares[column].push(array);
+            }
+        }
     }
 
     /// Something to do; waits for it. None when the scan is over.
@@ -190,7 +206,7 @@ impl Shared {
             if s.stopped {
                 return None;
             }
-            if let Some(job) = s.take() {
+            if let Some(job) = s.take(&self.baskets) {
                 return Some(job);
             }
             s = self.work.wait(s).unwrap_or_else(PoisonError::into_inner);
@@ -298,7 +314,7 @@ impl Shared {
                 continue;
             }
             let record = bytes.slice(from..from + part.len as usize);
-            let job = Job::Decode { basket, planned: Some(part.basket), record };
+            let job = Job::Decode { basket, planned: Some(part.basket), record, spare: None };
             s.decodes.insert((self.baskets[basket].batches.0, basket), job);
             s.planner.handle(now, Event::Arrived { fetch: fetch.id, basket: part.basket });
         }
@@ -375,7 +391,7 @@ impl State {
         !self.reads.is_empty() || self.decodable()
     }
 
-    fn take(&mut self) -> Option<Job> {
+    fn take(&mut self, baskets: &[Needed]) -> Option<Job> {
         let waited_for = self.decodes.first_key_value().is_some_and(|((batch, _), _)| *batch <= self.at);
         // one thread keeps reading while the others decode; all read when there is nothing to decode
         if !self.reads.is_empty() && (self.reading == 0 || !waited_for) {
@@ -384,9 +400,18 @@ impl State {
             return Some(Job::Read(fetch));
         }
         if self.decodable() {
-            return self.decodes.pop_first().map(|(_, job)| job);
+            return self.pop(baskets);
         }
         None
+    }
+
+    /// The next basket to decode, with memory for it.
+    fn pop(&mut self, baskets: &[Needed]) -> Option<Job> {
+        let (_, mut job) = self.decodes.pop_first()?;
+        if let Job::Decode { basket, spare, .. } = &mut job {
+            *spare = self.spares[baskets[*basket].column].pop();
+        }
+        Some(job)
     }
 }
 

@@ -46,13 +46,13 @@ fn run(shared: &Arc<Shared>, worker: &mut Worker, first: Job) {
     while let Some(next) = job {
         match next {
             Job::Read(fetch) => read(shared, &fetch),
-            Job::Decode { basket, planned, record } => {
+            Job::Decode { basket, planned, record, spare } => {
                 taken += record.len().max(512);
-                done.push(decode(shared, &mut worker.scratch, basket, planned, Some(&record)));
+                done.push(decode(shared, &mut worker.scratch, basket, planned, Some(&record), spare));
             }
             Job::Embedded { basket } => {
                 taken += 4096;
-                done.push(decode(shared, &mut worker.scratch, basket, None, None));
+                done.push(decode(shared, &mut worker.scratch, basket, None, None, None));
             }
         }
         job = if taken > 0 && taken < BITE { shared.take_decode() } else { None };
