@@ -133,7 +133,7 @@ impl Array {
             Array::Flat(v) => v.reserve(entries),
             Array::Regular { size, content, .. } => content.reserve(entries.saturating_mul(*size), bytes),
             Array::List { offsets, content } => {
-                offsets.reserve_exact(entries);
+                let _ = offsets.try_reserve_exact(entries);
                 // how many items there are inside of anything else is anybody's guess
                 if let Array::Flat(v) = &mut **content {
                     let size = v.dtype().size();
@@ -141,8 +141,9 @@ impl Array {
                 }
             }
             Array::Text { offsets, bytes: text } => {
-                offsets.reserve_exact(entries);
-                text.reserve_exact(bytes);
+                // as with numbers, a damaged header must not fail here
+                let _ = offsets.try_reserve_exact(entries);
+                let _ = text.try_reserve_exact(bytes);
             }
             Array::Record { .. } => {}
         }

@@ -79,7 +79,13 @@ impl Layout {
         self.decode_parts(&basket.data, basket.entries as usize, basket.offsets.as_deref().map(Starts::List), None)
     }
 
-    fn decode_parts(&self, data: &[u8], entries: usize, starts: Option<Starts>, spare: Option<Array>) -> Result<Decoded> {
+    fn decode_parts(
+        &self,
+        data: &[u8],
+        entries: usize,
+        starts: Option<Starts>,
+        spare: Option<Array>,
+    ) -> Result<Decoded> {
         let out = match spare {
             Some(mut a) => {
                 a.clear();
@@ -94,6 +100,10 @@ impl Layout {
                 }
                 self.each(data, entries, starts, out, |c, out| self.item.read(c, out)).map(Decoded::Column)
             }
+            // without offsets an empty rest is no entry
+            Entries::Text if starts.is_none() => {
+                self.each(data, entries, None, out, |c, out| self.item.read(c, out)).map(Decoded::Column)
+            }
             Entries::Text => self
                 .each(data, entries, starts, out, |c, out| match out {
                     // a string that was never set was written as nothing at all
@@ -105,6 +115,9 @@ impl Layout {
                 })
                 .map(Decoded::Column),
             Entries::UntilEnd => self.until_end(data, entries, starts, out),
+            Entries::FlaggedUntilEnd | Entries::HeadedUntilEnd if starts.is_none() => {
+                Err(Error::unsupported("entries of any size whose offsets were left out"))
+            }
             Entries::FlaggedUntilEnd => self
                 .each(data, entries, starts, out, |c, out| {
                     let Array::List { offsets, content } = out else { return Err(not_a_list()) };
@@ -117,11 +130,8 @@ impl Layout {
                     Ok(())
                 })
                 .map(Decoded::Column),
-            Entries::HeadedUntilEnd => {
-                let Some(starts) = starts else {
-                    return Err(Error::unsupported("a collection whose offsets were left out"));
-                };
-                self.each(data, entries, Some(starts), out, |c, out| {
+            Entries::HeadedUntilEnd => self
+                .each(data, entries, starts, out, |c, out| {
                     let Array::List { offsets, content } = out else { return Err(not_a_list()) };
                     if c.left() > 0 {
                         let v = c.version()?;
@@ -136,8 +146,7 @@ impl Layout {
                     offsets.push(content.len() as i64);
                     Ok(())
                 })
-                .map(Decoded::Column)
-            }
+                .map(Decoded::Column),
         }
     }
 
@@ -224,7 +233,10 @@ impl Layout {
             }
             return Ok(out);
         };
-        let mut at = starts.get(0);
+        let mut at = if entries > 0 { starts.get(0) } else { 0 };
+        if at != 0 {
+            return Err(Error::corrupt(format!("the first entry of the basket begins at byte {at}")));
+        }
         for i in 0..entries {
             let end = if i + 1 < entries { starts.get(i + 1) } else { data.len() };
             let Some(bytes) = data.get(at..end) else {

@@ -5,12 +5,27 @@ use crate::{DType, Entries, Item, Layout, Object, Packed, kernel};
 use sapwood_format::streamer::{ClassInfo, Element, Streamers, code};
 use sapwood_format::tree::{Branch, BranchElement, Leaf, Tree};
 use sapwood_span::{Error, Result};
+use std::cell::Cell;
+
+/// Members of one branch, those of nested classes counted in: classes that contain each other twice and thrice grow
+/// beyond all bounds.
+const MOST_MEMBERS: usize = 20_000;
+
+/// Items of a leaf: more do not fit into the largest basket.
+const MOST_ITEMS: usize = 1 << 30;
+
+/// What the layouts of one branch are worked out from.
+struct Context<'s> {
+    streamers: &'s Streamers,
+    members: Cell<usize>,
+}
 
 /// Works out how a branch's baskets are decoded.
 ///
 /// # Errors
 /// `Unsupported`, with the reason, for what this version does not read; `Corrupt` when the header contradicts itself.
 pub fn interpret(tree: &Tree, branch: usize, streamers: &Streamers) -> Result<Layout> {
+    let cx = &Context { streamers, members: Cell::new(0) };
     let b = tree.branches.get(branch).ok_or_else(|| Error::not_found(format!("no branch number {branch}")))?;
     let named = |e: Error| e.in_branch(tree.path(branch));
     if !b.file_name.is_empty() {
@@ -18,7 +33,7 @@ pub fn interpret(tree: &Tree, branch: usize, streamers: &Streamers) -> Result<La
     }
     match b.class.as_str() {
         "TBranch" => from_leaves(tree, b),
-        "TBranchElement" => from_element(tree, b, streamers),
+        "TBranchElement" => from_element(tree, b, cx),
         other => Err(Error::unsupported(format!("branches of class {other}"))),
     }
     .map_err(named)
@@ -74,8 +89,8 @@ fn leaf_item(leaf: &Leaf) -> Result<Item> {
         "TLeafD32" => Item::Packed(Packed::from_comment(&leaf.title, false), DType::F64),
         other => return Err(Error::unsupported(format!("leaves of class {other}"))),
     };
-    let len =
-        usize::try_from(leaf.len).map_err(|_| Error::corrupt(format!("leaf {} has length {}", leaf.name, leaf.len)))?;
+    let len = usize::try_from(leaf.len).ok().filter(|&n| n <= MOST_ITEMS);
+    let len = len.ok_or_else(|| Error::corrupt(format!("leaf {} has length {}", leaf.name, leaf.len)))?;
     Ok(arrays(number, &title_dims(&leaf.title, len)))
 }
 
@@ -102,7 +117,7 @@ fn arrays(item: Item, dims: &[usize]) -> Item {
     dims.iter().rev().fold(item, |item, &n| Item::Fixed(n, Box::new(item)))
 }
 
-fn from_element(tree: &Tree, b: &Branch, streamers: &Streamers) -> Result<Layout> {
+fn from_element(tree: &Tree, b: &Branch, cx: &Context) -> Result<Layout> {
     let Some(x) = &b.element else { return Err(Error::corrupt("it says nothing of its class")) };
     if matches!(x.kind, 3 | 4) {
         // the number of items of a split collection
@@ -112,16 +127,16 @@ fn from_element(tree: &Tree, b: &Branch, streamers: &Streamers) -> Result<Layout
         return Err(Error::unsupported("its values lie in its sub-branches"));
     }
     if x.id < 0 {
-        let item = whole(x, streamers)?;
+        let item = whole(x, cx)?;
         return Ok(Layout { item, entries: Entries::One });
     }
-    let element = match class_info(x, streamers) {
+    let element = match class_info(x, cx) {
         Some(info) => usize::try_from(x.id).ok().and_then(|id| info.elements.get(id)),
         None => None,
     };
     let leaf = b.leaves.first().and_then(|&l| tree.leaves.get(l));
     let item = match (element, leaf) {
-        (Some(e), _) => element_item(e, &[], streamers, 0)?,
+        (Some(e), _) => element_item(e, &[], cx, 0)?,
         // the class is not described, but numbers need no description
         (None, Some(leaf)) => {
             let number = number_item(x.streamer_type % 20, "").filter(|_| x.streamer_type < 40);
@@ -150,7 +165,7 @@ fn from_element(tree: &Tree, b: &Branch, streamers: &Streamers) -> Result<Layout
 }
 
 /// A branch that holds a whole object.
-fn whole(x: &BranchElement, streamers: &Streamers) -> Result<Item> {
+fn whole(x: &BranchElement, cx: &Context) -> Result<Item> {
     let name = x.class_name.as_str();
     if x.id < -1 {
         return Err(Error::unsupported(format!("a split object of class {name} without sub-branches")));
@@ -160,32 +175,36 @@ fn whole(x: &BranchElement, streamers: &Streamers) -> Result<Item> {
         return Ok(Item::Text);
     }
     if is_collection(name) {
-        return headed(name, streamers, 0);
+        return headed(name, cx, 0);
     }
-    match class_info(x, streamers) {
+    match class_info(x, cx) {
         // the members follow one another; only bases and members that are objects have headers
-        Some(info) => Ok(Item::Members(object(info, streamers, 0)?.members)),
+        Some(info) => Ok(Item::Members(object(info, cx, 0)?.members)),
         None => Err(Error::unsupported(format!("the file does not describe class {name}"))),
     }
 }
 
-fn class_info<'s>(x: &BranchElement, streamers: &'s Streamers) -> Option<&'s ClassInfo> {
+fn class_info<'s>(x: &BranchElement, cx: &'s Context) -> Option<&'s ClassInfo> {
     let name = bare(&x.class_name);
-    let found = if x.class_version > 0 { streamers.find(name, x.class_version) } else { None };
+    let found = if x.class_version > 0 { cx.streamers.find(name, x.class_version) } else { None };
     found
         .filter(|c| x.checksum == 0 || c.checksum == x.checksum)
-        .or_else(|| streamers.find_checksum(name, x.checksum))
+        .or_else(|| cx.streamers.find_checksum(name, x.checksum))
         .or(found)
         .map(|c| &**c)
 }
 
-fn object(info: &ClassInfo, streamers: &Streamers, depth: usize) -> Result<Object> {
+fn object(info: &ClassInfo, cx: &Context, depth: usize) -> Result<Object> {
     if depth > DEEPEST {
         return Err(Error::unsupported("classes nested without end"));
     }
     let mut members: Vec<(String, Item)> = Vec::new();
     for e in &info.elements {
-        let item = element_item(e, &members, streamers, depth)
+        cx.members.set(cx.members.get() + 1);
+        if cx.members.get() > MOST_MEMBERS {
+            return Err(Error::unsupported("a class with more members than can be"));
+        }
+        let item = element_item(e, &members, cx, depth)
             .map_err(|x| Error::new(x.kind(), format!("member {} of {}: {}", e.name, info.name, x.what())))?;
         members.push((e.name.clone(), item));
     }
@@ -213,12 +232,12 @@ fn number_item(k: i32, comment: &str) -> Option<Item> {
 }
 
 /// One member; `before` are the members in front of it, among them its counter.
-fn element_item(e: &Element, before: &[(String, Item)], streamers: &Streamers, depth: usize) -> Result<Item> {
+fn element_item(e: &Element, before: &[(String, Item)], cx: &Context, depth: usize) -> Result<Item> {
     let unsupported = |what: &str| Err(Error::unsupported(format!("{what} ({})", e.type_name)));
     let dims: Vec<usize> = e.dims.iter().map(|&d| usize::try_from(d).unwrap_or(0)).collect();
     if e.code == code::BASE || e.kind == "TStreamerBase" {
-        return match streamers.find(&e.name, e.base_version).or_else(|| streamers.latest(&e.name)) {
-            Some(info) if e.name != "TObject" => Ok(Item::Base(object(info, streamers, depth + 1)?)),
+        return match cx.streamers.find(&e.name, e.base_version).or_else(|| cx.streamers.latest(&e.name)) {
+            Some(info) if e.name != "TObject" => Ok(Item::Base(object(info, cx, depth + 1)?)),
             _ => Err(Error::unsupported(format!("base class {}", e.name))),
         };
     }
@@ -241,15 +260,15 @@ fn element_item(e: &Element, before: &[(String, Item)], streamers: &Streamers, d
         code::CHAR_STAR => Ok(Item::LongText),
         code::TSTRING => Ok(Item::Text),
         code::STL_STRING => Ok(Item::Headed(Box::new(Item::Text))),
-        code::STL => headed(&e.type_name, streamers, depth + 1),
+        code::STL => headed(&e.type_name, cx, depth + 1),
         // std::string before it had a code of its own
         code::STREAMER if bare(&e.type_name) == "string" => Ok(Item::Headed(Box::new(Item::Text))),
-        code::OBJECT | code::ANY => match streamers.latest(bare(&e.type_name)) {
+        code::OBJECT | code::ANY => match cx.streamers.latest(bare(&e.type_name)) {
             Some(info) if !info.name.starts_with("TArray") => {
-                if streamers.versions(&info.name).count() > 1 {
+                if cx.streamers.versions(&info.name).count() > 1 {
                     return unsupported("a class that the file describes in several versions");
                 }
-                Ok(Item::Object(object(info, streamers, depth + 1)?))
+                Ok(Item::Object(object(info, cx, depth + 1)?))
             }
             _ => unsupported("a class that the file does not describe or that writes itself"),
         },
@@ -315,7 +334,7 @@ fn is_collection(name: &str) -> bool {
 }
 
 /// A collection or string with byte count and version in front.
-fn headed(name: &str, streamers: &Streamers, depth: usize) -> Result<Item> {
+fn headed(name: &str, cx: &Context, depth: usize) -> Result<Item> {
     if matches!(bare(name), "string") {
         return Ok(Item::Headed(Box::new(Item::Text)));
     }
@@ -327,16 +346,16 @@ fn headed(name: &str, streamers: &Streamers, depth: usize) -> Result<Item> {
     };
     if is_list(outer) {
         if let Some(inner) = arguments.first() {
-            if let Some(info) = described(inner, streamers) {
-                return Ok(Item::Objects(Box::new(Item::Object(object(info, streamers, depth + 1)?))));
+            if let Some(info) = described(inner, cx) {
+                return Ok(Item::Objects(Box::new(Item::Object(object(info, cx, depth + 1)?))));
             }
-            return Ok(Item::Headed(Box::new(Item::Sequence(Box::new(nested(inner, streamers, depth + 1)?)))));
+            return Ok(Item::Headed(Box::new(Item::Sequence(Box::new(nested(inner, cx, depth + 1)?)))));
         }
     }
     if is_map(outer) && arguments.len() >= 2 {
         // inside pairs, strings and collections have headers when written member by member and none otherwise:
         // only pairs of numbers are the same in both
-        let side = |n: &str| match nested(n, streamers, depth + 1)? {
+        let side = |n: &str| match nested(n, cx, depth + 1)? {
             item @ Item::Number(_) => Ok(item),
             _ => Err(Error::unsupported(format!("the type {name}"))),
         };
@@ -347,18 +366,18 @@ fn headed(name: &str, streamers: &Streamers, depth: usize) -> Result<Item> {
 }
 
 /// The description of a class that can stand in a collection.
-fn described<'s>(name: &str, streamers: &'s Streamers) -> Option<&'s ClassInfo> {
+fn described<'s>(name: &str, cx: &'s Context) -> Option<&'s ClassInfo> {
     if kernel::dtype_of(name).is_some() || is_collection(name) || matches!(bare(name), "string" | "TString") {
         return None;
     }
-    let mut versions = streamers.versions(bare(name));
+    let mut versions = cx.streamers.versions(bare(name));
     let first = versions.next()?;
     // which of several versions is meant only the data tell, object by object
     versions.next().is_none().then_some(&**first)
 }
 
 /// What stands inside a collection: no header of its own.
-fn nested(name: &str, streamers: &Streamers, depth: usize) -> Result<Item> {
+fn nested(name: &str, cx: &Context, depth: usize) -> Result<Item> {
     if depth > DEEPEST {
         return Err(Error::unsupported("collections nested without end"));
     }
@@ -371,15 +390,15 @@ fn nested(name: &str, streamers: &Streamers, depth: usize) -> Result<Item> {
     if let Some(d) = kernel::dtype_of(bare(name)) {
         return Ok(Item::Number(d));
     }
-    if let Some(info) = described(name, streamers) {
-        return Ok(Item::Object(object(info, streamers, depth + 1)?));
+    if let Some(info) = described(name, cx) {
+        return Ok(Item::Object(object(info, cx, depth + 1)?));
     }
     if name.trim_end().ends_with('*') {
         return Err(Error::unsupported(format!("collections of pointers ({name})")));
     }
     match template(name) {
         Some((outer, arguments)) if is_list(outer) && !arguments.is_empty() => {
-            Ok(Item::Sequence(Box::new(nested(arguments[0], streamers, depth + 1)?)))
+            Ok(Item::Sequence(Box::new(nested(arguments[0], cx, depth + 1)?)))
         }
         _ => Err(Error::unsupported(format!("the type {name} inside a collection"))),
     }

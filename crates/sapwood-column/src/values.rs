@@ -164,7 +164,10 @@ impl Values {
     /// Makes room for `more` further values.
     pub fn reserve(&mut self, more: usize) {
         with_values!(self, v => {
-            v.reserve_exact(more);
+            // a number out of a damaged header is no reason to fail: the vector then grows as it is filled
+            if v.try_reserve_exact(more).is_err() {
+                return;
+            }
             crate::memory::advise(v.spare_capacity_mut());
         });
     }

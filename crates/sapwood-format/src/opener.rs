@@ -85,6 +85,24 @@ impl Chunks {
         }
     }
 
+    /// The parts of a span that are not here.
+    pub fn missing(&self, span: Span) -> Vec<Span> {
+        let mut out = Vec::new();
+        let mut at = span.start;
+        while at < span.end() {
+            let here = self.0.range(..=at).map(|(s, b)| s + b.len() as u64).filter(|&end| end > at).max();
+            if let Some(end) = here {
+                at = end;
+                continue;
+            }
+            let next = self.0.range(at + 1..).find(|(_, b)| !b.is_empty()).map_or(u64::MAX, |(s, _)| *s);
+            let end = next.min(span.end());
+            out.push(Span::new(at, end - at));
+            at = end;
+        }
+        out
+    }
+
     /// The bytes of a span, if all are here.
     pub fn get(&self, span: Span) -> Option<Bytes> {
         let mut out: Option<BytesMut> = None;
@@ -101,7 +119,6 @@ impl Chunks {
         }
         Some(out.unwrap_or_default().freeze())
     }
-
 }
 
 /// The state of an open file's metadata.
@@ -225,7 +242,7 @@ impl Opener {
         }
         let found = self.chunks.get(span);
         if found.is_none() {
-            self.need.push(span);
+            self.need.extend(self.chunks.missing(span));
         }
         Ok(found)
     }
@@ -361,5 +378,28 @@ impl Opener {
             }
         }
         Ok(complete)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn asks_only_for_what_is_missing() {
+        let mut c = Chunks::default();
+        c.push(10, Bytes::from_static(&[1; 10]));
+        c.push(40, Bytes::from_static(&[2; 5]));
+        assert_eq!(c.missing(Span::new(0, 50)), [Span::new(0, 10), Span::new(20, 20), Span::new(45, 5)]);
+        assert_eq!(c.missing(Span::new(12, 8)), []);
+        c.push(20, Bytes::from_static(&[3; 20]));
+        assert_eq!(c.get(Span::new(12, 30)).map(|b| b.len()), Some(30));
+        assert_eq!(c.get(Span::new(0, 11)), None);
+    }
+
+    #[test]
+    fn targets_and_cycles() {
+        assert_eq!(Target::parse("/a/b;3"), Target { path: "a/b".to_owned(), cycle: Some(3) });
+        assert_eq!(Target::parse("a;b"), Target { path: "a;b".to_owned(), cycle: None });
     }
 }

@@ -67,7 +67,8 @@ impl Scan {
             ))
             .in_file(tree.file().url()));
         }
-        let steps::Steps { steps, batches } = steps::steps(tree, &options.branches, &entries, options.step);
+        let steps::Steps { steps, batches } =
+            steps::steps(tree, &options.branches, &entries, options.step).map_err(|e| e.in_file(tree.file().url()))?;
         let chosen = baskets::choose(tree, &options.branches, &entries, &steps)?;
         let cache = options.cache.unwrap_or(tree.file().options().cache);
         let before = tree.file().source().stats();

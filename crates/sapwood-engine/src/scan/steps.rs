@@ -1,9 +1,13 @@
 use crate::options::StepSize;
 use crate::tree::Tree;
+use sapwood_span::{Error, Result};
 use std::ops::Range;
 
 /// Decoded bytes of a step, and of a batch when the engine chooses.
 const CHOSEN: u64 = 8 << 20;
+
+/// Batches of one scan: a damaged header that claims more entries than there can be is noticed here.
+const MOST: u64 = 1 << 24;
 
 /// Batches, and the steps in which they are decoded and joined: what is decoded is small enough to stay in the
 /// processor's cache and to be used again, however large the batches are.
@@ -15,9 +19,19 @@ pub(super) struct Steps {
 }
 
 /// Divides entries into batches and these into steps.
-pub(super) fn steps(tree: &Tree, branches: &[usize], entries: &Range<u64>, step: StepSize) -> Steps {
+pub(super) fn steps(tree: &Tree, branches: &[usize], entries: &Range<u64>, step: StepSize) -> Result<Steps> {
     let mut out = Steps { steps: Vec::new(), batches: Vec::new() };
     let most = entries_in(CHOSEN, bytes_per_entry(tree, branches));
+    let whole = entries.end - entries.start;
+    let least = match step {
+        StepSize::Entries(n) => most.min(n.max(1)),
+        StepSize::Bytes(n) => most.min(entries_in(n, bytes_per_entry(tree, branches))),
+        StepSize::All | StepSize::Cluster => most,
+    };
+    if whole / least > MOST {
+        return Err(Error::invalid(format!("{whole} entries in batches of {least} are too many batches"))
+            .with_remedy("choose larger batches or fewer entries"));
+    }
     for batch in batches(tree, branches, entries, step) {
         let from = out.steps.len();
         if batch.end - batch.start <= most {
@@ -27,7 +41,7 @@ pub(super) fn steps(tree: &Tree, branches: &[usize], entries: &Range<u64>, step:
         }
         out.batches.push(from..out.steps.len());
     }
-    out
+    Ok(out)
 }
 
 fn batches(tree: &Tree, branches: &[usize], entries: &Range<u64>, step: StepSize) -> Vec<Range<u64>> {

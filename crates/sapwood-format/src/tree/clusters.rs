@@ -27,9 +27,13 @@ pub fn clusters(tree: &Tree) -> Vec<u64> {
     out
 }
 
+/// More clusters than any tree has: what a damaged header claims beyond is joined.
+const MOST: usize = 1 << 20;
+
 fn push_steps(out: &mut Vec<u64>, at: &mut u64, end: u64, size: u64) {
     // a damaged size must not make a cluster of every entry of a huge tree
-    let size = size.max(1).max(end.saturating_sub(*at) / (1 << 20));
+    let room = MOST.saturating_sub(out.len()) as u64;
+    let size = if room == 0 { u64::MAX } else { size.max(1).max(end.saturating_sub(*at) / room) };
     while *at < end {
         *at = at.saturating_add(size).min(end);
         out.push(*at);

@@ -41,6 +41,14 @@ pub fn read_tree(data: &[u8], key_len: usize, class: &str, streamers: &Streamers
     let parents: Vec<(usize, usize)> =
         tree.branches.iter().enumerate().flat_map(|(i, b)| b.children.iter().map(move |&c| (c, i))).collect();
     for (child, parent) in parents {
+        // a damaged reference may make a branch its own ancestor
+        let mut above = Some(parent);
+        while let Some(a) = above {
+            if a == child {
+                return Err(Error::corrupt("a branch lies within itself").in_branch(tree.branches[child].name.clone()));
+            }
+            above = tree.branches[a].parent;
+        }
         tree.branches[child].parent = Some(parent);
     }
     Ok(tree)
@@ -133,6 +141,16 @@ impl Reader<'_> {
     }
 
     fn base(&mut self, c: &mut Cursor, e: &Element, target: &mut Target) -> Result<()> {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return Err(Error::corrupt("base classes are nested without end"));
+        }
+        let read = self.base_members(c, e, target);
+        self.depth -= 1;
+        read
+    }
+
+    fn base_members(&mut self, c: &mut Cursor, e: &Element, target: &mut Target) -> Result<()> {
         match e.name.as_str() {
             "TObject" => read_base_object(c).map(|_| ()),
             "TNamed" => {
