@@ -1,1 +1,45 @@
-fn main() {}
+//! The `sapwood` command: ROOT trees, near or far, listed, drawn, printed and served.
+
+mod args;
+mod binding;
+mod draw;
+mod failure;
+mod interrupt;
+mod ls;
+mod output;
+mod progress;
+mod reading;
+mod sample;
+mod scan;
+//mod serve;
+mod show;
+mod target;
+mod units;
+
+use args::{Cli, Verb};
+use clap::Parser;
+use failure::Failure;
+use interrupt::Interrupt;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    // clap itself ends the process for --help (0) and for what it does not understand (2)
+    match run(&Cli::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+fn run(cli: &Cli) -> Result<(), Failure> {
+    let interrupt = Interrupt::install()?;
+    let (global, options) = (&cli.global, cli.global.open_options());
+    match &cli.verb {
+        Verb::Ls(a) => ls::run(a, &options, global.json),
+        Verb::Show(a) => show::run(a, &options, global.json),
+        Verb::Draw(a) => draw::run(a, &options, global, &interrupt),
+        Verb::Serve(_)=>Ok(()),
+        Verb::Scan(a) => scan::run(a, &options, global, &interrupt),
+        //Verb::Serve(a) => serve::run(a, global.json),
+        Verb::Sample(a) => sample::run(a, global.json),
+    }
+}

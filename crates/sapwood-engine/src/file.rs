@@ -3,8 +3,7 @@ use crate::report::IoReport;
 use crate::runtime;
 use crate::tree::Tree;
 use bytes::Bytes;
-use sapwood_format::streamer::Streamers;
-use sapwood_format::{Header, Key, Listing, Opener, Step, Target};
+use sapwood_format::{Header, Listing, ObjectAt, Opener, Step, Target};
 use sapwood_source::{Opening, Sink, Source, SourceOptions, SourceStats};
 use sapwood_span::{Error, Result, Span};
 use std::future::Future;
@@ -94,7 +93,7 @@ impl File {
     }
 
     /// An object's inflated bytes, its key and the file's class descriptions.
-    pub fn object(&self, path: &str) -> Result<(Key, Vec<u8>, Arc<Streamers>)> {
+    pub fn object(&self, path: &str) -> Result<ObjectAt> {
         let target = Target::parse(path);
         self.ask(|o| o.object(&target))
     }

@@ -50,7 +50,7 @@ impl Header {
         let compression = c.i32()?;
         let info = position(&mut c)?;
         let nbytes_info = u64::from(c.u32()?);
-        if begin < 40 || begin > 4096 || nbytes_name < 10 || nbytes_name > 1 << 20 {
+        if !(40..=4096).contains(&begin) || !(10..=1 << 20).contains(&nbytes_name) {
             return Err(Error::corrupt(format!(
                 "the file header is damaged: first record at {begin}, name of {nbytes_name} bytes"
             ))

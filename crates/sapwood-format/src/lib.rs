@@ -18,6 +18,6 @@ pub use directory::{Directory, parse_key_list};
 pub use header::Header;
 pub use key::{Key, datetime};
 pub use object::{Pointed, read_base_object, read_object_array_head, read_pointer};
-pub use opener::{Chunks, Listing, Opener, Step, Target, TreeAt};
+pub use opener::{Chunks, Listing, ObjectAt, Opener, Step, Target, TreeAt};
 pub use payload::inflate;
 pub use streamer::{ClassInfo, Element, Streamers};

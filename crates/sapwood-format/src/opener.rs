@@ -41,10 +41,10 @@ impl Target {
     /// Parses `dir/name;cycle`.
     pub fn parse(text: &str) -> Self {
         let text = text.trim_matches('/');
-        if let Some((path, cycle)) = text.rsplit_once(';') {
-            if let Ok(cycle) = cycle.parse() {
-                return Self { path: path.to_owned(), cycle: Some(cycle) };
-            }
+        if let Some((path, cycle)) = text.rsplit_once(';')
+            && let Ok(cycle) = cycle.parse()
+        {
+            return Self { path: path.to_owned(), cycle: Some(cycle) };
         }
         Self { path: text.to_owned(), cycle: None }
     }
@@ -57,6 +57,17 @@ pub struct Listing {
     pub path: String,
     /// The key.
     pub key: Key,
+}
+
+/// An object's bytes and what is needed to read them.
+#[derive(Clone, Debug)]
+pub struct ObjectAt {
+    /// Its key.
+    pub key: Key,
+    /// Its bytes, inflated; references count from the beginning of the key's label.
+    pub data: Vec<u8>,
+    /// The file's class descriptions.
+    pub streamers: Arc<Streamers>,
 }
 
 /// A tree and what is needed to read it.
@@ -203,7 +214,7 @@ impl Opener {
     }
 
     /// An object's inflated bytes, its key and the class descriptions.
-    pub fn object(&mut self, target: &Target) -> Result<Step<(Key, Vec<u8>, Arc<Streamers>)>> {
+    pub fn object(&mut self, target: &Target) -> Result<Step<ObjectAt>> {
         self.ask(|o| {
             let Some(root) = o.root()? else { return Ok(None) };
             let streamers = o.streamers()?;
@@ -211,7 +222,7 @@ impl Opener {
             let payload = o.bytes(found.key.payload())?;
             let (Some(streamers), Some(payload)) = (streamers, payload) else { return Ok(None) };
             let data = inflate(&found.key, &payload, &mut o.decoder)?;
-            Ok(Some((found.key, data, streamers)))
+            Ok(Some(ObjectAt { key: found.key, data, streamers }))
         })
     }
 

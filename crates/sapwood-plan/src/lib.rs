@@ -1,1 +1,33 @@
-//! sapwood-plan
+//! The tree cache as a pure state machine: events in, fetches out.
+//!
+//! A [`Planner`] knows the baskets one scan needs, and decides which bytes to ask for next, in
+//! which requests, and when. It has no I/O, no threads, no clock and no randomness: time is an
+//! argument, counted from the start of the scan. Whoever drives it keeps to this loop:
+//!
+//! ```text
+//! planner.handle(now, event)                 // whatever happened
+//! while let Some(action) = planner.poll(now) // what to do about it
+//! wait for the next event, at most until planner.deadline()
+//! ```
+//!
+//! The rules it keeps are listed at [`Planner`].
+
+mod basket;
+mod draft;
+mod event;
+mod log;
+mod order;
+mod pace;
+mod planner;
+mod positions;
+mod request;
+mod stats;
+mod words;
+
+pub use basket::{Basket, BasketId};
+pub use event::{Action, Event, Fetch, FetchId, Part, Range};
+pub use log::{Log, Record, replay};
+pub use planner::Planner;
+pub use request::{CacheSize, Limits, Request};
+pub use stats::PlanStats;
+pub use words::{describe_action, describe_event};

@@ -1,1 +1,27 @@
-//! The Python face.
+//! `sapwood._core`: the core, as the pure Python package `sapwood` sees it.
+//!
+//! Thin on purpose: files, trees and scans with plain arguments, columns as buffers that numpy takes without copying.
+//! Every call that may wait gives the interpreter free and stays open to signals (see [`wait`]).
+
+mod binding;
+mod column;
+mod draw;
+mod error;
+mod file;
+mod meter;
+mod scan;
+mod tree;
+mod wait;
+
+use pyo3::prelude::*;
+
+/// The core of sapwood; use the package `sapwood` instead.
+#[pymodule(gil_used = false)]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<column::Buffer>()?;
+    module.add_class::<file::File>()?;
+    module.add_class::<tree::Tree>()?;
+    module.add_class::<scan::Scan>()?;
+    module.add_function(wrap_pyfunction!(file::open, module)?)
+}

@@ -1,1 +1,41 @@
-//! sapwood-query
+//! Expressions in the language of TTree::Draw: parsed ([`Expr`]), bound to a tree ([`Query`]), run
+//! over typed columns ([`Batch`]) to rows ([`Rows`]), histograms ([`Hist1D`]) and pictures ([`picture`]).
+//!
+//! No I/O, no threads; everything is `Send + Sync`, and histograms of several workers merge.
+//!
+//! Where ROOT 6.40's results are deterministic they are reproduced, odd ones included (the modules
+//! say which). Where ROOT crashes, reads beyond an array or reads another entry's values, the
+//! result here is the logical one:
+//! - lists of different counters run together to the shortest (`x+z`), also several levels deep;
+//! - a computed index outside its array is NaN (`m[0][k]` is clamped in ROOT);
+//! - an array of which an item is taken (`m[0]`) counts its instances from the first free index;
+//! - `%` by zero is NaN (ROOT ends with a floating point exception);
+//! - `a<b<c` is refused.
+
+mod ast;
+mod auto;
+mod bind;
+mod binning;
+mod eval;
+mod function;
+mod hist;
+mod layout;
+mod number;
+mod parse;
+mod program;
+mod query;
+mod rows;
+mod shape;
+mod target;
+mod text;
+mod token;
+mod view;
+
+pub use ast::Expr;
+pub use auto::AutoHist;
+pub use binning::automatic_axis;
+pub use hist::{Axis, Hist1D};
+pub use query::{Batch, Query, Selected};
+pub use rows::{Cell, Rows};
+pub use shape::{Dim, Kind, Schema, Shape};
+pub use target::{Target, parse_target};

@@ -1,1 +1,22 @@
-//! sapwood-sim
+//! Virtual networks, servers and consumers for the planner of `sapwood-plan`.
+//!
+//! [`run`] drives the very same [`sapwood_plan::Planner`] that the engine drives, against a
+//! [`Link`] and a [`Client`], in virtual time: hours of network pass in milliseconds, and the same
+//! input always gives the same [`Report`]. [`Oracle`] says what a reader that knew everything
+//! beforehand could at best achieve. [`layout`] makes baskets, [`scenario`] the classic places
+//! from which people read a file at CERN.
+
+mod client;
+mod faults;
+pub mod layout;
+mod link;
+mod network;
+mod oracle;
+mod run;
+pub mod scenario;
+
+pub use client::{Client, Release};
+pub use faults::Faults;
+pub use link::Link;
+pub use oracle::Oracle;
+pub use run::{Report, run};

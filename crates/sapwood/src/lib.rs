@@ -15,6 +15,7 @@
 //! # Ok(()) }
 //! ```
 
+pub use sapwood_codec::{Algorithm, Compression};
 pub use sapwood_column::{Array, ColumnType, DType, Values, with_values};
 pub use sapwood_engine::{Batch, File, IoReport, OpenOptions, Progress, Scan, ScanOptions, StepSize, Tree};
 pub use sapwood_format::tree::{Branch, BranchElement, Leaf, Tree as TreeHeader};

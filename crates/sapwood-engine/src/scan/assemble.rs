@@ -168,16 +168,19 @@ fn counts(shared: &Shared, s: &State, counter: usize, entries: &Range<u64>) -> R
 /// Appends baskets to a column and gives their memory to `spare`; the only basket of an empty column becomes the
 /// column.
 fn join(out: &mut Array, mut pieces: Pieces, mut spare: impl FnMut(Array)) -> Result<()> {
-    if let [(d, r)] = pieces.as_slice() {
-        if out.is_empty() && r.start == 0 && r.end == column_of(d).len() && r.end > 0 {
-            if let Some((d, _)) = pieces.pop() {
-                match Arc::try_unwrap(d) {
-                    Ok(Decoded::Column(a) | Decoded::Uncounted(a)) => *out = a,
-                    Err(d) => *out = column_of(&d).clone(),
-                }
+    if let [(d, r)] = pieces.as_slice()
+        && out.is_empty()
+        && r.start == 0
+        && r.end == column_of(d).len()
+        && r.end > 0
+    {
+        if let Some((d, _)) = pieces.pop() {
+            match Arc::try_unwrap(d) {
+                Ok(Decoded::Column(a) | Decoded::Uncounted(a)) => *out = a,
+                Err(d) => *out = column_of(&d).clone(),
             }
-            return Ok(());
         }
+        return Ok(());
     }
     for (d, r) in pieces {
         out.append_range(column_of(&d), r)?;

@@ -108,14 +108,14 @@ fn add_column(tree: &Tree, branch: usize, entries: &Range<u64>, steps: &[Range<u
             Place::File(s) => Some(*s),
             Place::Header(_) => None,
         };
-        if let Some(s) = span {
-            if s.end() > size || s.len < 20 {
-                return Err(Error::corrupt(format!("basket {number} lies outside the file of {size} bytes"))
-                    .at(s)
-                    .in_branch(tree.name_of(branch))
-                    .in_file(tree.file().url())
-                    .with_remedy("the file is cut short or damaged: fetch it again"));
-            }
+        if let Some(s) = span
+            && (s.end() > size || s.len < 20)
+        {
+            return Err(Error::corrupt(format!("basket {number} lies outside the file of {size} bytes"))
+                .at(s)
+                .in_branch(tree.name_of(branch))
+                .in_file(tree.file().url())
+                .with_remedy("the file is cut short or damaged: fetch it again"));
         }
         let part = (r.end - r.start) as f64 / b.entries.max(1) as f64;
         let first = steps.partition_point(|s| s.end <= r.start).min(steps.len().saturating_sub(1));

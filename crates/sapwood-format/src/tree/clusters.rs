@@ -15,10 +15,10 @@ pub fn clusters(tree: &Tree) -> Vec<u64> {
     }
     if tree.auto_flush > 0 {
         push_steps(&mut out, &mut at, entries, tree.auto_flush as u64);
-    } else if tree.cluster_ranges.is_empty() {
-        if let Some(common) = common_starts(tree) {
-            out = common;
-        }
+    } else if tree.cluster_ranges.is_empty()
+        && let Some(common) = common_starts(tree)
+    {
+        out = common;
     }
     if out.last() != Some(&entries) {
         out.push(entries);
@@ -33,7 +33,7 @@ const MOST: usize = 1 << 20;
 fn push_steps(out: &mut Vec<u64>, at: &mut u64, end: u64, size: u64) {
     // a damaged size must not make a cluster of every entry of a huge tree
     let room = MOST.saturating_sub(out.len()) as u64;
-    let size = if room == 0 { u64::MAX } else { size.max(1).max(end.saturating_sub(*at) / room) };
+    let size = end.saturating_sub(*at).checked_div(room).map_or(u64::MAX, |least| size.max(1).max(least));
     while *at < end {
         *at = at.saturating_add(size).min(end);
         out.push(*at);
