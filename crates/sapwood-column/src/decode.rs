@@ -183,7 +183,7 @@ impl Layout {
                 })
                 .map(Decoded::Column);
         };
-        if data.len() % size != 0 {
+        if !data.len().is_multiple_of(size) {
             return Err(Error::corrupt(format!("{} bytes of values are not whole items of {size}", data.len())));
         }
         let Array::List { mut offsets, content: mut boxed } = out else { return Err(not_a_list()) };
@@ -201,7 +201,7 @@ impl Layout {
         let mut before = 0;
         for i in 0..entries {
             let at = starts.get(i);
-            if at < before || at > data.len() || at % size != 0 || (i == 0 && at != 0) {
+            if at < before || at > data.len() || !at.is_multiple_of(size) || (i == 0 && at != 0) {
                 return Err(Error::corrupt(format!(
                     "entry {i} of the basket begins at byte {at} of {}, the one before at {before}",
                     data.len()

@@ -244,17 +244,15 @@ fn element_item(e: &Element, before: &[(String, Item)], cx: &Context, depth: usi
     if let Some(number) = number_item(e.code, &e.title) {
         return Ok(number);
     }
-    if e.code > code::OFFSET_L && e.code < code::OFFSET_P {
-        if let Some(number) = number_item(e.code - code::OFFSET_L, &e.title) {
-            let dims = if dims.is_empty() { vec![usize::try_from(e.array_len).unwrap_or(0)] } else { dims };
-            return Ok(arrays(number, &dims));
-        }
+    let fixed = e.code > code::OFFSET_L && e.code < code::OFFSET_P;
+    if let (true, Some(number)) = (fixed, number_item(e.code - code::OFFSET_L, &e.title)) {
+        let dims = if dims.is_empty() { vec![usize::try_from(e.array_len).unwrap_or(0)] } else { dims };
+        return Ok(arrays(number, &dims));
     }
-    if e.code > code::OFFSET_P && e.code < 60 {
-        if let Some(number) = number_item(e.code - code::OFFSET_P, &e.title) {
-            let by = before.iter().position(|(n, _)| *n == e.count_name).unwrap_or(usize::MAX);
-            return Ok(Item::Counted(by, Box::new(number)));
-        }
+    let counted = e.code > code::OFFSET_P && e.code < 60;
+    if let (true, Some(number)) = (counted, number_item(e.code - code::OFFSET_P, &e.title)) {
+        let by = before.iter().position(|(n, _)| *n == e.count_name).unwrap_or(usize::MAX);
+        return Ok(Item::Counted(by, Box::new(number)));
     }
     match e.code {
         code::CHAR_STAR => Ok(Item::LongText),
@@ -344,13 +342,11 @@ fn headed(name: &str, cx: &Context, depth: usize) -> Result<Item> {
     let Some((outer, arguments)) = template(name) else {
         return Err(Error::unsupported(format!("the type {name}")));
     };
-    if is_list(outer) {
-        if let Some(inner) = arguments.first() {
-            if let Some(info) = described(inner, cx) {
-                return Ok(Item::Objects(Box::new(Item::Object(object(info, cx, depth + 1)?))));
-            }
-            return Ok(Item::Headed(Box::new(Item::Sequence(Box::new(nested(inner, cx, depth + 1)?)))));
+    if let (true, Some(inner)) = (is_list(outer), arguments.first()) {
+        if let Some(info) = described(inner, cx) {
+            return Ok(Item::Objects(Box::new(Item::Object(object(info, cx, depth + 1)?))));
         }
+        return Ok(Item::Headed(Box::new(Item::Sequence(Box::new(nested(inner, cx, depth + 1)?)))));
     }
     if is_map(outer) && arguments.len() >= 2 {
         // inside pairs, strings and collections have headers when written member by member and none otherwise:

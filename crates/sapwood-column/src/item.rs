@@ -199,10 +199,10 @@ impl Item {
 }
 
 fn read_members(members: &[(String, Item)], c: &mut Cursor, fields: &mut [(String, Array)]) -> Result<()> {
-    for i in 0..members.len().min(fields.len()) {
-        let (done, rest) = fields.split_at_mut(i);
-        let out = &mut rest[0].1;
-        match &members[i].1 {
+    for (i, (_, member)) in members.iter().enumerate() {
+        let (done, rest) = fields.split_at_mut(i.min(fields.len()));
+        let Some((_, out)) = rest.first_mut() else { return Err(Error::invalid("members go into fields")) };
+        match member {
             Item::Counted(by, item) => {
                 let n = last_count(done, *by)?;
                 let there = c.u8()? != 0;

@@ -19,7 +19,7 @@ macro_rules! swap {
 /// `Corrupt` when bytes are left over.
 pub(crate) fn extend(out: &mut Values, data: &[u8]) -> Result<()> {
     let size = out.dtype().size();
-    if data.len() % size != 0 {
+    if !data.len().is_multiple_of(size) {
         return Err(Error::corrupt(format!("{} bytes are not a whole number of {}", data.len(), out.dtype().name())));
     }
     match out {

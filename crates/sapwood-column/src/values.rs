@@ -129,6 +129,7 @@ impl Values {
     }
 
     /// The value at `i` as a double (64-bit integers beyond 2^53 are rounded), or `None` behind the end.
+    #[allow(clippy::unnecessary_cast)] // one of the types is f64 already
     pub fn get_f64(&self, i: usize) -> Option<f64> {
         with_values!(self, v => v.get(i).map(|&x| x as f64))
     }

@@ -1,1 +1,15 @@
-//! sapwood-proxy
+//! Serves files to others. So far: [`Origin`], a small HTTP server over a folder, which can
+//! behave as if it stood far away.
+
+mod files;
+mod listing;
+mod log;
+mod origin;
+mod ranges;
+mod respond;
+mod units;
+mod wan;
+
+pub use log::Served;
+pub use origin::{Origin, OriginHandle, OriginOptions};
+pub use units::{parse_bandwidth, parse_delay};

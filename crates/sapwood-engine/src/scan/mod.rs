@@ -159,6 +159,7 @@ impl Scan {
             // a consumer that would wait helps
             if !work::once(&self.shared, &mut self.worker) {
                 self.waited += self.shared.wait_ready(step, GLANCE);
+                self.shared.tick();
             }
         }
     }

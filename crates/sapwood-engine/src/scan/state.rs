@@ -178,6 +178,14 @@ impl Shared {
         began.elapsed()
     }
 
+    /// Time has passed: the planner may want something by now.
+    pub fn tick(self: &Arc<Self>) {
+        let mut s = self.lock();
+        if s.planner.deadline().is_some_and(|at| at <= self.started.elapsed()) {
+            self.pump(&mut s);
+        }
+    }
+
     /// Something to do, if there is.
     pub fn take(&self) -> Option<Job> {
         self.lock().take(&self.baskets)

@@ -1,0 +1,110 @@
+use crate::{BasketId, Limits};
+use sapwood_span::Span;
+use std::time::Duration;
+
+/// The number of a fetch; fetches are numbered from 0 in the order they are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FetchId(pub u64);
+
+/// What happened outside. Feed it to [`crate::Planner::handle`] in any order; an event about a
+/// fetch or basket that is over, cancelled or unknown is ignored.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// The consumer now waits for (or works on) the entries `first..last`: what of them is not here
+    /// goes before everything else, and reading ahead goes on behind them. It replaces the one before.
+    Want {
+        /// First entry of the batch.
+        first: u64,
+        /// The entry behind the last one of the batch.
+        last: u64,
+    },
+    /// All bytes of one basket are here.
+    Arrived {
+        /// The fetch that brought it.
+        fetch: FetchId,
+        /// The basket.
+        basket: BasketId,
+    },
+    /// A fetch ended well. Baskets of it that did not arrive (a server may leave parts out) are
+    /// asked for again, as after a failure.
+    Done {
+        /// The fetch.
+        fetch: FetchId,
+        /// Time from sending the request to the first byte of the reply.
+        first_byte: Duration,
+        /// Time from sending the request to the last byte of the reply.
+        total: Duration,
+        /// Bytes of the reply.
+        bytes: u64,
+    },
+    /// A fetch ended badly. What arrived before stays.
+    Failed {
+        /// The fetch.
+        fetch: FetchId,
+        /// Whether asking again can help; if not, what did not arrive is given up at once.
+        retry: bool,
+    },
+    /// The bytes of a basket that had arrived were released: they no longer count as held.
+    Consumed {
+        /// The basket.
+        basket: BasketId,
+    },
+    /// The source learnt something about the server; holds for requests from now on.
+    Limits(Limits),
+    /// The scan is over before its end: everything under way is cancelled, nothing more is asked.
+    Stop,
+}
+
+/// What to do now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Send this one request.
+    Fetch(Fetch),
+    /// Drop this fetch. What it still reports is ignored, its bytes are to be thrown away.
+    Cancel(FetchId),
+    /// These baskets failed too often, or for good: whoever waits for them gets an error.
+    GiveUp(Vec<BasketId>),
+}
+
+/// One request on one connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fetch {
+    /// Its number.
+    pub id: FetchId,
+    /// The ranges to ask for, ascending, neither overlapping nor empty.
+    pub ranges: Vec<Range>,
+    /// Whether the consumer already waits for a basket in it.
+    pub urgent: bool,
+}
+
+impl Fetch {
+    /// Bytes asked for, bridged gaps included.
+    pub fn bytes(&self) -> u64 {
+        self.ranges.iter().map(|r| r.span.len).sum()
+    }
+
+    /// The baskets in it, in file order.
+    pub fn baskets(&self) -> impl Iterator<Item = BasketId> + '_ {
+        self.ranges.iter().flat_map(|r| r.parts.iter().map(|p| p.basket))
+    }
+}
+
+/// One range of a request, and the baskets that lie in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Range {
+    /// The bytes of the file.
+    pub span: Span,
+    /// The baskets inside, in file order; together with bridged gaps they cover the range.
+    pub parts: Vec<Part>,
+}
+
+/// Where a basket lies in a range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The basket.
+    pub basket: BasketId,
+    /// Where its first byte lies, from the beginning of the range.
+    pub offset: u64,
+    /// Its length in bytes.
+    pub len: u64,
+}

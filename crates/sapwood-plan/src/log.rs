@@ -1,0 +1,60 @@
+use crate::{Action, Basket, Event, Planner, Request, describe_action, describe_event};
+use sapwood_span::Result;
+use std::fmt::Write;
+use std::time::Duration;
+
+/// One line of a log.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Record {
+    /// What happened.
+    Event(Event),
+    /// What the planner did.
+    Action(Action),
+}
+
+/// Events and actions of a scan, with the time of each from the start of the scan.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Log {
+    /// In the order in which they came.
+    pub records: Vec<(Duration, Record)>,
+}
+
+impl Log {
+    pub(crate) fn event(&mut self, now: Duration, event: &Event) {
+        self.records.push((now, Record::Event(event.clone())));
+    }
+
+    pub(crate) fn action(&mut self, now: Duration, action: &Action) {
+        self.records.push((now, Record::Action(action.clone())));
+    }
+
+    /// The log in words, one line each; `name` gives the name of a branch.
+    pub fn describe<N: AsRef<str>>(&self, baskets: &[Basket], name: impl Fn(u32) -> N) -> String {
+        let mut out = String::new();
+        for (time, record) in &self.records {
+            let words = match record {
+                Record::Event(e) => describe_event(e, baskets, &name),
+                Record::Action(a) => describe_action(a, baskets, &name),
+            };
+            // Writing to a string cannot fail.
+            let _ = writeln!(out, "{:>9.3} ms  {words}", time.as_secs_f64() * 1e3);
+        }
+        out
+    }
+}
+
+/// Runs the events of a log through a fresh planner, polling where the log has an action: the
+/// same planner gives the same log again.
+pub fn replay(baskets: Vec<Basket>, request: Request, log: &Log) -> Result<Log> {
+    let mut planner = Planner::new(baskets, request)?;
+    planner.record(true);
+    for (time, record) in &log.records {
+        match record {
+            Record::Event(event) => planner.handle(*time, event.clone()),
+            Record::Action(_) => {
+                planner.poll(*time);
+            }
+        }
+    }
+    Ok(planner.take_log())
+}

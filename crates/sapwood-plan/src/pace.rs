@@ -1,0 +1,220 @@
+use crate::Limits;
+use crate::order::Extent;
+use std::collections::VecDeque;
+use std::time::Duration;
+
+/// A parallel request pays when it carries at least this much: about what a fresh TCP connection
+/// sends in its first two round trips (10 segments, RFC 6928, then 20).
+const SMALLEST_PIECE: u64 = 64 << 10;
+/// Each connection is taken to carry this much per round trip while slow start lasts.
+const SLOW_START_SHARE: f64 = (32 << 10) as f64;
+/// No request is larger: a failure costs at most this much.
+const LARGEST_PIECE: u64 = 8 << 20;
+/// Requests of this size keep a way busy that is not long.
+const FULL_PIECE: u64 = 1 << 20;
+/// Assumed until measured: 1 Gbit/s.
+const ASSUMED_BANDWIDTH: f64 = 125e6;
+/// In flight at least: bandwidth times this many round trips; more than one, so that a measured
+/// bandwidth that was limited by the window itself doubles from reply to reply.
+const ROUND_TRIPS: f64 = 4.0;
+/// In flight at least: what the way carries in this many seconds.
+const SECONDS: f64 = 0.5;
+/// Size of the first request, and of the first after a jump; the next ones grow fourfold.
+const FIRST_FAR: u64 = 64 << 10;
+const FIRST_LOCAL: u64 = 256 << 10;
+/// Replies remembered for the bandwidth, and arrivals remembered to attribute bytes to them.
+const RATES: usize = 8;
+const ARRIVALS: usize = 512;
+/// Replies that took less time, or carried less, say nothing about bandwidth.
+const MEASURABLE_TIME: Duration = Duration::from_micros(200);
+const MEASURABLE_BYTES: u64 = 16 << 10;
+
+/// What is still to come: queued and in flight.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Backlog {
+    pub bytes: u64,
+    pub ranges: u64,
+}
+
+/// The sizes to work with now, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sizes {
+    /// In flight or held, unless somebody waits.
+    pub budget: u64,
+    /// In flight.
+    pub window: u64,
+    /// One request.
+    pub piece: u64,
+    /// How the backlog was cut: to be kept when a request is made by it.
+    cut: Option<Cut>,
+}
+
+/// Measures round trips and bandwidth, and sizes requests and window by them.
+#[derive(Debug, Default)]
+pub(crate) struct Pace {
+    round_trip: Option<Duration>,
+    rates: VecDeque<f64>,
+    arrivals: VecDeque<(Duration, u64)>,
+    arrived: u64,
+    cut: Option<Cut>,
+}
+
+/// The share of each request in what there was to fetch, and what decided about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Cut {
+    parallel: u64,
+    most: u64,
+    max_ranges: u64,
+    share: u64,
+}
+
+impl Pace {
+    pub fn arrived(&mut self, now: Duration, bytes: u64) {
+        self.arrived += bytes;
+        if self.arrivals.len() == ARRIVALS {
+            self.arrivals.pop_front();
+        }
+        self.arrivals.push_back((now, self.arrived));
+    }
+
+    /// A reply is complete. Bandwidth is what all fetches together brought during it.
+    pub fn done(&mut self, now: Duration, first_byte: Duration, total: Duration, bytes: u64) {
+        if !first_byte.is_zero() {
+            self.round_trip = Some(self.round_trip.map_or(first_byte, |r| r.min(first_byte)));
+        }
+        let transfer = total.saturating_sub(first_byte);
+        if transfer < MEASURABLE_TIME || bytes < MEASURABLE_BYTES {
+            return;
+        }
+        let begin = now.saturating_sub(transfer);
+        let known = self.arrivals.partition_point(|&(t, _)| t <= begin);
+        let before = match known.checked_sub(1) {
+            Some(i) => self.arrivals[i].1,
+            None => self.arrivals.front().map_or(self.arrived, |&(_, sum)| sum),
+        };
+        let brought = bytes.max(self.arrived - before);
+        if self.rates.len() == RATES {
+            self.rates.pop_front();
+        }
+        self.rates.push_back(brought as f64 / transfer.as_secs_f64());
+    }
+
+    pub fn round_trip(&self, limits: &Limits) -> Option<Duration> {
+        if limits.far() { self.round_trip.or(limits.round_trip) } else { None }
+    }
+
+    /// The best of the latest replies: a slow one says more about slow start, or about its server,
+    /// than about the way. What was known before counts until enough is measured.
+    pub fn bandwidth(&self, limits: &Limits) -> Option<f64> {
+        let prior = if self.rates.len() < RATES { limits.bandwidth.filter(|b| *b > 0.0) } else { None };
+        self.rates.iter().copied().chain(prior).reduce(f64::max)
+    }
+
+    /// A request was made by these sizes.
+    pub fn keep(&mut self, sizes: &Sizes) {
+        self.cut = sizes.cut;
+    }
+
+    /// Limits on the `n`th request since the scan began, or since the consumer jumped.
+    pub fn ramp(limits: &Limits, n: u32) -> u64 {
+        let first = if limits.far() { FIRST_FAR } else { FIRST_LOCAL };
+        first.saturating_mul(1 << (2 * n.min(16)))
+    }
+
+    /// Changes nothing: asking twice gives the same.
+    pub fn sizes(&self, limits: &Limits, hold: u64, extent: Extent, backlog: Backlog) -> Sizes {
+        let Extent { basket, largest_cluster, mean_cluster } = extent;
+        let lanes = limits.max_in_flight.max(1) as u64;
+        let most = limits.max_request_bytes.clamp(1, LARGEST_PIECE);
+        let Some(round_trip) = self.round_trip(limits) else {
+            let usual = if mean_cluster > 0 { mean_cluster.clamp(1 << 20, 4 << 20) } else { 2 << 20 };
+            let budget = hold.min(largest_cluster.max((lanes + 2) * usual).max(basket.saturating_mul(lanes)));
+            let piece = usual.min(backlog.bytes.div_ceil(lanes).max(FIRST_LOCAL)).min(most);
+            return Sizes { budget, window: budget, piece: piece.min(budget.div_ceil(2)), cut: None };
+        };
+        let bandwidth = self.bandwidth(limits);
+        let pipe = bandwidth.unwrap_or(ASSUMED_BANDWIDTH) * round_trip.as_secs_f64();
+        let parallel = ((pipe / SLOW_START_SHARE).ceil() as u64).max(2).min(lanes);
+        let max_ranges = limits.max_ranges.max(1) as u64;
+        let range = backlog.bytes / backlog.ranges.max(1);
+        let full = most.min(FULL_PIECE).min(range.saturating_mul(max_ranges)).max(SMALLEST_PIECE);
+        let window = match bandwidth {
+            Some(b) => {
+                let pipe = (ROUND_TRIPS * pipe).max(SECONDS * b) as u64;
+                pipe.max(parallel * full).max(largest_cluster).max(basket.saturating_mul(2)).min(hold)
+            }
+            None => hold,
+        };
+        // Equal pieces in full waves, so that all connections finish together.
+        // Cut anew only when something changed: cutting the remainder again and again would make
+        // ever smaller pieces.
+        let same = |c: &Cut| (c.parallel, c.most, c.max_ranges) == (parallel, most, max_ranges);
+        let cut = self.cut.filter(same).unwrap_or_else(|| {
+            let needed = backlog.bytes.div_ceil(most).max(backlog.ranges.div_ceil(max_ranges)).max(1);
+            let share = backlog.bytes.div_ceil(needed.div_ceil(parallel) * parallel);
+            Cut { parallel, most, max_ranges, share }
+        });
+        let mut piece = cut.share.min(window / parallel).max(SMALLEST_PIECE).min(most);
+        if backlog.bytes > hold {
+            piece = piece.min(hold.div_ceil(2));
+        }
+        Sizes { budget: hold, window, piece, cut: Some(cut) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MB: u64 = 1 << 20;
+
+    fn far(ms: u64) -> Limits {
+        Limits::http(Duration::from_millis(ms))
+    }
+
+    fn sizes(limits: &Limits, bytes: u64, ranges: u64) -> Sizes {
+        Pace::default().sizes(limits, 64 * MB, Extent::default(), Backlog { bytes, ranges })
+    }
+
+    #[test]
+    fn scattered_data_far_away_goes_in_full_waves() {
+        // 3700 ranges need 37 requests; over 16 connections that is three waves.
+        let s = sizes(&far(240), 15_900_000, 3700);
+        assert_eq!(s.piece, 15_900_000u64.div_ceil(48));
+        assert_eq!(s.window, 64 * MB);
+    }
+
+    #[test]
+    fn little_data_or_a_short_way_is_not_split_finely() {
+        assert_eq!(sizes(&far(240), 100_000, 3).piece, SMALLEST_PIECE);
+        assert_eq!(sizes(&Limits::http(Duration::from_micros(300)), 4 * MB, 3).piece, 2 * MB);
+    }
+
+    #[test]
+    fn a_small_cache_is_filled_by_halves() {
+        let s = Pace::default().sizes(&far(20), 100_000, Extent::default(), Backlog { bytes: 10 * MB, ranges: 1000 });
+        assert_eq!((s.budget, s.piece), (100_000, 50_000));
+    }
+
+    #[test]
+    fn bandwidth_is_what_all_fetches_bring_together() {
+        let mut pace = Pace::default();
+        let ms = Duration::from_millis;
+        for t in 1..=100 {
+            pace.arrived(ms(t), 10_000);
+        }
+        // Half the bytes of that time came with other fetches.
+        pace.done(ms(100), ms(20), ms(100), 400_000);
+        assert_eq!(pace.bandwidth(&far(20)), Some(1e7));
+        assert_eq!(pace.round_trip(&far(30)), Some(ms(20)));
+        assert_eq!(pace.round_trip(&Limits::local(2)), None);
+    }
+
+    #[test]
+    fn a_narrow_way_keeps_little_in_flight() {
+        let limits = Limits { bandwidth: Some(1e6), ..far(72) };
+        let s = sizes(&limits, 15_900_000, 3700);
+        assert!(s.window < 2 * MB, "{s:?}");
+        assert!(s.piece > 300_000, "{s:?}");
+    }
+}

@@ -1,0 +1,109 @@
+use std::time::Duration;
+
+/// How large the tree cache is: `TTree::SetCacheSize` in ROOT's words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum CacheSize {
+    /// Size 0. Basket by basket, each in a request of its own, one at a time, only when somebody
+    /// waits for it, in the order in which a loop over entries and branches touches them.
+    Off,
+    /// As large as [`Request::hold`] allows.
+    #[default]
+    Auto,
+    /// At most this many compressed bytes in flight or held (and never more than [`Request::hold`]).
+    Bytes(u64),
+}
+
+/// What the caller wants of the planner, besides the baskets.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// The size of the tree cache.
+    pub cache: CacheSize,
+    /// What the source and its server can do; change it later with [`crate::Event::Limits`].
+    pub limits: Limits,
+    /// Entries at which clusters begin, ascending; may be empty (files without clusters) and need
+    /// not be complete. They say which baskets are needed together.
+    pub clusters: Vec<u64>,
+    /// Budget in compressed bytes: in flight (with bridged gaps), or arrived and not yet consumed.
+    /// Only what the consumer waits for may overdraw it. Zero counts as [`Request::DEFAULT_HOLD`].
+    pub hold: u64,
+}
+
+impl Request {
+    /// The budget when the caller names none: 64 MiB.
+    pub const DEFAULT_HOLD: u64 = 64 << 20;
+}
+
+/// What the source and its server can do, and what is known of the way to them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Limits {
+    /// Ranges in one request; at least 1.
+    pub max_ranges: usize,
+    /// Bytes of one range (XRootD: an element of a vector read). A longer basket is not cut, but
+    /// counts as the number of ranges that the source has to make of it.
+    pub max_range_bytes: u64,
+    /// Bytes of one request, bridged gaps included. A single longer basket is asked for alone.
+    pub max_request_bytes: u64,
+    /// Requests under way at the same time: connections, or threads for a local file; at least 1.
+    pub max_in_flight: usize,
+    /// A gap of at most this many bytes between two baskets costs less than one more range.
+    pub range_overhead: u64,
+    /// The round-trip time to the server, as far as known before the first reply. `None` or zero
+    /// means that there is no network between: a local file.
+    pub round_trip: Option<Duration>,
+    /// Bytes per second the way carries, as far as known before the first replies.
+    pub bandwidth: Option<f64>,
+}
+
+impl Limits {
+    /// A local file read by this many threads: a gap of up to 16 kiB is read along, since a seek
+    /// and a system call cost more than four pages.
+    pub fn local(threads: usize) -> Self {
+        Self {
+            max_ranges: 64,
+            max_range_bytes: u64::MAX,
+            max_request_bytes: 16 << 20,
+            max_in_flight: threads.max(1),
+            range_overhead: 16 << 10,
+            round_trip: None,
+            bandwidth: None,
+        }
+    }
+
+    /// An HTTP server that answers several ranges: 100 in a request are safe with nginx, Apache
+    /// and XrdHttp; each costs about 200 bytes of headers both ways.
+    pub fn http(round_trip: Duration) -> Self {
+        Self {
+            max_ranges: 100,
+            max_range_bytes: u64::MAX,
+            max_request_bytes: 64 << 20,
+            max_in_flight: 16,
+            range_overhead: 1 << 10,
+            round_trip: Some(round_trip),
+            bandwidth: None,
+        }
+    }
+
+    /// An XRootD data server with its usual vector-read limits (1024 elements of 2 097 136 bytes).
+    pub fn xrootd(round_trip: Duration) -> Self {
+        Self {
+            max_ranges: 1024,
+            max_range_bytes: 2_097_136,
+            max_request_bytes: 64 << 20,
+            max_in_flight: 8,
+            range_overhead: 512,
+            round_trip: Some(round_trip),
+            bandwidth: None,
+        }
+    }
+
+    /// Whether the way leads over a network.
+    pub(crate) fn far(&self) -> bool {
+        self.round_trip.is_some_and(|d| !d.is_zero())
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self::local(4)
+    }
+}

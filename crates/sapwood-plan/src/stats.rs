@@ -1,0 +1,44 @@
+use std::time::Duration;
+
+/// What a planner did so far, and what it measured.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PlanStats {
+    /// Baskets the caller wanted.
+    pub baskets: u64,
+    /// Their compressed bytes.
+    pub wanted_bytes: u64,
+    /// What they inflate to, as far as the caller knew.
+    pub unzipped_bytes: u64,
+    /// Requests made, repeated ones included.
+    pub requests: u64,
+    /// Ranges in them.
+    pub ranges: u64,
+    /// Bytes asked for, gaps and repetitions included.
+    pub asked_bytes: u64,
+    /// Bytes asked for only because bridging a gap was cheaper than another range.
+    pub gap_bytes: u64,
+    /// Baskets that arrived.
+    pub arrived: u64,
+    /// Bytes of the baskets that arrived.
+    pub arrived_bytes: u64,
+    /// Baskets asked for again, after a failure, a reply that left them out, or a cancelled fetch.
+    pub repeated: u64,
+    /// Fetches that failed.
+    pub failures: u64,
+    /// Fetches cancelled.
+    pub cancelled: u64,
+    /// Baskets given up.
+    pub given_up: u64,
+    /// Jumps of the consumer to entries that reading ahead had not come to.
+    pub jumps: u64,
+    /// Bytes now in flight (with gaps) or arrived and not consumed.
+    pub held_bytes: u64,
+    /// The most that was ever held.
+    pub max_held_bytes: u64,
+    /// The most requests that were under way at once.
+    pub max_in_flight: u64,
+    /// The round-trip time the planner works with.
+    pub round_trip: Option<Duration>,
+    /// The bandwidth the planner works with, in bytes per second.
+    pub bandwidth: Option<f64>,
+}

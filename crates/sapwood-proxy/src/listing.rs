@@ -1,0 +1,66 @@
+//! The page that shows a folder.
+
+use std::fmt::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// Entries shown at most.
+const MAX: usize = 10_000;
+
+/// A plain page of links to what lies in a folder.
+pub(crate) fn page(folder: &Path, title: &str) -> std::io::Result<String> {
+    let mut entries: Vec<(Vec<u8>, Option<u64>)> = Vec::new();
+    for entry in std::fs::read_dir(folder)?.take(MAX) {
+        let entry = entry?;
+        // Through links, as they are served; what cannot be looked at cannot be served.
+        let Ok(meta) = std::fs::metadata(entry.path()) else { continue };
+        let size = if meta.is_dir() { None } else { Some(meta.len()) };
+        entries.push((entry.file_name().as_bytes().to_vec(), size));
+    }
+    entries.sort();
+    let title = escape(title);
+    let mut out = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title}</title></head>\n\
+         <body><h1>{title}</h1>\n<table>\n<tr><td><a href=\"../\">../</a></td><td></td></tr>\n"
+    );
+    for (name, size) in entries {
+        let slash = if size.is_none() { "/" } else { "" };
+        let text = escape(&String::from_utf8_lossy(&name));
+        let size = size.map_or_else(String::new, |s| s.to_string());
+        let _ = writeln!(
+            out,
+            "<tr><td><a href=\"{}{slash}\">{text}{slash}</a></td><td align=\"right\">{size}</td></tr>",
+            encode(&name)
+        );
+    }
+    out.push_str("</table></body></html>\n");
+    Ok(out)
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// A name as a relative link: the leading `./` keeps `a:b` from being taken for a scheme.
+fn encode(name: &[u8]) -> String {
+    let mut out = String::from("./");
+    for &b in name {
+        if b.is_ascii_alphanumeric() || b"-._~".contains(&b) {
+            out.push(b as char);
+        } else {
+            let _ = write!(out, "%{b:02X}");
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_cannot_break_the_page() {
+        assert_eq!(encode(b"a b\"<ro\xffot>.root"), "./a%20b%22%3Cro%FFot%3E.root");
+        assert_eq!(escape("<a&\">"), "&lt;a&amp;&quot;&gt;");
+    }
+}

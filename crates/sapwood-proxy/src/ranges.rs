@@ -1,0 +1,104 @@
+//! The `Range` header of a request (RFC 9110, section 14.2).
+
+use sapwood_span::{Span, coalesce};
+
+/// More ranges than this are not served one by one: the header is ignored.
+const MAX_RANGES: usize = 2000;
+
+/// What a request wants of a file.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// No range, or none that can be understood: the standard says to ignore it.
+    Whole,
+    /// These, in the order asked for; where some overlap, joined and ascending. Never empty.
+    Ranges(Vec<Span>),
+    /// All of them begin behind the end.
+    Nothing,
+}
+
+/// Reads a `Range` header for a file of this size.
+pub(crate) fn wanted(header: Option<&str>, size: u64) -> Wanted {
+    let Some(list) = header.and_then(|h| h.trim().strip_prefix("bytes=")) else {
+        return Wanted::Whole;
+    };
+    let mut spans = Vec::new();
+    for (i, item) in list.split(',').map(str::trim).filter(|i| !i.is_empty()).enumerate() {
+        let Some(range) = one(item, size) else { return Wanted::Whole };
+        if i >= MAX_RANGES {
+            return Wanted::Whole;
+        }
+        spans.extend(range);
+    }
+    if spans.is_empty() {
+        return Wanted::Nothing;
+    }
+    // Overlaps could make an answer of any size out of a small file: they are served once.
+    let joined = coalesce(&spans, 0, 0);
+    if joined.len() < spans.len() {
+        spans = joined.into_iter().map(|c| c.span).collect();
+    }
+    Wanted::Ranges(spans)
+}
+
+/// One range clipped to the file: none if it is malformed, none inside if it lies outside.
+fn one(item: &str, size: u64) -> Option<Option<Span>> {
+    let number = |text: &str| {
+        if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
+            None
+        } else {
+            Some(text.parse().unwrap_or(u64::MAX))
+        }
+    };
+    let (first, last) = item.split_once('-')?;
+    let (first, last) = (first.trim(), last.trim());
+    if first.is_empty() {
+        let len = number(last)?.min(size);
+        return Some((len > 0).then(|| Span::new(size - len, len)));
+    }
+    let first = number(first)?;
+    let end = if last.is_empty() { size } else { number(last).filter(|&l| l >= first)?.saturating_add(1).min(size) };
+    Some((first < end).then(|| Span::new(first, end - first)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn ranges(header: &str) -> Option<Vec<(u64, u64)>> {
+        match wanted(Some(header), 100) {
+            Wanted::Ranges(spans) => Some(spans.into_iter().map(|s| (s.start, s.len)).collect()),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn every_form() {
+        assert_eq!(ranges("bytes=0-9"), Some(vec![(0, 10)]));
+        assert_eq!(ranges("bytes=0-9,-5"), Some(vec![(0, 10), (95, 5)]));
+        assert_eq!(ranges("bytes= 90- , 0-0"), Some(vec![(90, 10), (0, 1)]));
+        assert_eq!(ranges("bytes=-500"), Some(vec![(0, 100)]));
+        assert_eq!(ranges("bytes=0-999,200-300"), Some(vec![(0, 100)]));
+        assert_eq!(ranges("bytes=0-99,0-99,5-10"), Some(vec![(0, 100)]));
+        assert_eq!(ranges("bytes=0-99999999999999999999999"), Some(vec![(0, 100)]));
+        for nothing in ["bytes=100-", "bytes=100-200", "bytes=-0", "bytes="] {
+            assert_eq!(wanted(Some(nothing), 100), Wanted::Nothing, "{nothing}");
+        }
+        for whole in ["bytes=9-0", "bytes=a-b", "bytes=-", "items=0-1", "bytes=+1-2", "bytes=1"] {
+            assert_eq!(wanted(Some(whole), 100), Wanted::Whole, "{whole}");
+        }
+        assert_eq!(wanted(Some(&format!("bytes={}", "0-0,".repeat(MAX_RANGES + 1))), 100), Wanted::Whole);
+        assert_eq!(wanted(Some("bytes=0-0"), 0), Wanted::Nothing);
+    }
+
+    proptest! {
+        #[test]
+        fn never_more_than_the_file(text in "bytes=[0-9, -]{0,60}", size in 0u64..1000) {
+            if let Wanted::Ranges(spans) = wanted(Some(&text), size) {
+                prop_assert!(!spans.is_empty());
+                prop_assert!(spans.iter().all(|s| !s.is_empty() && s.end() <= size));
+                prop_assert!(spans.iter().map(|s| s.len).sum::<u64>() <= size);
+            }
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! Requests to answers.
+
+use crate::files::{self, Found, Served as Opened};
+use crate::listing;
+use crate::log::{Log, Served};
+use crate::ranges::{Wanted, wanted};
+use crate::wan::{Wan, Window};
+use bytes::Bytes;
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Body, Frame, Incoming, SizeHint};
+use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
+use hyper::{Method, Request, Response, StatusCode};
+use sapwood_span::Span;
+use std::collections::VecDeque;
+use std::hash::{BuildHasher, RandomState};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use tokio::sync::{Mutex, mpsc};
+
+/// Bytes read and sent at a time.
+const CHUNK: u64 = 64 << 10;
+
+pub(crate) type Answer = Response<UnsyncBoxBody<Bytes, io::Error>>;
+
+/// What is called for each request answered.
+pub(crate) type Listener = Arc<dyn Fn(&Served) + Send + Sync>;
+
+/// What all connections of a server share.
+pub(crate) struct Shared {
+    pub root: PathBuf,
+    pub wan: Arc<Wan>,
+    pub log: Log,
+    pub listener: Option<Listener>,
+}
+
+/// Answers one request.
+pub(crate) async fn respond(request: Request<Incoming>, shared: Arc<Shared>, window: Arc<Mutex<Window>>) -> Answer {
+    shared.wan.half_way().await;
+    let (head, _) = request.into_parts();
+    let path = head.uri.path().to_owned();
+    let bodyless = head.method == Method::HEAD;
+    let plan = if bodyless || head.method == Method::GET {
+        let (root, shared_path) = (shared.root.clone(), path.clone());
+        // Looking at the disk may take long: not on the thread that serves the others.
+        let plan = tokio::task::spawn_blocking(move || plan(&root, &shared_path, &head.headers));
+        plan.await.unwrap_or_else(|_| Plan::text(StatusCode::INTERNAL_SERVER_ERROR, "failed\n"))
+    } else {
+        let mut plan = Plan::text(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD\n");
+        plan.set(header::ALLOW, "GET, HEAD");
+        plan
+    };
+    let served = Served {
+        method: if bodyless { "HEAD".to_owned() } else { "GET".to_owned() },
+        path,
+        ranges: plan.ranges.clone(),
+        status: plan.status.as_u16(),
+        bytes: if bodyless { 0 } else { plan.length() },
+    };
+    if let Some(listener) = &shared.listener {
+        listener(&served);
+    }
+    shared.log.push(served);
+    shared.wan.half_way().await;
+    plan.send(bodyless, window)
+}
+
+/// A stretch of an answer's body.
+enum Piece {
+    Bytes(Bytes),
+    File(Span),
+}
+
+impl Piece {
+    fn len(&self) -> u64 {
+        match self {
+            Self::Bytes(bytes) => bytes.len() as u64,
+            Self::File(span) => span.len,
+        }
+    }
+}
+
+/// An answer before it is sent.
+struct Plan {
+    status: StatusCode,
+    headers: HeaderMap,
+    ranges: Vec<Span>,
+    pieces: VecDeque<Piece>,
+    file: Option<Opened>,
+}
+
+impl Plan {
+    fn new(status: StatusCode) -> Self {
+        Self { status, headers: HeaderMap::new(), ranges: Vec::new(), pieces: VecDeque::new(), file: None }
+    }
+
+    fn text(status: StatusCode, text: &str) -> Self {
+        let mut plan = Self::new(status);
+        plan.set(header::CONTENT_TYPE, "text/plain; charset=utf-8");
+        plan.pieces.push_back(Piece::Bytes(Bytes::copy_from_slice(text.as_bytes())));
+        plan
+    }
+
+    fn set(&mut self, name: HeaderName, value: &str) {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            self.headers.insert(name, value);
+        }
+    }
+
+    fn length(&self) -> u64 {
+        self.pieces.iter().map(Piece::len).sum()
+    }
+
+    fn send(mut self, bodyless: bool, window: Arc<Mutex<Window>>) -> Answer {
+        let length = self.length();
+        self.set(header::CONTENT_LENGTH, &length.to_string());
+        let body = if bodyless || length == 0 {
+            Full::default().map_err(|never| match never {}).boxed_unsync()
+        } else {
+            let (sender, chunks) = mpsc::channel(2);
+            tokio::spawn(stream(self.pieces, self.file, window, sender));
+            Streamed { chunks, left: length }.boxed_unsync()
+        };
+        let mut answer = Response::new(body);
+        *answer.status_mut() = self.status;
+        *answer.headers_mut() = self.headers;
+        answer
+    }
+}
+
+fn plan(root: &std::path::Path, path: &str, headers: &HeaderMap) -> Plan {
+    match files::find(root, path) {
+        Found::Nothing => Plan::text(StatusCode::NOT_FOUND, "no such file\n"),
+        Found::Folder(folder) if path.ends_with('/') => match listing::page(&folder, path) {
+            Ok(page) => {
+                let mut plan = Plan::text(StatusCode::OK, &page);
+                plan.set(header::CONTENT_TYPE, "text/html; charset=utf-8");
+                plan
+            }
+            Err(_) => Plan::text(StatusCode::NOT_FOUND, "cannot be listed\n"),
+        },
+        Found::Folder(_) => {
+            // Links on the page are relative to it: its address must end in a slash. One slash
+            // at the front: two would name a host.
+            let mut plan = Plan::text(StatusCode::MOVED_PERMANENTLY, "a folder\n");
+            plan.set(header::LOCATION, &format!("/{}/", path.trim_matches('/')));
+            plan
+        }
+        Found::File(file) => of_file(file, headers),
+    }
+}
+
+fn of_file(file: Opened, headers: &HeaderMap) -> Plan {
+    let text = |name: HeaderName| headers.get(name).and_then(|v| v.to_str().ok()).map(str::trim);
+    let size = file.size;
+    let unchanged =
+        text(header::IF_NONE_MATCH).is_some_and(|t| t == "*" || t.split(',').any(|e| e.trim() == file.etag));
+    // A range of another version must not be mixed with what the client has.
+    let same = text(header::IF_RANGE).is_none_or(|v| v == file.etag || v == file.modified);
+    let mut plan = if unchanged {
+        Plan::new(StatusCode::NOT_MODIFIED)
+    } else {
+        match if same { wanted(text(header::RANGE), size) } else { Wanted::Whole } {
+            Wanted::Whole => {
+                let mut plan = Plan::new(StatusCode::OK);
+                plan.pieces.push_back(Piece::File(Span::new(0, size)));
+                plan
+            }
+            Wanted::Nothing => {
+                let mut plan = Plan::text(StatusCode::RANGE_NOT_SATISFIABLE, "the file ends before\n");
+                plan.set(header::CONTENT_RANGE, &format!("bytes */{size}"));
+                plan
+            }
+            Wanted::Ranges(spans) => of_ranges(spans, size),
+        }
+    };
+    if plan.status != StatusCode::RANGE_NOT_SATISFIABLE && !plan.headers.contains_key(header::CONTENT_TYPE) {
+        plan.set(header::CONTENT_TYPE, "application/octet-stream");
+    }
+    plan.set(header::ACCEPT_RANGES, "bytes");
+    plan.set(header::ETAG, &file.etag);
+    plan.set(header::LAST_MODIFIED, &file.modified);
+    plan.file = Some(file);
+    plan
+}
+
+fn of_ranges(spans: Vec<Span>, size: u64) -> Plan {
+    let mut plan = Plan::new(StatusCode::PARTIAL_CONTENT);
+    let text = |s: &Span| format!("bytes {}-{}/{size}", s.start, s.end().saturating_sub(1));
+    if let [one] = spans.as_slice() {
+        plan.set(header::CONTENT_RANGE, &text(one));
+        plan.pieces.push_back(Piece::File(*one));
+    } else {
+        // Random, so that no file can hold it: 128 bits from the system's hash keys.
+        let boundary = format!("{:016x}{:016x}", RandomState::new().hash_one(0), RandomState::new().hash_one(1));
+        plan.set(header::CONTENT_TYPE, &format!("multipart/byteranges; boundary={boundary}"));
+        for span in &spans {
+            let head = format!(
+                "\r\n--{boundary}\r\nContent-Type: application/octet-stream\r\nContent-Range: {}\r\n\r\n",
+                text(span)
+            );
+            plan.pieces.push_back(Piece::Bytes(head.into()));
+            plan.pieces.push_back(Piece::File(*span));
+        }
+        plan.pieces.push_back(Piece::Bytes(format!("\r\n--{boundary}--\r\n").into()));
+    }
+    plan.ranges = spans;
+    plan
+}
+
+/// Sends a body's pieces as the window grants it; ends when the client has gone.
+async fn stream(
+    pieces: VecDeque<Piece>,
+    file: Option<Opened>,
+    window: Arc<Mutex<Window>>,
+    sender: mpsc::Sender<io::Result<Bytes>>,
+) {
+    let mut window = window.lock().await;
+    for piece in pieces {
+        let mut at = 0;
+        while at < piece.len() {
+            let len = window.grant(CHUNK.min(piece.len() - at)).await;
+            let chunk = match (&piece, &file) {
+                (Piece::Bytes(bytes), _) => Ok(bytes.slice(at as usize..(at + len) as usize)),
+                (Piece::File(span), Some(opened)) => {
+                    let (file, from) = (Arc::clone(&opened.file), span.start + at);
+                    let read = tokio::task::spawn_blocking(move || {
+                        let mut buffer = vec![0; len as usize];
+                        file.read_exact_at(&mut buffer, from).map(|()| Bytes::from(buffer))
+                    });
+                    read.await.unwrap_or_else(|e| Err(io::Error::other(e)))
+                }
+                (Piece::File(_), None) => Err(io::Error::other("no file")),
+            };
+            let failed = chunk.is_err();
+            if sender.send(chunk).await.is_err() || failed {
+                return;
+            }
+            at += len;
+        }
+    }
+}
+
+/// A body that another task fills. An error in it, such as a file cut short meanwhile, closes
+/// the connection: the client sees that something is missing.
+struct Streamed {
+    chunks: mpsc::Receiver<io::Result<Bytes>>,
+    left: u64,
+}
+
+impl Body for Streamed {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        let polled = self.chunks.poll_recv(context);
+        polled.map(|chunk| {
+            Some(chunk?.map(|bytes| {
+                self.left = self.left.saturating_sub(bytes.len() as u64);
+                Frame::data(bytes)
+            }))
+        })
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.left)
+    }
+}

@@ -1,0 +1,67 @@
+use sapwood_plan::Limits;
+use std::time::Duration;
+
+/// The way to a server, and how the server answers.
+///
+/// A fluid model of TCP: each connection sends at most its congestion window per round trip; the
+/// window doubles per round trip (slow start), or after a loss grows by one segment per round
+/// trip; all connections share the bandwidth fairly.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Link {
+    /// Round-trip time; zero for a local disk.
+    pub round_trip: Duration,
+    /// Bytes per second that all connections share.
+    pub bandwidth: f64,
+    /// Bytes a fresh connection may send in its first round trip; 10 segments (RFC 6928).
+    pub initial_window: u64,
+    /// Bytes a connection may have on the way at most: the receiver's buffer.
+    pub largest_window: u64,
+    /// Round trips before the first request on a fresh connection (1 for TCP, 2 or 3 with TLS).
+    pub connect_round_trips: u32,
+    /// What the server needs for each request before its first byte.
+    pub per_request: Duration,
+    /// What the server needs for each range, before its first byte: seek and read.
+    pub per_range: Duration,
+    /// Header bytes in the reply for each range.
+    pub range_header: u64,
+    /// A packet is lost whenever a connection has sent this many bytes more.
+    pub loss_every: Option<u64>,
+}
+
+/// Bytes in one TCP segment.
+pub(crate) const SEGMENT: f64 = 1460.0;
+
+impl Link {
+    /// A network with this round-trip time and bandwidth (bytes per second), HTTP over TCP, a
+    /// server with a quick disk, no losses.
+    pub fn new(round_trip: Duration, bandwidth: f64) -> Self {
+        Self {
+            round_trip,
+            bandwidth,
+            initial_window: 14_600,
+            largest_window: 8 << 20,
+            connect_round_trips: 1,
+            per_request: Duration::from_micros(100),
+            per_range: Duration::from_micros(10),
+            range_header: 100,
+            loss_every: None,
+        }
+    }
+
+    /// A local disk: this many bytes per second, and so long for each seek.
+    pub fn local(bandwidth: f64, seek: Duration) -> Self {
+        Self {
+            per_request: Duration::ZERO,
+            per_range: seek,
+            range_header: 0,
+            connect_round_trips: 0,
+            ..Self::new(Duration::ZERO, bandwidth)
+        }
+    }
+
+    /// The limits under which a scan over this link is planned: those of HTTP, or of a local file.
+    /// The bandwidth is left for the planner to find out.
+    pub fn limits(&self) -> Limits {
+        if self.round_trip.is_zero() { Limits::local(2) } else { Limits::http(self.round_trip) }
+    }
+}

@@ -1,0 +1,288 @@
+use crate::client::{Client, Release};
+use crate::network::{Delivery, Network};
+use crate::{Faults, Link};
+use sapwood_plan::{Action, Basket, BasketId, Event, Log, PlanStats, Planner, Request};
+use sapwood_span::{Error, ErrorKind, Result};
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
+use std::time::Duration;
+
+/// What a simulated scan cost.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// Time until the last batch was complete.
+    pub time: Duration,
+    /// Time until the first basket arrived.
+    pub first_basket: Duration,
+    /// How often nothing could be inflated before the batch was complete, because bytes were missing.
+    pub waits: u64,
+    /// How long, together.
+    pub waited: Duration,
+    /// Batches completed.
+    pub batches: usize,
+    /// Baskets in the order in which they arrived.
+    pub arrived: Vec<BasketId>,
+    /// Baskets that the planner gave up.
+    pub given_up: Vec<BasketId>,
+    /// What the planner says of itself: requests, ranges, bytes, most held.
+    pub stats: PlanStats,
+    /// Every event and action.
+    pub log: Log,
+}
+
+/// Runs one scan in virtual time: plans `baskets` under `request`, over `link`, for `client`, with `faults`.
+///
+/// Fails if the planner refuses the baskets ([`ErrorKind::Invalid`]), or if the scan comes to a
+/// standstill before the last batch ([`ErrorKind::Timeout`]).
+pub fn run(baskets: &[Basket], request: Request, link: &Link, client: &Client, faults: &Faults) -> Result<Report> {
+    let mut planner = Planner::new(baskets.to_vec(), request)?;
+    planner.record(true);
+    let mut scan = Scan {
+        baskets,
+        client,
+        planner,
+        network: Network::new(link),
+        faults,
+        now: 0.0,
+        agenda: BinaryHeap::new(),
+        count: 0,
+        batch: 0,
+        missing: 0,
+        finished: vec![false; baskets.len()],
+        released: vec![false; baskets.len()],
+        ready: BTreeSet::new(),
+        busy: 0,
+        idle_since: None,
+        waits: 0,
+        waited: 0.0,
+        first_basket: None,
+        arrived: Vec::new(),
+        given_up: Vec::new(),
+        cancelled: BTreeSet::new(),
+    };
+    scan.run()
+}
+
+/// What is to come on the client's side.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Item {
+    Delivered(Delivery),
+    Inflated(BasketId),
+    Want,
+}
+
+/// When, a running number that keeps the order of what happens at the same time, and what.
+#[derive(Debug)]
+struct Due(f64, u64, Item);
+
+impl Ord for Due {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.total_cmp(&other.0).then(self.1.cmp(&other.1))
+    }
+}
+impl PartialOrd for Due {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl PartialEq for Due {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+impl Eq for Due {}
+
+struct Scan<'a> {
+    baskets: &'a [Basket],
+    client: &'a Client,
+    planner: Planner,
+    network: Network<'a>,
+    faults: &'a Faults,
+    now: f64,
+    agenda: BinaryHeap<Reverse<Due>>,
+    count: u64,
+    /// The batch that is wanted, and how many of its baskets are not inflated.
+    batch: usize,
+    missing: usize,
+    /// Inflated or given up.
+    finished: Vec<bool>,
+    released: Vec<bool>,
+    /// Arrived and not inflated, by first entry.
+    ready: BTreeSet<(u64, BasketId)>,
+    busy: usize,
+    idle_since: Option<f64>,
+    waits: u64,
+    waited: f64,
+    first_basket: Option<f64>,
+    arrived: Vec<BasketId>,
+    given_up: Vec<BasketId>,
+    cancelled: BTreeSet<sapwood_plan::FetchId>,
+}
+
+impl Scan<'_> {
+    fn run(&mut self) -> Result<Report> {
+        self.want();
+        while self.batch < self.client.batches.len() {
+            self.act();
+            self.work();
+            let agenda = self.agenda.peek().map(|Reverse(due)| due.0);
+            let deadline = self.planner.deadline().map(|d| d.as_secs_f64());
+            let next = [self.network.next_change(), agenda, deadline].into_iter().flatten().reduce(f64::min);
+            let Some(next) = next else {
+                return Err(Error::new(
+                    ErrorKind::Timeout,
+                    format!("the scan stands still at {:.3} s, in batch {}", self.now, self.batch),
+                ));
+            };
+            self.now = next.max(self.now);
+            let mut deliveries = Vec::new();
+            self.network.advance(self.now, &mut deliveries);
+            for (time, delivery) in deliveries {
+                self.at(time, Item::Delivered(delivery));
+            }
+            while let Some(Reverse(due)) = self.agenda.peek() {
+                if due.0 > self.now {
+                    break;
+                }
+                if let Some(Reverse(Due(_, _, item))) = self.agenda.pop() {
+                    self.happen(item);
+                }
+            }
+        }
+        Ok(Report {
+            time: self.time(),
+            first_basket: Duration::from_secs_f64(self.first_basket.unwrap_or(0.0)),
+            waits: self.waits,
+            waited: Duration::from_secs_f64(self.waited),
+            batches: self.batch,
+            arrived: std::mem::take(&mut self.arrived),
+            given_up: std::mem::take(&mut self.given_up),
+            stats: self.planner.stats(),
+            log: self.planner.take_log(),
+        })
+    }
+
+    fn time(&self) -> Duration {
+        // Whole nanoseconds, and never before the deadline that was waited for.
+        Duration::from_nanos((self.now * 1e9).round() as u64)
+    }
+
+    fn at(&mut self, time: f64, item: Item) {
+        self.count += 1;
+        self.agenda.push(Reverse(Due(time, self.count, item)));
+    }
+
+    fn tell(&mut self, event: Event) {
+        self.planner.handle(self.time(), event);
+    }
+
+    /// Does what the planner asks for.
+    fn act(&mut self) {
+        while let Some(action) = self.planner.poll(self.time()) {
+            match action {
+                Action::Fetch(fetch) => self.network.send(&fetch, self.faults.of(&fetch)),
+                Action::Cancel(id) => {
+                    self.network.cancel(id);
+                    self.cancelled.insert(id);
+                }
+                Action::GiveUp(ids) => {
+                    self.given_up.extend(&ids);
+                    for id in ids {
+                        self.finish(id);
+                    }
+                }
+            }
+        }
+    }
+
+    fn happen(&mut self, item: Item) {
+        match item {
+            Item::Want => self.want(),
+            Item::Inflated(basket) => {
+                self.busy -= 1;
+                if self.client.release == Release::Inflated {
+                    self.released[basket.index()] = true;
+                    self.tell(Event::Consumed { basket });
+                }
+                self.finish(basket);
+            }
+            Item::Delivered(Delivery::Basket(fetch, basket)) => {
+                if self.cancelled.contains(&fetch) {
+                    return;
+                }
+                self.first_basket.get_or_insert(self.now);
+                self.arrived.push(basket);
+                self.tell(Event::Arrived { fetch, basket });
+                self.ready.insert((self.baskets[basket.index()].first, basket));
+            }
+            Item::Delivered(Delivery::Done { fetch, first_byte, total, bytes }) => {
+                let [first_byte, total] = [first_byte, total].map(Duration::from_secs_f64);
+                self.tell(Event::Done { fetch, first_byte, total, bytes });
+            }
+            Item::Delivered(Delivery::Broken(fetch)) => self.tell(Event::Failed { fetch, retry: true }),
+        }
+    }
+
+    /// Hands what arrived to free cores, the earliest entries first.
+    fn work(&mut self) {
+        while self.busy < self.client.cores.max(1)
+            && let Some((_, basket)) = self.ready.pop_first()
+        {
+            self.busy += 1;
+            let seconds = self.baskets[basket.index()].span.len as f64 / self.client.inflate.max(1.0);
+            self.at(self.now + seconds, Item::Inflated(basket));
+        }
+        let waits = self.busy == 0 && self.missing > 0;
+        match (waits, self.idle_since) {
+            (true, None) => {
+                self.waits += 1;
+                self.idle_since = Some(self.now);
+            }
+            (false, Some(since)) => {
+                self.waited += self.now - since;
+                self.idle_since = None;
+            }
+            _ => {}
+        }
+    }
+
+    /// Asks for the next batch that is not complete already.
+    fn want(&mut self) {
+        let Some(&(first, last)) = self.client.batches.get(self.batch) else { return };
+        self.missing = (self.baskets.iter().zip(&self.finished))
+            .filter(|(b, finished)| !**finished && b.first < last && b.last > first)
+            .count();
+        self.tell(Event::Want { first, last });
+        if self.missing == 0 {
+            self.complete();
+        }
+    }
+
+    fn finish(&mut self, basket: BasketId) {
+        if std::mem::replace(&mut self.finished[basket.index()], true) {
+            return;
+        }
+        let Some(&(first, last)) = self.client.batches.get(self.batch) else { return };
+        let b = &self.baskets[basket.index()];
+        if self.missing > 0 && b.first < last && b.last > first {
+            self.missing -= 1;
+            if self.missing == 0 {
+                self.complete();
+            }
+        }
+    }
+
+    fn complete(&mut self) {
+        let Some(&(_, last)) = self.client.batches.get(self.batch) else { return };
+        if self.client.release == Release::Batch {
+            for i in 0..self.baskets.len() {
+                if self.finished[i] && !self.released[i] && self.baskets[i].last <= last {
+                    self.released[i] = true;
+                    self.tell(Event::Consumed { basket: BasketId(i as u32) });
+                }
+            }
+        }
+        self.batch += 1;
+        self.at(self.now + self.client.think.as_secs_f64(), Item::Want);
+    }
+}
