@@ -11,7 +11,7 @@ mod progress;
 mod reading;
 mod sample;
 mod scan;
-//mod serve;
+mod serve;
 mod show;
 mod target;
 mod units;
@@ -37,9 +37,8 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Verb::Ls(a) => ls::run(a, &options, global.json),
         Verb::Show(a) => show::run(a, &options, global.json),
         Verb::Draw(a) => draw::run(a, &options, global, &interrupt),
-        Verb::Serve(_)=>Ok(()),
         Verb::Scan(a) => scan::run(a, &options, global, &interrupt),
-        //Verb::Serve(a) => serve::run(a, global.json),
+        Verb::Serve(a) => serve::run(a, global.json),
         Verb::Sample(a) => sample::run(a, global.json),
     }
 }

@@ -76,6 +76,10 @@ impl Origin {
             .enable_all()
             .build()
             .map_err(|e| Error::io("cannot start the server's threads", e))?;
+        let listener = {
+            let _inside = runtime.enter();
+            tokio::net::TcpListener::from_std(listener).map_err(cannot_listen)?
+        };
         let wan = Wan::new(options.delay, options.bandwidth);
         let shared = Arc::new(Shared { root, wan, log: Log::default(), listener: options.log });
         let (stop, stopped) = oneshot::channel();
@@ -83,12 +87,9 @@ impl Origin {
         let thread = std::thread::Builder::new()
             .name("sapwood-origin".to_owned())
             .spawn(move || {
-                runtime.block_on(async {
-                    tokio::select! {
-                        () = accept(listener, serving) => {}
-                        _ = stopped => {}
-                    }
-                });
+                runtime.spawn(accept(listener, serving));
+                // Also when the handle is gone without having said anything.
+                let _ = runtime.block_on(stopped);
                 // Transfers under way are cut off; a read from a hanging disk is not waited for.
                 runtime.shutdown_background();
             })
@@ -97,8 +98,7 @@ impl Origin {
     }
 }
 
-async fn accept(listener: TcpListener, shared: Arc<Shared>) {
-    let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
+async fn accept(listener: tokio::net::TcpListener, shared: Arc<Shared>) {
     let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     loop {
         let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
@@ -150,7 +150,7 @@ impl OriginHandle {
         self.shared.log.all()
     }
 
-    /// Waits until the server ends: for ever, unless it fails.
+    /// Serves until the process ends.
     pub fn wait(mut self) {
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();

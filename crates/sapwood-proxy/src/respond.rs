@@ -42,7 +42,7 @@ pub(crate) struct Shared {
 pub(crate) async fn respond(request: Request<Incoming>, shared: Arc<Shared>, window: Arc<Mutex<Window>>) -> Answer {
     shared.wan.half_way().await;
     let (head, _) = request.into_parts();
-    let path = head.uri.path().to_owned();
+    let (method, path) = (head.method.to_string(), head.uri.path().to_owned());
     let bodyless = head.method == Method::HEAD;
     let plan = if bodyless || head.method == Method::GET {
         let (root, shared_path) = (shared.root.clone(), path.clone());
@@ -55,7 +55,7 @@ pub(crate) async fn respond(request: Request<Incoming>, shared: Arc<Shared>, win
         plan
     };
     let served = Served {
-        method: if bodyless { "HEAD".to_owned() } else { "GET".to_owned() },
+        method,
         path,
         ranges: plan.ranges.clone(),
         status: plan.status.as_u16(),

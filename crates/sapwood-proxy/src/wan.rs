@@ -97,10 +97,10 @@ impl Window {
             granted = wish.min(self.left);
             self.left -= granted;
         }
-        if let Some(at) = self.wan.reserve(granted) {
-            if at > Instant::now() + GRAIN {
-                sleep_until(at).await;
-            }
+        if let Some(at) = self.wan.reserve(granted)
+            && at > Instant::now() + GRAIN
+        {
+            sleep_until(at).await;
         }
         granted
     }

@@ -1,0 +1,90 @@
+# make help lists the targets. Needs Rust, Python 3.10 or newer and make; the rest is fetched from the registries.
+.DEFAULT_GOAL := help
+.PHONY: help build demo test bench lint format wheel clean check-rust check-python native test-tools peers
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+CARGO ?= cargo
+# One profile everywhere, so that build, clippy and the tests share ./target (see [profile.release] in Cargo.toml).
+PROFILE := --release --workspace
+EXTENSION := python/sapwood/_core.abi3.so
+PYTHON_SOURCES := python tests bench
+
+help: ## this list
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: native ## the sapwood command and the Python package, in .venv
+
+demo: build ## serve a tree from 50 ms away; draw it without and with the tree cache; a table and a picture
+	@$(BIN)/python bench/demo.py
+
+test: build check-rust check-python ## every test: Rust and Python, formatting and lints
+
+lint: build test-tools ## formatting and lints only
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy $(PROFILE) --all-targets -- -D warnings
+	$(BIN)/ruff check $(PYTHON_SOURCES)
+	$(BIN)/ruff format --check $(PYTHON_SOURCES)
+
+bench: build peers $(VENV)/.bench ## Sapwood beside ROOT and uproot in one run; BENCH="--rows G --repeat 5" for options
+	$(BIN)/python bench/run.py $(BENCH)
+	$(BIN)/python bench/report.py
+
+format: test-tools ## rewrites the sources as the formatters want them
+	$(CARGO) fmt --all
+	$(BIN)/ruff check --fix $(PYTHON_SOURCES)
+	$(BIN)/ruff format $(PYTHON_SOURCES)
+
+wheel: $(VENV)/.made ## a wheel for this platform, in target/wheels
+	$(PIP) install "maturin>=1.9,<2"
+	$(BIN)/maturin build --release
+
+clean: ## removes what the other targets made
+	rm -rf target $(VENV) demo-out bench/out $(EXTENSION)
+
+# Both faces come out of one cargo build: a second build by maturin would compile the shared crates again with other
+# features. The package is used in place (a .pth file), the extension is copied beside its Python sources.
+native: $(VENV)/.made
+	$(CARGO) build $(PROFILE)
+	@library=; for name in lib_core.so lib_core.dylib; do [ ! -f target/release/$$name ] || library=target/release/$$name; done; \
+	 [ -n "$$library" ] || { echo "no target/release/lib_core.so: sapwood-python must build a cdylib named _core" >&2; exit 1; }; \
+	 cmp -s "$$library" $(EXTENSION) || install -m 755 "$$library" $(EXTENSION)
+	@ln -sf ../../target/release/sapwood $(BIN)/sapwood
+
+$(VENV)/.made: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "Python 3.10 or newer is needed, this is " + sys.version)'
+	@[ -x $(BIN)/python ] || $(PYTHON) -m venv $(VENV)
+	$(PIP) install "numpy>=1.24"
+	@$(BIN)/python -c 'import pathlib, sysconfig; pathlib.Path(sysconfig.get_path("purelib"), "sapwood.pth").write_text("$(CURDIR)/python\n")'
+	@touch $@
+
+test-tools: $(VENV)/.tools
+$(VENV)/.tools: requirements-test.txt $(VENV)/.made
+	$(PIP) install -r requirements-test.txt
+	@touch $@
+
+# The oracle may be missing (no wheel for this platform, no network): tests that need it then skip by name.
+peers: test-tools
+	@[ -f $(VENV)/.root ] || if $(PIP) install --retries 1 -r requirements-root.txt; then touch $(VENV)/.root; \
+	 else echo "ROOT could not be installed: tests against it will be skipped" >&2; fi
+
+$(VENV)/.bench: bench/requirements.txt $(VENV)/.tools
+	$(PIP) install -r bench/requirements.txt
+	@touch $@
+
+check-rust: build
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy $(PROFILE) --all-targets -- -D warnings
+	@mkdir -p target
+	$(CARGO) test $(PROFILE) 2>&1 | tee target/test.log
+	@awk '/^test result:/ {suites++; passed += $$4; failed += $$6; ignored += $$8} \
+	 END {printf "Rust: %d passed, %d failed, %d ignored in %d suites\n", passed, failed, ignored, suites}' target/test.log
+
+check-python: build peers
+	$(BIN)/ruff check $(PYTHON_SOURCES)
+	$(BIN)/ruff format --check $(PYTHON_SOURCES)
+	$(BIN)/python -m pytest

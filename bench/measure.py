@@ -1,0 +1,79 @@
+"""Running one program and measuring it: time, memory, what it printed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Measured:
+    """One run of one program."""
+
+    #: seconds as the program counts them (its imports left out), or the whole process where it does not
+    seconds: float
+    #: seconds from start to exit of the process
+    whole: float
+    #: CPU seconds of the process, user and system
+    cpu: float
+    #: peak resident memory in MB
+    peak_mb: float
+    #: the command line
+    words: list
+    #: what the program printed: the JSON behind RESULT, or the JSON itself
+    result: dict = field(default_factory=dict)
+    #: what the server's log says of the run
+    wire: dict = field(default_factory=dict)
+
+
+class Failed(Exception):
+    """A program ended with an error, or took too long."""
+
+
+def run(words, timeout=600, whole=False):
+    """Runs a program. With `whole` its time is that of the process, else the "seconds" that it prints."""
+    words = [str(word) for word in words]
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
+        start = time.perf_counter()
+        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=out, stderr=errors, start_new_session=True)
+        status, usage = wait(process, start + timeout, words)
+        spent = time.perf_counter() - start
+        out.seek(0)
+        text = out.read().decode(errors="replace")
+        if status != 0:
+            errors.seek(0)
+            raise Failed(f"{' '.join(words)}: status {status}: {errors.read().decode(errors='replace')[-500:]}")
+    result = parse(text)
+    seconds = spent if whole else float(result["seconds"])
+    return Measured(seconds, spent, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1e3, words, result)
+
+
+def wait(process, deadline, words):
+    """Exit status and resource usage of one process (wait4: of it alone)."""
+    while True:
+        pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+        if pid:
+            process.returncode = os.waitstatus_to_exitcode(status)
+            return process.returncode, usage
+        if time.perf_counter() > deadline:
+            os.killpg(process.pid, 9)
+            os.wait4(process.pid, 0)
+            process.returncode = -9
+            raise Failed(f"{' '.join(words)}: took too long")
+        # Short against what is measured; the whole-process times of a few ms get a finer step.
+        time.sleep(0.0005)
+
+
+def parse(text):
+    """The JSON behind the last RESULT, the JSON that is the whole text, or nothing."""
+    for line in reversed(text.splitlines()):
+        if line.startswith("RESULT "):
+            return json.loads(line.removeprefix("RESULT "))
+    try:
+        return json.loads(text)
+    except ValueError:
+        return {}

@@ -1,0 +1,58 @@
+"""Columns into memory with uproot or Sapwood: read.py MODULE FILE TREE all|iterate [BRANCH,...]
+
+The clock runs from open to arrays; imports, and the sums by which readers are compared, are left out."""
+
+import importlib
+import json
+import resource
+import sys
+import time
+
+start = time.perf_counter()
+module = importlib.import_module(sys.argv[1])
+imported = time.perf_counter()
+path, name, how = sys.argv[2:5]
+names = sys.argv[5].split(",") if len(sys.argv) > 5 else None
+tree = module.open(path)[name]
+checks, value_bytes, entries, spent = {}, 0, 0, 0.0
+
+
+def check(arrays):
+    """Adds a step's sums of every column, so that readers can be compared."""
+    import awkward as ak
+    import numpy as np
+
+    total = 0
+    for field in arrays.fields:
+        flat = ak.to_numpy(ak.flatten(arrays[field], axis=None))
+        checks[field] = checks.get(field, 0.0) + float(np.sum(flat, dtype="f8"))
+        total += flat.nbytes
+    return total
+
+
+if how == "all":
+    arrays = tree.arrays(names, library="ak")
+    spent = time.perf_counter() - imported
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    entries, value_bytes = len(arrays), check(arrays)
+else:
+    # The clock stands while a step is checked.
+    steps, mark = tree.iterate(names, step_size="50 MB", library="ak"), imported
+    for arrays in steps:
+        spent += time.perf_counter() - mark
+        entries += len(arrays)
+        # One column a step: what is checked must not be what fills the memory.
+        value_bytes += check(arrays[arrays.fields[:1]])
+        del arrays
+        mark = time.perf_counter()
+    spent += time.perf_counter() - mark
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+result = {
+    "seconds": spent,
+    "import_seconds": imported - start,
+    "entries": entries,
+    "value_bytes": value_bytes,
+    "peak_mb": peak / 1e3,
+    "checks": {field: repr(total) for field, total in sorted(checks.items())[:5]},
+}
+print("RESULT", json.dumps(result))

@@ -1,0 +1,267 @@
+//! The command line.
+
+use crate::units;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use sapwood::{CacheSize, OpenOptions};
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Reads ROOT trees, near or far.
+#[derive(Parser)]
+#[command(name = "sapwood", version, about, after_help = TARGETS, arg_required_else_help = true)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub verb: Verb,
+    /// What every verb takes.
+    #[command(flatten)]
+    pub global: Global,
+}
+
+const TARGETS: &str = "\
+A target is a path or a URL (http://, https://); behind a colon it may name an object inside the file:
+  data.root        data.root:Events        https://host:8443/data.root:dir/Events;2
+A file with a single tree needs no name for it.
+
+Examples:
+  sapwood ls data.root
+  sapwood show data.root:Events
+  sapwood draw data.root:Events 'sqrt(px**2+py**2) >> h(100,0,50)' 'nMuon >= 2'
+  sapwood scan https://host/data.root:Events run:event --limit 10";
+
+/// Options of every verb.
+#[derive(Args)]
+#[command(next_help_heading = "Options of every verb")]
+pub struct Global {
+    /// Print one JSON object instead of text
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Tree cache: bytes held ahead (10MB, 64kB), or 0: basket by basket
+    #[arg(long, global = true, value_name = "BYTES|auto|0", default_value = "auto", value_parser = cache_size)]
+    pub cache_size: CacheSize,
+    /// Threads that decompress; 0: one per core
+    #[arg(long, global = true, value_name = "N", default_value_t = 0)]
+    pub threads: usize,
+    /// Give up a transfer on which nothing moves for so long
+    #[arg(long, global = true, value_name = "TIME", default_value = "60s", value_parser = timeout)]
+    pub timeout: Duration,
+    /// No progress bar, no remarks
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+}
+
+impl Global {
+    /// How files are opened.
+    pub fn open_options(&self) -> OpenOptions {
+        OpenOptions { cache: self.cache_size, threads: self.threads, timeout: self.timeout, ..OpenOptions::default() }
+    }
+}
+
+/// The verbs.
+#[derive(Subcommand)]
+pub enum Verb {
+    /// List a file's keys: classes, sizes, cycles
+    Ls(LsArgs),
+    /// Show a tree: branches, types, entries, compression, clusters
+    Show(ShowArgs),
+    /// Draw an expression of a tree's branches as a histogram (TTree::Draw)
+    Draw(DrawArgs),
+    /// Print a tree's values as a table, CSV or JSON lines (TTree::Scan)
+    Scan(ScanArgs),
+    /// Serve a folder over HTTP, with delay and limited bandwidth if wanted
+    Serve(ServeArgs),
+    /// Write a file with made-up collisions, for trying things
+    #[command(hide = true)]
+    Sample(SampleArgs),
+}
+
+/// `sapwood ls`
+#[derive(Args)]
+#[command(after_help = "\
+Sizes are those of the keys' records; a tree's key is its header only: `sapwood show` sums its baskets.
+
+Examples:
+  sapwood ls -r -l data.root
+  sapwood ls https://host/data.root:histograms")]
+pub struct LsArgs {
+    /// File, and perhaps a directory inside
+    #[arg(value_name = "URL[:DIR]")]
+    pub target: String,
+    /// Directories inside directories as well
+    #[arg(short, long)]
+    pub recursive: bool,
+    /// Compressed and uncompressed sizes, dates and titles
+    #[arg(short, long)]
+    pub long: bool,
+}
+
+/// `sapwood show`
+#[derive(Args)]
+#[command(after_help = "\
+Branches that cannot be read are listed with the reason.
+
+Example:
+  sapwood show data.root:Events")]
+pub struct ShowArgs {
+    /// File and tree; the tree may be left out when the file has only one
+    #[arg(value_name = "URL[:TREE]")]
+    pub target: String,
+}
+
+/// `sapwood draw`
+#[derive(Args)]
+#[command(after_help = "\
+Expressions are those of TTree::Draw: arithmetic, comparisons, functions (sqrt, cos, abs, min, …), a[i],
+Sum$, Max$, Length$, Entry$. The selection CUT is the weight of each row; rows with 0 are left out.
+Without a binning the axis follows the data, as in ROOT.
+
+Examples:
+  sapwood draw data.root:Events 'Muon_pt >> h(100,0,100)' 'nMuon >= 2'
+  sapwood draw data.root:Events 'sqrt(px**2+py**2)' --bins 50,0,20 -o pt.png -o pt.json")]
+pub struct DrawArgs {
+    /// File and tree; the tree may be left out when the file has only one
+    #[arg(value_name = "URL[:TREE]")]
+    pub target: String,
+    /// What to histogram; `EXPR>>h(100,0,40)` gives name and binning
+    #[arg(value_name = "EXPR", allow_hyphen_values = true)]
+    pub expression: String,
+    /// Selection, also the weight
+    #[arg(value_name = "CUT", allow_hyphen_values = true)]
+    pub cut: Option<String>,
+    /// The selection, if not given behind EXPR
+    #[arg(long = "cut", value_name = "CUT", conflicts_with = "cut", allow_hyphen_values = true)]
+    pub cut_option: Option<String>,
+    /// Number of bins, lower and upper edge
+    #[arg(long, value_name = "N,LOW,HIGH", allow_hyphen_values = true)]
+    pub bins: Option<String>,
+    /// Draw into a file as well (.png, .svg, .json); may be repeated
+    #[arg(short, long = "output", value_name = "FILE")]
+    pub outputs: Vec<PathBuf>,
+    /// Entries to read; either end may be left out
+    #[arg(long, value_name = "START:STOP")]
+    pub entries: Option<String>,
+}
+
+/// `sapwood scan`
+#[derive(Args)]
+#[command(after_help = "\
+With EXPRS there is a row for every instance, as TTree::Scan has it: a list of three gives three rows.
+Without, there is a row for every entry, lists and records whole, for all branches that can be read.
+
+Examples:
+  sapwood scan data.root:Events run:event:Muon_pt 'nMuon >= 2'
+  sapwood scan data.root:Events x,y --format csv > xy.csv
+  sapwood scan data.root:Events --format jsonl --limit 100")]
+pub struct ScanArgs {
+    /// File and tree; the tree may be left out when the file has only one
+    #[arg(value_name = "URL[:TREE]")]
+    pub target: String,
+    /// Expressions, divided by colons or commas; all readable branches when left out
+    #[arg(value_name = "EXPRS", allow_hyphen_values = true)]
+    pub expressions: Option<String>,
+    /// Selection: rows where it is 0 are left out
+    #[arg(value_name = "CUT", allow_hyphen_values = true)]
+    pub cut: Option<String>,
+    /// The selection, if not given behind EXPRS
+    #[arg(long = "cut", value_name = "CUT", conflicts_with = "cut", allow_hyphen_values = true)]
+    pub cut_option: Option<String>,
+    /// How to print
+    #[arg(long, value_enum, default_value_t = Format::Table, conflicts_with = "json")]
+    pub format: Format,
+    /// Rows to print, 0 for all; 25 for a table on a terminal, else all
+    #[arg(long, value_name = "N")]
+    pub limit: Option<u64>,
+    /// Entries to read; either end may be left out
+    #[arg(long, value_name = "START:STOP")]
+    pub entries: Option<String>,
+}
+
+/// How `scan` prints rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Aligned columns
+    Table,
+    /// Comma-separated values, titles in the first line
+    Csv,
+    /// One JSON object per row
+    Jsonl,
+}
+
+/// `sapwood serve`
+#[derive(Args)]
+#[command(after_help = "\
+The first line of the output names the address. Ctrl-C ends it.
+
+Example: a server 50 ms away behind a line of 100 Mbit/s
+  sapwood serve data --delay 50ms --bandwidth 100Mbit")]
+pub struct ServeArgs {
+    /// Folder whose files are served
+    #[arg(value_name = "DIR")]
+    pub directory: PathBuf,
+    /// Port to listen on; 0: any that is free
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub port: u16,
+    /// Address to listen on; only this machine can reach the default
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1")]
+    pub bind: IpAddr,
+    /// Round-trip time of the network to be played
+    #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = sapwood_proxy::parse_delay)]
+    pub delay: Duration,
+    /// Its bandwidth, which all connections share; not limited when left out
+    #[arg(long, value_name = "RATE", value_parser = sapwood_proxy::parse_bandwidth)]
+    pub bandwidth: Option<u64>,
+}
+
+/// `sapwood sample`
+#[derive(Args)]
+pub struct SampleArgs {
+    /// File to write
+    #[arg(value_name = "OUT")]
+    pub output: PathBuf,
+    /// Entries
+    #[arg(long, value_name = "N")]
+    pub entries: u64,
+    /// The same seed gives the same values
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Many small baskets all over the file, as old files have them
+    #[arg(long)]
+    pub scattered: bool,
+}
+
+fn cache_size(text: &str) -> Result<CacheSize, String> {
+    match text {
+        "auto" => Ok(CacheSize::Auto),
+        _ => Ok(match units::parse_bytes(text)? {
+            0 => CacheSize::Off,
+            n => CacheSize::Bytes(n),
+        }),
+    }
+}
+
+fn timeout(text: &str) -> Result<Duration, String> {
+    match units::parse_duration(text)? {
+        Duration::ZERO => Err("a timeout of 0 would give up at once".to_owned()),
+        t => Ok(t),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn cache_sizes() {
+        assert_eq!(cache_size("auto"), Ok(CacheSize::Auto));
+        assert_eq!(cache_size("0"), Ok(CacheSize::Off));
+        assert_eq!(cache_size("64kB"), Ok(CacheSize::Bytes(64_000)));
+        assert!(cache_size("much").is_err());
+    }
+}

@@ -1,0 +1,200 @@
+//! Names in expressions to branches of a tree, and decoded columns back to names.
+
+use sapwood::{Array, ColumnType, Error, ErrorKind, Result, Tree};
+use sapwood_query::{Dim, Expr, Kind, Query, Schema, Shape};
+use std::borrow::Cow;
+
+/// A name resolved: a branch, and the members inside its records.
+struct Place {
+    branch: usize,
+    fields: Vec<String>,
+}
+
+/// What a tree offers to expressions: its branches, and members of records as `branch.member`.
+struct Columns<'t>(&'t Tree);
+
+impl Columns<'_> {
+    fn resolve(&self, name: &str) -> Result<(Place, ColumnType)> {
+        let missing = match self.0.find(name) {
+            Ok(branch) => return Ok((Place { branch, fields: Vec::new() }, self.0.column_type(branch)?)),
+            Err(e) => e,
+        };
+        // `branch.leaf`: the longest part that is a branch, the rest members
+        for (dot, _) in name.rmatch_indices('.') {
+            let (Some(head), Some(tail)) = (name.get(..dot), name.get(dot + 1..)) else { continue };
+            let Ok(branch) = self.0.find(head) else { continue };
+            let mut column = self.0.column_type(branch)?;
+            let fields: Vec<String> = tail.split('.').map(str::to_owned).collect();
+            for field in &fields {
+                column = member_type(column, field)
+                    .ok_or_else(|| Error::not_found(format!("no member {field}")).in_branch(self.0.name_of(branch)))?;
+            }
+            return Ok((Place { branch, fields }, column));
+        }
+        Err(missing)
+    }
+}
+
+impl Schema for Columns<'_> {
+    fn shape(&self, name: &str) -> Option<Shape> {
+        self.resolve(name).ok().and_then(|(_, t)| shape(&t))
+    }
+
+    fn names(&self) -> Vec<String> {
+        let header = self.0.header();
+        self.0.order().iter().filter_map(|&i| header.branches.get(i)).map(|b| b.name.clone()).collect()
+    }
+}
+
+/// A query bound to a tree, and which branches feed it.
+pub struct Binding {
+    /// The query.
+    pub query: Query,
+    /// The branches to scan, each once.
+    pub branches: Vec<usize>,
+    /// For each name of the query: which scanned column, and the members inside.
+    picks: Vec<(usize, Vec<String>)>,
+    /// Whether a branch holds several values per entry.
+    pub nested: bool,
+}
+
+impl Binding {
+    /// Binds expressions and a selection to a tree.
+    ///
+    /// # Errors
+    /// `Unsupported`, with the reason, for a branch that cannot be read; otherwise as [`Query::new`].
+    pub fn new(tree: &Tree, exprs: &[Expr], cut: Option<&Expr>) -> Result<Self> {
+        let columns = Columns(tree);
+        for name in exprs.iter().chain(cut).flat_map(Expr::names) {
+            match columns.resolve(&name) {
+                // the query says it better: it shows the place
+                Err(e) if e.kind() == ErrorKind::NotFound && e.branch().is_none() => {}
+                Err(e) => return Err(e.in_branch(name)),
+                Ok((_, column)) if shape(&column).is_none() => return Err(record(&name, &column)),
+                Ok(_) => {}
+            }
+        }
+        let query = Query::new(exprs, cut, &columns).map_err(|e| e.in_file(tree.file().url()))?;
+        let (mut branches, mut picks, mut nested) = (Vec::new(), Vec::new(), false);
+        for name in query.names() {
+            let (place, column) = columns.resolve(name)?;
+            nested |= shape(&column).is_some_and(|s| !s.dims.is_empty());
+            let at = branches.iter().position(|&b| b == place.branch).unwrap_or_else(|| {
+                branches.push(place.branch);
+                branches.len() - 1
+            });
+            picks.push((at, place.fields));
+        }
+        Ok(Self { query, branches, picks, nested })
+    }
+
+    /// The query's columns among the scanned ones.
+    ///
+    /// # Errors
+    /// `Invalid` when the columns are not those of [`Binding::branches`].
+    pub fn columns<'a>(&self, scanned: &'a [Array]) -> Result<Vec<Cow<'a, Array>>> {
+        self.picks
+            .iter()
+            .map(|(at, fields)| {
+                let column = scanned.get(*at).ok_or_else(|| Error::invalid("a column is missing"))?;
+                fields.iter().try_fold(Cow::Borrowed(column), member)
+            })
+            .collect()
+    }
+}
+
+fn record(name: &str, column: &ColumnType) -> Error {
+    let members: Vec<String> = match innermost(column) {
+        ColumnType::Record { fields } => fields.iter().take(8).map(|(n, _)| format!("{name}.{n}")).collect(),
+        _ => Vec::new(),
+    };
+    let e = Error::unsupported("holds records, which are no numbers").in_branch(name);
+    if members.is_empty() { e } else { e.with_remedy(format!("name a member: {}", members.join(", "))) }
+}
+
+fn innermost(mut column: &ColumnType) -> &ColumnType {
+    while let ColumnType::Regular { item, .. } | ColumnType::List { item } = column {
+        column = item;
+    }
+    column
+}
+
+fn shape(column: &ColumnType) -> Option<Shape> {
+    let mut dims = Vec::new();
+    let mut column = column;
+    loop {
+        match column {
+            ColumnType::Number(d) => return Some(Shape { dims, kind: Kind::Number(*d) }),
+            ColumnType::Text => return Some(Shape { dims, kind: Kind::Text }),
+            ColumnType::Record { .. } => return None,
+            ColumnType::Regular { size, item } => {
+                dims.push(Dim::Fixed(*size));
+                column = item;
+            }
+            ColumnType::List { item } => {
+                dims.push(Dim::Jagged);
+                column = item;
+            }
+        }
+    }
+}
+
+/// The type of a member of the records inside a column.
+fn member_type(column: ColumnType, name: &str) -> Option<ColumnType> {
+    Some(match column {
+        ColumnType::Record { fields } => fields.into_iter().find(|(n, _)| n == name)?.1,
+        ColumnType::Regular { size, item } => ColumnType::Regular { size, item: Box::new(member_type(*item, name)?) },
+        ColumnType::List { item } => ColumnType::List { item: Box::new(member_type(*item, name)?) },
+        ColumnType::Number(_) | ColumnType::Text => return None,
+    })
+}
+
+/// The member of the records inside a column; a copy only where lists have to be rebuilt around it.
+fn member<'a>(column: Cow<'a, Array>, name: &String) -> Result<Cow<'a, Array>> {
+    let missing = || Error::invalid(format!("the column has no member {name}"));
+    Ok(match column {
+        Cow::Borrowed(Array::Record { fields, .. }) => {
+            Cow::Borrowed(&fields.iter().find(|(n, _)| n == name).ok_or_else(missing)?.1)
+        }
+        Cow::Owned(Array::Record { fields, .. }) => {
+            Cow::Owned(fields.into_iter().find(|(n, _)| n == name).ok_or_else(missing)?.1)
+        }
+        Cow::Borrowed(Array::Regular { size, len, content }) => {
+            let content = Box::new(member(Cow::Borrowed(content.as_ref()), name)?.into_owned());
+            Cow::Owned(Array::Regular { size: *size, len: *len, content })
+        }
+        Cow::Owned(Array::Regular { size, len, content }) => {
+            let content = Box::new(member(Cow::Owned(*content), name)?.into_owned());
+            Cow::Owned(Array::Regular { size, len, content })
+        }
+        Cow::Borrowed(Array::List { offsets, content }) => {
+            let content = Box::new(member(Cow::Borrowed(content.as_ref()), name)?.into_owned());
+            Cow::Owned(Array::List { offsets: offsets.clone(), content })
+        }
+        Cow::Owned(Array::List { offsets, content }) => {
+            let content = Box::new(member(Cow::Owned(*content), name)?.into_owned());
+            Cow::Owned(Array::List { offsets, content })
+        }
+        _ => return Err(missing()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sapwood::Values;
+
+    #[test]
+    fn members_of_records_in_lists() {
+        let x = Array::Flat(Values::I32(vec![1, 2, 3]));
+        let y = Array::Flat(Values::I32(vec![4, 5, 6]));
+        let records = Array::Record { len: 3, fields: vec![("x".to_owned(), x), ("y".to_owned(), y.clone())] };
+        let flat = member(Cow::Borrowed(&records), &"y".to_owned()).unwrap();
+        assert!(matches!(flat, Cow::Borrowed(_)));
+        assert_eq!(*flat, y);
+        let list = Array::List { offsets: vec![0, 1, 3], content: Box::new(records) };
+        let column = member(Cow::Borrowed(&list), &"y".to_owned()).unwrap();
+        assert_eq!(*column, Array::List { offsets: vec![0, 1, 3], content: Box::new(y) });
+        assert!(member(Cow::Borrowed(&list), &"z".to_owned()).is_err());
+    }
+}

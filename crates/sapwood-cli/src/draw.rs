@@ -1,0 +1,200 @@
+//! `sapwood draw`: a histogram of an expression.
+
+use crate::args::{DrawArgs, Global};
+use crate::binding::Binding;
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::output::picture::{self, Kind};
+use crate::output::{self, clean, io_report};
+use crate::reading::{self, Reading};
+use crate::target::Target;
+use sapwood::{Error, IoReport, OpenOptions, Result};
+use sapwood_query::picture::Labels;
+use sapwood_query::{AutoHist, Axis, Expr, Hist1D, Selected, parse_target};
+use serde_json::{Value, json};
+use std::io::Write;
+use std::ops::ControlFlow;
+
+/// Runs the verb.
+pub fn run(args: &DrawArgs, options: &OpenOptions, global: &Global, interrupt: &Interrupt) -> Result<(), Failure> {
+    // everything that can be refused is refused before anything is read
+    let kinds = args.outputs.iter().map(|p| Kind::of(p)).collect::<Result<Vec<_>, String>>().map_err(Failure::Usage)?;
+    let bins = args.bins.as_deref().map(parse_bins).transpose().map_err(Failure::Usage)?;
+    let (text, asked) = parse_target(&args.expression)?;
+    let axis = match (asked.axes.as_slice(), bins) {
+        ([], bins) => bins,
+        ([axis], None) => Some(*axis),
+        ([_], Some(_)) => return Err(Failure::Usage("the binning is given twice: behind >> and by --bins".to_owned())),
+        _ => return Err(Error::invalid("a histogram of one variable has one axis: (bins,low,high)").into()),
+    };
+    let expr = single(&text)?;
+    let cut = args.cut.as_ref().or(args.cut_option.as_ref()).map(|c| Expr::parse(c)).transpose()?;
+
+    let target = Target::parse(&args.target);
+    let file = target.open(options)?;
+    let tree = target.tree(&file)?;
+    let range = reading::entries(args.entries.as_deref(), tree.entries()).map_err(Failure::Usage)?;
+    let binding = Binding::new(&tree, std::slice::from_ref(&expr), cut.as_ref())?;
+    let reading = Reading::new(&tree, binding.branches.clone(), global.quiet || global.json, interrupt);
+    let mut filling = Filling::new(axis, binding.query.is_integer(0));
+    reading.each(range, |batch| {
+        let columns = binding.columns(&batch.columns)?;
+        let columns = columns.iter().map(AsRef::as_ref).collect();
+        binding.query.visit(&reading.query_batch(batch, columns), |rows| {
+            filling.fill(rows);
+            Ok(())
+        })?;
+        Ok::<_, Failure>(ControlFlow::Continue(()))
+    })?;
+    let drawn = Drawn {
+        hist: filling.finish()?,
+        name: asked.name,
+        expression: expr.text().to_owned(),
+        cut: cut.as_ref().map(|c| c.text().to_owned()),
+        entries: reading.entries(),
+        io: file.io(),
+    };
+    for (path, kind) in args.outputs.iter().zip(kinds) {
+        let labels = drawn.labels();
+        output::write_file(path, &picture::render(kind, &drawn.hist, &drawn.name, &labels)?)?;
+    }
+    if global.json {
+        output::json(&drawn.to_json())?;
+    } else {
+        drawn.print(global.quiet)?;
+    }
+    Ok(())
+}
+
+/// `N,LOW,HIGH` of `--bins`.
+fn parse_bins(text: &str) -> Result<Axis, String> {
+    let bad = || format!("--bins {text}: write the number of bins and the edges, as in 100,0,40");
+    let parts: Vec<&str> = text.split(',').map(str::trim).collect();
+    let [bins, low, high] = parts.as_slice() else { return Err(bad()) };
+    let edge = |t: &str| t.parse::<f64>().map_err(|_| bad());
+    Axis::new(bins.parse().map_err(|_| bad())?, edge(low)?, edge(high)?).map_err(|e| format!("--bins {text}: {e}"))
+}
+
+fn single(text: &str) -> Result<Expr> {
+    let mut exprs = Expr::parse_list(text)?;
+    match (exprs.pop(), exprs.len()) {
+        (Some(expr), 0) => Ok(expr),
+        (_, others) => Err(Error::unsupported(format!("{} variables: this version draws one", others + 1))
+            .with_remedy("`sapwood scan` prints several")),
+    }
+}
+
+/// A histogram while it is filled.
+enum Filling {
+    Given(Hist1D),
+    /// The data decide about the axis.
+    Automatic(AutoHist),
+}
+
+impl Filling {
+    fn new(axis: Option<Axis>, integer: bool) -> Self {
+        match axis {
+            Some(axis) => Filling::Given(Hist1D::new(axis)),
+            None => Filling::Automatic(AutoHist::new(integer)),
+        }
+    }
+
+    fn fill(&mut self, rows: &Selected) {
+        let Some(values) = rows.values.first() else { return };
+        match self {
+            Filling::Given(h) => h.fill(values, rows.weights),
+            Filling::Automatic(h) => h.fill(values, rows.weights),
+        }
+    }
+
+    fn finish(self) -> Result<Hist1D> {
+        match self {
+            Filling::Given(h) => Ok(h),
+            Filling::Automatic(h) => h.finish(),
+        }
+    }
+}
+
+/// What came out.
+struct Drawn {
+    hist: Hist1D,
+    name: String,
+    expression: String,
+    cut: Option<String>,
+    entries: u64,
+    io: IoReport,
+}
+
+impl Drawn {
+    /// Expression and selection, as ROOT titles its histograms.
+    fn title(&self) -> String {
+        match &self.cut {
+            Some(cut) => format!("{} {{{cut}}}", self.expression),
+            None => self.expression.clone(),
+        }
+    }
+
+    /// What stands around the picture.
+    fn labels(&self) -> Labels<'_> {
+        let title = if self.name == "htemp" { &self.expression } else { &self.name };
+        Labels { title, x: &self.expression, y: "entries", note: self.cut.as_deref().unwrap_or_default() }
+    }
+
+    fn print(&self, quiet: bool) -> std::io::Result<()> {
+        let mut out = output::stdout();
+        writeln!(out, "{}", clean(&self.title()))?;
+        write!(out, "{}", picture::terminal(&self.hist))?;
+        if !quiet {
+            writeln!(out, "{}", io_report::summary(&self.io))?;
+        }
+        out.flush()
+    }
+
+    fn to_json(&self) -> Value {
+        let h = &self.hist;
+        let axis = h.axis();
+        let values = h.values(true);
+        json!({
+            "histogram": {
+                "name": self.name,
+                "expression": self.expression,
+                "cut": self.cut,
+                "axis": { "bins": axis.bins(), "low": axis.low(), "high": axis.high() },
+                "counts": h.values(false).iter().copied().map(number).collect::<Vec<_>>(),
+                "variances": h.variances(false).iter().copied().map(number).collect::<Vec<_>>(),
+                "underflow": values.first().copied().map(number),
+                "overflow": values.last().copied().map(number),
+                "entries": h.entries(),
+                "mean": h.mean(),
+                "std_dev": h.std_dev(),
+            },
+            "entries": self.entries,
+            "io": io_report::to_json(&self.io),
+        })
+    }
+}
+
+/// Counts are whole numbers unless weights made them others: 3, not 3.0.
+fn number(x: f64) -> Value {
+    if x.fract() == 0.0 && x.abs() < 9007199254740992.0 { json!(x as i64) } else { json!(x) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bins_from_the_option() {
+        let axis = parse_bins(" 100, -1.5 ,1e3").unwrap();
+        assert_eq!((axis.bins(), axis.low(), axis.high()), (100, -1.5, 1000.0));
+        for text in ["", "100", "10,0", "0,0,1", "10,1,0", "10,0,nan", "1,2,3,4"] {
+            assert!(parse_bins(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn one_variable_only() {
+        assert_eq!(single("c ? 1 : 2").unwrap().text(), "c ? 1 : 2");
+        assert!(single("x:y").unwrap_err().to_string().contains("2 variables"));
+    }
+}

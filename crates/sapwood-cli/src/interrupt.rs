@@ -1,0 +1,47 @@
+//! Ctrl-C: the first asks a scan to stop, the second (or the first, when no scan runs) ends the process.
+
+use sapwood::{Error, ErrorKind, Result};
+use signal_hook::consts::SIGINT;
+use signal_hook::flag;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What a shell reports for a process that SIGINT ended.
+const STATUS: i32 = 130;
+
+/// The state of Ctrl-C in this process.
+pub struct Interrupt {
+    pressed: Arc<AtomicBool>,
+    immediate: Arc<AtomicBool>,
+}
+
+impl Interrupt {
+    /// Takes over SIGINT; until [`Interrupt::defer`] it ends the process at once with status 130.
+    ///
+    /// # Errors
+    /// When the system refuses the handlers.
+    pub fn install() -> Result<Self> {
+        let refused = |e| Error::io("cannot take over Ctrl-C", e);
+        let pressed = Arc::new(AtomicBool::new(false));
+        let immediate = Arc::new(AtomicBool::new(true));
+        // handlers run in the order of registration: a second Ctrl-C finds the flag set by the first
+        flag::register_conditional_shutdown(SIGINT, STATUS, immediate.clone()).map_err(refused)?;
+        flag::register_conditional_shutdown(SIGINT, STATUS, pressed.clone()).map_err(refused)?;
+        flag::register(SIGINT, pressed.clone()).map_err(refused)?;
+        Ok(Self { pressed, immediate })
+    }
+
+    /// From here on the first Ctrl-C sets the flag that this returns, for a scan to obey.
+    pub fn defer(&self) -> Arc<AtomicBool> {
+        self.immediate.store(false, Ordering::SeqCst);
+        self.pressed.clone()
+    }
+
+    /// An error when Ctrl-C was pressed.
+    pub fn check(&self) -> Result<()> {
+        if self.pressed.load(Ordering::SeqCst) {
+            return Err(Error::new(ErrorKind::Interrupted, "interrupted"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,68 @@
+use sapwood::Result;
+use sapwood_query::Hist1D;
+use sapwood_query::picture::{self, Labels};
+use std::path::Path;
+
+/// Pixels per unit of length: sharp on any screen.
+const SCALE: f64 = 2.0;
+/// Lines of a histogram on the terminal, at most.
+const LINES: usize = 24;
+/// Characters of a line when the terminal does not say, and at most.
+const COLUMNS: (usize, usize) = (80, 120);
+
+/// What a file drawn into holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Pixels.
+    Png,
+    /// Lines.
+    Svg,
+    /// Numbers: the UHI schema that boost-histogram, hist and uproot read.
+    Json,
+}
+
+impl Kind {
+    /// By the end of a file's name.
+    ///
+    /// # Errors
+    /// The names that can be drawn into.
+    pub fn of(path: &Path) -> Result<Self, String> {
+        match path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
+            Some("png") => Ok(Kind::Png),
+            Some("svg") => Ok(Kind::Svg),
+            Some("json") => Ok(Kind::Json),
+            _ => Err(format!("-o {}: draw into a file that ends with .png, .svg or .json", path.display())),
+        }
+    }
+}
+
+/// The bytes of a file that shows the histogram.
+///
+/// # Errors
+/// `Invalid` when the picture would be too large.
+pub fn render(kind: Kind, hist: &Hist1D, name: &str, labels: &Labels) -> Result<Vec<u8>> {
+    match kind {
+        Kind::Png => picture::png(hist, labels, SCALE),
+        Kind::Svg => Ok(picture::svg(hist, labels).into_bytes()),
+        Kind::Json => Ok(hist.to_json(name, labels.x).into_bytes()),
+    }
+}
+
+/// The histogram in characters, as large as the terminal has room for; a locale without UTF-8 gets ASCII.
+pub fn terminal(hist: &Hist1D) -> String {
+    let (lines, columns) = match console::Term::stdout().size_checked() {
+        Some((lines, columns)) => (usize::from(lines).saturating_sub(4), usize::from(columns).min(COLUMNS.1)),
+        None => (LINES, COLUMNS.0),
+    };
+    picture::terminal(hist, columns, lines.min(LINES), is_utf8())
+}
+
+/// Whether the locale says UTF-8; the first variable that is set decides, as in setlocale(3).
+fn is_utf8() -> bool {
+    let set = ["LC_ALL", "LC_CTYPE", "LANG"].iter().filter_map(|v| std::env::var(v).ok()).find(|v| !v.is_empty());
+    // containers and services set none, and are read through UTF-8 all the same
+    set.is_none_or(|locale| {
+        let locale = locale.to_ascii_lowercase();
+        locale.contains("utf-8") || locale.contains("utf8")
+    })
+}

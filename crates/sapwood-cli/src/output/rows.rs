@@ -1,0 +1,194 @@
+use super::cell;
+use super::table::{Align, Table};
+use crate::args::Format;
+use sapwood::Array;
+use std::io::{self, Write};
+
+/// Rows of a table that are held back to find how wide its columns are.
+const PART: usize = 1000;
+
+/// How rows are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// As the user chose with `--format`.
+    Format(Format),
+    /// `--json`: one object with all rows; see [`RowWriter::finish`].
+    Json,
+}
+
+/// Prints rows one by one.
+pub struct RowWriter<W: Write> {
+    out: W,
+    style: Style,
+    titles: Vec<String>,
+    /// Titles as JSON strings, for objects.
+    keys: Vec<String>,
+    labels: Vec<&'static str>,
+    table: Option<Table>,
+    line: String,
+    rows: u64,
+}
+
+impl<W: Write> RowWriter<W> {
+    /// For columns of these titles. `labels` names the numbers that a table shows in front of a row: `entry`, and
+    /// `instance` where entries have several.
+    ///
+    /// # Errors
+    /// When `out` cannot be written.
+    pub fn new(out: W, style: Style, titles: Vec<String>, labels: Vec<&'static str>) -> io::Result<Self> {
+        let keys = titles
+            .iter()
+            .map(|t| {
+                let mut key = String::new();
+                cell::string(&mut key, t.as_bytes());
+                key
+            })
+            .collect();
+        let mut writer = Self { out, style, titles, keys, labels, table: None, line: String::new(), rows: 0 };
+        match style {
+            Style::Json => write!(writer.out, "{{\"columns\":[{}],\"rows\":[", writer.keys.join(","))?,
+            Style::Format(Format::Csv) => {
+                let titles: Vec<String> = writer.titles.iter().map(|t| quoted(t)).collect();
+                writeln!(writer.out, "{}", titles.join(","))?;
+            }
+            Style::Format(Format::Jsonl | Format::Table) => {}
+        }
+        Ok(writer)
+    }
+
+    /// Rows printed so far.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Prints item `i` of each column; `numbers` belong to the labels.
+    ///
+    /// # Errors
+    /// When the output cannot be written.
+    pub fn row<A: AsRef<Array>>(&mut self, columns: &[A], i: usize, numbers: &[u64]) -> io::Result<()> {
+        self.rows += 1;
+        let Style::Format(Format::Table) = self.style else { return self.line(columns, i) };
+        let table = self.table.get_or_insert_with(|| {
+            let labels = self.labels.iter().map(|l| ((*l).to_owned(), Align::Right));
+            let titles = self
+                .titles
+                .iter()
+                .zip(columns)
+                .map(|(t, c)| (t.clone(), if cell::is_number(c.as_ref()) { Align::Right } else { Align::Left }));
+            Table::new(labels.chain(titles))
+        });
+        let labels = numbers.iter().take(self.labels.len()).map(u64::to_string);
+        table.row(labels.chain(columns.iter().map(|c| {
+            let mut text = String::new();
+            cell::plain(&mut text, c.as_ref(), i);
+            text
+        })));
+        if table.pending() >= PART { table.write(&mut self.out) } else { Ok(()) }
+    }
+
+    fn line<A: AsRef<Array>>(&mut self, columns: &[A], i: usize) -> io::Result<()> {
+        let line = &mut self.line;
+        line.clear();
+        match self.style {
+            Style::Json => {
+                line.push_str(if self.rows > 1 { ",[" } else { "[" });
+                for (n, c) in columns.iter().enumerate() {
+                    if n > 0 {
+                        line.push(',');
+                    }
+                    cell::json(line, c.as_ref(), i);
+                }
+                line.push(']');
+            }
+            Style::Format(Format::Jsonl) => {
+                line.push('{');
+                for (n, (c, key)) in columns.iter().zip(&self.keys).enumerate() {
+                    if n > 0 {
+                        line.push(',');
+                    }
+                    line.push_str(key);
+                    line.push(':');
+                    cell::json(line, c.as_ref(), i);
+                }
+                line.push_str("}\n");
+            }
+            Style::Format(Format::Csv | Format::Table) => {
+                let mut text = String::new();
+                for (n, c) in columns.iter().enumerate() {
+                    if n > 0 {
+                        line.push(',');
+                    }
+                    text.clear();
+                    cell::plain(&mut text, c.as_ref(), i);
+                    line.push_str(&quoted(&text));
+                }
+                line.push('\n');
+            }
+        }
+        self.out.write_all(line.as_bytes())
+    }
+
+    /// Ends the output: with `--json` by these further members of the object.
+    ///
+    /// # Errors
+    /// When the output cannot be written.
+    pub fn finish(mut self, members: &[(&str, serde_json::Value)]) -> io::Result<()> {
+        match self.style {
+            Style::Json => {
+                write!(self.out, "]")?;
+                for (name, value) in members {
+                    write!(self.out, ",\"{name}\":{value}")?;
+                }
+                writeln!(self.out, "}}")?;
+            }
+            Style::Format(Format::Table) => {
+                // the titles are printed also when there is no row
+                let titles = self.titles.iter().map(String::as_str);
+                let empty = || Table::new(self.labels.iter().copied().chain(titles).map(|t| (t, Align::Left)));
+                self.table.take().unwrap_or_else(empty).write(&mut self.out)?;
+            }
+            Style::Format(Format::Csv | Format::Jsonl) => {}
+        }
+        self.out.flush()
+    }
+}
+
+/// A CSV field, in quotes where RFC 4180 wants them.
+fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sapwood::Values;
+
+    fn written(style: Style) -> String {
+        let columns = [
+            Box::new(Array::Flat(Values::F64(vec![1.5, f64::NAN]))),
+            Box::new(Array::Text { offsets: vec![0, 1, 4], bytes: b"a,\"b".to_vec() }),
+        ];
+        let mut out = Vec::new();
+        let mut w = RowWriter::new(&mut out, style, vec!["x".into(), "max(s,t)".into()], vec!["entry"]).unwrap();
+        w.row(&columns, 0, &[7]).unwrap();
+        w.row(&columns, 1, &[8]).unwrap();
+        assert_eq!(w.rows(), 2);
+        w.finish(&[("entries", 2.into())]).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn every_style() {
+        assert_eq!(written(Style::Format(Format::Csv)), "x,\"max(s,t)\"\n1.5,a\nnan,\",\"\"b\"\n");
+        assert_eq!(
+            written(Style::Format(Format::Jsonl)),
+            "{\"x\":1.5,\"max(s,t)\":\"a\"}\n{\"x\":null,\"max(s,t)\":\",\\\"b\"}\n"
+        );
+        assert_eq!(written(Style::Format(Format::Table)), "entry    x  max(s,t)\n    7  1.5  a\n    8  nan  ,\"b\n");
+        let value: serde_json::Value = serde_json::from_str(&written(Style::Json)).unwrap();
+        let expected = serde_json::json!({
+            "columns": ["x", "max(s,t)"], "rows": [[1.5, "a"], [null, ",\"b"]], "entries": 2
+        });
+        assert_eq!(value, expected);
+    }
+}

@@ -1,0 +1,29 @@
+//! `sapwood serve`: a folder over HTTP.
+
+use crate::args::ServeArgs;
+use crate::failure::Failure;
+use crate::output;
+use sapwood_proxy::{Origin, OriginOptions};
+use serde_json::json;
+use std::io::Write;
+use std::net::SocketAddr;
+
+/// Runs the verb: it ends only by an error or by Ctrl-C.
+pub fn run(args: &ServeArgs, as_json: bool) -> Result<(), Failure> {
+    let mut options = OriginOptions::new(&args.directory);
+    options.bind = SocketAddr::new(args.bind, args.port);
+    options.delay = args.delay;
+    options.bandwidth = args.bandwidth;
+    let server = Origin::start(options)?;
+    let directory = args.directory.display().to_string();
+    if as_json {
+        output::json(&json!({ "directory": directory, "url": server.url() }))?;
+    } else {
+        let mut out = output::stdout();
+        writeln!(out, "serving {directory} at {}", server.url())?;
+        out.flush()?;
+    }
+    loop {
+        std::thread::park();
+    }
+}

@@ -1,0 +1,177 @@
+//! `sapwood show`: what a tree is made of.
+
+use crate::args::ShowArgs;
+use crate::failure::Failure;
+use crate::output::table::{Align, Table};
+use crate::output::{self, clean, io_report};
+use crate::target::Target;
+use crate::units;
+use sapwood::{Branch, Compression, OpenOptions, Result, Tree};
+use serde_json::{Value, json};
+use std::io::{self, Write};
+
+/// Runs the verb.
+pub fn run(args: &ShowArgs, options: &OpenOptions, as_json: bool) -> Result<(), Failure> {
+    let target = Target::parse(&args.target);
+    let file = target.open(options)?;
+    let tree = target.tree(&file)?;
+    if as_json {
+        output::json(&to_json(&tree))?;
+        return Ok(());
+    }
+    let mut out = output::stdout();
+    head(&tree, &mut out)?;
+    branches(&tree).write(&mut out)?;
+    out.flush()?;
+    Ok(())
+}
+
+fn head(tree: &Tree, out: &mut impl Write) -> io::Result<()> {
+    let h = tree.header();
+    let title = if h.title.is_empty() { String::new() } else { format!(": {}", clean(&h.title)) };
+    writeln!(out, "{} {}{title}", clean(&h.class), clean(tree.path()))?;
+    let ratio = ratio(h.total_bytes, h.zip_bytes);
+    let inflated =
+        if ratio.is_empty() { ratio } else { format!(" ({} inflated, {ratio})", units::bytes(h.total_bytes)) };
+    writeln!(
+        out,
+        "{} entries in {}, {} branches, {}{inflated}\n",
+        units::count(tree.entries()),
+        clusters(tree.clusters()),
+        units::count(h.branches.len() as u64),
+        units::bytes(h.zip_bytes),
+    )
+}
+
+/// How many clusters there are and how many entries they hold: `32 clusters of 1 000 (the last: 17)`.
+fn clusters(bounds: &[u64]) -> String {
+    let sizes: Vec<u64> = bounds.windows(2).map(|w| w[1].saturating_sub(w[0])).collect();
+    match sizes.as_slice() {
+        [] => "no cluster".to_owned(),
+        [_] => "1 cluster".to_owned(),
+        [first @ .., last] => {
+            let least = first.iter().min().copied().unwrap_or(0);
+            let most = first.iter().max().copied().unwrap_or(0);
+            let n = units::count(sizes.len() as u64);
+            if least < most {
+                let (least, most) = (least.min(*last), most.max(*last));
+                format!("{n} clusters of {} to {}", units::count(least), units::count(most))
+            } else if *last == most {
+                format!("{n} clusters of {}", units::count(most))
+            } else {
+                format!("{n} clusters of {} (the last: {})", units::count(most), units::count(*last))
+            }
+        }
+    }
+}
+
+fn branches(tree: &Tree) -> Table {
+    let mut table = Table::new([
+        ("branch", Align::Left),
+        ("type", Align::Left),
+        ("entries", Align::Right),
+        ("baskets", Align::Right),
+        ("compressed", Align::Right),
+        ("inflated", Align::Right),
+        ("ratio", Align::Right),
+        ("compression", Align::Left),
+        ("", Align::Left),
+    ]);
+    for &i in tree.order() {
+        let Some(b) = tree.header().branches.get(i) else { continue };
+        // a branch that is split holds no values of its own: its members are read
+        let remark = match unsupported(tree, i) {
+            _ if is_split(b) => "split".to_owned(),
+            Some(why) => format!("not readable: {why}"),
+            None => String::new(),
+        };
+        table.row([
+            tree.name_of(i),
+            tree.type_name(i),
+            units::count(b.entries),
+            units::count(baskets(b)),
+            units::bytes(b.zip_bytes),
+            units::bytes(b.total_bytes),
+            ratio(b.total_bytes, b.zip_bytes),
+            compression(b),
+            remark,
+        ]);
+    }
+    table
+}
+
+fn is_split(b: &Branch) -> bool {
+    !b.children.is_empty() && baskets(b) == 0
+}
+
+fn unsupported(tree: &Tree, branch: usize) -> Option<String> {
+    tree.column_type(branch).err().map(|e| e.what().to_owned())
+}
+
+fn baskets(b: &Branch) -> u64 {
+    let written = b.basket_seek.iter().filter(|&&s| s != 0).count();
+    (written + b.embedded.len()) as u64
+}
+
+fn compression(b: &Branch) -> String {
+    Compression::from_settings(b.compression).map_or_else(|_| b.compression.to_string(), |c| c.to_string())
+}
+
+fn ratio(total: u64, zip: u64) -> String {
+    if zip == 0 { String::new() } else { format!("{:.2}×", total as f64 / zip as f64) }
+}
+
+fn to_json(tree: &Tree) -> Value {
+    let h = tree.header();
+    let branches: Vec<Value> = tree
+        .order()
+        .iter()
+        .filter_map(|&i| {
+            let b = h.branches.get(i)?;
+            let column = tree.column_type(i);
+            Some(json!({
+                "path": tree.name_of(i),
+                "name": b.name,
+                "title": b.title,
+                "class": b.class,
+                "type": tree.type_name(i),
+                "column_type": column.as_ref().ok().map(ToString::to_string),
+                "unsupported": column.as_ref().err().map(|e| e.what().to_owned()),
+                "split": is_split(b),
+                "entries": b.entries,
+                "baskets": baskets(b),
+                "compression": compression(b),
+                "compression_settings": b.compression,
+                "compressed_bytes": b.zip_bytes,
+                "uncompressed_bytes": b.total_bytes,
+            }))
+        })
+        .collect();
+    json!({
+        "file": tree.file().url(),
+        "path": tree.path(),
+        "name": h.name,
+        "title": h.title,
+        "class": h.class,
+        "entries": tree.entries(),
+        "compressed_bytes": h.zip_bytes,
+        "uncompressed_bytes": h.total_bytes,
+        "clusters": tree.clusters(),
+        "branches": branches,
+        "io": io_report::to_json(&tree.file().io()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::clusters;
+
+    #[test]
+    fn clusters_in_words() {
+        assert_eq!(clusters(&[0]), "no cluster");
+        assert_eq!(clusters(&[0, 7]), "1 cluster");
+        assert_eq!(clusters(&[0, 1000, 2000]), "2 clusters of 1 000");
+        assert_eq!(clusters(&[0, 10, 20, 25]), "3 clusters of 10 (the last: 5)");
+        assert_eq!(clusters(&[0, 3, 6, 16, 25]), "4 clusters of 3 to 10");
+    }
+}

@@ -1,0 +1,135 @@
+//! Sizes and times as people write and read them.
+
+use std::time::Duration;
+
+/// Bytes from `64000`, `64kB`, `10MB`, `1.5 GB` (powers of 1000) or `64KiB`, `1MiB` (powers of 1024).
+pub fn parse_bytes(text: &str) -> Result<u64, String> {
+    let (number, unit) = split_number(text)?;
+    let factor =
+        byte_factor(unit).ok_or_else(|| format!("\"{text}\" is no size; write for example 64kB, 10MB or 1GiB"))?;
+    whole(number * factor, text)
+}
+
+/// A duration from `50ms`, `1.5s`, `2min`, `1h`, or seconds without a unit.
+pub fn parse_duration(text: &str) -> Result<Duration, String> {
+    let (number, unit) = split_number(text)?;
+    let factor = match unit {
+        "us" | "µs" => 1e-6,
+        "ms" => 1e-3,
+        "" | "s" | "sec" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(format!("\"{text}\" is no time; write for example 50ms, 60s or 2min")),
+    };
+    Duration::try_from_secs_f64(number * factor).map_err(|_| format!("\"{text}\" is too long a time"))
+}
+
+/// Bytes for people: `999 B`, `12.1 kB`, `140 MB`; three digits that count.
+pub fn bytes(n: u64) -> String {
+    let mut value = n as f64;
+    let mut unit = "B";
+    for next in ["kB", "MB", "GB", "TB", "PB", "EB"] {
+        // rounding must not show "1000 kB"
+        if value < 999.5 {
+            break;
+        }
+        value /= 1000.0;
+        unit = next;
+    }
+    let digits = match value {
+        _ if unit == "B" => 0,
+        v if v < 9.995 => 2,
+        v if v < 99.95 => 1,
+        _ => 0,
+    };
+    format!("{value:.digits$} {unit}")
+}
+
+/// A number of things with its digits in groups of three: `1 234 567`.
+pub fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::with_capacity(digits.len() * 4 / 3);
+    for (i, c) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i) % 3 == 0 {
+            out.push(' ');
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// Seconds for people: `85 ms`, `1.25 s`, `2 min 5 s`.
+pub fn seconds(s: f64) -> String {
+    if s < 0.9995 {
+        let ms = s * 1e3;
+        if ms < 9.95 { format!("{ms:.1} ms") } else { format!("{ms:.0} ms") }
+    } else if s < 119.95 {
+        if s < 9.995 { format!("{s:.2} s") } else { format!("{s:.1} s") }
+    } else {
+        let whole = s.round() as u64;
+        format!("{} min {} s", whole / 60, whole % 60)
+    }
+}
+
+fn split_number(text: &str) -> Result<(f64, &str), String> {
+    let text = text.trim();
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let number = number.parse().map_err(|_| format!("\"{text}\" does not begin with a number"))?;
+    Ok((number, unit.trim_start()))
+}
+
+fn byte_factor(unit: &str) -> Option<f64> {
+    let prefix = unit.strip_suffix(['B', 'b']).unwrap_or(unit);
+    Some(match prefix {
+        "" => 1.0,
+        "k" | "K" => 1e3,
+        "M" => 1e6,
+        "G" => 1e9,
+        "T" => 1e12,
+        "Ki" => 1024.0,
+        "Mi" => 1048576.0,
+        "Gi" => 1073741824.0,
+        "Ti" => 1099511627776.0,
+        _ => return None,
+    })
+}
+
+fn whole(value: f64, text: &str) -> Result<u64, String> {
+    // 2^53: beyond it not every number of bytes exists as a double
+    if value <= 9007199254740992.0 { Ok(value.round() as u64) } else { Err(format!("\"{text}\" is too much")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_decimal_unless_they_say_otherwise() {
+        for (text, n) in
+            [("0", 0), ("64kB", 64_000), ("10MB", 10_000_000), ("1.5 GB", 1_500_000_000), ("2MiB", 2 << 20), ("7b", 7)]
+        {
+            assert_eq!(parse_bytes(text), Ok(n), "{text}");
+        }
+        for text in ["", "MB", "1XB", "1e3", "-1", "99999999TB", "1.2.3"] {
+            assert!(parse_bytes(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn times() {
+        assert_eq!(parse_duration("50ms"), Ok(Duration::from_millis(50)));
+        assert_eq!(parse_duration("60"), Ok(Duration::from_secs(60)));
+        assert_eq!(parse_duration("1.5 min"), Ok(Duration::from_secs(90)));
+        assert!(parse_duration("5 days").is_err());
+        assert!(parse_duration("99999999999999999999h").is_err());
+    }
+
+    #[test]
+    fn for_people() {
+        let shown: Vec<String> = [0, 999, 1000, 9_995, 12_100, 999_499, 999_500, 140_058_172].map(bytes).into();
+        assert_eq!(shown, ["0 B", "999 B", "1.00 kB", "10.0 kB", "12.1 kB", "999 kB", "1.00 MB", "140 MB"]);
+        assert_eq!([0, 999, 1000, 1234567].map(count), ["0", "999", "1 000", "1 234 567"]);
+        assert_eq!([0.0042, 0.085, 1.25, 125.0].map(seconds), ["4.2 ms", "85 ms", "1.25 s", "2 min 5 s"]);
+    }
+}

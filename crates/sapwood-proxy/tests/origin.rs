@@ -1,0 +1,222 @@
+//! The origin server, asked by hand and by this project's own client.
+
+use bytes::Bytes;
+use sapwood_proxy::{Origin, OriginHandle, OriginOptions};
+use sapwood_source::{Hosts, Sink, SourceOptions, open};
+use sapwood_span::{ErrorKind, Span};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let name = format!("sapwood-origin-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let folder = Self(std::env::temp_dir().join(name));
+        std::fs::create_dir_all(folder.0.join("root/sub")).unwrap();
+        std::fs::create_dir_all(folder.0.join("root-not")).unwrap();
+        std::fs::write(folder.0.join("root/digits"), b"0123456789").unwrap();
+        std::fs::write(folder.0.join("root/sub/a <b>.txt"), b"x").unwrap();
+        std::fs::write(folder.0.join("root-not/secret"), b"secret").unwrap();
+        folder
+    }
+
+    fn serve(&self) -> OriginHandle {
+        Origin::start(OriginOptions::new(self.0.join("root"))).unwrap()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// One connection to a server.
+struct Client(BufReader<TcpStream>);
+
+impl Client {
+    fn new(server: &OriginHandle) -> Self {
+        Self(BufReader::new(TcpStream::connect(server.addr()).unwrap()))
+    }
+
+    /// Sends a request; gives status, head and body.
+    fn ask(&mut self, method: &str, path: &str, headers: &str) -> (u16, String, String) {
+        let text = format!("{method} {path} HTTP/1.1\r\nHost: here\r\n{headers}\r\n");
+        self.0.get_mut().write_all(text.as_bytes()).unwrap();
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            assert_ne!(self.0.read_line(&mut head).unwrap(), 0, "the connection was closed: {head}");
+        }
+        let head = head.to_lowercase();
+        let length =
+            head.split("content-length: ").nth(1).map_or(0, |l| l.split("\r\n").next().unwrap().parse().unwrap());
+        let mut body = vec![0; if method == "HEAD" || head.contains(" 304 ") { 0 } else { length }];
+        self.0.read_exact(&mut body).unwrap();
+        (head.split(' ').nth(1).unwrap().parse().unwrap(), head, String::from_utf8(body).unwrap())
+    }
+
+    fn get(&mut self, path: &str, headers: &str) -> (u16, String, String) {
+        self.ask("GET", path, headers)
+    }
+}
+
+#[test]
+fn ranges_over_one_connection() {
+    let folder = Folder::new();
+    let server = folder.serve();
+    let mut client = Client::new(&server);
+    let mut body = |range: &str| {
+        let (status, head, body) = client.get("/digits", &format!("Range: bytes={range}\r\n"));
+        (status, head, body)
+    };
+    assert_eq!((body("2-4").0, body("2-4").2.as_str()), (206, "234"));
+    assert!(body("2-4").1.contains("content-range: bytes 2-4/10\r\n"));
+    assert_eq!(body("-3").2, "789");
+    assert_eq!(body("8-").2, "89");
+    let (status, head, _) = body("10-");
+    assert!(status == 416 && head.contains("content-range: bytes */10\r\n"), "{head}");
+    let (status, head, text) = body("8-9,0-1");
+    assert_eq!(status, 206);
+    let boundary = head.split("boundary=").nth(1).unwrap().split("\r\n").next().unwrap();
+    let part = |range, data| {
+        format!(
+            "\r\n--{boundary}\r\nContent-Type: application/octet-stream\r\nContent-Range: bytes {range}/10\r\n\r\n{data}"
+        )
+    };
+    assert_eq!(text, format!("{}{}\r\n--{boundary}--\r\n", part("8-9", "89"), part("0-1", "01")));
+    let (status, head, text) = client.get("/digits", "");
+    assert_eq!((status, text.as_str()), (200, "0123456789"));
+    assert!(head.contains("accept-ranges: bytes\r\n") && head.contains("last-modified: "), "{head}");
+
+    let log = server.requests();
+    assert_eq!(log.len(), 8);
+    assert_eq!((log[6].status, log[6].ranges.as_slice()), (206, &[Span::new(8, 2), Span::new(0, 2)][..]));
+    assert_eq!((log[7].path.as_str(), log[7].bytes, log[7].ranges.len()), ("/digits", 10, 0));
+}
+
+#[test]
+fn validators() {
+    let folder = Folder::new();
+    let server = folder.serve();
+    let mut client = Client::new(&server);
+    let (_, head, _) = client.ask("HEAD", "/digits", "");
+    assert!(head.contains("content-length: 10\r\n"), "{head}");
+    let etag = head.split("etag: ").nth(1).unwrap().split("\r\n").next().unwrap().to_owned();
+    let with = |value: &str| format!("Range: bytes=0-0\r\nIf-Range: {value}\r\n");
+    assert_eq!(client.get("/digits", &with(&etag)).2, "0");
+    assert_eq!(client.get("/digits", &with("\"other\"")).2, "0123456789");
+    assert_eq!(client.get("/digits", &format!("If-None-Match: \"x\", {etag}\r\n")).0, 304);
+    std::fs::write(folder.0.join("root/digits"), b"9876543210").unwrap();
+    std::fs::write(folder.0.join("root/digits"), b"98765432100").unwrap();
+    assert_eq!(client.get("/digits", &with(&etag)).2, "98765432100", "another version");
+}
+
+#[test]
+fn nothing_outside_the_root() {
+    let folder = Folder::new();
+    let root = folder.0.join("root");
+    std::os::unix::fs::symlink("../root-not/secret", root.join("out")).unwrap();
+    std::os::unix::fs::symlink("../root-not", root.join("sub/outdir")).unwrap();
+    std::os::unix::fs::symlink("../digits", root.join("sub/in")).unwrap();
+    let server = folder.serve();
+    let mut client = Client::new(&server);
+    for path in [
+        "/../root-not/secret",
+        "/%2e%2e/root-not/secret",
+        "/sub/../../root-not/secret",
+        "/..%2froot-not/secret",
+        "/out",
+        "/sub/outdir/secret",
+        "/sub/outdir/",
+        "/none",
+        "/digits/x",
+        "/%00",
+        "/%zz",
+    ] {
+        let (status, _, body) = client.get(path, "");
+        assert_eq!(status, 404, "{path}");
+        assert!(!body.contains("secret"), "{path}");
+    }
+    assert_eq!(client.get("/sub/in", "").2, "0123456789");
+    assert_eq!(client.get("//sub/./in", "").2, "0123456789");
+    let (status, head, _) = client.ask("PUT", "/digits", "Content-Length: 0\r\n");
+    assert!(status == 405 && head.contains("allow: get, head\r\n"), "{head}");
+}
+
+#[test]
+fn folders_are_pages_of_links() {
+    let folder = Folder::new();
+    let server = folder.serve();
+    let mut client = Client::new(&server);
+    let (status, head, _) = client.get("/sub", "");
+    assert!(status == 301 && head.contains("location: /sub/\r\n"), "{head}");
+    let (_, head, _) = client.get("//sub", "");
+    assert!(head.contains("location: /sub/\r\n"), "two slashes would name a host: {head}");
+    let (status, head, page) = client.get("/sub/", "");
+    assert!(status == 200 && head.contains("text/html"), "{head}");
+    assert!(page.contains("<a href=\"./a%20%3Cb%3E.txt\">a &lt;b&gt;.txt</a>"), "{page}");
+    assert_eq!(client.get("/sub/./a%20%3Cb%3E.txt", "").2, "x");
+}
+
+#[test]
+fn what_cannot_be_served_is_refused() {
+    let folder = Folder::new();
+    let start = |path: PathBuf| Origin::start(OriginOptions::new(path)).err().unwrap();
+    assert_eq!(start(folder.0.join("none")).kind(), ErrorKind::NotFound);
+    assert_eq!(start(folder.0.join("root/digits")).kind(), ErrorKind::Invalid);
+    let server = folder.serve();
+    let taken = Origin::start(OriginOptions { bind: server.addr(), ..OriginOptions::new(&folder.0) }).err().unwrap();
+    assert!(taken.to_string().contains("another port"), "{taken}");
+    let address = server.addr();
+    server.stop();
+    assert!(TcpStream::connect(address).is_err(), "stopped");
+}
+
+#[derive(Default)]
+struct Collect(Mutex<Vec<(usize, Bytes)>>);
+
+impl Sink for Collect {
+    fn part(&self, index: usize, bytes: Bytes) {
+        self.0.lock().unwrap().push((index, bytes));
+    }
+}
+
+#[test]
+fn our_client_reads_from_far_away() {
+    let folder = Folder::new();
+    let file: Vec<u8> = (0..400_000u32).flat_map(|i| i.to_le_bytes()).collect();
+    std::fs::write(folder.0.join("root/f.root"), &file).unwrap();
+    let called = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&called);
+    let server = Origin::start(OriginOptions {
+        delay: Duration::from_millis(20),
+        bandwidth: Some(400_000_000),
+        log: Some(Arc::new(move |_| {
+            counter.fetch_add(1, Ordering::Relaxed);
+        })),
+        ..OriginOptions::new(folder.0.join("root"))
+    })
+    .unwrap();
+    let rt = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let options = SourceOptions { hosts: Hosts::default(), head: 1000, tail: 1000, ..SourceOptions::default() };
+    let opening = rt.block_on(open(&format!("{}f.root", server.url()), &options, rt.handle())).unwrap();
+    assert!(opening.head == file[..1000] && opening.tail.1 == file[file.len() - 1000..]);
+    assert_eq!(opening.source.stats().round_trips, 2);
+    let spans: Vec<Span> = (0..150).map(|i| Span::new(i * 10_000, 3000)).collect();
+    let sink = Arc::new(Collect::default());
+    rt.block_on(Arc::clone(&opening.source).fetch(spans.clone(), sink.clone())).unwrap();
+    let parts = sink.0.lock().unwrap();
+    assert_eq!(parts.len(), 150);
+    for (i, bytes) in parts.iter() {
+        assert!(*bytes == file[i * 10_000..i * 10_000 + 3000]);
+    }
+    let log = server.requests();
+    assert_eq!(log.iter().map(|r| r.ranges.len()).sum::<usize>(), 152);
+    assert_eq!((log.len(), called.load(Ordering::Relaxed)), (3, 3));
+}

@@ -1,0 +1,82 @@
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple};
+use sapwood::{Array, DType, Values};
+
+/// Numbers of one type in memory of the core's own; `numpy.asarray(buffer)` is a view on it that keeps it alive.
+#[pyclass(frozen, module = "sapwood._core")]
+pub struct Buffer {
+    /// Where the numbers lie. Taken from the vector before it was put away; nothing in Rust reads or writes the
+    /// numbers afterwards, so that Python may.
+    address: usize,
+    values: Values,
+}
+
+impl Buffer {
+    pub fn new(mut values: Values) -> Self {
+        let address = sapwood::with_values!(&mut values, v => v.as_mut_ptr() as usize);
+        Self { address, values }
+    }
+}
+
+#[pymethods]
+impl Buffer {
+    /// numpy's array interface, version 3.
+    #[getter]
+    fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let interface = PyDict::new(py);
+        interface.set_item("version", 3)?;
+        interface.set_item("typestr", typestr(self.values.dtype()))?;
+        interface.set_item("shape", (self.values.len(),))?;
+        interface.set_item("data", (self.address, false))?;
+        Ok(interface)
+    }
+
+    fn __len__(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Bytes of memory.
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.values.nbytes()
+    }
+}
+
+/// numpy's type string: byte order, kind, bytes.
+fn typestr(dtype: DType) -> String {
+    let order = match (dtype.size(), cfg!(target_endian = "little")) {
+        (1, _) => '|',
+        (_, true) => '<',
+        (_, false) => '>',
+    };
+    let kind = match dtype {
+        DType::Bool => 'b',
+        DType::I8 | DType::I16 | DType::I32 | DType::I64 => 'i',
+        DType::U8 | DType::U16 | DType::U32 | DType::U64 => 'u',
+        DType::F32 | DType::F64 => 'f',
+    };
+    format!("{order}{kind}{}", dtype.size())
+}
+
+/// A column as nested tuples, its numbers as [`Buffer`]s:
+/// `("flat", values)`, `("regular", size, entries, content)`, `("list", offsets, content)`,
+/// `("text", offsets, bytes)`, `("record", entries, [(name, content), …])`.
+pub fn column(py: Python<'_>, array: Array) -> PyResult<Bound<'_, PyTuple>> {
+    match array {
+        Array::Flat(values) => ("flat", Buffer::new(values)).into_pyobject(py),
+        Array::Regular { size, len, content } => ("regular", size, len, column(py, *content)?).into_pyobject(py),
+        Array::List { offsets, content } => {
+            ("list", Buffer::new(Values::I64(offsets)), column(py, *content)?).into_pyobject(py)
+        }
+        Array::Text { offsets, bytes } => {
+            ("text", Buffer::new(Values::I64(offsets)), Buffer::new(Values::U8(bytes))).into_pyobject(py)
+        }
+        Array::Record { len, fields } => {
+            let list = PyList::empty(py);
+            for (name, content) in fields {
+                list.append((name, column(py, content)?))?;
+            }
+            ("record", len, list).into_pyobject(py)
+        }
+    }
+}

@@ -1,0 +1,36 @@
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use sapwood::{Error, ErrorKind};
+
+/// What it means when something is not found.
+#[derive(Clone, Copy)]
+pub enum Missing {
+    /// The file.
+    File,
+    /// An object in the file, or a branch in the tree.
+    Key,
+}
+
+/// The Python exception for an error: a class of `sapwood._errors`, with the parts of the error as attributes.
+pub fn exception(py: Python<'_>, error: &Error, missing: Missing) -> PyErr {
+    let class = match (error.kind(), missing) {
+        (ErrorKind::NotFound, Missing::File) => "FileMissingError",
+        (ErrorKind::NotFound, Missing::Key) => "KeyInFileError",
+        (ErrorKind::Invalid, _) => "InvalidError",
+        (ErrorKind::Unsupported, _) => "UnsupportedError",
+        (ErrorKind::Corrupt, _) => "CorruptError",
+        (ErrorKind::Timeout, _) => "StalledError",
+        (ErrorKind::Denied, _) => "DeniedError",
+        _ => "ReadError",
+    };
+    build(py, class, error).unwrap_or_else(|e| e)
+}
+
+fn build(py: Python<'_>, class: &str, error: &Error) -> PyResult<PyErr> {
+    let parts = PyDict::new(py);
+    parts.set_item("file", error.file())?;
+    parts.set_item("branch", error.branch())?;
+    parts.set_item("span", error.span().map(|s| (s.start, s.end())))?;
+    let class = py.import("sapwood._errors")?.getattr(class)?;
+    Ok(PyErr::from_value(class.call((error.to_string(),), Some(&parts))?))
+}

@@ -1,0 +1,115 @@
+use crate::error::{Missing, exception};
+use crate::tree::Tree;
+use crate::wait::wait;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use sapwood::{CacheSize, IoReport, Listing, OpenOptions, Result};
+use std::time::Duration;
+
+/// Opens a file: `cache_size` in bytes (`None` lets the planner choose, 0 turns it off), `timeout` in seconds without
+/// progress, `threads` (0: all cores).
+#[pyfunction]
+#[pyo3(signature = (url, cache_size=None, timeout=60.0, threads=0))]
+pub fn open(py: Python<'_>, url: String, cache_size: Option<u64>, timeout: f64, threads: usize) -> PyResult<File> {
+    let timeout = Duration::try_from_secs_f64(timeout)
+        .map_err(|_| pyo3::exceptions::PyValueError::new_err("timeout is a positive number of seconds"))?;
+    let options = OpenOptions { cache: cache(cache_size), timeout, threads, ..OpenOptions::default() };
+    let opened = wait(py, |_| Ok(()), move || sapwood::File::open(&url, &options))?;
+    opened.map(|inner| File { inner }).map_err(|e| exception(py, &e, Missing::File))
+}
+
+/// The planner's cache from its Python form: bytes, 0 for none, `None` for the planner's choice.
+pub fn cache(bytes: Option<u64>) -> CacheSize {
+    match bytes {
+        None => CacheSize::Auto,
+        Some(0) => CacheSize::Off,
+        Some(n) => CacheSize::Bytes(n),
+    }
+}
+
+/// An open file.
+#[pyclass(frozen, module = "sapwood._core")]
+pub struct File {
+    inner: sapwood::File,
+}
+
+impl File {
+    fn ask<T: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        what: impl FnOnce(&sapwood::File) -> Result<T> + Send + 'static,
+    ) -> PyResult<T> {
+        let file = self.inner.clone();
+        wait(py, |_| Ok(()), move || what(&file))?.map_err(|e| exception(py, &e, Missing::Key))
+    }
+}
+
+/// An object in a file: (path without cycle, cycle, class, title, bytes in the file, bytes of the object).
+type Row = (String, i16, String, String, u64, u32);
+
+fn row(l: Listing) -> Row {
+    (l.path, l.key.cycle, l.key.class, l.key.title, l.key.span.len, l.key.object_len)
+}
+
+#[pymethods]
+impl File {
+    /// The URL or path, without credentials.
+    #[getter]
+    fn url(&self) -> &str {
+        self.inner.url()
+    }
+
+    /// Bytes of the file.
+    #[getter]
+    fn size(&self) -> u64 {
+        self.inner.size()
+    }
+
+    /// The objects of a directory, and of those below: (path, cycle, class, title, bytes in the file, bytes).
+    fn list(&self, py: Python<'_>, directory: String, recursive: bool) -> PyResult<Vec<Row>> {
+        Ok(self.ask(py, move |f| f.list(&directory, recursive))?.into_iter().map(row).collect())
+    }
+
+    /// One object, by path with or without cycle.
+    fn find(&self, py: Python<'_>, path: String) -> PyResult<Row> {
+        self.ask(py, move |f| f.find(&path)).map(row)
+    }
+
+    /// A tree, by path with or without cycle.
+    fn tree(&self, py: Python<'_>, path: String) -> PyResult<Tree> {
+        self.ask(py, move |f| f.tree(&path)).map(Tree::new)
+    }
+
+    /// What opening and all scans so far did on the wire.
+    fn io<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        io_report(py, &self.inner.io())
+    }
+}
+
+/// A report of input and output as a dict: numbers, bytes and seconds.
+pub fn io_report<'py>(py: Python<'py>, r: &IoReport) -> PyResult<Bound<'py, PyDict>> {
+    let d = PyDict::new(py);
+    let counts = [
+        ("requests", r.requests),
+        ("ranges", r.ranges),
+        ("round_trips", r.round_trips),
+        ("bytes_fetched", r.bytes_fetched),
+        ("bytes_wanted", r.bytes_wanted),
+        ("baskets", r.baskets),
+        ("unzipped_bytes", r.unzipped_bytes),
+        ("connections", r.connections),
+    ];
+    for (name, value) in counts {
+        d.set_item(name, value)?;
+    }
+    let seconds = [
+        ("seconds", r.seconds),
+        ("wait_seconds", r.wait_seconds),
+        ("unzip_seconds", r.unzip_seconds),
+        ("decode_seconds", r.decode_seconds),
+    ];
+    for (name, value) in seconds {
+        d.set_item(name, value)?;
+    }
+    Ok(d)
+}

@@ -1,0 +1,138 @@
+use crate::column::column;
+use crate::error::{Missing, exception};
+use crate::file::io_report;
+use crate::meter::Meter;
+use crate::wait::wait;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use sapwood::{IoReport, ScanOptions, StepSize};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The step size from its Python form.
+pub fn step(unit: &str, size: u64) -> PyResult<StepSize> {
+    match unit {
+        "all" => Ok(StepSize::All),
+        "cluster" => Ok(StepSize::Cluster),
+        "entries" => Ok(StepSize::Entries(size)),
+        "bytes" => Ok(StepSize::Bytes(size)),
+        other => Err(PyValueError::new_err(format!("no step unit {other:?}: all, cluster, entries or bytes"))),
+    }
+}
+
+/// One pass over entries of some branches: an iterator of (start, stop, columns).
+#[pyclass(frozen, weakref, module = "sapwood._core")]
+pub struct Scan {
+    state: Mutex<State>,
+    cancel: Arc<AtomicBool>,
+    meter: Meter,
+}
+
+enum State {
+    Idle(Box<sapwood::Scan>),
+    /// A thread waits for the next batch.
+    Busy,
+    /// Nothing more to come: the report is what is left.
+    Over(IoReport),
+}
+
+impl Scan {
+    pub fn begin(
+        py: Python<'_>,
+        tree: sapwood::Tree,
+        mut options: ScanOptions,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        let meter = Meter::attach(&mut options, progress);
+        let cancel = options.cancel.clone();
+        let begun = wait(py, |_| Ok(()), move || tree.scan(&options));
+        if begun.is_err() {
+            cancel.store(true, Ordering::Relaxed);
+        }
+        let scan = begun?.map_err(|e| exception(py, &e, Missing::Key))?;
+        Ok(Self { state: Mutex::new(State::Idle(Box::new(scan))), cancel, meter })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// First entry, entry behind the last, and a column per branch.
+type Step<'py> = (u64, u64, Bound<'py, PyList>);
+
+#[pymethods]
+impl Scan {
+    fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        this
+    }
+
+    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Step<'py>>> {
+        let state = std::mem::replace(&mut *self.lock(), State::Busy);
+        let mut scan = match state {
+            State::Idle(scan) => scan,
+            State::Busy => return Err(PyRuntimeError::new_err("another thread waits for this scan's next batch")),
+            over => {
+                *self.lock() = over;
+                return Ok(None);
+            }
+        };
+        let waited = wait(
+            py,
+            |py| self.meter.tell(py),
+            move || {
+                let item = scan.next();
+                (scan, item)
+            },
+        );
+        let (scan, item) = match waited {
+            Ok(both) => both,
+            Err(e) => {
+                self.cancel.store(true, Ordering::Relaxed);
+                *self.lock() = State::Over(IoReport::default());
+                return Err(e);
+            }
+        };
+        match item {
+            Some(Ok(batch)) => {
+                *self.lock() = State::Idle(scan);
+                let columns = PyList::empty(py);
+                for c in batch.columns {
+                    columns.append(column(py, c)?)?;
+                }
+                self.meter.tell(py)?;
+                Ok(Some((batch.entries.start, batch.entries.end, columns)))
+            }
+            Some(Err(e)) => {
+                *self.lock() = State::Over(scan.report());
+                // a branch is found before the scan begins: what is missing now is the file
+                Err(exception(py, &e, Missing::File))
+            }
+            None => {
+                *self.lock() = State::Over(scan.report());
+                self.meter.tell(py)?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// Stops reading; what is under way is dropped.
+    fn close(&self) {
+        self.cancel.store(true, Ordering::Relaxed);
+        let mut state = self.lock();
+        if let State::Idle(scan) = &*state {
+            *state = State::Over(scan.report());
+        }
+    }
+
+    /// What the scan has done so far, as a dict.
+    fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let report = match &*self.lock() {
+            State::Idle(scan) => scan.report(),
+            State::Over(report) => report.clone(),
+            State::Busy => return Err(PyRuntimeError::new_err("another thread waits for this scan's next batch")),
+        };
+        io_report(py, &report)
+    }
+}

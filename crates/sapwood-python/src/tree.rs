@@ -1,0 +1,175 @@
+use crate::draw::{Drawn, draw};
+use crate::error::{Missing, exception};
+use crate::file::cache;
+use crate::scan::{Scan, step};
+use pyo3::exceptions::PyIndexError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use sapwood::{Branch, ScanOptions, TreeHeader};
+
+/// A tree's header, and the way to its values. Branches are named by their number.
+#[pyclass(frozen, module = "sapwood._core")]
+pub struct Tree {
+    inner: sapwood::Tree,
+}
+
+impl Tree {
+    pub fn new(inner: sapwood::Tree) -> Self {
+        Self { inner }
+    }
+
+    fn header(&self) -> &TreeHeader {
+        self.inner.header()
+    }
+
+    fn branch_header(&self, branch: usize) -> PyResult<&Branch> {
+        let n = self.header().branches.len();
+        self.header().branches.get(branch).ok_or_else(|| PyIndexError::new_err(format!("branch {branch} of {n}")))
+    }
+}
+
+/// A branch's place in the tree: (number, bare name, path with `/`, number of the parent, numbers of the children).
+type Place = (usize, String, String, Option<usize>, Vec<usize>);
+
+#[pymethods]
+impl Tree {
+    /// Path in the file.
+    #[getter]
+    fn path(&self) -> &str {
+        self.inner.path()
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        &self.header().name
+    }
+
+    #[getter]
+    fn title(&self) -> &str {
+        &self.header().title
+    }
+
+    #[getter]
+    fn class_name(&self) -> &str {
+        &self.header().class
+    }
+
+    #[getter]
+    fn entries(&self) -> u64 {
+        self.inner.entries()
+    }
+
+    /// Bytes of all branches: not compressed, and in the file.
+    #[getter]
+    fn bytes(&self) -> (u64, u64) {
+        (self.header().total_bytes, self.header().zip_bytes)
+    }
+
+    /// First entries of the clusters, and the number of entries behind the last.
+    #[getter]
+    fn clusters(&self) -> Vec<u64> {
+        self.inner.clusters().to_vec()
+    }
+
+    /// Names for expressions: (name, expression).
+    #[getter]
+    fn aliases(&self) -> Vec<(String, String)> {
+        self.header().aliases.clone()
+    }
+
+    /// All branches in the tree's order, parents before children.
+    fn branches(&self) -> PyResult<Vec<Place>> {
+        let place = |&i: &usize| {
+            let b = self.branch_header(i)?;
+            Ok((i, b.name.clone(), self.inner.name_of(i), b.parent, b.children.clone()))
+        };
+        self.inner.order().iter().map(place).collect()
+    }
+
+    /// The number of a branch by bare name or path.
+    fn find(&self, py: Python<'_>, name: &str) -> PyResult<usize> {
+        self.inner.find(name).map_err(|e| exception(py, &e, Missing::Key))
+    }
+
+    /// The C++ type.
+    fn type_name(&self, branch: usize) -> PyResult<String> {
+        self.branch_header(branch)?;
+        Ok(self.inner.type_name(branch))
+    }
+
+    /// The type of the column that the branch becomes, in words such as `var * float32`.
+    ///
+    /// Raises UnsupportedError with the reason where the branch cannot be read.
+    fn column_type(&self, py: Python<'_>, branch: usize) -> PyResult<String> {
+        self.branch_header(branch)?;
+        self.inner.column_type(branch).map(|t| t.to_string()).map_err(|e| exception(py, &e, Missing::Key))
+    }
+
+    /// A branch's header as a dict.
+    fn branch<'py>(&self, py: Python<'py>, branch: usize) -> PyResult<Bound<'py, PyDict>> {
+        let b = self.branch_header(branch)?;
+        let d = PyDict::new(py);
+        d.set_item("title", &b.title)?;
+        d.set_item("class_name", &b.class)?;
+        d.set_item("compression", b.compression)?;
+        d.set_item("basket_size", b.basket_size)?;
+        d.set_item("split_level", b.split_level)?;
+        d.set_item("entries", b.entries)?;
+        d.set_item("total_bytes", b.total_bytes)?;
+        d.set_item("zip_bytes", b.zip_bytes)?;
+        // the basket that was being filled when the tree was written may lie in the tree's header
+        let n = b.embedded.iter().map(|(number, _)| number + 1).fold(b.write_basket, usize::max);
+        d.set_item("num_baskets", n)?;
+        d.set_item("basket_bytes", b.basket_bytes.iter().take(n).collect::<Vec<_>>())?;
+        d.set_item("basket_entry", b.basket_entry.iter().take(n).collect::<Vec<_>>())?;
+        d.set_item("basket_seek", b.basket_seek.iter().take(n).collect::<Vec<_>>())?;
+        Ok(d)
+    }
+
+    /// Begins a scan of the branches over entries `start..stop`, in steps of `unit` ("all", "cluster", "entries",
+    /// "bytes") of `size`; `progress(entries, total, bytes)` is called now and then.
+    #[pyo3(signature = (branches, start, stop, unit="all", size=0, cache_size=None, threads=0, progress=None))]
+    #[allow(clippy::too_many_arguments)]
+    fn scan(
+        &self,
+        py: Python<'_>,
+        branches: Vec<usize>,
+        start: u64,
+        stop: u64,
+        unit: &str,
+        size: u64,
+        cache_size: Option<u64>,
+        threads: usize,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Scan> {
+        for &b in &branches {
+            self.branch_header(b)?;
+        }
+        let options = ScanOptions { branches, step: step(unit, size)?, ..options(start, stop, cache_size, threads) };
+        Scan::begin(py, self.inner.clone(), options, progress)
+    }
+
+    /// A histogram of `expression` (TTree::Draw's language) for entries `start..stop`, on axes `bins` of
+    /// (number, low, high), x first; without any, one dimension whose axis follows from the values.
+    #[pyo3(signature = (expression, cut, bins, start, stop, cache_size=None, threads=0, progress=None))]
+    #[allow(clippy::too_many_arguments)]
+    fn draw(
+        &self,
+        py: Python<'_>,
+        expression: &str,
+        cut: &str,
+        bins: Vec<(usize, f64, f64)>,
+        start: u64,
+        stop: u64,
+        cache_size: Option<u64>,
+        threads: usize,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Drawn> {
+        draw(py, &self.inner, expression, cut, &bins, options(start, stop, cache_size, threads), progress)
+    }
+}
+
+fn options(start: u64, stop: u64, cache_size: Option<u64>, threads: usize) -> ScanOptions {
+    let cache = cache_size.map(|bytes| cache(Some(bytes)));
+    ScanOptions { entries: Some(start..stop), cache, threads, ..ScanOptions::default() }
+}

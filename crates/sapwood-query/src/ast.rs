@@ -1,0 +1,185 @@
+//! What an expression says, before anything is known of the tree.
+
+use sapwood_span::Result;
+use std::fmt;
+
+/// A binary operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Op {
+    Or,
+    And,
+    BitOr,
+    BitAnd,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    Equal,
+    NotEqual,
+    Add,
+    Subtract,
+    Remainder,
+    ShiftLeft,
+    ShiftRight,
+    Multiply,
+    Divide,
+    Power,
+}
+
+impl Op {
+    /// Whether the result is 0 or 1.
+    pub(crate) fn is_logical(self) -> bool {
+        use Op::*;
+        matches!(self, Or | And | Less | LessEqual | Greater | GreaterEqual | Equal | NotEqual)
+    }
+
+    /// Whether this is one of `< <= > >= == !=`.
+    pub(crate) fn is_comparison(self) -> bool {
+        self.is_logical() && !matches!(self, Op::Or | Op::And)
+    }
+}
+
+/// What is known of a row without reading a branch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Special {
+    /// `Entry$`
+    Entry,
+    /// `LocalEntry$`
+    LocalEntry,
+    /// `Entries$`
+    Entries,
+    /// `Iteration$`
+    Iteration,
+    /// `Length$` without an argument
+    Length,
+}
+
+/// One pair of brackets behind a name.
+#[derive(Clone, Debug)]
+pub(crate) enum Index {
+    /// `[]`
+    All,
+    /// `[expression]`
+    At(Ast),
+}
+
+/// An expression and the byte of the text where it (or its operator) stands.
+#[derive(Clone, Debug)]
+pub(crate) struct Ast {
+    pub kind: AstKind,
+    pub at: usize,
+    /// Levels below this one, bounded by the parser: walking an `Ast` cannot exhaust the stack.
+    pub depth: usize,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum AstKind {
+    Number(f64, bool),
+    Text(String),
+    /// A branch (or, when `plain`, perhaps a constant) with its indices.
+    Name {
+        name: String,
+        indices: Vec<Index>,
+        plain: bool,
+    },
+    /// `@v.size()`, `v.size()`, `s.length()`.
+    Size(String),
+    Special(Special),
+    Negate(Box<Ast>),
+    Not(Box<Ast>),
+    Binary(Op, Box<Ast>, Box<Ast>),
+    Select(Box<Ast>, Box<Ast>, Box<Ast>),
+    Call(String, Vec<Ast>),
+}
+
+impl Ast {
+    /// Calls `f` with this node and every node below it, in order of appearance.
+    pub(crate) fn walk<'a>(&'a self, f: &mut impl FnMut(&'a Ast)) {
+        f(self);
+        match &self.kind {
+            AstKind::Number(..) | AstKind::Text(_) | AstKind::Size(_) | AstKind::Special(_) => {}
+            AstKind::Name { indices, .. } => {
+                for i in indices {
+                    if let Index::At(a) = i {
+                        a.walk(f);
+                    }
+                }
+            }
+            AstKind::Negate(a) | AstKind::Not(a) => a.walk(f),
+            AstKind::Binary(_, a, b) => {
+                a.walk(f);
+                b.walk(f);
+            }
+            AstKind::Select(a, b, c) => {
+                a.walk(f);
+                b.walk(f);
+                c.walk(f);
+            }
+            AstKind::Call(_, args) => args.iter().for_each(|a| a.walk(f)),
+        }
+    }
+}
+
+/// A parsed expression in the language of TTree::Draw.
+///
+/// It knows nothing of a tree yet; [`crate::Query`] binds it to one.
+#[derive(Clone)]
+pub struct Expr {
+    pub(crate) text: String,
+    pub(crate) ast: Ast,
+}
+
+impl Expr {
+    /// Parses one expression: `sqrt(px**2+py**2)`.
+    ///
+    /// # Errors
+    /// `Invalid`, showing the text with a caret below the place that makes no sense.
+    pub fn parse(text: &str) -> Result<Self> {
+        crate::parse::parse(text)
+    }
+
+    /// Parses several expressions separated by colons, as TTree::Draw and TTree::Scan take them:
+    /// `x:y:c?1:2` are three.
+    ///
+    /// # Errors
+    /// As [`Expr::parse`].
+    pub fn parse_list(text: &str) -> Result<Vec<Self>> {
+        crate::parse::parse_list(text)
+    }
+
+    /// The text this was parsed from, trimmed.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The branch names it mentions, each once, in order of appearance.
+    ///
+    /// The constants `pi`, `true` and `false` are not among them, although [`crate::Query`] prefers
+    /// a branch of that name where the tree has one: ask [`crate::Query::names`] for what is read.
+    pub fn names(&self) -> Vec<String> {
+        let mut out: Vec<String> = Vec::new();
+        self.ast.walk(&mut |a| {
+            let name = match &a.kind {
+                AstKind::Name { name, plain, .. } if !(*plain && crate::function::constant(name).is_some()) => name,
+                AstKind::Size(name) => name,
+                _ => return,
+            };
+            if !out.contains(name) {
+                out.push(name.clone());
+            }
+        });
+        out
+    }
+}
+
+impl fmt::Display for Expr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl fmt::Debug for Expr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Expr({:?})", self.text)
+    }
+}

@@ -1,0 +1,350 @@
+//! Expressions to a program: names to columns, brackets to steps, rows to spaces.
+
+use crate::ast::{Ast, AstKind, Expr, Index, Op, Special};
+use crate::function::{callable_names, constant, function, nullary};
+use crate::number::to_i64;
+use crate::program::{Access, Aggregate, Fold, Level, Node, NodeKind, Output, Program, Space, Step, TextNode};
+use crate::shape::{Dim, Kind, Schema, Shape};
+use crate::text::{error_at, kind_at, near_misses};
+use sapwood_column::DType;
+use sapwood_span::{Error, ErrorKind, Result};
+
+/// Binds expressions and a selection to what a tree offers.
+pub(crate) fn bind<S: Schema + ?Sized>(exprs: &[Expr], cut: Option<&Expr>, schema: &S) -> Result<Program> {
+    let mut b = Binder { schema, columns: Vec::new(), spaces: vec![Space::default()], text: "" };
+    let mut outputs = Vec::with_capacity(exprs.len());
+    for e in exprs {
+        b.text = &e.text;
+        outputs.push(b.output(&e.ast)?);
+    }
+    let cut = match cut {
+        Some(e) => {
+            b.text = &e.text;
+            Some(b.number(&e.ast, 0)?)
+        }
+        None => None,
+    };
+    Ok(Program { columns: b.columns, spaces: b.spaces, outputs, cut })
+}
+
+struct Binder<'a, S: ?Sized> {
+    schema: &'a S,
+    columns: Vec<(String, Shape)>,
+    spaces: Vec<Space>,
+    text: &'a str,
+}
+
+enum Value {
+    Number(Node),
+    Text(TextNode, Level),
+}
+
+fn constant_node(value: f64, integer: bool) -> Node {
+    Node { kind: NodeKind::Number(value), level: Level::Constant, integer }
+}
+
+impl<'a, S: Schema + ?Sized> Binder<'a, S> {
+    fn error(&self, at: usize, message: &str) -> Error {
+        error_at(self.text, at, message)
+    }
+
+    fn output(&mut self, ast: &Ast) -> Result<(Output, Node)> {
+        Ok(match self.value(ast, 0)? {
+            Value::Text(t, level) => {
+                (Output::Text(t), Node { kind: NodeKind::Number(f64::NAN), level, integer: false })
+            }
+            Value::Number(node) => match node.kind {
+                NodeKind::Access(a) if !self.spaces[0].accesses[a].is_computed() => (Output::Plain(a), node),
+                _ => (Output::Computed, node),
+            },
+        })
+    }
+
+    fn number(&mut self, ast: &Ast, space: usize) -> Result<Node> {
+        match self.value(ast, space)? {
+            Value::Number(n) => Ok(n),
+            Value::Text(..) => {
+                let message =
+                    "a string is not a number; compare it with == or !=, or search it with strstr(text, part)";
+                Err(self.error(ast.at, message))
+            }
+        }
+    }
+
+    fn value(&mut self, ast: &Ast, space: usize) -> Result<Value> {
+        let node = match &ast.kind {
+            AstKind::Number(x, integer) => constant_node(*x, *integer),
+            AstKind::Text(s) => {
+                return Ok(Value::Text(TextNode::Literal(s.clone().into_bytes()), Level::Constant));
+            }
+            AstKind::Name { name, indices, plain } => return self.name(ast, name, indices, *plain, space),
+            AstKind::Size(name) => self.size(ast, name)?,
+            AstKind::Special(s) => special(*s),
+            AstKind::Negate(a) => {
+                let a = self.number(a, space)?;
+                Node { level: a.level, integer: a.integer, kind: NodeKind::Negate(Box::new(a)) }
+            }
+            AstKind::Not(a) => {
+                let a = self.number(a, space)?;
+                Node { level: a.level, integer: true, kind: NodeKind::Not(Box::new(a)) }
+            }
+            AstKind::Binary(op, a, b) => self.binary(ast, *op, a, b, space)?,
+            AstKind::Select(c, a, b) => {
+                let (c, a, b) = (self.number(c, space)?, self.number(a, space)?, self.number(b, space)?);
+                Node {
+                    level: c.level.max(a.level).max(b.level),
+                    integer: a.integer && b.integer,
+                    kind: NodeKind::Select(Box::new(c), Box::new(a), Box::new(b)),
+                }
+            }
+            AstKind::Call(name, args) => self.call(ast, name, args, space)?,
+        };
+        Ok(Value::Number(node))
+    }
+
+    fn binary(&mut self, ast: &Ast, op: Op, a: &Ast, b: &Ast, space: usize) -> Result<Node> {
+        let (a_at, b_at) = (a.at, b.at);
+        let (a, b) = match (self.value(a, space)?, self.value(b, space)?) {
+            (Value::Number(a), Value::Number(b)) => (a, b),
+            (Value::Text(left, l), Value::Text(right, r)) if matches!(op, Op::Equal | Op::NotEqual) => {
+                let kind = NodeKind::TextEqual { equal: op == Op::Equal, left, right };
+                return Ok(Node { kind, level: l.max(r).max(Level::Entry), integer: true });
+            }
+            (Value::Text(..), Value::Text(..)) => {
+                return Err(self.error(ast.at, "strings can only be compared with == and !="));
+            }
+            (Value::Text(..), Value::Number(_)) => {
+                return Err(self.error(a_at, "the left side is a string, the right side is a number"));
+            }
+            (Value::Number(_), Value::Text(..)) => {
+                return Err(self.error(b_at, "the left side is a number, the right side is a string"));
+            }
+        };
+        let whole = matches!(op, Op::Remainder | Op::BitAnd | Op::BitOr | Op::ShiftLeft | Op::ShiftRight);
+        let kept = matches!(op, Op::Add | Op::Subtract | Op::Multiply) && a.integer && b.integer;
+        Ok(Node {
+            level: a.level.max(b.level),
+            integer: op.is_logical() || whole || kept,
+            kind: NodeKind::Binary(op, Box::new(a), Box::new(b)),
+        })
+    }
+
+    fn shape(&mut self, name: &str) -> Option<usize> {
+        if let Some(i) = self.columns.iter().position(|(n, _)| n == name) {
+            return Some(i);
+        }
+        let shape = self.schema.shape(name)?;
+        self.columns.push((name.to_string(), shape));
+        Some(self.columns.len() - 1)
+    }
+
+    fn unknown(&self, at: usize, name: &str) -> Error {
+        let names = self.schema.names();
+        let near = near_misses(name, names.iter().map(String::as_str));
+        let message = match near.as_slice() {
+            [] => format!("there is no branch {name} that an expression can read"),
+            near => format!("there is no branch {name} that an expression can read; did you mean {}?", near.join(", ")),
+        };
+        kind_at(ErrorKind::NotFound, self.text, at, &message)
+    }
+
+    fn name(&mut self, ast: &Ast, name: &str, indices: &[Index], plain: bool, space: usize) -> Result<Value> {
+        let Some(column) = self.shape(name) else {
+            return match constant(name) {
+                Some(value) if plain && indices.is_empty() => Ok(Value::Number(constant_node(value, name != "pi"))),
+                _ => Err(self.unknown(ast.at, name)),
+            };
+        };
+        let shape = self.columns[column].1.clone();
+        let (steps, level) = self.steps(ast, name, &shape, indices, space)?;
+        let free = steps.iter().filter(|s| matches!(s, Step::Free(_))).count();
+        let target = &mut self.spaces[space];
+        target.dims = target.dims.max(free);
+        target.accesses.push(Access { column, steps, level });
+        let access = target.accesses.len() - 1;
+        Ok(match shape.kind {
+            Kind::Text => Value::Text(TextNode::Access(access), level),
+            Kind::Number(dtype) => Value::Number(Node {
+                kind: NodeKind::Access(access),
+                level,
+                integer: !matches!(dtype, DType::F32 | DType::F64),
+            }),
+        })
+    }
+
+    /// One step per level of nesting; levels without brackets become instances.
+    fn steps(
+        &mut self,
+        ast: &Ast,
+        name: &str,
+        shape: &Shape,
+        indices: &[Index],
+        space: usize,
+    ) -> Result<(Vec<Step>, Level)> {
+        let mut level = Level::Entry;
+        let mut steps = Vec::with_capacity(shape.dims.len());
+        let mut free = 0;
+        let mut computed = false;
+        for (i, dim) in shape.dims.iter().enumerate() {
+            let index = match indices.get(i) {
+                None | Some(Index::All) => {
+                    if computed && *dim == Dim::Jagged {
+                        let message = format!("{name}: a computed index cannot be followed by all items of a list");
+                        return Err(self.error(ast.at, &message));
+                    }
+                    level = Level::Row;
+                    steps.push(Step::Free(free));
+                    free += 1;
+                    continue;
+                }
+                Some(Index::At(index)) => index,
+            };
+            let node = self.number(index, space)?;
+            if node.level != Level::Constant {
+                level = level.max(node.level);
+                computed = true;
+                steps.push(Step::Computed(Box::new(node)));
+                continue;
+            }
+            let item = to_i64(crate::eval::constant_value(&node));
+            let Ok(item) = usize::try_from(item) else {
+                let message = format!("{name} has no item {item}; the last one is [Length$({name})-1]");
+                return Err(self.error(index.at, &message));
+            };
+            if let Dim::Fixed(n) = dim
+                && item >= *n
+            {
+                let message = format!("{name} has {n} items here, the last one is [{}]", n.saturating_sub(1));
+                return Err(self.error(index.at, &message));
+            }
+            steps.push(Step::At(item));
+        }
+        self.check_spare(ast, name, shape, indices)?;
+        Ok((steps, level))
+    }
+
+    /// A scalar may be written `s[0]` or `s[]`; otherwise there must not be more brackets than levels.
+    fn check_spare(&self, ast: &Ast, name: &str, shape: &Shape, indices: &[Index]) -> Result<()> {
+        let spare = indices.get(shape.dims.len()..).unwrap_or(&[]);
+        let harmless = shape.dims.is_empty()
+            && spare.len() == 1
+            && match &spare[0] {
+                Index::All => true,
+                Index::At(a) => matches!(a.kind, AstKind::Number(x, _) if x == 0.0),
+            };
+        if spare.is_empty() || harmless {
+            return Ok(());
+        }
+        let levels = shape.dims.len();
+        Err(self.error(ast.at, &format!("{name} has {} indices, but the branch has {levels}", indices.len())))
+    }
+
+    fn size(&mut self, ast: &Ast, name: &str) -> Result<Node> {
+        let Some(column) = self.shape(name) else { return Err(self.unknown(ast.at, name)) };
+        Ok(Node { kind: NodeKind::Size(column), level: Level::Entry, integer: true })
+    }
+
+    fn call(&mut self, ast: &Ast, name: &str, args: &[Ast], space: usize) -> Result<Node> {
+        if let Some(node) = self.special_call(ast, name, args, space)? {
+            return Ok(node);
+        }
+        if let Some(value) = nullary(name)
+            && args.is_empty()
+        {
+            return Ok(constant_node(value, false));
+        }
+        let Some(f) = function(name) else {
+            let near = near_misses(name, callable_names());
+            let hint = match near.as_slice() {
+                [] => String::new(),
+                near => format!("; did you mean {}?", near.join(", ")),
+            };
+            return Err(kind_at(ErrorKind::NotFound, self.text, ast.at, &format!("there is no function {name}{hint}")));
+        };
+        self.arity(ast, name, args, &[f.kernel.arity()])?;
+        let nodes = args.iter().map(|a| self.number(a, space)).collect::<Result<Vec<_>>>()?;
+        Ok(Node {
+            level: nodes.iter().map(|n| n.level).max().unwrap_or(Level::Constant),
+            integer: f.integer && (nodes.iter().all(|n| n.integer) || f.kernel.arity() == 1 && f.name != "abs"),
+            kind: NodeKind::Call(f.kernel, nodes),
+        })
+    }
+
+    fn arity(&self, ast: &Ast, name: &str, args: &[Ast], allowed: &[usize]) -> Result<()> {
+        if allowed.contains(&args.len()) {
+            return Ok(());
+        }
+        let counts: Vec<String> = allowed.iter().map(usize::to_string).collect();
+        let message = format!("{name} takes {} argument(s), not {}", counts.join(" or "), args.len());
+        Err(self.error(ast.at, &message))
+    }
+
+    fn special_call(&mut self, ast: &Ast, name: &str, args: &[Ast], space: usize) -> Result<Option<Node>> {
+        let (fold, conditional) = match name {
+            "Sum$" => (Fold::Sum, false),
+            "Max$" => (Fold::Max, false),
+            "Min$" => (Fold::Min, false),
+            "Length$" => (Fold::Length, false),
+            "MaxIf$" => (Fold::Max, true),
+            "MinIf$" => (Fold::Min, true),
+            "Alt$" => return self.alternative(ast, args, space).map(Some),
+            "strstr" => return self.find(ast, args, space).map(Some),
+            _ => return Ok(None),
+        };
+        self.arity(ast, name, args, &[if conditional { 2 } else { 1 }])?;
+        let space = self.new_space();
+        let body = match (fold, self.value(&args[0], space)?) {
+            (_, Value::Number(n)) => n,
+            (Fold::Length, Value::Text(_, level)) => Node { level, ..constant_node(0.0, true) },
+            (_, Value::Text(..)) => return Err(self.error(args[0].at, &format!("{name} wants numbers, not strings"))),
+        };
+        let condition = if conditional { Some(self.number(&args[1], space)?) } else { None };
+        let integer = fold == Fold::Length || body.integer;
+        let aggregate = Aggregate { fold, space, body, condition };
+        Ok(Some(Node { kind: NodeKind::Aggregate(Box::new(aggregate)), level: Level::Entry, integer }))
+    }
+
+    fn new_space(&mut self) -> usize {
+        self.spaces.push(Space::default());
+        self.spaces.len() - 1
+    }
+
+    fn alternative(&mut self, ast: &Ast, args: &[Ast], space: usize) -> Result<Node> {
+        self.arity(ast, "Alt$", args, &[2])?;
+        let inner = self.new_space();
+        let body = self.number(&args[0], inner)?;
+        let dims = self.spaces[space].dims;
+        let seen = self.spaces[space].accesses.len();
+        let otherwise = self.number(&args[1], space)?;
+        let grown = self.spaces[space].accesses[seen..].iter().any(|a| a.level == Level::Row);
+        if grown || self.spaces[space].dims > dims {
+            return Err(self.error(args[1].at, "the second argument of Alt$ cannot be an array"));
+        }
+        Ok(Node {
+            integer: body.integer && otherwise.integer,
+            level: Level::Row,
+            kind: NodeKind::Alternative { space: inner, body: Box::new(body), otherwise: Box::new(otherwise) },
+        })
+    }
+
+    fn find(&mut self, ast: &Ast, args: &[Ast], space: usize) -> Result<Node> {
+        self.arity(ast, "strstr", args, &[2])?;
+        match (self.value(&args[0], space)?, self.value(&args[1], space)?) {
+            (Value::Text(a, l), Value::Text(b, r)) => {
+                Ok(Node { kind: NodeKind::TextFind(a, b), level: l.max(r).max(Level::Entry), integer: true })
+            }
+            _ => Err(self.error(ast.at, "strstr wants two strings")),
+        }
+    }
+}
+
+fn special(s: Special) -> Node {
+    let (kind, level) = match s {
+        Special::Entry => (NodeKind::EntryNumber, Level::Entry),
+        Special::LocalEntry => (NodeKind::LocalEntry, Level::Entry),
+        Special::Entries => (NodeKind::TotalEntries, Level::Entry),
+        Special::Iteration => (NodeKind::Iteration, Level::Row),
+        Special::Length => (NodeKind::RowCount, Level::Entry),
+    };
+    Node { kind, level, integer: true }
+}

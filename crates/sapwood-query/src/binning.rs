@@ -1,0 +1,132 @@
+//! Limits by what the values are, when none were asked for.
+
+use crate::hist::Axis;
+use sapwood_span::Result;
+
+/// Bins of an automatic histogram of real numbers, as in ROOT.
+const BINS: usize = 100;
+
+/// The limits ROOT gives a histogram that was filled without binning, measured with 6.40.
+///
+/// Real numbers: a tenth of the range is added on either side (not across zero), the bin width is
+/// rounded up to 1, 2 or 5 times a power of ten, the limits are rounded inwards to it, and at least
+/// a hundredth of the range stays on either side; 100 bins. Whole numbers: bins are a whole number
+/// wide, begin at whole numbers, and a twentieth of the range (at least 1) is added (ROOT's own
+/// limits for them are the same for small ranges and differ by a few units for large ones).
+/// Values that are all the same (to 13 digits) get a range of one on either side.
+///
+/// # Errors
+/// `Invalid` when the limits are not finite.
+pub fn automatic_axis(min: f64, max: f64, integer: bool) -> Result<Axis> {
+    let magnitude = min.abs().max(max.abs());
+    let (min, max) = if max - min <= (magnitude * 1e-13).max(1e-300) {
+        let room = 1f64.max(magnitude * 1e-10).ceil();
+        (min - room, max + room)
+    } else {
+        (min, max)
+    };
+    // Beyond 2^53 doubles are further than 1 apart.
+    if integer && magnitude < 1e15 {
+        return integer_axis(min, max);
+    }
+    let range = max - min;
+    let (mut low, mut high) = (min - 0.1 * range, max + 0.1 * range);
+    if low < 0.0 && min >= 0.0 {
+        low = 0.0;
+    }
+    if high > 0.0 && max <= 0.0 {
+        high = 0.0;
+    }
+    let step = round_up((high - low) / BINS as f64);
+    if step > 0.0 && step.is_finite() {
+        // A hair of tolerance: 2.6 / 0.05 is 52.000000000000004.
+        low = (low / step - 1e-9).ceil() * step;
+        high = (high / step + 1e-9).floor() * step;
+    }
+    low = low.min(min - 0.01 * range);
+    high = high.max(max + 0.01 * range);
+    Axis::new(BINS, low, high)
+}
+
+fn integer_axis(min: f64, max: f64) -> Result<Axis> {
+    let range = max - min;
+    let margin = (0.05 * range).floor().max(1.0);
+    let least = (0.01 * range).ceil().max(1.0);
+    let low = if min >= 0.0 && min < margin { (min - least).max(-least) } else { min - margin };
+    let high = if max <= 0.0 && -max < margin { max + least } else { max + margin };
+    let width = ((high - low) / BINS as f64).floor().max(1.0);
+    let bins = ((high - low) / width).ceil();
+    Axis::new(bins as usize, low, low + bins * width)
+}
+
+/// The smallest of 1, 2, 5 times a power of ten that is not below `x`.
+pub(crate) fn round_up(x: f64) -> f64 {
+    let power = 10f64.powi(x.log10().floor() as i32);
+    let digit = x / power;
+    let rounded = [1.0, 2.0, 5.0].into_iter().find(|d| digit <= d * (1.0 + 1e-9)).unwrap_or(10.0);
+    rounded * power
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Minimum, maximum, and the bins and limits that ROOT 6.40 chose.
+    const REAL: [(f64, f64, f64, f64); 18] = [
+        (0.0, 1.0, -0.01, 1.1),
+        (0.0, 10.0, -0.1, 11.0),
+        (0.5, 0.5, -0.7, 1.7),
+        (0.0, 0.0, -1.2, 1.2),
+        (1.0, 100.0, 0.0, 108.0),
+        (0.0, 99.0, -0.99, 108.0),
+        (0.0, 127.0, -1.27, 138.0),
+        (-5.0, 5.0, -6.0, 6.0),
+        (-1.0, 0.0, -1.1, 0.01),
+        (3.0, 7.0, 2.6, 7.4),
+        (1e-5, 2e-5, 9e-6, 2.1e-5),
+        (1e6, 1e6 + 1.0, 999_999.9, 1_000_001.1),
+        (0.1, 123.4, -1.133, 134.0),
+        (-100.0, -90.0, -101.0, -89.0),
+        (437.647_848_131_606, 537.396_350_821_801, 428.0, 546.0),
+        (99.262_334_054_011, 129.011_649_984_34, 96.5, 131.5),
+        (-0.069_876_715_195_3, 1_192.042_371_215_65, -100.0, 1300.0),
+        (9.428_573_162_546, 28.190_172_655_665, 8.0, 30.0),
+    ];
+    const WHOLE: [(f64, f64, usize, f64, f64); 9] = [
+        (0.0, 1.0, 3, -1.0, 2.0),
+        (0.0, 10.0, 12, -1.0, 11.0),
+        (5.0, 5.0, 4, 3.0, 7.0),
+        (3.0, 7.0, 6, 2.0, 8.0),
+        (-5.0, 5.0, 12, -6.0, 6.0),
+        (0.0, 127.0, 135, -2.0, 133.0),
+        (0.0, 1000.0, 106, -10.0, 1050.0),
+        (-23.0, -17.0, 8, -24.0, -16.0),
+        (-3.0, 0.0, 5, -4.0, 1.0),
+    ];
+
+    #[test]
+    fn limits_of_real_numbers_are_those_of_root() {
+        for (min, max, low, high) in REAL {
+            let axis = automatic_axis(min, max, false).unwrap();
+            let close = |a: f64, b: f64| (a - b).abs() < 1e-12 * (1.0 + a.abs());
+            assert!(axis.bins() == 100 && close(axis.low(), low) && close(axis.high(), high), "{min} {max} {axis:?}");
+        }
+    }
+
+    #[test]
+    fn limits_of_whole_numbers_are_those_of_root() {
+        for (min, max, bins, low, high) in WHOLE {
+            assert_eq!(automatic_axis(min, max, true).unwrap(), Axis::new(bins, low, high).unwrap(), "{min} {max}");
+        }
+    }
+
+    #[test]
+    fn any_finite_values_get_limits_around_them() {
+        for (min, max) in [(1e300, 1e301), (-1e-300, 1e-300), (1e17, 1e17), (-1e18, 1e18), (0.0, 5e-324)] {
+            for integer in [false, true] {
+                let axis = automatic_axis(min, max, integer);
+                assert!(axis.is_ok_and(|a| a.low() <= min && a.high() > max), "{min} {max} {integer}");
+            }
+        }
+    }
+}

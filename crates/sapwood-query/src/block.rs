@@ -1,0 +1,162 @@
+//! Operations on blocks of doubles: each is one loop, and the operator is looked at once per block.
+
+use crate::ast::Op;
+use crate::function::Kernel;
+use crate::number::{divide, remainder, to_u64, truth};
+use crate::program::Fold;
+
+/// Blocks of doubles kept for the next operation, so that a block costs no allocation.
+pub(crate) type Pool = Vec<Vec<f64>>;
+
+/// The values of one node: one for all, or one per entry or row.
+pub(crate) enum Block {
+    One(f64),
+    Each(Vec<f64>),
+}
+
+impl Block {
+    /// Gives the memory back.
+    pub(crate) fn recycle(self, pool: &mut Pool) {
+        if let Block::Each(v) = self {
+            pool.push(v);
+        }
+    }
+
+    /// The value at `i`.
+    #[inline]
+    pub(crate) fn at(&self, i: usize) -> f64 {
+        match self {
+            Block::One(x) => *x,
+            Block::Each(v) => v[i],
+        }
+    }
+
+    /// One value for each of `n`.
+    pub(crate) fn spread(self, n: usize, pool: &mut Pool) -> Vec<f64> {
+        match self {
+            Block::Each(v) => v,
+            Block::One(x) => {
+                let mut v = fresh(pool);
+                v.resize(n, x);
+                v
+            }
+        }
+    }
+}
+
+/// An empty block with whatever room an earlier one had.
+pub(crate) fn fresh(pool: &mut Pool) -> Vec<f64> {
+    let mut v = pool.pop().unwrap_or_default();
+    v.clear();
+    v
+}
+
+pub(crate) fn map(a: Block, f: impl Fn(f64) -> f64) -> Block {
+    match a {
+        Block::One(x) => Block::One(f(x)),
+        Block::Each(mut v) => {
+            v.iter_mut().for_each(|x| *x = f(*x));
+            Block::Each(v)
+        }
+    }
+}
+
+fn zip(a: Block, b: Block, pool: &mut Pool, f: impl Fn(f64, f64) -> f64) -> Block {
+    match (a, b) {
+        (Block::One(x), Block::One(y)) => Block::One(f(x, y)),
+        (Block::Each(mut v), Block::One(y)) => {
+            v.iter_mut().for_each(|x| *x = f(*x, y));
+            Block::Each(v)
+        }
+        (Block::One(x), Block::Each(mut w)) => {
+            w.iter_mut().for_each(|y| *y = f(x, *y));
+            Block::Each(w)
+        }
+        (Block::Each(mut v), Block::Each(w)) => {
+            v.iter_mut().zip(&w).for_each(|(x, y)| *x = f(*x, *y));
+            pool.push(w);
+            Block::Each(v)
+        }
+    }
+}
+
+pub(crate) fn binary(op: Op, a: Block, b: Block, pool: &mut Pool) -> Block {
+    match op {
+        Op::Or => zip(a, b, pool, |x, y| truth((x != 0.0) | (y != 0.0))),
+        Op::And => zip(a, b, pool, |x, y| truth((x != 0.0) & (y != 0.0))),
+        Op::BitOr => zip(a, b, pool, |x, y| (to_u64(x) | to_u64(y)) as f64),
+        Op::BitAnd => zip(a, b, pool, |x, y| (to_u64(x) & to_u64(y)) as f64),
+        Op::Less => zip(a, b, pool, |x, y| truth(x < y)),
+        Op::LessEqual => zip(a, b, pool, |x, y| truth(x <= y)),
+        Op::Greater => zip(a, b, pool, |x, y| truth(x > y)),
+        Op::GreaterEqual => zip(a, b, pool, |x, y| truth(x >= y)),
+        Op::Equal => zip(a, b, pool, |x, y| truth(x == y)),
+        Op::NotEqual => zip(a, b, pool, |x, y| truth(x != y)),
+        Op::Add => zip(a, b, pool, |x, y| x + y),
+        Op::Subtract => zip(a, b, pool, |x, y| x - y),
+        Op::Remainder => zip(a, b, pool, remainder),
+        Op::ShiftLeft => zip(a, b, pool, |x, y| shifted(x, y, u64::checked_shl)),
+        Op::ShiftRight => zip(a, b, pool, |x, y| shifted(x, y, u64::checked_shr)),
+        Op::Multiply => zip(a, b, pool, |x, y| x * y),
+        Op::Divide => zip(a, b, pool, divide),
+        Op::Power => match b {
+            Block::One(2.0) => map(a, |x| x * x),
+            b => zip(a, b, pool, f64::powf),
+        },
+    }
+}
+
+/// Shifts by 64 or more leave nothing (C does not say what they do).
+fn shifted(x: f64, by: f64, shift: impl Fn(u64, u32) -> Option<u64>) -> f64 {
+    let by = u32::try_from(to_u64(by)).unwrap_or(u32::MAX);
+    shift(to_u64(x), by).unwrap_or(0) as f64
+}
+
+pub(crate) fn select(c: Block, a: Block, b: Block, pool: &mut Pool) -> Block {
+    let c = match c {
+        Block::One(x) => {
+            let (kept, other) = if x != 0.0 { (a, b) } else { (b, a) };
+            other.recycle(pool);
+            return kept;
+        }
+        Block::Each(c) => c,
+    };
+    let mut out = c;
+    for (i, x) in out.iter_mut().enumerate() {
+        *x = if *x != 0.0 { a.at(i) } else { b.at(i) };
+    }
+    a.recycle(pool);
+    b.recycle(pool);
+    Block::Each(out)
+}
+
+pub(crate) fn call(kernel: Kernel, args: Vec<Block>, pool: &mut Pool) -> Block {
+    let length = args.iter().find_map(|a| match a {
+        Block::Each(v) => Some(v.len()),
+        Block::One(_) => None,
+    });
+    let mut blocks = args.into_iter().map(|a| a.spread(length.unwrap_or(1), pool)).collect::<Vec<_>>().into_iter();
+    let Some(mut first) = blocks.next() else { return Block::One(f64::NAN) };
+    let rest: Vec<Vec<f64>> = blocks.collect();
+    match (kernel, rest.as_slice()) {
+        (Kernel::One(f), []) => f(&mut first),
+        (Kernel::Two(f), [b]) => f(&mut first, b),
+        (Kernel::Three(f), [b, c]) => f(&mut first, b, c),
+        _ => first.fill(f64::NAN),
+    }
+    pool.extend(rest);
+    match length {
+        Some(_) => Block::Each(first),
+        None => Block::One(first[0]),
+    }
+}
+
+/// ROOT's folds: of nothing they are 0.
+pub(crate) fn fold(fold: Fold, mut values: impl Iterator<Item = f64>) -> f64 {
+    match fold {
+        Fold::Sum => values.fold(0.0, |a, x| a + x),
+        Fold::Max => values.next().map_or(0.0, |first| values.fold(first, |a, x| if x > a { x } else { a })),
+        Fold::Min => values.next().map_or(0.0, |first| values.fold(first, |a, x| if x < a { x } else { a })),
+        Fold::Length => values.count() as f64,
+    }
+}

@@ -1,0 +1,319 @@
+use sapwood_span::{Error, Result};
+use std::fmt::Write as _;
+
+/// Equal bins from `low` to `high`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Axis {
+    bins: usize,
+    low: f64,
+    high: f64,
+}
+
+/// Most bins an axis has: a mistyped number does not take all memory.
+const MAX_BINS: usize = 100_000_000;
+/// Values binned at a time.
+const CHUNK: usize = 512;
+
+impl Axis {
+    /// `bins` bins from `low` to `high`.
+    ///
+    /// # Errors
+    /// `Invalid` for no bin or more than 100 million, or edges that are not finite and rising.
+    pub fn new(bins: usize, low: f64, high: f64) -> Result<Self> {
+        if bins == 0 || bins > MAX_BINS {
+            return Err(Error::invalid(format!("a histogram has 1 to {MAX_BINS} bins, not {bins}")));
+        }
+        if !(low < high && (high - low).is_finite()) {
+            return Err(Error::invalid(format!("a histogram cannot range from {low} to {high}"))
+                .with_remedy("give the lower edge first"));
+        }
+        Ok(Self { bins, low, high })
+    }
+
+    /// Number of bins, without underflow and overflow.
+    pub fn bins(&self) -> usize {
+        self.bins
+    }
+
+    /// Lower edge of the first bin.
+    pub fn low(&self) -> f64 {
+        self.low
+    }
+
+    /// Upper edge of the last bin.
+    pub fn high(&self) -> f64 {
+        self.high
+    }
+
+    /// Edge number `i`, from 0 to the number of bins.
+    pub fn edge(&self, i: usize) -> f64 {
+        if i >= self.bins { self.high } else { self.low + i as f64 * (self.high - self.low) / self.bins as f64 }
+    }
+
+    /// The bin of a value: 0 is the underflow, `bins + 1` the overflow (NaN goes there as in ROOT).
+    /// A bin holds its lower edge and not its upper one.
+    pub fn index(&self, x: f64) -> usize {
+        let mut out = [0];
+        self.indices(&[x], &mut out);
+        out[0] as usize
+    }
+
+    /// [`Axis::index`] of many values, without a branch.
+    fn indices(&self, x: &[f64], out: &mut [u32]) {
+        let (bins, low, high) = (self.bins as f64, self.low, self.high);
+        let width = high - low;
+        for (x, out) in x.iter().zip(out) {
+            // The order of operations is that of TAxis::FindBin, so that edges round alike.
+            let bin = (bins * (x - low) / width).min(bins - 1.0);
+            let bin = if *x < high { bin + 1.0 } else { bins + 1.0 };
+            *out = if *x < low { 0.0 } else { bin } as u32;
+        }
+    }
+}
+
+/// A histogram of one variable: weighted counts, their variances, and ROOT's statistics.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hist1D {
+    axis: Axis,
+    /// Sum of weights per bin, underflow first and overflow last.
+    values: Vec<f64>,
+    /// Sum of squared weights per bin; none while all weights are 1 and it is the same as `values`.
+    variances: Option<Vec<f64>>,
+    entries: u64,
+    /// Of the values inside the range: sum of w, w², w·x, w·x².
+    sums: [f64; 4],
+}
+
+impl Hist1D {
+    /// An empty histogram.
+    pub fn new(axis: Axis) -> Self {
+        let n = axis.bins + 2;
+        Self { axis, values: vec![0.0; n], variances: None, entries: 0, sums: [0.0; 4] }
+    }
+
+    /// Adds one entry per value and weight (to the shorter of the two slices).
+    pub fn fill(&mut self, values: &[f64], weights: &[f64]) {
+        let mut indices = [0u32; CHUNK];
+        for (x, w) in values.chunks(CHUNK).zip(weights.chunks(CHUNK)) {
+            let n = x.len().min(w.len());
+            let (x, w, indices) = (&x[..n], &w[..n], &mut indices[..n]);
+            self.axis.indices(x, indices);
+            // Most selections are 0 or 1.
+            if w.iter().all(|w| *w == 1.0) {
+                self.fill_unweighted(x, indices);
+            } else {
+                self.fill_weighted(x, w, indices);
+            }
+            self.entries += n as u64;
+        }
+    }
+
+    fn fill_unweighted(&mut self, x: &[f64], indices: &[u32]) {
+        let Axis { low, high, .. } = self.axis;
+        let [mut count, _, mut wx, mut wxx] = [0.0; 4];
+        for &x in x {
+            let (one, x) = if x >= low && x < high { (1.0, x) } else { (0.0, 0.0) };
+            count += one;
+            wx += x;
+            wxx += x * x;
+        }
+        for (sum, more) in self.sums.iter_mut().zip([count, count, wx, wxx]) {
+            *sum += more;
+        }
+        for &i in indices {
+            self.values[i as usize] += 1.0;
+        }
+        if let Some(variances) = &mut self.variances {
+            for &i in indices {
+                variances[i as usize] += 1.0;
+            }
+        }
+    }
+
+    fn fill_weighted(&mut self, x: &[f64], w: &[f64], indices: &[u32]) {
+        let Axis { low, high, .. } = self.axis;
+        let variances = self.variances.get_or_insert_with(|| self.values.clone());
+        for ((&x, &w), &i) in x.iter().zip(w).zip(indices) {
+            self.values[i as usize] += w;
+            variances[i as usize] += w * w;
+            if x >= low && x < high {
+                let [sw, sww, swx, swxx] = self.sums;
+                self.sums = [sw + w, sww + w * w, swx + w * x, swxx + w * x * x];
+            }
+        }
+    }
+
+    /// Adds to one bin (by its number with underflow) without touching the statistics.
+    pub(crate) fn add_bin(&mut self, i: usize, entries: u64, [w, ww]: [f64; 2]) {
+        if w != ww {
+            self.variances.get_or_insert_with(|| self.values.clone());
+        }
+        if let Some(value) = self.values.get_mut(i) {
+            *value += w;
+            self.entries += entries;
+        }
+        if let Some(variance) = self.variances.as_mut().and_then(|v| v.get_mut(i)) {
+            *variance += ww;
+        }
+    }
+
+    pub(crate) fn set_sums(&mut self, sums: [f64; 4]) {
+        self.sums = sums;
+    }
+
+    /// Adds what another worker filled.
+    ///
+    /// # Errors
+    /// `Invalid` when the axes differ.
+    pub fn merge(&mut self, other: &Hist1D) -> Result<()> {
+        if self.axis != other.axis {
+            return Err(Error::invalid("histograms of different binning cannot be added"));
+        }
+        if other.variances.is_some() {
+            self.variances.get_or_insert_with(|| self.values.clone());
+        }
+        if let Some(variances) = &mut self.variances {
+            variances.iter_mut().zip(other.variances(true)).for_each(|(a, b)| *a += b);
+        }
+        self.values.iter_mut().zip(&other.values).for_each(|(a, b)| *a += b);
+        self.sums.iter_mut().zip(&other.sums).for_each(|(a, b)| *a += b);
+        self.entries += other.entries;
+        Ok(())
+    }
+
+    /// The axis.
+    pub fn axis(&self) -> Axis {
+        self.axis
+    }
+
+    /// Sums of weights; with `flow`, underflow first and overflow last.
+    pub fn values(&self, flow: bool) -> &[f64] {
+        if flow { &self.values } else { &self.values[1..=self.axis.bins] }
+    }
+
+    /// Sums of squared weights, as [`Hist1D::values`].
+    pub fn variances(&self, flow: bool) -> &[f64] {
+        let all = self.variances.as_ref().unwrap_or(&self.values);
+        if flow { all } else { &all[1..=self.axis.bins] }
+    }
+
+    /// How many values were filled, those out of range included.
+    pub fn entries(&self) -> u64 {
+        self.entries
+    }
+
+    /// Sums over the values inside the range: w, w², w·x, w·x² (TH1::GetStats).
+    pub fn sums(&self) -> [f64; 4] {
+        self.sums
+    }
+
+    /// Weighted mean of the values inside the range (of the values, not of bin centres); 0 of nothing.
+    pub fn mean(&self) -> f64 {
+        let [w, _, wx, _] = self.sums;
+        if w == 0.0 { 0.0 } else { wx / w }
+    }
+
+    /// Standard deviation of the values inside the range, as ROOT's GetStdDev: of the population; 0 of nothing,
+    /// and where negative weights make the variance negative.
+    pub fn std_dev(&self) -> f64 {
+        let [w, _, _, wxx] = self.sums;
+        if w == 0.0 { 0.0 } else { (wxx / w - self.mean() * self.mean()).max(0.0).sqrt() }
+    }
+
+    /// The histogram in UHI's serialization schema, version 1 (boost-histogram, hist and uproot
+    /// read it): a regular axis with flow bins and weighted storage. `name` and `label` are metadata.
+    pub fn to_json(&self, name: &str, label: &str) -> String {
+        let mut out = String::new();
+        let Axis { bins, low, high } = self.axis;
+        let [w, ww, wx, wxx] = self.sums.map(json_number);
+        let _ = write!(
+            out,
+            "{{\"uhi_schema\":1,\"metadata\":{{\"name\":{},\"entries\":{},\"mean\":{},\"std_dev\":{},\
+             \"sumw\":{w},\"sumw2\":{ww},\"sumwx\":{wx},\"sumwx2\":{wxx}}},\
+             \"axes\":[{{\"type\":\"regular\",\"lower\":{},\"upper\":{},\"bins\":{bins},\
+             \"underflow\":true,\"overflow\":true,\"circular\":false,\"metadata\":{{\"label\":{}}}}}],\
+             \"storage\":{{\"type\":\"weighted\",\"values\":{},\"variances\":{}}}}}",
+            json_string(name),
+            self.entries,
+            json_number(self.mean()),
+            json_number(self.std_dev()),
+            json_number(low),
+            json_number(high),
+            json_string(label),
+            json_list(&self.values),
+            json_list(self.variances(true)),
+        );
+        out
+    }
+}
+
+/// JSON has no NaN and no infinity: they are null.
+fn json_number(x: f64) -> String {
+    if x.is_finite() { format!("{x}") } else { "null".to_string() }
+}
+
+fn json_list(v: &[f64]) -> String {
+    let items: Vec<String> = v.iter().map(|&x| json_number(x)).collect();
+    format!("[{}]", items.join(","))
+}
+
+fn json_string(s: &str) -> String {
+    let mut out = String::from("\"");
+    for c in s.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            c if c.is_control() => {
+                let _ = write!(out, "\\u{:04x}", u32::from(c));
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bins_hold_their_lower_edge() {
+        let axis = Axis::new(10, 0.0, 1.0).unwrap();
+        assert_eq!(axis.index(-0.1), 0);
+        assert_eq!(axis.index(0.0), 1);
+        assert_eq!(axis.index(0.95), 10);
+        assert_eq!(axis.index(1.0), 11);
+        assert_eq!(axis.index(f64::NAN), 11);
+        assert_eq!((axis.edge(0), axis.edge(5), axis.edge(10)), (0.0, 0.5, 1.0));
+        assert!(Axis::new(0, 0.0, 1.0).is_err());
+        assert!(Axis::new(3, 1.0, 1.0).is_err());
+        assert!(Axis::new(3, f64::NAN, 1.0).is_err());
+    }
+
+    #[test]
+    fn merged_parts_equal_the_whole() {
+        let axis = Axis::new(4, 0.0, 4.0).unwrap();
+        let (x, w) = ([0.5, 1.5, 9.0, 2.5, -1.0], [1.0, 2.0, 1.0, 0.5, 1.0]);
+        let mut whole = Hist1D::new(axis);
+        whole.fill(&x, &w);
+        let (mut a, mut b) = (Hist1D::new(axis), Hist1D::new(axis));
+        a.fill(&x[..2], &w[..2]);
+        b.fill(&x[2..], &w[2..]);
+        a.merge(&b).unwrap();
+        assert_eq!(a, whole);
+        assert_eq!(whole.values(true), [1.0, 1.0, 2.0, 0.5, 0.0, 1.0]);
+        assert_eq!(whole.entries(), 5);
+        assert!(a.merge(&Hist1D::new(Axis::new(5, 0.0, 4.0).unwrap())).is_err());
+    }
+
+    #[test]
+    fn json_is_json_whatever_the_title() {
+        let mut h = Hist1D::new(Axis::new(2, 0.0, 2.0).unwrap());
+        h.fill(&[0.5, f64::NAN, 7.0], &[1.0, 1.0, 1.0]);
+        let value: serde_json::Value = serde_json::from_str(&h.to_json("h", "p\"T\\\n")).unwrap();
+        assert_eq!(value["storage"]["values"], serde_json::json!([0.0, 1.0, 0.0, 2.0].map(|x: f64| x as u64)));
+        assert_eq!(value["axes"][0]["metadata"]["label"], "p\"T\\\n");
+        assert_eq!(value["metadata"]["entries"], 3);
+    }
+}

@@ -1,0 +1,147 @@
+//! A query bound to a tree: what the evaluator walks, block by block.
+
+use crate::ast::Op;
+use crate::function::Kernel;
+use crate::shape::Shape;
+
+/// How often a value changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Level {
+    /// Never.
+    Constant,
+    /// Once per entry.
+    Entry,
+    /// With every row, that is every instance of an entry.
+    Row,
+}
+
+/// A number computed from others.
+#[derive(Clone)]
+pub(crate) struct Node {
+    pub kind: NodeKind,
+    pub level: Level,
+    /// Whether the value is always whole: decides the automatic binning.
+    pub integer: bool,
+}
+
+#[derive(Clone)]
+pub(crate) enum NodeKind {
+    Number(f64),
+    /// Number of the entry in the tree or chain.
+    EntryNumber,
+    /// Number of the entry in its file.
+    LocalEntry,
+    /// Entries of the tree or chain.
+    TotalEntries,
+    /// Number of the row in its entry.
+    Iteration,
+    /// Rows of the entry.
+    RowCount,
+    /// The access of this number in the node's space.
+    Access(usize),
+    /// Items of this column (the outermost level), or bytes of a text.
+    Size(usize),
+    Negate(Box<Node>),
+    Not(Box<Node>),
+    Binary(Op, Box<Node>, Box<Node>),
+    Select(Box<Node>, Box<Node>, Box<Node>),
+    Call(Kernel, Vec<Node>),
+    Aggregate(Box<Aggregate>),
+    /// The value of the same instance in another space, or the alternative where there is none.
+    Alternative {
+        space: usize,
+        body: Box<Node>,
+        otherwise: Box<Node>,
+    },
+    TextEqual {
+        equal: bool,
+        left: TextNode,
+        right: TextNode,
+    },
+    /// Whether the second text occurs in the first.
+    TextFind(TextNode, TextNode),
+}
+
+/// `Sum$` and its kin: the rows of a space of their own, made one number per entry.
+#[derive(Clone)]
+pub(crate) struct Aggregate {
+    pub fold: Fold,
+    pub space: usize,
+    pub body: Node,
+    pub condition: Option<Node>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fold {
+    Sum,
+    Max,
+    Min,
+    Length,
+}
+
+#[derive(Clone)]
+pub(crate) enum TextNode {
+    Literal(Vec<u8>),
+    Access(usize),
+}
+
+/// What happens at one level of nesting of an accessed column.
+#[derive(Clone)]
+pub(crate) enum Step {
+    /// The items become instances: the number of the space's dimension.
+    Free(usize),
+    /// One item; where it is missing, there is no row.
+    At(usize),
+    /// One item, computed; where it is missing, the value is NaN.
+    Computed(Box<Node>),
+}
+
+/// One mention of a branch.
+#[derive(Clone)]
+pub(crate) struct Access {
+    /// Number of the column in the query.
+    pub column: usize,
+    /// One step per level of nesting.
+    pub steps: Vec<Step>,
+    pub level: Level,
+}
+
+impl Access {
+    /// Whether an index has to be computed.
+    pub(crate) fn is_computed(&self) -> bool {
+        self.steps.iter().any(|s| matches!(s, Step::Computed(_)))
+    }
+
+    /// Whether every level becomes instances, so that the rows can be the column's own items.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.steps.iter().all(|s| matches!(s, Step::Free(_)))
+    }
+}
+
+/// Instances that run together: those of the query, or those inside one `Sum$`.
+#[derive(Clone, Default)]
+pub(crate) struct Space {
+    pub accesses: Vec<Access>,
+    /// Nesting of its instances.
+    pub dims: usize,
+}
+
+/// What an expression gives.
+#[derive(Clone)]
+pub(crate) enum Output {
+    /// Doubles.
+    Computed,
+    /// The column itself, in its own type.
+    Plain(usize),
+    /// A string.
+    Text(TextNode),
+}
+
+#[derive(Clone)]
+pub(crate) struct Program {
+    pub columns: Vec<(String, Shape)>,
+    /// The first is the query's own.
+    pub spaces: Vec<Space>,
+    pub outputs: Vec<(Output, Node)>,
+    pub cut: Option<Node>,
+}

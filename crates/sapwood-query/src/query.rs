@@ -1,0 +1,247 @@
+use crate::ast::Expr;
+use crate::bind::bind;
+use crate::block::{Block, Pool, fresh};
+use crate::eval::Evaluator;
+use crate::layout::Layout;
+use crate::program::{Level, Node, NodeKind, Output, Program};
+use crate::rows::{Collector, Rows};
+use crate::shape::Schema;
+use crate::view::View;
+use sapwood_column::Array;
+use sapwood_span::{Error, Result};
+
+/// Instances a block aims at: a few registers of this many doubles stay in the nearest caches.
+const BLOCK_VALUES: usize = 2048;
+/// Entries in a block at most.
+const BLOCK_ENTRIES: usize = 2048;
+
+/// Expressions and a selection, bound to the branches of a tree.
+///
+/// It holds no data: the same query serves any number of batches and workers.
+#[derive(Clone)]
+pub struct Query {
+    program: Program,
+    names: Vec<String>,
+    texts: Vec<String>,
+}
+
+/// Consecutive entries of a tree as columns.
+#[derive(Clone, Debug)]
+pub struct Batch<'a> {
+    /// Number of the first entry in the tree, or in the chain: `Entry$`.
+    pub first_entry: u64,
+    /// Number of the first entry in its file: `LocalEntry$`.
+    pub first_local_entry: u64,
+    /// Entries of the whole tree or chain: `Entries$`.
+    pub total_entries: u64,
+    /// Entries in this batch.
+    pub entries: usize,
+    /// One column per name, in the order of [`Query::names`].
+    pub columns: Vec<&'a Array>,
+}
+
+/// The rows of one block that passed the selection.
+#[derive(Debug)]
+pub struct Selected<'b> {
+    /// One slice per expression, all as long as `weights`.
+    pub values: &'b [Vec<f64>],
+    /// The value of the selection for each row, never 0; 1 without a selection.
+    pub weights: &'b [f64],
+}
+
+impl Query {
+    /// Binds `exprs` and the selection `cut` to a tree; checks names, types and indices.
+    ///
+    /// # Errors
+    /// `NotFound` for a name that the tree lacks (with the names that look alike) or a function that
+    /// does not exist; `Invalid` where types or indices do not fit. Both show the place.
+    pub fn new<S: Schema + ?Sized>(exprs: &[Expr], cut: Option<&Expr>, schema: &S) -> Result<Self> {
+        let program = bind(exprs, cut, schema)?;
+        let names = program.columns.iter().map(|(n, _)| n.clone()).collect();
+        Ok(Self { program, names, texts: exprs.iter().map(|e| e.text().to_string()).collect() })
+    }
+
+    /// The branches it reads, each once: the order of [`Batch::columns`].
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The text of each expression: column titles.
+    pub fn titles(&self) -> &[String] {
+        &self.texts
+    }
+
+    /// Whether expression `i` gives strings; those are read with [`Query::rows`] only.
+    pub fn is_text(&self, i: usize) -> bool {
+        matches!(self.program.outputs.get(i), Some((Output::Text(_), _)))
+    }
+
+    /// Whether expression `i` gives whole numbers only: decides the automatic binning.
+    pub fn is_integer(&self, i: usize) -> bool {
+        matches!(self.program.outputs.get(i), Some((Output::Computed | Output::Plain(_), n)) if n.integer)
+    }
+
+    /// Calls `f` with the selected rows of the batch, block by block, in order: the way to fill
+    /// histograms without holding all values.
+    ///
+    /// # Errors
+    /// `Invalid` when a column does not have the entries or the type that the query was made for, or
+    /// an expression gives strings; what `f` returns.
+    pub fn visit(&self, batch: &Batch<'_>, mut f: impl FnMut(&Selected<'_>) -> Result<()>) -> Result<()> {
+        if let Some(i) = (0..self.texts.len()).find(|&i| self.is_text(i)) {
+            return Err(Error::invalid(format!("{} is a string, not a number", self.texts[i]))
+                .with_remedy("scan it, or compare it with == in the selection"));
+        }
+        let mut values = vec![Vec::new(); self.program.outputs.len()];
+        let mut weights = Vec::new();
+        self.blocks(batch, |evaluator, pool| {
+            let Some(passed) = select_rows(evaluator, &mut weights, pool) else { return Ok(()) };
+            for ((_, node), out) in self.program.outputs.iter().zip(&mut values) {
+                let block = evaluator.run(node, 0, Level::Row, pool);
+                take(block, evaluator.layouts[0].rows(), &passed, out, pool);
+            }
+            if let Passed::Some(rows) = passed {
+                pool.push(rows);
+            }
+            f(&Selected { values: &values, weights: &weights })
+        })
+    }
+
+    /// The selected rows of the batch with their entry and instance: TTree::Scan's rows. Plain
+    /// branches keep their own type (64-bit integers stay exact), strings are strings, and what is
+    /// computed is `float64`.
+    ///
+    /// # Errors
+    /// `Invalid` when a column does not have the entries or the type that the query was made for.
+    pub fn rows(&self, batch: &Batch<'_>) -> Result<Rows> {
+        let mut collector = Collector::new(&self.program);
+        let mut weights = Vec::new();
+        self.blocks(batch, |evaluator, pool| {
+            if let Some(passed) = select_rows(evaluator, &mut weights, pool) {
+                collector.add(evaluator, &passed, &weights, pool);
+            }
+            Ok(())
+        })?;
+        Ok(collector.finish())
+    }
+
+    fn blocks(&self, batch: &Batch<'_>, mut f: impl FnMut(&Evaluator<'_, '_>, &mut Pool) -> Result<()>) -> Result<()> {
+        if batch.columns.len() != self.names.len() {
+            return Err(Error::invalid(format!(
+                "the query reads {} columns, the batch has {}",
+                self.names.len(),
+                batch.columns.len()
+            )));
+        }
+        let mut views = Vec::with_capacity(self.names.len());
+        for ((name, shape), array) in self.program.columns.iter().zip(&batch.columns) {
+            views.push(View::new(array, batch.entries, shape).map_err(|e| e.in_branch(name))?);
+        }
+        let widest = views.iter().map(|v| v.mean_values(batch.entries)).max().unwrap_or(1);
+        let step = (BLOCK_VALUES / widest.max(1)).clamp(1, BLOCK_ENTRIES);
+        let mut pool = Pool::new();
+        let mut from = 0;
+        while from < batch.entries {
+            let range = from..batch.entries.min(from + step);
+            from = range.end;
+            let layouts: Vec<Layout> =
+                self.program.spaces.iter().map(|s| Layout::new(s, &views, range.clone())).collect();
+            if layouts[0].rows() == 0 {
+                continue;
+            }
+            let evaluator = Evaluator { program: &self.program, batch, views: &views, range, layouts: &layouts };
+            f(&evaluator, &mut pool)?;
+        }
+        Ok(())
+    }
+}
+
+/// Which rows of a block passed the selection.
+pub(crate) enum Passed {
+    All,
+    /// The selection's value per row: those that are not 0 passed.
+    Some(Vec<f64>),
+}
+
+impl Passed {
+    pub(crate) fn contains(&self, row: usize) -> bool {
+        match self {
+            Passed::All => true,
+            Passed::Some(cut) => cut[row] != 0.0,
+        }
+    }
+}
+
+/// Evaluates the selection; `None` where no row passes. `weights` holds those of the rows that do.
+fn select_rows(e: &Evaluator<'_, '_>, weights: &mut Vec<f64>, pool: &mut Pool) -> Option<Passed> {
+    weights.clear();
+    let rows = e.layouts[0].rows();
+    let (cut, logical) = match &e.program.cut {
+        Some(cut) => (e.run(cut, 0, Level::Row, pool), is_logical(cut)),
+        None => (Block::One(1.0), true),
+    };
+    match cut {
+        Block::One(0.0) => None,
+        Block::One(w) => {
+            weights.resize(rows, w);
+            Some(Passed::All)
+        }
+        Block::Each(cut) => {
+            if logical {
+                weights.resize(cut.iter().sum::<f64>() as usize, 1.0);
+            } else {
+                compress(&cut, &cut, weights);
+            }
+            if weights.is_empty() {
+                pool.push(cut);
+                return None;
+            }
+            if weights.len() == rows {
+                pool.push(cut);
+                return Some(Passed::All);
+            }
+            Some(Passed::Some(cut))
+        }
+    }
+}
+
+/// Whether a selection is always 0 or 1.
+fn is_logical(cut: &Node) -> bool {
+    match &cut.kind {
+        NodeKind::Binary(op, ..) => op.is_logical(),
+        NodeKind::Not(_) => true,
+        _ => false,
+    }
+}
+
+/// The values of `from` where `cut` is not 0. Written without a branch: selections are unpredictable.
+fn compress(from: &[f64], cut: &[f64], out: &mut Vec<f64>) {
+    out.clear();
+    out.resize(from.len(), 0.0);
+    let mut n = 0;
+    for (x, c) in from.iter().zip(cut) {
+        out[n] = *x;
+        n += usize::from(*c != 0.0);
+    }
+    out.truncate(n);
+}
+
+/// The values of the rows that passed.
+fn take(block: Block, rows: usize, passed: &Passed, out: &mut Vec<f64>, pool: &mut Pool) {
+    match (block, passed) {
+        (Block::Each(v), Passed::All) => pool.push(std::mem::replace(out, v)),
+        (Block::Each(v), Passed::Some(cut)) => {
+            compress(&v, cut, out);
+            pool.push(v);
+        }
+        (Block::One(x), passed) => {
+            let n = match passed {
+                Passed::All => rows,
+                Passed::Some(cut) => cut.iter().filter(|c| **c != 0.0).count(),
+            };
+            let mut v = fresh(pool);
+            v.resize(n, x);
+            pool.push(std::mem::replace(out, v));
+        }
+    }
+}

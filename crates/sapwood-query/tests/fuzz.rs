@@ -1,0 +1,195 @@
+//! No text makes the parser panic, and no expression the evaluator, whatever the columns hold.
+
+use proptest::prelude::*;
+use sapwood_column::{Array, Values};
+use sapwood_query::{AutoHist, Batch, Expr, Query, parse_target};
+
+fn list(lengths: &[usize], content: Array) -> Array {
+    let mut offsets = vec![0];
+    for n in lengths {
+        offsets.push(offsets[offsets.len() - 1] + *n as i64);
+    }
+    Array::List { offsets, content: Box::new(content) }
+}
+
+fn floats(n: usize) -> Array {
+    let odd = [0.0, -1.5, f32::NAN, f32::INFINITY, 3e38, 7.0, -0.0, 1e-40];
+    Array::Flat(Values::F32((0..n).map(|i| odd[i % odd.len()]).collect()))
+}
+
+/// A tree whose lists have these lengths.
+fn tree(x: &[usize], z: &[usize]) -> Vec<(String, Array)> {
+    let n = x.len();
+    let z: Vec<usize> = (0..n).map(|i| z.get(i).copied().unwrap_or(0)).collect();
+    let total: usize = x.iter().sum();
+    let inner: Vec<usize> = (0..total).map(|i| (i * 7 + 1) % 4).collect();
+    let words: Vec<usize> = (0..total).map(|i| i % 3).collect();
+    let letters: usize = words.iter().sum();
+    let c = |name: &str, a: Array| (name.to_string(), a);
+    let text = |lengths: &[usize]| match list(lengths, floats(0)) {
+        Array::List { offsets, .. } => Array::Text { offsets, bytes: vec![b'a'; letters.max(3 * n)] },
+        other => other,
+    };
+    vec![
+        c("s", Array::Flat(Values::I32((0..n).map(|i| i as i32 - 3).collect()))),
+        c("u", Array::Flat(Values::U64((0..n).map(|i| u64::MAX - i as u64).collect()))),
+        c("x", list(x, floats(total))),
+        c("z", list(&z, Array::Flat(Values::I8((0..z.iter().sum()).map(|i| i as i8).collect())))),
+        c("w", list(x, list(&inner, floats(inner.iter().sum())))),
+        c(
+            "m",
+            Array::Regular {
+                size: 2,
+                len: n,
+                content: Box::new(Array::Regular { size: 3, len: 2 * n, content: Box::new(floats(6 * n)) }),
+            },
+        ),
+        c("e", Array::Regular { size: 0, len: n, content: Box::new(floats(0)) }),
+        c("t", text(&vec![2; n])),
+        c("tt", list(x, text(&words))),
+    ]
+}
+
+/// Expressions that mostly make sense.
+fn expression() -> impl Strategy<Value = String> {
+    let leaf = prop_oneof![
+        Just("s"),
+        Just("u"),
+        Just("x"),
+        Just("z"),
+        Just("w"),
+        Just("m"),
+        Just("e"),
+        Just("x[0]"),
+        Just("x[1]"),
+        Just("w[1]"),
+        Just("w[][1]"),
+        Just("m[1]"),
+        Just("m[][2]"),
+        Just("x[s]"),
+        Just("m[s][]"),
+        Just("m[1][s]"),
+        Just("w[s][0]"),
+        Just("x[Iteration$]"),
+        Just("x[z]"),
+        Just("Entry$"),
+        Just("Iteration$"),
+        Just("Length$"),
+        Just("t==\"aa\""),
+        Just("tt==\"a\""),
+        Just("strstr(tt,t)"),
+        Just("@w.size()"),
+        Just("t.length()"),
+        Just("pi"),
+        Just("0"),
+        Just("2"),
+        Just("-1.5"),
+        Just("1e300"),
+        Just("63"),
+    ]
+    .prop_map(String::from);
+    leaf.prop_recursive(5, 40, 3, |inner| {
+        let op = prop_oneof![
+            Just("+"),
+            Just("-"),
+            Just("*"),
+            Just("/"),
+            Just("%"),
+            Just("^"),
+            Just("<"),
+            Just("=="),
+            Just("!="),
+            Just("&&"),
+            Just("||"),
+            Just("&"),
+            Just("|"),
+            Just("<<"),
+            Just(">>"),
+        ];
+        let call = prop_oneof![
+            Just("sqrt"),
+            Just("int"),
+            Just("TMath::Gaus"),
+            Just("max"),
+            Just("Sum$"),
+            Just("Max$"),
+            Just("Min$"),
+            Just("Length$"),
+            Just("MaxIf$"),
+            Just("Alt$"),
+            Just("tgamma"),
+        ];
+        prop_oneof![
+            (inner.clone(), op, inner.clone()).prop_map(|(a, op, b)| format!("({a}){op}({b})")),
+            (call.clone(), inner.clone()).prop_map(|(f, a)| format!("{f}({a})")),
+            (call, inner.clone(), inner.clone()).prop_map(|(f, a, b)| format!("{f}({a},{b})")),
+            (inner.clone(), inner.clone(), inner.clone()).prop_map(|(a, b, c)| format!("({a})?({b}):({c})")),
+            inner.clone().prop_map(|a| format!("!({a})")),
+            inner.prop_map(|a| format!("x[{a}]")),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_text_is_parsed_or_refused(text in "\\PC{0,60}") {
+        let _ = Expr::parse_list(&text);
+        let _ = parse_target(&text);
+    }
+
+    #[test]
+    fn any_words_are_parsed_or_refused(words in prop::collection::vec(prop_oneof![
+        Just("x"), Just("("), Just(")"), Just("["), Just("]"), Just("1"), Just(".5"), Just("+"), Just("-"), Just("**"),
+        Just("?"), Just(":"), Just("::"), Just(","), Just("Sum$("), Just("\""), Just("`"), Just("@"), Just(".size()"),
+        Just("<"), Just(">>"), Just("!"), Just("é"), Just("0x"), Just("1e"), Just("$"), Just(" "),
+    ], 0..40)) {
+        let text = words.concat();
+        if let Ok(exprs) = Expr::parse_list(&text) {
+            for e in exprs {
+                // What an expression says of itself can be parsed again.
+                prop_assert_eq!(Expr::parse(e.text()).unwrap().names(), e.names());
+            }
+        }
+        let _ = parse_target(&text);
+    }
+
+    #[test]
+    fn any_expression_runs_over_any_columns(
+        expr in expression(),
+        cut in prop::option::of(expression()),
+        x in prop::collection::vec(0usize..5, 0..12),
+        z in prop::collection::vec(0usize..5, 0..12),
+    ) {
+        let tree = tree(&x, &z);
+        let Ok(expr) = Expr::parse(&expr) else { return Ok(()) };
+        let cut = cut.and_then(|c| Expr::parse(&c).ok());
+        let Ok(query) = Query::new(&[expr], cut.as_ref(), tree.as_slice()) else { return Ok(()) };
+        let columns = query.names().iter().map(|n| &tree.iter().find(|c| c.0 == *n).unwrap().1).collect();
+        let batch = Batch { first_entry: 5, first_local_entry: 0, total_entries: 9, entries: x.len(), columns };
+        let rows = query.rows(&batch).unwrap();
+        prop_assert_eq!(rows.columns[0].len(), rows.len());
+        prop_assert!(rows.weights.iter().all(|w| *w != 0.0));
+        let mut hist = AutoHist::new(query.is_integer(0));
+        query.visit(&batch, |r| { hist.fill(&r.values[0], r.weights); Ok(()) }).unwrap();
+        if let Ok(hist) = hist.finish() {
+            prop_assert_eq!(hist.entries(), rows.len() as u64);
+        }
+
+        // Batches of one entry each give the same rows.
+        let mut parts: Option<sapwood_query::Rows> = None;
+        for e in 0..x.len() {
+            let columns: Vec<Array> = batch.columns.iter().map(|c| c.slice(e, e + 1)).collect();
+            let one = Batch { first_entry: 5 + e as u64, first_local_entry: e as u64, total_entries: 9, entries: 1, columns: columns.iter().collect() };
+            let rows = query.rows(&one).unwrap();
+            match &mut parts { None => parts = Some(rows), Some(p) => p.append(&rows).unwrap() }
+        }
+        if let Some(parts) = parts {
+            prop_assert_eq!(&parts.entry, &rows.entry);
+            prop_assert_eq!(&parts.index, &rows.index);
+            let bits = |r: &sapwood_query::Rows| r.values(0).iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+            prop_assert_eq!(bits(&parts), bits(&rows));
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! One file's way to its server: sends range requests, follows redirects, hands out replies.
+
+use super::counters::Counters;
+use super::credential;
+use super::hosts::{Host, Lent, Opened, lock};
+use super::trouble::Trouble;
+use crate::open::SourceOptions;
+use crate::url::Url;
+use bytes::Bytes;
+use http_body_util::{BodyExt, Empty};
+use hyper::body::Incoming;
+use hyper::header::{self, HeaderMap, HeaderValue};
+use hyper::{Request, Response};
+use sapwood_span::{Error, ErrorKind, Result};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+use tokio::runtime::Handle;
+use tokio::time::timeout;
+
+const MAX_REDIRECTS: usize = 16;
+/// The body of a redirect or an error is read to its end up to this size, to keep the connection.
+const SMALL_BODY: u64 = 64 << 10;
+
+/// Where a file is read, after redirects.
+#[derive(Clone)]
+pub(crate) struct Place {
+    pub url: Url,
+    pub host: Arc<Host>,
+}
+
+pub(crate) struct Client {
+    pub name: String,
+    pub options: SourceOptions,
+    pub handle: Handle,
+    pub counters: Arc<Counters>,
+    original: Url,
+    authorization: Option<HeaderValue>,
+    place: Mutex<Place>,
+    opened: Opened,
+}
+
+impl Client {
+    pub fn new(url: Url, options: SourceOptions, handle: Handle) -> Result<Self> {
+        let authorization = credential::authorization(&url, options.token.as_deref())?;
+        let counters = Arc::new(Counters::default());
+        let opened: Opened = {
+            let counters = Arc::clone(&counters);
+            Arc::new(move || Counters::add(&counters.connections, 1))
+        };
+        let text = authorization.as_ref().and_then(|a| a.to_str().ok());
+        let host = options.hosts.get(&url, text, options.ca_dir.as_deref(), options.max_connections)?;
+        let place = Mutex::new(Place { url: url.clone(), host });
+        Ok(Self { name: url.redacted(), options, handle, counters, original: url, authorization, place, opened })
+    }
+
+    /// Where the file is read now.
+    pub fn place(&self) -> Place {
+        lock(&self.place).clone()
+    }
+
+    /// The credential, if this URL leads to the very server that it was meant for.
+    fn credential_for(&self, url: &Url) -> Option<&HeaderValue> {
+        self.authorization.as_ref().filter(|_| url.same_origin(&self.original))
+    }
+
+    fn move_to(&self, url: Url) -> Result<Place> {
+        let text = self.credential_for(&url).and_then(|a| a.to_str().ok());
+        let o = &self.options;
+        let host = o.hosts.get(&url, text, o.ca_dir.as_deref(), o.max_connections)?;
+        let place = Place { url, host };
+        *lock(&self.place) = place.clone();
+        Ok(place)
+    }
+
+    /// Opens connections ahead.
+    pub fn warm(&self, connections: usize) {
+        self.place().host.warm(connections, &self.handle, self.options.connect_timeout, &self.opened);
+    }
+
+    /// Sends a request for these ranges (the value of the `Range` header, and how many are in
+    /// it), follows redirects, and goes back to where it all began when a place found by a
+    /// redirect has ceased to work.
+    pub async fn send(&self, range: &str, ranges: usize) -> Result<Reply, Trouble> {
+        let mut renewed = false;
+        for _ in 0..=MAX_REDIRECTS {
+            let place = self.place();
+            let mut reply = self.exchange(&place, range, ranges).await?;
+            match reply.status {
+                301 | 302 | 303 | 307 | 308 => {
+                    let to = reply.header("location").map(str::to_owned);
+                    let to = to.ok_or_else(|| {
+                        Trouble::Fatal(Error::new(ErrorKind::Protocol, "the server redirects without saying where"))
+                    })?;
+                    reply.drain().await;
+                    let moved = place.url.join(&to).and_then(|url| self.move_to(url)).map_err(Trouble::Fatal)?;
+                    Counters::add(&self.counters.redirects, 1);
+                    if ranges > 1 && !moved.host.multi() {
+                        let what = "the server redirected to does not take several ranges in one request";
+                        return Err(Trouble::Step(Error::new(ErrorKind::Protocol, what)));
+                    }
+                }
+                401 | 403 | 404 | 410 | 500..=599 if !renewed && place.url != self.original => {
+                    renewed = true;
+                    reply.drain().await;
+                    self.move_to(self.original.clone()).map_err(Trouble::Fatal)?;
+                }
+                _ => return Ok(reply),
+            }
+        }
+        let what = format!("more than {MAX_REDIRECTS} redirects, the last one to {}", self.place().url.redacted());
+        self.move_to(self.original.clone()).map_err(Trouble::Fatal)?;
+        Err(Trouble::Fatal(Error::new(ErrorKind::Protocol, what)))
+    }
+
+    async fn exchange(&self, place: &Place, range: &str, ranges: usize) -> Result<Reply, Trouble> {
+        loop {
+            let wait = self.counters.wait();
+            let lent = place.host.lend(&self.handle, self.options.connect_timeout, &self.opened).await;
+            let mut lent = lent.map_err(|error| match error.kind() {
+                ErrorKind::Denied | ErrorKind::Invalid => Trouble::Fatal(error),
+                _ => Trouble::again(error),
+            })?;
+            if lent.waited && !lent.used {
+                self.counters.waited(wait, if place.host.secure() { 2 } else { 1 });
+            }
+            let (wait, begin, used) = (self.counters.wait(), Instant::now(), lent.used);
+            let answer = timeout(self.options.progress_timeout, self.ask(&mut lent, place, range, ranges)).await;
+            match answer {
+                Err(_) => return Err(self.stalled("no answer")),
+                Ok(Ok(response)) => {
+                    self.counters.waited(wait, 1);
+                    lock(&place.host.meter).waited(begin.elapsed());
+                    return Reply::new(response, lent, place, self);
+                }
+                // A connection that lay idle may have been closed by the server at any moment:
+                // that says nothing about the next one.
+                Ok(Err(error)) if used && !error.is_parse() => {}
+                Ok(Err(error)) if error.is_parse() => {
+                    let what = "the server's answer is not HTTP";
+                    return Err(Trouble::again(Error::new(ErrorKind::Protocol, what).with_source(error)));
+                }
+                Ok(Err(error)) => {
+                    let what = "the connection broke before the answer";
+                    return Err(Trouble::again(Error::new(ErrorKind::Io, what).with_source(error)));
+                }
+            }
+        }
+    }
+
+    async fn ask(
+        &self,
+        lent: &mut Lent,
+        place: &Place,
+        range: &str,
+        ranges: usize,
+    ) -> hyper::Result<Response<Incoming>> {
+        let mut request = Request::new(Empty::<Bytes>::new());
+        // The target was made of characters that fit; if not, the server will say so.
+        *request.uri_mut() = place.url.target.parse().unwrap_or_default();
+        let headers = request.headers_mut();
+        let mut set = |name, value: &str| {
+            if let Ok(value) = HeaderValue::from_str(value) {
+                headers.insert(name, value);
+            }
+        };
+        set(header::HOST, &place.url.authority());
+        set(header::USER_AGENT, concat!("sapwood/", env!("CARGO_PKG_VERSION")));
+        set(header::ACCEPT, "*/*");
+        set(header::ACCEPT_ENCODING, "identity");
+        set(header::RANGE, range);
+        if let Some(credential) = self.credential_for(&place.url) {
+            headers.insert(header::AUTHORIZATION, credential.clone());
+        }
+        lent.sender.ready().await?;
+        Counters::add(&self.counters.requests, 1);
+        Counters::add(&self.counters.ranges, ranges as u64);
+        lent.sender.send_request(request).await
+    }
+
+    fn stalled(&self, what: &str) -> Trouble {
+        stalled(what, &self.options)
+    }
+}
+
+fn stalled(what: &str, options: &SourceOptions) -> Trouble {
+    let what = format!("{what} for {:.0?} (progress timeout)", options.progress_timeout);
+    Trouble::Again { error: Error::new(ErrorKind::Timeout, what), wait: None, stalled: true }
+}
+
+/// An answer whose body has yet to be read. Dropped before the body's end, it closes its
+/// connection: what is under way is not waited for.
+pub(crate) struct Reply {
+    pub status: u16,
+    pub headers: HeaderMap,
+    pub host: Arc<Host>,
+    /// Bytes of the body so far.
+    pub wire: u64,
+    body: Incoming,
+    lent: Option<Lent>,
+    counters: Arc<Counters>,
+    options: SourceOptions,
+}
+
+impl Reply {
+    fn new(response: Response<Incoming>, lent: Lent, place: &Place, client: &Client) -> Result<Self, Trouble> {
+        let (head, body) = response.into_parts();
+        let reply = Self {
+            status: head.status.as_u16(),
+            headers: head.headers,
+            host: Arc::clone(&place.host),
+            wire: 0,
+            body,
+            lent: Some(lent),
+            counters: Arc::clone(&client.counters),
+            options: client.options.clone(),
+        };
+        match reply.header("content-encoding") {
+            Some(coding) if !coding.trim().eq_ignore_ascii_case("identity") && matches!(reply.status, 200 | 206) => {
+                let what = format!("the server sends the file encoded ({coding}) although asked not to");
+                Err(Trouble::Fatal(Error::new(ErrorKind::Protocol, what)))
+            }
+            _ => Ok(reply),
+        }
+    }
+
+    /// A header, if it is there and text.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).and_then(|v| v.to_str().ok())
+    }
+
+    /// Length of the body, if it was announced.
+    pub fn length(&self) -> Option<u64> {
+        self.header("content-length").and_then(|v| v.trim().parse().ok())
+    }
+
+    /// The next bytes of the body; none at its end.
+    pub async fn chunk(&mut self) -> Result<Option<Bytes>, Trouble> {
+        loop {
+            let frame = timeout(self.options.progress_timeout, self.body.frame()).await;
+            match frame {
+                Err(_) => return Err(stalled("the transfer has not moved", &self.options)),
+                Ok(None) => {
+                    if let Some(lent) = self.lent.take() {
+                        self.host.give_back(lent.sender);
+                    }
+                    return Ok(None);
+                }
+                Ok(Some(Err(error))) => {
+                    let error = Error::new(ErrorKind::Io, "the connection broke in mid-transfer").with_source(error);
+                    return Err(Trouble::again(error));
+                }
+                Ok(Some(Ok(frame))) => {
+                    let Ok(bytes) = frame.into_data() else { continue };
+                    if bytes.is_empty() {
+                        continue;
+                    }
+                    self.wire += bytes.len() as u64;
+                    Counters::add(&self.counters.wire, bytes.len() as u64);
+                    lock(&self.host.meter).arrived(bytes.len() as u64, Instant::now());
+                    return Ok(Some(bytes));
+                }
+            }
+        }
+    }
+
+    /// Reads a small body to its end, so that the connection can be used again.
+    pub async fn drain(&mut self) {
+        if self.length().is_some_and(|n| n <= SMALL_BODY) {
+            while let Ok(Some(_)) = self.chunk().await {}
+        }
+    }
+}

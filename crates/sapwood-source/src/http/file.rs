@@ -1,0 +1,275 @@
+//! An open file on an HTTP server.
+
+use super::body::{Body, Validator, changed};
+use super::client::Client;
+use super::counters::Counters;
+use super::hosts::lock;
+use super::job::Job;
+use super::range;
+use super::trouble::{Patience, Trouble};
+use crate::bounds;
+use crate::source::{BoxFuture, FetchReport, Limits, Sink, Source, SourceStats};
+use bytes::Bytes;
+use sapwood_span::{Error, ErrorKind, Result, Span, coalesce};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
+use tokio::task::JoinSet;
+
+/// Bytes that one request asks for at most: a lost connection costs no more than this.
+const MAX_REQUEST: u64 = 16 << 20;
+/// What one more part costs in a multipart answer and in the request: its headers.
+const PART_OVERHEAD: u64 = 200;
+/// Beyond twice what was asked for, an answer may hold this much before it is taken for nonsense.
+const SLACK: u64 = 1 << 20;
+
+pub(crate) struct HttpFile {
+    pub client: Arc<Client>,
+    pub size: u64,
+    pub validator: Validator,
+    /// Everything, if the file is small or the server serves no ranges.
+    pub memory: Option<Bytes>,
+}
+
+impl HttpFile {
+    /// Fills the job with all that it misses.
+    pub async fn complete(self: &Arc<Self>, job: &Arc<Job>) -> Result<()> {
+        let whole = [Span::new(0, self.size)];
+        let mut multi = self.client.place().host.multi();
+        loop {
+            let missing = job.missing(&whole);
+            if missing.is_empty() {
+                return Ok(());
+            }
+            let (gap, ranges) = if multi { (PART_OVERHEAD, range::MAX_RANGES) } else { (self.gap_of_single(), 1) };
+            let joined: Vec<Span> = coalesce(&missing, gap, MAX_REQUEST).into_iter().map(|c| c.span).collect();
+            let groups = range::requests(&joined, ranges, MAX_REQUEST);
+            match self.run(job, groups).await {
+                Ok(()) => {}
+                Err(Trouble::Step(_)) if multi => {
+                    multi = false;
+                    Counters::add(&self.client.counters.fallbacks, 1);
+                }
+                Err(Trouble::Step(e) | Trouble::Fatal(e) | Trouble::Again { error: e, .. }) => return Err(e),
+            }
+        }
+    }
+
+    /// Runs requests side by side; the pool limits how many really are.
+    async fn run(self: &Arc<Self>, job: &Arc<Job>, mut groups: Vec<Vec<Span>>) -> Result<(), Trouble> {
+        if groups.len() == 1 {
+            return self.group(job, groups.remove(0)).await;
+        }
+        let mut running = JoinSet::new();
+        for group in groups {
+            let (file, job) = (Arc::clone(self), Arc::clone(job));
+            running.spawn_on(async move { file.group(&job, group).await }, &self.client.handle);
+        }
+        while let Some(ended) = running.join_next().await {
+            // Leaving at the first failure drops the set and stops the others.
+            ended.unwrap_or_else(|_| {
+                Err(Trouble::Fatal(Error::new(ErrorKind::Interrupted, "reading was stopped: the runtime shut down")))
+            })?;
+        }
+        Ok(())
+    }
+
+    /// One request, sent again for what is missing as long as there is hope.
+    async fn group(&self, job: &Job, group: Vec<Span>) -> Result<(), Trouble> {
+        let mut patience = Patience::new(&self.client.options);
+        let mut pieces = group.clone();
+        loop {
+            let before: u64 = pieces.iter().map(|s| s.len).sum();
+            let result = self.request(job, &pieces).await;
+            let multi = pieces.len() > 1;
+            pieces = hulls(&job.missing(&group), &group);
+            if pieces.is_empty() {
+                return Ok(());
+            }
+            let after: u64 = pieces.iter().map(|s| s.len).sum();
+            if after < before {
+                patience.renew();
+            }
+            let (error, wait, stalled) = match result {
+                Ok(()) if after < before => continue,
+                Ok(()) if multi => return Err(Trouble::nonsense("the server leaves out what was asked for", true)),
+                Ok(()) => (Error::new(ErrorKind::Protocol, "the server leaves out what was asked for"), None, false),
+                // A server may hang over several ranges: the network is not to blame yet.
+                Err(Trouble::Again { error, stalled: true, .. }) if multi && after == before => {
+                    self.client.place().host.silent_over_multi();
+                    return Err(Trouble::Step(error));
+                }
+                Err(Trouble::Again { error, wait, stalled }) => (error, wait, stalled),
+                Err(other) => return Err(other),
+            };
+            let at = pieces.first().copied().unwrap_or_default();
+            patience.spend(error.at(at), wait, stalled).await.map_err(Trouble::Fatal)?;
+            job.retried();
+            Counters::add(&self.client.counters.retries, 1);
+        }
+    }
+
+    async fn request(&self, job: &Job, pieces: &[Span]) -> Result<(), Trouble> {
+        let multi = pieces.len() > 1;
+        let wanted: u64 = pieces.iter().map(|s| s.len).sum();
+        job.request_sent();
+        let mut reply = self.client.send(&range::header(pieces), pieces.len()).await?;
+        if !matches!(reply.status, 200 | 206) {
+            if let Some(now) = reply.header("content-range").and_then(range::content_range).and_then(|r| r.total) {
+                self.check_size(Some(now))?;
+            }
+            reply.drain().await;
+            if multi && reply.status != 403 {
+                job.stepped.store(true, Relaxed);
+            }
+            return Err(Trouble::status(&reply, multi));
+        }
+        self.validator.check(&reply.headers).map_err(Trouble::Fatal)?;
+        let mut body = Body::of(&reply).map_err(|what| Trouble::nonsense(what, multi))?;
+        let plain = body.is_plain();
+        let mut budget = wanted.saturating_mul(2).saturating_add(SLACK);
+        if reply.status == 200 {
+            self.check_size(body.total())?;
+            self.accept_whole(wanted, multi).inspect_err(|_| job.stepped.store(true, Relaxed))?;
+            budget = self.size;
+        }
+        let mut out = Vec::new();
+        while let Some(chunk) = reply.chunk().await? {
+            job.moved(chunk.len() as u64);
+            if reply.wire > budget {
+                job.stepped.store(true, Relaxed);
+                return Err(Trouble::nonsense("the server sends much more than was asked for", multi));
+            }
+            let pushed = body.push(chunk, &mut out);
+            self.check_size(body.total())?;
+            job.accept(&mut out);
+            pushed.map_err(|m| Trouble::nonsense(format!("the server's answer makes no sense: {m}"), multi))?;
+        }
+        if multi && plain && reply.status == 206 && !job.missing(pieces).is_empty() {
+            job.stepped.store(true, Relaxed);
+            return Err(Trouble::nonsense("the server answers one range only", true));
+        }
+        if !multi && reply.status == 206 && job.stepped.load(Relaxed) {
+            reply.host.refuses_multi();
+        }
+        Ok(())
+    }
+
+    /// Whether an answer that brings the whole file is good enough.
+    fn accept_whole(&self, wanted: u64, multi: bool) -> Result<(), Trouble> {
+        if self.size <= wanted.saturating_mul(2).saturating_add(SLACK) {
+            return Ok(());
+        }
+        if multi {
+            return Err(Trouble::nonsense("the server answers several ranges with the whole file", true));
+        }
+        if self.size <= self.client.options.whole_file {
+            return Ok(());
+        }
+        Err(Trouble::Fatal(no_ranges(Some(self.size))))
+    }
+
+    fn check_size(&self, total: Option<u64>) -> Result<(), Trouble> {
+        match total {
+            Some(now) if now != self.size => {
+                Err(Trouble::Fatal(changed(&format!("it had {} bytes and has {now} now", self.size))))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What one more single-range request costs in bytes: its share of what could have come
+    /// meanwhile over all connections.
+    fn gap_of_single(&self) -> u64 {
+        let host = self.client.place().host;
+        let parallel = host.parallel() as f64;
+        let meter = lock(&host.meter);
+        match (meter.round_trip(), meter.bandwidth()) {
+            (Some(t), Some(b)) => ((t.as_secs_f64() * b / parallel) as u64).clamp(4 << 10, 1 << 20),
+            _ => 64 << 10,
+        }
+    }
+}
+
+/// Inside each range one that holds all that is missing there: never more ranges than before, as
+/// the server may take no more.
+fn hulls(missing: &[Span], ranges: &[Span]) -> Vec<Span> {
+    let hull = |range: &Span| {
+        let mut inside = missing.iter().filter(|m| m.overlaps(*range));
+        let first = inside.next()?;
+        let last = inside.next_back().unwrap_or(first);
+        Some(Span::new(first.start, last.end() - first.start))
+    };
+    ranges.iter().filter_map(hull).collect()
+}
+
+/// The server serves no byte ranges and the file is too large to do without.
+pub(crate) fn no_ranges(size: Option<u64>) -> Error {
+    let size = size.map_or_else(String::new, |n| format!(" of {n} bytes"));
+    Error::unsupported(format!("the server does not serve byte ranges, only the whole file{size}"))
+        .with_remedy("download the file and read the copy, or use another server")
+}
+
+impl Source for HttpFile {
+    fn name(&self) -> &str {
+        &self.client.name
+    }
+
+    fn size(&self) -> Option<u64> {
+        Some(self.size)
+    }
+
+    fn limits(&self) -> Limits {
+        let host = self.client.place().host;
+        let multi = host.multi();
+        let (range_overhead, max_ranges) =
+            if multi { (PART_OVERHEAD, range::MAX_RANGES) } else { (self.gap_of_single(), 1) };
+        let max_in_flight = host.parallel();
+        let meter = lock(&host.meter);
+        Limits {
+            max_ranges,
+            max_request_bytes: MAX_REQUEST,
+            max_in_flight,
+            range_overhead,
+            round_trip: meter.round_trip(),
+            bandwidth: meter.bandwidth(),
+        }
+    }
+
+    fn is_local(&self) -> bool {
+        false
+    }
+
+    fn fetch(self: Arc<Self>, spans: Vec<Span>, sink: Arc<dyn Sink>) -> BoxFuture<'static, Result<FetchReport>> {
+        Box::pin(async move {
+            let begin = Instant::now();
+            bounds::check(&spans, self.size, &self.client.name)?;
+            let payload = bounds::covered(&spans);
+            if let Some(memory) = &self.memory {
+                for (index, span) in spans.iter().enumerate() {
+                    sink.part(index, memory.slice(span.start as usize..span.end() as usize));
+                }
+                return Ok(FetchReport { payload, total: begin.elapsed(), ..FetchReport::default() });
+            }
+            let job = Job::new(&spans, sink, begin);
+            self.complete(&job).await.map_err(|e| e.in_file(&self.client.name))?;
+            Counters::add(&self.client.counters.payload, payload);
+            Ok(job.report(payload))
+        })
+    }
+
+    fn prepare(&self, requests: usize) {
+        let host = self.client.place().host;
+        let near = lock(&host.meter).round_trip().is_none_or(|t| t < Duration::from_millis(5));
+        // Next door a connection costs next to nothing when it is needed.
+        if self.memory.is_none() && !near {
+            self.client.warm(requests.min(host.parallel()));
+        }
+    }
+
+    fn stats(&self) -> SourceStats {
+        let host = self.client.place().host;
+        let meter = lock(&host.meter);
+        SourceStats { round_trip: meter.round_trip(), bandwidth: meter.bandwidth(), ..self.client.counters.snapshot() }
+    }
+}

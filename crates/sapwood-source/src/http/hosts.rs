@@ -1,0 +1,265 @@
+//! What is known about hosts, and the connections to them.
+
+use super::connect::{Sender, connect};
+use super::meter::Meter;
+use super::tls;
+use crate::url::Url;
+use sapwood_span::{Error, ErrorKind, Result};
+use std::collections::{HashMap, VecDeque};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::runtime::Handle;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio_rustls::rustls::ClientConfig;
+
+/// Locks; a panic elsewhere leaves nothing half done here.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What was learnt about hosts, with their connections: shared by all files that are opened
+/// with the same one.
+#[derive(Clone, Default)]
+pub struct Hosts(Arc<Inner>);
+
+#[derive(Default)]
+struct Inner {
+    hosts: Mutex<HashMap<Key, Arc<Host>>>,
+    tls: Mutex<HashMap<Option<PathBuf>, Arc<ClientConfig>>>,
+}
+
+/// Connections are never shared between different users or different trust.
+#[derive(PartialEq, Eq, Hash)]
+struct Key {
+    https: bool,
+    host: String,
+    port: u16,
+    credential: Option<String>,
+    ca_dir: Option<PathBuf>,
+}
+
+impl Hosts {
+    /// The one that the whole process shares.
+    pub fn shared() -> Self {
+        static SHARED: LazyLock<Hosts> = LazyLock::new(Hosts::default);
+        SHARED.clone()
+    }
+
+    /// The host of this URL as seen with this credential.
+    pub(crate) fn get(
+        &self,
+        url: &Url,
+        credential: Option<&str>,
+        ca_dir: Option<&Path>,
+        max: usize,
+    ) -> Result<Arc<Host>> {
+        let tls = if url.https { Some(self.tls(ca_dir)?) } else { None };
+        let key = Key {
+            https: url.https,
+            host: url.host.clone(),
+            port: url.port,
+            credential: credential.map(str::to_owned),
+            ca_dir: ca_dir.map(Path::to_owned),
+        };
+        let new = || Arc::new(Host::new(url.clone(), tls, max));
+        Ok(Arc::clone(lock(&self.0.hosts).entry(key).or_insert_with(new)))
+    }
+
+    fn tls(&self, ca_dir: Option<&Path>) -> Result<Arc<ClientConfig>> {
+        let mut known = lock(&self.0.tls);
+        if let Some(config) = known.get(&ca_dir.map(Path::to_owned)) {
+            return Ok(Arc::clone(config));
+        }
+        let config = tls::configuration(ca_dir)?;
+        known.insert(ca_dir.map(Path::to_owned), Arc::clone(&config));
+        Ok(config)
+    }
+}
+
+/// One server.
+pub(crate) struct Host {
+    address: Url,
+    tls: Option<Arc<ClientConfig>>,
+    max: usize,
+    permits: Arc<Semaphore>,
+    pool: Mutex<Pool>,
+    /// Several ranges in one request do not work here.
+    single: AtomicBool,
+    /// Times it fell silent over them.
+    silences: AtomicU32,
+    pub meter: Mutex<Meter>,
+}
+
+#[derive(Default)]
+struct Pool {
+    idle: Vec<Sender>,
+    opening: usize,
+    waiting: VecDeque<oneshot::Sender<Result<(Sender, bool)>>>,
+}
+
+/// A connection lent out for one exchange.
+pub(crate) struct Lent {
+    pub sender: Sender,
+    /// Served another exchange before: the server may have closed it meanwhile.
+    pub used: bool,
+    /// Had to be waited for.
+    pub waited: bool,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Host {
+    fn new(mut address: Url, tls: Option<Arc<ClientConfig>>, max: usize) -> Self {
+        address.user = None;
+        let max = max.max(1);
+        Self {
+            address,
+            tls,
+            max,
+            permits: Arc::new(Semaphore::new(max)),
+            pool: Mutex::default(),
+            single: AtomicBool::new(false),
+            silences: AtomicU32::new(0),
+            meter: Mutex::default(),
+        }
+    }
+
+    /// Whether several ranges go into one request.
+    pub fn multi(&self) -> bool {
+        !self.single.load(Relaxed)
+    }
+
+    /// Remembers that several ranges in one request do not work here.
+    pub fn refuses_multi(&self) {
+        self.single.store(true, Relaxed);
+    }
+
+    /// It fell silent over several ranges. Once may be the network; twice is a habit.
+    pub fn silent_over_multi(&self) {
+        if self.silences.fetch_add(1, Relaxed) > 0 {
+            self.refuses_multi();
+        }
+    }
+
+    pub fn secure(&self) -> bool {
+        self.tls.is_some()
+    }
+
+    /// Connections worth having: the farther away, the more slow start is worth sharing.
+    pub fn parallel(&self) -> usize {
+        let far = lock(&self.meter).round_trip().unwrap_or_default();
+        let wish = match far {
+            t if t < Duration::from_millis(5) => 4,
+            t if t < Duration::from_millis(50) => 8,
+            _ => 16,
+        };
+        wish.min(self.max)
+    }
+
+    /// A connection, idle or new; waits while as many as allowed are in use.
+    ///
+    /// # Errors
+    /// No connection can be opened.
+    pub async fn lend(self: &Arc<Self>, handle: &Handle, patience: Duration, opened: &Opened) -> Result<Lent> {
+        let closed = || Error::new(ErrorKind::Interrupted, "the source is shut down");
+        let permit = Arc::clone(&self.permits).acquire_owned().await.map_err(|_| closed())?;
+        let receiver = {
+            let mut pool = lock(&self.pool);
+            while let Some(sender) = pool.idle.pop() {
+                if !sender.is_closed() {
+                    return Ok(Lent { sender, used: true, waited: false, _permit: permit });
+                }
+            }
+            let (tell, receiver) = oneshot::channel();
+            pool.waiting.retain(|w| !w.is_closed());
+            pool.waiting.push_back(tell);
+            if pool.opening < pool.waiting.len() {
+                self.open_one(&mut pool, handle, patience, opened);
+            }
+            receiver
+        };
+        // The runtime that was opening the connection may have been shut down.
+        let (sender, used) = receiver.await.map_err(|_| closed())??;
+        Ok(Lent { sender, used, waited: true, _permit: permit })
+    }
+
+    /// Opens connections in the background until so many are open or being opened.
+    pub fn warm(self: &Arc<Self>, connections: usize, handle: &Handle, patience: Duration, opened: &Opened) {
+        let mut pool = lock(&self.pool);
+        pool.idle.retain(|s| !s.is_closed());
+        let busy = self.max.saturating_sub(self.permits.available_permits());
+        let there = pool.idle.len() + pool.opening + busy;
+        for _ in there..connections.min(self.max) {
+            self.open_one(&mut pool, handle, patience, opened);
+        }
+    }
+
+    fn open_one(self: &Arc<Self>, pool: &mut Pool, handle: &Handle, patience: Duration, opened: &Opened) {
+        pool.opening += 1;
+        let (host, opened) = (Arc::clone(self), opened.clone());
+        let guard = OpeningGuard(Some(host));
+        handle.spawn(async move {
+            let mut guard = guard;
+            let Some(host) = guard.0.clone() else { return };
+            let result = connect(host.address.clone(), host.tls.clone(), patience).await;
+            guard.0 = None;
+            match result {
+                Ok(connected) => {
+                    lock(&host.meter).connected(connected.round_trip);
+                    opened();
+                    host.arrived(connected.sender);
+                }
+                Err(error) => {
+                    let mut pool = lock(&host.pool);
+                    pool.opening = pool.opening.saturating_sub(1);
+                    while let Some(waiter) = pool.waiting.pop_front() {
+                        if waiter.send(Err(error.duplicate())).is_ok() {
+                            break;
+                        }
+                    }
+                }
+            }
+        });
+    }
+
+    fn arrived(&self, sender: Sender) {
+        let mut pool = lock(&self.pool);
+        pool.opening = pool.opening.saturating_sub(1);
+        Self::hand_over(&mut pool, sender, false);
+    }
+
+    /// Takes a connection back whose last answer was read to its end.
+    pub fn give_back(&self, sender: Sender) {
+        if !sender.is_closed() {
+            Self::hand_over(&mut lock(&self.pool), sender, true);
+        }
+    }
+
+    fn hand_over(pool: &mut Pool, mut sender: Sender, used: bool) {
+        while let Some(waiter) = pool.waiting.pop_front() {
+            match waiter.send(Ok((sender, used))) {
+                Ok(()) => return,
+                Err(Ok((back, _))) => sender = back,
+                Err(Err(_)) => return,
+            }
+        }
+        pool.idle.push(sender);
+    }
+}
+
+/// Called for each connection opened.
+pub(crate) type Opened = Arc<dyn Fn() + Send + Sync>;
+
+/// Keeps the count of connections being opened right even if the runtime is shut down meanwhile.
+struct OpeningGuard(Option<Arc<Host>>);
+
+impl Drop for OpeningGuard {
+    fn drop(&mut self) {
+        if let Some(host) = self.0.take() {
+            let mut pool = lock(&host.pool);
+            pool.opening = pool.opening.saturating_sub(1);
+            pool.waiting.clear();
+        }
+    }
+}

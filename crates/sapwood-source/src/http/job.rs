@@ -1,0 +1,85 @@
+//! One fetch under way: shared by the requests that serve it.
+
+use super::assemble::Assembler;
+use super::hosts::lock;
+use super::multipart::Piece;
+use crate::source::{FetchReport, Sink};
+use sapwood_span::Span;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant};
+
+pub(crate) struct Job {
+    assembler: Mutex<Assembler>,
+    sink: Arc<dyn Sink>,
+    begin: Instant,
+    first_byte: OnceLock<Duration>,
+    wire: AtomicU64,
+    requests: AtomicU32,
+    retries: AtomicU32,
+    /// Several ranges in one request were tried, and the server could not.
+    pub stepped: AtomicBool,
+}
+
+impl Job {
+    pub fn new(spans: &[Span], sink: Arc<dyn Sink>, begin: Instant) -> Arc<Self> {
+        for (index, _) in spans.iter().enumerate().filter(|(_, s)| s.is_empty()) {
+            sink.part(index, bytes::Bytes::new());
+        }
+        Arc::new(Self {
+            assembler: Mutex::new(Assembler::new(spans)),
+            sink,
+            begin,
+            first_byte: OnceLock::new(),
+            wire: AtomicU64::new(0),
+            requests: AtomicU32::new(0),
+            retries: AtomicU32::new(0),
+            stepped: AtomicBool::new(false),
+        })
+    }
+
+    /// Bytes came over the wire.
+    pub fn moved(&self, bytes: u64) {
+        self.first_byte.get_or_init(|| self.begin.elapsed());
+        self.wire.fetch_add(bytes, Relaxed);
+        self.sink.moved(bytes);
+    }
+
+    /// Takes pieces of the file; spans that are complete go to the sink.
+    pub fn accept(&self, pieces: &mut Vec<Piece>) {
+        let mut done = Vec::new();
+        {
+            let mut assembler = lock(&self.assembler);
+            for piece in pieces.drain(..) {
+                assembler.push(piece.offset, &piece.bytes, &mut done);
+            }
+        }
+        for (index, bytes) in done {
+            self.sink.part(index, bytes);
+        }
+    }
+
+    /// What is still missing inside these bounds.
+    pub fn missing(&self, bounds: &[Span]) -> Vec<Span> {
+        lock(&self.assembler).missing(bounds)
+    }
+
+    pub fn request_sent(&self) {
+        self.requests.fetch_add(1, Relaxed);
+    }
+
+    pub fn retried(&self) {
+        self.retries.fetch_add(1, Relaxed);
+    }
+
+    pub fn report(&self, payload: u64) -> FetchReport {
+        FetchReport {
+            first_byte: self.first_byte.get().copied().unwrap_or_default(),
+            total: self.begin.elapsed(),
+            payload,
+            wire: self.wire.load(Relaxed),
+            requests: self.requests.load(Relaxed),
+            retries: self.retries.load(Relaxed),
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Estimates of round-trip time and bandwidth, from what is seen anyway.
+
+use std::time::{Duration, Instant};
+
+/// Waits remembered: the shortest of them is the estimate.
+const WAITS: usize = 16;
+/// Rates remembered: the highest of them is the estimate (most are held back by slow start).
+const RATES: usize = 8;
+/// A rate is taken over at least this time and this many bytes.
+const WINDOW: Duration = Duration::from_millis(20);
+const WINDOW_BYTES: u64 = 64 << 10;
+/// After a silence of this length nothing is known about the time in between.
+const SILENCE: Duration = Duration::from_millis(500);
+
+/// Measures one host.
+#[derive(Default)]
+pub(crate) struct Meter {
+    connect: Option<Duration>,
+    waits: Ring<Duration, WAITS>,
+    rates: Ring<f64, RATES>,
+    window: Option<Window>,
+}
+
+struct Window {
+    begin: Instant,
+    last: Instant,
+    bytes: u64,
+}
+
+impl Meter {
+    /// Opening a TCP connection took this long: one round trip.
+    pub fn connected(&mut self, took: Duration) {
+        self.connect = Some(self.connect.map_or(took, |c| c.min(took)));
+    }
+
+    /// From sending a request to the first byte of its answer.
+    pub fn waited(&mut self, took: Duration) {
+        self.waits.push(took);
+    }
+
+    /// Bytes of a body arrived, on any connection.
+    pub fn arrived(&mut self, bytes: u64, now: Instant) {
+        match &mut self.window {
+            Some(w) if now.saturating_duration_since(w.last) < SILENCE => {
+                w.last = now;
+                w.bytes += bytes;
+                let time = now.saturating_duration_since(w.begin);
+                if time >= WINDOW && w.bytes >= WINDOW_BYTES {
+                    self.rates.push(w.bytes as f64 / time.as_secs_f64());
+                    self.window = Some(Window { begin: now, last: now, bytes: 0 });
+                }
+            }
+            // The first bytes have been under way for an unknown time: they only start the clock.
+            _ => self.window = Some(Window { begin: now, last: now, bytes: 0 }),
+        }
+    }
+
+    /// How long a request waits at least: what a server, or a proxy before it, adds is in it.
+    pub fn round_trip(&self) -> Option<Duration> {
+        self.waits.iter().min().or(self.connect.as_ref()).copied()
+    }
+
+    /// Bytes per second of all connections together.
+    pub fn bandwidth(&self) -> Option<f64> {
+        self.rates.iter().copied().reduce(f64::max)
+    }
+}
+
+/// The last `N` values.
+struct Ring<T, const N: usize> {
+    values: Vec<T>,
+    next: usize,
+}
+
+impl<T, const N: usize> Default for Ring<T, N> {
+    fn default() -> Self {
+        Self { values: Vec::new(), next: 0 }
+    }
+}
+
+impl<T, const N: usize> Ring<T, N> {
+    fn push(&mut self, value: T) {
+        match self.values.get_mut(self.next) {
+            Some(old) => *old = value,
+            None => self.values.push(value),
+        }
+        self.next = (self.next + 1) % N;
+    }
+
+    fn iter(&self) -> std::slice::Iter<'_, T> {
+        self.values.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shortest_of_the_last_waits() {
+        let mut m = Meter::default();
+        assert_eq!(m.round_trip(), None);
+        m.connected(Duration::from_millis(7));
+        assert_eq!(m.round_trip(), Some(Duration::from_millis(7)));
+        m.waited(Duration::from_millis(3));
+        for _ in 0..WAITS - 1 {
+            m.waited(Duration::from_millis(9));
+        }
+        assert_eq!(m.round_trip(), Some(Duration::from_millis(3)));
+        m.waited(Duration::from_millis(8));
+        assert_eq!(m.round_trip(), Some(Duration::from_millis(8)));
+    }
+
+    #[test]
+    fn highest_of_the_last_rates_without_silences() {
+        let mut m = Meter::default();
+        let begin = Instant::now();
+        let at = |ms| begin + Duration::from_millis(ms);
+        m.arrived(1 << 30, at(0));
+        assert_eq!(m.bandwidth(), None);
+        m.arrived(100_000, at(100));
+        assert_eq!(m.bandwidth(), Some(1e6));
+        m.arrived(1 << 30, at(9000));
+        m.arrived(50_000, at(9010));
+        m.arrived(50_000, at(9050));
+        assert_eq!(m.bandwidth(), Some(2e6));
+    }
+}

@@ -1,0 +1,252 @@
+//! The first request: both ends of a file of which nothing is known.
+
+use super::body::{Body, Validator};
+use super::client::{Client, Reply};
+use super::counters::Counters;
+use super::file::{HttpFile, no_ranges};
+use super::hosts::lock;
+use super::job::Job;
+use super::multipart::Piece;
+use super::range::{content_range, stated_total};
+use super::trouble::{Patience, Trouble};
+use crate::open::SourceOptions;
+use crate::source::{Opening, Sink, Source};
+use crate::url::Url;
+use bytes::{Bytes, BytesMut};
+use sapwood_span::{Error, ErrorKind, Result, Span};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+use tokio::runtime::Handle;
+use tokio::task::JoinHandle;
+
+/// An answer that is the whole file is read to its end up to this size, however little was
+/// wanted: asking again would take longer.
+const SMALL_FILE: u64 = 1 << 20;
+
+/// Opens a file on an HTTP server.
+pub(crate) async fn open(url: Url, options: SourceOptions, handle: Handle) -> Result<Opening> {
+    let name = url.redacted();
+    let first = async {
+        let client = Arc::new(Client::new(url, options, handle)?);
+        ends(&client).await
+    };
+    first.await.map_err(|e| e.in_file(name))
+}
+
+async fn ends(client: &Arc<Client>) -> Result<Opening> {
+    let mut patience = Patience::new(&client.options);
+    let (mut simple, mut stepped) = (false, false);
+    loop {
+        let multi = !simple && client.place().host.multi();
+        let (error, wait, stalled) = match attempt(client, multi, stepped).await {
+            Ok(opening) => return Ok(opening),
+            Err(Trouble::Step(_)) if multi => {
+                (simple, stepped) = (true, true);
+                Counters::add(&client.counters.fallbacks, 1);
+                continue;
+            }
+            // A server may hang over several ranges; one that cannot be reached will not get better.
+            Err(Trouble::Again { stalled: true, .. }) if multi => {
+                client.place().host.silent_over_multi();
+                simple = true;
+                continue;
+            }
+            Err(Trouble::Again { error, .. }) if client.counters.snapshot().requests == 0 => return Err(error),
+            Err(Trouble::Again { error, wait, stalled }) => (error, wait, stalled),
+            Err(Trouble::Step(error) | Trouble::Fatal(error)) => return Err(error),
+        };
+        patience.spend(error, wait, stalled).await?;
+        Counters::add(&client.counters.retries, 1);
+    }
+}
+
+/// One way of asking: both ends in one request, or the two in two requests side by side.
+async fn attempt(client: &Arc<Client>, multi: bool, stepped: bool) -> Result<Opening, Trouble> {
+    let (head, tail) = (client.options.head.max(1), client.options.tail.max(1));
+    let mut beside = None;
+    let mut reply = if multi {
+        client.send(&format!("bytes=0-{},-{tail}", head - 1), 2).await?
+    } else {
+        let other = Arc::clone(client);
+        beside = Some(Beside(client.handle.spawn(async move { tail_alone(&other, tail).await })));
+        client.send(&format!("bytes=0-{}", head - 1), 1).await?
+    };
+    let ranges = reply.header("content-range").and_then(content_range);
+    match reply.status {
+        206 => {}
+        200 => return whole(client, reply, multi).await,
+        416 if ranges.is_some_and(|r| r.total == Some(0)) => return Ok(in_memory(client, &reply, Bytes::new())),
+        _ => {
+            reply.drain().await;
+            return Err(Trouble::status(&reply, multi));
+        }
+    }
+    let validator = Validator::of(&reply.headers);
+    let mut body = match (Body::of(&reply), reply.header("content-range").and_then(stated_total)) {
+        (Ok(body), _) => body,
+        // A file shorter than what was asked for blindly: now its size is known.
+        (Err(_), Some(size)) if size < head => {
+            drop(reply);
+            let known = Known::new(client, size, validator);
+            return known.complete().await;
+        }
+        (Err(what), _) => return Err(Trouble::nonsense(what, multi)),
+    };
+    let mut known = None;
+    let mut out = Vec::new();
+    let budget = head.saturating_add(tail).saturating_mul(2).saturating_add(SMALL_FILE);
+    while let Some(chunk) = reply.chunk().await? {
+        if reply.wire > budget {
+            return Err(Trouble::nonsense("the server sends much more than was asked for", multi));
+        }
+        body.push(chunk, &mut out)
+            .map_err(|m| Trouble::nonsense(format!("the server's answer makes no sense: {m}"), multi))?;
+        if let (None, Some(size)) = (&known, body.total()) {
+            known = Some(Known::new(client, size, validator.clone()));
+        }
+        if let Some(known) = &known {
+            known.job.accept(&mut out);
+        }
+    }
+    let known = known.ok_or_else(|| Trouble::nonsense("the server does not tell the size of the file", multi))?;
+    // One range of two says little: XrdHttp takes several ranges, but none from the end. The
+    // next request with several will tell.
+    if !multi && stepped {
+        reply.host.refuses_multi();
+    }
+    // Its connection must be free for what is still to be asked.
+    drop(reply);
+    if let (Some(mut beside), false) = (beside, known.is_complete())
+        && let Ok(Some(mut found)) = (&mut beside.0).await
+        && found.total == known.file.size
+        && validator.check(&found.headers).is_ok()
+    {
+        known.job.accept(&mut found.pieces);
+    }
+    known.complete().await
+}
+
+/// A file whose size is known by now, and its ends as they arrive.
+struct Known {
+    file: Arc<HttpFile>,
+    job: Arc<Job>,
+    ends: Arc<Ends>,
+    spans: [Span; 2],
+}
+
+impl Known {
+    fn new(client: &Arc<Client>, size: u64, validator: Validator) -> Self {
+        let tail = client.options.tail.min(size);
+        let spans = [Span::new(0, client.options.head.min(size)), Span::new(size - tail, tail)];
+        let ends = Arc::new(Ends::default());
+        let sink: Arc<dyn Sink> = ends.clone();
+        let job = Job::new(&spans, sink, Instant::now());
+        let file = Arc::new(HttpFile { client: Arc::clone(client), size, validator, memory: None });
+        if client.options.warm && size > client.options.head.saturating_add(client.options.tail) {
+            file.prepare(usize::MAX);
+        }
+        Self { file, job, ends, spans }
+    }
+
+    fn is_complete(&self) -> bool {
+        self.job.missing(&[Span::new(0, self.file.size)]).is_empty()
+    }
+
+    /// Asks for what is still missing.
+    async fn complete(self) -> Result<Opening, Trouble> {
+        self.file.complete(&self.job).await.map_err(Trouble::Fatal)?;
+        let [head, tail] = std::mem::take(&mut *lock(&self.ends.0));
+        let lost = || Trouble::Fatal(Error::new(ErrorKind::Protocol, "the ends of the file did not arrive"));
+        let payload = crate::bounds::covered(&self.spans);
+        Counters::add(&self.file.client.counters.payload, payload);
+        Ok(Opening {
+            size: self.file.size,
+            head: head.ok_or_else(lost)?,
+            tail: (self.spans[1].start, tail.ok_or_else(lost)?),
+            source: self.file,
+        })
+    }
+}
+
+#[derive(Default)]
+struct Ends(Mutex<[Option<Bytes>; 2]>);
+
+impl Sink for Ends {
+    fn part(&self, index: usize, bytes: Bytes) {
+        if let Some(end) = lock(&self.0).get_mut(index) {
+            *end = Some(bytes);
+        }
+    }
+}
+
+/// The request for the tail that runs beside the one for the head; stopped when dropped.
+struct Beside(JoinHandle<Option<Found>>);
+
+impl Drop for Beside {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+struct Found {
+    total: u64,
+    headers: hyper::HeaderMap,
+    pieces: Vec<Piece>,
+}
+
+/// The last bytes of the file, if the server can do that: if not, the head's answer tells the
+/// size and they are asked for by position.
+async fn tail_alone(client: &Client, tail: u64) -> Option<Found> {
+    let mut reply = client.send(&format!("bytes=-{tail}"), 1).await.ok()?;
+    if reply.status != 206 {
+        return None;
+    }
+    let mut body = Body::of(&reply).ok()?;
+    let mut pieces = Vec::new();
+    while let Some(chunk) = reply.chunk().await.ok()? {
+        if reply.wire > tail {
+            return None;
+        }
+        body.push(chunk, &mut pieces).ok()?;
+    }
+    Some(Found { total: body.total()?, headers: reply.headers, pieces })
+}
+
+/// The answer is the whole file: kept if it is small, or if there is no other way.
+async fn whole(client: &Arc<Client>, mut reply: Reply, multi: bool) -> Result<Opening, Trouble> {
+    let options = &client.options;
+    let limit = if multi { options.head.saturating_add(options.tail).max(SMALL_FILE) } else { options.whole_file };
+    let length = reply.length();
+    let too_large = |size| {
+        if multi {
+            Trouble::nonsense("the server answers several ranges with the whole file", true)
+        } else {
+            Trouble::Fatal(no_ranges(size))
+        }
+    };
+    if length.is_some_and(|n| n > limit) {
+        return Err(too_large(length));
+    }
+    let mut all = BytesMut::new();
+    while let Some(chunk) = reply.chunk().await? {
+        if reply.wire > limit {
+            return Err(too_large(None));
+        }
+        all.extend_from_slice(&chunk);
+    }
+    if !multi {
+        Counters::add(&client.counters.fallbacks, 1);
+    }
+    Ok(in_memory(client, &reply, all.freeze()))
+}
+
+fn in_memory(client: &Arc<Client>, reply: &Reply, all: Bytes) -> Opening {
+    let size = all.len() as u64;
+    let head = all.slice(..client.options.head.min(size) as usize);
+    let start = size - client.options.tail.min(size);
+    let tail = all.slice(start as usize..);
+    Counters::add(&client.counters.payload, size);
+    let validator = Validator::of(&reply.headers);
+    let source = Arc::new(HttpFile { client: Arc::clone(client), size, validator, memory: Some(all) });
+    Opening { source, size, head, tail: (start, tail) }
+}

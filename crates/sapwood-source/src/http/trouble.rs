@@ -1,0 +1,98 @@
+//! What can go wrong with a request, sorted by what to do about it.
+
+use super::client::Reply;
+use crate::open::SourceOptions;
+use sapwood_span::{Error, ErrorKind, Result};
+use std::time::Duration;
+
+/// `Retry-After` is obeyed up to here.
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+
+pub(crate) enum Trouble {
+    /// Asking again will not help.
+    Fatal(Error),
+    /// The server does not understand this way of asking: ask for single ranges.
+    Step(Error),
+    /// Asking again may help.
+    Again { error: Error, wait: Option<Duration>, stalled: bool },
+}
+
+impl Trouble {
+    pub fn again(error: Error) -> Self {
+        Self::Again { error, wait: None, stalled: false }
+    }
+
+    /// An answer that makes no sense: a reason to ask more simply, if that is possible.
+    pub fn nonsense(what: impl Into<String>, multi: bool) -> Self {
+        let error = Error::new(ErrorKind::Protocol, what);
+        if multi { Self::Step(error) } else { Self::again(error) }
+    }
+
+    /// For an answer whose status is neither 200 nor 206.
+    pub fn status(reply: &Reply, multi: bool) -> Self {
+        let status = reply.status;
+        let reason = hyper::StatusCode::from_u16(status).ok().and_then(|s| s.canonical_reason()).unwrap_or("unknown");
+        let what = format!("the server answers {status} ({reason})");
+        let plain = |kind| Error::new(kind, what.clone());
+        match status {
+            401 => Self::Fatal(plain(ErrorKind::Denied).with_remedy(
+                "give a user in the URL (https://user:password@...), or a token in BEARER_TOKEN (https only)",
+            )),
+            404 | 410 => Self::Fatal(plain(ErrorKind::NotFound).with_remedy("check the path")),
+            429 | 502..=504 => {
+                let seconds = reply.header("retry-after").and_then(|v| v.trim().parse().ok());
+                let wait = seconds.map(|s| Duration::from_secs(s).min(LONGEST_PAUSE));
+                Self::Again { error: plain(ErrorKind::Io), wait, stalled: false }
+            }
+            // Some servers trip over several ranges in the oddest ways.
+            400..=599 if multi => Self::Step(plain(ErrorKind::Protocol)),
+            403 => Self::Fatal(plain(ErrorKind::Denied).with_remedy("the file exists perhaps, but not for this user")),
+            407 => Self::Fatal(plain(ErrorKind::Denied)),
+            500..=599 => Self::again(plain(ErrorKind::Io)),
+            _ => Self::Fatal(plain(ErrorKind::Protocol)),
+        }
+    }
+}
+
+/// How often something is tried again.
+pub(crate) struct Patience {
+    retries: u32,
+    left: u32,
+    tries: u32,
+    first_pause: Duration,
+    pause: Duration,
+}
+
+impl Patience {
+    pub fn new(options: &SourceOptions) -> Self {
+        let (retries, pause) = (options.retries, options.backoff);
+        Self { retries, left: retries, tries: 0, first_pause: pause, pause }
+    }
+
+    /// Something arrived after all: the count begins anew, though not for ever.
+    pub fn renew(&mut self) {
+        if self.tries < self.retries.saturating_mul(10) {
+            self.left = self.retries;
+            self.pause = self.first_pause;
+        }
+    }
+
+    /// Waits before the next try.
+    ///
+    /// # Errors
+    /// There is none: the error given comes back. A stall has taken long enough to count more.
+    pub async fn spend(&mut self, error: Error, wait: Option<Duration>, stalled: bool) -> Result<()> {
+        let cost = if stalled { self.retries / 2 + 1 } else { 1 };
+        self.tries += 1;
+        self.left = match self.left.checked_sub(cost) {
+            Some(left) => left,
+            None if self.tries > 1 => {
+                return Err(error.with_remedy(format!("given up after {} attempts", self.tries)));
+            }
+            None => return Err(error),
+        };
+        tokio::time::sleep(wait.unwrap_or(self.pause)).await;
+        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+        Ok(())
+    }
+}

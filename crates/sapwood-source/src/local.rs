@@ -1,0 +1,156 @@
+use crate::bounds;
+use crate::source::{BoxFuture, FetchReport, Limits, Opening, Sink, Source, SourceStats};
+use bytes::Bytes;
+use sapwood_span::{Error, ErrorKind, Result, Span};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+/// A gap up to this many bytes costs less to read over than another system call (a page).
+const GAP: u64 = 4096;
+
+/// A regular file on a mounted file system, read by position: no shared file offset, no lock.
+pub struct LocalFile {
+    name: String,
+    file: File,
+    size: u64,
+    reads: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl LocalFile {
+    /// Opens a file for reading.
+    ///
+    /// # Errors
+    /// Not there, not readable, a directory or a device: each named.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let name = path.display().to_string();
+        // Looked at before it is opened: opening a pipe would wait for its writer.
+        let meta = std::fs::metadata(path).map_err(|e| cannot_open(e, &name))?;
+        if meta.is_dir() {
+            return Err(Error::invalid("is a directory, not a file").in_file(name));
+        }
+        if !meta.is_file() {
+            return Err(Error::invalid("is not a regular file").in_file(name).with_remedy("copy it to a file first"));
+        }
+        let file = File::open(path).map_err(|e| cannot_open(e, &name))?;
+        let size = file.metadata().map_err(|e| cannot_open(e, &name))?.len();
+        Ok(Self { name, file, size, reads: AtomicU64::new(0), bytes: AtomicU64::new(0) })
+    }
+
+    /// Reads one span.
+    ///
+    /// # Errors
+    /// The span leaves the file, the file has shrunk since it was opened, or the system fails.
+    pub fn read(&self, span: Span) -> Result<Bytes> {
+        bounds::check(&[span], self.size, &self.name)?;
+        if span.is_empty() {
+            return Ok(Bytes::new());
+        }
+        let len = usize::try_from(span.len)
+            .map_err(|_| Error::invalid("too many bytes for one read").at(span).in_file(&self.name))?;
+        let mut buffer = vec![0; len];
+        self.file.read_exact_at(&mut buffer, span.start).map_err(|e| self.failed(e, span))?;
+        self.reads.fetch_add(1, Relaxed);
+        self.bytes.fetch_add(span.len, Relaxed);
+        Ok(Bytes::from(buffer))
+    }
+
+    /// The first `head` and the last `tail` bytes.
+    fn ends(self, head: u64, tail: u64) -> Result<Opening> {
+        let size = self.size;
+        let (head_len, tail_start) = (head.min(size), size - tail.min(size));
+        let (head, tail) = if tail_start <= head_len {
+            let whole = self.read(Span::new(0, size))?;
+            (whole.slice(..head_len as usize), whole.slice(tail_start as usize..))
+        } else {
+            (self.read(Span::new(0, head_len))?, self.read(Span::new(tail_start, size - tail_start))?)
+        };
+        Ok(Opening { source: Arc::new(self), size, head, tail: (tail_start, tail) })
+    }
+
+    fn failed(&self, error: std::io::Error, span: Span) -> Error {
+        let error = if error.kind() == std::io::ErrorKind::UnexpectedEof {
+            let now = self.file.metadata().map(|m| m.len());
+            let now = now.map_or_else(|_| "unknown".to_owned(), |n| n.to_string());
+            let what = format!("the file ends too early: {} bytes when opened, {now} now", self.size);
+            Error::corrupt(what).with_remedy("it was truncated while being read: open it again once it is complete")
+        } else {
+            Error::io("cannot read", error)
+        };
+        error.at(span).in_file(&self.name)
+    }
+}
+
+fn cannot_open(error: std::io::Error, name: &str) -> Error {
+    let error = match error.kind() {
+        std::io::ErrorKind::NotFound => Error::new(ErrorKind::NotFound, "no such file"),
+        std::io::ErrorKind::PermissionDenied => Error::new(ErrorKind::Denied, "not allowed to read this file"),
+        _ => Error::io("cannot open", error),
+    };
+    error.in_file(name)
+}
+
+/// Opens a local file and reads its first `head` and last `tail` bytes, without any runtime.
+///
+/// # Errors
+/// As [`LocalFile::open`] and [`LocalFile::read`].
+pub fn open_local(path: impl AsRef<Path>, head: u64, tail: u64) -> Result<Opening> {
+    LocalFile::open(path)?.ends(head, tail)
+}
+
+impl Source for LocalFile {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn size(&self) -> Option<u64> {
+        Some(self.size)
+    }
+
+    fn limits(&self) -> Limits {
+        Limits {
+            max_ranges: 1024,
+            max_request_bytes: 64 << 20,
+            max_in_flight: 4,
+            range_overhead: GAP,
+            round_trip: Some(Duration::ZERO),
+            bandwidth: None,
+        }
+    }
+
+    fn is_local(&self) -> bool {
+        true
+    }
+
+    fn fetch(self: Arc<Self>, spans: Vec<Span>, sink: Arc<dyn Sink>) -> BoxFuture<'static, Result<FetchReport>> {
+        Box::pin(async move {
+            let begin = Instant::now();
+            bounds::check(&spans, self.size, &self.name)?;
+            let mut report = FetchReport { payload: bounds::covered(&spans), ..FetchReport::default() };
+            for (index, &span) in spans.iter().enumerate() {
+                let bytes = self.read(span)?;
+                if !span.is_empty() {
+                    if report.requests == 0 {
+                        report.first_byte = begin.elapsed();
+                    }
+                    report.requests = report.requests.saturating_add(1);
+                    report.wire += span.len;
+                    sink.moved(span.len);
+                }
+                sink.part(index, bytes);
+            }
+            report.total = begin.elapsed();
+            Ok(report)
+        })
+    }
+
+    fn stats(&self) -> SourceStats {
+        let (reads, bytes) = (self.reads.load(Relaxed), self.bytes.load(Relaxed));
+        SourceStats { requests: reads, ranges: reads, payload: bytes, wire: bytes, ..SourceStats::default() }
+    }
+}

@@ -1,0 +1,78 @@
+use crate::http::{self, Hosts};
+use crate::local::open_local;
+use crate::source::{BoxFuture, Opening};
+use crate::url::Location;
+use sapwood_span::Result;
+use std::path::PathBuf;
+use std::time::Duration;
+use tokio::runtime::Handle;
+
+/// How files are opened and how patient their sources are.
+#[derive(Clone)]
+pub struct SourceOptions {
+    /// Bytes wanted from the beginning of the file.
+    pub head: u64,
+    /// Bytes wanted from its end.
+    pub tail: u64,
+    /// A transfer on which no byte moves for so long is dead. A slow one that moves is not.
+    pub progress_timeout: Duration,
+    /// How long connecting to a server, its TLS handshake included, may take.
+    pub connect_timeout: Duration,
+    /// Connections to one host at most, for all files together.
+    pub max_connections: usize,
+    /// Whether connections to a server far away are opened ahead, in the background, once it has
+    /// answered: the first parallel requests then need no handshakes.
+    pub warm: bool,
+    /// How often a request is sent again when nothing came of it.
+    pub retries: u32,
+    /// The first pause before sending again; it doubles each time. `Retry-After` is obeyed up
+    /// to ten seconds.
+    pub backoff: Duration,
+    /// Token for `Authorization: Bearer`. Without one, `BEARER_TOKEN` and `BEARER_TOKEN_FILE`
+    /// are looked at, for `https` only. Sent to the named host alone, never along a redirect.
+    pub token: Option<String>,
+    /// Folder of further trusted certificates (PEM) for `https`, besides the system's
+    /// (`SSL_CERT_FILE`, `SSL_CERT_DIR`) and those in `X509_CERT_DIR`.
+    pub ca_dir: Option<PathBuf>,
+    /// A server that serves no byte ranges is read as a whole if its file is no larger.
+    pub whole_file: u64,
+    /// What was learnt about hosts, and the connections to them, shared by the files opened
+    /// with it. By default that of the whole process.
+    pub hosts: Hosts,
+}
+
+impl Default for SourceOptions {
+    fn default() -> Self {
+        Self {
+            head: 1024,
+            tail: 128 << 10,
+            progress_timeout: Duration::from_secs(60),
+            connect_timeout: Duration::from_secs(30),
+            max_connections: 16,
+            warm: true,
+            retries: 4,
+            backoff: Duration::from_millis(200),
+            token: None,
+            ca_dir: None,
+            whole_file: 64 << 20,
+            hosts: Hosts::shared(),
+        }
+    }
+}
+
+/// Opens a path or URL and reads both of its ends, in as few round trips as possible.
+///
+/// Remote files live on the runtime behind `handle`: the future may be awaited there only, and
+/// so may the fetches of the source it gives. Local files need no runtime: [`open_local`].
+///
+/// # Errors
+/// Unknown schemes, files that are not there or may not be read, servers that fail.
+pub fn open(url: &str, options: &SourceOptions, handle: &Handle) -> BoxFuture<'static, Result<Opening>> {
+    let (location, options, handle) = (Location::parse(url), options.clone(), handle.clone());
+    Box::pin(async move {
+        match location? {
+            Location::Local(path) => open_local(path, options.head, options.tail),
+            Location::Http(url) => http::open(url, options, handle).await,
+        }
+    })
+}

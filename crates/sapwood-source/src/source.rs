@@ -1,0 +1,146 @@
+use bytes::Bytes;
+use sapwood_span::{Result, Span};
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A future on the heap: what a trait object can hand out.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Where the bytes of one file come from.
+///
+/// A source never knows what the bytes mean. It hands out right bytes or an error, in bounded
+/// time, and says what its requests cost so that a planner can decide how to ask.
+pub trait Source: Send + Sync {
+    /// URL or path for messages; credentials are taken out.
+    fn name(&self) -> &str;
+
+    /// Size of the file in bytes, known once it is open.
+    fn size(&self) -> Option<u64>;
+
+    /// What one request may hold and what it costs, as far as known now: ask again from time to
+    /// time, the estimates become better with every reply.
+    fn limits(&self) -> Limits;
+
+    /// Whether reading needs no network (and [`fetch`](Source::fetch) never waits for a reactor).
+    fn is_local(&self) -> bool;
+
+    /// Reads all spans; each is handed to `sink` as soon as its last byte is here, in any order,
+    /// exactly once, under its index in `spans`. Empty spans give empty bytes.
+    ///
+    /// Spans may overlap and come in any order. One that leaves the file is refused before any
+    /// request. Local files are read inside the first poll, without waiting; remote ones want to
+    /// be polled on the runtime that opened them. Dropping the future stops the reading.
+    ///
+    /// # Errors
+    /// When this returns an error some spans may already have been handed over; those are right.
+    fn fetch(self: Arc<Self>, spans: Vec<Span>, sink: Arc<dyn Sink>) -> BoxFuture<'static, Result<FetchReport>>;
+
+    /// Announces that about this many requests will soon run at once: connections are opened
+    /// ahead, in the background. Free to do nothing.
+    fn prepare(&self, requests: usize) {
+        let _ = requests;
+    }
+
+    /// What this source has done since it was opened.
+    fn stats(&self) -> SourceStats;
+}
+
+/// Takes the spans of a fetch as they arrive. Called from the reading task: be quick.
+pub trait Sink: Send + Sync {
+    /// All bytes of the span with this index.
+    fn part(&self, index: usize, bytes: Bytes);
+
+    /// So many more bytes came over the wire: for progress bars and rate estimates.
+    fn moved(&self, bytes: u64) {
+        let _ = bytes;
+    }
+}
+
+/// What one request may hold, and what requests cost.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Limits {
+    /// Byte ranges that one request can carry. A fetch may hold more spans: it is split.
+    pub max_ranges: usize,
+    /// Bytes that one request should ask for at most.
+    pub max_request_bytes: u64,
+    /// Requests worth having under way at once.
+    pub max_in_flight: usize,
+    /// What one more range costs, in bytes: bridging a smaller gap is cheaper.
+    pub range_overhead: u64,
+    /// Estimate of the round-trip time; none until measured.
+    pub round_trip: Option<Duration>,
+    /// Estimate of what all connections together bring, in bytes per second; none until measured.
+    pub bandwidth: Option<f64>,
+}
+
+/// What one fetch took.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FetchReport {
+    /// From the call to the first byte of data.
+    pub first_byte: Duration,
+    /// From the call to the end.
+    pub total: Duration,
+    /// Bytes wanted: the spans' lengths, overlaps counted once.
+    pub payload: u64,
+    /// Bytes received, multipart headers and repeated bytes included; HTTP headers are not.
+    pub wire: u64,
+    /// Requests sent, those sent again included (local: reads).
+    pub requests: u32,
+    /// Requests among them that were sent again after a failure.
+    pub retries: u32,
+}
+
+/// Counters of a source since it was opened, the opening included.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SourceStats {
+    /// Requests sent, those sent again included (local: reads).
+    pub requests: u64,
+    /// Byte ranges in those requests.
+    pub ranges: u64,
+    /// Bytes that were wanted and received.
+    pub payload: u64,
+    /// Bytes of bodies received, multipart headers, gaps and repeated bytes included.
+    pub wire: u64,
+    /// Connections opened for this source; those taken over from another file do not count.
+    pub connections: u64,
+    /// Length of the longest chain of waits for a server, each begun after the one before it had
+    /// ended: ten requests at once count as one. Connecting and handshakes are in it,
+    /// connections opened ahead are not.
+    pub round_trips: u64,
+    /// Requests sent again after a failure.
+    pub retries: u64,
+    /// Redirects followed.
+    pub redirects: u64,
+    /// Times a simpler way of asking had to be taken (several ranges, single ranges, whole file).
+    pub fallbacks: u64,
+    /// Estimate of the round-trip time.
+    pub round_trip: Option<Duration>,
+    /// Estimate of the bandwidth of all connections together, in bytes per second.
+    pub bandwidth: Option<f64>,
+}
+
+/// A file just opened: its size, and both of its ends in hand.
+pub struct Opening {
+    /// For reading the rest.
+    pub source: Arc<dyn Source>,
+    /// Size of the file in bytes.
+    pub size: u64,
+    /// The first bytes of the file: as many as asked for, fewer only if the file is shorter.
+    pub head: Bytes,
+    /// Offset of, and the last bytes of the file: as many as asked for, fewer only if the file
+    /// is shorter. They may overlap the head.
+    pub tail: (u64, Bytes),
+}
+
+impl std::fmt::Debug for Opening {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Opening")
+            .field("source", &self.source.name())
+            .field("size", &self.size)
+            .field("head", &self.head.len())
+            .field("tail", &(self.tail.0, self.tail.1.len()))
+            .finish()
+    }
+}

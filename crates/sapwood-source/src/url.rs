@@ -1,0 +1,332 @@
+use sapwood_span::{Error, Result};
+use std::fmt::Write;
+use std::path::PathBuf;
+
+/// What the caller's string names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Location {
+    Local(PathBuf),
+    Http(Url),
+}
+
+/// An absolute HTTP or HTTPS address, taken apart. The fragment is left out: it is not sent.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Url {
+    pub https: bool,
+    /// Name or address; IPv6 addresses keep their brackets.
+    pub host: String,
+    pub port: u16,
+    /// Path and query as they go into the request line.
+    pub target: String,
+    /// User and password, decoded.
+    pub user: Option<(String, String)>,
+}
+
+/// Whether this names something that is read over the network (by its `scheme://`).
+pub fn is_remote(url: &str) -> bool {
+    scheme(url).is_some_and(|(s, _)| !s.eq_ignore_ascii_case("file"))
+}
+
+fn scheme(url: &str) -> Option<(&str, &str)> {
+    let (scheme, rest) = url.split_once("://")?;
+    let mut letters = scheme.bytes();
+    let first = letters.next()?;
+    let fits = first.is_ascii_alphabetic() && letters.all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b));
+    fits.then_some((scheme, rest))
+}
+
+impl Location {
+    /// A path, a `file://` URL or an HTTP(S) URL.
+    ///
+    /// # Errors
+    /// Another scheme, or a URL that cannot be taken apart.
+    pub fn parse(input: &str) -> Result<Self> {
+        let Some((scheme, rest)) = scheme(input) else {
+            return Ok(Self::Local(PathBuf::from(input)));
+        };
+        match scheme.to_ascii_lowercase().as_str() {
+            "file" => file_path(rest).map(Self::Local).ok_or_else(|| {
+                Error::invalid("a file:// URL must hold an absolute path of this machine").in_file(input)
+            }),
+            "http" => Url::parse(false, rest).map(Self::Http),
+            "https" => Url::parse(true, rest).map(Self::Http),
+            other => {
+                let what = match other {
+                    "root" | "roots" | "xroot" | "xroots" => {
+                        format!("{other}:// (the XRootD protocol) is not supported yet by this version")
+                    }
+                    _ => format!("unknown URL scheme {other}://"),
+                };
+                let remedy = "use a file path, file://, http:// or https:// (most XRootD servers speak HTTP as well)";
+                Err(Error::invalid(what).in_file(redact(input)).with_remedy(remedy))
+            }
+        }
+    }
+}
+
+fn file_path(rest: &str) -> Option<PathBuf> {
+    let path = rest.strip_prefix("localhost").filter(|p| p.starts_with('/')).unwrap_or(rest);
+    if !path.starts_with('/') {
+        return None;
+    }
+    use std::os::unix::ffi::OsStringExt;
+    Some(PathBuf::from(std::ffi::OsString::from_vec(percent_decode(path))))
+}
+
+impl Url {
+    fn parse(https: bool, rest: &str) -> Result<Self> {
+        let refuse =
+            |what: &str| Err(Error::invalid(format!("bad URL: {what}")).in_file(redact(&format!("http://{rest}"))));
+        let rest = rest.split('#').next().unwrap_or_default();
+        let cut = rest.find(['/', '?']).unwrap_or(rest.len());
+        let (authority, target) = rest.split_at(cut);
+        let (user, host_port) = match authority.rsplit_once('@') {
+            Some((user, host)) => (Some(user), host),
+            None => (None, authority),
+        };
+        let (host, port) = match host_port.rfind(':') {
+            Some(colon) if !host_port[colon..].contains(']') => (&host_port[..colon], Some(&host_port[colon + 1..])),
+            _ => (host_port, None),
+        };
+        let port = match port {
+            None | Some("") => {
+                if https {
+                    443
+                } else {
+                    80
+                }
+            }
+            Some(p) => match p.parse() {
+                Ok(p) if p != 0 => p,
+                _ => return refuse("the port is not a number from 1 to 65535"),
+            },
+        };
+        let host_fits = |b: u8| b.is_ascii_alphanumeric() || b"-._~[]:%".contains(&b);
+        if host.is_empty() || !host.bytes().all(host_fits) {
+            return refuse("no valid host name after the scheme");
+        }
+        let mut encoded = String::with_capacity(target.len() + 1);
+        if !target.starts_with('/') {
+            encoded.push('/');
+        }
+        percent_encode(target, &mut encoded);
+        let user = user.map(|u| {
+            let (name, password) = u.split_once(':').unwrap_or((u, ""));
+            let text = |s: &str| String::from_utf8_lossy(&percent_decode(s)).into_owned();
+            (text(name), text(password))
+        });
+        Ok(Self { https, host: host.to_ascii_lowercase(), port, target: encoded, user })
+    }
+
+    /// Where a `Location` header leads from here; user and password are not inherited.
+    ///
+    /// # Errors
+    /// Another scheme, or a URL that cannot be taken apart.
+    pub fn join(&self, location: &str) -> Result<Self> {
+        if let Some((scheme, _)) = scheme(location) {
+            return match Location::parse(location) {
+                Ok(Location::Http(url)) => Ok(url),
+                _ => Err(Error::unsupported(format!("the server redirects to {scheme}://, which cannot be followed"))),
+            };
+        }
+        if let Some(rest) = location.strip_prefix("//") {
+            return Self::parse(self.https, rest);
+        }
+        let path = self.target.split('?').next().unwrap_or("/");
+        let target = if location.starts_with('/') {
+            location.to_owned()
+        } else if location.starts_with('?') {
+            format!("{path}{location}")
+        } else {
+            let folder = &path[..path.rfind('/').map_or(0, |i| i + 1)];
+            remove_dots(&format!("{folder}{location}"))
+        };
+        Self::parse(self.https, &format!("{}:{}{target}", self.host, self.port))
+    }
+
+    /// Whether both lead to the same server by the same means: what may share a credential.
+    pub fn same_origin(&self, other: &Self) -> bool {
+        self.https == other.https && self.host == other.host && self.port == other.port
+    }
+
+    /// Host and port as the `Host` header wants them.
+    pub fn authority(&self) -> String {
+        match (self.https, self.port) {
+            (false, 80) | (true, 443) => self.host.clone(),
+            (_, port) => format!("{}:{port}", self.host),
+        }
+    }
+
+    /// The host without the brackets of an IPv6 address.
+    pub fn bare_host(&self) -> &str {
+        self.host.trim_start_matches('[').trim_end_matches(']')
+    }
+
+    /// The address for messages: no user, no password, no signatures or tokens.
+    pub fn redacted(&self) -> String {
+        let scheme = if self.https { "https" } else { "http" };
+        let (path, query) = self.target.split_once('?').unwrap_or((&self.target, ""));
+        let mut out = format!("{scheme}://{}{path}", self.authority());
+        for (i, pair) in query.split('&').filter(|p| !p.is_empty()).enumerate() {
+            let key = pair.split('=').next().unwrap_or_default();
+            out.push(if i == 0 { '?' } else { '&' });
+            if is_secret(key) {
+                out.push_str(key);
+                out.push_str("=***");
+            } else {
+                out.push_str(pair);
+            }
+        }
+        out
+    }
+}
+
+impl std::fmt::Debug for Url {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.redacted())
+    }
+}
+
+fn is_secret(key: &str) -> bool {
+    let key = key.to_ascii_lowercase();
+    ["auth", "token", "sig", "key", "cred", "secret", "pass", "macaroon"].iter().any(|word| key.contains(word))
+}
+
+/// Any URL for messages, as far as it can be understood.
+fn redact(url: &str) -> String {
+    let Some((scheme, rest)) = scheme(url) else { return url.to_owned() };
+    let rest = rest.split('?').next().unwrap_or_default();
+    let slash = rest.find('/').unwrap_or(rest.len());
+    let (authority, path) = rest.split_at(slash);
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    format!("{scheme}://{host}{path}")
+}
+
+fn remove_dots(target: &str) -> String {
+    let (path, query) = match target.split_once('?') {
+        Some((p, q)) => (p, Some(q)),
+        None => (target, None),
+    };
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/').skip(1) {
+        match part {
+            "." => {}
+            ".." => drop(parts.pop()),
+            _ => parts.push(part),
+        }
+    }
+    let mut out = format!("/{}", parts.join("/"));
+    if let Some(query) = query {
+        out.push('?');
+        out.push_str(query);
+    }
+    out
+}
+
+/// Encodes what may not stand in a request line; what is encoded already stays.
+fn percent_encode(text: &str, out: &mut String) {
+    for byte in text.bytes() {
+        if byte.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&byte) {
+            out.push(byte as char);
+        } else {
+            let _ = write!(out, "%{byte:02X}");
+        }
+    }
+}
+
+/// Decodes `%41`; a percent sign that no two hexadecimal digits follow stays.
+fn percent_decode(text: &str) -> Vec<u8> {
+    let bytes = text.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut rest = bytes;
+    while let Some((&first, after)) = rest.split_first() {
+        let digit = |i: usize| after.get(i).and_then(|&b| (b as char).to_digit(16));
+        match (first, digit(0), digit(1)) {
+            (b'%', Some(high), Some(low)) => {
+                out.push((high * 16 + low) as u8);
+                rest = after.get(2..).unwrap_or_default();
+            }
+            _ => {
+                out.push(first);
+                rest = after;
+            }
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn http(url: &str) -> Url {
+        match Location::parse(url) {
+            Ok(Location::Http(url)) => url,
+            other => panic!("{url}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn paths_and_files_are_local() {
+        assert!(!is_remote("data/a.root") && !is_remote("/a:b") && !is_remote("file:///a") && !is_remote("a b://c"));
+        assert!(is_remote("https://h/a") && is_remote("root://h//a"));
+        assert_eq!(Location::parse("file:///a%20b").unwrap(), Location::Local("/a b".into()));
+        assert_eq!(Location::parse("file://localhost/a").unwrap(), Location::Local("/a".into()));
+        assert!(Location::parse("file://elsewhere/a").is_err());
+    }
+
+    #[test]
+    fn other_schemes_are_refused_by_name() {
+        let e = Location::parse("root://user:pw@host//a.root?authz=abc").unwrap_err().to_string();
+        assert!(
+            e.contains("not supported yet") && e.contains("https://") && !e.contains("pw") && !e.contains("abc"),
+            "{e}"
+        );
+        assert!(Location::parse("gopher://h/a").unwrap_err().to_string().contains("gopher://"));
+    }
+
+    #[test]
+    fn parts_of_a_url() {
+        let u = http("HTTPS://us%40er:p%3Aw@Example.ORG:8443/a b/ü.root?x=1#frag");
+        assert_eq!((u.host.as_str(), u.port, u.https), ("example.org", 8443, true));
+        assert_eq!(u.target, "/a%20b/%C3%BC.root?x=1");
+        assert_eq!(u.user, Some(("us@er".into(), "p:w".into())));
+        assert_eq!(u.authority(), "example.org:8443");
+        assert_eq!(http("http://h").target, "/");
+        assert_eq!(http("http://h?q").target, "/?q");
+        let six = http("http://[::1]:90/a");
+        assert_eq!((six.bare_host(), six.port), ("::1", 90));
+        assert_eq!(http("http://[::1]/a").port, 80);
+        for bad in
+            ["http://", "http://h:0/", "http://h:99999/", "http://h:x/", "http://a b/", "http:///x", "http://h\r\n/"]
+        {
+            assert!(Location::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn secrets_stay_out_of_messages() {
+        let text = http("http://u:p@h/a?authz=T&X-Amz-Signature=S&x=1").redacted();
+        assert_eq!(text, "http://h/a?authz=***&X-Amz-Signature=***&x=1");
+    }
+
+    #[test]
+    fn redirects_are_resolved() {
+        let base = http("http://u:p@h:81/d/e/f?q=1");
+        let to = |l: &str| base.join(l).unwrap().redacted();
+        assert_eq!(to("https://o/x"), "https://o/x");
+        assert_eq!(to("//o/x"), "http://o/x");
+        assert_eq!(to("/x?y"), "http://h:81/x?y");
+        assert_eq!(to("../x"), "http://h:81/d/x");
+        assert_eq!(to("../../../x"), "http://h:81/x");
+        assert_eq!(to("?z"), "http://h:81/d/e/f?z");
+        assert_eq!(base.join("/x").unwrap().user, None);
+        assert!(base.join("ftp://o/x").is_err());
+        assert!(!base.same_origin(&http("https://h:81/")) && base.same_origin(&http("http://H:81/other")));
+    }
+
+    #[test]
+    fn decoding_keeps_lone_percents() {
+        assert_eq!(percent_decode("%41%4%zz%"), b"A%4%zz%");
+    }
+}

@@ -1,0 +1,159 @@
+//! Real servers on free ports of this machine.
+
+use std::fs;
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+/// A folder that every user may read (servers do not run as root); removed when dropped.
+pub struct Folder(pub PathBuf);
+
+impl Folder {
+    pub fn new() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let name = format!("sapwood-source-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let path = std::env::temp_dir().join(name);
+        fs::create_dir_all(path.join("root")).unwrap();
+        for p in [path.clone(), path.join("root")] {
+            fs::set_permissions(p, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        Self(path)
+    }
+
+    pub fn put(&self, name: &str, bytes: &[u8]) {
+        let path = self.0.join("root").join(name);
+        fs::write(&path, bytes).unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(0o644)).unwrap();
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+pub struct Server {
+    pub port: u16,
+    pub folder: Folder,
+    child: Child,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn binary(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).chain(["/usr/sbin", "/usr/bin"].map(PathBuf::from));
+    let found = folders.map(|d| d.join(name)).find(|p| p.is_file());
+    if found.is_none() {
+        println!("skipped: {name} is not installed");
+    }
+    found
+}
+
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+fn is_root() -> bool {
+    Command::new("id").arg("-u").output().is_ok_and(|o| o.stdout.starts_with(b"0\n"))
+}
+
+fn start(folder: Folder, port: u16, command: &mut Command) -> Server {
+    let log = fs::File::create(folder.0.join("out")).unwrap();
+    let child = command.stdin(Stdio::null()).stdout(log.try_clone().unwrap()).stderr(log).spawn().unwrap();
+    let server = Server { port, folder, child };
+    let begin = Instant::now();
+    while TcpStream::connect(("127.0.0.1", port)).is_err() {
+        let log = || fs::read_to_string(server.folder.0.join("out")).unwrap_or_default();
+        assert!(begin.elapsed() < Duration::from_secs(20), "{command:?} does not start: {}", log());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    server
+}
+
+/// `extra`: further directives of the server block.
+pub fn nginx(folder: Folder, extra: &str) -> Option<Server> {
+    let binary = binary("nginx")?;
+    let (run, port) = (folder.0.display().to_string(), free_port());
+    let user = if is_root() { "user root;" } else { "" };
+    let temps: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+        .iter()
+        .map(|t| format!("{t}_temp_path {run}/t_{t};"))
+        .collect();
+    let listen = if extra.contains("ssl") { format!("{port} ssl") } else { port.to_string() };
+    let config = format!(
+        "daemon off; master_process off; {user} pid {run}/pid; error_log {run}/err; events {{ worker_connections 128; }}
+         http {{ access_log off; {temps} server {{ listen 127.0.0.1:{listen}; root {run}/root; {extra} }} }}"
+    );
+    fs::write(folder.0.join("nginx.conf"), config).unwrap();
+    Some(start(
+        folder,
+        port,
+        Command::new(binary).arg("-e").arg(format!("{run}/err0")).arg("-c").arg(format!("{run}/nginx.conf")),
+    ))
+}
+
+pub fn apache(folder: Folder) -> Option<Server> {
+    let binary = binary("apache2")?;
+    let modules = Path::new("/usr/lib/apache2/modules");
+    let (run, port) = (folder.0.display().to_string(), free_port());
+    let load: String = ["mpm_event", "authz_core", "unixd"]
+        .iter()
+        .filter(|m| modules.join(format!("mod_{m}.so")).exists())
+        .map(|m| format!("LoadModule {m}_module {}/mod_{m}.so\n", modules.display()))
+        .collect();
+    let user = if is_root() { "User www-data\nGroup www-data\n" } else { "" };
+    let config = format!(
+        "ServerName localhost\nServerRoot {run}\nPidFile {run}/pid\nErrorLog {run}/err\nListen 127.0.0.1:{port}\n\
+         {load}{user}DocumentRoot {run}/root\n<Directory {run}/root>\nRequire all granted\n</Directory>\n"
+    );
+    fs::write(folder.0.join("apache.conf"), config).unwrap();
+    Some(start(folder, port, Command::new(binary).arg("-X").arg("-f").arg(format!("{run}/apache.conf"))))
+}
+
+/// XRootD's HTTP door.
+pub fn xrootd(folder: Folder) -> Option<Server> {
+    let binary = binary("xrootd")?;
+    let (run, port, other) = (folder.0.display().to_string(), free_port(), free_port());
+    fs::create_dir_all(folder.0.join("admin")).unwrap();
+    let config = format!(
+        "xrd.port {other}\nxrd.network nodnr\nall.export /\noss.localroot {run}/root\nall.adminpath {run}/admin\n\
+         all.pidpath {run}/admin\nxrd.protocol http:{port} libXrdHttp.so\nxrootd.async off\n"
+    );
+    fs::write(folder.0.join("xrd.cfg"), config).unwrap();
+    let mut command = Command::new(binary);
+    command.arg("-c").arg(format!("{run}/xrd.cfg")).arg("-l").arg(format!("{run}/admin/log"));
+    if is_root() {
+        let owned = Command::new("chown").arg("-R").arg("xrootd").arg(folder.0.join("admin")).status();
+        assert!(owned.unwrap().success());
+        command.arg("-R").arg("xrootd");
+    }
+    Some(start(folder, port, &mut command))
+}
+
+/// A certificate for localhost and 127.0.0.1 that vouches for itself, and its key.
+pub fn certificate(folder: &Folder) -> Option<()> {
+    let binary = binary("openssl")?;
+    fs::create_dir_all(folder.0.join("ca")).unwrap();
+    let made = Command::new(binary)
+        .args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"])
+        .args(["-subj", "/CN=sapwood test", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"])
+        .args(["-addext", "basicConstraints=critical,CA:FALSE"])
+        .arg("-keyout")
+        .arg(folder.0.join("key.pem"))
+        .arg("-out")
+        .arg(folder.0.join("ca/cert.pem"))
+        .stderr(Stdio::null())
+        .status();
+    assert!(made.unwrap().success());
+    Some(())
+}

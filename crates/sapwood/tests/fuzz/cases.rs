@@ -1,0 +1,115 @@
+//! Runs a target with many seeds: no panic, no hang, no more memory than the input justifies.
+
+use crate::memory;
+use crate::random::Random;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::io::Write;
+use std::panic::AssertUnwindSafe;
+use std::sync::{LazyLock, Mutex, Once, PoisonError};
+use std::thread::ThreadId;
+use std::time::{Duration, Instant};
+
+/// A case that runs for so long hangs.
+const HANGS: Duration = Duration::from_secs(30);
+
+/// Memory that any case may take, however small its input.
+const ANY: usize = 64 << 20;
+
+/// Bytes of memory per byte of input.
+const PER_BYTE: usize = 50;
+
+thread_local! {
+    /// Where and why this thread panicked last.
+    static PANIC: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// The cases under way, for the watchman.
+static RUNNING: LazyLock<Mutex<HashMap<ThreadId, (String, Instant)>>> = LazyLock::new(Mutex::default);
+
+fn prepare() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let usual = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            let running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+            if running.contains_key(&std::thread::current().id()) {
+                PANIC.with_borrow_mut(|p| *p = info.to_string());
+            } else {
+                drop(running);
+                usual(info);
+            }
+        }));
+        std::thread::spawn(|| {
+            loop {
+                std::thread::sleep(Duration::from_secs(1));
+                let running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+                if let Some((case, _)) = running.values().find(|(_, since)| since.elapsed() > HANGS) {
+                    // past the test harness, which keeps what its threads print for later
+                    let _ = writeln!(std::io::stderr(), "\n{case}: hangs, it runs for {} s", HANGS.as_secs());
+                    std::process::abort();
+                }
+            }
+        });
+    });
+}
+
+/// Runs `case` with `count` seeds; it returns how many bytes its input had. All failures are told together.
+///
+/// `SAPWOOD_FUZZ_SECONDS=n` runs it for n seconds instead, from a seed of the time of day, which is printed;
+/// `SAPWOOD_FUZZ_SEED=n` runs that seed alone.
+pub fn run(target: &'static str, count: u64, mut case: impl FnMut(&mut Random) -> usize) {
+    prepare();
+    let number = |name: &str| std::env::var(name).ok().and_then(|v| v.parse::<u64>().ok());
+    let (first, seconds) = match (number("SAPWOOD_FUZZ_SEED"), number("SAPWOOD_FUZZ_SECONDS")) {
+        (Some(seed), _) => return report(target, try_one(target, seed, &mut case).into_iter().collect()),
+        (None, Some(seconds)) => {
+            let now = std::time::UNIX_EPOCH.elapsed().map_or(0, |d| d.as_nanos() as u64);
+            println!("{target}: {seconds} s from seed {now}");
+            (now, Some(seconds))
+        }
+        (None, None) => (0, None),
+    };
+    let began = Instant::now();
+    let mut failures = BTreeMap::new();
+    for i in 0.. {
+        let over = match seconds {
+            Some(s) => began.elapsed().as_secs() >= s,
+            None => i == count,
+        };
+        if over {
+            break;
+        }
+        if let Some((what, words)) = try_one(target, first.wrapping_add(i), &mut case) {
+            failures.entry(what).or_insert(words);
+        }
+    }
+    report(target, failures.into_iter().collect());
+}
+
+fn report(target: &str, failures: Vec<(String, String)>) {
+    let words: Vec<String> = failures.into_iter().map(|(_, words)| words).collect();
+    assert!(words.is_empty(), "{target}:\n{}", words.join("\n"));
+}
+
+/// Runs one case; on failure gives what it is told apart by, and the words.
+fn try_one(target: &'static str, seed: u64, case: &mut impl FnMut(&mut Random) -> usize) -> Option<(String, String)> {
+    let name = format!("{target}, seed {seed}");
+    let thread = std::thread::current().id();
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner).insert(thread, (name, Instant::now()));
+    let before = memory::begin(target, seed);
+    let done = std::panic::catch_unwind(AssertUnwindSafe(|| case(&mut Random::new(seed))));
+    let used = memory::peak().saturating_sub(before);
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner).remove(&thread);
+    match done {
+        Err(_) => {
+            let said = PANIC.take();
+            let place = said.lines().next().unwrap_or_default().to_owned();
+            Some((place, format!("SAPWOOD_FUZZ_SEED={seed}: {said}")))
+        }
+        Ok(input) if used > ANY + PER_BYTE * input => {
+            Some(("memory".to_owned(), format!("SAPWOOD_FUZZ_SEED={seed}: {used} bytes of memory for {input} of input")))
+        }
+        Ok(_) => None,
+    }
+}

@@ -1,0 +1,69 @@
+//! Layouts at random: what a damaged description could ask for.
+
+use crate::random::Random;
+use sapwood_column::{DType, Entries, Item, Layout, Object, Packed};
+
+const TYPES: &[DType] = &crate::common::ALL_TYPES;
+
+const SIZES: &[usize] = if std::option_env!("NOZERO").is_some() { &[1, 2, 3, 100, 1 << 31, usize::MAX] } else { &[0, 1, 2, 3, 100, 1 << 31, usize::MAX] };
+
+pub fn layout(r: &mut Random) -> Layout {
+    let entries = match r.below(8) {
+        0..=2 => Entries::One,
+        3..=4 => Entries::UntilEnd,
+        5 => Entries::FlaggedUntilEnd,
+        6 => Entries::HeadedUntilEnd,
+        _ => return Layout { item: Item::Text, entries: Entries::Text },
+    };
+    Layout { item: item(r, 4), entries }
+}
+
+fn item(r: &mut Random, depth: usize) -> Item {
+    let inner = |r: &mut Random| Box::new(item(r, depth.saturating_sub(1)));
+    match r.below(if depth == 0 { 5 } else { 14 }) {
+        0 => Item::Number(*r.pick(TYPES)),
+        1 => match r.below(3) {
+            0 => Item::Packed(Packed::Float, DType::F64),
+            1 => Item::Packed(Packed::Range { low: -1.0, factor: r.below(100) as f64 }, DType::F64),
+            _ => Item::Packed(Packed::Truncated { bits: 2 + r.below(13) as u32 }, DType::F32),
+        },
+        2 => Item::Bits,
+        3 => Item::Text,
+        4 => Item::LongText,
+        // arrays are made of numbers, and of arrays of numbers
+        5 => {
+            let number = Box::new(Item::Number(*r.pick(TYPES)));
+            let row = Item::Fixed(*r.pick(SIZES), number);
+            Item::Fixed(*r.pick(SIZES), Box::new(if r.below(2) == 0 { row } else { item(r, 0) }))
+        }
+        6 | 7 => Item::Sequence(inner(r)),
+        8 => Item::Headed(inner(r)),
+        9 => Item::Objects(Box::new(match r.below(3) {
+            0 => Item::Members(members(r, depth)),
+            1 => item(r, depth - 1),
+            _ => Item::Object(object(r, depth)),
+        })),
+        10 => Item::Object(object(r, depth)),
+        11 => Item::Base(object(r, depth)),
+        _ => Item::Members(members(r, depth)),
+    }
+}
+
+fn object(r: &mut Random, depth: usize) -> Object {
+    let version = r.below(3) as i32;
+    Object { class: "C".to_owned(), version, checksum: r.below(2) as u32, members: members(r, depth) }
+}
+
+fn members(r: &mut Random, depth: usize) -> Vec<(String, Item)> {
+    let mut out: Vec<(String, Item)> = Vec::new();
+    for i in 0..r.below(4) + usize::from(std::option_env!("NOZERO").is_some()) {
+        let by = r.below(i + 1);
+        let next = match r.below(5) {
+            0 if i > 0 => Item::Counted(by, Box::new(item(r, 0))),
+            1 if i > 0 => Item::Times(by, Box::new(item(r, 0))),
+            _ => item(r, depth - 1),
+        };
+        out.push((format!("m{i}"), next));
+    }
+    out
+}

@@ -1,0 +1,321 @@
+"""What trees and branches have in common: a mapping of the branches below them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ._errors import InvalidError, KeyInFileError, UnsupportedError
+from ._filters import Filter, matcher
+
+if TYPE_CHECKING:
+    from ._progress import Progress
+    from ._selection import Expressions
+    from ._sizes import Size
+    from ._tree import Branch, Tree
+
+
+class HasBranches(Mapping):
+    """A mapping of branches: by name, by path (``"a/b"``), or by number among :attr:`branches`."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def tree(self) -> Tree: ...
+        @property
+        def branches(self) -> list[Branch]: ...
+
+    # what a subclass says about itself
+    @property
+    def _prefix(self) -> str:
+        """The path in front of the paths of the branches below, with its last slash."""
+        raise NotImplementedError
+
+    @property
+    def _self_name(self) -> str:
+        raise NotImplementedError
+
+    def iteritems(
+        self,
+        *,
+        filter_name: Filter = None,
+        filter_typename: Filter = None,
+        filter_branch: Callable[[Branch], object] | None = None,
+        recursive: bool = True,
+        full_paths: bool = True,
+    ) -> Iterator[tuple[str, Branch]]:
+        """(name, branch) of the branches below, parents before children.
+
+        Args:
+            filter_name: on a branch's bare name or path (glob, ``/regex/i``, callable, list).
+            filter_typename: on its C++ type.
+            filter_branch: a function of the branch.
+            recursive: also those below the branches.
+            full_paths: name them by path rather than by bare name.
+        """
+        prefix = len(self._prefix)
+        for branch in self.filtered(filter_name, filter_typename, filter_branch, recursive):
+            yield (branch.path[prefix:] if full_paths else branch.name), branch
+
+    def filtered(
+        self,
+        filter_name: Filter = None,
+        filter_typename: Filter = None,
+        filter_branch: Callable[[Branch], object] | None = None,
+        recursive: bool = True,
+    ) -> Iterator[Branch]:
+        """The branches that pass the filters, see :meth:`iteritems`."""
+        name_passes = matcher(filter_name, "filter_name")
+        type_passes = matcher(filter_typename, "filter_typename")
+        if filter_branch is not None and not callable(filter_branch):
+            raise InvalidError(f"filter_branch is a function of the branch, not {filter_branch!r}")
+        prefix = len(self._prefix)
+        for branch in self._below() if recursive else self.branches:
+            if name_passes and not (name_passes(branch.name) or name_passes(branch.path[prefix:])):
+                continue
+            if type_passes and not type_passes(branch.typename):
+                continue
+            if filter_branch and not filter_branch(branch):
+                continue
+            yield branch
+
+    def _below(self) -> Iterator[Branch]:
+        stack = list(reversed(self.branches))
+        while stack:
+            branch = stack.pop()
+            yield branch
+            stack.extend(reversed(branch.branches))
+
+    def iterkeys(self, **filters) -> Iterator[str]:
+        """Names of the branches below; the arguments of :meth:`iteritems`."""
+        return (name for name, _ in self.iteritems(**filters))
+
+    def itervalues(self, **filters) -> Iterator[Branch]:
+        """The branches below; the arguments of :meth:`iteritems`."""
+        return (branch for _, branch in self.iteritems(**filters))
+
+    def keys(self, **filters) -> list[str]:  # type: ignore[override]
+        """Names of the branches below; the arguments of :meth:`iteritems`."""
+        return list(self.iterkeys(**filters))
+
+    def values(self, **filters) -> list[Branch]:  # type: ignore[override]
+        """The branches below; the arguments of :meth:`iteritems`."""
+        return list(self.itervalues(**filters))
+
+    def items(self, **filters) -> list[tuple[str, Branch]]:  # type: ignore[override]
+        """(name, branch) of the branches below; the arguments of :meth:`iteritems`."""
+        return list(self.iteritems(**filters))
+
+    def typenames(self, **filters) -> dict[str, str]:
+        """C++ types by name; the arguments of :meth:`iteritems`."""
+        return {name: branch.typename for name, branch in self.iteritems(**filters)}
+
+    def branch_number(self, name: str) -> int | None:
+        """The number of the branch of this bare name or path below here, or None; the first in the tree's order."""
+        path = self.tree._by_path.get(self._prefix + name.strip("/"))
+        if path is not None or name.startswith("/"):
+            return path
+        if not self._prefix:
+            return self.tree._by_name.get(name)
+        return next((b.number for b in self._below() if b.name == name), None)
+
+    def missing(self, name: str, context: str = "") -> KeyInFileError:
+        """The error for a branch that is not there."""
+        from ._selection import unknown
+
+        return unknown(name, self.keys(), self._self_name, self.tree.file_path, context)
+
+    def __getitem__(self, where: str | int) -> Branch:
+        """The branch of this bare name (at any depth), path or position.
+
+        Raises:
+            KeyInFileError: none; the message names near misses.
+        """
+        if isinstance(where, str):
+            number = self.branch_number(where)
+            if number is None:
+                raise self.missing(where)
+            return self.tree._branch(number)
+        if isinstance(where, int):
+            return self.branches[where]
+        raise InvalidError(f"a branch is named by text or by its position, not by {where!r}")
+
+    def __contains__(self, where: object) -> bool:
+        return isinstance(where, str) and self.branch_number(where) is not None
+
+    def __iter__(self) -> Iterator[str]:
+        return self.iterkeys()
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self._below())
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    __hash__ = object.__hash__  # type: ignore[assignment]
+
+    def arrays(
+        self,
+        expressions: Expressions = None,
+        cut: str | None = None,
+        *,
+        filter_name: Filter = None,
+        filter_typename: Filter = None,
+        filter_branch: Callable[[Branch], object] | None = None,
+        aliases: Mapping[str, str] | None = None,
+        entry_start: int | None = None,
+        entry_stop: int | None = None,
+        library: str = "ak",
+        how: object = None,
+        progress: Progress = None,
+    ) -> Any:
+        """Columns of entries ``entry_start`` to ``entry_stop`` (as in a slice; negative counts from the end).
+
+        Args:
+            expressions: names of branches or expressions of them in Python's syntax with numpy's functions, such as
+                ``"sqrt(px**2 + py**2)"``; None for every branch that passes the filters.
+            cut: an expression with one truth value per entry; only entries where it is true are kept.
+            filter_name, filter_typename, filter_branch: see :meth:`iteritems`; used when expressions is None.
+            aliases: names for expressions, to be used in expressions and in the cut.
+            library: ``"ak"`` (an ``ak.Array`` of records), ``"np"`` (a dict of numpy arrays; lists as objects),
+                ``"pd"`` (``DataFrame``), ``"pa"`` (``pyarrow.Table``) or ``"pl"`` (polars ``DataFrame``).
+            how: None, or ``"tuple"``, ``"list"``, ``"dict"`` for a collection of single columns.
+            progress: True for a bar, or a function of (entries done, entries in all, bytes read).
+
+        Raises:
+            KeyInFileError: a branch that is not there.
+            UnsupportedError: a branch that cannot be read, with the reason. Asked for every branch, such ones are
+                left out with a :class:`SkippedBranchWarning`.
+            InvalidError: an expression that makes no sense.
+            CorruptError, ReadError, StalledError: what lies below fails.
+        """
+        from ._reading import arrays
+
+        filters = {"filter_name": filter_name, "filter_typename": filter_typename, "filter_branch": filter_branch}
+        return arrays(self, expressions, cut, filters, aliases, (entry_start, entry_stop), library, how, progress)
+
+    def iterate(
+        self,
+        expressions: Expressions = None,
+        cut: str | None = None,
+        *,
+        filter_name: Filter = None,
+        filter_typename: Filter = None,
+        filter_branch: Callable[[Branch], object] | None = None,
+        aliases: Mapping[str, str] | None = None,
+        step_size: Size = "100 MB",
+        entry_start: int | None = None,
+        entry_stop: int | None = None,
+        library: str = "ak",
+        how: object = None,
+        report: bool = False,
+        progress: Progress = None,
+    ) -> Iterator[Any]:
+        """As :meth:`arrays`, in steps, while the next ones are already being fetched.
+
+        Args:
+            step_size: entries per step, memory per step as text (``"100 MB"``), or ``"cluster"`` for those of the
+                file.
+            report: give (arrays, :class:`Report`) rather than arrays.
+        """
+        from ._reading import iterate
+
+        filters = {"filter_name": filter_name, "filter_typename": filter_typename, "filter_branch": filter_branch}
+        span = (entry_start, entry_stop)
+        return iterate(self, expressions, cut, filters, aliases, span, library, how, progress, step_size, report=report)
+
+    def num_entries_for(
+        self,
+        memory_size: Size,
+        expressions: Expressions = None,
+        *,
+        filter_name: Filter = None,
+        filter_typename: Filter = None,
+        filter_branch: Callable[[Branch], object] | None = None,
+        aliases: Mapping[str, str] | None = None,
+    ) -> int:
+        """Entries whose values take about ``memory_size`` bytes, by the sizes that the file tells; at least 1."""
+        from ._selection import select
+        from ._sizes import size_in_bytes
+
+        filters = {"filter_name": filter_name, "filter_typename": filter_typename, "filter_branch": filter_branch}
+        numbers = select(self, expressions, None, aliases, filters).branches()
+        total = sum(self.tree._branch(n).uncompressed_bytes for n in numbers)
+        entries = self.tree.num_entries
+        if total == 0:
+            return max(1, entries)
+        return max(1, size_in_bytes(memory_size, "memory_size") * entries // total)
+
+    def common_entry_offsets(
+        self,
+        *,
+        filter_name: Filter = None,
+        filter_typename: Filter = None,
+        filter_branch: Callable[[Branch], object] | None = None,
+        recursive: bool = True,
+    ) -> list[int]:
+        """Entries at which baskets of all these branches begin, and the number of entries."""
+        common: set[int] | None = None
+        for branch in self.filtered(filter_name, filter_typename, filter_branch, recursive):
+            if branch.num_baskets:
+                offsets = set(branch.entry_offsets)
+                common = offsets if common is None else common & offsets
+        return sorted(common if common is not None else {0, self.tree.num_entries})
+
+    def show(
+        self,
+        *,
+        filter_name: Filter = None,
+        filter_typename: Filter = None,
+        filter_branch: Callable[[Branch], object] | None = None,
+        recursive: bool = True,
+        full_paths: bool = True,
+        name_width: int = 20,
+        typename_width: int = 24,
+        stream: Any = None,
+    ) -> None:
+        """Prints a table of the branches: name, C++ type, and the type of the column they become.
+
+        Args:
+            stream: where to; None for the standard output.
+        """
+        import sys
+
+        def cell(text: str, width: int) -> str:
+            return text if len(text) <= width else text[: width - 3] + "..."
+
+        lines = [f"{'name':<{name_width}} | {'typename':<{typename_width}} | column"]
+        lines.append(f"{'-' * name_width}-+-{'-' * typename_width}-+-{'-' * 30}")
+        for name, branch in self.iteritems(
+            filter_name=filter_name,
+            filter_typename=filter_typename,
+            filter_branch=filter_branch,
+            recursive=recursive,
+            full_paths=full_paths,
+        ):
+            name, kind = cell(name, name_width), cell(branch.typename, typename_width)
+            lines.append(f"{name:<{name_width}} | {kind:<{typename_width}} | {branch.column_words}")
+        (stream or sys.stdout).write("\n".join(lines) + "\n")
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        head = "<tr><th>branch</th><th>type</th><th>column</th></tr>"
+        shown = list(self.iteritems())
+        rows = "".join(
+            f"<tr><td>{escape(name)}</td><td>{escape(b.typename)}</td><td>{escape(b.column_words)}</td></tr>"
+            for name, b in shown[:100]
+        )
+        more = f"<tr><td colspan=3>… and {len(shown) - 100} more</td></tr>" if len(shown) > 100 else ""
+        return f"<p>{escape(repr(self))}</p><table><thead>{head}</thead><tbody>{rows}{more}</tbody></table>"
+
+
+def column_words(kind: Callable[[], str]) -> str:
+    """The words for a column's type, or the reason why it cannot be read."""
+    try:
+        return kind()
+    except UnsupportedError as e:
+        return f"not readable: {e}"

@@ -1,0 +1,86 @@
+"""The exceptions: each is an :class:`Error` and the built-in exception that Python users expect."""
+
+from __future__ import annotations
+
+
+class Error(Exception):
+    """Anything that sapwood refuses or fails at.
+
+    Attributes:
+        file: the file or URL without credentials, or None.
+        branch: the branch, or None.
+        span: (first byte, byte behind the last) in the file, or None.
+    """
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        file: str | None = None,
+        branch: str | None = None,
+        span: tuple[int, int] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.file = file
+        self.branch = branch
+        self.span = span
+
+    def __str__(self) -> str:
+        # KeyError would show the message in quotes, OSError an empty errno
+        return self.message
+
+
+class FileMissingError(Error, FileNotFoundError):
+    """There is no such file."""
+
+
+class NotAFileError(Error, IsADirectoryError):
+    """The path is a directory."""
+
+
+class KeyInFileError(Error, KeyError):
+    """The file, directory or tree has nothing of this name."""
+
+
+class InvalidError(Error, ValueError):
+    """Arguments that make no sense."""
+
+
+class UnsupportedError(Error, NotImplementedError):
+    """Valid, but this version of sapwood does not read it; the message says what and why."""
+
+
+class CorruptError(Error, ValueError):
+    """The bytes are not what the ROOT format allows."""
+
+
+class StalledError(Error, TimeoutError):
+    """Nothing moved for longer than the timeout."""
+
+
+class DeniedError(Error, PermissionError):
+    """The system or the server refused: credentials are missing or not good enough."""
+
+
+class ReadError(Error, OSError):
+    """The system, the network or the server failed."""
+
+
+class MissingLibraryError(Error, ImportError):
+    """An optional library is needed for what was asked."""
+
+
+class SkippedBranchWarning(UserWarning):
+    """Branches that cannot be read were left out of a request for all branches."""
+
+
+def require(name: str, purpose: str):
+    """Imports an optional library, or says in one line how to get it."""
+    import importlib
+
+    try:
+        return importlib.import_module(name)
+    except ImportError as e:
+        package = name.split(".")[0]
+        raise MissingLibraryError(f"{purpose} needs {package}, which is not installed; pip install {package}") from e

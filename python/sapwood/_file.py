@@ -1,0 +1,335 @@
+"""Files and directories."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from . import _core
+from ._errors import Error, InvalidError, KeyInFileError, NotAFileError, UnsupportedError
+from ._filters import Filter, matcher
+from ._paths import Where, split
+from ._sizes import Size, size_in_bytes
+
+if TYPE_CHECKING:
+    from ._tree import Tree
+
+_TREES = frozenset(("TTree", "TNtuple", "TNtupleD"))
+_DIRECTORIES = frozenset(("TDirectory", "TDirectoryFile"))
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a file is read."""
+
+    cache_size: int | None
+    timeout: float
+    threads: int
+
+
+def open(path: Where, *, cache_size: Size | None = None, timeout: float = 60, threads: int | None = None) -> Any:
+    """Opens a file, or an object in it.
+
+    Args:
+        path: a path or URL (``http://``, ``https://``, ``root://``); ``"url:object"``, ``{url: object}``, or a
+            ``pathlib.Path``.
+        cache_size: bytes that may be fetched ahead (``"100 MB"``); 0 turns it off, None lets sapwood choose.
+        timeout: seconds without any progress after which a read fails.
+        threads: how many unzip and decode; None for all cores.
+
+    Returns:
+        A :class:`ReadOnlyFile`; the object where one is named.
+
+    Raises:
+        FileMissingError: (a FileNotFoundError) no such file.
+        KeyInFileError: (a KeyError) no such object in it.
+        CorruptError, UnsupportedError, ReadError, StalledError, DeniedError: see there.
+    """
+    where, name = split(path)
+    if threads is not None and (not isinstance(threads, int) or threads < 1):
+        raise InvalidError(f"threads is a number from 1 on, or None for all cores, not {threads!r}")
+    if not isinstance(timeout, (int, float)) or not timeout > 0:
+        raise InvalidError(f"timeout is a number of seconds above 0, not {timeout!r}")
+    cache = None if cache_size is None else size_in_bytes(cache_size, "cache_size")
+    file = ReadOnlyFile(where, Options(cache, float(timeout), threads or 0))
+    return file if name is None else file[name]
+
+
+class Directory(Mapping):
+    """A mapping of what a directory of a file holds, by ``"name"``, ``"name;cycle"`` or ``"directory/name"``."""
+
+    def __init__(self, file: ReadOnlyFile | None, path: str) -> None:
+        # none for the file itself: a file that held itself would stay until a collection of cycles
+        self._owner = file
+        self._path = path
+        self._listings: dict[bool, list[tuple[str, int, str]]] = {}
+
+    @property
+    def _file(self) -> ReadOnlyFile:
+        return self._owner  # type: ignore[return-value]
+
+    @property
+    def file(self) -> ReadOnlyFile:
+        """The file it is in."""
+        return self._file
+
+    @property
+    def file_path(self) -> str:
+        """Path or URL of the file."""
+        return self._file.file_path
+
+    @property
+    def path(self) -> str:
+        """Where it is in the file; empty at the top."""
+        return self._path
+
+    def _rows(self, recursive: bool) -> list[tuple[str, int, str]]:
+        """(path below here, cycle, class)."""
+        rows = self._listings.get(recursive)
+        if rows is None:
+            self._file._check_open()
+            listed = self._file._core.list(self._path, recursive)
+            front = self._path + "/" if self._path else ""
+            rows = [(r[0].removeprefix(front), r[1], r[2]) for r in listed]
+            self._listings[recursive] = rows
+        return rows
+
+    def _passing(
+        self, recursive: bool, cycle: bool, filter_name: Filter, filter_classname: Filter
+    ) -> Iterator[tuple[str, str, str]]:
+        """(key, path with cycle, class)."""
+        name_passes = matcher(filter_name, "filter_name")
+        class_passes = matcher(filter_classname, "filter_classname")
+        seen: set[str] = set()
+        for path, number, classname in self._rows(recursive):
+            full = f"{path};{number}"
+            key = full if cycle else path
+            if key in seen:
+                continue
+            if name_passes and not (name_passes(path) or name_passes(path.rpartition("/")[2]) or name_passes(full)):
+                continue
+            if class_passes and not class_passes(classname):
+                continue
+            seen.add(key)
+            yield key, full, classname
+
+    def iterkeys(
+        self,
+        *,
+        recursive: bool = True,
+        cycle: bool = True,
+        filter_name: Filter = None,
+        filter_classname: Filter = None,
+    ) -> Iterator[str]:
+        """Paths of the objects.
+
+        Args:
+            recursive: those in directories below as well.
+            cycle: with ``;cycle``; else each name once.
+            filter_name: on the name or the path, without or with cycle (glob, ``/regex/i``, callable, list).
+            filter_classname: on the C++ class.
+        """
+        return (key for key, _, _ in self._passing(recursive, cycle, filter_name, filter_classname))
+
+    def itervalues(
+        self, *, recursive: bool = True, filter_name: Filter = None, filter_classname: Filter = None
+    ) -> Iterator[Any]:
+        """The objects; see :meth:`iterkeys`."""
+        return (self[full] for _, full, _ in self._passing(recursive, True, filter_name, filter_classname))
+
+    def iteritems(
+        self,
+        *,
+        recursive: bool = True,
+        cycle: bool = True,
+        filter_name: Filter = None,
+        filter_classname: Filter = None,
+    ) -> Iterator[tuple[str, Any]]:
+        """(path, object); see :meth:`iterkeys`."""
+        return ((key, self[full]) for key, full, _ in self._passing(recursive, cycle, filter_name, filter_classname))
+
+    def iterclassnames(
+        self,
+        *,
+        recursive: bool = True,
+        cycle: bool = True,
+        filter_name: Filter = None,
+        filter_classname: Filter = None,
+    ) -> Iterator[tuple[str, str]]:
+        """(path, C++ class); see :meth:`iterkeys`."""
+        return ((key, kind) for key, _, kind in self._passing(recursive, cycle, filter_name, filter_classname))
+
+    def keys(self, **options) -> list[str]:  # type: ignore[override]
+        """Paths of the objects; the arguments of :meth:`iterkeys`."""
+        return list(self.iterkeys(**options))
+
+    def values(self, **options) -> list[Any]:  # type: ignore[override]
+        """The objects; the arguments of :meth:`itervalues`."""
+        return list(self.itervalues(**options))
+
+    def items(self, **options) -> list[tuple[str, Any]]:  # type: ignore[override]
+        """(path, object); the arguments of :meth:`iteritems`."""
+        return list(self.iteritems(**options))
+
+    def classnames(self, **options) -> dict[str, str]:
+        """C++ classes by path; the arguments of :meth:`iterclassnames`."""
+        return dict(self.iterclassnames(**options))
+
+    def classname_of(self, where: str) -> str:
+        """The C++ class of one object.
+
+        Raises:
+            KeyInFileError: no such object.
+        """
+        return self._find(where)[2]
+
+    def _find(self, where: str) -> tuple[str, int, str]:
+        if not isinstance(where, str):
+            raise InvalidError(f"an object is named by text, not by {where!r}")
+        self._file._check_open()
+        path = "/".join(p for p in (self._path, *where.split("/")) if p)
+        row = self._file._core.find(path)
+        return row[0], row[1], row[2]
+
+    def __getitem__(self, where: str) -> Any:
+        """A :class:`Tree` or :class:`Directory`.
+
+        Raises:
+            KeyInFileError: nothing of this name.
+            UnsupportedError: an object of a class that is not read.
+        """
+        if isinstance(where, str) and not where.strip("/"):
+            return self
+        if isinstance(where, str) and ":" in where and where not in self:
+            # as in uproot, tree:branch
+            tree, _, branch = where.rpartition(":")
+            if tree in self:
+                return self[tree][branch]
+        path, cycle, kind = self._find(where)
+        if kind in _TREES:
+            return self._file._tree(path, cycle)
+        if kind in _DIRECTORIES:
+            return Directory(self._file, path)
+        raise UnsupportedError(
+            f"{self.file_path}: {path};{cycle} is a {kind}; sapwood reads trees and directories", file=self.file_path
+        )
+
+    def __contains__(self, where: object) -> bool:
+        if not isinstance(where, str):
+            return False
+        try:
+            self._find(where)
+        except KeyInFileError:
+            return False
+        return True
+
+    def __iter__(self) -> Iterator[str]:
+        return self.iterkeys()
+
+    def __len__(self) -> int:
+        return len(self._rows(True))
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    __hash__ = object.__hash__  # type: ignore[assignment]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._file.close()
+
+    @property
+    def closed(self) -> bool:
+        """Whether the file was closed."""
+        return self._file.closed
+
+    def __repr__(self) -> str:
+        return f"<Directory {self._path!r} in {self.file_path!r}>"
+
+    def __reduce__(self):
+        return Directory, (self._file, self._path)
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        rows = "".join(f"<tr><td>{escape(key)}</td><td>{escape(kind)}</td></tr>" for key, kind in self.iterclassnames())
+        head = "<tr><th>object</th><th>class</th></tr>"
+        return f"<p>{escape(repr(self))}</p><table><thead>{head}</thead><tbody>{rows}</tbody></table>"
+
+
+class ReadOnlyFile(Directory):
+    """An open file, and the directory at its top. A context manager; may be pickled (it is opened again)."""
+
+    def __init__(self, path: str, options: Options) -> None:
+        self._options = options
+        try:
+            self._core = _core.open(path, options.cache_size, options.timeout, options.threads)
+        except Error:
+            if "://" not in path and os.path.isdir(path):
+                raise NotAFileError(f"{path} is a directory, not a file", file=path) from None
+            raise
+        self._closed = False
+        self._scans: weakref.WeakSet[_core.Scan] = weakref.WeakSet()
+        self._given_path = path
+        self._trees: weakref.WeakValueDictionary[tuple[str, int], Tree] = weakref.WeakValueDictionary()
+        super().__init__(None, "")
+
+    @property
+    def _file(self) -> ReadOnlyFile:
+        return self
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise InvalidError(f"{self.file_path} was closed; open it again", file=self.file_path)
+
+    def _tree(self, path: str, cycle: int) -> Tree:
+        from ._tree import Tree
+
+        tree = self._trees.get((path, cycle))
+        if tree is None:
+            tree = Tree(self, self._core.tree(f"{path};{cycle}"), cycle)
+            self._trees[path, cycle] = tree
+        return tree
+
+    @property
+    def file_path(self) -> str:
+        """Path or URL, without credentials."""
+        return self._core.url
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file."""
+        return self._core.size
+
+    @property
+    def closed(self) -> bool:
+        """Whether the file was closed."""
+        return self._closed
+
+    def close(self) -> None:
+        """Closes the file: reads under way end, later ones are refused. Arrays stay."""
+        self._closed = True
+        for scan in list(self._scans):
+            scan.close()
+
+    def io(self) -> dict[str, float]:
+        """What opening and reading so far did on the wire: requests, ranges, round trips, bytes, baskets, seconds."""
+        return self._core.io()
+
+    def __repr__(self) -> str:
+        return f"<ReadOnlyFile {self.file_path!r}{' (closed)' if self._closed else ''}>"
+
+    def __reduce__(self):
+        return ReadOnlyFile, (self._given_path, self._options)

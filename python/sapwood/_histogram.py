@@ -1,0 +1,102 @@
+"""A histogram without any library: what :meth:`Tree.draw` gives where hist is not installed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Traits:
+    """What the protocol wants to know of an axis."""
+
+    #: Whether the axis comes back to its beginning.
+    circular: bool = False
+    #: Whether its bins have no order.
+    discrete: bool = False
+
+
+@dataclass(frozen=True)
+class Axis(Sequence):
+    """Bins of one width: an axis of the plottable-histogram protocol."""
+
+    #: Bins, those beyond the ends not counted.
+    size: int
+    #: Lower edge of the first.
+    low: float
+    #: Upper edge of the last.
+    high: float
+    #: What it shows.
+    label: str = ""
+    traits: Traits = Traits()
+
+    @property
+    def edges(self) -> np.ndarray:
+        """The edges: one more than the bins."""
+        return np.linspace(self.low, self.high, self.size + 1)
+
+    @property
+    def centers(self) -> np.ndarray:
+        """The middles of the bins."""
+        edges = self.edges
+        return (edges[1:] + edges[:-1]) / 2
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __getitem__(self, i):
+        if not -self.size <= i < self.size:
+            raise IndexError(f"bin {i} of {self.size}")
+        edges = self.edges
+        i %= self.size
+        return edges[i], edges[i + 1]
+
+    def __iter__(self) -> Iterator[tuple[float, float]]:  # type: ignore[override]
+        edges = self.edges
+        return pairwise(edges)
+
+
+class Histogram:
+    """Counts or sums of weights in bins of one or more dimensions (PlottableHistogram)."""
+
+    def __init__(self, axes: Sequence[Axis], values: np.ndarray, variances: np.ndarray, entries: int) -> None:
+        #: The axes.
+        self.axes = tuple(axes)
+        self._values = values
+        self._variances = variances
+        #: Rows filled, those beyond the ends included.
+        self.entries = entries
+
+    @property
+    def kind(self) -> str:
+        """COUNT: what the bins hold."""
+        return "COUNT"
+
+    def _inner(self, array: np.ndarray, flow: bool) -> np.ndarray:
+        return array if flow else array[tuple(slice(1, -1) for _ in self.axes)]
+
+    def values(self, flow: bool = False) -> np.ndarray:
+        """Sums of weights, one axis of the array for each of the histogram; with those beyond the ends if flow."""
+        return self._inner(self._values, flow)
+
+    def variances(self, flow: bool = False) -> np.ndarray:
+        """Sums of squared weights."""
+        return self._inner(self._variances, flow)
+
+    def counts(self, flow: bool = False) -> np.ndarray:
+        """Sums of weights."""
+        return self.values(flow)
+
+    def to_numpy(self, flow: bool = False) -> tuple[np.ndarray, ...]:
+        """(values, edges of each axis), as numpy.histogram gives them; with flow the outer edges are infinite."""
+        edges = [a.edges for a in self.axes]
+        if flow:
+            edges = [np.concatenate([[-np.inf], e, [np.inf]]) for e in edges]
+        return (self.values(flow), *edges)
+
+    def __repr__(self) -> str:
+        axes = ", ".join(f"{a.label!r}: {a.size} bins from {a.low:g} to {a.high:g}" for a in self.axes)
+        return f"<Histogram of {axes}; {self.entries} entries>"

@@ -1,0 +1,247 @@
+"""What columns become: awkward, numpy, pandas, pyarrow or polars. Each is imported only when asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from . import _columns
+from ._errors import InvalidError, UnsupportedError, require
+
+_GROUPS: dict[object, str] = {tuple: "tuple", list: "list", dict: "dict"}
+
+
+def group_name(how: object) -> str | None:
+    """The name of a way to put columns together: None, "tuple", "list" or "dict"."""
+    name = _GROUPS.get(how, how) if isinstance(how, type) else how
+    if name is None or name in ("tuple", "list", "dict"):
+        return name  # type: ignore[return-value]
+    raise InvalidError(f'how is None, "tuple", "list" or "dict" (or these types), not {how!r}')
+
+
+class Library:
+    """One way to hold columns. An array is what one column becomes, a group what a request for several does."""
+
+    name = ""
+    #: Whether an expression's result goes there as it is, missing values and all.
+    takes_awkward = False
+
+    def array(self, column, name: str) -> Any:
+        """One column."""
+        raise NotImplementedError
+
+    def select(self, array, mask: np.ndarray) -> Any:
+        """The entries of an array where the mask is true."""
+        return array[mask]
+
+    def group(self, names: Sequence[str], arrays: Sequence[Any], how: str | None, entries: int) -> Any:
+        """Several columns of as many entries, put together."""
+        if how == "tuple":
+            return tuple(arrays)
+        if how == "list":
+            return list(arrays)
+        if how == "dict":
+            return dict(zip(names, arrays, strict=True))
+        return self.table(names, arrays, entries)
+
+    def table(self, names: Sequence[str], arrays: Sequence[Any], entries: int) -> Any:
+        """What this library calls a table."""
+        return dict(zip(names, arrays, strict=True))
+
+    def concatenate(self, parts: Sequence[Any]) -> Any:
+        """Tables of the same columns, one behind the other."""
+        raise NotImplementedError
+
+
+class Awkward(Library):
+    """``ak.Array``; a table is an array of records."""
+
+    name = "ak"
+    takes_awkward = True
+
+    def __init__(self) -> None:
+        self.ak = require("awkward", 'library="ak"')
+
+    def array(self, column, name):
+        return self.ak.Array(_columns.to_layout(column))
+
+    def table(self, names, arrays, entries):
+        layouts = [self.ak.to_layout(a) for a in arrays]
+        return self.ak.Array(self.ak.contents.RecordArray(layouts, list(names), length=entries))
+
+    def concatenate(self, parts):
+        return self.ak.concatenate(parts)
+
+
+class Numpy(Library):
+    """numpy arrays; a table is a dict of them."""
+
+    name = "np"
+
+    def array(self, column, name):
+        return _columns.to_numpy(column)
+
+    def concatenate(self, parts):
+        return {name: np.concatenate([p[name] for p in parts]) for name in parts[0]}
+
+
+class Pandas(Library):
+    """``pandas.Series``; a table is a ``DataFrame``.
+
+    Lists become an awkward column where the package awkward_pandas is installed, else objects (numpy arrays), as do
+    fixed arrays; the fields of records become columns of their own, ``branch.field``.
+    """
+
+    name = "pd"
+
+    def __init__(self) -> None:
+        self.pd = require("pandas", 'library="pd"')
+        try:
+            import awkward_pandas
+        except ImportError:
+            self.extension = None
+        else:
+            self.extension = awkward_pandas.AwkwardExtensionArray
+
+    def array(self, column, name):
+        if column[0] == "record":
+            fields = [(f"{name}.{f}", self.array(c, f"{name}.{f}")) for f, c in column[2]]
+            return self.pd.concat([self._frame(a, n) for n, a in fields], axis=1) if fields else self.pd.DataFrame()
+        if column[0] in ("list", "regular") and self.extension is not None:
+            return self.pd.Series(self.extension(_columns.to_awkward(column)), name=name)
+        values = _columns.to_numpy(column)
+        if values.ndim > 1:
+            rows = np.empty(len(values), dtype=object)
+            rows[:] = list(values)
+            values = rows
+        return self.pd.Series(values, name=name, copy=False)
+
+    def _frame(self, array, name: str):
+        return array if isinstance(array, self.pd.DataFrame) else array.to_frame(name)
+
+    def select(self, array, mask):
+        return array[mask]
+
+    def table(self, names, arrays, entries):
+        columns: dict[str, Any] = {}
+        for name, a in zip(names, arrays, strict=True):
+            if isinstance(a, self.pd.DataFrame):
+                columns.update((c, a[c]) for c in a.columns)
+            else:
+                columns[name] = a
+        index = arrays[0].index if arrays else self.pd.RangeIndex(entries)
+        return self.pd.DataFrame(columns, index=index, copy=False)
+
+    def concatenate(self, parts):
+        return self.pd.concat(parts, ignore_index=True)
+
+
+class Arrow(Library):
+    """``pyarrow.Array``; a table is a ``pyarrow.Table``. Only booleans are copied: Arrow packs them into bits.
+
+    Strings become ``large_string``, or ``large_binary`` where the bytes are not UTF-8.
+    """
+
+    name = "pa"
+
+    def __init__(self) -> None:
+        self.pa = require("pyarrow", f'library="{self.name}"')
+
+    def array(self, column, name):
+        return self._arrow(column)
+
+    def _arrow(self, column):
+        pa, kind = self.pa, column[0]
+        if kind == "flat":
+            return pa.array(np.asarray(column[1]))
+        if kind == "regular":
+            content = self._arrow(column[3])
+            fixed = pa.list_(content.type, column[1])
+            return pa.Array.from_buffers(fixed, column[2], [None], children=[content])
+        if kind == "list":
+            return pa.LargeListArray.from_arrays(pa.array(np.asarray(column[1])), self._arrow(column[2]))
+        if kind == "text":
+            buffers = [None, pa.py_buffer(np.asarray(column[1])), pa.py_buffer(np.asarray(column[2]))]
+            text = pa.Array.from_buffers(pa.large_string(), _columns.length(column), buffers)
+            try:
+                text.validate(full=True)
+            except pa.ArrowInvalid:
+                return pa.Array.from_buffers(pa.large_binary(), _columns.length(column), buffers)
+            return text
+        contents = [self._arrow(c) for _, c in column[2]]
+        struct = pa.struct([pa.field(n, a.type) for (n, _), a in zip(column[2], contents, strict=True)])
+        return pa.Array.from_buffers(struct, column[1], [None], children=contents)
+
+    def select(self, array, mask):
+        return array.filter(self.pa.array(mask))
+
+    def table(self, names, arrays, entries):
+        if not arrays:
+            return self.pa.table({})
+        return self.pa.Table.from_arrays(list(arrays), names=list(names))
+
+    def concatenate(self, parts):
+        return self.pa.concat_tables(parts)
+
+
+class Polars(Arrow):
+    """``polars.Series``; a table is a ``polars.DataFrame``. Goes through Arrow."""
+
+    name = "pl"
+
+    def __init__(self) -> None:
+        self.pl = require("polars", 'library="pl"')
+        super().__init__()
+
+    def array(self, column, name):
+        return self.pl.Series(name, self._arrow(column))
+
+    def select(self, array, mask):
+        return array.filter(self.pl.Series(mask))
+
+    def table(self, names, arrays, entries):
+        return self.pl.DataFrame([a.alias(n) for n, a in zip(names, arrays, strict=True)])
+
+    def concatenate(self, parts):
+        return self.pl.concat(parts)
+
+
+_LIBRARIES = {
+    **dict.fromkeys(("ak", "awkward"), Awkward),
+    **dict.fromkeys(("np", "numpy"), Numpy),
+    **dict.fromkeys(("pd", "pandas"), Pandas),
+    **dict.fromkeys(("pa", "arrow", "pyarrow"), Arrow),
+    **dict.fromkeys(("pl", "polars"), Polars),
+}
+
+
+def library(name: str) -> Library:
+    """The library of this name.
+
+    Raises:
+        InvalidError: no such name.
+        MissingLibraryError: it is not installed.
+    """
+    try:
+        kind = _LIBRARIES[name]
+    except (KeyError, TypeError):
+        raise InvalidError(f'library is "ak", "np", "pd", "pa" or "pl", not {name!r}') from None
+    return kind()
+
+
+def computed(lib: Library, value, what: str):
+    """An expression's result as one array of the library."""
+    if lib.takes_awkward:
+        import awkward as ak
+
+        return (
+            value if isinstance(value, ak.Array) else ak.Array(_columns.to_layout(_columns.from_computed(value, what)))
+        )
+    try:
+        return lib.array(_columns.from_computed(value, what), what)
+    except (TypeError, NotImplementedError) as e:
+        if isinstance(e, UnsupportedError):
+            raise
+        raise UnsupportedError(f"{what} cannot be given as library={lib.name!r}: {e}") from e

@@ -1,0 +1,74 @@
+"""Where a file is, and what in it: ``url:object``, ``{url: object}``, ``pathlib.Path``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ._errors import FileMissingError, InvalidError
+
+#: One file, with or without an object in it.
+Where = str | os.PathLike[str] | Mapping[Any, str | None]
+
+
+def split(where: Where) -> tuple[str, str | None]:
+    """The file and, where one is named, the object in it.
+
+    In text the object follows the last colon, or the first one behind ``.root``; colons of ``scheme://host:port`` and
+    of a Windows drive do not count, nor does any colon of a local file of exactly that name. A Path is never split.
+    """
+    if isinstance(where, Mapping):
+        if len(where) != 1:
+            raise InvalidError("a mapping names one file: {file: object}; sapwood.iterate and concatenate take several")
+        file, path = next(iter(where.items()))
+        if path is not None and not isinstance(path, str):
+            raise InvalidError(f"the object in {file!r} is named by text, not by {path!r}")
+        return os.fspath(file), path
+    if not isinstance(where, str):
+        try:
+            return os.fspath(where), None
+        except TypeError:
+            raise InvalidError(f"a file is named by text, a Path or {{file: object}}, not by {where!r}") from None
+    begin = _colons_count_from(where)
+    colon = where.find(".root:", begin)
+    colon = colon + 5 if colon >= 0 else where.rfind(":", begin)
+    if colon < 0 or ("://" not in where and os.path.exists(where)):
+        return where, None
+    return where[:colon], where[colon + 1 :].strip("/") or None
+
+
+def _colons_count_from(where: str) -> int:
+    scheme = where.find("://")
+    if scheme >= 0:
+        slash = where.find("/", scheme + 3)
+        return len(where) if slash < 0 else slash
+    return 2 if os.name == "nt" and where[1:2] == ":" else 0
+
+
+def several(files: Where | Iterable[Where]) -> list[tuple[str, str | None]]:
+    """Many files in order: anything :func:`split` takes, lists of it, mappings of many; globs of local paths are
+    filled in, sorted by name."""
+    if isinstance(files, Mapping):
+        pairs = [split({k: v}) for k, v in files.items()]
+    elif isinstance(files, (str, os.PathLike)):
+        pairs = [split(files)]
+    else:
+        try:
+            return [pair for f in files for pair in several(f)]
+        except TypeError:
+            raise InvalidError(
+                f"files are named by text, Paths, mappings or lists of these, not by {files!r}"
+            ) from None
+    return [(f, path) for file, path in pairs for f in _glob(file)]
+
+
+def _glob(file: str) -> list[str]:
+    if "://" in file or not any(c in file for c in "*?[") or os.path.exists(file):
+        return [file]
+    import glob
+
+    found = sorted(glob.glob(file, recursive=True))
+    if not found:
+        raise FileMissingError(f"no file matches {file}", file=file)
+    return found

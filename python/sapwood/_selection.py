@@ -1,0 +1,245 @@
+"""What a request asks for: which branches to read, and what to make of them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from . import _columns, _functions
+from ._errors import InvalidError, KeyInFileError, SkippedBranchWarning, UnsupportedError
+from ._expressions import Expression
+from ._expressions import field as field_of
+from ._libraries import Library, computed
+
+if TYPE_CHECKING:
+    from ._branches import HasBranches
+
+#: One name or expression, several, or None for every branch.
+Expressions = str | Sequence[str] | None
+
+
+class Meaning(NamedTuple):
+    """What a name in an expression stands for: the value of the target, and fields to take of it one by one."""
+
+    #: A branch's number, another expression, or a constant in a tuple of its own.
+    target: int | Bound | tuple[float]
+    fields: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Bound:
+    """An expression whose names have a meaning."""
+
+    expression: Expression
+    names: Mapping[str, Meaning]
+
+    def branches(self) -> Iterator[int]:
+        """The branches it needs, with repetitions."""
+        for target, _ in self.names.values():
+            if isinstance(target, int):
+                yield target
+            elif isinstance(target, Bound):
+                yield from target.branches()
+
+    def evaluate(self, operand: Callable[[int], Any]) -> Any:
+        """Its value, where ``operand(branch)`` is that of a branch."""
+
+        def value(name: str) -> Any:
+            target, fields = self.names[name]
+            if isinstance(target, int):
+                array = operand(target)
+            elif isinstance(target, Bound):
+                array = target.evaluate(operand)
+            else:
+                array = target[0]
+            for f in fields:
+                array = field_of(array, f, self.expression.text)
+            return array
+
+        return self.expression.evaluate(value)
+
+
+@dataclass
+class Selection:
+    """Named outputs (a branch's number or an expression), a cut, and the branches that all of them need."""
+
+    outputs: list[tuple[str, int | Bound]] = field(default_factory=list)
+    cut: Bound | None = None
+
+    def branches(self) -> list[int]:
+        """The branches to read, each once."""
+        wanted: dict[int, None] = {}
+        if self.cut is not None:
+            wanted.update(dict.fromkeys(self.cut.branches()))
+        for _, what in self.outputs:
+            wanted.update({what: None} if isinstance(what, int) else dict.fromkeys(what.branches()))
+        return list(wanted)
+
+    def make(self, columns: Mapping[int, _columns.Column], entries: int, lib: Library, how: str | None):
+        """The outputs, cut applied, as the library has them."""
+        operands: dict[int, object] = {}
+
+        def operand(branch: int) -> object:
+            if branch not in operands:
+                column = columns[branch]
+                plain = _columns.is_rectangular(column)
+                operands[branch] = _columns.to_numpy(column) if plain else _columns.to_awkward(column)
+            return operands[branch]
+
+        mask = None if self.cut is None else _mask(self.cut, operand, entries)
+        arrays = []
+        for name, what in self.outputs:
+            if isinstance(what, int):
+                array = lib.array(columns[what], name)
+            else:
+                array = computed(lib, _one_per_entry(what.evaluate(operand), entries, name), name)
+            arrays.append(array if mask is None else lib.select(array, mask))
+        names = [name for name, _ in self.outputs]
+        return lib.group(names, arrays, how, entries if mask is None else int(mask.sum()))
+
+
+def _one_per_entry(value, entries: int, text: str):
+    if np.ndim(value) == 0 if isinstance(value, (np.ndarray, np.generic, bool, int, float)) else False:
+        return np.full(entries, value)
+    if not hasattr(value, "__len__") or isinstance(value, (str, tuple, list)):
+        raise InvalidError(f"{text!r} does not give a column but {type(value).__name__}")
+    if len(value) != entries:
+        raise InvalidError(
+            f"{text!r} gives {len(value)} values for {entries} entries; an expression gives one for each"
+        )
+    return value
+
+
+def _mask(cut: Bound, operand: Callable[[int], object], entries: int) -> np.ndarray:
+    text = cut.expression.text
+    value = _one_per_entry(cut.evaluate(operand), entries, text)
+    remedy = "; any(…), all(…) or num(…) make one value of an entry's list"
+    if isinstance(value, np.ndarray):
+        mask = value
+    else:
+        import awkward as ak
+
+        try:
+            mask = np.asarray(ak.to_numpy(value, allow_missing=False))
+        except (ValueError, TypeError):
+            kind = ak.type(value)
+            raise InvalidError(f"the cut {text!r} gives {kind}, not one truth value per entry{remedy}") from None
+    if mask.ndim != 1:
+        raise InvalidError(f"the cut {text!r} gives an array per entry, not one truth value{remedy}")
+    if mask.dtype != np.bool_:
+        if mask.dtype.kind not in "iuf":
+            raise InvalidError(f"the cut {text!r} gives {mask.dtype}, not truth values")
+        mask = mask != 0
+    return mask
+
+
+class Binder:
+    """Ties names to branches and aliases of one tree."""
+
+    def __init__(self, owner: HasBranches, aliases: Mapping[str, str] | None) -> None:
+        self.owner = owner
+        self.user = dict(aliases or {})
+        self.stored = owner.tree.aliases
+
+    def bind(self, text: str, inside: tuple[str, ...] = ()) -> Bound:
+        """An expression with all of its names found; ``inside`` are the aliases on the way to it."""
+        expression = Expression(text)
+        names = {}
+        for name in expression.names():
+            if name not in names:
+                names[name] = self._find(name, expression.text, inside)
+        return Bound(expression, names)
+
+    def output(self, text: str) -> int | Bound:
+        """A branch's number where the text is its name, else the expression bound."""
+        if text not in self.user:
+            branch = self.owner.branch_number(text)
+            if branch is not None:
+                return branch
+        try:
+            return self.bind(text)
+        except InvalidError as e:
+            if text not in self.user and text.isprintable() and not any(c in text for c in "()+-*=<>&|[ ?"):
+                raise self.owner.missing(text) from e
+            raise
+
+    def _find(self, name: str, text: str, inside: tuple[str, ...]) -> Meaning:
+        parts = name.split(".")
+        for n in range(len(parts), 0, -1):
+            front, fields = ".".join(parts[:n]), tuple(parts[n:])
+            # inside an alias its own name is that of the branch
+            if front in self.user and front not in inside:
+                return Meaning(self.bind(self.user[front], (*inside, front)), fields)
+            branch = self.owner.branch_number(front)
+            if branch is None and n > 1:
+                branch = self.owner.branch_number("/".join(parts[:n]))
+            if branch is not None:
+                return Meaning(branch, fields)
+            if front in self.stored and front not in inside:
+                return Meaning(self.bind(self.stored[front], (*inside, front)), fields)
+            if front in inside:
+                raise InvalidError(f"the alias {front!r} is made of itself: {' -> '.join((*inside, front))}")
+        if name in _functions.CONSTANTS:
+            return Meaning((_functions.CONSTANTS[name],))
+        raise self.owner.missing(name, f" (in {text!r})" if text != name else "")
+
+
+def select(
+    owner: HasBranches,
+    expressions: Expressions,
+    cut: str | None,
+    aliases: Mapping[str, str] | None,
+    filters: Mapping[str, Any],
+) -> Selection:
+    """What a request to a tree (or a branch with sub-branches) asks for."""
+    binder = Binder(owner, aliases)
+    selection = Selection(cut=binder.bind(cut) if cut is not None and cut.strip() else None)
+    if expressions is None:
+        selection.outputs = list(_all(owner, filters))
+        return selection
+    texts = [expressions] if isinstance(expressions, str) else list(expressions)
+    for text in texts:
+        if not isinstance(text, str):
+            raise InvalidError(f"expressions are text or a list of texts, not {text!r}")
+        selection.outputs.append((text, binder.output(text)))
+    if len(dict(selection.outputs)) != len(texts):
+        selection.outputs = list(dict(selection.outputs).items())
+    return selection
+
+
+def _all(owner: HasBranches, filters: Mapping[str, Any]) -> Iterable[tuple[str, int]]:
+    """The branches that pass the filters and hold values, by bare name (by path where that would be ambiguous)."""
+    found, refused = [], []
+    for branch in owner.filtered(**filters):
+        if branch.branches:
+            continue
+        try:
+            _ = branch.column_type
+        except UnsupportedError as e:
+            refused.append((branch.path, e))
+        else:
+            found.append(branch)
+    if refused:
+        if not found:
+            raise refused[0][1]
+        name, why = refused[0]
+        more = f" and {len(refused) - 1} more" if len(refused) > 1 else ""
+        warnings.warn(f"left out: {name}{more}, which cannot be read ({why})", SkippedBranchWarning, stacklevel=4)
+    counts: dict[str, int] = {}
+    for b in found:
+        counts[b.name] = counts.get(b.name, 0) + 1
+    for b in found:
+        yield (b.name if counts[b.name] == 1 else b.path), b.number
+
+
+def unknown(name: str, known: Iterable[str], where: str, file: str, context: str = "") -> KeyInFileError:
+    """The error for a name that is not there, with near misses."""
+    import difflib
+
+    near = difflib.get_close_matches(name, list(known), 3)
+    remedy = f"; did you mean {' or '.join(repr(n) for n in near)}?" if near else ""
+    return KeyInFileError(f"{file}: {where} has no branch {name!r}{context}{remedy}", file=file)

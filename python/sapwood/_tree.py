@@ -1,0 +1,315 @@
+"""Trees and branches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ._branches import HasBranches, column_words
+
+if TYPE_CHECKING:
+    from . import _core
+    from ._file import ReadOnlyFile
+    from ._progress import Progress
+
+
+class Tree(HasBranches):
+    """A TTree: a mapping of branches with as many entries each. Comes from ``file["name"]``."""
+
+    def __init__(self, file: ReadOnlyFile, core: _core.Tree, cycle: int) -> None:
+        self._file = file
+        self._core = core
+        self._cycle = cycle
+        self._places = {place[0]: place for place in core.branches()}
+        self._made: dict[int, Branch] = {}
+        self._by_path: dict[str, int] = {}
+        self._by_name: dict[str, int] = {}
+        for number, name, path, _, _ in self._places.values():
+            # where a name occurs twice the first one has it
+            self._by_path.setdefault(path, number)
+            self._by_name.setdefault(name, number)
+
+    @property
+    def tree(self) -> Tree:
+        """Itself."""
+        return self
+
+    @property
+    def _prefix(self) -> str:
+        return ""
+
+    @property
+    def _self_name(self) -> str:
+        return f"tree {self.name!r}"
+
+    def _branch(self, number: int) -> Branch:
+        branch = self._made.get(number)
+        if branch is None:
+            branch = self._made.setdefault(number, Branch(self, *self._places[number]))
+        return branch
+
+    @property
+    def branches(self) -> list[Branch]:
+        """The branches at the top."""
+        return [self._branch(n) for n, (_, _, _, parent, _) in self._places.items() if parent is None]
+
+    @property
+    def name(self) -> str:
+        """Name of the tree."""
+        return self._core.name
+
+    @property
+    def title(self) -> str:
+        """Title of the tree."""
+        return self._core.title
+
+    @property
+    def classname(self) -> str:
+        """C++ class: TTree, TNtuple, …"""
+        return self._core.class_name
+
+    @property
+    def object_path(self) -> str:
+        """Where it is in the file, with its cycle."""
+        return f"{self._core.path.partition(';')[0]};{self._cycle}"
+
+    @property
+    def num_entries(self) -> int:
+        """Entries."""
+        return self._core.entries
+
+    @property
+    def file(self) -> ReadOnlyFile:
+        """The file it is in."""
+        return self._file
+
+    @property
+    def file_path(self) -> str:
+        """Path or URL of the file."""
+        return self._file.file_path
+
+    @property
+    def parent(self) -> ReadOnlyFile:
+        """The file it is in."""
+        return self._file
+
+    @property
+    def aliases(self) -> dict[str, str]:
+        """Names for expressions that the tree itself keeps."""
+        return dict(self._core.aliases)
+
+    @property
+    def clusters(self) -> list[int]:
+        """Entries at which clusters begin, and the number of entries."""
+        return list(self._core.clusters)
+
+    @property
+    def uncompressed_bytes(self) -> int:
+        """Bytes of all branches before compression."""
+        return self._core.bytes[0]
+
+    @property
+    def compressed_bytes(self) -> int:
+        """Bytes of all branches in the file."""
+        return self._core.bytes[1]
+
+    @property
+    def compression_ratio(self) -> float:
+        """Bytes before over bytes after compression; 1 for an empty tree."""
+        before, after = self._core.bytes
+        return before / after if after else 1.0
+
+    def draw(
+        self,
+        expression: str,
+        cut: str = "",
+        bins: int | tuple[Any, ...] | None = None,
+        *,
+        entry_start: int | None = None,
+        entry_stop: int | None = None,
+        progress: Progress = None,
+    ) -> Any:
+        """A histogram of an expression, as ``TTree::Draw`` makes it: filled in the core, in ROOT's syntax.
+
+        Args:
+            expression: such as ``"sqrt(px**2+py**2)"``; ``"y:x"`` for two dimensions.
+            cut: a condition or weight, such as ``"pt>20 && abs(eta)<2.4"``.
+            bins: ``(number, low, high)``; for two or three dimensions one such tuple for each axis, x first; None for
+                one dimension whose axis follows from the values, as ROOT finds it.
+
+        Returns:
+            A ``hist.Hist`` where hist is installed, else a :class:`sapwood.Histogram` with the same protocol
+            (``values()``, ``variances()``, ``axes``, ``to_numpy()``).
+        """
+        from ._drawing import draw
+
+        return draw(self, expression, cut, bins, (entry_start, entry_stop), progress)
+
+    def __repr__(self) -> str:
+        return f"<Tree {self.name!r} ({len(self._places)} branches, {self.num_entries} entries)>"
+
+    def __reduce__(self):
+        return _again, (self._file, self.object_path)
+
+
+class Branch(HasBranches):
+    """A branch: a column of the tree, or a mapping of the branches below it."""
+
+    def __init__(self, tree: Tree, number: int, name: str, path: str, parent: int | None, children: list[int]) -> None:
+        self._tree = tree
+        #: Its number in the core.
+        self.number = number
+        self._name = name
+        #: Names of the branches above and its own, divided by slashes.
+        self.path = path
+        self._parent = parent
+        self._children = children
+        self._header: dict[str, Any] | None = None
+        self._typename: str | None = None
+        self._column_type: str | None = None
+
+    @property
+    def tree(self) -> Tree:
+        """The tree it is in."""
+        return self._tree
+
+    @property
+    def _prefix(self) -> str:
+        return self.path + "/"
+
+    @property
+    def _self_name(self) -> str:
+        return f"branch {self.path!r}"
+
+    @property
+    def _told(self) -> dict[str, Any]:
+        if self._header is None:
+            self._header = self.tree._core.branch(self.number)
+        return self._header
+
+    @property
+    def branches(self) -> list[Branch]:
+        """The branches right below."""
+        return [self.tree._branch(n) for n in self._children]
+
+    @property
+    def parent(self) -> Branch | Tree:
+        """The branch above, or the tree."""
+        return self.tree if self._parent is None else self.tree._branch(self._parent)
+
+    @property
+    def name(self) -> str:
+        """Name, without those of the branches above."""
+        return self._name
+
+    @property
+    def title(self) -> str:
+        """Title: ROOT's list of leaves."""
+        return self._told["title"]
+
+    @property
+    def classname(self) -> str:
+        """C++ class of the branch itself: TBranch, TBranchElement, …"""
+        return self._told["class_name"]
+
+    @property
+    def typename(self) -> str:
+        """C++ type of its values, such as ``float[]``."""
+        if self._typename is None:
+            self._typename = self.tree._core.type_name(self.number)
+        return self._typename
+
+    @property
+    def column_type(self) -> str:
+        """The type of an entry in the column it becomes, such as ``var * float32``.
+
+        Raises:
+            UnsupportedError: it cannot be read; the message says why.
+        """
+        if self._column_type is None:
+            self._column_type = self.tree._core.column_type(self.number)
+        return self._column_type
+
+    @property
+    def column_words(self) -> str:
+        """:attr:`column_type`, or why there is none."""
+        return "" if self._children else column_words(lambda: self.column_type)
+
+    @property
+    def num_entries(self) -> int:
+        """Entries of the branch; those of the tree but for broken files."""
+        return self._told["entries"]
+
+    @property
+    def num_baskets(self) -> int:
+        """Baskets."""
+        return self._told["num_baskets"]
+
+    @property
+    def entry_offsets(self) -> list[int]:
+        """The first entry of each basket, and the number of entries."""
+        return [*self._told["basket_entry"][: self.num_baskets], self.num_entries]
+
+    def basket_compressed_bytes(self, basket: int) -> int:
+        """Bytes of a basket in the file, with its label; 0 where it lies in the tree's header."""
+        sizes = self._told["basket_bytes"]
+        if not 0 <= basket < self.num_baskets:
+            raise IndexError(f"branch {self.path!r} has {self.num_baskets} baskets, none of number {basket}")
+        return sizes[basket] if basket < len(sizes) else 0
+
+    @property
+    def compressed_bytes(self) -> int:
+        """Bytes in the file."""
+        return self._told["zip_bytes"]
+
+    @property
+    def uncompressed_bytes(self) -> int:
+        """Bytes before compression."""
+        return self._told["total_bytes"]
+
+    @property
+    def compression_ratio(self) -> float:
+        """Bytes before over bytes after compression; 1 for an empty branch."""
+        told = self._told
+        return told["total_bytes"] / told["zip_bytes"] if told["zip_bytes"] else 1.0
+
+    @property
+    def compression(self) -> int:
+        """ROOT's setting: 100 times the algorithm plus the level."""
+        return self._told["compression"]
+
+    def array(
+        self,
+        *,
+        entry_start: int | None = None,
+        entry_stop: int | None = None,
+        library: str = "ak",
+        progress: Progress = None,
+    ) -> Any:
+        """The branch's values from entry ``entry_start`` to ``entry_stop`` (as in a slice).
+
+        Args:
+            library: ``"ak"``, ``"np"``, ``"pd"`` (Series), ``"pa"`` (Array) or ``"pl"`` (Series); with ``"np"``
+                fixed arrays have the shape ``(entries, size)``, lists and strings are objects.
+
+        Raises:
+            UnsupportedError: it cannot be read; the message says why.
+            CorruptError, ReadError, StalledError: what lies below fails.
+        """
+        from ._reading import array
+
+        return array(self, (entry_start, entry_stop), library, progress)
+
+    def __repr__(self) -> str:
+        below = f", {len(self._children)} branches" if self._children else ""
+        return f"<Branch {self.path!r}: {self.typename}{below}>"
+
+    def __reduce__(self):
+        return _branch_again, (self.tree, self.number)
+
+
+def _again(file: ReadOnlyFile, path: str) -> Tree:
+    return file[path]
+
+
+def _branch_again(tree: Tree, number: int) -> Branch:
+    return tree._branch(number)

@@ -1,0 +1,120 @@
+"""Files written by ROOT and by uproot, servers on free ports, the corpus. What a machine lacks skips tests by name."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+from servers import SERVERS, Skip
+
+HERE = Path(__file__).parent
+CORPUS = HERE.parent.parent / "shared" / "corpus"
+
+
+@pytest.fixture(scope="session")
+def command():
+    """Path of the sapwood command: beside this Python, in target/release, or on PATH."""
+    built = [Path(sys.executable).parent / "sapwood", HERE.parent / "target" / "release" / "sapwood"]
+    found = next((str(path) for path in built if path.exists()), None) or shutil.which("sapwood")
+    if not found:
+        pytest.fail("no sapwood command: run `make build`")
+    return found
+
+
+@pytest.fixture(scope="session")
+def run(command):
+    """Runs the command with some arguments; gives back exit status, stdout and stderr."""
+
+    def run(*arguments, timeout=60, **more):
+        words = [command, *map(str, arguments)]
+        return subprocess.run(words, capture_output=True, text=True, timeout=timeout, stdin=subprocess.DEVNULL, **more)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def public():
+    """A folder that servers of other users may read, too (pytest's own are private)."""
+    folder = Path(tempfile.mkdtemp(prefix="sapwood-tests-")).resolve()
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def root_files(public):
+    """Folder of the files that files.C writes, with ROOT's values as NAME.root.json."""
+    if importlib.util.find_spec("ROOT") is None:
+        pytest.skip("ROOT is not installed: pip install --pre ROOT")
+    root = Path(sys.executable).parent / "root"
+    folder = public / "root"
+    folder.mkdir()
+    macro = f'{HERE / "files.C"}("{folder}")'
+    done = subprocess.run(
+        [root, "-l", "-b", "-q", macro], capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL
+    )
+    if not (folder / "done").exists():
+        pytest.fail(f"ROOT did not write the test files:\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def root_values(root_files):
+    """root_values("leaves-zlib"): {branch or branch.leaf: values by entry} as ROOT reads them."""
+    return lambda name: json.loads((root_files / f"{name}.root.json").read_text())
+
+
+@pytest.fixture(scope="session")
+def uproot_files(public):
+    """Folder of the files that uproot writes: flat-CODEC.root for its codecs, and nested.root."""
+    import uproot_files
+
+    folder = public / "uproot"
+    folder.mkdir()
+    uproot_files.write(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def flat(uproot_files):
+    """Path of a tree `t` written by uproot: numbers, fixed arrays, a jagged branch, in several baskets."""
+    return str(uproot_files / "flat-zlib.root")
+
+
+@pytest.fixture(params=sorted(SERVERS), scope="session")
+def server(request, public, flat):
+    """Each kind of server in turn over the public folder; `server.url(path)`."""
+    try:
+        command = request.getfixturevalue("command") if request.param == "sapwood" else None
+        started = SERVERS[request.param](public, command)
+    except Skip as reason:
+        pytest.skip(str(reason))
+    yield started
+    started.stop()
+
+
+@pytest.fixture
+def nginx(public, flat):
+    """An nginx of its own, so that its log holds one test's requests only."""
+    try:
+        started = SERVERS["nginx"](public, None)
+    except Skip as reason:
+        pytest.skip(str(reason))
+    yield started
+    started.stop()
+
+
+@pytest.fixture(scope="session")
+def corpus():
+    """Folder of real ROOT files, kept beside the repository (or where SAPWOOD_CORPUS says)."""
+    folder = Path(os.environ.get("SAPWOOD_CORPUS", CORPUS))
+    if not folder.is_dir():
+        pytest.skip("no corpus of real files: ../shared/corpus is absent and SAPWOOD_CORPUS is not set")
+    return folder

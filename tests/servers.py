@@ -1,0 +1,184 @@
+"""HTTP servers of several makes over one folder, each on a free port of the loopback interface."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Skip(Exception):
+    """The server is not installed on this machine."""
+
+
+class Request(NamedTuple):
+    """One line of a server's log."""
+
+    method: str
+    path: str
+    status: int
+    range: str
+    bytes: int
+
+
+def read_log(path):
+    """The requests in a log of nginx, in the order in which they ended."""
+    pattern = re.compile(r'(\S+) (\S+) (\d+) "([^"]*)" (\d+)')
+    rows = [pattern.match(line) for line in path.read_text().splitlines()]
+    return [Request(row[1], row[2], int(row[3]), row[4], int(row[5])) for row in rows if row]
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def find(program):
+    """Path of a server's program, which may lie in the folders of system administration."""
+    found = shutil.which(program, path=os.environ.get("PATH", "") + ":/usr/local/sbin:/usr/sbin:/sbin")
+    if not found:
+        raise Skip(f"{program} is not installed")
+    return found
+
+
+class Server:
+    """A running server; `url(path)` names a file below its folder."""
+
+    def __init__(self, folder, port, command, run=None, log=None, prefix=""):
+        self.folder, self.port, self.run, self.log, self.prefix = folder, port, run, log, prefix
+        self.process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        deadline = time.monotonic() + 20
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", port), 1).close()
+                return
+            except OSError:
+                if self.process.poll() is not None or time.monotonic() > deadline:
+                    self.process.kill()
+                    message = self.process.communicate()[1].decode(errors="replace")[-1000:]
+                    self.stop()
+                    raise RuntimeError(f"{command[0]} did not start: {message}") from None
+                time.sleep(0.02)
+
+    def url(self, path):
+        relative = Path(path).resolve().relative_to(self.folder)
+        return f"http://127.0.0.1:{self.port}{self.prefix}/{relative}"
+
+    def requests(self):
+        """The requests so far, in the order in which they ended."""
+        return read_log(self.log)
+
+    def stop(self):
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGTERM)
+            try:
+                self.process.wait(10)
+            except subprocess.TimeoutExpired:
+                os.killpg(self.process.pid, signal.SIGKILL)
+                self.process.wait()
+        self.process.stderr.close()
+        if self.run:
+            shutil.rmtree(self.run, ignore_errors=True)
+
+
+def scratch():
+    """A folder for a server's own files."""
+    run = Path(tempfile.mkdtemp(prefix="sapwood-server-"))
+    run.chmod(0o755)
+    return run
+
+
+def nginx(folder, _command):
+    program, run, port = find("nginx"), scratch(), free_port()
+    log = run / "access.log"
+    config = nginx_config(folder, run, f"127.0.0.1:{port}", log)
+    return Server(folder, port, [program, "-e", str(run / "error.log"), "-c", str(config)], run, log)
+
+
+def nginx_config(folder, run, listen, log):
+    """Writes the configuration of an nginx that logs every request's range and bytes; gives its path."""
+    log.touch()
+    user = "user root;" if os.geteuid() == 0 else ""
+    config = run / "nginx.conf"
+    config.write_text(f"""
+daemon off; pid {run}/nginx.pid; error_log {run}/error.log; worker_processes 1; {user}
+events {{ worker_connections 512; }}
+http {{
+  log_format line '$request_method $uri $status "$http_range" $body_bytes_sent';
+  access_log {log} line; keepalive_requests 100000; max_ranges 10000;
+  client_body_temp_path {run}; proxy_temp_path {run};
+  fastcgi_temp_path {run}; uwsgi_temp_path {run}; scgi_temp_path {run};
+  server {{ listen {listen}; root {folder}; }}
+}}
+""")
+    return config
+
+
+def apache(folder, _command):
+    program, run, port = find("apache2"), scratch(), free_port()
+    modules = next(iter(glob.glob("/usr/lib/apache2/modules")), None)
+    if not modules:
+        raise Skip("apache2 has no modules in /usr/lib/apache2/modules")
+    config = run / "apache.conf"
+    user = "User www-data\nGroup www-data\n" if os.geteuid() == 0 else ""
+    config.write_text(f"""
+ServerRoot {run}
+ServerName 127.0.0.1
+Listen 127.0.0.1:{port}
+PidFile {run}/pid
+ErrorLog {run}/error.log
+Mutex file:{run}
+LoadModule mpm_event_module {modules}/mod_mpm_event.so
+LoadModule authz_core_module {modules}/mod_authz_core.so
+{user}DocumentRoot {folder}
+<Directory {folder}>
+  Require all granted
+</Directory>
+""")
+    return Server(folder, port, [program, "-DFOREGROUND", "-f", str(config)], run)
+
+
+def xrdhttp(folder, _command):
+    program, run, port, plain = find("xrootd"), scratch(), free_port(), free_port()
+    (run / "root").mkdir()
+    (run / "admin").mkdir()
+    (run / "root" / "data").symlink_to(folder)
+    config = run / "xrootd.cfg"
+    config.write_text(f"""
+xrd.port {plain}
+xrd.network nodnr
+all.export /data
+oss.localroot {run}/root
+all.adminpath {run}/admin
+all.pidpath {run}/admin
+xrd.protocol http:{port} libXrdHttp.so
+xrootd.async off
+""")
+    command = [program, "-c", str(config), "-l", str(run / "admin" / "log")]
+    if os.geteuid() == 0:
+        shutil.chown(run / "admin", "xrootd")
+        command += ["-R", "xrootd"]
+    return Server(folder, port, command, run, prefix="/data")
+
+
+def sapwood(folder, command):
+    port = free_port()
+    return Server(folder, port, [command, "serve", str(folder), "--port", str(port)])
+
+
+SERVERS = {"nginx": nginx, "apache": apache, "xrdhttp": xrdhttp, "sapwood": sapwood}

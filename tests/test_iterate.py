@@ -1,0 +1,63 @@
+"""Reading in steps gives the same entries, in order, as reading at once."""
+
+import awkward as ak
+import numpy as np
+import pytest
+
+import sapwood
+
+
+@pytest.fixture
+def tree(flat):
+    return sapwood.open(flat)["t"]
+
+
+@pytest.mark.parametrize("step_size", [1, 99, 250, 999, 1000, 10**6, "1 kB", "10 kB", "100 MB"])
+def test_steps_join_to_the_whole(tree, step_size):
+    if step_size == 1:
+        steps = list(tree.iterate(["x", "jagged"], step_size=1, entry_stop=20, library="ak"))
+        assert len(steps) == 20
+        whole = tree.arrays(["x", "jagged"], entry_stop=20, library="ak")
+    else:
+        steps = list(tree.iterate(["x", "jagged"], step_size=step_size, library="ak"))
+        whole = tree.arrays(["x", "jagged"], library="ak")
+    assert ak.array_equal(ak.concatenate(steps), whole)
+
+
+def test_steps_have_the_size_asked_for(tree):
+    assert [len(step) for step in tree.iterate(["x"], step_size=300, library="ak")] == [300, 300, 300, 100]
+
+
+def test_steps_by_bytes_are_bounded(tree):
+    for step in tree.iterate(["x", "n_f8"], step_size="4 kB", library="np"):
+        assert step["x"].nbytes + step["n_f8"].nbytes <= 4000
+
+
+def test_entry_range(tree):
+    steps = list(tree.iterate(["x"], step_size=64, entry_start=123, entry_stop=789, library="np"))
+    assert np.concatenate([step["x"] for step in steps]).tolist() == list(range(123, 789))
+
+
+def test_cut(tree):
+    steps = list(tree.iterate(["x"], cut="x % 7 == 0", step_size=100, library="np"))
+    assert np.concatenate([step["x"] for step in steps]).tolist() == list(range(0, 1000, 7))
+
+
+def test_stopping_early_releases_the_scan(tree):
+    first = next(iter(tree.iterate(["x"], step_size=10, library="np")))
+    assert first["x"].tolist() == list(range(10))
+    # The tree is usable at once, and gives everything.
+    assert len(tree["x"].array(library="np")) == 1000
+
+
+def test_many_files(uproot_files):
+    files = [f"{uproot_files}/pair-{index}.root:dir/t" for index in range(2)]
+    steps = list(sapwood.iterate(files, ["x"], step_size=40, library="np"))
+    assert np.concatenate([step["x"] for step in steps]).tolist() == list(range(200))
+    assert sapwood.concatenate(files, ["x"], library="np")["x"].tolist() == list(range(200))
+
+
+def test_many_files_by_glob_and_mapping(uproot_files):
+    whole = sapwood.concatenate({f"{uproot_files}/pair-*.root": "dir/t"}, ["x", "y"], library="ak")
+    assert whole["x"].tolist() == list(range(200))
+    assert whole["y"].tolist() == [0.5 * i for i in range(100)] * 2
