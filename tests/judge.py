@@ -1,6 +1,6 @@
 """ROOT as judge where Sapwood and uproot disagree about a branch: judge.py < JSON lines [file, tree, branch].
 
-Answers a JSON line each: [ROOT's type of the leaf, its values by entry, flat] or null where the branch is no plain leaf."""
+Answers a line each: ROOT's type of the leaf and its values by entry, flat; null where the branch is no plain leaf."""
 
 import json
 import sys

@@ -61,7 +61,7 @@ def test_what_differs_from_uproot_is_what_root_reads(comparison, corpus):
         reason = verdict(sapwood.open(corpus / file)[tree][branch].array(library="ak"), answer)
         if reason:
             faults.append(f"{file} {tree} {branch}: {reason}")
-    assert faults == []
+    assert not faults, "\n".join(faults)
 
 
 def verdict(array, answer):

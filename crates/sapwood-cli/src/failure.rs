@@ -1,7 +1,8 @@
 //! How a command ends when it does not end well.
 
+use crate::output::clean;
 use sapwood::ErrorKind;
-use std::io;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 /// Why a command stopped.
@@ -20,25 +21,32 @@ impl Failure {
     pub fn report(&self) -> ExitCode {
         match self {
             Failure::Error(e) if e.kind() == ErrorKind::Interrupted => {
-                eprintln!("sapwood: interrupted");
+                remark("interrupted");
                 ExitCode::from(130)
             }
             Failure::Error(e) => {
-                eprintln!("sapwood: {e}");
+                remark(&e.to_string());
                 ExitCode::FAILURE
             }
             Failure::Usage(what) => {
-                eprintln!("sapwood: {what}");
+                remark(what);
                 ExitCode::from(2)
             }
             // `sapwood ls … | head`: whoever stops reading has what he wants
             Failure::Output(e) if e.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
             Failure::Output(e) => {
-                eprintln!("sapwood: cannot write the output: {e}");
+                remark(&format!("cannot write the output: {e}"));
                 ExitCode::FAILURE
             }
         }
     }
+}
+
+/// Says something on stderr. Names out of files may hold anything: only line breaks reach the terminal as they are.
+pub fn remark(text: &str) {
+    let lines: Vec<String> = text.lines().map(clean).collect();
+    // whoever closed stderr does not want to know
+    let _ = writeln!(io::stderr(), "sapwood: {}", lines.join("\n"));
 }
 
 impl From<sapwood::Error> for Failure {

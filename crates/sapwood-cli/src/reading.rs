@@ -33,7 +33,7 @@ impl<'a> Reading<'a> {
         entries: Range<u64>,
         mut f: impl FnMut(&Batch) -> Result<ControlFlow<()>, E>,
     ) -> Result<bool, E> {
-        let bar = Bar::new(self.quiet);
+        let bar = Bar::new(self.quiet, self.tree, &self.branches, &entries);
         let options = ScanOptions {
             branches: self.branches.clone(),
             entries: Some(entries),
@@ -124,11 +124,14 @@ mod tests {
 
     #[test]
     fn parts_double_along_the_clusters() {
+        let parts = |clusters: &[u64], range: Range<u64>| -> Vec<(u64, u64)> {
+            growing(clusters, range).into_iter().map(|r| (r.start, r.end)).collect()
+        };
         let clusters = [0, 10, 20, 30, 40, 50, 60, 70, 75];
-        assert_eq!(growing(&clusters, 0..75), [0..10, 10..30, 30..70, 70..75]);
-        assert_eq!(growing(&clusters, 5..35), [5..10, 10..30, 30..35]);
-        assert_eq!(growing(&[0, 7], 0..7), [0..7]);
-        assert_eq!(growing(&[], 3..9), [3..9]);
-        assert!(growing(&clusters, 5..5).is_empty());
+        assert_eq!(parts(&clusters, 0..75), [(0, 10), (10, 30), (30, 70), (70, 75)]);
+        assert_eq!(parts(&clusters, 5..35), [(5, 10), (10, 30), (30, 35)]);
+        assert_eq!(parts(&[0, 7], 0..7), [(0, 7)]);
+        assert_eq!(parts(&[], 3..9), [(3, 9)]);
+        assert_eq!(parts(&clusters, 5..5), []);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::args::{Format, Global, ScanArgs};
 use crate::binding::Binding;
-use crate::failure::Failure;
+use crate::failure::{Failure, remark};
 use crate::interrupt::Interrupt;
 use crate::output::rows::{RowWriter, Style};
 use crate::output::{self, io_report};
@@ -179,11 +179,7 @@ impl Job<'_> {
                 .with_remedy("`sapwood show` tells why"));
         }
         if !refused.is_empty() && !quiet {
-            eprintln!(
-                "sapwood: left out ({} branches; `sapwood show` tells why): {}",
-                refused.len(),
-                some(&refused, 6)
-            );
+            remark(&format!("left out ({} branches; `sapwood show` tells why): {}", refused.len(), some(&refused, 6)));
         }
         Ok(shown)
     }

@@ -160,8 +160,19 @@ fn from_element(tree: &Tree, b: &Branch, cx: &Context) -> Result<Layout> {
         (item, false) => Layout { item, entries: Entries::One },
         (Item::Headed(item), true) => Layout { item: *item, entries: Entries::HeadedUntilEnd },
         (Item::Objects(_), true) => return Err(Error::unsupported("collections of objects within a split collection")),
-        (item, true) => Layout { item, entries: Entries::UntilEnd },
+        (item, true) => Layout { item: one_dimension(item), entries: Entries::UntilEnd },
     })
+}
+
+/// An array of arrays as one array: what uproot makes of the members of split collections.
+fn one_dimension(item: Item) -> Item {
+    match item {
+        Item::Fixed(n, inner) => match one_dimension(*inner) {
+            Item::Fixed(m, inner) => Item::Fixed(n.saturating_mul(m), inner),
+            inner => Item::Fixed(n, Box::new(inner)),
+        },
+        item => item,
+    }
 }
 
 /// A branch that holds a whole object.
@@ -218,7 +229,9 @@ fn number_item(k: i32, comment: &str) -> Option<Item> {
         code::BOOL => Item::Number(DType::Bool),
         code::SHORT => Item::Number(DType::I16),
         code::USHORT => Item::Number(DType::U16),
-        code::INT | code::COUNTER => Item::Number(DType::I32),
+        code::INT => Item::Number(DType::I32),
+        // an Int_t that counts: never negative, and unsigned in uproot, whose types are ours
+        code::COUNTER => Item::Number(DType::U32),
         code::UINT => Item::Number(DType::U32),
         code::BITS => Item::Bits,
         code::LONG | code::LONG64 => Item::Number(DType::I64),
@@ -256,7 +269,8 @@ fn element_item(e: &Element, before: &[(String, Item)], cx: &Context, depth: usi
     }
     match e.code {
         code::CHAR_STAR => Ok(Item::LongText),
-        code::TSTRING => Ok(Item::Text),
+        code::TSTRING => Ok(arrays(Item::Text, &dims)),
+        k if k == code::TSTRING + code::OFFSET_L => Ok(arrays(Item::Text, &dims)),
         code::STL_STRING => Ok(Item::Headed(Box::new(Item::Text))),
         code::STL => headed(&e.type_name, cx, depth + 1),
         // std::string before it had a code of its own

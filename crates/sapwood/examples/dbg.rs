@@ -1,3 +1,0 @@
-use sapwood::*;
-fn main(){ let a: Vec<String>=std::env::args().collect(); let f=File::open(&a[1],&OpenOptions::default()).unwrap(); let t=f.tree(&a[2]).unwrap(); let b=t.find(&a[3]).unwrap(); let h=&t.header().branches[b]; println!("gen {} eol {} leaves {:?}", h.generated_offsets,h.entry_offset_len,h.leaves.iter().map(|&l| &t.header().leaves[l]).collect::<Vec<_>>()); println!("{:?}", t.header().leaves.iter().map(|l| (l.name.clone(), l.branch)).collect::<Vec<_>>()); println!("{:?} {:?}",h.element,t.column_type(b));
- for c in t.streamers().classes() { if a.len()>4 && c.name==a[4] { println!("{} v{} {:#x} {:#?}", c.name,c.version,c.checksum,c.elements.iter().map(|e|(e.name.as_str(),e.code,e.type_name.as_str(),e.base_version)).collect::<Vec<_>>()); } } }
