@@ -178,8 +178,8 @@ class Worker:
             self.process = None
 
 
-def compare(ours, theirs, count, log, name):
-    """Adds the outcome of one file to `count` and a line per disagreement to `log`."""
+def compare(ours, theirs, count, log, differences, name):
+    """Adds one file's outcome to `count`, a line per disagreement to `log`, both sides of those to `differences`."""
     for key in sorted(set(ours) | set(theirs)):
         own, reference = ours.get(key, (False, "missing")), theirs.get(key, (False, "missing"))
         if not own[0] and not reference[0]:
@@ -189,6 +189,7 @@ def compare(ours, theirs, count, log, name):
             same = own[1] == reference[1]
             count["equal" if same else "different"] += 1
             if not same:
+                differences.append((name, *key, own[1], reference[1]))
                 log.append(("DIFFERENT", name, *key, f"{str(own[1])[:150]} uproot {str(reference[1])[:150]}"))
         elif reference[0]:
             count["refused"] += 1
@@ -210,7 +211,7 @@ def main():
     if options.limit:
         files = files[:: max(1, len(files) // options.limit)]
     count = dict.fromkeys(("files", "branches", "equal", "different", "refused", "extra", "crashed"), 0)
-    log = []
+    log, differences = [], []
     workers = Worker(options.reader, options.timeout), Worker("uproot", options.timeout)
     with ThreadPoolExecutor(2) as pool:
         for file in files:
@@ -233,14 +234,14 @@ def main():
             if fault is not None:
                 count["crashed"] += 1
                 log.append(("CRASH", name, "", "", fault))
-            compare(ours, theirs, count, log, name)
+            compare(ours, theirs, count, log, differences, name)
     for worker in workers:
         worker.close()
     if not options.quiet:
         for line in log:
             print(*line)
     if options.json:
-        Path(options.json).write_text(json.dumps({"summary": count, "log": log}, indent=0))
+        Path(options.json).write_text(json.dumps({"summary": count, "log": log, "differences": differences}, indent=0))
     summary = "files {files}, branches {branches}: equal {equal}, different {different}, "
     summary += "refused {refused} (uproot reads them), extra {extra} (uproot cannot), crashed {crashed}"
     print(summary.format(**count))

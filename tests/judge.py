@@ -1,6 +1,7 @@
 """ROOT as judge where Sapwood and uproot disagree about a branch: judge.py < JSON lines [file, tree, branch].
 
-Answers a line each: ROOT's type of the leaf and its values by entry, flat; null where the branch is no plain leaf."""
+A line each: ROOT's type of the leaf, and for every entry its values, flat, with their number behind; null where the
+branch is no plain leaf."""
 
 import json
 import sys
@@ -32,7 +33,8 @@ def judge(path, name, branch):
         if counter:
             counter.GetBranch().GetEntry(entry)
         leaf.GetBranch().GetEntry(entry)
-        values.append([leaf.GetValue(index) for index in range(leaf.GetLen())])
+        # The length is not to be trusted for members that are single numbers: the first value always comes.
+        values.append([leaf.GetValue(index) for index in range(max(1, leaf.GetLen()))] + [leaf.GetLen()])
     return [leaf.GetTypeName(), values]
 
 

@@ -1,0 +1,111 @@
+//! Class descriptions made to do harm: refused in words, without filling the memory.
+
+use sapwood_column::{interpret, type_name};
+use sapwood_format::streamer::code;
+use sapwood_format::tree::{Branch, BranchElement, Leaf, Tree};
+use sapwood_format::{ClassInfo, Element, Streamers};
+use sapwood_span::{ErrorKind, Result};
+
+fn member(name: &str, type_name: &str, code: i32) -> Element {
+    let kind = "TStreamerObjectAny".to_owned();
+    Element { name: name.to_owned(), kind, type_name: type_name.to_owned(), code, ..Element::default() }
+}
+
+fn class(name: &str, elements: Vec<Element>) -> ClassInfo {
+    ClassInfo { name: name.to_owned(), version: 1, checksum: 0, elements }
+}
+
+/// A branch that holds a whole object of this class.
+fn whole(class_name: &str, classes: Vec<ClassInfo>) -> Result<String> {
+    let element =
+        BranchElement { class_name: class_name.to_owned(), class_version: 1, id: -1, ..BranchElement::default() };
+    let branch = Branch { class: "TBranchElement".to_owned(), element: Some(element), ..Branch::default() };
+    let tree = Tree { branches: vec![branch], top: vec![0], ..Tree::default() };
+    let mut streamers = Streamers::default();
+    classes.into_iter().for_each(|c| streamers.add(c));
+    let _ = type_name(&tree, 0, &streamers);
+    interpret(&tree, 0, &streamers).map(|l| l.column_type().to_string())
+}
+
+/// A branch of one leaf.
+fn leaf(class: &str, title: &str, len: i32) -> Result<String> {
+    let leaf = Leaf { class: class.to_owned(), title: title.to_owned(), len, ..Leaf::default() };
+    let branch = Branch { class: "TBranch".to_owned(), leaves: vec![0], ..Branch::default() };
+    let tree = Tree { branches: vec![branch], leaves: vec![leaf], top: vec![0], ..Tree::default() };
+    interpret(&tree, 0, &Streamers::default()).map(|l| l.column_type().to_string())
+}
+
+#[test]
+fn a_class_is_a_record_of_its_members() {
+    let classes = vec![
+        class("A", vec![member("x", "int", code::INT), member("b", "B", code::ANY)]),
+        class("B", vec![member("y", "vector<float>", code::STL), member("s", "TString", code::TSTRING)]),
+    ];
+    assert_eq!(whole("A", classes).unwrap(), "{x: int32, b: {y: var * float32, s: string}}");
+}
+
+#[test]
+fn classes_that_hold_themselves() {
+    for elements in [
+        vec![member("a", "A", code::ANY)],
+        vec![member("a", "vector<A>", code::STL)],
+        vec![member("a", "map<int,vector<A> >", code::STL)],
+        vec![Element { kind: "TStreamerBase".to_owned(), ..member("A", "BASE", code::BASE) }],
+    ] {
+        let what = format!("{elements:?}");
+        let e = whole("A", vec![class("A", elements)]).unwrap_err();
+        assert_eq!(e.kind(), ErrorKind::Unsupported, "{what}: {e}");
+    }
+}
+
+/// Twenty-eight classes of which each holds the next one twice are 2^28 members.
+#[test]
+fn classes_that_double() {
+    let name = |i: usize| format!("C{i}");
+    let mut classes: Vec<ClassInfo> = (0..28)
+        .map(|i| class(&name(i), vec![member("a", &name(i + 1), code::ANY), member("b", &name(i + 1), code::ANY)]))
+        .collect();
+    classes.push(class(&name(28), vec![member("x", "int", code::INT)]));
+    let e = whole("C0", classes).unwrap_err();
+    assert_eq!(e.kind(), ErrorKind::Unsupported, "{e}");
+}
+
+#[test]
+fn type_names_nested_without_end_and_without_sense() {
+    let deep = format!("{}int{}", "vector<".repeat(100_000), ">".repeat(100_000));
+    for name in [
+        deep.as_str(),
+        "vector<",
+        "vector<>",
+        "vector<,>",
+        "map<int>",
+        ">><<",
+        "vector<int*>",
+        "vector<vector<float>",
+        "pair<int,int>",
+        "vector<é>",
+        "",
+    ] {
+        let read = whole("A", vec![class("A", vec![member("x", name, code::STL)])]);
+        assert!(read.is_err(), "{name:.40}: {read:?}");
+        assert!(whole(name, vec![]).is_err(), "{name:.40}");
+    }
+}
+
+#[test]
+fn leaves_with_nonsense_in_their_titles() {
+    assert_eq!(leaf("TLeafF", "x[2][3]/F", 6).unwrap(), "2 * 3 * float32");
+    assert_eq!(leaf("TLeafI", "x", 1).unwrap(), "int32");
+    for (title, len) in [("x[[[", 4), ("x]4[", 4), ("x[4", 4), ("x[4294967296][4294967296]", 4), ("[é]", 4)] {
+        assert_eq!(leaf("TLeafD", title, len).unwrap(), "4 * float64", "the leaf's length counts: {title}");
+    }
+    assert_eq!(leaf("TLeafF", "x", -1).unwrap_err().kind(), ErrorKind::Corrupt);
+    assert_eq!(leaf("TLeafX", "x", 1).unwrap_err().kind(), ErrorKind::Unsupported);
+}
+
+#[test]
+fn branches_that_are_not_there() {
+    let tree = Tree::default();
+    assert_eq!(interpret(&tree, 0, &Streamers::default()).unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(type_name(&tree, 7, &Streamers::default()), "");
+}

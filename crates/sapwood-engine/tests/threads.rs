@@ -1,0 +1,70 @@
+//! A scan leaves no thread behind, however it ends. One test only: it counts the threads of the process.
+#![cfg(target_os = "linux")]
+
+use sapwood_codec::Compression;
+use sapwood_column::{Array, DType, Values};
+use sapwood_engine::{File, OpenOptions, ScanOptions, StepSize};
+use sapwood_write::{BranchSpec, Cluster, FileWriter, TreeOptions};
+use std::sync::atomic::Ordering;
+
+/// The threads that unzip, as the system names them.
+fn helpers() -> usize {
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap();
+    tasks
+        .filter_map(|t| std::fs::read_to_string(t.ok()?.path().join("comm")).ok())
+        .filter(|name| name.starts_with("sapwood"))
+        .count()
+}
+
+#[test]
+fn no_thread_outlives_its_scan() {
+    let path = std::env::temp_dir().join(format!("sapwood-threads-{}.root", std::process::id()));
+    let mut file = FileWriter::create(&path, Compression::default()).unwrap();
+    let layout = TreeOptions { cluster: Cluster::Entries(1000), basket_bytes: 8000, compression: None };
+    let mut tree = file.tree("t", "", &[BranchSpec::scalar("x", DType::U64)], layout).unwrap();
+    // more than a scan would do without helpers
+    let column = Array::Flat(Values::U64((0..100_000u64).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect()));
+    tree.extend(&[("x", &column)]).unwrap();
+    tree.finish().unwrap();
+    file.finish().unwrap();
+
+    let file = File::open(path.to_str().unwrap(), &OpenOptions::default()).unwrap();
+    let tree = file.tree("t").unwrap();
+    let options = |threads| ScanOptions {
+        branches: vec![tree.find("x").unwrap()],
+        step: StepSize::Entries(1000),
+        threads,
+        ..ScanOptions::default()
+    };
+    assert_eq!(helpers(), 0, "opening starts none");
+
+    let mut scan = tree.scan(&options(8)).unwrap();
+    assert_eq!(helpers(), 7, "the consumer works, too");
+    assert_eq!(scan.by_ref().filter(|b| b.is_ok()).count(), 100);
+    assert_eq!(helpers(), 0, "read to its end");
+    drop(scan);
+
+    let mut scan = tree.scan(&options(8)).unwrap();
+    assert!(scan.next().unwrap().is_ok());
+    drop(scan);
+    assert_eq!(helpers(), 0, "dropped early");
+
+    drop(tree.scan(&options(8)).unwrap());
+    assert_eq!(helpers(), 0, "dropped before its first batch");
+
+    let mut scan = tree.scan(&options(8)).unwrap();
+    scan.cancel().store(true, Ordering::Relaxed);
+    assert!(scan.next().unwrap().is_err());
+    assert_eq!(helpers(), 0, "told to stop");
+
+    std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(20_000).unwrap();
+    let mut scan = tree.scan(&options(8)).unwrap();
+    assert!(scan.by_ref().any(|b| b.is_err()), "the file was cut short");
+    assert_eq!(helpers(), 0, "failed");
+    drop(scan);
+
+    let scan = tree.scan(&options(1)).unwrap();
+    assert_eq!(helpers(), 0, "one thread is the consumer's own");
+    drop(scan);
+    std::fs::remove_file(&path).unwrap();
+}
