@@ -36,6 +36,9 @@ pub enum Decoded {
     Uncounted(Array),
 }
 
+/// Entries without bytes that are believed: a count out of a damaged file must not take all memory.
+const MOST_EMPTY: usize = 1 << 20;
+
 /// Where entries begin, whichever way the file said it.
 enum Starts<'a> {
     Table { raw: &'a [u8], key_len: u32 },
@@ -122,9 +125,7 @@ impl Layout {
                 .each(data, entries, starts, out, |c, out| {
                     let Array::List { offsets, content } = out else { return Err(not_a_list()) };
                     if c.left() > 0 && c.u8()? != 0 {
-                        while c.left() > 0 {
-                            self.item.read(c, content)?;
-                        }
+                        self.item.read_all(c, content)?;
                     }
                     offsets.push(content.len() as i64);
                     Ok(())
@@ -139,9 +140,7 @@ impl Layout {
                             return Err(Error::unsupported("a collection written member by member in another"));
                         }
                         let inner = if let Item::Headed(inner) = &self.item { inner } else { &self.item };
-                        while c.left() > 0 {
-                            inner.read(c, content)?;
-                        }
+                        inner.read_all(c, content)?;
                     }
                     offsets.push(content.len() as i64);
                     Ok(())
@@ -157,6 +156,9 @@ impl Layout {
                 "{entries} entries of {size} bytes in a basket with {} bytes of values",
                 data.len()
             )));
+        }
+        if size == 0 && entries > MOST_EMPTY {
+            return Err(Error::corrupt(format!("{entries} entries without bytes in one basket")));
         }
         if self.item.plain().is_some() {
             reserve(&mut out, data.len());
@@ -175,9 +177,7 @@ impl Layout {
             return self
                 .each(data, entries, Some(starts), out, |c, out| {
                     let Array::List { offsets, content } = out else { return Err(not_a_list()) };
-                    while c.left() > 0 {
-                        self.item.read(c, content)?;
-                    }
+                    self.item.read_all(c, content)?;
                     offsets.push(content.len() as i64);
                     Ok(())
                 })

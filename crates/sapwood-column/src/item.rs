@@ -182,7 +182,23 @@ impl Item {
             let bytes = n.checked_mul(size).ok_or_else(|| Error::corrupt(format!("{n} items of {size} bytes")))?;
             return self.extend_plain(c.take(bytes)?, n, out);
         }
+        // items without any bytes: a count out of a damaged file must not make a loop of them
+        if n > c.left().saturating_add(1) && self.fixed_size() == Some(0) {
+            return Err(Error::corrupt(format!("{n} items without bytes")));
+        }
         (0..n).try_for_each(|_| self.read(c, out))
+    }
+
+    /// Reads values until the bytes end; returns when there is none left.
+    pub(crate) fn read_all(&self, c: &mut Cursor, out: &mut Array) -> Result<()> {
+        while c.left() > 0 {
+            let before = c.left();
+            self.read(c, out)?;
+            if c.left() == before {
+                return Err(Error::corrupt(format!("{before} bytes of an entry belong to items without bytes")));
+            }
+        }
+        Ok(())
     }
 
     /// Appends `n` values that are nothing but numbers.

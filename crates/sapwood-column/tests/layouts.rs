@@ -17,11 +17,8 @@ fn decode_as(layout: &Layout, data: &[u8], entries: usize, offsets: Option<&[u32
     let decoded = layout.decode(&basket, None);
     // a basket in the tree's header says the same
     if offsets.is_none_or(|o| o.len() == entries) {
-        let embedded = EmbeddedBasket {
-            entries: entries as u32,
-            data: data.to_vec(),
-            offsets: offsets.map(<[u32]>::to_vec),
-        };
+        let embedded =
+            EmbeddedBasket { entries: entries as u32, data: data.to_vec(), offsets: offsets.map(<[u32]>::to_vec) };
         let other = layout.decode_embedded(&embedded);
         assert_eq!(format!("{decoded:?}"), format!("{other:?}"));
     }

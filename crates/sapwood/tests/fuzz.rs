@@ -3,9 +3,9 @@
 //! The same cases in every run; `SAPWOOD_FUZZ_SECONDS=60 cargo test --release -p sapwood --test fuzz` goes on with
 //! others for a minute per target, and `SAPWOOD_FUZZ_SEED=n` repeats one.
 
-mod common;
 #[path = "fuzz/cases.rs"]
 mod cases;
+mod common;
 #[path = "fuzz/layouts.rs"]
 mod layouts;
 #[path = "fuzz/memory.rs"]
@@ -167,8 +167,7 @@ fn the_corpus_and_damage_to_it() {
     println!("{read} of {} files have columns that are read", files.len());
     assert!(read as usize > files.len() / 3, "{read} of {} files have columns that are read", files.len());
 
-    let small: Vec<Vec<u8>> =
-        files.iter().filter_map(|p| std::fs::read(p).ok()).filter(|b| b.len() < 30_000).collect();
+    let small: Vec<Vec<u8>> = files.iter().filter_map(|p| std::fs::read(p).ok()).filter(|b| b.len() < 30_000).collect();
     let folder = common::Folder::new();
     let path = folder.file("damaged.root");
     cases::run("the corpus, damaged", 400, |r| {

@@ -14,9 +14,7 @@ fn value(a: &Array, i: usize) -> Value {
     match a {
         Array::Flat(v) => number(v, i),
         Array::Regular { size, content, .. } => (i * size..(i + 1) * size).map(|k| value(content, k)).collect(),
-        Array::List { offsets, content } => {
-            (offsets[i]..offsets[i + 1]).map(|k| value(content, k as usize)).collect()
-        }
+        Array::List { offsets, content } => (offsets[i]..offsets[i + 1]).map(|k| value(content, k as usize)).collect(),
         Array::Text { offsets, bytes } => {
             let bytes = &bytes[offsets[i] as usize..offsets[i + 1] as usize];
             json!(String::from_utf8(bytes.to_vec()).unwrap())

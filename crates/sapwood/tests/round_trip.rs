@@ -3,7 +3,9 @@
 mod common;
 
 use common::{Folder, batches, check, columns, every_branch, open, write};
-use sapwood::{Array, CacheSize, Compression, DType, ErrorKind, File, OpenOptions, ScanOptions, StepSize, Tree, Values};
+use sapwood::{
+    Array, CacheSize, Compression, DType, ErrorKind, File, OpenOptions, ScanOptions, StepSize, Tree, Values,
+};
 use sapwood_write::{BranchSpec, Cluster, FileWriter, TreeOptions};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -50,7 +50,8 @@ fn common_starts(tree: &Tree) -> Option<Vec<u64>> {
             Some(c) => c.into_iter().filter(|e| starts.binary_search(e).is_ok()).collect(),
         });
     }
-    common.filter(|c| c.len() > 1 && c[0] == 0)
+    // a damaged table may descend
+    common.filter(|c| c.len() > 1 && c[0] == 0 && c.is_sorted())
 }
 
 #[cfg(test)]

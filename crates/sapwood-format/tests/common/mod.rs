@@ -7,10 +7,20 @@ use sapwood_span::{Result, Span};
 
 /// What a directory holds.
 pub enum Node {
-    Object { name: &'static str, class: &'static str, cycle: i16 },
-    Folder { name: &'static str, cycle: i16, holds: Vec<Node> },
+    Object {
+        name: &'static str,
+        class: &'static str,
+        cycle: i16,
+    },
+    Folder {
+        name: &'static str,
+        cycle: i16,
+        holds: Vec<Node>,
+    },
     /// A directory whose list of keys is that of the root.
-    Loop { name: &'static str },
+    Loop {
+        name: &'static str,
+    },
 }
 
 pub fn object(name: &'static str, cycle: i16) -> Node {

@@ -107,9 +107,10 @@ fn try_one(target: &'static str, seed: u64, case: &mut impl FnMut(&mut Random) -
             let place = said.lines().next().unwrap_or_default().to_owned();
             Some((place, format!("SAPWOOD_FUZZ_SEED={seed}: {said}")))
         }
-        Ok(input) if used > ANY + PER_BYTE * input => {
-            Some(("memory".to_owned(), format!("SAPWOOD_FUZZ_SEED={seed}: {used} bytes of memory for {input} of input")))
-        }
+        Ok(input) if used > ANY + PER_BYTE * input => Some((
+            "memory".to_owned(),
+            format!("SAPWOOD_FUZZ_SEED={seed}: {used} bytes of memory for {input} of input"),
+        )),
         Ok(_) => None,
     }
 }

@@ -5,7 +5,11 @@ use sapwood_column::{DType, Entries, Item, Layout, Object, Packed};
 
 const TYPES: &[DType] = &crate::common::ALL_TYPES;
 
-const SIZES: &[usize] = if std::option_env!("NOZERO").is_some() { &[1, 2, 3, 100, 1 << 31, usize::MAX] } else { &[0, 1, 2, 3, 100, 1 << 31, usize::MAX] };
+const SIZES: &[usize] = if std::option_env!("NOZERO").is_some() {
+    &[1, 2, 3, 100, 1 << 31, usize::MAX]
+} else {
+    &[0, 1, 2, 3, 100, 1 << 31, usize::MAX]
+};
 
 pub fn layout(r: &mut Random) -> Layout {
     let entries = match r.below(8) {
