@@ -34,7 +34,7 @@ fn number(values: &Values, i: usize) -> Value {
     match values {
         Values::I64(v) => json!(v[i]),
         Values::U64(v) => json!(v[i]),
-        v => with_values!(v, v => json!(f64::from(v[i] as f64))),
+        v => json!(v.get_f64(i)),
     }
 }
 
@@ -42,7 +42,7 @@ fn number(values: &Values, i: usize) -> Value {
 fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(x), Value::Number(y)) => {
-            x == y || (!(x.is_i64() && y.is_i64()) && !(x.is_u64() && y.is_u64()) && x.as_f64() == y.as_f64())
+            x == y || (!(x.is_i64() && y.is_i64() || x.is_u64() && y.is_u64()) && x.as_f64() == y.as_f64())
         }
         (Value::Array(x), Value::Array(y)) => x.len() == y.len() && x.iter().zip(y).all(|(a, b)| same(a, b)),
         (Value::Object(x), Value::Object(y)) => {
