@@ -35,7 +35,12 @@ def why_no_lab():
     if not Path("/dev/net/tun").exists():
         return "the WAN lab needs /dev/net/tun"
     missing = [program for program in ("ip", "cc", "nginx") if not found(program)]
-    return f"the WAN lab needs {', '.join(missing)}" if missing else None
+    if missing:
+        return f"the WAN lab needs {', '.join(missing)}"
+    # wan-up.sh would remove it, and with it somebody's measurement.
+    if "wl-" in subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True).stdout:
+        return "a WAN lab is up already; bench/wanlab/wan-down.sh removes one that was left behind"
+    return None
 
 
 def found(program):

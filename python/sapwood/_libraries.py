@@ -32,6 +32,10 @@ class Library:
         """One column."""
         raise NotImplementedError
 
+    def piece(self, column, name: str) -> Any:
+        """One column on its way into a table: what is cheapest to make."""
+        return self.array(column, name)
+
     def select(self, array, mask: np.ndarray) -> Any:
         """The entries of an array where the mask is true."""
         return array[mask]
@@ -67,8 +71,12 @@ class Awkward(Library):
     def array(self, column, name):
         return self.ak.Array(_columns.to_layout(column))
 
+    def piece(self, column, name):
+        return _columns.to_layout(column)
+
     def table(self, names, arrays, entries):
-        layouts = [self.ak.to_layout(a) for a in arrays]
+        content = self.ak.contents.Content
+        layouts = [a if isinstance(a, content) else self.ak.to_layout(a) for a in arrays]
         return self.ak.Array(self.ak.contents.RecordArray(layouts, list(names), length=entries))
 
     def concatenate(self, parts):

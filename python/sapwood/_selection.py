@@ -91,10 +91,11 @@ class Selection:
             return operands[branch]
 
         mask = None if self.cut is None else _mask(self.cut, operand, entries)
+        make = lib.piece if mask is None and how is None else lib.array
         arrays = []
         for name, what in self.outputs:
             if isinstance(what, int):
-                array = lib.array(columns[what], name)
+                array = make(columns[what], name)
             else:
                 array = computed(lib, _one_per_entry(what.evaluate(operand), entries, name), name)
             arrays.append(array if mask is None else lib.select(array, mask))

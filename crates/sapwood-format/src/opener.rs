@@ -96,6 +96,11 @@ impl Chunks {
         }
     }
 
+    /// Where the last piece begins.
+    fn last_start(&self) -> u64 {
+        self.0.last_key_value().map_or(0, |(s, _)| *s)
+    }
+
     /// The parts of a span that are not here.
     pub fn missing(&self, span: Span) -> Vec<Span> {
         let mut out = Vec::new();
@@ -142,6 +147,7 @@ pub struct Opener {
     streamers: Option<Arc<Streamers>>,
     lists: HashMap<u64, Arc<Vec<Key>>>,
     decoder: Decoder,
+    guess: u64,
 }
 
 impl Opener {
@@ -156,7 +162,19 @@ impl Opener {
             streamers: None,
             lists: HashMap::new(),
             decoder: Decoder::new(),
+            guess: 0,
         }
+    }
+
+    /// Allows asking for so many bytes in front of the file's tail along with the first key list, when that list has
+    /// to be asked for anyway: trees lie there more often than not.
+    pub fn guess(&mut self, bytes: u64) {
+        self.guess = bytes;
+    }
+
+    /// The bytes of a span, if they were given before and are kept.
+    pub fn held(&self, span: Span) -> Option<Bytes> {
+        self.chunks.get(span)
     }
 
     /// Gives a piece of the file.
@@ -307,7 +325,19 @@ impl Opener {
         if dir.keys.is_empty() || dir.keys.start == 0 {
             return Ok(Some(Arc::default()));
         }
-        let Some(b) = self.bytes(dir.keys)? else { return Ok(None) };
+        let Some(b) = self.bytes(dir.keys)? else {
+            let guess = std::mem::take(&mut self.guess);
+            let tail = self.chunks.last_start();
+            if guess > 0 && tail > guess {
+                self.need.extend(self.chunks.missing(Span::new(tail - guess, guess)));
+                // a tree's values cannot be read without the class descriptions
+                let info = self.header.as_ref().map_or(Span::default(), |h| h.info);
+                if info.end() <= self.size {
+                    self.need.extend(self.chunks.missing(info));
+                }
+            }
+            return Ok(None);
+        };
         let keys = parse_key_list(&b).map_err(|e| e.at(dir.keys))?;
         let keys = Arc::new(keys);
         self.lists.insert(dir.keys.start, keys.clone());

@@ -85,7 +85,7 @@ fn records_of_baskets() {
     assert!(all.len() > 50, "{} baskets to damage", all.len());
     let mut decoder = Decoder::new();
     let (mut split_ones, mut decoded) = (0, 0);
-    cases::run("records of baskets", 20_000, |r| {
+    cases::run("records of baskets", 100_000, |r| {
         let basket = r.pick(&all);
         let mut record = basket.record.clone();
         if r.below(3) == 0 {

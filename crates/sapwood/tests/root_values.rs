@@ -3,7 +3,7 @@
 mod common;
 
 use common::{columns, open};
-use sapwood::{Array, ErrorKind, ScanOptions, StepSize, Tree, Values, with_values};
+use sapwood::{Array, ErrorKind, ScanOptions, StepSize, Tree, Values};
 use serde_json::{Value, json};
 
 /// Branches that this version refuses, with a word of the reason.

@@ -45,7 +45,9 @@ impl Columns {
         {
             let mut s = shared.lock();
             for column in 0..shared.wanted {
-                attach(shared, &mut s, column, step)?;
+                if shared.columns[column].counter.is_some() {
+                    attach(shared, &mut s, column, step)?;
+                }
                 work.push(pieces(shared, &mut s, column, step, &entries)?);
             }
             // counters that no later step needs
@@ -105,6 +107,9 @@ fn pieces(shared: &Shared, s: &mut State, column: usize, batch: usize, entries: 
         }
         let slot = &mut s.slots[all.start + i];
         let decoded = match slot {
+            Some(Ok(d)) if matches!(**d, Decoded::Uncounted(_)) => {
+                return Err(named(shared, column, Error::unsupported("its entries have no offsets and no counter")));
+            }
             Some(Ok(d)) => d.clone(),
             Some(Err(e)) => return Err(e.duplicate()),
             None => return Err(Error::invalid("a basket was delivered twice").in_file(shared.file.url())),
@@ -119,6 +124,10 @@ fn pieces(shared: &Shared, s: &mut State, column: usize, batch: usize, entries: 
     Ok(out)
 }
 
+fn named(shared: &Shared, column: usize, e: Error) -> Error {
+    e.in_branch(shared.tree.name_of(shared.columns[column].branch)).in_file(shared.file.url())
+}
+
 /// Gives the baskets whose offsets were left out the lengths that the counter says.
 fn attach(shared: &Shared, s: &mut State, column: usize, batch: usize) -> Result<()> {
     for b in shared.columns[column].baskets.clone() {
@@ -128,14 +137,10 @@ fn attach(shared: &Shared, s: &mut State, column: usize, batch: usize) -> Result
         }
         let Some(Ok(decoded)) = &s.slots[b] else { continue };
         let Decoded::Uncounted(content) = &**decoded else { continue };
-        let named =
-            |e: Error| e.in_branch(shared.tree.name_of(shared.columns[column].branch)).in_file(shared.file.url());
-        let Some(counter) = shared.columns[column].counter else {
-            return Err(named(Error::unsupported("its entries have no offsets and no counter")));
-        };
+        let Some(counter) = shared.columns[column].counter else { continue };
         let content = content.clone();
         let counts = counts(shared, s, counter, &needed.entries)?;
-        let counted = attach_counts(content, &counts).map_err(named)?;
+        let counted = attach_counts(content, &counts).map_err(|e| named(shared, column, e))?;
         s.slots[b] = Some(Ok(Arc::new(Decoded::Column(counted))));
     }
     Ok(())

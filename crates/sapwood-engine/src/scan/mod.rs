@@ -153,7 +153,7 @@ impl Scan {
                     Error::new(ErrorKind::Interrupted, "reading was interrupted").in_file(self.shared.file.url())
                 );
             }
-            if self.shared.is_ready(step) {
+            if self.shared.is_ready(step)? {
                 return Ok(());
             }
             // a consumer that would wait helps

@@ -17,10 +17,10 @@ use std::time::{Duration, Instant};
 use tokio::task::AbortHandle;
 
 /// Decoded bytes that may wait for batches behind the one the consumer wants.
-const AHEAD: u64 = 32 << 20;
+const AHEAD: u64 = 16 << 20;
 
-/// Decoded baskets per column whose memory is kept.
-const SPARES: usize = 64;
+/// Bytes of decoded baskets whose memory is kept for further ones.
+const SPARES: u64 = 16 << 20;
 
 /// Compressed bytes under way or waiting, for a local file: reading ahead gains nothing there.
 const HOLD_LOCAL: u64 = 16 << 20;
@@ -48,6 +48,7 @@ pub(super) struct State {
     pub slots: Vec<Option<Result<Arc<Decoded>>>>,
     /// Decoded baskets that were joined to their columns: their memory serves again, column by column.
     spares: Vec<Vec<Array>>,
+    spare_bytes: u64,
     /// Baskets missing, per batch.
     pending: Vec<usize>,
     reads: VecDeque<Arc<Fetch>>,
@@ -60,6 +61,8 @@ pub(super) struct State {
     ahead_sum: u64,
     under_way: HashMap<FetchId, AbortHandle>,
     failure: Option<Error>,
+    /// The first step that cannot be completed, and why.
+    broken: Option<(usize, Error)>,
     stopped: bool,
     report: IoReport,
 }
@@ -91,6 +94,12 @@ impl Shared {
                 None => drop(decodes.insert((b.batches.0, i), Job::Embedded { basket: i })),
                 Some(span) => {
                     report.bytes_wanted += span.len;
+                    // opening may have brought it along with the end of the file
+                    if let Some(record) = tree.file().held(span) {
+                        let job = Job::Decode { basket: i, planned: None, record, spare: None };
+                        decodes.insert((b.batches.0, i), job);
+                        continue;
+                    }
                     planned.push(i);
                     list.push(Basket {
                         branch: b.column as u32,
@@ -112,6 +121,8 @@ impl Shared {
             planner,
             slots: baskets.iter().map(|_| None).collect(),
             spares: columns.iter().map(|_| Vec::new()).collect(),
+            spare_bytes: 0,
+            broken: None,
             pending,
             reads: VecDeque::new(),
             reading: 0,
@@ -164,15 +175,24 @@ impl Shared {
         self.work.notify_all();
     }
 
-    pub fn is_ready(&self, batch: usize) -> bool {
-        self.lock().pending[batch] == 0
+    /// Whether all baskets of a step are decoded.
+    ///
+    /// # Errors
+    /// As soon as one of them, or of a step before, has failed: nobody waits for the rest.
+    pub fn is_ready(&self, batch: usize) -> Result<bool> {
+        let s = self.lock();
+        match &s.broken {
+            Some((first, e)) if *first <= batch => Err(e.duplicate()),
+            _ => Ok(s.pending[batch] == 0),
+        }
     }
 
     /// Waits until something happened, for so long at most; returns how long it was.
     pub fn wait_ready(&self, batch: usize, most: Duration) -> Duration {
         let began = Instant::now();
         let s = self.lock();
-        if s.pending[batch] > 0 && !s.has_work() {
+        let broken = s.broken.as_ref().is_some_and(|(step, _)| *step <= batch);
+        if s.pending[batch] > 0 && !broken && !s.has_work() {
             drop(self.ready.wait_timeout(s, most));
         }
         began.elapsed()
@@ -201,7 +221,9 @@ impl Shared {
     pub fn spare(&self, arrays: Vec<(usize, Array)>) {
         let mut s = self.lock();
         for (column, array) in arrays {
-            if s.spares[column].len() < SPARES {
+            let bytes = array.nbytes() as u64;
+            if s.spare_bytes + bytes <= SPARES {
+                s.spare_bytes += bytes;
                 s.spares[column].push(array);
             }
         }
@@ -362,8 +384,11 @@ impl Shared {
         if s.slots[basket].is_some() {
             return;
         }
-        s.slots[basket] = Some(result);
         let (first, last) = self.baskets[basket].batches;
+        if let (Err(e), true) = (&result, s.broken.as_ref().is_none_or(|(step, _)| first < *step)) {
+            s.broken = Some((first, e.duplicate()));
+        }
+        s.slots[basket] = Some(result);
         for p in &mut s.pending[first..=last] {
             *p = p.saturating_sub(1);
         }
@@ -418,6 +443,8 @@ impl State {
         let (_, mut job) = self.decodes.pop_first()?;
         if let Job::Decode { basket, spare, .. } = &mut job {
             *spare = self.spares[baskets[*basket].column].pop();
+            let bytes = spare.as_ref().map_or(0, |a| a.nbytes() as u64);
+            self.spare_bytes = self.spare_bytes.saturating_sub(bytes);
         }
         Some(job)
     }
