@@ -274,7 +274,7 @@ fn entries_larger_than_baskets_and_baskets_larger_than_the_cache() {
     let x = tree.find("x").unwrap();
     for cache in [CacheSize::Off, CacheSize::Auto, CacheSize::Bytes(1000)] {
         let options = ScanOptions { branches: vec![x], cache: Some(cache), ..ScanOptions::default() };
-        assert_eq!(columns(&tree, &options).unwrap(), std::slice::from_ref(column), "{cache:?}");
+        assert_eq!(columns(&tree, &options).unwrap(), std::slice::from_ref(&column), "{cache:?}");
     }
 }
 
