@@ -226,7 +226,11 @@ impl Layout {
         let Some(starts) = starts else {
             let mut c = Cursor::new(data, 0);
             for i in 0..entries {
+                let before = c.left();
                 read(&mut c, &mut out).map_err(|e| in_entry(e, i))?;
+                if c.left() == before && i > MOST_EMPTY {
+                    return Err(Error::corrupt(format!("{entries} entries without bytes in one basket")));
+                }
             }
             if c.left() > 0 {
                 return Err(Error::corrupt(format!("{} bytes are left behind the last entry", c.left())));

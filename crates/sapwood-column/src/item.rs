@@ -186,7 +186,15 @@ impl Item {
         if n > c.left().saturating_add(1) && self.fixed_size() == Some(0) {
             return Err(Error::corrupt(format!("{n} items without bytes")));
         }
-        (0..n).try_for_each(|_| self.read(c, out))
+        let most = c.left();
+        for i in 0..n {
+            let before = c.left();
+            self.read(c, out)?;
+            if c.left() == before && i > most {
+                return Err(Error::corrupt(format!("{n} items without bytes")));
+            }
+        }
+        Ok(())
     }
 
     /// Reads values until the bytes end; returns when there is none left.
@@ -206,7 +214,7 @@ impl Item {
         match (self, out) {
             (Item::Number(_), Array::Flat(values)) => kernel::extend(values, data),
             (Item::Fixed(size, item), Array::Regular { len, content, .. }) => {
-                *len += n;
+                *len = len.saturating_add(n);
                 item.extend_plain(data, n.saturating_mul(*size), content)
             }
             (item, _) => Err(Error::invalid(format!("{item:?} is not made of plain numbers"))),

@@ -39,6 +39,13 @@ fn no_thread_outlives_its_scan() {
     assert_eq!(helpers(), 0, "opening starts none");
 
     let mut scan = tree.scan(&options(8)).unwrap();
+    // a thread gives itself its name: wait until all have
+    for _ in 0..200 {
+        if helpers() == 7 {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
     assert_eq!(helpers(), 7, "the consumer works, too");
     assert_eq!(scan.by_ref().filter(|b| b.is_ok()).count(), 100);
     assert_eq!(helpers(), 0, "read to its end");

@@ -46,6 +46,25 @@ pub(super) struct Chosen {
     pub baskets: Vec<Needed>,
 }
 
+/// Whether the branches' baskets reach as far as the entries: what a damaged header claims beyond is noticed before
+/// anything is made of it.
+pub(super) fn check_reach(tree: &Tree, branches: &[usize], entries: &Range<u64>) -> Result<()> {
+    for &branch in branches {
+        tree.layout(branch)?;
+        let end = ranges(&tree.header().branches[branch]).last().map_or(0, |(r, _, _)| r.end);
+        if end < entries.end {
+            return Err(missing(tree, branch, end.max(entries.start), entries.end));
+        }
+    }
+    Ok(())
+}
+
+fn missing(tree: &Tree, branch: usize, from: u64, to: u64) -> Error {
+    Error::corrupt(format!("entries {from}-{to} have no basket"))
+        .in_branch(tree.name_of(branch))
+        .in_file(tree.file().url())
+}
+
 pub(super) fn choose(tree: &Tree, branches: &[usize], entries: &Range<u64>, steps: &[Range<u64>]) -> Result<Chosen> {
     let mut out = Chosen { columns: Vec::new(), wanted: branches.len(), baskets: Vec::new() };
     for &b in branches {
@@ -90,7 +109,6 @@ fn add_column(tree: &Tree, branch: usize, entries: &Range<u64>, steps: &[Range<u
     let column = out.columns.len();
     let from = out.baskets.len();
     let b = &tree.header().branches[branch];
-    let fail = |what: String| Err(Error::corrupt(what).in_branch(tree.name_of(branch)).in_file(tree.file().url()));
     let all = ranges(b);
     let size = tree.file().size();
     // wherever the entries are, the baskets must cover them without a gap
@@ -101,7 +119,7 @@ fn add_column(tree: &Tree, branch: usize, entries: &Range<u64>, steps: &[Range<u
             break;
         }
         if r.start > covered {
-            return fail(format!("entries {covered}-{} have no basket", r.start));
+            return Err(missing(tree, branch, covered, r.start));
         }
         covered = r.end;
         let span = match place {
@@ -131,7 +149,7 @@ fn add_column(tree: &Tree, branch: usize, entries: &Range<u64>, steps: &[Range<u
         });
     }
     if covered < entries.end {
-        return fail(format!("entries {covered}-{} have no basket", entries.end));
+        return Err(missing(tree, branch, covered, entries.end));
     }
     out.columns.push(Column { branch, layout, baskets: from..out.baskets.len(), counter: None });
     Ok(())

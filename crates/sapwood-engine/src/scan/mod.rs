@@ -67,6 +67,7 @@ impl Scan {
             ))
             .in_file(tree.file().url()));
         }
+        baskets::check_reach(tree, &options.branches, &entries)?;
         let steps::Steps { steps, batches } =
             steps::steps(tree, &options.branches, &entries, options.step).map_err(|e| e.in_file(tree.file().url()))?;
         let chosen = baskets::choose(tree, &options.branches, &entries, &steps)?;

@@ -95,7 +95,8 @@ impl Shared {
                 Some(span) => {
                     report.bytes_wanted += span.len;
                     // opening may have brought it along with the end of the file
-                    if let Some(record) = tree.file().held(span) {
+                    let held = if cache == CacheSize::Off { None } else { tree.file().held(span) };
+                    if let Some(record) = held {
                         let job = Job::Decode { basket: i, planned: None, record, spare: None };
                         decodes.insert((b.batches.0, i), job);
                         continue;
