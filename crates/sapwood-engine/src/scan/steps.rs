@@ -7,7 +7,7 @@ use std::ops::Range;
 const CHOSEN: u64 = 8 << 20;
 
 /// Batches of one scan: a damaged header that claims more entries than there can be is noticed here.
-const MOST: u64 = 1 << 24;
+const MOST: u64 = 1 << 20;
 
 /// Batches, and the steps in which they are decoded and joined: what is decoded is small enough to stay in the
 /// processor's cache and to be used again, however large the batches are.

@@ -93,7 +93,7 @@ pub fn all<T>(target: &'static str, inputs: &[T], name: impl Fn(&T) -> String, m
     let mut failures = Vec::new();
     for (i, input) in inputs.iter().enumerate() {
         if let Some((what, words)) = try_one(target, i as u64, &mut |_| case(input)) {
-            failures.push((what, format!("{}: {words}", name(input))));
+            failures.push((what, format!("{}, {words}", name(input))));
         }
     }
     report(target, failures);
@@ -101,7 +101,7 @@ pub fn all<T>(target: &'static str, inputs: &[T], name: impl Fn(&T) -> String, m
 
 fn report(target: &str, failures: Vec<(String, String)>) {
     let words: Vec<String> = failures.into_iter().map(|(_, words)| words).collect();
-    assert!(words.is_empty(), "{target} (SAPWOOD_FUZZ_SEED=n repeats a seed):\n{}", words.join("\n"));
+    assert!(words.is_empty(), "{target} (SAPWOOD_FUZZ_SEED=n repeats case n):\n{}", words.join("\n"));
 }
 
 /// Runs one case; on failure gives what it is told apart by, and the words.
@@ -117,10 +117,10 @@ fn try_one(target: &'static str, seed: u64, case: &mut impl FnMut(&mut Random) -
         Err(_) => {
             let said = PANIC.take();
             let place = said.lines().next().unwrap_or_default().to_owned();
-            Some((place, format!("seed {seed}: {said}")))
+            Some((place, format!("case {seed}: {said}")))
         }
         Ok(input) if used > ANY + PER_BYTE * input => {
-            Some(("memory".to_owned(), format!("seed {seed}: {used} bytes of memory for {input} of input")))
+            Some(("memory".to_owned(), format!("case {seed}: {used} bytes of memory for {input} of input")))
         }
         Ok(_) => None,
     }
