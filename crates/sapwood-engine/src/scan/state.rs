@@ -116,7 +116,9 @@ impl Shared {
         let limits = if source.is_local() { Limits::local(threads) } else { limits(&*source) };
         let hold = if source.is_local() { HOLD_LOCAL } else { Request::DEFAULT_HOLD };
         let hold = if let CacheSize::Bytes(n) = cache { n.max(1) } else { hold };
-        let request = Request { cache, limits, clusters: tree.clusters().to_vec(), hold };
+        // one cluster that is the whole tree says nothing of what is needed together
+        let clusters = if tree.clusters().len() > 2 { tree.clusters().to_vec() } else { Vec::new() };
+        let request = Request { cache, limits, clusters, hold };
         let planner = Planner::new(list, request)?;
         let state = State {
             planner,
