@@ -271,7 +271,12 @@ fn element_item(e: &Element, before: &[(String, Item)], cx: &Context, depth: usi
         code::CHAR_STAR => Ok(Item::LongText),
         code::TSTRING => Ok(arrays(Item::Text, &dims)),
         k if k == code::TSTRING + code::OFFSET_L => Ok(arrays(Item::Text, &dims)),
-        code::STL_STRING => Ok(Item::Headed(Box::new(Item::Text))),
+        code::STL_STRING => {
+            // old files give the length of an array of strings without its dimensions
+            let dims = if dims.is_empty() && e.array_len > 0 { vec![e.array_len as usize] } else { dims };
+            Ok(Item::Headed(Box::new(arrays(Item::Text, &dims))))
+        }
+        code::STL if e.array_len > 0 => unsupported("arrays of collections"),
         code::STL => headed(&e.type_name, cx, depth + 1),
         // std::string before it had a code of its own
         code::STREAMER if bare(&e.type_name) == "string" => Ok(Item::Headed(Box::new(Item::Text))),
