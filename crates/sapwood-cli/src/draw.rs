@@ -1,7 +1,6 @@
 //! `sapwood draw`: a histogram of an expression.
 
 use crate::args::{DrawArgs, Global};
-use crate::binding::Binding;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output::picture::{self, Kind};
@@ -10,7 +9,7 @@ use crate::reading::{self, Reading};
 use crate::target::Target;
 use sapwood::{Error, IoReport, OpenOptions, Result};
 use sapwood_query::picture::Labels;
-use sapwood_query::{AutoHist, Axis, Expr, Hist1D, Selected, parse_target};
+use sapwood_query::{AutoHist, Axis, Binding, Expr, Hist1D, Selected, parse_target};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::ops::ControlFlow;

@@ -1,7 +1,6 @@
 //! The `sapwood` command: ROOT trees, near or far, listed, drawn, printed and served.
 
 mod args;
-mod binding;
 mod draw;
 mod failure;
 mod interrupt;

@@ -1,7 +1,6 @@
 //! `sapwood scan`: a tree's values as rows.
 
 use crate::args::{Format, Global, ScanArgs};
-use crate::binding::Binding;
 use crate::failure::{Failure, remark};
 use crate::interrupt::Interrupt;
 use crate::output::rows::{RowWriter, Style};
@@ -9,7 +8,7 @@ use crate::output::{self, io_report};
 use crate::reading::{self, Reading};
 use crate::target::{Target, some};
 use sapwood::{Array, Batch, Error, OpenOptions, Result, Tree};
-use sapwood_query::{Expr, Rows};
+use sapwood_query::{Binding, Expr, Rows};
 use std::borrow::Cow;
 use std::io::{BufWriter, IsTerminal, StdoutLock, Write};
 use std::ops::{ControlFlow, Range};

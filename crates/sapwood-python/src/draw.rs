@@ -1,11 +1,10 @@
-use crate::binding::Binding;
 use crate::column::Buffer;
 use crate::error::{Missing, exception};
 use crate::meter::Meter;
 use crate::wait::wait;
 use pyo3::prelude::*;
 use sapwood::{Error, Result, Scan, ScanOptions, Tree, Values};
-use sapwood_query::{AutoHist, Axis, Batch, Expr, Hist1D, parse_target};
+use sapwood_query::{AutoHist, Axis, Batch, Binding, Expr, Hist1D, parse_target};
 use std::sync::atomic::Ordering;
 
 /// A histogram: axes of (number of bins, low, high, title) with x first, sums of weights and of squared weights with

@@ -3,7 +3,6 @@
 //! Thin on purpose: files, trees and scans with plain arguments, columns as buffers that numpy takes without copying.
 //! Every call that may wait gives the interpreter free and stays open to signals (see [`wait`]).
 
-mod binding;
 mod column;
 mod draw;
 mod error;

@@ -1,7 +1,8 @@
 //! Expressions in the language of TTree::Draw: parsed ([`Expr`]), bound to a tree ([`Query`]), run
 //! over typed columns ([`Batch`]) to rows ([`Rows`]), histograms ([`Hist1D`]) and pictures ([`picture`]).
 //!
-//! No I/O, no threads; everything is `Send + Sync`, and histograms of several workers merge.
+//! No I/O, no threads of its own; everything is `Send + Sync`, and histograms of several workers merge. [`Binding`] ties a query to
+//! a tree: which branches to scan, and which members of their records are meant.
 //!
 //! Where ROOT 6.40's results are deterministic they are reproduced, odd ones included (the modules
 //! say which). Where ROOT crashes, reads beyond an array or reads another entry's values, the
@@ -15,6 +16,7 @@
 mod ast;
 mod auto;
 mod bind;
+mod binding;
 mod binning;
 mod block;
 mod eval;
@@ -35,6 +37,7 @@ mod view;
 
 pub use ast::Expr;
 pub use auto::AutoHist;
+pub use binding::Binding;
 pub use binning::automatic_axis;
 pub use hist::{Axis, Hist1D};
 pub use query::{Batch, Query, Selected};

@@ -1,7 +1,9 @@
 //! Names in expressions to branches of a tree, and decoded columns back to names.
 
-use sapwood::{Array, ColumnType, Error, ErrorKind, Result, Tree};
-use sapwood_query::{Dim, Expr, Kind, Query, Schema, Shape};
+use crate::{Dim, Expr, Kind, Query, Schema, Shape};
+use sapwood_column::{Array, ColumnType};
+use sapwood_engine::Tree;
+use sapwood_span::{Error, ErrorKind, Result};
 use std::borrow::Cow;
 
 /// A name resolved: a branch, and the members inside its records.
@@ -182,7 +184,7 @@ fn member<'a>(column: Cow<'a, Array>, name: &String) -> Result<Cow<'a, Array>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sapwood::Values;
+    use sapwood_column::Values;
 
     #[test]
     fn members_of_records_in_lists() {
