@@ -5,6 +5,7 @@ Numbers are never copied on the way to awkward, nor to numpy where a column has 
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -66,14 +67,24 @@ def _strings(offsets: np.ndarray, data: np.ndarray) -> np.ndarray:
     return out
 
 
-def to_layout(column: Column):
-    """An awkward layout over the same memory: lists with 64-bit offsets, fixed arrays regular, strings as strings."""
+@cache
+def _awkward():
+    """awkward's modules of nodes and of offsets: looked up once, for trees have thousands of columns."""
     from awkward import contents, index
 
+    return contents, index
+
+
+def to_layout(column: Column):
+    """An awkward layout over the same memory: lists with 64-bit offsets, fixed arrays regular, strings as strings."""
+    contents, index = _awkward()
     kind = column[0]
     if kind == "flat":
         return contents.NumpyArray(np.asarray(column[1]))
     if kind == "regular":
+        if column[3][0] == "flat" and column[1]:
+            # one node instead of two, of the same type
+            return contents.NumpyArray(np.asarray(column[3][1]).reshape(column[2], column[1]))
         return contents.RegularArray(to_layout(column[3]), column[1], zeros_length=column[2])
     if kind == "list":
         return contents.ListOffsetArray(index.Index64(np.asarray(column[1])), to_layout(column[2]))

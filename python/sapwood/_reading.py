@@ -75,7 +75,10 @@ def _steps(
     tree.file._scans.add(scan)
     try:
         for start, stop, columns in scan:
-            yield start, stop, dict(zip(numbers, columns, strict=True))
+            held = [dict(zip(numbers, columns, strict=True))]
+            del columns
+            # nothing here keeps a step's memory while the next one is read
+            yield start, stop, held.pop()
     finally:
         scan.close()
         done()
@@ -135,8 +138,10 @@ def iterate(
         if first == last:
             return
         for start, stop, columns in _steps(tree, selection.branches(), first, last, step, progress):
-            made = selection.make(columns, stop - start, lib, group)
-            yield (made, Report(start, stop, tree, offset)) if report else made
+            held = [selection.make(columns, stop - start, lib, group)]
+            del columns
+            # as in _steps: a step belongs to the caller alone
+            yield (held.pop(), Report(start, stop, tree, offset)) if report else held.pop()
 
     return run()
 

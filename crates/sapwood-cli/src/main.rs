@@ -21,6 +21,10 @@ use failure::Failure;
 use interrupt::Interrupt;
 use std::process::ExitCode;
 
+/// Columns in large pages.
+#[global_allocator]
+static ALLOCATOR: sapwood_pages::LargePages = sapwood_pages::LargePages;
+
 fn main() -> ExitCode {
     // clap itself ends the process for --help (0) and for what it does not understand (2)
     match run(&Cli::parse()) {

@@ -61,7 +61,7 @@ impl Limits {
         Self {
             max_ranges: 64,
             max_range_bytes: u64::MAX,
-            max_request_bytes: 16 << 20,
+            max_request_bytes: 4 << 20,
             max_in_flight: threads.max(1),
             range_overhead: 16 << 10,
             round_trip: None,

@@ -14,6 +14,10 @@ mod wait;
 
 use pyo3::prelude::*;
 
+/// Columns in large pages.
+#[global_allocator]
+static ALLOCATOR: sapwood_pages::LargePages = sapwood_pages::LargePages;
+
 /// The core of sapwood; use the package `sapwood` instead.
 #[pymodule(gil_used = false)]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -1,13 +1,26 @@
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// How long a signal such as Ctrl-C may wait to be seen.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Does `work` on a thread of its own and waits for it with the interpreter free, looking for signals and calling
-/// `tick` every tenth of a second.
+type Job = Box<dyn FnOnce() + Send>;
+
+/// Threads that wait for work, and the process they belong to: a fork takes the list along but not the threads.
+///
+/// They are used again not for the cost of a thread but for its memory: the C library keeps a heap per thread, and
+/// each new one would touch fresh pages for every batch.
+static IDLE: Mutex<(u32, Vec<Sender<Job>>)> = Mutex::new((0, Vec::new()));
+
+/// Threads kept.
+const MOST_IDLE: usize = 8;
+
+/// Does `work` on another thread and waits for it with the interpreter free, looking for signals and calling `tick`
+/// every tenth of a second.
 ///
 /// When a signal handler or `tick` raises, this returns at once with that exception and `work` is left to end by
 /// itself: whoever can hurry it sets a flag that `work` looks at.
@@ -20,10 +33,10 @@ pub fn wait<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> PyResult<T> {
     let (sender, mut receiver) = channel();
-    let worker = std::thread::Builder::new().name("sapwood-wait".into()).spawn(move || {
+    start(Box::new(move || {
         // nobody listens any more once the wait was interrupted
-        let _ = sender.send(work());
-    })?;
+        let _ = sender.send(catch_unwind(AssertUnwindSafe(work)));
+    }))?;
     loop {
         // the receiver goes in and out, for it may not be shared between threads
         let (back, result) = py.detach(move || {
@@ -32,14 +45,49 @@ pub fn wait<T: Send + 'static>(
         });
         receiver = back;
         match result {
-            Ok(value) => return Ok(value),
+            Ok(Ok(value)) => return Ok(value),
+            Ok(Err(payload)) => return Err(panicked(Some(payload))),
             Err(RecvTimeoutError::Timeout) => {
                 py.check_signals()?;
                 tick(py)?;
             }
-            Err(RecvTimeoutError::Disconnected) => return Err(panicked(worker.join().err())),
+            Err(RecvTimeoutError::Disconnected) => return Err(panicked(None)),
         }
     }
+}
+
+/// Gives the job to an idle thread, or to a new one.
+fn start(mut job: Job) -> std::io::Result<()> {
+    loop {
+        let idle = {
+            let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+            if idle.0 != std::process::id() {
+                *idle = (std::process::id(), Vec::new());
+            }
+            idle.1.pop()
+        };
+        let Some(thread) = idle else { break };
+        match thread.send(job) {
+            Ok(()) => return Ok(()),
+            Err(back) => job = back.0,
+        }
+    }
+    let (sender, receiver) = channel::<Job>();
+    std::thread::Builder::new().name("sapwood-wait".into()).spawn(move || {
+        let mut next = Some(job);
+        while let Some(job) = next.take() {
+            job();
+            {
+                let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+                if idle.0 != std::process::id() || idle.1.len() >= MOST_IDLE {
+                    return;
+                }
+                idle.1.push(sender.clone());
+            }
+            next = receiver.recv().ok();
+        }
+    })?;
+    Ok(())
 }
 
 fn panicked(payload: Option<Box<dyn std::any::Any + Send>>) -> PyErr {

@@ -31,6 +31,9 @@ impl Columns {
                 let part = entries as f64 / b.entries.max(1) as f64;
                 // what the header claims is believed only as far as the file could hold it
                 let claimed = b.total_bytes.min(shared.file.size().saturating_mul(50));
+                // the tables of offsets in the baskets are not values
+                let claimed =
+                    if b.entry_offset_len > 0 { claimed.saturating_sub(b.entries.saturating_mul(4)) } else { claimed };
                 a.reserve(entries.min(claimed.max(1 << 20)) as usize, (claimed as f64 * part) as usize);
             }
             a

@@ -16,14 +16,14 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::task::AbortHandle;
 
-/// Decoded bytes that may wait for batches behind the one the consumer wants.
-const AHEAD: u64 = 16 << 20;
+/// Decoded bytes that may wait for batches behind the one the consumer wants, for each thread.
+const AHEAD: u64 = 4 << 20;
 
 /// Bytes of decoded baskets whose memory is kept for further ones.
-const SPARES: u64 = 16 << 20;
+const SPARES: u64 = 8 << 20;
 
 /// Compressed bytes under way or waiting, for a local file: reading ahead gains nothing there.
-const HOLD_LOCAL: u64 = 16 << 20;
+const HOLD_LOCAL: u64 = 8 << 20;
 
 pub(super) struct Shared {
     pub file: File,
@@ -59,6 +59,7 @@ pub(super) struct State {
     /// Decoded bytes, by the first batch that needs them, for those behind `at`.
     ahead: BTreeMap<usize, u64>,
     ahead_sum: u64,
+    ahead_most: u64,
     under_way: HashMap<FetchId, AbortHandle>,
     failure: Option<Error>,
     /// The first step that cannot be completed, and why.
@@ -133,6 +134,7 @@ impl Shared {
             at: 0,
             ahead: BTreeMap::new(),
             ahead_sum: 0,
+            ahead_most: AHEAD * threads.clamp(2, 16) as u64,
             under_way: HashMap::new(),
             failure: None,
             stopped: false,
@@ -420,7 +422,9 @@ pub(super) struct Outcome {
 
 impl State {
     fn decodable(&self) -> bool {
-        self.decodes.first_key_value().is_some_and(|((batch, _), _)| *batch <= self.at || self.ahead_sum < AHEAD)
+        self.decodes
+            .first_key_value()
+            .is_some_and(|((batch, _), _)| *batch <= self.at || self.ahead_sum < self.ahead_most)
     }
 
     fn has_work(&self) -> bool {
