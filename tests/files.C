@@ -267,6 +267,21 @@ void container(const std::string& path) {
     TNamed("label", "an object that is no tree").Write();
 }
 
+// Branches that were left out while filling, and one filled by itself.
+void partly(const std::string& path) {
+    TFile file(path.c_str(), "RECREATE");
+    TTree tree("partly", "");
+    int always = 0, never = 0;
+    tree.Branch("always", &always);
+    tree.Branch("never", &never);
+    tree.SetBranchStatus("never", false);
+    for (; always < 5; ++always) tree.Fill();
+    TTree own("own", "");
+    auto* alone = own.Branch("alone", &always);
+    for (always = 7; always < 10; ++always) alone->Fill();
+    file.Write();
+}
+
 }  // namespace
 
 void files(const char* folder) {
@@ -281,5 +296,6 @@ void files(const char* folder) {
     chain(at + "chain-lz4.root", 404);
     chain(at + "chain-zstd.root", 505);
     container(at + "container.root");
+    partly(at + "partly.root");
     std::ofstream(at + "done") << "done\n";
 }

@@ -69,22 +69,19 @@ def _strings(offsets: np.ndarray, data: np.ndarray) -> np.ndarray:
 
 @cache
 def _awkward():
-    """awkward's modules of nodes and of offsets: looked up once, for trees have thousands of columns."""
+    """awkward's nodes, its offsets, and its numpy backend: looked up once, for trees have thousands of columns."""
     from awkward import contents, index
 
-    return contents, index
+    return contents, index, contents.NumpyArray(np.zeros(0)).backend
 
 
 def to_layout(column: Column):
     """An awkward layout over the same memory: lists with 64-bit offsets, fixed arrays regular, strings as strings."""
-    contents, index = _awkward()
+    contents, index, backend = _awkward()
     kind = column[0]
     if kind == "flat":
-        return contents.NumpyArray(np.asarray(column[1]))
+        return contents.NumpyArray(np.asarray(column[1]), backend=backend)
     if kind == "regular":
-        if column[3][0] == "flat" and column[1]:
-            # one node instead of two, of the same type
-            return contents.NumpyArray(np.asarray(column[3][1]).reshape(column[2], column[1]))
         return contents.RegularArray(to_layout(column[3]), column[1], zeros_length=column[2])
     if kind == "list":
         return contents.ListOffsetArray(index.Index64(np.asarray(column[1])), to_layout(column[2]))

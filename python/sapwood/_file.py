@@ -208,6 +208,13 @@ class Directory(Mapping):
             tree, _, branch = where.rpartition(":")
             if tree in self:
                 return self[tree][branch]
+        if isinstance(where, str) and "/" in where.strip("/") and where not in self:
+            # as in uproot, tree/branch
+            above = where.strip("/")
+            while "/" in above:
+                above = above.rpartition("/")[0]
+                if above in self and self.classname_of(above) in _TREES:
+                    return self[above][where.strip("/")[len(above) + 1 :]]
         path, cycle, kind = self._find(where)
         if kind in _TREES:
             return self._file._tree(path, cycle)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -93,14 +95,28 @@ class Selection:
         mask = None if self.cut is None else _mask(self.cut, operand, entries)
         make = lib.piece if mask is None and how is None else lib.array
         arrays = []
-        for name, what in self.outputs:
-            if isinstance(what, int):
-                array = make(columns[what], name)
-            else:
-                array = computed(lib, _one_per_entry(what.evaluate(operand), entries, name), name)
-            arrays.append(array if mask is None else lib.select(array, mask))
-        names = [name for name, _ in self.outputs]
-        return lib.group(names, arrays, how, entries if mask is None else int(mask.sum()))
+        with _no_collection(len(self.outputs)):
+            for name, what in self.outputs:
+                if isinstance(what, int):
+                    array = make(columns[what], name)
+                else:
+                    array = computed(lib, _one_per_entry(what.evaluate(operand), entries, name), name)
+                arrays.append(array if mask is None else lib.select(array, mask))
+            names = [name for name, _ in self.outputs]
+            return lib.group(names, arrays, how, entries if mask is None else int(mask.sum()))
+
+
+@contextmanager
+def _no_collection(outputs: int):
+    """Holds the cyclic garbage collector back while thousands of nodes are made, none of them garbage."""
+    held = outputs >= 100 and gc.isenabled()
+    if held:
+        gc.disable()
+    try:
+        yield
+    finally:
+        if held:
+            gc.enable()
 
 
 def _one_per_entry(value, entries: int, text: str):
@@ -223,7 +239,11 @@ def _all(owner: HasBranches, filters: Mapping[str, Any]) -> Iterable[tuple[str, 
         except UnsupportedError as e:
             refused.append((branch.path, e))
         else:
-            found.append(branch)
+            if branch.num_entries < owner.tree.num_entries:
+                why = f"it was filled for {branch.num_entries} of the tree's {owner.tree.num_entries} entries"
+                refused.append((branch.path, UnsupportedError(f"{branch.path}: {why}")))
+            else:
+                found.append(branch)
     if refused:
         if not found:
             raise refused[0][1]

@@ -236,8 +236,8 @@ class Branch(HasBranches):
 
     @property
     def num_entries(self) -> int:
-        """Entries of the branch; those of the tree but for broken files."""
-        return self._told["entries"]
+        """Entries of the branch: the tree's, but where filling left the branch out or filled it by itself."""
+        return self.tree._core.entries_of(self.number)
 
     @property
     def num_baskets(self) -> int:

@@ -72,6 +72,11 @@ impl Tree {
         self.0.header.entries
     }
 
+    /// Entries of a branch: the tree's, but where filling left the branch out or filled it by itself.
+    pub fn entries_of(&self, branch: usize) -> u64 {
+        self.0.header.branches.get(branch).map_or(0, |b| b.entries.max(crate::scan::reach(b)))
+    }
+
     /// First entry of each cluster, and the number of entries at the end.
     pub fn clusters(&self) -> &[u64] {
         &self.0.clusters

@@ -105,6 +105,12 @@ impl Tree {
         self.inner.column_type(branch).map(|t| t.to_string()).map_err(|e| exception(py, &e, Missing::Key))
     }
 
+    /// Entries of a branch.
+    fn entries_of(&self, branch: usize) -> PyResult<u64> {
+        self.branch_header(branch)?;
+        Ok(self.inner.entries_of(branch))
+    }
+
     /// A branch's header as a dict.
     fn branch<'py>(&self, py: Python<'py>, branch: usize) -> PyResult<Bound<'py, PyDict>> {
         let b = self.branch_header(branch)?;
@@ -114,7 +120,6 @@ impl Tree {
         d.set_item("compression", b.compression)?;
         d.set_item("basket_size", b.basket_size)?;
         d.set_item("split_level", b.split_level)?;
-        d.set_item("entries", b.entries)?;
         d.set_item("total_bytes", b.total_bytes)?;
         d.set_item("zip_bytes", b.zip_bytes)?;
         // the basket that was being filled when the tree was written may lie in the tree's header

@@ -51,12 +51,26 @@ pub(super) struct Chosen {
 pub(super) fn check_reach(tree: &Tree, branches: &[usize], entries: &Range<u64>) -> Result<()> {
     for &branch in branches {
         tree.layout(branch)?;
-        let end = ranges(&tree.header().branches[branch]).last().map_or(0, |(r, _, _)| r.end);
-        if end < entries.end {
-            return Err(missing(tree, branch, end.max(entries.start), entries.end));
+        let b = &tree.header().branches[branch];
+        let end = reach(b);
+        if end >= entries.end {
+            continue;
         }
+        // filling may leave a branch out; what its own header promises, though, must be there
+        if b.entries.max(b.entry_number) <= end {
+            return Err(Error::unsupported(format!("it was filled for {end} of the tree's {} entries", tree.entries()))
+                .in_branch(tree.name_of(branch))
+                .in_file(tree.file().url())
+                .with_remedy("read it by itself"));
+        }
+        return Err(missing(tree, branch, end.max(entries.start), entries.end));
     }
     Ok(())
+}
+
+/// The entry behind the last that the branch's baskets hold.
+pub(crate) fn reach(b: &Branch) -> u64 {
+    ranges(b).last().map_or(0, |(r, _, _)| r.end)
 }
 
 fn missing(tree: &Tree, branch: usize, from: u64, to: u64) -> Error {

@@ -11,6 +11,7 @@ use crate::options::{Progress, ScanOptions};
 use crate::report::IoReport;
 use crate::tree::Tree;
 use assemble::Columns;
+pub(crate) use baskets::reach;
 use sapwood_column::Array;
 use sapwood_plan::CacheSize;
 use sapwood_source::SourceStats;
@@ -58,7 +59,9 @@ pub struct Scan {
 impl Scan {
     pub(crate) fn start(tree: &Tree, options: &ScanOptions) -> Result<Self> {
         let entries = options.entries.clone().unwrap_or(0..tree.entries());
-        if entries.start > entries.end || entries.end > tree.entries() {
+        // branches may have been filled by themselves, beyond the tree's entries
+        let most = options.branches.iter().map(|&b| tree.entries_of(b)).fold(tree.entries(), u64::max);
+        if entries.start > entries.end || entries.end > most {
             return Err(Error::invalid(format!(
                 "entries {}-{} of a tree with {}",
                 entries.start,

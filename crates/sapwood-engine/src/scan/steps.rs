@@ -21,11 +21,12 @@ pub(super) struct Steps {
 /// Divides entries into batches and these into steps.
 pub(super) fn steps(tree: &Tree, branches: &[usize], entries: &Range<u64>, step: StepSize) -> Result<Steps> {
     let mut out = Steps { steps: Vec::new(), batches: Vec::new() };
-    let most = entries_in(CHOSEN, bytes_per_entry(tree, branches));
+    let per_entry = bytes_per_entry(tree, branches, entries);
+    let most = entries_in(CHOSEN, per_entry);
     let whole = entries.end - entries.start;
     let least = match step {
         StepSize::Entries(n) => most.min(n.max(1)),
-        StepSize::Bytes(n) => most.min(entries_in(n, bytes_per_entry(tree, branches))),
+        StepSize::Bytes(n) => most.min(entries_in(n, per_entry)),
         StepSize::All | StepSize::Cluster => most,
     };
     if whole / least > MOST {
@@ -48,7 +49,7 @@ fn batches(tree: &Tree, branches: &[usize], entries: &Range<u64>, step: StepSize
     if entries.start == entries.end {
         return vec![entries.clone()];
     }
-    let per_entry = bytes_per_entry(tree, branches);
+    let per_entry = bytes_per_entry(tree, branches, entries);
     match step {
         StepSize::All => vec![entries.clone()],
         StepSize::Entries(n) => even(entries, n.max(1)),
@@ -58,10 +59,10 @@ fn batches(tree: &Tree, branches: &[usize], entries: &Range<u64>, step: StepSize
 }
 
 /// Inflated bytes of these branches, per entry.
-fn bytes_per_entry(tree: &Tree, branches: &[usize]) -> f64 {
+fn bytes_per_entry(tree: &Tree, branches: &[usize], entries: &Range<u64>) -> f64 {
     let h = tree.header();
     let total: u64 = branches.iter().filter_map(|&b| h.branches.get(b)).map(|b| b.total_bytes).sum();
-    total as f64 / h.entries.max(1) as f64
+    total as f64 / h.entries.max(entries.end).max(1) as f64
 }
 
 fn entries_in(bytes: u64, per_entry: f64) -> u64 {
