@@ -1,6 +1,8 @@
 """The same values from every make of server, in few requests."""
 
+import os
 import re
+import signal
 import subprocess
 import sys
 from functools import partial
@@ -123,3 +125,19 @@ def test_server_that_sends_the_whole_file_instead_of_ranges(flat):
         finally:
             server.shutdown()
             thread.join(10)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_forked_child_reads_as_well(server, flat):
+    """What the parent opened, and anew: neither its network thread nor its connections came along."""
+    url = server.url(flat)
+    tree = sapwood.open(url)["t"]
+    expected = tree["x"].array().tolist()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        right = tree["x"].array().tolist() == expected and sapwood.open(url)["t"]["x"].array().tolist() == expected
+        os._exit(0 if right else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert tree["n_f8"].array(entry_stop=3).tolist() == sapwood.open(flat)["t"]["n_f8"].array(entry_stop=3).tolist()

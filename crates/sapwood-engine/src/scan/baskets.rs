@@ -58,10 +58,13 @@ pub(super) fn check_reach(tree: &Tree, branches: &[usize], entries: &Range<u64>)
         }
         // filling may leave a branch out; what its own header promises, though, must be there
         if b.entries.max(b.entry_number) <= end {
-            return Err(Error::unsupported(format!("it was filled for {end} of the tree's {} entries", tree.entries()))
-                .in_branch(tree.name_of(branch))
-                .in_file(tree.file().url())
-                .with_remedy("read it by itself"));
+            return Err(Error::unsupported(format!(
+                "it was filled for {end} of the tree's {} entries",
+                tree.entries()
+            ))
+            .in_branch(tree.name_of(branch))
+            .in_file(tree.file().url())
+            .with_remedy("read it by itself"));
         }
         return Err(missing(tree, branch, end.max(entries.start), entries.end));
     }

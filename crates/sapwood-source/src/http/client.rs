@@ -31,7 +31,9 @@ pub(crate) struct Place {
 pub(crate) struct Client {
     pub name: String,
     pub options: SourceOptions,
-    pub handle: Handle,
+    handle: Handle,
+    /// Whose thread is behind the handle: a forked child has it not.
+    process: u32,
     pub counters: Arc<Counters>,
     original: Url,
     authorization: Option<HeaderValue>,
@@ -50,7 +52,17 @@ impl Client {
         let text = authorization.as_ref().and_then(|a| a.to_str().ok());
         let host = options.hosts.get(&url, text, options.ca_dir.as_deref(), options.max_connections)?;
         let place = Mutex::new(Place { url: url.clone(), host });
-        Ok(Self { name: url.redacted(), options, handle, counters, original: url, authorization, place, opened })
+        Ok(Self {
+            name: url.redacted(),
+            options,
+            handle,
+            process: std::process::id(),
+            counters,
+            original: url,
+            authorization,
+            place,
+            opened,
+        })
     }
 
     /// Where the file is read now.
@@ -72,9 +84,17 @@ impl Client {
         Ok(place)
     }
 
+    /// The runtime that runs this, or the one that opened the file.
+    pub fn handle(&self) -> Handle {
+        Handle::try_current().unwrap_or_else(|_| self.handle.clone())
+    }
+
     /// Opens connections ahead.
     pub fn warm(&self, connections: usize) {
-        self.place().host.warm(connections, &self.handle, self.options.connect_timeout, &self.opened);
+        if self.process != std::process::id() && Handle::try_current().is_err() {
+            return;
+        }
+        self.place().host.warm(connections, &self.handle(), self.options.connect_timeout, &self.opened);
     }
 
     /// Sends a request for these ranges (the value of the `Range` header, and how many are in
@@ -115,7 +135,7 @@ impl Client {
     async fn exchange(&self, place: &Place, range: &str, ranges: usize) -> Result<Reply, Trouble> {
         loop {
             let wait = self.counters.wait();
-            let lent = place.host.lend(&self.handle, self.options.connect_timeout, &self.opened).await;
+            let lent = place.host.lend(&self.handle(), self.options.connect_timeout, &self.opened).await;
             let mut lent = lent.map_err(|error| match error.kind() {
                 ErrorKind::Denied | ErrorKind::Invalid => Trouble::Fatal(error),
                 _ => Trouble::again(error),

@@ -63,7 +63,7 @@ impl HttpFile {
         let mut running = JoinSet::new();
         for group in groups {
             let (file, job) = (Arc::clone(self), Arc::clone(job));
-            running.spawn_on(async move { file.group(&job, group).await }, &self.client.handle);
+            running.spawn_on(async move { file.group(&job, group).await }, &self.client.handle());
         }
         while let Some(ended) = running.join_next().await {
             // Leaving at the first failure drops the set and stops the others.

@@ -14,6 +14,12 @@ use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio_rustls::rustls::ClientConfig;
 
+/// Bytes that a fresh connection sends at once, about: ten segments (RFC 6928).
+const FIRST_WINDOW: f64 = (16 << 10) as f64;
+
+/// Connections that even a narrow way is given: one in slow start after a loss must not leave it idle.
+const FEWEST: usize = 4;
+
 /// Locks; a panic elsewhere leaves nothing half done here.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -83,7 +89,6 @@ pub(crate) struct Host {
     address: Url,
     tls: Option<Arc<ClientConfig>>,
     max: usize,
-    permits: Arc<Semaphore>,
     pool: Mutex<Pool>,
     /// Several ranges in one request do not work here.
     single: AtomicBool,
@@ -92,11 +97,25 @@ pub(crate) struct Host {
     pub meter: Mutex<Meter>,
 }
 
-#[derive(Default)]
 struct Pool {
+    /// Whose connections these are: a forked child must not use its parent's, nor wait for what the parent began.
+    process: u32,
+    permits: Arc<Semaphore>,
     idle: Vec<Sender>,
     opening: usize,
     waiting: VecDeque<oneshot::Sender<Result<(Sender, bool)>>>,
+}
+
+impl Pool {
+    fn new(max: usize) -> Self {
+        Self {
+            process: std::process::id(),
+            permits: Arc::new(Semaphore::new(max)),
+            idle: Vec::new(),
+            opening: 0,
+            waiting: VecDeque::new(),
+        }
+    }
 }
 
 /// A connection lent out for one exchange.
@@ -117,12 +136,20 @@ impl Host {
             address,
             tls,
             max,
-            permits: Arc::new(Semaphore::new(max)),
-            pool: Mutex::default(),
+            pool: Mutex::new(Pool::new(max)),
             single: AtomicBool::new(false),
             silences: AtomicU32::new(0),
             meter: Mutex::default(),
         }
+    }
+
+    fn pool(&self) -> MutexGuard<'_, Pool> {
+        let mut pool = lock(&self.pool);
+        if pool.process != std::process::id() {
+            // dropped, the connections would be closed for the parent as well
+            std::mem::forget(std::mem::replace(&mut *pool, Pool::new(self.max)));
+        }
+        pool
     }
 
     /// Whether several ranges go into one request.
@@ -146,15 +173,20 @@ impl Host {
         self.tls.is_some()
     }
 
-    /// Connections worth having: the farther away, the more slow start is worth sharing.
+    /// Connections worth having: the farther away, the more slow start is worth sharing; but only as many as the way
+    /// carries the first windows of, for more would only push each other's bytes out of its queue.
     pub fn parallel(&self) -> usize {
-        let far = lock(&self.meter).round_trip().unwrap_or_default();
+        let (far, narrow) = {
+            let meter = lock(&self.meter);
+            (meter.round_trip().unwrap_or_default(), meter.narrow())
+        };
         let wish = match far {
             t if t < Duration::from_millis(5) => 4,
             t if t < Duration::from_millis(50) => 8,
             _ => 16,
         };
-        wish.min(self.max)
+        let full = narrow.map_or(wish, |rate| (rate * far.as_secs_f64() / FIRST_WINDOW) as usize);
+        wish.min(full.max(FEWEST)).min(self.max)
     }
 
     /// A connection, idle or new; waits while as many as allowed are in use.
@@ -163,9 +195,10 @@ impl Host {
     /// No connection can be opened.
     pub async fn lend(self: &Arc<Self>, handle: &Handle, patience: Duration, opened: &Opened) -> Result<Lent> {
         let closed = || Error::new(ErrorKind::Interrupted, "the source is shut down");
-        let permit = Arc::clone(&self.permits).acquire_owned().await.map_err(|_| closed())?;
+        let permits = Arc::clone(&self.pool().permits);
+        let permit = permits.acquire_owned().await.map_err(|_| closed())?;
         let receiver = {
-            let mut pool = lock(&self.pool);
+            let mut pool = self.pool();
             while let Some(sender) = pool.idle.pop() {
                 if !sender.is_closed() {
                     return Ok(Lent { sender, used: true, waited: false, _permit: permit });
@@ -186,9 +219,9 @@ impl Host {
 
     /// Opens connections in the background until so many are open or being opened.
     pub fn warm(self: &Arc<Self>, connections: usize, handle: &Handle, patience: Duration, opened: &Opened) {
-        let mut pool = lock(&self.pool);
+        let mut pool = self.pool();
         pool.idle.retain(|s| !s.is_closed());
-        let busy = self.max.saturating_sub(self.permits.available_permits());
+        let busy = self.max.saturating_sub(pool.permits.available_permits());
         let there = pool.idle.len() + pool.opening + busy;
         for _ in there..connections.min(self.max) {
             self.open_one(&mut pool, handle, patience, opened);
@@ -211,7 +244,7 @@ impl Host {
                     host.arrived(connected.sender);
                 }
                 Err(error) => {
-                    let mut pool = lock(&host.pool);
+                    let mut pool = host.pool();
                     pool.opening = pool.opening.saturating_sub(1);
                     while let Some(waiter) = pool.waiting.pop_front() {
                         if waiter.send(Err(error.duplicate())).is_ok() {
@@ -224,7 +257,7 @@ impl Host {
     }
 
     fn arrived(&self, sender: Sender) {
-        let mut pool = lock(&self.pool);
+        let mut pool = self.pool();
         pool.opening = pool.opening.saturating_sub(1);
         Self::hand_over(&mut pool, sender, false);
     }
@@ -232,7 +265,7 @@ impl Host {
     /// Takes a connection back whose last answer was read to its end.
     pub fn give_back(&self, sender: Sender) {
         if !sender.is_closed() {
-            Self::hand_over(&mut lock(&self.pool), sender, true);
+            Self::hand_over(&mut self.pool(), sender, true);
         }
     }
 
@@ -257,7 +290,7 @@ struct OpeningGuard(Option<Arc<Host>>);
 impl Drop for OpeningGuard {
     fn drop(&mut self) {
         if let Some(host) = self.0.take() {
-            let mut pool = lock(&host.pool);
+            let mut pool = host.pool();
             pool.opening = pool.opening.saturating_sub(1);
             pool.waiting.clear();
         }

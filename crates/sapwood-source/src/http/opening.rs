@@ -68,7 +68,7 @@ async fn attempt(client: &Arc<Client>, multi: bool, stepped: bool) -> Result<Ope
         client.send(&format!("bytes=0-{},-{tail}", head - 1), 2).await?
     } else {
         let other = Arc::clone(client);
-        beside = Some(Beside(client.handle.spawn(async move { tail_alone(&other, tail).await })));
+        beside = Some(Beside(client.handle().spawn(async move { tail_alone(&other, tail).await })));
         client.send(&format!("bytes=0-{}", head - 1), 1).await?
     };
     let ranges = reply.header("content-range").and_then(content_range);
