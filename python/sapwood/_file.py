@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from . import _core
-from ._errors import Error, InvalidError, KeyInFileError, NotAFileError, UnsupportedError
+from ._errors import Error, InvalidError, KeyInFileError, NotAFileError
 from ._filters import Filter, matcher
 from ._paths import Where, split
 from ._sizes import Size, size_in_bytes
@@ -195,11 +195,11 @@ class Directory(Mapping):
         return row[0], row[1], row[2]
 
     def __getitem__(self, where: str) -> Any:
-        """A :class:`Tree` or :class:`Directory`.
+        """A :class:`Tree`, a :class:`Directory`, or any other object as data (see :mod:`sapwood._objects`).
 
         Raises:
             KeyInFileError: nothing of this name.
-            UnsupportedError: an object of a class that is not read.
+            UnsupportedError: an object of a class that the file does not describe.
         """
         if isinstance(where, str) and not where.strip("/"):
             return self
@@ -213,9 +213,9 @@ class Directory(Mapping):
             return self._file._tree(path, cycle)
         if kind in _DIRECTORIES:
             return Directory(self._file, path)
-        raise UnsupportedError(
-            f"{self.file_path}: {path};{cycle} is a {kind}; sapwood reads trees and directories", file=self.file_path
-        )
+        from ._objects import Factory
+
+        return self._file._core.object(f"{path};{cycle}", Factory())[0]
 
     def __contains__(self, where: object) -> bool:
         if not isinstance(where, str):

@@ -3,6 +3,7 @@ use crate::report::IoReport;
 use crate::runtime;
 use crate::tree::Tree;
 use bytes::Bytes;
+use sapwood_format::object::Objects;
 use sapwood_format::{Header, Listing, ObjectAt, Opener, Step, Target};
 use sapwood_source::{Opening, Sink, Source, SourceOptions, SourceStats};
 use sapwood_span::{Error, Result, Span};
@@ -112,6 +113,17 @@ impl File {
     pub fn object(&self, path: &str) -> Result<ObjectAt> {
         let target = Target::parse(path);
         self.ask(|o| o.object(&target))
+    }
+
+    /// An object as data, of whatever class: `dir/name;cycle`.
+    ///
+    /// # Errors
+    /// `Unsupported` when its class is not described, `Corrupt` when its bytes do not follow the description. Parts that
+    /// cannot be read are refused by name in [`Objects::refused`].
+    pub fn read_object(&self, path: &str) -> Result<Objects> {
+        let at = self.object(path)?;
+        self.add(|t| t.bytes_wanted += at.key.span.len);
+        at.read().map_err(|e| e.in_file(&self.0.url))
     }
 
     /// A tree: `dir/name;cycle`.

@@ -8,8 +8,10 @@ pub mod cursor;
 mod directory;
 mod header;
 mod key;
-mod object;
+/// Objects of any class.
+pub mod object;
 mod opener;
+mod packed;
 mod payload;
 pub mod streamer;
 pub mod tree;
@@ -19,5 +21,6 @@ pub use header::Header;
 pub use key::{Key, datetime};
 pub use object::{Pointed, read_base_object, read_object_array_head, read_pointer};
 pub use opener::{Chunks, Listing, ObjectAt, Opener, Step, Target, TreeAt};
+pub use packed::Packed;
 pub use payload::inflate;
 pub use streamer::{ClassInfo, Element, Streamers};

@@ -4,6 +4,7 @@
 use crate::directory::{DIRECTORY_BYTES, Directory, parse_key_list};
 use crate::header::{HEADER_BYTES, Header};
 use crate::key::Key;
+use crate::object::{Objects, read_object};
 use crate::payload::inflate;
 use crate::streamer::Streamers;
 use crate::tree::{Tree, read_tree};
@@ -68,6 +69,16 @@ pub struct ObjectAt {
     pub data: Vec<u8>,
     /// The file's class descriptions.
     pub streamers: Arc<Streamers>,
+}
+
+impl ObjectAt {
+    /// The object as data, with all that it points to.
+    ///
+    /// # Errors
+    /// `Unsupported` when its class is not described, `Corrupt` when its bytes do not follow the description.
+    pub fn read(&self) -> Result<Objects> {
+        read_object(self)
+    }
 }
 
 /// A tree and what is needed to read it.
