@@ -240,6 +240,7 @@ _KINDS = {
     "TCollection": ("_objects", "Listed"),
     "TSeqCollection": ("_objects", "Listed"),
     "THashTable": ("_objects", "Listed"),
+    "RooLinkedList": ("_objects", "Listed"),
     "TOrdCollection": ("_objects", "Listed"),
     "vector": ("_objects", "Listed"),
     "list": ("_objects", "Listed"),

@@ -3,6 +3,7 @@
 //!
 //! Nothing here reads files: [`Opener`] says which bytes it needs next.
 
+mod builtin;
 /// The bounds-checked reader of big-endian bytes.
 pub mod cursor;
 mod directory;

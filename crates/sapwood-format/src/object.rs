@@ -5,6 +5,7 @@ mod collection;
 mod cpp;
 mod element;
 mod number;
+mod other;
 mod read;
 mod special;
 mod value;

@@ -112,10 +112,10 @@ impl<'a, 'py> Builder<'a, 'py> {
     }
 }
 
-/// The text of a TObjString: it becomes a `str`, which cannot be filled later.
+/// The text of a TObjString, or of a string that is pointed to: it becomes a `str`, which cannot be filled later.
 fn objstring(object: &Object) -> Option<&[u8]> {
-    match (object.class.name.as_str(), object.member("fString")) {
-        ("TObjString", Some(Value::Text(text))) => Some(text),
+    match (object.class.name.as_str(), &object.content, object.member("fString")) {
+        ("TString" | "string", Value::Text(text), _) | ("TObjString", _, Some(Value::Text(text))) => Some(text),
         _ => None,
     }
 }

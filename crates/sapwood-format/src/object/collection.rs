@@ -115,8 +115,9 @@ impl Reader<'_> {
         }
     }
 
-    fn latest(&self, class: &str) -> Result<Arc<ClassInfo>> {
-        let found = self.streamers.latest(class).cloned();
+    fn latest(&mut self, class: &str) -> Result<Arc<ClassInfo>> {
+        let spelled = self.spelled(class);
+        let found = self.streamers.latest(spelled.as_deref().unwrap_or(class)).cloned();
         found.ok_or_else(|| Error::unsupported(format!("the file does not describe its class {class}")))
     }
 

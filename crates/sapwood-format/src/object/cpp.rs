@@ -87,6 +87,34 @@ pub fn template(name: &str) -> Option<(&str, Vec<&str>)> {
     Some((name[..open].trim(), parts))
 }
 
+/// A class name in one spelling: numbers by their C++ names, no `std::`, no blanks that are not needed.
+pub fn canonical(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    spell(name, 0, &mut out);
+    out
+}
+
+fn spell(name: &str, depth: usize, out: &mut String) {
+    let name = bare(name);
+    match template(name) {
+        Some((outer, arguments)) if depth < DEEPEST => {
+            out.push_str(outer);
+            for (i, argument) in arguments.into_iter().enumerate() {
+                out.push(if i == 0 { '<' } else { ',' });
+                spell(argument, depth + 1, out);
+            }
+            out.push('>');
+        }
+        // packed numbers differ from plain ones only in the file
+        _ => out.push_str(match code_of(name) {
+            Some(code::DOUBLE32) => "double",
+            Some(code::FLOAT16) => "float",
+            Some(k) => NAMES.iter().find(|(n, other)| *other == k && !n.ends_with("_t")).map_or(name, |(n, _)| n),
+            None => name,
+        }),
+    }
+}
+
 fn is_sequence(name: &str) -> bool {
     const NAMES: &[&str] = &[
         "vector",
@@ -165,5 +193,6 @@ mod tests {
         assert_eq!(Cpp::parse("bitset<8>"), Cpp::Bits);
         assert_eq!(template("f<a,b<c,d>,e(g,h)>"), Some(("f", vec!["a", "b<c,d>", "e(g,h)"])));
         assert_eq!(template("a>b<"), None);
+        assert_eq!(canonical("my<std::vector<Int_t >, Double32_t>"), "my<vector<int>,double>");
     }
 }

@@ -2,7 +2,7 @@
 
 use super::cpp::{Cpp, bare};
 use super::number::Number;
-use super::read::Reader;
+use super::read::{Reader, byte_count_end};
 use super::value::{Data, Numbers, Object, Value};
 use crate::cursor::Cursor;
 use crate::streamer::{ClassInfo, Element, code};
@@ -67,7 +67,7 @@ impl Reader<'_> {
                 self.each(c, e, |r, c| r.embedded(c, class))
             }
             code::OBJECT_P | code::ANY_P | code::ANY_P_NO_VT => self.each(c, e, Self::pointer),
-            code::STL | code::STL_P | code::STL_STRING => self.collections(c, e, 1).map(only),
+            code::STL | code::STL_P | code::STL_STRING => self.collection_member(c, e),
             code::STREAMER => self.own_streamer(c, e),
             code::STREAM_LOOP => self.loop_of_objects(c, e, object),
             other => Err(Error::unsupported(format!("members of type code {other} ({})", e.type_name))),
@@ -131,11 +131,17 @@ impl Reader<'_> {
         }
     }
 
+    /// A collection, refused by name when it cannot be read.
+    fn collection_member(&mut self, c: &mut Cursor, e: &Element) -> Result<Value> {
+        let end = byte_count_end(c);
+        self.guarded(c, &e.type_name, end, |r, c| r.collections(c, e, 1).map(only))
+    }
+
     /// A member that has a streamer of its own: known only where it is that of a known class.
     fn own_streamer(&mut self, c: &mut Cursor, e: &Element) -> Result<Value> {
         let cpp = Cpp::parse(e.type_name.trim_end_matches('*'));
         if cpp == Cpp::Text || cpp.is_collection() {
-            return self.collections(c, e, 1).map(only);
+            return self.collection_member(c, e);
         }
         let class = bare(&e.type_name).trim_end_matches('*').trim_end().to_owned();
         self.each(c, e, |r, c| r.refuse_rest(c, &class, format!("the member {} is written by code of its own", e.name)))

@@ -1,5 +1,7 @@
 //! Reads objects as the file's own class descriptions say.
 
+use super::cpp::{canonical, template};
+use super::other::pair_element;
 use super::special::begins_bare;
 use super::value::{Object, Objects, Refused, Value};
 use super::{Pointed, read_pointer};
@@ -49,6 +51,7 @@ pub fn read_class(data: &[u8], key_len: usize, class: &str, streamers: &Streamer
         memory: ANY + PER_BYTE * data.len(),
         depth: 0,
         origin: key_len,
+        spellings: None,
     };
     let root = r.class(&mut c, class)?;
     r.all[0] = root;
@@ -68,6 +71,8 @@ pub(super) struct Reader<'s> {
     memory: usize,
     depth: usize,
     origin: usize,
+    /// Names of the described classes by their [`canonical`] spelling, once a spelling was not found.
+    spellings: Option<HashMap<String, String>>,
 }
 
 impl Object {
@@ -136,13 +141,15 @@ impl Reader<'_> {
     }
 
     /// The description of a class in the version that was just read; the checksum that stands for one is read, too.
-    pub(super) fn info(&self, c: &mut Cursor, class: &str, v: &Version) -> Result<Arc<ClassInfo>> {
+    pub(super) fn info(&mut self, c: &mut Cursor, class: &str, v: &Version) -> Result<Arc<ClassInfo>> {
         let room = v.end.is_none_or(|end| end.saturating_sub(c.pos()) >= 4);
         self.info_of(c, class, v.number, room)
     }
 
     /// As [`Self::info`]; `room` says whether a checksum may follow.
-    pub(super) fn info_of(&self, c: &mut Cursor, class: &str, version: i16, room: bool) -> Result<Arc<ClassInfo>> {
+    pub(super) fn info_of(&mut self, c: &mut Cursor, class: &str, version: i16, room: bool) -> Result<Arc<ClassInfo>> {
+        let spelled = self.spelled(class);
+        let class = spelled.as_deref().unwrap_or(class);
         if version <= 0 && room {
             // a class without versions is told by its checksum
             let at = c.pos();
@@ -153,17 +160,32 @@ impl Reader<'_> {
             if let Some(only) = self.only(class) {
                 return Ok(only);
             }
+            if let Some(pair) = pair_info(class) {
+                return Ok(pair);
+            }
             c.seek(at)?;
         }
         let found = self.streamers.find(class, version.into()).cloned();
         // emulated classes of old files wrote version 1 whatever the description says
         let found = found.or_else(|| if version <= 1 { self.only(class) } else { None });
-        found.ok_or_else(|| {
+        found.or_else(|| pair_info(class)).ok_or_else(|| {
             Error::unsupported(match self.streamers.versions(class).count() {
                 0 => format!("the file does not describe its class {class}"),
                 _ => format!("the file does not describe version {version} of its class {class}"),
             })
         })
+    }
+
+    /// The name under which a class template is described, when it is spelled otherwise here.
+    pub(super) fn spelled(&mut self, class: &str) -> Option<String> {
+        if !class.contains('<') || self.streamers.latest(class).is_some() {
+            return None;
+        }
+        let all = self.spellings.get_or_insert_with(|| {
+            let templates = self.streamers.classes().iter().filter(|c| c.name.contains('<'));
+            templates.map(|c| (canonical(&c.name), c.name.clone())).collect()
+        });
+        all.get(&canonical(class)).cloned()
     }
 
     fn only(&self, class: &str) -> Option<Arc<ClassInfo>> {
@@ -186,12 +208,15 @@ impl Reader<'_> {
 
     /// An object of a class within another: refused by name when it cannot be read and its end is known.
     pub(super) fn embedded(&mut self, c: &mut Cursor, class: &str) -> Result<Value> {
+        if matches!(class, "TString" | "string") {
+            return self.text(c);
+        }
         let end = if begins_bare(class) { None } else { byte_count_end(c) };
         self.guarded(c, class, end, |r, c| r.class(c, class).map(|o| Value::Object(Box::new(o))))
     }
 
     /// Reads a part; when that fails and its end is known the part is refused and reading goes on behind it.
-    fn guarded(
+    pub(super) fn guarded(
         &mut self,
         c: &mut Cursor,
         class: &str,
@@ -254,8 +279,16 @@ impl Reader<'_> {
     }
 }
 
+/// What a pair consists of, which its name says.
+fn pair_info(class: &str) -> Option<Arc<ClassInfo>> {
+    let ("pair", sides) = template(class)? else { return None };
+    let [first, second] = sides.as_slice() else { return None };
+    let elements = vec![pair_element("first", first), pair_element("second", second)];
+    Some(Arc::new(ClassInfo { name: class.to_owned(), version: 0, checksum: 0, elements }))
+}
+
 /// Where the object that follows ends, when it begins with a byte count.
-fn byte_count_end(c: &Cursor) -> Option<usize> {
+pub(super) fn byte_count_end(c: &Cursor) -> Option<usize> {
     let mut ahead = c.clone();
     let first = ahead.u32().ok()?;
     let count = (first & 0x3fff_ffff) as usize;

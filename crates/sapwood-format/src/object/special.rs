@@ -17,15 +17,15 @@ const HAS_UUID: i64 = 1 << 5;
 const BYPASS_STREAMER: i64 = 1 << 12;
 
 /// Builds an object of a class that has no description, or another one than it is written by.
-struct Made(Object);
+pub(super) struct Made(pub(super) Object);
 
 impl Made {
-    fn new(class: &str, version: i16) -> Self {
+    pub(super) fn new(class: &str, version: i16) -> Self {
         let info = ClassInfo { name: class.to_owned(), version: version.into(), checksum: 0, elements: Vec::new() };
         Self(Object { class: Arc::new(info), values: Vec::new(), content: Value::Null })
     }
 
-    fn add(&mut self, name: &str, kind: &str, code: i32, type_name: &str, value: Value) {
+    pub(super) fn add(&mut self, name: &str, kind: &str, code: i32, type_name: &str, value: Value) {
         let e = Element {
             name: name.to_owned(),
             kind: kind.to_owned(),
@@ -40,19 +40,19 @@ impl Made {
         }
     }
 
-    fn base(&mut self, class: &str, value: Value) {
+    pub(super) fn base(&mut self, class: &str, value: Value) {
         self.add(class, "TStreamerBase", code::BASE, "BASE", value);
     }
 
-    fn int(&mut self, name: &str, type_name: &str, value: i64) {
+    pub(super) fn int(&mut self, name: &str, type_name: &str, value: i64) {
         self.add(name, "TStreamerBasicType", code::INT, type_name, Value::Int(value));
     }
 
-    fn text(&mut self, name: &str, value: Value) {
+    pub(super) fn text(&mut self, name: &str, value: Value) {
         self.add(name, "TStreamerString", code::TSTRING, "TString", value);
     }
 
-    fn done(mut self, content: Value) -> Result<Option<Object>> {
+    pub(super) fn done(mut self, content: Value) -> Result<Option<Object>> {
         self.0.content = content;
         Ok(Some(self.0))
     }
@@ -79,6 +79,12 @@ impl Reader<'_> {
             "TRefArray",
             "TDatime",
             "TTreeIndex",
+            "TCanvas",
+            "RooLinkedList",
+            "RooRealVar",
+            "RooRefArray",
+            "RooWorkspace::CodeRepo",
+            "TQObject",
         ];
         NAMES.contains(&class) || array_code(class).is_some() || symmetric(class).is_some()
     }
@@ -118,7 +124,7 @@ impl Reader<'_> {
                     _ => Ok(None),
                 },
             },
-            _ => Ok(None),
+            _ => self.other(c, class),
         }
     }
 
@@ -140,12 +146,12 @@ impl Reader<'_> {
         self.tobject(c).map(|o| Value::Object(Box::new(o)))
     }
 
-    /// Version, TObject and name, as all collections begin; `since` is the version that wrote TObject first.
-    fn head(&mut self, c: &mut Cursor, class: &str, since: i16) -> Result<(Made, Version)> {
+    /// Version, and, since version 3 and 2, TObject and name: as most collections begin.
+    fn head(&mut self, c: &mut Cursor, class: &str) -> Result<(Made, Version)> {
         let v = c.version()?;
         let mut made = Made::new(class, v.number);
         self.take(600)?;
-        if v.number >= since {
+        if v.number > 2 {
             let object = self.tobject_value(c)?;
             made.base("TObject", object);
         }
@@ -191,7 +197,7 @@ impl Reader<'_> {
     }
 
     fn object_array(&mut self, c: &mut Cursor, class: &str) -> Result<Option<Object>> {
-        let (mut made, v) = self.head(c, class, 3)?;
+        let (mut made, v) = self.head(c, class)?;
         let n = c.count(4)?;
         made.int("fSize", "Int_t", n as i64);
         made.int("fLowerBound", "Int_t", c.i32()?.into());
@@ -201,7 +207,7 @@ impl Reader<'_> {
     }
 
     fn collection(&mut self, c: &mut Cursor, class: &str) -> Result<Option<Object>> {
-        let (mut made, v) = self.head(c, class, 3)?;
+        let (mut made, v) = self.head(c, class)?;
         let n = c.count(4)?;
         made.int("fSize", "Int_t", n as i64);
         let items = self.list(c, n, Self::pointer)?;
@@ -210,7 +216,7 @@ impl Reader<'_> {
     }
 
     fn map(&mut self, c: &mut Cursor) -> Result<Option<Object>> {
-        let (mut made, v) = self.head(c, "TMap", 3)?;
+        let (mut made, v) = self.head(c, "TMap")?;
         let n = c.count(8)?;
         made.int("fSize", "Int_t", n as i64);
         self.take(n * 2 * std::mem::size_of::<Value>())?;
@@ -224,7 +230,7 @@ impl Reader<'_> {
 
     /// TClonesArray: its class and version as text, then each object behind a byte, or all member by member.
     fn clones(&mut self, c: &mut Cursor) -> Result<Option<Object>> {
-        let (mut made, v) = self.head(c, "TClonesArray", 3)?;
+        let (mut made, v) = self.head(c, "TClonesArray")?;
         let bits = made.0.member("fBits").and_then(Value::as_i64).unwrap_or(0);
         let said = c.string()?;
         let (class, version) = said.split_once(';').unwrap_or((&said, "0"));
@@ -274,7 +280,13 @@ impl Reader<'_> {
     }
 
     fn references(&mut self, c: &mut Cursor) -> Result<Option<Object>> {
-        let (mut made, v) = self.head(c, "TRefArray", 1)?;
+        let v = c.version()?;
+        let mut made = Made::new("TRefArray", v.number);
+        self.take(600)?;
+        let object = self.tobject_value(c)?;
+        made.base("TObject", object);
+        let name = self.text(c)?;
+        made.text("fName", name);
         let n = c.count(4)?;
         made.int("fSize", "Int_t", n as i64);
         made.int("fLowerBound", "Int_t", c.i32()?.into());
@@ -295,12 +307,17 @@ impl Reader<'_> {
         made.done(Value::Numbers(Box::new(Numbers::flat(data))))
     }
 
-    /// TMatrixTSym: its members, then the rows of the upper triangle behind the end that its byte count says.
+    /// TMatrixTSym: the members of its base as if they were its own, then the rows of the upper triangle behind the end
+    /// that the byte count says.
     fn symmetric_matrix(&mut self, c: &mut Cursor, class: &str, k: i32) -> Result<Option<Object>> {
         let v = c.version()?;
-        let info = self.info(c, class, &v)?;
-        let mut object = self.members(c, &info)?;
+        let base = class.replacen("TMatrixTSym", "TMatrixTBase", 1);
+        let info = self.info(c, &base, &v)?;
+        let base = self.members(c, &info)?;
         self.ends(c, &v, class)?;
+        let mut made = Made::new(class, v.number);
+        made.base(&info.name, Value::Object(Box::new(base)));
+        let mut object = made.0;
         let rows = object.member("fNrows").and_then(Value::as_i64).and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
         let columns = object.member("fNcols").and_then(Value::as_i64);
         let n = rows.checked_add(1).and_then(|m| rows.checked_mul(m)).map(|n| n / 2);
@@ -351,7 +368,7 @@ impl Reader<'_> {
 
 /// Whether objects of a class have no byte count in front, or one that does not tell where they end.
 pub(super) fn begins_bare(class: &str) -> bool {
-    matches!(class, "TString" | "string" | "TDatime" | "TRef")
+    matches!(class, "TString" | "string" | "TDatime" | "TRef" | "TQObject")
         || array_code(class).is_some()
         || (class.contains('<') && (symmetric(class).is_some() || Cpp::parse(class).is_collection()))
 }
