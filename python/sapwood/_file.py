@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from . import _core
-from ._errors import Error, InvalidError, KeyInFileError, NotAFileError
+from ._errors import Error, InvalidError, KeyInFileError, NotAFileError, RecoveredFileWarning
 from ._filters import Filter, matcher
 from ._paths import Where, split
 from ._sizes import Size, size_in_bytes
@@ -280,11 +280,21 @@ class ReadOnlyFile(Directory):
             if "://" not in path and os.path.isdir(path):
                 raise NotAFileError(f"{path} is a directory, not a file", file=path) from None
             raise
+        if self._core.recovered is not None:
+            self._warn_of_recovery(*self._core.recovered)
         self._closed = False
         self._scans: weakref.WeakSet[_core.Scan] = weakref.WeakSet()
         self._given_path = path
         self._trees: weakref.WeakValueDictionary[tuple[str, int], Tree] = weakref.WeakValueDictionary()
         super().__init__(None, "")
+
+    def _warn_of_recovery(self, found: int, lost: list[str]) -> None:
+        import warnings
+
+        more = f"; and {len(lost) - 5} more" if len(lost) > 5 else ""
+        known = "; ".join(lost[:5]) + more if lost else "nothing is known to be lost"
+        words = f"{self.file_path} was not closed or was cut short; {found} objects were found in it. {known}"
+        warnings.warn(words, RecoveredFileWarning, stacklevel=4)
 
     @property
     def _file(self) -> ReadOnlyFile:

@@ -63,7 +63,7 @@ impl Global {
 pub enum Verb {
     /// List a file's keys: classes, sizes, cycles
     Ls(LsArgs),
-    /// Show a tree: branches, types, entries, compression, clusters
+    /// Show a tree (branches, types, entries, compression, clusters) or any other object
     Show(ShowArgs),
     /// Draw an expression of a tree's branches as a histogram (TTree::Draw)
     Draw(DrawArgs),
@@ -99,13 +99,14 @@ pub struct LsArgs {
 /// `sapwood show`
 #[derive(Args)]
 #[command(after_help = "\
-Branches that cannot be read are listed with the reason.
+Branches that cannot be read are listed with the reason, and so are parts of other objects.
 
-Example:
-  sapwood show data.root:Events")]
+Examples:
+  sapwood show data.root:Events
+  sapwood show data.root:histograms/pt")]
 pub struct ShowArgs {
-    /// File and tree; the tree may be left out when the file has only one
-    #[arg(value_name = "URL[:TREE]")]
+    /// File and tree or other object; a tree may be left out when the file has only one
+    #[arg(value_name = "URL[:OBJECT]")]
     pub target: String,
 }
 

@@ -4,6 +4,7 @@ use crate::output::clean;
 use sapwood::ErrorKind;
 use std::io::{self, Write};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Why a command stopped.
 #[derive(Debug)]
@@ -39,6 +40,20 @@ impl Failure {
                 ExitCode::FAILURE
             }
         }
+    }
+}
+
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Leaves out hints from now on.
+pub fn be_quiet() {
+    QUIET.store(true, Ordering::Relaxed);
+}
+
+/// Says something on stderr that a quiet user does not want to know.
+pub fn hint(text: &str) {
+    if !QUIET.load(Ordering::Relaxed) {
+        remark(text);
     }
 }
 

@@ -5,6 +5,7 @@ mod draw;
 mod failure;
 mod interrupt;
 mod ls;
+mod object;
 mod output;
 mod progress;
 mod reading;
@@ -31,6 +32,9 @@ fn main() -> ExitCode {
 
 fn run(cli: &Cli) -> Result<(), Failure> {
     let interrupt = Interrupt::install()?;
+    if cli.global.quiet {
+        failure::be_quiet();
+    }
     let (global, options) = (&cli.global, cli.global.open_options());
     match &cli.verb {
         Verb::Ls(a) => ls::run(a, &options, global.json),

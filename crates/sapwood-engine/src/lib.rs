@@ -7,6 +7,7 @@
 mod file;
 mod names;
 mod options;
+mod recover;
 mod report;
 mod runtime;
 mod scan;

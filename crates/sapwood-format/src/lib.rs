@@ -14,6 +14,7 @@ pub mod object;
 mod opener;
 mod packed;
 mod payload;
+mod recover;
 pub mod streamer;
 pub mod tree;
 
@@ -24,4 +25,5 @@ pub use object::{Pointed, read_base_object, read_object_array_head, read_pointer
 pub use opener::{Chunks, Listing, ObjectAt, Opener, Step, Target, TreeAt};
 pub use packed::Packed;
 pub use payload::inflate;
+pub use recover::{Found, Orphans, Recovered, Recovery, Walk};
 pub use streamer::{ClassInfo, Element, Streamers};

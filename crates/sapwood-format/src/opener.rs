@@ -6,6 +6,7 @@ use crate::header::{HEADER_BYTES, Header};
 use crate::key::Key;
 use crate::object::{Objects, read_object};
 use crate::payload::inflate;
+use crate::recover::Recovered;
 use crate::streamer::Streamers;
 use crate::tree::{Tree, read_tree};
 use bytes::{Bytes, BytesMut};
@@ -159,6 +160,8 @@ pub struct Opener {
     lists: HashMap<u64, Arc<Vec<Key>>>,
     decoder: Decoder,
     guess: u64,
+    /// The keys of each directory by its position, when the file's own lists are not to be relied on.
+    recovered: Option<HashMap<u64, Arc<Vec<Key>>>>,
 }
 
 impl Opener {
@@ -174,6 +177,7 @@ impl Opener {
             lists: HashMap::new(),
             decoder: Decoder::new(),
             guess: 0,
+            recovered: None,
         }
     }
 
@@ -181,6 +185,23 @@ impl Opener {
     /// to be asked for anyway: trees lie there more often than not.
     pub fn guess(&mut self, bytes: u64) {
         self.guess = bytes;
+    }
+
+    /// Goes on with what a walk over the file's records found instead of what its directories say.
+    ///
+    /// # Errors
+    /// `Corrupt` when the file's header is not known: it has to be read before.
+    pub fn recover(&mut self, found: &Recovered) -> Result<()> {
+        let header =
+            self.header.as_ref().ok_or_else(|| Error::corrupt("a file without a header cannot be recovered"))?;
+        let begin = header.begin;
+        self.header = Some(found.header(header, self.size));
+        self.root = Some(Directory { keys: Span::default(), seek: begin, parent: 0 });
+        self.streamers = None;
+        self.lists.clear();
+        let lists = found.by_directory(begin).into_iter().map(|(at, keys)| (at, Arc::new(keys)));
+        self.recovered = Some(lists.collect());
+        Ok(())
     }
 
     /// The bytes of a span, if they were given before and are kept.
@@ -255,6 +276,14 @@ impl Opener {
         })
     }
 
+    /// The file's header alone.
+    ///
+    /// # Errors
+    /// `Corrupt` when it is not that of a ROOT file.
+    pub fn read_header(&mut self) -> Result<Step<Header>> {
+        self.ask(Self::head)
+    }
+
     fn ask<T>(&mut self, question: impl FnOnce(&mut Self) -> Result<Option<T>>) -> Result<Step<T>> {
         self.need.clear();
         match question(self)? {
@@ -287,7 +316,7 @@ impl Opener {
         Ok(found)
     }
 
-    fn root(&mut self) -> Result<Option<Directory>> {
+    fn head(&mut self) -> Result<Option<Header>> {
         if self.header.is_none() {
             if self.size < HEADER_BYTES {
                 return Err(Error::corrupt(format!("not a ROOT file: it has {} bytes", self.size)));
@@ -298,6 +327,13 @@ impl Opener {
                 return Ok(None);
             };
             self.header = Some(Header::parse(&b)?);
+        }
+        Ok(self.header.clone())
+    }
+
+    fn root(&mut self) -> Result<Option<Directory>> {
+        if self.head()?.is_none() {
+            return Ok(None);
         }
         if let (None, Some(h)) = (&self.root, &self.header) {
             let at = h.begin + u64::from(h.nbytes_name);
@@ -330,6 +366,9 @@ impl Opener {
     }
 
     fn keys(&mut self, dir: &Directory) -> Result<Option<Arc<Vec<Key>>>> {
+        if let Some(lists) = &self.recovered {
+            return Ok(Some(lists.get(&dir.seek).cloned().unwrap_or_default()));
+        }
         if let Some(k) = self.lists.get(&dir.keys.start) {
             return Ok(Some(k.clone()));
         }
@@ -356,6 +395,9 @@ impl Opener {
     }
 
     fn open_directory(&mut self, key: &Key) -> Result<Option<Directory>> {
+        if self.recovered.is_some() {
+            return Ok(Some(Directory { keys: Span::default(), seek: key.span.start, parent: key.parent }));
+        }
         let Some(b) = self.bytes(key.payload())? else { return Ok(None) };
         Directory::parse(&b).map(Some).map_err(|e| e.at(key.span))
     }
@@ -412,7 +454,8 @@ impl Opener {
         visited: &mut HashSet<u64>,
         out: &mut Vec<Listing>,
     ) -> Result<bool> {
-        if depth > DEEPEST || !visited.insert(dir.keys.start) {
+        let place = if self.recovered.is_some() { dir.seek } else { dir.keys.start };
+        if depth > DEEPEST || !visited.insert(place) {
             return Ok(true);
         }
         let Some(keys) = self.keys(dir)? else { return Ok(false) };

@@ -66,6 +66,13 @@ impl File {
         self.inner.size()
     }
 
+    /// What had to be recovered, when the file was not closed or was cut short: how many objects were found, and in words
+    /// what is known to be lost.
+    #[getter]
+    fn recovered(&self) -> Option<(usize, Vec<String>)> {
+        self.inner.recovered().map(|r| (r.keys.len(), r.lost()))
+    }
+
     /// The objects of a directory, and of those below: (path, cycle, class, title, bytes in the file, bytes).
     fn list(&self, py: Python<'_>, directory: String, recursive: bool) -> PyResult<Vec<Row>> {
         Ok(self.ask(py, move |f| f.list(&directory, recursive))?.into_iter().map(row).collect())

@@ -21,6 +21,6 @@ pub use sapwood_engine::{Batch, File, IoReport, OpenOptions, Progress, Scan, Sca
 pub use sapwood_format::object::{Data, Numbers, Object, Objects, Refused, Value};
 pub use sapwood_format::streamer::{ClassInfo, Element};
 pub use sapwood_format::tree::{Branch, BranchElement, Leaf, Tree as TreeHeader};
-pub use sapwood_format::{Header, Key, Listing, datetime};
+pub use sapwood_format::{Header, Key, Listing, Orphans, Recovered, datetime};
 pub use sapwood_plan::CacheSize;
 pub use sapwood_span::{Error, ErrorKind, Result, Span};

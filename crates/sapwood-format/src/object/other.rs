@@ -138,8 +138,11 @@ impl Reader<'_> {
         let v = c.version()?;
         let mut made = Made::new("RooWorkspace::CodeRepo", v.number);
         self.take(1000)?;
-        let tables: &[(&str, usize)] =
-            if v.number == 2 { &[("_fmap", 3), ("_c2fmap", 2), ("_ehmap", 2)] } else { &[("_fmap", 3), ("_c2fmap", 2)] };
+        let tables: &[(&str, usize)] = if v.number == 2 {
+            &[("_fmap", 3), ("_c2fmap", 2), ("_ehmap", 2)]
+        } else {
+            &[("_fmap", 3), ("_c2fmap", 2)]
+        };
         for &(name, texts) in tables {
             let n = c.count(1 + texts)?;
             let mut pairs = Vec::new();
