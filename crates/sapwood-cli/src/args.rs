@@ -69,6 +69,8 @@ pub enum Verb {
     Draw(DrawArgs),
     /// Print a tree's values as a table, CSV or JSON lines (TTree::Scan)
     Scan(ScanArgs),
+    /// Examine a file for damage: header, records, directories, trees, baskets
+    Doctor(DoctorArgs),
     /// Serve a folder over HTTP, with delay and limited bandwidth if wanted
     Serve(ServeArgs),
     /// Write a file with made-up collisions, for trying things
@@ -187,6 +189,23 @@ pub enum Format {
     Csv,
     /// One JSON object per row
     Jsonl,
+}
+
+/// `sapwood doctor`
+#[derive(Args)]
+#[command(after_help = "\
+The exit status is 1 when anything is damaged. Notes are worth knowing, but nothing is lost.
+
+Examples:
+  sapwood doctor data.root
+  sapwood doctor --deep --json data.root")]
+pub struct DoctorArgs {
+    /// File
+    #[arg(value_name = "URL")]
+    pub file: String,
+    /// Decompress every basket and read every object: checksums are checked
+    #[arg(long)]
+    pub deep: bool,
 }
 
 /// `sapwood serve`

@@ -13,6 +13,8 @@ pub enum Failure {
     Error(sapwood::Error),
     /// The command line makes no sense: exit status 2.
     Usage(String),
+    /// What was looked for was found, and told on stdout: exit status 1.
+    Found,
     /// The output could not be written: exit status 1, and silence when the reader has gone.
     Output(io::Error),
 }
@@ -33,6 +35,7 @@ impl Failure {
                 remark(what);
                 ExitCode::from(2)
             }
+            Failure::Found => ExitCode::FAILURE,
             // `sapwood ls … | head`: whoever stops reading has what he wants
             Failure::Output(e) if e.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
             Failure::Output(e) => {

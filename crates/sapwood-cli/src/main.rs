@@ -1,6 +1,7 @@
 //! The `sapwood` command: ROOT trees, near or far, listed, drawn, printed and served.
 
 mod args;
+mod doctor;
 mod draw;
 mod failure;
 mod interrupt;
@@ -39,6 +40,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
     match &cli.verb {
         Verb::Ls(a) => ls::run(a, &options, global.json),
         Verb::Show(a) => show::run(a, &options, global.json),
+        Verb::Doctor(a) => doctor::run(a, &options, global.json),
         Verb::Draw(a) => draw::run(a, &options, global, &interrupt),
         Verb::Scan(a) => scan::run(a, &options, global, &interrupt),
         Verb::Serve(a) => serve::run(a, global.json),

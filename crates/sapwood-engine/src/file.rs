@@ -164,7 +164,7 @@ impl std::fmt::Debug for File {
     }
 }
 
-fn open_source(url: &str, options: &OpenOptions) -> Result<Opening> {
+pub(crate) fn open_source(url: &str, options: &OpenOptions) -> Result<Opening> {
     let defaults = SourceOptions::default();
     let wanted = SourceOptions {
         tail: TAIL,

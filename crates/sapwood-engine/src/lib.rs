@@ -4,6 +4,7 @@
 //! baskets are inflated and decoded by the same worker, and batches come out in the order of entries while later
 //! clusters are under way.
 
+mod doctor;
 mod file;
 mod names;
 mod options;
@@ -13,6 +14,7 @@ mod runtime;
 mod scan;
 mod tree;
 
+pub use doctor::{Examination, ExamineOptions, Finding, Severity, examine};
 pub use file::File;
 pub use options::{OpenOptions, Progress, ScanOptions, StepSize};
 pub use report::IoReport;

@@ -28,8 +28,7 @@ pub(crate) fn root_keys(
         _ if !recover => return listed.map(|_| None),
         _ => {}
     }
-    let window = if source.is_local() { WINDOW_HERE } else { WINDOW_FAR };
-    let found = walk(source, &header, size, window)?;
+    let found = walk(source, &header, size)?;
     if found.keys.is_empty() {
         return match listed {
             // a file that was closed with nothing in it
@@ -46,9 +45,14 @@ pub(crate) fn root_keys(
     Ok(Some(found))
 }
 
+/// Bytes to read at once while all records are looked at.
+pub(crate) fn window(source: &Arc<dyn Source>) -> u64 {
+    if source.is_local() { WINDOW_HERE } else { WINDOW_FAR }
+}
+
 /// Walks over all records of a file.
-pub(crate) fn walk(source: &Arc<dyn Source>, header: &Header, size: u64, window: u64) -> Result<Recovered> {
-    let mut recovery = Recovery::new(header.begin, size, window);
+fn walk(source: &Arc<dyn Source>, header: &Header, size: u64) -> Result<Recovered> {
+    let mut recovery = Recovery::new(header.begin, size, window(source));
     loop {
         match recovery.step()? {
             Step::Done(found) => return Ok(found),

@@ -284,6 +284,14 @@ impl Opener {
         self.ask(Self::head)
     }
 
+    /// The file's class descriptions.
+    ///
+    /// # Errors
+    /// `Corrupt` when they cannot be read.
+    pub fn read_streamers(&mut self) -> Result<Step<Arc<Streamers>>> {
+        self.ask(|o| if o.head()?.is_none() { Ok(None) } else { o.streamers() })
+    }
+
     fn ask<T>(&mut self, question: impl FnOnce(&mut Self) -> Result<Option<T>>) -> Result<Step<T>> {
         self.need.clear();
         match question(self)? {

@@ -38,7 +38,7 @@ pub struct Walk {
 /// What comes next in a [`Walk`].
 #[derive(Clone, Debug)]
 pub enum Found {
-    /// A record, and the first bytes of what it holds where they are here.
+    /// A record's label, and its first bytes: at least the label, and for directories what they hold.
     Key(Box<Key>, Bytes),
     /// Bytes that were freed.
     Gap(Span),
@@ -100,13 +100,13 @@ impl Walk {
                         return Step::Done(Found::Cut(key));
                     }
                     // the record of a directory is told from its key list by what it holds
-                    let wanted = u64::from(key.key_len) + 60.min(key.payload().len);
-                    if key.is_directory() && (here.len() as u64) < wanted {
+                    let held = if key.is_directory() { 60.min(key.payload().len) } else { 0 };
+                    let wanted = u64::from(key.key_len) + held;
+                    if (here.len() as u64) < wanted {
                         return self.need(wanted.max(self.window));
                     }
-                    let payload = here.slice((key.key_len as usize).min(here.len())..);
                     self.at = end;
-                    return Step::Done(Found::Key(key, payload));
+                    return Step::Done(Found::Key(key, here));
                 }
                 Label::Gap(_) | Label::Short(_) | Label::Bad => {
                     if let Some(start) = self.gap.take() {
@@ -213,7 +213,10 @@ impl Recovered {
     /// Takes in what a walk found.
     pub fn add(&mut self, found: Found) {
         match found {
-            Found::Key(key, payload) => self.add_key(*key, &payload),
+            Found::Key(key, record) => {
+                let payload = record.get(key.key_len as usize..).unwrap_or_default();
+                self.add_key(*key, payload);
+            }
             Found::Damage(span) => {
                 self.damaged_places += 1;
                 if self.damage.len() < NOTED {
