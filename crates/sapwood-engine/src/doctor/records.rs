@@ -26,6 +26,8 @@ pub struct Record {
 #[derive(Debug, Default)]
 pub struct Records {
     by_start: BTreeMap<u64, Record>,
+    /// Whether the file says that it was closed.
+    closed: bool,
     /// Records that are objects: no baskets, and nothing of the file's own.
     pub objects: u64,
 }
@@ -40,10 +42,10 @@ pub fn label_hash(key: &Key) -> u64 {
 impl Records {
     /// Walks over a file from its first record to its end.
     pub fn walk(out: &mut Examination, source: &Arc<dyn Source>, header: &Header, size: u64) -> Result<Self> {
-        let mut records = Self::default();
         // a file that was not closed goes on behind the end that its header says
         let closed = header.free.start != 0 && header.end <= size;
         let end = if closed { header.end } else { size };
+        let mut records = Self { closed, ..Self::default() };
         let mut walk = Walk::new(header.begin, end, window(source));
         loop {
             match walk.step() {
@@ -81,6 +83,10 @@ impl Records {
                 self.by_start.insert(key.span.start, record);
             }
             Found::Gap(span) => out.free_bytes += span.len,
+            // some writers leave bytes behind without saying so; what a key or a tree looks for there is told elsewhere
+            Found::Damage(span) if self.closed => {
+                out.note("record", "", Some(span), format!("{} bytes are neither a record nor free", span.len));
+            }
             Found::Damage(span) => out.damage("record", "", Some(span), format!("{} bytes are no record", span.len)),
             Found::Cut(key) => {
                 let what = format!("{} {} is cut short", key.class, key.name);
