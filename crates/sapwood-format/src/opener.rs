@@ -449,7 +449,8 @@ impl Opener {
         let more = if names.len() > 8 { ", …" } else { "" };
         let place = if prefix.is_empty() { "the file".to_owned() } else { prefix.clone() };
         let cycle = target.cycle.map_or(String::new(), |c| format!(";{c}"));
-        Err(Error::not_found(format!("no object {prefix}{rest}{cycle}"))
+        let lost = if self.recovered.is_some() { " in what is left of the file" } else { "" };
+        Err(Error::not_found(format!("no object {prefix}{rest}{cycle}{lost}"))
             .with_remedy(format!("{place} holds: {shown}{more}")))
     }
 
