@@ -29,9 +29,9 @@ for path in sys.stdin.read().splitlines():
             for branch in tree.keys():
                 try:
                     values = tree[branch].array(library="ak")
-                    outcome[branch] = hashlib.md5(str(values.to_list()).encode()).hexdigest()
+                    outcome[f"{key}:{branch}"] = hashlib.md5(str(values.to_list()).encode()).hexdigest()
                 except Exception as error:
-                    outcome[branch] = None
+                    outcome[f"{key}:{branch}"] = None
     except Exception as error:
         outcome["error"] = f"{type(error).__name__}: {error}"
     print(json.dumps(outcome), flush=True)

@@ -75,6 +75,10 @@ class SkippedBranchWarning(UserWarning):
     """Branches that cannot be read were left out of a request for all branches."""
 
 
+class RecoveredFileWarning(UserWarning):
+    """The file was never closed or was cut short: what is left of it was found by looking at all its records."""
+
+
 def require(name: str, purpose: str):
     """Imports an optional library, or says in one line how to get it."""
     import importlib

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from . import _core
-from ._errors import Error, InvalidError, KeyInFileError, NotAFileError, UnsupportedError
+from ._errors import Error, InvalidError, KeyInFileError, NotAFileError, RecoveredFileWarning
 from ._filters import Filter, matcher
 from ._paths import Where, split
 from ._sizes import Size, size_in_bytes
@@ -195,11 +195,11 @@ class Directory(Mapping):
         return row[0], row[1], row[2]
 
     def __getitem__(self, where: str) -> Any:
-        """A :class:`Tree` or :class:`Directory`.
+        """A :class:`Tree`, a :class:`Directory`, or any other object as data (see :mod:`sapwood._objects`).
 
         Raises:
             KeyInFileError: nothing of this name.
-            UnsupportedError: an object of a class that is not read.
+            UnsupportedError: an object of a class that the file does not describe.
         """
         if isinstance(where, str) and not where.strip("/"):
             return self
@@ -220,9 +220,9 @@ class Directory(Mapping):
             return self._file._tree(path, cycle)
         if kind in _DIRECTORIES:
             return Directory(self._file, path)
-        raise UnsupportedError(
-            f"{self.file_path}: {path};{cycle} is a {kind}; sapwood reads trees and directories", file=self.file_path
-        )
+        from ._objects import Factory
+
+        return self._file._core.object(f"{path};{cycle}", Factory())[0]
 
     def __contains__(self, where: object) -> bool:
         if not isinstance(where, str):
@@ -287,11 +287,21 @@ class ReadOnlyFile(Directory):
             if "://" not in path and os.path.isdir(path):
                 raise NotAFileError(f"{path} is a directory, not a file", file=path) from None
             raise
+        if self._core.recovered is not None:
+            self._warn_of_recovery(*self._core.recovered)
         self._closed = False
         self._scans: weakref.WeakSet[_core.Scan] = weakref.WeakSet()
         self._given_path = path
         self._trees: weakref.WeakValueDictionary[tuple[str, int], Tree] = weakref.WeakValueDictionary()
         super().__init__(None, "")
+
+    def _warn_of_recovery(self, found: int, lost: list[str]) -> None:
+        import warnings
+
+        more = f"; and {len(lost) - 5} more" if len(lost) > 5 else ""
+        known = "; ".join(lost[:5]) + more if lost else "nothing is known to be lost"
+        words = f"{self.file_path} was not closed or was cut short; {found} objects were found in it. {known}"
+        warnings.warn(words, RecoveredFileWarning, stacklevel=4)
 
     @property
     def _file(self) -> ReadOnlyFile:

@@ -63,12 +63,14 @@ impl Global {
 pub enum Verb {
     /// List a file's keys: classes, sizes, cycles
     Ls(LsArgs),
-    /// Show a tree: branches, types, entries, compression, clusters
+    /// Show a tree (branches, types, entries, compression, clusters) or any other object
     Show(ShowArgs),
     /// Draw an expression of a tree's branches as a histogram (TTree::Draw)
     Draw(DrawArgs),
     /// Print a tree's values as a table, CSV or JSON lines (TTree::Scan)
     Scan(ScanArgs),
+    /// Examine a file for damage: header, records, directories, trees, baskets
+    Doctor(DoctorArgs),
     /// Serve a folder over HTTP, with delay and limited bandwidth if wanted
     Serve(ServeArgs),
     /// Write a file with made-up collisions, for trying things
@@ -99,13 +101,14 @@ pub struct LsArgs {
 /// `sapwood show`
 #[derive(Args)]
 #[command(after_help = "\
-Branches that cannot be read are listed with the reason.
+Branches that cannot be read are listed with the reason, and so are parts of other objects.
 
-Example:
-  sapwood show data.root:Events")]
+Examples:
+  sapwood show data.root:Events
+  sapwood show data.root:histograms/pt")]
 pub struct ShowArgs {
-    /// File and tree; the tree may be left out when the file has only one
-    #[arg(value_name = "URL[:TREE]")]
+    /// File and tree or other object; a tree may be left out when the file has only one
+    #[arg(value_name = "URL[:OBJECT]")]
     pub target: String,
 }
 
@@ -186,6 +189,23 @@ pub enum Format {
     Csv,
     /// One JSON object per row
     Jsonl,
+}
+
+/// `sapwood doctor`
+#[derive(Args)]
+#[command(after_help = "\
+The exit status is 1 when anything is damaged. Notes are worth knowing, but nothing is lost.
+
+Examples:
+  sapwood doctor data.root
+  sapwood doctor --deep --json data.root")]
+pub struct DoctorArgs {
+    /// File
+    #[arg(value_name = "URL")]
+    pub file: String,
+    /// Decompress every basket and read every object: checksums are checked
+    #[arg(long)]
+    pub deep: bool,
 }
 
 /// `sapwood serve`

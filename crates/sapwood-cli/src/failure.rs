@@ -4,6 +4,7 @@ use crate::output::clean;
 use sapwood::ErrorKind;
 use std::io::{self, Write};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Why a command stopped.
 #[derive(Debug)]
@@ -12,6 +13,8 @@ pub enum Failure {
     Error(sapwood::Error),
     /// The command line makes no sense: exit status 2.
     Usage(String),
+    /// What was looked for was found, and told on stdout: exit status 1.
+    Found,
     /// The output could not be written: exit status 1, and silence when the reader has gone.
     Output(io::Error),
 }
@@ -32,6 +35,7 @@ impl Failure {
                 remark(what);
                 ExitCode::from(2)
             }
+            Failure::Found => ExitCode::FAILURE,
             // `sapwood ls … | head`: whoever stops reading has what he wants
             Failure::Output(e) if e.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
             Failure::Output(e) => {
@@ -39,6 +43,20 @@ impl Failure {
                 ExitCode::FAILURE
             }
         }
+    }
+}
+
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Leaves out hints from now on.
+pub fn be_quiet() {
+    QUIET.store(true, Ordering::Relaxed);
+}
+
+/// Says something on stderr that a quiet user does not want to know.
+pub fn hint(text: &str) {
+    if !QUIET.load(Ordering::Relaxed) {
+        remark(text);
     }
 }
 

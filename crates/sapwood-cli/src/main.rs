@@ -1,10 +1,12 @@
 //! The `sapwood` command: ROOT trees, near or far, listed, drawn, printed and served.
 
 mod args;
+mod doctor;
 mod draw;
 mod failure;
 mod interrupt;
 mod ls;
+mod object;
 mod output;
 mod progress;
 mod reading;
@@ -35,10 +37,14 @@ fn main() -> ExitCode {
 
 fn run(cli: &Cli) -> Result<(), Failure> {
     let interrupt = Interrupt::install()?;
+    if cli.global.quiet {
+        failure::be_quiet();
+    }
     let (global, options) = (&cli.global, cli.global.open_options());
     match &cli.verb {
         Verb::Ls(a) => ls::run(a, &options, global.json),
         Verb::Show(a) => show::run(a, &options, global.json),
+        Verb::Doctor(a) => doctor::run(a, &options, global.json),
         Verb::Draw(a) => draw::run(a, &options, global, &interrupt),
         Verb::Scan(a) => scan::run(a, &options, global, &interrupt),
         Verb::Serve(a) => serve::run(a, global.json),

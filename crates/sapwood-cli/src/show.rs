@@ -1,7 +1,8 @@
-//! `sapwood show`: what a tree is made of.
+//! `sapwood show`: what a tree is made of, or any other object.
 
 use crate::args::ShowArgs;
 use crate::failure::Failure;
+use crate::object;
 use crate::output::table::{Align, Table};
 use crate::output::{self, clean, io_report};
 use crate::target::Target;
@@ -14,6 +15,12 @@ use std::io::{self, Write};
 pub fn run(args: &ShowArgs, options: &OpenOptions, as_json: bool) -> Result<(), Failure> {
     let target = Target::parse(&args.target);
     let file = target.open(options)?;
+    if let Some(path) = &target.object {
+        let listing = file.find(path)?;
+        if !listing.key.is_tree() && !listing.key.is_directory() {
+            return object::show(&file, &listing, as_json);
+        }
+    }
     let tree = target.tree(&file)?;
     if as_json {
         output::json(&to_json(&tree))?;

@@ -1,5 +1,6 @@
 //! `URL:PATH`: a file, near or far, and an object inside it.
 
+use crate::failure;
 use sapwood::{Error, File, Key, Listing, OpenOptions, Result, Tree};
 use std::path::Path;
 
@@ -55,7 +56,17 @@ impl Target {
     /// # Errors
     /// As [`File::open`].
     pub fn open(&self, options: &OpenOptions) -> Result<File> {
-        File::open(&self.url, options)
+        let file = File::open(&self.url, options)?;
+        if let Some(found) = file.recovered() {
+            let lost: Vec<String> = found.lost().into_iter().take(5).map(|l| format!("\n  {l}")).collect();
+            failure::hint(&format!(
+                "{} was not closed or was cut short; {} objects were found in it{}",
+                file.url(),
+                found.keys.len(),
+                lost.concat()
+            ));
+        }
+        Ok(file)
     }
 
     /// The tree that is named, or the only one of the file.

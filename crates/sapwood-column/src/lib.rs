@@ -11,7 +11,6 @@ mod interpret;
 mod item;
 mod kernel;
 mod memory;
-mod packed;
 mod type_name;
 mod values;
 
@@ -20,6 +19,6 @@ pub use column_type::ColumnType;
 pub use decode::{Decoded, Entries, Layout, attach_counts};
 pub use interpret::interpret;
 pub use item::{Item, Object};
-pub use packed::Packed;
+pub use sapwood_format::Packed;
 pub use type_name::type_name;
 pub use values::{DType, Values};

@@ -1,11 +1,13 @@
 use crate::options::OpenOptions;
+use crate::recover::root_keys;
 use crate::report::IoReport;
 use crate::runtime;
 use crate::tree::Tree;
 use bytes::Bytes;
-use sapwood_format::{Header, Listing, ObjectAt, Opener, Step, Target};
+use sapwood_format::object::Objects;
+use sapwood_format::{Header, Listing, ObjectAt, Opener, Recovered, Step, Target};
 use sapwood_source::{Opening, Sink, Source, SourceOptions, SourceStats};
-use sapwood_span::{Error, Result, Span};
+use sapwood_span::{Error, ErrorKind, Result, Span};
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
@@ -35,6 +37,7 @@ struct Inner {
     options: OpenOptions,
     opened: Instant,
     totals: Mutex<IoReport>,
+    recovered: Option<Recovered>,
 }
 
 impl File {
@@ -52,12 +55,14 @@ impl File {
         opener.push(0, head);
         opener.push(tail.0, tail.1);
         let name = source.name().to_owned();
-        // the root directory's keys; this also refuses what is no ROOT file
-        answer(&source, &mut opener, |o| o.list("", false)).map_err(|e| e.in_file(&name))?;
-        let header = opener.header().cloned().ok_or_else(|| Error::corrupt("no header").in_file(&name))?;
+        // this refuses what is no ROOT file
+        let header = answer(&source, &mut opener, Opener::read_header).map_err(|e| e.in_file(&name))?;
+        let recovered = root_keys(&source, &mut opener, size, options.recover).map_err(|e| e.in_file(&name))?;
         let totals = Mutex::new(IoReport::default());
         let opener = Mutex::new(opener);
-        Ok(Self(Arc::new(Inner { url: name, source, size, header, opener, options: options.clone(), opened, totals })))
+        let options = options.clone();
+        let inner = Inner { url: name, source, size, header, opener, options, opened, totals, recovered };
+        Ok(Self(Arc::new(inner)))
     }
 
     /// The path or URL, without credentials.
@@ -73,6 +78,12 @@ impl File {
     /// The file header.
     pub fn header(&self) -> &Header {
         &self.0.header
+    }
+
+    /// What a walk over its records found, when the file was never closed, was cut short, or has lost its directory;
+    /// none for a file that is whole as far as opening it tells.
+    pub fn recovered(&self) -> Option<&Recovered> {
+        self.0.recovered.as_ref()
     }
 
     /// How it was opened.
@@ -114,6 +125,17 @@ impl File {
         self.ask(|o| o.object(&target))
     }
 
+    /// An object as data, of whatever class: `dir/name;cycle`.
+    ///
+    /// # Errors
+    /// `Unsupported` when its class is not described, `Corrupt` when its bytes do not follow the description. Parts that
+    /// cannot be read are refused by name in [`Objects::refused`].
+    pub fn read_object(&self, path: &str) -> Result<Objects> {
+        let at = self.object(path)?;
+        self.add(|t| t.bytes_wanted += at.key.span.len);
+        at.read().map_err(|e| e.in_file(&self.0.url))
+    }
+
     /// A tree: `dir/name;cycle`.
     pub fn tree(&self, path: &str) -> Result<Tree> {
         let target = Target::parse(path);
@@ -142,7 +164,7 @@ impl std::fmt::Debug for File {
     }
 }
 
-fn open_source(url: &str, options: &OpenOptions) -> Result<Opening> {
+pub(crate) fn open_source(url: &str, options: &OpenOptions) -> Result<Opening> {
     let defaults = SourceOptions::default();
     let wanted = SourceOptions {
         tail: TAIL,
@@ -163,7 +185,7 @@ fn open_source(url: &str, options: &OpenOptions) -> Result<Opening> {
 }
 
 /// Asks until the opener has what it needs.
-fn answer<T>(
+pub(crate) fn answer<T>(
     source: &Arc<dyn Source>,
     opener: &mut Opener,
     mut question: impl FnMut(&mut Opener) -> Result<Step<T>>,
@@ -185,7 +207,7 @@ fn answer<T>(
 }
 
 /// Reads spans and waits for all.
-fn read(source: &Arc<dyn Source>, spans: &[Span]) -> Result<Vec<Bytes>> {
+pub(crate) fn read(source: &Arc<dyn Source>, spans: &[Span]) -> Result<Vec<Bytes>> {
     let gather = Arc::new(Gather(Mutex::new(vec![Bytes::new(); spans.len()])));
     let fetch = source.clone().fetch(spans.to_vec(), gather.clone());
     if source.is_local() {
@@ -201,7 +223,7 @@ pub(crate) fn poll_once<T>(future: impl Future<Output = Result<T>>) -> Result<T>
     let mut future = std::pin::pin!(future);
     match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(r) => r,
-        Poll::Pending => Err(Error::new(sapwood_span::ErrorKind::Io, "a local file made its reader wait")),
+        Poll::Pending => Err(Error::new(ErrorKind::Io, "a local file made its reader wait")),
     }
 }
 

@@ -4,14 +4,17 @@
 //! baskets are inflated and decoded by the same worker, and batches come out in the order of entries while later
 //! clusters are under way.
 
+mod doctor;
 mod file;
 mod names;
 mod options;
+mod recover;
 mod report;
 mod runtime;
 mod scan;
 mod tree;
 
+pub use doctor::{Examination, ExamineOptions, Finding, Severity, examine};
 pub use file::File;
 pub use options::{OpenOptions, Progress, ScanOptions, StepSize};
 pub use report::IoReport;

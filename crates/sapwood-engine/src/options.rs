@@ -18,6 +18,9 @@ pub struct OpenOptions {
     pub max_connections: Option<usize>,
     /// Folder of further certificates to trust, for `https`.
     pub ca_dir: Option<PathBuf>,
+    /// Whether a file that was never closed or was cut short is recovered by looking at all its records; else it is
+    /// refused or seems empty.
+    pub recover: bool,
 }
 
 impl Default for OpenOptions {
@@ -28,6 +31,7 @@ impl Default for OpenOptions {
             timeout: Duration::from_secs(60),
             max_connections: None,
             ca_dir: None,
+            recover: true,
         }
     }
 }

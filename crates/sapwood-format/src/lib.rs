@@ -3,21 +3,29 @@
 //!
 //! Nothing here reads files: [`Opener`] says which bytes it needs next.
 
+mod builtin;
 /// The bounds-checked reader of big-endian bytes.
 pub mod cursor;
 mod directory;
+mod free;
 mod header;
 mod key;
-mod object;
+/// Objects of any class.
+pub mod object;
 mod opener;
+mod packed;
 mod payload;
+mod recover;
 pub mod streamer;
 pub mod tree;
 
 pub use directory::{Directory, parse_key_list};
+pub use free::parse_free_list;
 pub use header::Header;
 pub use key::{Key, datetime};
 pub use object::{Pointed, read_base_object, read_object_array_head, read_pointer};
 pub use opener::{Chunks, Listing, ObjectAt, Opener, Step, Target, TreeAt};
+pub use packed::Packed;
 pub use payload::inflate;
+pub use recover::{Found, Orphans, Recovered, Recovery, Walk};
 pub use streamer::{ClassInfo, Element, Streamers};

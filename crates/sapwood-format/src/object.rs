@@ -1,4 +1,17 @@
-//! What stands in front of objects: TObject's own words, class tags, arrays of objects.
+//! Objects: what stands in front of them (TObject's own words, class tags, arrays of objects), and objects of any class
+//! as data.
+
+mod collection;
+mod cpp;
+mod element;
+mod number;
+mod other;
+mod read;
+mod special;
+mod value;
+
+pub use read::{read_class, read_object};
+pub use value::{Data, Numbers, Object, Objects, Refused, Value};
 
 use crate::cursor::Cursor;
 use sapwood_span::{Error, Result};

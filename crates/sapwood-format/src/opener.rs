@@ -4,7 +4,9 @@
 use crate::directory::{DIRECTORY_BYTES, Directory, parse_key_list};
 use crate::header::{HEADER_BYTES, Header};
 use crate::key::Key;
+use crate::object::{Objects, read_object};
 use crate::payload::inflate;
+use crate::recover::Recovered;
 use crate::streamer::Streamers;
 use crate::tree::{Tree, read_tree};
 use bytes::{Bytes, BytesMut};
@@ -68,6 +70,16 @@ pub struct ObjectAt {
     pub data: Vec<u8>,
     /// The file's class descriptions.
     pub streamers: Arc<Streamers>,
+}
+
+impl ObjectAt {
+    /// The object as data, with all that it points to.
+    ///
+    /// # Errors
+    /// `Unsupported` when its class is not described, `Corrupt` when its bytes do not follow the description.
+    pub fn read(&self) -> Result<Objects> {
+        read_object(self)
+    }
 }
 
 /// A tree and what is needed to read it.
@@ -148,6 +160,8 @@ pub struct Opener {
     lists: HashMap<u64, Arc<Vec<Key>>>,
     decoder: Decoder,
     guess: u64,
+    /// The keys of each directory by its position, when the file's own lists are not to be relied on.
+    recovered: Option<HashMap<u64, Arc<Vec<Key>>>>,
 }
 
 impl Opener {
@@ -163,6 +177,7 @@ impl Opener {
             lists: HashMap::new(),
             decoder: Decoder::new(),
             guess: 0,
+            recovered: None,
         }
     }
 
@@ -170,6 +185,23 @@ impl Opener {
     /// to be asked for anyway: trees lie there more often than not.
     pub fn guess(&mut self, bytes: u64) {
         self.guess = bytes;
+    }
+
+    /// Goes on with what a walk over the file's records found instead of what its directories say.
+    ///
+    /// # Errors
+    /// `Corrupt` when the file's header is not known: it has to be read before.
+    pub fn recover(&mut self, found: &Recovered) -> Result<()> {
+        let header =
+            self.header.as_ref().ok_or_else(|| Error::corrupt("a file without a header cannot be recovered"))?;
+        let begin = header.begin;
+        self.header = Some(found.header(header, self.size));
+        self.root = Some(Directory { keys: Span::default(), seek: begin, parent: 0 });
+        self.streamers = None;
+        self.lists.clear();
+        let lists = found.by_directory(begin).into_iter().map(|(at, keys)| (at, Arc::new(keys)));
+        self.recovered = Some(lists.collect());
+        Ok(())
     }
 
     /// The bytes of a span, if they were given before and are kept.
@@ -244,6 +276,22 @@ impl Opener {
         })
     }
 
+    /// The file's header alone.
+    ///
+    /// # Errors
+    /// `Corrupt` when it is not that of a ROOT file.
+    pub fn read_header(&mut self) -> Result<Step<Header>> {
+        self.ask(Self::head)
+    }
+
+    /// The file's class descriptions.
+    ///
+    /// # Errors
+    /// `Corrupt` when they cannot be read.
+    pub fn read_streamers(&mut self) -> Result<Step<Arc<Streamers>>> {
+        self.ask(|o| if o.head()?.is_none() { Ok(None) } else { o.streamers() })
+    }
+
     fn ask<T>(&mut self, question: impl FnOnce(&mut Self) -> Result<Option<T>>) -> Result<Step<T>> {
         self.need.clear();
         match question(self)? {
@@ -276,7 +324,7 @@ impl Opener {
         Ok(found)
     }
 
-    fn root(&mut self) -> Result<Option<Directory>> {
+    fn head(&mut self) -> Result<Option<Header>> {
         if self.header.is_none() {
             if self.size < HEADER_BYTES {
                 return Err(Error::corrupt(format!("not a ROOT file: it has {} bytes", self.size)));
@@ -287,6 +335,13 @@ impl Opener {
                 return Ok(None);
             };
             self.header = Some(Header::parse(&b)?);
+        }
+        Ok(self.header.clone())
+    }
+
+    fn root(&mut self) -> Result<Option<Directory>> {
+        if self.head()?.is_none() {
+            return Ok(None);
         }
         if let (None, Some(h)) = (&self.root, &self.header) {
             let at = h.begin + u64::from(h.nbytes_name);
@@ -319,6 +374,9 @@ impl Opener {
     }
 
     fn keys(&mut self, dir: &Directory) -> Result<Option<Arc<Vec<Key>>>> {
+        if let Some(lists) = &self.recovered {
+            return Ok(Some(lists.get(&dir.seek).cloned().unwrap_or_default()));
+        }
         if let Some(k) = self.lists.get(&dir.keys.start) {
             return Ok(Some(k.clone()));
         }
@@ -345,6 +403,9 @@ impl Opener {
     }
 
     fn open_directory(&mut self, key: &Key) -> Result<Option<Directory>> {
+        if self.recovered.is_some() {
+            return Ok(Some(Directory { keys: Span::default(), seek: key.span.start, parent: key.parent }));
+        }
         let Some(b) = self.bytes(key.payload())? else { return Ok(None) };
         Directory::parse(&b).map(Some).map_err(|e| e.at(key.span))
     }
@@ -388,7 +449,8 @@ impl Opener {
         let more = if names.len() > 8 { ", …" } else { "" };
         let place = if prefix.is_empty() { "the file".to_owned() } else { prefix.clone() };
         let cycle = target.cycle.map_or(String::new(), |c| format!(";{c}"));
-        Err(Error::not_found(format!("no object {prefix}{rest}{cycle}"))
+        let lost = if self.recovered.is_some() { " in what is left of the file" } else { "" };
+        Err(Error::not_found(format!("no object {prefix}{rest}{cycle}{lost}"))
             .with_remedy(format!("{place} holds: {shown}{more}")))
     }
 
@@ -401,7 +463,8 @@ impl Opener {
         visited: &mut HashSet<u64>,
         out: &mut Vec<Listing>,
     ) -> Result<bool> {
-        if depth > DEEPEST || !visited.insert(dir.keys.start) {
+        let place = if self.recovered.is_some() { dir.seek } else { dir.keys.start };
+        if depth > DEEPEST || !visited.insert(place) {
             return Ok(true);
         }
         let Some(keys) = self.keys(dir)? else { return Ok(false) };

@@ -1,5 +1,6 @@
 //! The class descriptions inside a file: what the bytes of an object mean.
 
+use crate::builtin;
 use crate::cursor::Cursor;
 use crate::object::{Pointed, read_base_object, read_object_array_head, read_pointer};
 use sapwood_span::{Error, Result};
@@ -135,14 +136,16 @@ impl Streamers {
         self.classes.push(Arc::new(info));
     }
 
-    /// The description of a class in this version.
+    /// The description of a class in this version: the file's own, or else that of ROOT's class.
     pub fn find(&self, class: &str, version: i32) -> Option<&Arc<ClassInfo>> {
-        self.versions(class).find(|c| c.version == version)
+        let here = self.versions(class).find(|c| c.version == version);
+        here.or_else(|| builtin::classes().versions(class).find(|c| c.version == version))
     }
 
-    /// The description with this checksum.
+    /// The description with this checksum: the file's own, or else that of ROOT's class.
     pub fn find_checksum(&self, class: &str, checksum: u32) -> Option<&Arc<ClassInfo>> {
-        self.versions(class).find(|c| c.checksum == checksum)
+        let here = self.versions(class).find(|c| c.checksum == checksum);
+        here.or_else(|| builtin::classes().versions(class).find(|c| c.checksum == checksum))
     }
 
     /// The newest description of a class.
@@ -218,6 +221,16 @@ fn read_element(c: &mut Cursor, kind: String) -> Result<Element> {
         }
         _ => {}
     }
+    read_codes(&mut e);
+    if let Some(v) = inner_stl {
+        c.finish(&v)?;
+    }
+    c.finish(&outer)?;
+    Ok(e)
+}
+
+/// Type codes as they are meant, not as they are written.
+pub(crate) fn read_codes(e: &mut Element) {
     // collections are written with the code of "has its own streamer", for readers older than ROOT 3
     match e.kind.as_str() {
         "TStreamerSTL" => e.code = code::STL,
@@ -228,9 +241,4 @@ fn read_element(c: &mut Cursor, kind: String) -> Result<Element> {
     if e.code == code::UCHAR && matches!(e.type_name.as_str(), "Bool_t" | "bool") {
         e.code = code::BOOL;
     }
-    if let Some(v) = inner_stl {
-        c.finish(&v)?;
-    }
-    c.finish(&outer)?;
-    Ok(e)
 }

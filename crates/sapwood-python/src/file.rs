@@ -1,4 +1,5 @@
 use crate::error::{Missing, exception};
+use crate::object::Builder;
 use crate::tree::Tree;
 use crate::wait::wait;
 use pyo3::prelude::*;
@@ -65,6 +66,13 @@ impl File {
         self.inner.size()
     }
 
+    /// What had to be recovered, when the file was not closed or was cut short: how many objects were found, and in words
+    /// what is known to be lost.
+    #[getter]
+    fn recovered(&self) -> Option<(usize, Vec<String>)> {
+        self.inner.recovered().map(|r| (r.keys.len(), r.lost()))
+    }
+
     /// The objects of a directory, and of those below: (path, cycle, class, title, bytes in the file, bytes).
     fn list(&self, py: Python<'_>, directory: String, recursive: bool) -> PyResult<Vec<Row>> {
         Ok(self.ask(py, move |f| f.list(&directory, recursive))?.into_iter().map(row).collect())
@@ -78,6 +86,19 @@ impl File {
     /// A tree, by path with or without cycle.
     fn tree(&self, py: Python<'_>, path: String) -> PyResult<Tree> {
         self.ask(py, move |f| f.tree(&path)).map(Tree::new)
+    }
+
+    /// An object of any class, by path with or without cycle, and the parts of it that cannot be read as
+    /// (class, reason); for `factory` see [`Builder`].
+    fn object<'py>(
+        &self,
+        py: Python<'py>,
+        path: String,
+        factory: &Bound<'py, PyAny>,
+    ) -> PyResult<(Bound<'py, PyAny>, Vec<(String, String)>)> {
+        let objects = self.ask(py, move |f| f.read_object(&path))?;
+        let made = Builder::build(py, &objects, factory)?;
+        Ok((made, objects.refused().iter().map(|r| (r.class.clone(), r.why.clone())).collect()))
     }
 
     /// What opening and all scans so far did on the wire.

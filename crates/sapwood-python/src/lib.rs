@@ -8,6 +8,7 @@ mod draw;
 mod error;
 mod file;
 mod meter;
+mod object;
 mod scan;
 mod tree;
 mod wait;

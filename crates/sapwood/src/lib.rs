@@ -18,7 +18,10 @@
 pub use sapwood_codec::{Algorithm, Compression};
 pub use sapwood_column::{Array, ColumnType, DType, Values, with_values};
 pub use sapwood_engine::{Batch, File, IoReport, OpenOptions, Progress, Scan, ScanOptions, StepSize, Tree};
+pub use sapwood_engine::{Examination, ExamineOptions, Finding, Severity, examine};
+pub use sapwood_format::object::{Data, Numbers, Object, Objects, Refused, Value};
+pub use sapwood_format::streamer::{ClassInfo, Element};
 pub use sapwood_format::tree::{Branch, BranchElement, Leaf, Tree as TreeHeader};
-pub use sapwood_format::{Header, Key, Listing, datetime};
+pub use sapwood_format::{Header, Key, Listing, Orphans, Recovered, datetime};
 pub use sapwood_plan::CacheSize;
 pub use sapwood_span::{Error, ErrorKind, Result, Span};

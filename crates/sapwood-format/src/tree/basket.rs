@@ -42,9 +42,7 @@ pub struct BasketData<'a> {
 impl BasketHead {
     /// Reads the label of a basket record; also gives the key.
     pub fn read(record: &[u8]) -> Result<(Self, Key)> {
-        let mut c = Cursor::new(record, 0);
-        let key = Key::read(&mut c)?;
-        let head = read_members(&mut c, &key)?.0;
+        let (head, key) = Self::read_label(record)?;
         if key.span.len > record.len() as u64 || (key.key_len as usize) > record.len() {
             return Err(Error::corrupt(format!(
                 "a basket of {} bytes where the tree's header says {}",
@@ -52,6 +50,17 @@ impl BasketHead {
                 record.len()
             )));
         }
+        Ok((head, key))
+    }
+
+    /// As [`Self::read`], from the label alone.
+    ///
+    /// # Errors
+    /// `Corrupt` when it is no basket's label.
+    pub fn read_label(label: &[u8]) -> Result<(Self, Key)> {
+        let mut c = Cursor::new(label, 0);
+        let key = Key::read(&mut c)?;
+        let head = read_members(&mut c, &key)?.0;
         Ok((head, key))
     }
 }

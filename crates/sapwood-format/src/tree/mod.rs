@@ -1,7 +1,6 @@
 //! TTree and its parts as plain structs.
 
 mod basket;
-mod builtin;
 mod clusters;
 mod read;
 

@@ -1,4 +1,4 @@
-use sapwood_format::cursor::Cursor;
+use crate::cursor::Cursor;
 use sapwood_span::Result;
 
 /// How a Double32_t or Float16_t lies in the file: the comment of the member decides.

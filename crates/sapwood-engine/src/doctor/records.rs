@@ -1,0 +1,113 @@
+//! The records of a file as a walk over them finds them.
+
+use super::Examination;
+use crate::file::read;
+use crate::recover::window;
+use sapwood_format::tree::BasketHead;
+use sapwood_format::{Found, Header, Key, Step, Walk};
+use sapwood_source::Source;
+use sapwood_span::{Result, Span};
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+/// A record, as its label says.
+#[derive(Clone, Copy, Debug)]
+pub struct Record {
+    /// Bytes, label included.
+    pub len: u64,
+    /// See [`label_hash`].
+    pub label: u64,
+    /// Entries, when it is a basket.
+    pub entries: Option<u32>,
+}
+
+/// Where the records lie.
+#[derive(Debug, Default)]
+pub struct Records {
+    by_start: BTreeMap<u64, Record>,
+    /// Whether the file says that it was closed.
+    closed: bool,
+    /// Records that are objects: no baskets, and nothing of the file's own.
+    pub objects: u64,
+}
+
+/// Tells labels apart: name, class and cycle.
+pub fn label_hash(key: &Key) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (&key.name, &key.class, key.cycle).hash(&mut hasher);
+    hasher.finish()
+}
+
+impl Records {
+    /// Walks over a file from its first record to its end.
+    pub fn walk(out: &mut Examination, source: &Arc<dyn Source>, header: &Header, size: u64) -> Result<Self> {
+        // a file that was not closed goes on behind the end that its header says
+        let closed = header.free.start != 0 && header.end <= size;
+        let end = if closed { header.end } else { size };
+        let mut records = Self { closed, ..Self::default() };
+        let mut walk = Walk::new(header.begin, end, window(source));
+        loop {
+            match walk.step() {
+                Step::Need(spans) => {
+                    for (span, bytes) in spans.iter().zip(read(source, &spans)?) {
+                        walk.push(span.start, bytes);
+                    }
+                }
+                Step::Done(Found::End) => return Ok(records),
+                Step::Done(found) => records.add(out, found),
+            }
+        }
+    }
+
+    fn add(&mut self, out: &mut Examination, found: Found) {
+        match found {
+            Found::Key(key, bytes) => {
+                out.records += 1;
+                let basket = key.class == "TBasket";
+                let entries = if basket {
+                    match BasketHead::read_label(&bytes) {
+                        Ok((head, _)) => Some(head.entries),
+                        Err(e) => {
+                            out.error("basket", &format!("{}:{}", key.title, key.name), Some(key.span), &e);
+                            None
+                        }
+                    }
+                } else {
+                    None
+                };
+                if !basket && key.class != "TFile" && key.name != "StreamerInfo" {
+                    self.objects += 1;
+                }
+                let record = Record { len: key.span.len, label: label_hash(&key), entries };
+                self.by_start.insert(key.span.start, record);
+            }
+            Found::Gap(span) => out.free_bytes += span.len,
+            // some writers leave bytes behind without saying so; what a key or a tree looks for there is told elsewhere
+            Found::Damage(span) if self.closed => {
+                out.note("record", "", Some(span), format!("{} bytes are neither a record nor free", span.len));
+            }
+            Found::Damage(span) => out.damage("record", "", Some(span), format!("{} bytes are no record", span.len)),
+            Found::Cut(key) => {
+                let what = format!("{} {} is cut short", key.class, key.name);
+                out.damage("record", &key.name, Some(key.span), what);
+            }
+            Found::End => {}
+        }
+    }
+
+    /// The record that begins at a position.
+    pub fn at(&self, start: u64) -> Option<&Record> {
+        self.by_start.get(&start)
+    }
+
+    /// The first record that begins within a span.
+    pub fn first_within(&self, span: Span) -> Option<Span> {
+        self.by_start.range(span.start..span.end()).next().map(|(&start, r)| Span::new(start, r.len))
+    }
+
+    /// Baskets: where they lie, and how long they are.
+    pub fn baskets(&self) -> impl Iterator<Item = Span> {
+        self.by_start.iter().filter(|(_, r)| r.entries.is_some()).map(|(&start, r)| Span::new(start, r.len))
+    }
+}

@@ -1,0 +1,107 @@
+//! Trees: their headers, and every basket that they know against the records of the file.
+
+use super::records::Records;
+use super::{Examination, named};
+use crate::file::File;
+use crate::tree::Tree;
+use sapwood_format::tree::Branch;
+use sapwood_span::Span;
+use std::collections::HashSet;
+
+/// Checks all trees of a file, in all cycles.
+pub fn check(out: &mut Examination, file: &File, records: &Records) {
+    let Ok(keys) = file.list("", true) else { return };
+    let mut known = HashSet::new();
+    for l in keys.iter().filter(|l| l.key.is_tree()) {
+        let name = named(&l.path, &l.key);
+        match file.tree(&name) {
+            Ok(tree) => {
+                out.trees += 1;
+                check_tree(out, &tree, &name, records, &mut known);
+            }
+            Err(e) => out.error("tree", &name, Some(l.key.span), &e),
+        }
+    }
+    let (mut n, mut bytes) = (0u64, 0);
+    for span in records.baskets().filter(|s| !known.contains(&s.start)) {
+        n += 1;
+        bytes += span.len;
+    }
+    if n > 0 {
+        let what = format!("{n} baskets of {bytes} bytes belong to no tree that can be read");
+        if file.recovered().is_some() {
+            out.damage("tree", "", None, what);
+        } else {
+            out.note("tree", "", None, what);
+        }
+    }
+}
+
+fn check_tree(out: &mut Examination, tree: &Tree, name: &str, records: &Records, known: &mut HashSet<u64>) {
+    let mut mine = HashSet::new();
+    for &i in tree.order() {
+        let Some(b) = tree.header().branches.get(i) else { continue };
+        if b.file_name.is_empty() {
+            let place = format!("{name}:{}", tree.name_of(i));
+            check_branch(out, b, &place, tree.entries(), records, &mut mine);
+        }
+    }
+    known.extend(mine);
+}
+
+fn check_branch(
+    out: &mut Examination,
+    b: &Branch,
+    place: &str,
+    entries: u64,
+    records: &Records,
+    mine: &mut HashSet<u64>,
+) {
+    let counted = b.embedded.len() as u64 + b.basket_seek.iter().filter(|&&s| s != 0).count() as u64;
+    if counted == 0 {
+        return;
+    }
+    if b.entries != entries && b.entries != 0 {
+        out.note("tree", place, None, format!("the branch has {} entries, the tree {entries}", b.entries));
+    }
+    let tables = b.basket_seek.iter().zip(&b.basket_bytes).zip(&b.basket_entry).take(b.write_basket);
+    for (i, ((&seek, &bytes), &first)) in tables.enumerate() {
+        if seek == 0 {
+            if !b.embedded.iter().any(|(n, _)| *n == i) {
+                out.damage("basket", place, None, format!("basket {i} (from entry {first}) lies nowhere"));
+            }
+            continue;
+        }
+        out.baskets += 1;
+        let span = Span::new(seek, bytes.into());
+        let what = format!("basket {i} (from entry {first})");
+        if !mine.insert(seek) {
+            out.damage("basket", place, Some(span), format!("{what} lies where another one of the tree does"));
+        }
+        let next = b.basket_entry.get(i + 1).copied().filter(|&n| n > 0 || i + 1 < b.write_basket);
+        let next = next.unwrap_or(b.entry_number.max(b.entries));
+        if next < first {
+            out.damage("tree", place, Some(span), format!("{what} is followed by entry {next}"));
+            continue;
+        }
+        match records.at(seek) {
+            None => out.damage("basket", place, Some(span), format!("{what}: no record begins there")),
+            Some(r) if r.len != u64::from(bytes) => out.damage(
+                "basket",
+                place,
+                Some(span),
+                format!("{what}: its record has {} bytes, the tree's header says {bytes}", r.len),
+            ),
+            Some(r) => match r.entries {
+                None => out.damage("basket", place, Some(span), format!("{what}: the record there is no basket")),
+                Some(n) if u64::from(n) != next - first => out.damage(
+                    "basket",
+                    place,
+                    Some(span),
+                    format!("{what}: it holds {n} entries, the tree's header says {}", next - first),
+                ),
+                Some(_) => {}
+            },
+        }
+    }
+}

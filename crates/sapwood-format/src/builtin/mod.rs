@@ -1,0 +1,78 @@
+//! ROOT's own classes, for files that do not describe them: files that were never closed, classes that older ROOT wrote
+//! by hand, and writers that left descriptions out. Only exact versions are taken from here; nothing is guessed.
+
+use crate::streamer::{ClassInfo, Element, Streamers, read_codes};
+use std::sync::LazyLock;
+
+static TABLE: &str = include_str!("classes.txt");
+
+static CLASSES: LazyLock<Streamers> = LazyLock::new(|| parse(TABLE));
+
+/// The descriptions that come with this library.
+pub(crate) fn classes() -> &'static Streamers {
+    &CLASSES
+}
+
+fn parse(table: &str) -> Streamers {
+    let mut out = Streamers::default();
+    let mut class: Option<ClassInfo> = None;
+    for line in table.lines().filter(|l| !l.starts_with('#')) {
+        match (line.strip_prefix('\t'), &mut class) {
+            (Some(element), Some(class)) => class.elements.extend(parse_element(element)),
+            (Some(_), None) => {}
+            (None, _) => {
+                if let Some(done) = std::mem::replace(&mut class, parse_class(line)) {
+                    out.add(done);
+                }
+            }
+        }
+    }
+    if let Some(last) = class {
+        out.add(last);
+    }
+    out
+}
+
+fn parse_class(line: &str) -> Option<ClassInfo> {
+    let mut fields = line.split('\t');
+    let name = fields.next()?.to_owned();
+    let version = fields.next()?.parse().ok()?;
+    let checksum = u32::from_str_radix(fields.next()?, 16).ok()?;
+    Some(ClassInfo { name, version, checksum, elements: Vec::new() })
+}
+
+fn parse_element(line: &str) -> Option<Element> {
+    let mut fields = line.split('\t');
+    let kind = format!("TStreamer{}", fields.next()?);
+    let code = fields.next()?.parse().ok()?;
+    let name = fields.next()?.to_owned();
+    let mut text = || fields.next().unwrap_or_default().to_owned();
+    let (type_name, count_name, extents, special, title) = (text(), text(), text(), text(), text());
+    let mut e = Element { kind, code, name, type_name, count_name, title, ..Element::default() };
+    e.dims = extents.split(',').filter_map(|n| n.parse().ok()).collect();
+    e.array_len = e.dims.iter().fold(i32::from(!e.dims.is_empty()), |p, &n: &i32| p.saturating_mul(n));
+    match special.split_once(',') {
+        Some((stl, content)) => (e.stl, e.content) = (stl.parse().ok()?, content.parse().ok()?),
+        None => e.base_version = special.parse().unwrap_or(0),
+    }
+    read_codes(&mut e);
+    Some(e)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::streamer::code;
+
+    #[test]
+    fn the_whole_table_is_understood() {
+        let lines = TABLE.lines().filter(|l| !l.starts_with('#') && !l.is_empty());
+        let (elements, headers): (Vec<_>, Vec<_>) = lines.partition(|l| l.starts_with('\t'));
+        assert_eq!(classes().classes().len(), headers.len());
+        assert_eq!(classes().classes().iter().map(|c| c.elements.len()).sum::<usize>(), elements.len());
+        let tree = classes().find("TTree", 20).unwrap();
+        assert_eq!(tree.elements.first().map(|e| (e.name.as_str(), e.base_version)), Some(("TNamed", 1)));
+        let range = tree.elements.iter().find(|e| e.name == "fClusterRangeEnd").unwrap();
+        assert_eq!((range.code, range.count_name.as_str()), (code::LONG64 + code::OFFSET_P, "fNClusterRange"));
+    }
+}

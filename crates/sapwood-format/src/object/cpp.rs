@@ -1,0 +1,198 @@
+//! C++ type names as class descriptions write them.
+
+use super::number::code_of;
+use crate::streamer::code;
+
+/// A type that stands in a collection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cpp {
+    /// A number, by its type code.
+    Number(i32),
+    /// `std::string`, TString: written alike inside collections.
+    Text,
+    /// A collection of one type.
+    Sequence(Box<Cpp>),
+    /// A collection of bits, each written as a byte.
+    Bits,
+    /// Keys and values.
+    Map(Box<Cpp>, Box<Cpp>),
+    /// A pointer to an object of this class or of one derived from it.
+    Pointer(String),
+    /// An object of this class.
+    Class(String),
+}
+
+/// Deeper than any type nests.
+const DEEPEST: usize = 64;
+
+impl Cpp {
+    /// Takes a type name apart.
+    pub fn parse(name: &str) -> Self {
+        Self::parse_within(name, 0)
+    }
+
+    fn parse_within(name: &str, depth: usize) -> Self {
+        let name = bare(name);
+        if let Some(class) = name.strip_suffix('*') {
+            return Cpp::Pointer(bare(class).to_owned());
+        }
+        if let Some(k) = code_of(name) {
+            return Cpp::Number(k);
+        }
+        if matches!(name, "string" | "TString" | "basic_string<char>") {
+            return Cpp::Text;
+        }
+        let inner = |n: &str| Box::new(Self::parse_within(n, depth + 1));
+        match template(name) {
+            _ if depth > DEEPEST => Cpp::Class(name.to_owned()),
+            Some((outer, args)) if is_sequence(outer) && !args.is_empty() => Cpp::Sequence(inner(args[0])),
+            Some((outer, args)) if is_map(outer) && args.len() >= 2 => Cpp::Map(inner(args[0]), inner(args[1])),
+            Some(("bitset", _)) => Cpp::Bits,
+            _ => Cpp::Class(name.to_owned()),
+        }
+    }
+
+    /// Whether it is a collection (which has one header in front where it is a member).
+    pub fn is_collection(&self) -> bool {
+        matches!(self, Cpp::Sequence(_) | Cpp::Map(..) | Cpp::Bits)
+    }
+}
+
+/// A type name without `const`, `std::` and blanks around it.
+pub fn bare(name: &str) -> &str {
+    let n = name.trim();
+    let n = n.strip_prefix("const ").unwrap_or(n).trim();
+    n.strip_prefix("std::").unwrap_or(n)
+}
+
+/// Divides `map<int,vector<float> >` into `map` and its arguments, at the outermost commas.
+pub fn template(name: &str) -> Option<(&str, Vec<&str>)> {
+    let name = bare(name);
+    let open = name.find('<')?;
+    let inside = name[open + 1..].trim_end().strip_suffix('>')?;
+    let mut parts = Vec::new();
+    let (mut depth, mut from) = (0usize, 0);
+    for (i, c) in inside.char_indices() {
+        match c {
+            '<' | '(' => depth += 1,
+            '>' | ')' => depth = depth.checked_sub(1)?,
+            ',' if depth == 0 => {
+                parts.push(inside[from..i].trim());
+                from = i + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(inside[from..].trim());
+    Some((name[..open].trim(), parts))
+}
+
+/// A class name in one spelling: numbers by their C++ names, no `std::`, no blanks that are not needed.
+pub fn canonical(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    spell(name, 0, &mut out);
+    out
+}
+
+fn spell(name: &str, depth: usize, out: &mut String) {
+    let name = bare(name);
+    match template(name) {
+        Some((outer, arguments)) if depth < DEEPEST => {
+            out.push_str(outer);
+            for (i, argument) in arguments.into_iter().enumerate() {
+                out.push(if i == 0 { '<' } else { ',' });
+                spell(argument, depth + 1, out);
+            }
+            out.push('>');
+        }
+        // packed numbers differ from plain ones only in the file
+        _ => out.push_str(match code_of(name) {
+            Some(code::DOUBLE32) => "double",
+            Some(code::FLOAT16) => "float",
+            Some(k) => NAMES.iter().find(|(n, other)| *other == k && !n.ends_with("_t")).map_or(name, |(n, _)| n),
+            None => name,
+        }),
+    }
+}
+
+fn is_sequence(name: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "vector",
+        "list",
+        "deque",
+        "forward_list",
+        "set",
+        "multiset",
+        "unordered_set",
+        "unordered_multiset",
+        "ROOT::VecOps::RVec",
+        "RVec",
+    ];
+    NAMES.contains(&name)
+}
+
+fn is_map(name: &str) -> bool {
+    matches!(name, "map" | "multimap" | "unordered_map" | "unordered_multimap")
+}
+
+/// Type code of a number that a C++ name stands for; kept beside the parser because names, not codes, nest.
+pub(super) const NAMES: &[(&str, i32)] = &[
+    ("bool", code::BOOL),
+    ("Bool_t", code::BOOL),
+    ("char", code::CHAR),
+    ("Char_t", code::CHAR),
+    ("signed char", code::CHAR),
+    ("int8_t", code::CHAR),
+    ("unsigned char", code::UCHAR),
+    ("UChar_t", code::UCHAR),
+    ("uint8_t", code::UCHAR),
+    ("Byte_t", code::UCHAR),
+    ("short", code::SHORT),
+    ("Short_t", code::SHORT),
+    ("int16_t", code::SHORT),
+    ("unsigned short", code::USHORT),
+    ("UShort_t", code::USHORT),
+    ("uint16_t", code::USHORT),
+    ("int", code::INT),
+    ("Int_t", code::INT),
+    ("int32_t", code::INT),
+    ("unsigned int", code::UINT),
+    ("unsigned", code::UINT),
+    ("UInt_t", code::UINT),
+    ("uint32_t", code::UINT),
+    ("long", code::LONG),
+    ("Long_t", code::LONG),
+    ("unsigned long", code::ULONG),
+    ("ULong_t", code::ULONG),
+    ("size_t", code::ULONG),
+    ("long long", code::LONG64),
+    ("Long64_t", code::LONG64),
+    ("int64_t", code::LONG64),
+    ("unsigned long long", code::ULONG64),
+    ("ULong64_t", code::ULONG64),
+    ("uint64_t", code::ULONG64),
+    ("float", code::FLOAT),
+    ("Float_t", code::FLOAT),
+    ("double", code::DOUBLE),
+    ("Double_t", code::DOUBLE),
+    ("Double32_t", code::DOUBLE32),
+    ("Float16_t", code::FLOAT16),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nested_types() {
+        let text = "map<int,std::vector<vector<const char> > >";
+        let rows = Cpp::Sequence(Box::new(Cpp::Sequence(Box::new(Cpp::Number(code::CHAR)))));
+        assert_eq!(Cpp::parse(text), Cpp::Map(Box::new(Cpp::Number(code::INT)), Box::new(rows)));
+        assert_eq!(Cpp::parse("vector<TObject*>"), Cpp::Sequence(Box::new(Cpp::Pointer("TObject".into()))));
+        assert_eq!(Cpp::parse("pair<int,float>"), Cpp::Class("pair<int,float>".into()));
+        assert_eq!(Cpp::parse("bitset<8>"), Cpp::Bits);
+        assert_eq!(template("f<a,b<c,d>,e(g,h)>"), Some(("f", vec!["a", "b<c,d>", "e(g,h)"])));
+        assert_eq!(template("a>b<"), None);
+        assert_eq!(canonical("my<std::vector<Int_t >, Double32_t>"), "my<vector<int>,double>");
+    }
+}

@@ -1,0 +1,133 @@
+//! Numbers by their type codes.
+
+use super::cpp::NAMES;
+use super::value::{Data, Value};
+use crate::cursor::Cursor;
+use crate::packed::Packed;
+use crate::streamer::code;
+use sapwood_span::{Error, Result};
+
+/// The type code of a number's C++ name.
+pub fn code_of(name: &str) -> Option<i32> {
+    NAMES.iter().find(|(n, _)| *n == name).map(|&(_, k)| k)
+}
+
+/// How a number of this code lies in the file; none for what is not a number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Number {
+    /// As in memory, but big-endian.
+    Plain(i32),
+    /// Double32_t with a range or shortened.
+    Double(Packed),
+    /// Float16_t.
+    Float(Packed),
+}
+
+impl Number {
+    /// From a type code and the comment of the member.
+    pub fn new(k: i32, comment: &str) -> Option<Self> {
+        Some(match k {
+            code::DOUBLE32 => Number::Double(Packed::from_comment(comment, false)),
+            code::FLOAT16 => Number::Float(Packed::from_comment(comment, true)),
+            code::CHAR_STAR => return None,
+            1..=18 => Number::Plain(k),
+            _ => return None,
+        })
+    }
+
+    /// Bytes in the file.
+    pub fn size(self) -> usize {
+        match self {
+            Number::Double(p) | Number::Float(p) => p.size(),
+            Number::Plain(k) => match k {
+                code::CHAR | code::LEGACY_CHAR | code::UCHAR | code::BOOL => 1,
+                code::SHORT | code::USHORT => 2,
+                code::INT | code::COUNTER | code::FLOAT | code::UINT | code::BITS => 4,
+                _ => 8,
+            },
+        }
+    }
+
+    /// Reads one.
+    pub fn read(self, c: &mut Cursor) -> Result<Value> {
+        Ok(match self {
+            Number::Double(p) => Value::Double(p.read(c)?),
+            Number::Float(p) => Value::Float(p.read(c)? as f32),
+            Number::Plain(k) => match k {
+                code::CHAR | code::LEGACY_CHAR => Value::Int(c.i8()?.into()),
+                code::UCHAR => Value::UInt(c.u8()?.into()),
+                code::BOOL => Value::Bool(c.u8()? != 0),
+                code::SHORT => Value::Int(c.i16()?.into()),
+                code::USHORT => Value::UInt(c.u16()?.into()),
+                code::INT | code::COUNTER => Value::Int(c.i32()?.into()),
+                code::UINT | code::BITS => Value::UInt(c.u32()?.into()),
+                code::LONG | code::LONG64 => Value::Int(c.i64()?),
+                code::ULONG | code::ULONG64 => Value::UInt(c.u64()?),
+                code::FLOAT => Value::Float(c.f32()?),
+                _ => Value::Double(c.f64()?),
+            },
+        })
+    }
+
+    /// Reads `n` of them.
+    ///
+    /// # Errors
+    /// `Corrupt` when so many bytes are not left; nothing is allocated before that is known.
+    pub fn read_many(self, c: &mut Cursor, n: usize) -> Result<Data> {
+        let width = self.size();
+        let bytes = n.checked_mul(width).filter(|&b| b <= c.left());
+        let bytes = bytes.ok_or_else(|| {
+            Error::corrupt(format!("{n} numbers announced at {}, but {} bytes are left", c.pos(), c.left()))
+        })?;
+        let raw = c.take(bytes)?;
+        macro_rules! swap {
+            ($kind:ident, $t:ty) => {
+                Data::$kind(raw.as_chunks().0.iter().map(|b| <$t>::from_be_bytes(*b)).collect())
+            };
+        }
+        let packed = |p: Packed| {
+            let mut c = Cursor::new(raw, 0);
+            (0..n).map(|_| p.read(&mut c)).collect::<Result<Vec<f64>>>()
+        };
+        Ok(match self {
+            Number::Double(p) => Data::F64(packed(p)?),
+            Number::Float(p) => Data::F32(packed(p)?.into_iter().map(|x| x as f32).collect()),
+            Number::Plain(k) => match k {
+                code::CHAR | code::LEGACY_CHAR => swap!(I8, i8),
+                code::UCHAR => Data::U8(raw.to_vec()),
+                code::BOOL => Data::Bool(raw.iter().map(|&b| u8::from(b != 0)).collect()),
+                code::SHORT => swap!(I16, i16),
+                code::USHORT => swap!(U16, u16),
+                code::INT | code::COUNTER => swap!(I32, i32),
+                code::UINT | code::BITS => swap!(U32, u32),
+                code::LONG | code::LONG64 => swap!(I64, i64),
+                code::ULONG | code::ULONG64 => swap!(U64, u64),
+                code::FLOAT => swap!(F32, f32),
+                _ => swap!(F64, f64),
+            },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_and_many_are_the_same() {
+        let bytes: Vec<u8> = (0..64).map(|i| (i * 37 + 5) as u8).collect();
+        for k in (1..=19).filter(|&k| k != code::CHAR_STAR) {
+            let number = Number::new(k, "").unwrap();
+            let many = number.read_many(&mut Cursor::new(&bytes, 0), 3).unwrap();
+            let mut c = Cursor::new(&bytes, 0);
+            for i in 0..3 {
+                let (one, all) = (number.read(&mut c).unwrap(), many.get(i).unwrap());
+                assert!(one == all || one.as_f64().is_some_and(f64::is_nan), "code {k}: {one:?} {all:?}");
+            }
+            assert_eq!(c.pos(), 3 * number.size());
+            assert!(number.read_many(&mut Cursor::new(&bytes, 0), usize::MAX).is_err());
+        }
+        assert_eq!(Number::new(code::CHAR_STAR, ""), None);
+        assert_eq!(code_of("ULong64_t"), Some(code::ULONG64));
+    }
+}
