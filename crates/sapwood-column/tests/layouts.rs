@@ -18,8 +18,12 @@ fn decode_as(layout: &Layout, data: &[u8], entries: usize, offsets: Option<&[u32
     let decoded = layout.decode(&basket, None);
     // a basket in the tree's header says the same
     if offsets.is_none_or(|o| o.len() == entries) {
-        let embedded =
-            EmbeddedBasket { entries: entries as u32, data: data.to_vec(), offsets: offsets.map(<[u32]>::to_vec) };
+        let embedded = EmbeddedBasket {
+            entries: entries as u32,
+            data: data.to_vec(),
+            offsets: offsets.map(<[u32]>::to_vec),
+            key_len: KEY_LEN,
+        };
         let other = layout.decode_embedded(&embedded);
         assert_eq!(format!("{decoded:?}"), format!("{other:?}"));
     }
@@ -319,7 +323,17 @@ mod objects {
 
     fn class() -> Object {
         let members = vec![("id".to_owned(), number(DType::I16)), ("name".to_owned(), Item::Text)];
-        Object { class: "Hit".to_owned(), version: 1, checksum: 0xabcd, members }
+        Object { class: "Hit".to_owned(), version: 1, checksum: 0xabcd, members, others: vec![] }
+    }
+
+    fn objects(class: Object) -> Item {
+        Item::Headed(Box::new(Item::Records(Box::new(Item::Object(class)))))
+    }
+
+    /// Marks a collection as written member by member, by a ROOT that writes the class version along.
+    fn mark(collection: &mut [u8]) {
+        collection[4] |= 0x40;
+        collection[5] = 9;
     }
 
     fn records(ids: &[i16], offsets: &[i64], names: &[u8]) -> Array {
@@ -347,14 +361,14 @@ mod objects {
 
     #[test]
     fn collections_object_by_object_and_member_by_member() {
-        let item = Item::Objects(Box::new(Item::Object(class())));
+        let item = objects(class());
         let two = [headed(&[0, 5, 1, b'a']), headed(&[0, 6, 0])].concat();
         let by_object = headed(&[&[0, 0, 0, 2], &two[..]].concat());
         let expected = list(&[0, 2], records(&[5, 6], &[0, 1, 1], b"a"));
         assert_eq!(decode(item.clone(), Entries::One, &by_object, &[0]).unwrap(), expected);
         // the mark of member-wise streaming, the class version, the count, then all ids, then all names
         let mut by_member = headed(&[0, 1, 0, 0, 0, 2, 0, 5, 0, 6, 1, b'a', 0]);
-        by_member[4] |= 0x40;
+        mark(&mut by_member);
         assert_eq!(decode(item.clone(), Entries::One, &by_member, &[0]).unwrap(), expected);
         by_member[7] = 9;
         let e = decode(item.clone(), Entries::One, &by_member, &[0]).unwrap_err();
@@ -367,13 +381,15 @@ mod objects {
 
     #[test]
     fn a_base_class_stands_among_the_members() {
-        let base = Object { class: "Base".to_owned(), version: 1, checksum: 0, members: class().members };
+        let base =
+            Object { class: "Base".to_owned(), version: 1, checksum: 0, members: class().members, others: vec![] };
         let members = vec![("Base".to_owned(), Item::Base(base)), ("z".to_owned(), number(DType::I8))];
-        let derived = Object { class: "D".to_owned(), version: 1, checksum: 0, members };
+        let derived = Object { class: "D".to_owned(), version: 1, checksum: 0, members, others: vec![] };
         let row = |z: i8| Array::Record {
             len: 1,
             fields: vec![
-                ("Base".to_owned(), records(&[5], &[0, 1], b"a")),
+                ("id".to_owned(), i16s(&[5])),
+                ("name".to_owned(), text(&[0, 1], b"a")),
                 ("z".to_owned(), Array::Flat(Values::I8(vec![z]))),
             ],
         };
@@ -382,8 +398,8 @@ mod objects {
         assert_eq!(whole, row(9));
         // member by member the base has no header of its own
         let mut by_member = headed(&[0, 1, 0, 0, 0, 1, 0, 5, 1, b'a', 9]);
-        by_member[4] |= 0x40;
-        let item = Item::Objects(Box::new(Item::Object(derived)));
+        mark(&mut by_member);
+        let item = objects(derived);
         assert_eq!(decode(item, Entries::One, &by_member, &[0]).unwrap(), list(&[0, 1], row(9)));
     }
 
