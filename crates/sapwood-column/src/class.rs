@@ -178,7 +178,8 @@ pub(crate) fn element_item(e: &Element, before: &[(String, Item)], cx: &Context)
         return base(e, cx);
     }
     if let Some(number) = number_item(e.code, &e.title) {
-        return Ok(number);
+        // std::array and arrays of packed numbers say by their length alone that they are arrays
+        return Ok(arrays(number, &dims));
     }
     let fixed = e.code > code::OFFSET_L && e.code < code::OFFSET_P;
     if let (true, Some(number)) = (fixed, number_item(e.code - code::OFFSET_L, &e.title)) {
@@ -213,6 +214,10 @@ pub(crate) fn element_item(e: &Element, before: &[(String, Item)], cx: &Context)
         code::STL_P => return headed(e.type_name.trim_end_matches('*'), &dims, e.content, cx),
         other => return unsupported(&format!("members of type code {other}")),
     };
+    // arrays of ROOT's own basic classes have one header
+    if array && matches!(e.code - code::OFFSET_L, code::TSTRING | code::TOBJECT | code::TNAMED) {
+        return Ok(Item::Headed(Box::new(arrays(item, &dims))));
+    }
     Ok(arrays(item, &dims))
 }
 

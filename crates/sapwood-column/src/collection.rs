@@ -12,12 +12,10 @@ use sapwood_span::{Error, Result};
 pub(crate) fn headed(name: &str, dims: &[usize], content: i32, cx: &Context) -> Result<Item> {
     let item = match inside(name, cx, 0) {
         // an enumeration: the file does not describe it, but says how it is written
-        Ok(Item::Sequence(item) | Item::Records(item)) if matches!(*item, Item::Absent(_)) => {
-            match number_item(content, "") {
-                Some(number) => Item::Sequence(Box::new(number)),
-                None => Item::Records(item),
-            }
-        }
+        Ok(Item::Records(item)) if matches!(*item, Item::Enumeration(_)) => match number_item(content, "") {
+            Some(number) => Item::Sequence(Box::new(number)),
+            None => Item::Records(item),
+        },
         other => other?,
     };
     match item {
@@ -59,12 +57,13 @@ fn inside(name: &str, cx: &Context, depth: usize) -> Result<Item> {
     if is_list(outer) {
         let Some(argument) = arguments.first() else { return Err(Error::unsupported(format!("the type {name}"))) };
         return Ok(match inside(argument, cx, depth + 1)? {
-            item @ (Item::Object(_) | Item::Absent(_)) => Item::Records(Box::new(item)),
+            item @ (Item::Object(_) | Item::Absent(_) | Item::Enumeration(_)) => Item::Records(Box::new(item)),
             item => Item::Sequence(Box::new(item)),
         });
     }
     match class_or_absent(name, cx)? {
         Item::Absent(_) if depth == 0 || name.contains('*') => Err(Error::unsupported(format!("the type {name}"))),
+        Item::Absent(class) if !class.contains('<') => Ok(Item::Enumeration(class)),
         item => Ok(item),
     }
 }
@@ -120,7 +119,10 @@ pub(crate) fn is_own(info: &ClassInfo) -> bool {
 /// A class that is a collection by its own account, as ATLAS's `DataVector`: of what its template argument says.
 pub(crate) fn own(info: &ClassInfo, cx: &Context) -> Result<Item> {
     let item = match template(&info.name).and_then(|(_, a)| a.first().copied()) {
-        Some(content) => inside(content, cx, 1)?,
+        Some(content) => match inside(content, cx, 1)? {
+            Item::Enumeration(class) => Item::Absent(class),
+            item => item,
+        },
         None => Item::Absent(format!("{}::value_type", info.name)),
     };
     Ok(Item::Headed(Box::new(Item::Records(Box::new(item)))))

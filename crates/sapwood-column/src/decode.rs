@@ -1,4 +1,6 @@
 use crate::input::Input;
+use crate::lists::Lists;
+use crate::regular::{Shape, fuse};
 use crate::{Array, ColumnType, Item};
 use sapwood_format::tree::{BasketData, EmbeddedBasket};
 use sapwood_span::{Error, Result};
@@ -25,6 +27,8 @@ pub struct Layout {
     pub item: Item,
     /// How many there are in an entry.
     pub entries: Entries,
+    /// The kernel for the usual baskets of collections of numbers.
+    lists: Option<Lists>,
 }
 
 /// A decoded basket.
@@ -54,6 +58,14 @@ struct Raw<'a> {
     origin: usize,
 }
 
+impl Raw<'_> {
+    /// Whether all entries have this size.
+    fn all_of(&self, size: usize) -> bool {
+        self.entries.checked_mul(size) == Some(self.data.len())
+            && self.starts.as_ref().is_none_or(|s| (0..self.entries).all(|i| s.get(i) == i * size))
+    }
+}
+
 impl Starts<'_> {
     fn get(&self, i: usize) -> usize {
         match self {
@@ -67,6 +79,12 @@ impl Starts<'_> {
 }
 
 impl Layout {
+    /// Works out once, for all baskets of a branch, which kernels run over them.
+    pub fn new(item: Item, entries: Entries) -> Self {
+        let lists = if entries == Entries::One { Lists::of(&item) } else { None };
+        Self { item: fuse(item), entries, lists }
+    }
+
     /// The type of the column.
     pub fn column_type(&self) -> ColumnType {
         match self.entries {
@@ -106,6 +124,19 @@ impl Layout {
             Entries::One => {
                 if let Some(size) = self.item.fixed_size() {
                     return self.fixed(raw.data, raw.entries, size, out).map(Decoded::Column);
+                }
+                let mut out = out;
+                if let (Some(lists), Some(Starts::Table { raw: table, key_len })) = (&self.lists, &raw.starts) {
+                    if lists.read(raw.data, table, *key_len, &mut out).is_some() {
+                        return Ok(Decoded::Column(out));
+                    }
+                    out.clear();
+                }
+                if let Some(shape) = self.regular(raw.data)
+                    && raw.all_of(shape.size())
+                {
+                    shape.read(raw.data, &mut out)?;
+                    return Ok(Decoded::Column(out));
                 }
                 self.each(raw, out, |c, out| self.item.read(c, out)).map(Decoded::Column)
             }
@@ -151,6 +182,14 @@ impl Layout {
         }
     }
 
+    /// How all records in these bytes are read at once, if they have one size.
+    fn regular(&self, data: &[u8]) -> Option<&Shape> {
+        match &self.item {
+            Item::Fused(f) => f.fits(data),
+            _ => None,
+        }
+    }
+
     /// Entries of one size: no offsets needed.
     fn fixed(&self, data: &[u8], entries: usize, size: usize, mut out: Array) -> Result<Array> {
         if entries.checked_mul(size) != Some(data.len()) {
@@ -172,7 +211,9 @@ impl Layout {
     }
 
     fn until_end(&self, raw: Raw, out: Array) -> Result<Decoded> {
-        let Some(size) = self.item.fixed_size().filter(|&s| s > 0) else {
+        let shape = self.regular(raw.data);
+        let size = self.item.fixed_size().filter(|&s| s > 0).or(shape.map(Shape::size));
+        let Some(size) = size else {
             if raw.starts.is_none() {
                 return Err(Error::unsupported("entries of items of any size, without offsets"));
             }
@@ -191,7 +232,9 @@ impl Layout {
         }
         let Array::List { mut offsets, content: mut boxed } = out else { return Err(not_a_list()) };
         let content = &mut *boxed;
-        if self.item.plain().is_some() {
+        if let Some(shape) = shape {
+            shape.read(data, content)?;
+        } else if self.item.plain().is_some() {
             reserve(content, data.len());
             self.item.extend_plain(data, data.len() / size, content)?;
         } else {

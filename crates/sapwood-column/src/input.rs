@@ -35,6 +35,12 @@ impl<'a> Input<'a> {
         Self { cursor: Cursor::new(data, origin), mode: Mode::Objects, references: MOST_REFERENCES, depth: 0 }
     }
 
+    /// The next bytes, at most so many, which stay where they are.
+    pub fn ahead(&self, most: usize) -> &'a [u8] {
+        let rest = self.cursor.rest();
+        rest.get(..most).unwrap_or(rest)
+    }
+
     /// The mode for the collection that begins here; what lies inside of it is written object by object again.
     pub fn take_mode(&mut self) -> Mode {
         std::mem::replace(&mut self.mode, Mode::Objects)

@@ -40,10 +40,10 @@ fn from_leaves(tree: &Tree, b: &Branch) -> Result<Layout> {
         } else {
             "its values lie in its sub-branches"
         })),
-        [leaf] if leaf.class == "TLeafC" => Ok(Layout { item: Item::Text, entries: Entries::Text }),
+        [leaf] if leaf.class == "TLeafC" => Ok(Layout::new(Item::Text, Entries::Text)),
         [leaf] => {
             let item = leaf_item(leaf)?;
-            Ok(Layout { item, entries: if leaf.count.is_some() { Entries::UntilEnd } else { Entries::One } })
+            Ok(Layout::new(item, if leaf.count.is_some() { Entries::UntilEnd } else { Entries::One }))
         }
         many => {
             let mut members = Vec::new();
@@ -63,7 +63,7 @@ fn from_leaves(tree: &Tree, b: &Branch) -> Result<Layout> {
                 };
                 members.push((leaf.name.clone(), item));
             }
-            Ok(Layout { item: Item::Members(members), entries: Entries::One })
+            Ok(Layout::new(Item::Members(members), Entries::One))
         }
     }
 }
@@ -109,14 +109,14 @@ fn from_element(tree: &Tree, b: &Branch, cx: &Context) -> Result<Layout> {
     let Some(x) = &b.element else { return Err(Error::corrupt("it says nothing of its class")) };
     if matches!(x.kind, 3 | 4) {
         // the number of items of a split collection
-        return Ok(Layout { item: Item::Number(DType::I32), entries: Entries::One });
+        return Ok(Layout::new(Item::Number(DType::I32), Entries::One));
     }
     if !b.children.is_empty() {
         return Err(Error::unsupported("its values lie in its sub-branches"));
     }
     if x.id < 0 {
         let item = whole(x, cx)?;
-        return Ok(Layout { item, entries: Entries::One });
+        return Ok(Layout::new(item, Entries::One));
     }
     let element = match class_info(x, cx) {
         Some(info) => usize::try_from(x.id).ok().and_then(|id| info.elements.get(id)),
@@ -141,17 +141,17 @@ fn from_element(tree: &Tree, b: &Branch, cx: &Context) -> Result<Layout> {
     };
     let in_collection = matches!(x.kind, 31 | 41);
     Ok(match (item, in_collection) {
-        (Item::Counted(_, item), false) => Layout { item: *item, entries: Entries::FlaggedUntilEnd },
+        (Item::Counted(_, item), false) => Layout::new(*item, Entries::FlaggedUntilEnd),
         (Item::Counted(..), true) => {
             return Err(Error::unsupported("counted arrays that are members of a split collection"));
         }
         (Item::Headed(item), _) if matches!(*item, Item::Times(..)) => match *item {
-            Item::Times(_, item) if !in_collection => Layout { item: *item, entries: Entries::HeadedUntilEnd },
+            Item::Times(_, item) if !in_collection => Layout::new(*item, Entries::HeadedUntilEnd),
             _ => return Err(Error::unsupported("counted objects that are members of a split collection")),
         },
-        (item, false) => Layout { item, entries: Entries::One },
-        (Item::Headed(item), true) => Layout { item: *item, entries: Entries::HeadedUntilEnd },
-        (item, true) => Layout { item: one_dimension(item), entries: Entries::UntilEnd },
+        (item, false) => Layout::new(item, Entries::One),
+        (Item::Headed(item), true) => Layout::new(*item, Entries::HeadedUntilEnd),
+        (item, true) => Layout::new(one_dimension(item), Entries::UntilEnd),
     })
 }
 
@@ -160,7 +160,7 @@ fn from_element(tree: &Tree, b: &Branch, cx: &Context) -> Result<Layout> {
 fn from_object(b: &Branch, cx: &Context) -> Result<Layout> {
     let class = b.element.as_ref().map_or("", |x| x.class_name.as_str());
     let item = class_item(class, cx)?;
-    Ok(Layout { item: Item::Named(Box::new(item)), entries: Entries::One })
+    Ok(Layout::new(Item::Named(Box::new(item)), Entries::One))
 }
 
 /// An array of arrays as one array: what uproot makes of the members of split collections.

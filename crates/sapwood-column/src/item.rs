@@ -1,3 +1,4 @@
+use crate::regular::Fused;
 use crate::{ColumnType, DType, Packed};
 
 /// Collections in collections: deeper is damage or nobody's data.
@@ -50,8 +51,13 @@ pub enum Item {
     Pointer(Vec<(String, Item)>),
     /// The class's name (a length byte, the name, a zero), then the object.
     Named(Box<Item>),
-    /// An object of a class that the file does not describe, since none was ever written.
+    /// An object of a class that the file does not describe, since none was ever written: a record without fields.
     Absent(String),
+    /// A value of a type that the file does not describe, in a collection. Of a class an object can never have been
+    /// written; so it is an enumeration, which is written as a 32-bit integer.
+    Enumeration(String),
+    /// An item whose values have one size most of the time: what [`crate::Layout::new`] makes of classes.
+    Fused(Box<Fused>),
 }
 
 /// What is left out.
@@ -134,6 +140,7 @@ impl Item {
         match self {
             Item::Number(d) | Item::Packed(_, d) => ColumnType::Number(*d),
             Item::Bits => ColumnType::Number(DType::U32),
+            Item::Enumeration(_) => ColumnType::Number(DType::I32),
             Item::Text | Item::LongText => ColumnType::Text,
             Item::Fixed(size, item) => ColumnType::Regular { size: *size, item: Box::new(item.column_type()) },
             Item::Sequence(item)
@@ -142,6 +149,7 @@ impl Item {
             | Item::Times(_, item)
             | Item::Triangle(_, item) => list(item),
             Item::Headed(item) | Item::Named(item) => item.column_type(),
+            Item::Fused(f) => f.item.column_type(),
             Item::Object(o) | Item::Base(o) => record(&o.members),
             Item::Members(m) => record(m),
             Item::Pair(pair) => ColumnType::Record {
@@ -164,6 +172,7 @@ impl Item {
             Item::Fixed(n, item) => item.fixed_size()?.checked_mul(*n),
             Item::Members(m) => m.iter().try_fold(0usize, |sum, (_, i)| sum.checked_add(i.fixed_size()?)),
             Item::Pair(pair) => pair.0.fixed_size()?.checked_add(pair.1.fixed_size()?),
+            Item::Fused(f) => f.item.fixed_size(),
             _ => None,
         }
     }
@@ -173,12 +182,18 @@ impl Item {
         match self {
             Item::Headed(_) | Item::Object(_) | Item::Base(_) => 2,
             Item::Pair(pair) => bare(&pair.0).least_size().saturating_add(bare(&pair.1).least_size()),
-            Item::Sequence(_) | Item::Records(_) | Item::Pointer(_) | Item::LongText | Item::Bits => 4,
+            Item::Sequence(_)
+            | Item::Records(_)
+            | Item::Pointer(_)
+            | Item::LongText
+            | Item::Bits
+            | Item::Enumeration(_) => 4,
             Item::Skip(Skip::TObject) => 10,
             Item::Skip(Skip::Bits) => 4,
             Item::Text | Item::Counted(..) | Item::Named(_) => 1,
             Item::Times(..) | Item::Triangle(..) | Item::Absent(_) => 0,
             Item::Fixed(n, item) => item.least_size().saturating_mul(*n),
+            Item::Fused(f) => f.item.least_size(),
             Item::Members(m) => m.iter().fold(0, |sum, (_, i)| i.least_size().saturating_add(sum)),
             Item::Number(_) | Item::Packed(..) | Item::Skip(_) => self.fixed_size().unwrap_or(0),
         }
@@ -188,12 +203,13 @@ impl Item {
     pub(crate) fn class(&self) -> String {
         match self {
             Item::Object(o) | Item::Base(o) => o.class.clone(),
-            Item::Absent(class) => class.clone(),
+            Item::Absent(class) | Item::Enumeration(class) => class.clone(),
             Item::Fixed(_, item)
             | Item::Sequence(item)
             | Item::Records(item)
             | Item::Headed(item)
             | Item::Named(item) => item.class(),
+            Item::Fused(f) => f.item.class(),
             _ => "a collection".to_owned(),
         }
     }

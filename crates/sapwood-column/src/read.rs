@@ -98,6 +98,14 @@ impl Item {
                 *len += 1;
                 Ok(())
             }
+            (Item::Fused(f), out) => match f.shapes.iter().find(|s| s.fitting(c.ahead(s.size())) == 1) {
+                Some(shape) => shape.read(c.take(shape.size())?, out),
+                None => f.item.read(c, out),
+            },
+            (Item::Enumeration(_), Array::Flat(Values::I32(values))) => {
+                values.push(c.i32()?);
+                Ok(())
+            }
             (Item::Absent(class), _) => Err(Error::unsupported(format!("the file does not describe class {class}"))),
             (item, _) => Err(misfit(item)),
         }
@@ -108,6 +116,17 @@ impl Item {
         if let (Some(_), Some(size)) = (self.plain(), self.fixed_size()) {
             let bytes = n.checked_mul(size).ok_or_else(|| Error::corrupt(format!("{n} items of {size} bytes")))?;
             return self.extend_plain(c.take(bytes)?, n, out);
+        }
+        if let Item::Fused(f) = self {
+            for shape in &f.shapes {
+                let ahead = c.ahead(n.saturating_mul(shape.size()));
+                let fit = shape.fitting(ahead);
+                if fit > 0 {
+                    shape.read(c.take(fit * shape.size())?, out)?;
+                    return f.item.read_many(c, n - fit, out);
+                }
+            }
+            return f.item.read_many(c, n, out);
         }
         // items without any bytes: a count out of a damaged file must not make a loop of them
         if n > c.left().saturating_add(1) && self.fixed_size() == Some(0) {
@@ -180,11 +199,17 @@ impl Item {
 
     /// Reads `n` records member by member: first the first member of all, then the second of all, …
     fn read_by_members(&self, c: &mut Input, n: usize, version: Option<(i16, u32)>, out: &mut Array) -> Result<()> {
-        let Array::Record { len, fields } = out else { return Err(misfit(self)) };
         if n == 0 {
             // then the headers of its members are left out as well
             return Ok(());
         }
+        if let Item::Enumeration(class) = self {
+            return Err(Error::unsupported(format!("the file does not describe class {class}")));
+        }
+        if let Item::Fused(f) = self {
+            return f.item.read_by_members(c, n, version, out);
+        }
+        let Array::Record { len, fields } = out else { return Err(misfit(self)) };
         match self {
             Item::Object(object) => match object.variant(version)? {
                 Variant::Same => by_members(&object.members, c, n, fields)?,

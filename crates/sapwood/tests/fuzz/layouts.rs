@@ -17,9 +17,9 @@ pub fn layout(r: &mut Random) -> Layout {
         3..=4 => Entries::UntilEnd,
         5 => Entries::FlaggedUntilEnd,
         6 => Entries::HeadedUntilEnd,
-        _ => return Layout { item: Item::Text, entries: Entries::Text },
+        _ => return Layout::new(Item::Text, Entries::Text),
     };
-    Layout { item: item(r, 4), entries }
+    Layout::new(item(r, 4), entries)
 }
 
 fn item(r: &mut Random, depth: usize) -> Item {
@@ -53,7 +53,8 @@ fn item(r: &mut Random, depth: usize) -> Item {
         12 => Item::Records(inner(r)),
         13 => Item::Named(inner(r)),
         14 => Item::Pointer((0..1 + r.below(2)).map(|i| (CLASSES[i].to_owned(), item(r, depth - 1))).collect()),
-        15 => Item::Absent("Never".to_owned()),
+        15 if r.below(2) == 0 => Item::Absent("Never".to_owned()),
+        15 => Item::Enumeration("Color".to_owned()),
         _ => Item::Members(members(r, depth)),
     }
 }
