@@ -50,7 +50,7 @@ def leaves(layout, out):
     elif layout.parameter("__array__") in ("string", "bytestring"):
         packed = ak.to_packed(ak.without_parameters(ak.Array(layout)), highlevel=False)
         counts = np.asarray(ak.num(ak.Array(packed), axis=1)).astype("i8")
-        text = np.asarray(packed.content)[: int(counts.sum())].astype("u1")
+        text = np.asarray(packed.content.data)[: int(counts.sum())].astype("u1")
         out.append(("text", digest(counts) + digest(text)))
     elif layout.is_record:
         for content in layout.contents:

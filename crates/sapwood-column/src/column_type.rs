@@ -28,6 +28,11 @@ pub enum ColumnType {
 }
 
 impl ColumnType {
+    /// Whether it is a single number.
+    pub fn is_number(&self) -> bool {
+        matches!(self, ColumnType::Number(_))
+    }
+
     /// A column of this type without entries.
     pub fn empty(&self) -> Array {
         match self {

@@ -1,5 +1,7 @@
+use crate::input::Input;
+use crate::lists::Lists;
+use crate::regular::{Shape, fuse};
 use crate::{Array, ColumnType, Item};
-use sapwood_format::cursor::Cursor;
 use sapwood_format::tree::{BasketData, EmbeddedBasket};
 use sapwood_span::{Error, Result};
 
@@ -25,6 +27,8 @@ pub struct Layout {
     pub item: Item,
     /// How many there are in an entry.
     pub entries: Entries,
+    /// The kernel for the usual baskets of collections of numbers.
+    lists: Option<Lists>,
 }
 
 /// A decoded basket.
@@ -45,6 +49,23 @@ enum Starts<'a> {
     List(&'a [u32]),
 }
 
+/// A basket's values as they lie in the file.
+struct Raw<'a> {
+    data: &'a [u8],
+    entries: usize,
+    starts: Option<Starts<'a>>,
+    /// What ROOT's references count to the first byte of `data`.
+    origin: usize,
+}
+
+impl Raw<'_> {
+    /// Whether all entries have this size.
+    fn all_of(&self, size: usize) -> bool {
+        self.entries.checked_mul(size) == Some(self.data.len())
+            && self.starts.as_ref().is_none_or(|s| (0..self.entries).all(|i| s.get(i) == i * size))
+    }
+}
+
 impl Starts<'_> {
     fn get(&self, i: usize) -> usize {
         match self {
@@ -58,6 +79,12 @@ impl Starts<'_> {
 }
 
 impl Layout {
+    /// Works out once, for all baskets of a branch, which kernels run over them.
+    pub fn new(item: Item, entries: Entries) -> Self {
+        let lists = if entries == Entries::One { Lists::of(&item) } else { None };
+        Self { item: fuse(item), entries, lists }
+    }
+
     /// The type of the column.
     pub fn column_type(&self) -> ColumnType {
         match self.entries {
@@ -74,21 +101,18 @@ impl Layout {
     /// `Corrupt` when its bytes are not what the layout says.
     pub fn decode(&self, basket: &BasketData, spare: Option<Array>) -> Result<Decoded> {
         let starts = basket.offsets.map(|raw| Starts::Table { raw, key_len: basket.key_len });
-        self.decode_parts(basket.data, basket.entries, starts, spare)
+        let raw = Raw { data: basket.data, entries: basket.entries, starts, origin: basket.key_len as usize };
+        self.decode_parts(raw, spare)
     }
 
     /// Decodes a basket that lay in the tree's header.
     pub fn decode_embedded(&self, basket: &EmbeddedBasket) -> Result<Decoded> {
-        self.decode_parts(&basket.data, basket.entries as usize, basket.offsets.as_deref().map(Starts::List), None)
+        let starts = basket.offsets.as_deref().map(Starts::List);
+        let origin = basket.key_len as usize;
+        self.decode_parts(Raw { data: &basket.data, entries: basket.entries as usize, starts, origin }, None)
     }
 
-    fn decode_parts(
-        &self,
-        data: &[u8],
-        entries: usize,
-        starts: Option<Starts>,
-        spare: Option<Array>,
-    ) -> Result<Decoded> {
+    fn decode_parts(&self, raw: Raw, spare: Option<Array>) -> Result<Decoded> {
         let out = match spare {
             Some(mut a) => {
                 a.clear();
@@ -99,16 +123,29 @@ impl Layout {
         match self.entries {
             Entries::One => {
                 if let Some(size) = self.item.fixed_size() {
-                    return self.fixed(data, entries, size, out).map(Decoded::Column);
+                    return self.fixed(raw.data, raw.entries, size, out).map(Decoded::Column);
                 }
-                self.each(data, entries, starts, out, |c, out| self.item.read(c, out)).map(Decoded::Column)
+                let mut out = out;
+                if let (Some(lists), Some(Starts::Table { raw: table, key_len })) = (&self.lists, &raw.starts) {
+                    if lists.read(raw.data, table, *key_len, &mut out).is_some() {
+                        return Ok(Decoded::Column(out));
+                    }
+                    out.clear();
+                }
+                if let Some(shape) = self.regular(raw.data)
+                    && raw.all_of(shape.size())
+                {
+                    shape.read(raw.data, &mut out)?;
+                    return Ok(Decoded::Column(out));
+                }
+                self.each(raw, out, |c, out| self.item.read(c, out)).map(Decoded::Column)
             }
             // without offsets an empty rest is no entry
-            Entries::Text if starts.is_none() => {
-                self.each(data, entries, None, out, |c, out| self.item.read(c, out)).map(Decoded::Column)
+            Entries::Text if raw.starts.is_none() => {
+                self.each(raw, out, |c, out| self.item.read(c, out)).map(Decoded::Column)
             }
             Entries::Text => self
-                .each(data, entries, starts, out, |c, out| match out {
+                .each(raw, out, |c, out| match out {
                     // a string that was never set was written as nothing at all
                     Array::Text { offsets, bytes } if c.left() == 0 => {
                         offsets.push(bytes.len() as i64);
@@ -117,12 +154,12 @@ impl Layout {
                     out => self.item.read(c, out),
                 })
                 .map(Decoded::Column),
-            Entries::UntilEnd => self.until_end(data, entries, starts, out),
-            Entries::FlaggedUntilEnd | Entries::HeadedUntilEnd if starts.is_none() => {
+            Entries::UntilEnd => self.until_end(raw, out),
+            Entries::FlaggedUntilEnd | Entries::HeadedUntilEnd if raw.starts.is_none() => {
                 Err(Error::unsupported("entries of any size whose offsets were left out"))
             }
             Entries::FlaggedUntilEnd => self
-                .each(data, entries, starts, out, |c, out| {
+                .each(raw, out, |c, out| {
                     let Array::List { offsets, content } = out else { return Err(not_a_list()) };
                     if c.left() > 0 && c.u8()? != 0 {
                         self.item.read_all(c, content)?;
@@ -132,20 +169,24 @@ impl Layout {
                 })
                 .map(Decoded::Column),
             Entries::HeadedUntilEnd => self
-                .each(data, entries, starts, out, |c, out| {
+                .each(raw, out, |c, out| {
                     let Array::List { offsets, content } = out else { return Err(not_a_list()) };
                     if c.left() > 0 {
-                        let v = c.version()?;
-                        if v.member_wise {
-                            return Err(Error::unsupported("a collection written member by member in another"));
-                        }
                         let inner = if let Item::Headed(inner) = &self.item { inner } else { &self.item };
-                        inner.read_all(c, content)?;
+                        inner.headed(c, |c| inner.read_all(c, content))?;
                     }
                     offsets.push(content.len() as i64);
                     Ok(())
                 })
                 .map(Decoded::Column),
+        }
+    }
+
+    /// How all records in these bytes are read at once, if they have one size.
+    fn regular(&self, data: &[u8]) -> Option<&Shape> {
+        match &self.item {
+            Item::Fused(f) => f.fits(data),
+            _ => None,
         }
     }
 
@@ -164,18 +205,20 @@ impl Layout {
             reserve(&mut out, data.len());
             self.item.extend_plain(data, entries, &mut out)?;
         } else {
-            self.item.read_many(&mut Cursor::new(data, 0), entries, &mut out)?;
+            self.item.read_many(&mut Input::new(data, 0), entries, &mut out)?;
         }
         Ok(out)
     }
 
-    fn until_end(&self, data: &[u8], entries: usize, starts: Option<Starts>, out: Array) -> Result<Decoded> {
-        let Some(size) = self.item.fixed_size().filter(|&s| s > 0) else {
-            let Some(starts) = starts else {
+    fn until_end(&self, raw: Raw, out: Array) -> Result<Decoded> {
+        let shape = self.regular(raw.data);
+        let size = self.item.fixed_size().filter(|&s| s > 0).or(shape.map(Shape::size));
+        let Some(size) = size else {
+            if raw.starts.is_none() {
                 return Err(Error::unsupported("entries of items of any size, without offsets"));
-            };
+            }
             return self
-                .each(data, entries, Some(starts), out, |c, out| {
+                .each(raw, out, |c, out| {
                     let Array::List { offsets, content } = out else { return Err(not_a_list()) };
                     self.item.read_all(c, content)?;
                     offsets.push(content.len() as i64);
@@ -183,16 +226,19 @@ impl Layout {
                 })
                 .map(Decoded::Column);
         };
+        let Raw { data, entries, starts, .. } = raw;
         if !data.len().is_multiple_of(size) {
             return Err(Error::corrupt(format!("{} bytes of values are not whole items of {size}", data.len())));
         }
         let Array::List { mut offsets, content: mut boxed } = out else { return Err(not_a_list()) };
         let content = &mut *boxed;
-        if self.item.plain().is_some() {
+        if let Some(shape) = shape {
+            shape.read(data, content)?;
+        } else if self.item.plain().is_some() {
             reserve(content, data.len());
             self.item.extend_plain(data, data.len() / size, content)?;
         } else {
-            self.item.read_many(&mut Cursor::new(data, 0), data.len() / size, content)?;
+            self.item.read_many(&mut Input::new(data, 0), data.len() / size, content)?;
         }
         let Some(starts) = starts else { return Ok(Decoded::Uncounted(*boxed)) };
         // the values of one entry end where those of the next begin
@@ -217,14 +263,13 @@ impl Layout {
     /// Entries of any size, one by one.
     fn each(
         &self,
-        data: &[u8],
-        entries: usize,
-        starts: Option<Starts>,
+        raw: Raw,
         mut out: Array,
-        mut read: impl FnMut(&mut Cursor, &mut Array) -> Result<()>,
+        mut read: impl FnMut(&mut Input, &mut Array) -> Result<()>,
     ) -> Result<Array> {
+        let Raw { data, entries, starts, origin } = raw;
         let Some(starts) = starts else {
-            let mut c = Cursor::new(data, 0);
+            let mut c = Input::new(data, origin);
             for i in 0..entries {
                 let before = c.left();
                 read(&mut c, &mut out).map_err(|e| in_entry(e, i))?;
@@ -249,7 +294,7 @@ impl Layout {
                     data.len()
                 )));
             };
-            let mut c = Cursor::new(bytes, 0);
+            let mut c = Input::new(bytes, origin + at);
             read(&mut c, &mut out).map_err(|e| in_entry(e, i))?;
             if c.left() > 0 {
                 return Err(in_entry(Error::corrupt(format!("{} bytes are left over", c.left())), i));

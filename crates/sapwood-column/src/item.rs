@@ -1,14 +1,13 @@
-use crate::{Array, ColumnType, DType, Packed, Values, kernel};
-use sapwood_format::cursor::Cursor;
-use sapwood_span::{Error, Result};
+use crate::regular::Fused;
+use crate::{ColumnType, DType, Packed};
 
 /// Collections in collections: deeper is damage or nobody's data.
 pub(crate) const DEEPEST: usize = 30;
 
-/// The status bit of objects that others refer to.
-const IS_REFERENCED: u32 = 1 << 4;
-
 /// How one value lies in the file.
+///
+/// Most items become one column; a base class becomes as many as it has members, which stand among those of the class
+/// itself; [`Item::Skip`] becomes none.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Item {
     /// A big-endian number.
@@ -21,70 +20,146 @@ pub enum Item {
     Text,
     /// A C string: a four-byte length, then the bytes (`char*` members).
     LongText,
+    /// Bytes that say nothing about the values.
+    Skip(Skip),
     /// `n` items without a length.
     Fixed(usize, Box<Item>),
     /// A four-byte count, then the items: what a collection inside another one looks like.
     Sequence(Box<Item>),
+    /// As a sequence, of records: behind a header that says so, it is written member by member.
+    Records(Box<Item>),
     /// Byte count and version in front of the item.
     Headed(Box<Item>),
-    /// Byte count and version, then a collection of records, either object by object or member by member.
-    Objects(Box<Item>),
     /// Byte count and version in front of named members.
     Object(Object),
     /// A base class: as an object, except that in a collection written member by member its members stand as if they
-    /// were those of the class itself.
+    /// were those of the class itself. Its columns are columns of the class that it is a base of.
     Base(Object),
     /// Named members without anything in front.
     Members(Vec<(String, Item)>),
+    /// A key and its value in a map. Both are given as they lie in a map that is written member by member; object by
+    /// object they have no headers.
+    Pair(Box<(Item, Item)>),
     /// A flag byte, then as many numbers as the member of this number (counted from the first) says.
     Counted(usize, Box<Item>),
     /// As many items as the member of this number says, without anything in front.
     Times(usize, Box<Item>),
+    /// The upper right triangle of a square matrix with as many rows as the member of this number says.
+    Triangle(usize, Box<Item>),
+    /// A pointer to an object of one of these classes (never none): a list of no or one record. With several classes a
+    /// record with a field for each, of which at most one holds a record.
+    Pointer(Vec<(String, Item)>),
+    /// The class's name (a length byte, the name, a zero), then the object.
+    Named(Box<Item>),
+    /// An object of a class that the file does not describe, since none was ever written: a record without fields.
+    Absent(String),
+    /// A value of a type that the file does not describe, in a collection. Of a class an object can never have been
+    /// written; so it is an enumeration, which is written as a 32-bit integer.
+    Enumeration(String),
+    /// An item whose values have one size most of the time: what [`crate::Layout::new`] makes of classes.
+    Fused(Box<Fused>),
 }
 
-/// A class in the version that the file describes.
-#[derive(Clone, Debug, PartialEq)]
+/// What is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Skip {
+    /// So many bytes.
+    Bytes(usize),
+    /// TObject's own words: version, unique id, bits, and a process id for objects that others refer to.
+    TObject,
+    /// TObject's bits, with the process id.
+    Bits,
+}
+
+/// A class in the versions that the file describes.
+#[derive(Clone, Debug, PartialEq, Default)]
 pub struct Object {
     /// Class name.
     pub class: String,
-    /// Class version.
+    /// Class version; -1: any.
     pub version: i32,
     /// Checksum of its members: written in place of the version by classes that have none.
     pub checksum: u32,
-    /// Members, bases first.
+    /// Members, bases first. They are the columns.
     pub members: Vec<(String, Item)>,
+    /// Other versions whose objects may stand in the same branch.
+    pub others: Vec<OtherVersion>,
 }
 
-impl Object {
-    /// Whether bytes of this version follow this description; the checksum is read where no version stands.
-    fn check(&self, version: i16, c: &mut Cursor) -> Result<()> {
-        let fits = if version > 0 { i32::from(version) == self.version } else { c.u32()? == self.checksum };
-        if fits {
-            return Ok(());
+/// A class in a version that is not the one of the columns.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct OtherVersion {
+    /// Class version.
+    pub version: i32,
+    /// Checksum of its members.
+    pub checksum: u32,
+    /// Its members.
+    pub members: Vec<(String, Item)>,
+    /// For each column of its members, which column of the class it goes to.
+    pub places: Vec<Option<usize>>,
+}
+
+/// The name of the field that holds a base class's or a member's column, kept apart from those before it.
+pub(crate) fn columns_of(members: &[(String, Item)]) -> Vec<(String, ColumnType)> {
+    let mut out: Vec<(String, ColumnType)> = Vec::new();
+    for (name, item) in members {
+        match item {
+            Item::Skip(_) => {}
+            Item::Base(base) => {
+                for (inner, t) in columns_of(&base.members) {
+                    // a member that hides one of the base: both are there, the base's under its class's name
+                    let taken = members.iter().any(|(n, i)| *n == inner && i.columns() == 1 && i.is_own_column())
+                        || out.iter().any(|(n, _)| *n == inner);
+                    out.push((if taken { format!("{}::{inner}", base.class) } else { inner }, t));
+                }
+            }
+            item => out.push((name.clone(), item.column_type())),
         }
-        Err(Error::unsupported(format!(
-            "an object of class {} in version {version}, of which the branch says {}",
-            self.class, self.version
-        )))
     }
+    out
 }
 
 impl Item {
+    /// How many columns it makes among the members of a class.
+    pub(crate) fn columns(&self) -> usize {
+        match self {
+            Item::Skip(_) => 0,
+            Item::Base(base) => base.members.iter().map(|(_, i)| i.columns()).sum(),
+            _ => 1,
+        }
+    }
+
+    fn is_own_column(&self) -> bool {
+        !matches!(self, Item::Skip(_) | Item::Base(_))
+    }
+
     /// The type of the column it makes.
     pub fn column_type(&self) -> ColumnType {
         let list = |item: &Item| ColumnType::List { item: Box::new(item.column_type()) };
-        let record = |members: &[(String, Item)]| ColumnType::Record {
-            fields: members.iter().map(|(n, i)| (n.clone(), i.column_type())).collect(),
-        };
+        let record = |members: &[(String, Item)]| ColumnType::Record { fields: columns_of(members) };
         match self {
             Item::Number(d) | Item::Packed(_, d) => ColumnType::Number(*d),
             Item::Bits => ColumnType::Number(DType::U32),
+            Item::Enumeration(_) => ColumnType::Number(DType::I32),
             Item::Text | Item::LongText => ColumnType::Text,
             Item::Fixed(size, item) => ColumnType::Regular { size: *size, item: Box::new(item.column_type()) },
-            Item::Sequence(item) | Item::Objects(item) | Item::Counted(_, item) | Item::Times(_, item) => list(item),
-            Item::Headed(item) => item.column_type(),
+            Item::Sequence(item)
+            | Item::Records(item)
+            | Item::Counted(_, item)
+            | Item::Times(_, item)
+            | Item::Triangle(_, item) => list(item),
+            Item::Headed(item) | Item::Named(item) => item.column_type(),
+            Item::Fused(f) => f.item.column_type(),
             Item::Object(o) | Item::Base(o) => record(&o.members),
             Item::Members(m) => record(m),
+            Item::Pair(pair) => ColumnType::Record {
+                fields: vec![("key".to_owned(), pair.0.column_type()), ("value".to_owned(), pair.1.column_type())],
+            },
+            Item::Pointer(classes) => match classes.as_slice() {
+                [(_, item)] => list(item),
+                many => ColumnType::Record { fields: many.iter().map(|(n, i)| (n.clone(), list(i))).collect() },
+            },
+            Item::Skip(_) | Item::Absent(_) => ColumnType::Record { fields: Vec::new() },
         }
     }
 
@@ -93,9 +168,61 @@ impl Item {
         match self {
             Item::Number(d) => Some(d.size()),
             Item::Packed(p, _) => Some(p.size()),
+            Item::Skip(Skip::Bytes(n)) => Some(*n),
             Item::Fixed(n, item) => item.fixed_size()?.checked_mul(*n),
             Item::Members(m) => m.iter().try_fold(0usize, |sum, (_, i)| sum.checked_add(i.fixed_size()?)),
+            Item::Pair(pair) => pair.0.fixed_size()?.checked_add(pair.1.fixed_size()?),
+            Item::Fused(f) => f.item.fixed_size(),
             _ => None,
+        }
+    }
+
+    /// The least bytes that a value takes: what a count of them is checked against.
+    pub(crate) fn least_size(&self) -> usize {
+        match self {
+            Item::Headed(_) | Item::Object(_) | Item::Base(_) => 2,
+            Item::Pair(pair) => bare(&pair.0).least_size().saturating_add(bare(&pair.1).least_size()),
+            Item::Sequence(_)
+            | Item::Records(_)
+            | Item::Pointer(_)
+            | Item::LongText
+            | Item::Bits
+            | Item::Enumeration(_) => 4,
+            Item::Skip(Skip::TObject) => 10,
+            Item::Skip(Skip::Bits) => 4,
+            Item::Text | Item::Counted(..) | Item::Named(_) => 1,
+            Item::Times(..) | Item::Triangle(..) | Item::Absent(_) => 0,
+            Item::Fixed(n, item) => item.least_size().saturating_mul(*n),
+            Item::Fused(f) => f.item.least_size(),
+            Item::Members(m) => m.iter().fold(0, |sum, (_, i)| i.least_size().saturating_add(sum)),
+            Item::Number(_) | Item::Packed(..) | Item::Skip(_) => self.fixed_size().unwrap_or(0),
+        }
+    }
+
+    /// The class of the objects inside, for messages.
+    pub(crate) fn class(&self) -> String {
+        match self {
+            Item::Object(o) | Item::Base(o) => o.class.clone(),
+            Item::Absent(class) | Item::Enumeration(class) => class.clone(),
+            Item::Fixed(_, item)
+            | Item::Sequence(item)
+            | Item::Records(item)
+            | Item::Headed(item)
+            | Item::Named(item) => item.class(),
+            Item::Fused(f) => f.item.class(),
+            _ => "a collection".to_owned(),
+        }
+    }
+
+    /// Whether it is a record without members.
+    pub(crate) fn is_empty(&self) -> bool {
+        match self {
+            Item::Object(o) | Item::Base(o) => {
+                o.members.iter().all(|(_, i)| matches!(i, Item::Base(_)) && i.is_empty())
+            }
+            Item::Members(m) => m.is_empty(),
+            Item::Absent(_) => true,
+            _ => false,
         }
     }
 
@@ -107,210 +234,12 @@ impl Item {
             _ => None,
         }
     }
-
-    /// Reads one value and appends it.
-    pub(crate) fn read(&self, c: &mut Cursor, out: &mut Array) -> Result<()> {
-        match (self, out) {
-            (Item::Number(d), Array::Flat(values)) => kernel::extend(values, c.take(d.size())?),
-            (Item::Bits, Array::Flat(Values::U32(values))) => {
-                let bits = c.u32()?;
-                if bits & IS_REFERENCED != 0 {
-                    c.u16()?;
-                }
-                values.push(bits);
-                Ok(())
-            }
-            (Item::Packed(p, _), Array::Flat(values)) => {
-                kernel::push_real(values, p.read(c)?);
-                Ok(())
-            }
-            (Item::Text, Array::Text { offsets, bytes }) => {
-                bytes.extend_from_slice(c.string_bytes()?);
-                offsets.push(bytes.len() as i64);
-                Ok(())
-            }
-            (Item::LongText, Array::Text { offsets, bytes }) => {
-                let n = c.count(1)?;
-                bytes.extend_from_slice(c.take(n)?);
-                offsets.push(bytes.len() as i64);
-                Ok(())
-            }
-            (Item::Fixed(n, item), Array::Regular { len, content, .. }) => {
-                item.read_many(c, *n, content)?;
-                *len += 1;
-                Ok(())
-            }
-            (Item::Sequence(item), Array::List { offsets, content }) => {
-                let n = c.count(item.fixed_size().unwrap_or(1).max(1))?;
-                item.read_many(c, n, content)?;
-                offsets.push(content.len() as i64);
-                Ok(())
-            }
-            (Item::Headed(item), out) => {
-                let v = c.version()?;
-                if v.member_wise {
-                    return Err(Error::unsupported("a collection written member by member of this type"));
-                }
-                item.read(c, out)?;
-                c.finish(&v)
-            }
-            (Item::Objects(item), Array::List { offsets, content }) => {
-                let v = c.version()?;
-                read_objects(item, c, v.member_wise, content)?;
-                offsets.push(content.len() as i64);
-                c.finish(&v)
-            }
-            (Item::Object(object) | Item::Base(object), Array::Record { len, fields }) => {
-                let v = c.version()?;
-                object.check(v.number, c)?;
-                read_members(&object.members, c, fields)?;
-                *len += 1;
-                c.finish(&v)
-            }
-            (Item::Members(members), Array::Record { len, fields }) => {
-                read_members(members, c, fields)?;
-                *len += 1;
-                Ok(())
-            }
-            (item, _) => Err(Error::invalid(format!("{item:?} does not go into this column"))),
-        }
-    }
-
-    /// Reads `n` values one after another.
-    pub(crate) fn read_many(&self, c: &mut Cursor, n: usize, out: &mut Array) -> Result<()> {
-        if let (Some(_), Some(size)) = (self.plain(), self.fixed_size()) {
-            let bytes = n.checked_mul(size).ok_or_else(|| Error::corrupt(format!("{n} items of {size} bytes")))?;
-            return self.extend_plain(c.take(bytes)?, n, out);
-        }
-        // items without any bytes: a count out of a damaged file must not make a loop of them
-        if n > c.left().saturating_add(1) && self.fixed_size() == Some(0) {
-            return Err(Error::corrupt(format!("{n} items without bytes")));
-        }
-        let most = c.left();
-        for i in 0..n {
-            let before = c.left();
-            self.read(c, out)?;
-            if c.left() == before && i > most {
-                return Err(Error::corrupt(format!("{n} items without bytes")));
-            }
-        }
-        Ok(())
-    }
-
-    /// Reads values until the bytes end; returns when there is none left.
-    pub(crate) fn read_all(&self, c: &mut Cursor, out: &mut Array) -> Result<()> {
-        while c.left() > 0 {
-            let before = c.left();
-            self.read(c, out)?;
-            if c.left() == before {
-                return Err(Error::corrupt(format!("{before} bytes of an entry belong to items without bytes")));
-            }
-        }
-        Ok(())
-    }
-
-    /// Appends `n` values that are nothing but numbers.
-    pub(crate) fn extend_plain(&self, data: &[u8], n: usize, out: &mut Array) -> Result<()> {
-        match (self, out) {
-            (Item::Number(_), Array::Flat(values)) => kernel::extend(values, data),
-            (Item::Fixed(size, item), Array::Regular { len, content, .. }) => {
-                *len = len.saturating_add(n);
-                item.extend_plain(data, n.saturating_mul(*size), content)
-            }
-            (item, _) => Err(Error::invalid(format!("{item:?} is not made of plain numbers"))),
-        }
-    }
 }
 
-fn read_members(members: &[(String, Item)], c: &mut Cursor, fields: &mut [(String, Array)]) -> Result<()> {
-    for (i, (_, member)) in members.iter().enumerate() {
-        let (done, rest) = fields.split_at_mut(i.min(fields.len()));
-        let Some((_, out)) = rest.first_mut() else { return Err(Error::invalid("members go into fields")) };
-        match member {
-            Item::Counted(by, item) => {
-                let n = last_count(done, *by)?;
-                let there = c.u8()? != 0;
-                read_list(item, c, if there { n } else { 0 }, out)?;
-            }
-            Item::Times(by, item) => read_list(item, c, last_count(done, *by)?, out)?,
-            item => item.read(c, out)?,
-        }
+/// A key or a value as it lies in a map that is written object by object: without a header.
+pub(crate) fn bare(item: &Item) -> &Item {
+    match item {
+        Item::Headed(inner) => inner,
+        item => item,
     }
-    Ok(())
-}
-
-fn read_list(item: &Item, c: &mut Cursor, n: usize, out: &mut Array) -> Result<()> {
-    let Array::List { offsets, content } = out else {
-        return Err(Error::invalid("a counted array goes into a list"));
-    };
-    if n.saturating_mul(item.fixed_size().unwrap_or(1)) > c.left() {
-        return Err(Error::corrupt(format!("{n} items announced, but {} bytes are left", c.left())));
-    }
-    item.read_many(c, n, content)?;
-    offsets.push(content.len() as i64);
-    Ok(())
-}
-
-/// The counter's value in the record that is being read.
-fn last_count(done: &[(String, Array)], by: usize) -> Result<usize> {
-    match done.get(by) {
-        Some((_, Array::Flat(values))) if !values.is_empty() => {
-            Ok(values.get_f64(values.len() - 1).map_or(0, |x| if x > 0.0 { x as usize } else { 0 }))
-        }
-        _ => Err(Error::corrupt("an array stands in front of its counter")),
-    }
-}
-
-fn read_objects(item: &Item, c: &mut Cursor, member_wise: bool, out: &mut Array) -> Result<()> {
-    if !member_wise {
-        let n = c.count(item.fixed_size().map_or(1, |s| s.min(1)))?;
-        return item.read_many(c, n, out);
-    }
-    let version = c.i16()?;
-    let members = match item {
-        Item::Object(object) => {
-            object.check(version, c)?;
-            &object.members
-        }
-        // a map's pairs: they have a checksum, but no description is needed to know them
-        Item::Members(members) => {
-            if version <= 0 {
-                c.u32()?;
-            }
-            members
-        }
-        _ => return Err(Error::unsupported("a collection written member by member of this type")),
-    };
-    let n = c.count(usize::from(!members.is_empty()))?;
-    read_by_members(members, c, n, out)
-}
-
-/// Reads `n` records member by member: first the first member of all, then the second of all, …
-fn read_by_members(members: &[(String, Item)], c: &mut Cursor, n: usize, out: &mut Array) -> Result<()> {
-    let Array::Record { len, fields } = out else {
-        return Err(Error::invalid("objects go into records"));
-    };
-    for ((name, member), (_, field)) in members.iter().zip(fields.iter_mut()) {
-        match member {
-            Item::Counted(..) | Item::Times(..) => {
-                return Err(Error::unsupported(format!("the counted array {name} of a collection written by members")));
-            }
-            // collections inside have one header for all items
-            Item::Headed(inner) => {
-                let v = c.version()?;
-                if v.member_wise {
-                    return Err(Error::unsupported(format!("the member {name} written by members within members")));
-                }
-                inner.read_many(c, n, field)?;
-                c.finish(&v)?;
-            }
-            Item::Base(object) => read_by_members(&object.members, c, n, field)?,
-            Item::Objects(_) => {
-                return Err(Error::unsupported(format!("the member {name}: objects within objects by members")));
-            }
-            other => other.read_many(c, n, field)?,
-        }
-    }
-    *len += n;
-    Ok(())
 }

@@ -38,6 +38,39 @@ pub(crate) fn extend(out: &mut Values, data: &[u8]) -> Result<()> {
     Ok(())
 }
 
+/// Appends the numbers at one place of each record: `count` of them, from byte `at` on, of records of `stride` bytes.
+pub(crate) fn gather(out: &mut Values, data: &[u8], stride: usize, at: usize, count: usize) {
+    macro_rules! strided {
+        ($out:expr, $n:literal, $from:expr) => {{
+            $out.reserve(data.len() / stride * count);
+            if count == 1 {
+                $out.extend(data.chunks_exact(stride).map(|r| match r.get(at..).and_then(|r| r.first_chunk::<$n>()) {
+                    Some(b) => $from(*b),
+                    None => $from([0; $n]), // never: lanes lie within their records
+                }));
+            } else {
+                for record in data.chunks_exact(stride) {
+                    let numbers = record.get(at..at + count * $n).unwrap_or_default();
+                    $out.extend(numbers.as_chunks::<$n>().0.iter().map(|b| $from(*b)));
+                }
+            }
+        }};
+    }
+    match out {
+        Values::Bool(v) => strided!(v, 1, |[b]: [u8; 1]| u8::from(b != 0)),
+        Values::U8(v) => strided!(v, 1, u8::from_be_bytes),
+        Values::I8(v) => strided!(v, 1, i8::from_be_bytes),
+        Values::I16(v) => strided!(v, 2, i16::from_be_bytes),
+        Values::U16(v) => strided!(v, 2, u16::from_be_bytes),
+        Values::I32(v) => strided!(v, 4, i32::from_be_bytes),
+        Values::U32(v) => strided!(v, 4, u32::from_be_bytes),
+        Values::I64(v) => strided!(v, 8, i64::from_be_bytes),
+        Values::U64(v) => strided!(v, 8, u64::from_be_bytes),
+        Values::F32(v) => strided!(v, 4, f32::from_be_bytes),
+        Values::F64(v) => strided!(v, 8, f64::from_be_bytes),
+    }
+}
+
 /// Appends one number given as a double: for packed types.
 pub(crate) fn push_real(out: &mut Values, x: f64) {
     match out {

@@ -5,12 +5,21 @@
 //! for lists of numbers. No I/O, no threads: bytes in, columns out.
 
 mod array;
+mod class;
+mod collection;
 mod column_type;
 mod decode;
+mod evolve;
+mod input;
 mod interpret;
 mod item;
 mod kernel;
+mod known;
+mod lists;
 mod memory;
+mod names;
+mod read;
+mod regular;
 mod type_name;
 mod values;
 
@@ -18,7 +27,8 @@ pub use array::Array;
 pub use column_type::ColumnType;
 pub use decode::{Decoded, Entries, Layout, attach_counts};
 pub use interpret::interpret;
-pub use item::{Item, Object};
+pub use item::{Item, Object, OtherVersion, Skip};
+pub use regular::Fused;
 pub use sapwood_format::Packed;
 pub use type_name::type_name;
 pub use values::{DType, Values};

@@ -82,7 +82,7 @@ fn type_names_nested_without_end_and_without_sense() {
         ">><<",
         "vector<int*>",
         "vector<vector<float>",
-        "pair<int,int>",
+        "pair<int>",
         "vector<é>",
         "",
     ] {

@@ -18,8 +18,12 @@ fn decode_as(layout: &Layout, data: &[u8], entries: usize, offsets: Option<&[u32
     let decoded = layout.decode(&basket, None);
     // a basket in the tree's header says the same
     if offsets.is_none_or(|o| o.len() == entries) {
-        let embedded =
-            EmbeddedBasket { entries: entries as u32, data: data.to_vec(), offsets: offsets.map(<[u32]>::to_vec) };
+        let embedded = EmbeddedBasket {
+            entries: entries as u32,
+            data: data.to_vec(),
+            offsets: offsets.map(<[u32]>::to_vec),
+            key_len: KEY_LEN,
+        };
         let other = layout.decode_embedded(&embedded);
         assert_eq!(format!("{decoded:?}"), format!("{other:?}"));
     }
@@ -27,7 +31,7 @@ fn decode_as(layout: &Layout, data: &[u8], entries: usize, offsets: Option<&[u32
 }
 
 fn decode(item: Item, entries: Entries, data: &[u8], offsets: &[u32]) -> Result<Array> {
-    match decode_as(&Layout { item, entries }, data, offsets.len(), Some(offsets))? {
+    match decode_as(&Layout::new(item, entries), data, offsets.len(), Some(offsets))? {
         Decoded::Column(a) => {
             assert_eq!(a.len(), offsets.len());
             Ok(a)
@@ -71,7 +75,7 @@ mod numbers {
     fn each_type_in_its_own_order_of_bytes() {
         let data: Vec<u8> = vec![0, 1, 2, 3, 250, 251, 252, 253];
         let flat = |d: DType| {
-            let layout = Layout { item: number(d), entries: Entries::One };
+            let layout = Layout::new(number(d), Entries::One);
             match decode_as(&layout, &data, 8 / d.size(), None).unwrap() {
                 Decoded::Column(Array::Flat(v)) => v,
                 other => panic!("{other:?}"),
@@ -92,7 +96,7 @@ mod numbers {
 
     #[test]
     fn a_basket_of_another_size_is_refused() {
-        let layout = Layout { item: number(DType::F32), entries: Entries::One };
+        let layout = Layout::new(number(DType::F32), Entries::One);
         for (bytes, entries) in [(13, 3), (11, 3), (0, 1), (4, 0), (12, u32::MAX as usize)] {
             let why = corrupt(decode_as(&layout, &vec![0; bytes], entries, None));
             assert_eq!(why, format!("{entries} entries of 4 bytes in a basket with {bytes} bytes of values"));
@@ -102,7 +106,7 @@ mod numbers {
     #[test]
     fn arrays_of_arrays() {
         let item = Item::Fixed(2, Box::new(Item::Fixed(3, Box::new(number(DType::I8)))));
-        let layout = Layout { item, entries: Entries::One };
+        let layout = Layout::new(item, Entries::One);
         assert_eq!(layout.column_type().to_string(), "2 * 3 * int8");
         let data: Vec<u8> = (0..12).collect();
         let inner = Array::Regular { size: 3, len: 4, content: Box::new(Array::Flat(Values::I8((0..12).collect()))) };
@@ -113,11 +117,11 @@ mod numbers {
     #[test]
     fn packed_numbers() {
         let range = Item::Packed(Packed::Range { low: -1.0, factor: 2.0 }, DType::F64);
-        let layout = Layout { item: range, entries: Entries::One };
+        let layout = Layout::new(range, Entries::One);
         let got = decode_as(&layout, &[0, 0, 0, 0, 0, 0, 0, 5], 2, None).unwrap();
         assert_eq!(got, Decoded::Column(Array::Flat(Values::F64(vec![-1.0, 1.5]))));
         let short = Item::Packed(Packed::Truncated { bits: 12 }, DType::F32);
-        let layout = Layout { item: Item::Fixed(2, Box::new(short)), entries: Entries::One };
+        let layout = Layout::new(Item::Fixed(2, Box::new(short)), Entries::One);
         let got = decode_as(&layout, &[127, 0, 0, 128, 0x28, 0], 1, None).unwrap();
         let content = Box::new(Array::Flat(Values::F32(vec![1.0, -3.0])));
         assert_eq!(got, Decoded::Column(Array::Regular { size: 2, len: 1, content }));
@@ -167,7 +171,7 @@ mod jagged {
 
     #[test]
     fn a_memory_handed_back_is_used_and_what_was_in_it_gone() {
-        let layout = Layout { item: number(DType::I16), entries: Entries::UntilEnd };
+        let layout = Layout::new(number(DType::I16), Entries::UntilEnd);
         let offsets = table(&[0, 2]);
         let basket = BasketData { entries: 2, data: &DATA[..4], offsets: Some(&offsets), key_len: KEY_LEN };
         let old = list(&[0, 1, 2, 3], i16s(&[7, 8, 9]));
@@ -178,7 +182,7 @@ mod jagged {
 
     #[test]
     fn left_out_offsets_follow_from_the_counter() {
-        let layout = Layout { item: number(DType::I16), entries: Entries::UntilEnd };
+        let layout = Layout::new(number(DType::I16), Entries::UntilEnd);
         let Decoded::Uncounted(items) = decode_as(&layout, &DATA, 3, None).unwrap() else { panic!("not counted") };
         let counts = |n: &[i32]| Array::Flat(Values::I32(n.to_vec()));
         let counted = attach_counts(items.clone(), &counts(&[1, 0, 3])).unwrap();
@@ -195,11 +199,11 @@ mod jagged {
     #[test]
     fn items_of_any_size_need_their_offsets() {
         for entries in [Entries::UntilEnd, Entries::FlaggedUntilEnd, Entries::HeadedUntilEnd] {
-            let layout = Layout { item: Item::Text, entries };
+            let layout = Layout::new(Item::Text, entries);
             let e = decode_as(&layout, &DATA, 2, None).unwrap_err();
             assert_eq!(e.kind(), ErrorKind::Unsupported, "{:?}: {e}", layout.entries);
         }
-        let layout = Layout { item: number(DType::I8), entries: Entries::FlaggedUntilEnd };
+        let layout = Layout::new(number(DType::I8), Entries::FlaggedUntilEnd);
         let e = decode_as(&layout, &[1, 5, 6], 2, None).unwrap_err();
         assert_eq!(e.kind(), ErrorKind::Unsupported, "which entry holds 5 and 6 nobody knows");
     }
@@ -224,7 +228,7 @@ mod one_by_one {
         let data = [2, b'a', b'b', 0, 1, b'c'];
         let got = decode(Item::Text, Entries::Text, &data, &[0, 3, 4, 4]).unwrap();
         assert_eq!(got, text(&[0, 2, 2, 2, 3], b"abc"), "one that was never set takes no byte at all");
-        let layout = Layout { item: Item::Text, entries: Entries::Text };
+        let layout = Layout::new(Item::Text, Entries::Text);
         let without = decode_as(&layout, &data, 3, None).unwrap();
         assert_eq!(without, Decoded::Column(text(&[0, 2, 2, 3], b"abc")));
         // more entries than bytes, and fewer
@@ -319,7 +323,17 @@ mod objects {
 
     fn class() -> Object {
         let members = vec![("id".to_owned(), number(DType::I16)), ("name".to_owned(), Item::Text)];
-        Object { class: "Hit".to_owned(), version: 1, checksum: 0xabcd, members }
+        Object { class: "Hit".to_owned(), version: 1, checksum: 0xabcd, members, others: vec![] }
+    }
+
+    fn objects(class: Object) -> Item {
+        Item::Headed(Box::new(Item::Records(Box::new(Item::Object(class)))))
+    }
+
+    /// Marks a collection as written member by member, by a ROOT that writes the class version along.
+    fn mark(collection: &mut [u8]) {
+        collection[4] |= 0x40;
+        collection[5] = 9;
     }
 
     fn records(ids: &[i16], offsets: &[i64], names: &[u8]) -> Array {
@@ -347,14 +361,14 @@ mod objects {
 
     #[test]
     fn collections_object_by_object_and_member_by_member() {
-        let item = Item::Objects(Box::new(Item::Object(class())));
+        let item = objects(class());
         let two = [headed(&[0, 5, 1, b'a']), headed(&[0, 6, 0])].concat();
         let by_object = headed(&[&[0, 0, 0, 2], &two[..]].concat());
         let expected = list(&[0, 2], records(&[5, 6], &[0, 1, 1], b"a"));
         assert_eq!(decode(item.clone(), Entries::One, &by_object, &[0]).unwrap(), expected);
         // the mark of member-wise streaming, the class version, the count, then all ids, then all names
         let mut by_member = headed(&[0, 1, 0, 0, 0, 2, 0, 5, 0, 6, 1, b'a', 0]);
-        by_member[4] |= 0x40;
+        mark(&mut by_member);
         assert_eq!(decode(item.clone(), Entries::One, &by_member, &[0]).unwrap(), expected);
         by_member[7] = 9;
         let e = decode(item.clone(), Entries::One, &by_member, &[0]).unwrap_err();
@@ -367,13 +381,15 @@ mod objects {
 
     #[test]
     fn a_base_class_stands_among_the_members() {
-        let base = Object { class: "Base".to_owned(), version: 1, checksum: 0, members: class().members };
+        let base =
+            Object { class: "Base".to_owned(), version: 1, checksum: 0, members: class().members, others: vec![] };
         let members = vec![("Base".to_owned(), Item::Base(base)), ("z".to_owned(), number(DType::I8))];
-        let derived = Object { class: "D".to_owned(), version: 1, checksum: 0, members };
+        let derived = Object { class: "D".to_owned(), version: 1, checksum: 0, members, others: vec![] };
         let row = |z: i8| Array::Record {
             len: 1,
             fields: vec![
-                ("Base".to_owned(), records(&[5], &[0, 1], b"a")),
+                ("id".to_owned(), i16s(&[5])),
+                ("name".to_owned(), text(&[0, 1], b"a")),
                 ("z".to_owned(), Array::Flat(Values::I8(vec![z]))),
             ],
         };
@@ -382,8 +398,8 @@ mod objects {
         assert_eq!(whole, row(9));
         // member by member the base has no header of its own
         let mut by_member = headed(&[0, 1, 0, 0, 0, 1, 0, 5, 1, b'a', 9]);
-        by_member[4] |= 0x40;
-        let item = Item::Objects(Box::new(Item::Object(derived)));
+        mark(&mut by_member);
+        let item = objects(derived);
         assert_eq!(decode(item, Entries::One, &by_member, &[0]).unwrap(), list(&[0, 1], row(9)));
     }
 
@@ -409,7 +425,7 @@ mod objects {
     #[test]
     fn several_leaves_in_one_branch() {
         let item = Item::Members(vec![("a".to_owned(), number(DType::I16)), ("b".to_owned(), number(DType::I8))]);
-        let layout = Layout { item, entries: Entries::One };
+        let layout = Layout::new(item, Entries::One);
         assert_eq!(layout.column_type().to_string(), "{a: int16, b: int8}");
         let got = decode_as(&layout, &[0, 1, 2, 0, 3, 4], 2, None).unwrap();
         let fields = vec![("a".to_owned(), i16s(&[1, 3])), ("b".to_owned(), Array::Flat(Values::I8(vec![2, 4])))];

@@ -44,6 +44,11 @@ impl<'a> Cursor<'a> {
         self.data.len() - self.pos
     }
 
+    /// The bytes that are left.
+    pub fn rest(&self) -> &'a [u8] {
+        self.data.get(self.pos..).unwrap_or_default()
+    }
+
     /// Goes to a position within the slice (its end included).
     pub fn seek(&mut self, pos: usize) -> Result<()> {
         if pos > self.data.len() {

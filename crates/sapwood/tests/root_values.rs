@@ -9,6 +9,9 @@ use serde_json::{Value, json};
 /// Branches that this version refuses, with a word of the reason.
 const REFUSED: &[(&str, &str, &str)] = &[];
 
+/// Branches of which the JSON tells some members only: not those whose values ROOT itself makes up.
+const IN_PART: &[(&str, &str)] = &[("types.root", "whole")];
+
 /// The entry `i` of a column in the form the JSON has it.
 fn value(a: &Array, i: usize) -> Value {
     match a {
@@ -61,14 +64,32 @@ fn compare(file: &str) {
     for (name, expected) in said["branches"].as_object().unwrap() {
         let refused = REFUSED.iter().find(|(f, n, _)| *f == file && n == name);
         match (read(&tree, name), refused) {
-            (Ok(values), None) if same(&values, expected) => {}
-            (Ok(values), None) => wrong.push(format!("{name}: read {values}\n   ROOT: {expected}")),
+            (Ok(mut values), None) => {
+                if IN_PART.contains(&(file, name.as_str())) {
+                    leave_out(&mut values, expected);
+                }
+                if !same(&values, expected) {
+                    let lines = values.as_array().into_iter().flatten().zip(expected.as_array().into_iter().flatten());
+                    let entry = lines.enumerate().find(|(_, (a, b))| !same(a, b));
+                    wrong.push(format!("{name}: the first entry that differs, read and said by ROOT: {entry:?}"));
+                }
+            }
             (Ok(_), Some(_)) => wrong.push(format!("{name} is read now: take it from the list of refused branches")),
             (Err(e), Some((_, _, why))) if e.kind() == ErrorKind::Unsupported && e.to_string().contains(why) => {}
             (Err(e), _) => wrong.push(format!("{name}: {e}")),
         }
     }
     assert!(wrong.is_empty(), "{file}:\n{}", wrong.join("\n"));
+}
+
+/// Takes the members that were not expected out of a list of records.
+fn leave_out(values: &mut Value, expected: &Value) {
+    for (record, expected) in values.as_array_mut().into_iter().flatten().zip(expected.as_array().into_iter().flatten())
+    {
+        if let (Value::Object(record), Value::Object(expected)) = (record, expected) {
+            record.retain(|name, _| expected.contains_key(name));
+        }
+    }
 }
 
 fn read(tree: &Tree, name: &str) -> sapwood::Result<Value> {
@@ -91,6 +112,11 @@ fn members_of_a_split_object() {
 #[test]
 fn an_object_in_one_branch() {
     compare("whole.root");
+}
+
+#[test]
+fn a_branch_for_each_type() {
+    compare("types.root");
 }
 
 #[test]

@@ -24,6 +24,8 @@ pub struct EmbeddedBasket {
     pub data: Vec<u8>,
     /// Where each entry begins in `data`, when entries differ in size.
     pub offsets: Option<Vec<u32>>,
+    /// Length of the label that stands in front of `data`: ROOT's references count from the label's beginning.
+    pub key_len: u32,
 }
 
 /// A basket's values, inflated, and where its entries begin.
@@ -157,7 +159,7 @@ pub(super) fn read_embedded(c: &mut Cursor) -> Result<Option<EmbeddedBasket>> {
             *x = x.saturating_sub(head.key_len);
         }
     }
-    Ok(Some(EmbeddedBasket { entries: head.entries, data: data.to_vec(), offsets }))
+    Ok(Some(EmbeddedBasket { entries: head.entries, data: data.to_vec(), offsets, key_len: head.key_len }))
 }
 
 /// The key of a basket in a header may have no length yet: it was never written.

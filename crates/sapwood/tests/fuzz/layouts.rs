@@ -1,12 +1,15 @@
 //! Layouts at random: what a damaged description could ask for.
 
 use crate::random::Random;
-use sapwood_column::{DType, Entries, Item, Layout, Object, Packed};
+use sapwood_column::{DType, Entries, Item, Layout, Object, OtherVersion, Packed, Skip};
 
 const TYPES: &[DType] = &crate::common::ALL_TYPES;
 
 /// Extents: the usual ones, and what damage makes of them.
 const SIZES: &[usize] = &[0, 1, 2, 3, 100, 1 << 31, usize::MAX];
+
+/// Classes that pointers may lead to.
+const CLASSES: &[&str] = &["C", "D"];
 
 pub fn layout(r: &mut Random) -> Layout {
     let entries = match r.below(8) {
@@ -14,14 +17,14 @@ pub fn layout(r: &mut Random) -> Layout {
         3..=4 => Entries::UntilEnd,
         5 => Entries::FlaggedUntilEnd,
         6 => Entries::HeadedUntilEnd,
-        _ => return Layout { item: Item::Text, entries: Entries::Text },
+        _ => return Layout::new(Item::Text, Entries::Text),
     };
-    Layout { item: item(r, 4), entries }
+    Layout::new(item(r, 4), entries)
 }
 
 fn item(r: &mut Random, depth: usize) -> Item {
     let inner = |r: &mut Random| Box::new(item(r, depth.saturating_sub(1)));
-    match r.below(if depth == 0 { 5 } else { 14 }) {
+    match r.below(if depth == 0 { 5 } else { 18 }) {
         0 => Item::Number(*r.pick(TYPES)),
         1 => match r.below(3) {
             0 => Item::Packed(Packed::Float, DType::F64),
@@ -39,29 +42,50 @@ fn item(r: &mut Random, depth: usize) -> Item {
         }
         6 | 7 => Item::Sequence(inner(r)),
         8 => Item::Headed(inner(r)),
-        9 => Item::Objects(Box::new(match r.below(3) {
+        9 => Item::Headed(Box::new(Item::Records(Box::new(match r.below(4) {
             0 => Item::Members(members(r, depth)),
             1 => item(r, depth - 1),
+            2 => Item::Pair(Box::new((item(r, depth - 1), item(r, depth - 1)))),
             _ => Item::Object(object(r, depth)),
-        })),
+        })))),
         10 => Item::Object(object(r, depth)),
         11 => Item::Base(object(r, depth)),
+        12 => Item::Records(inner(r)),
+        13 => Item::Named(inner(r)),
+        14 => Item::Pointer((0..1 + r.below(2)).map(|i| (CLASSES[i].to_owned(), item(r, depth - 1))).collect()),
+        15 if r.below(2) == 0 => Item::Absent("Never".to_owned()),
+        15 => Item::Enumeration("Color".to_owned()),
         _ => Item::Members(members(r, depth)),
     }
 }
 
 fn object(r: &mut Random, depth: usize) -> Object {
-    let version = r.below(3) as i32;
-    Object { class: "C".to_owned(), version, checksum: r.below(2) as u32, members: members(r, depth) }
+    let version = r.below(4) as i32 - 1;
+    let others = (0..r.below(2)).map(|_| OtherVersion {
+        version: r.below(3) as i32,
+        checksum: r.below(2) as u32,
+        members: members(r, depth),
+        places: (0..r.below(3)).map(|_| Some(r.below(3)).filter(|&p| p < 2)).collect(),
+    });
+    let others = others.collect();
+    Object { class: "C".to_owned(), version, checksum: r.below(2) as u32, members: members(r, depth), others }
 }
 
 fn members(r: &mut Random, depth: usize) -> Vec<(String, Item)> {
     let mut out: Vec<(String, Item)> = Vec::new();
     for i in 0..r.below(4) {
         let by = r.below(i + 1);
-        let next = match r.below(5) {
+        let next = match r.below(8) {
             0 if i > 0 => Item::Counted(by, Box::new(item(r, 0))),
             1 if i > 0 => Item::Times(by, Box::new(item(r, 0))),
+            2 if i > 0 => Item::Triangle(by, Box::new(item(r, 0))),
+            3 => Item::Skip(*r.pick(&[
+                Skip::Bytes(0),
+                Skip::Bytes(3),
+                Skip::Bytes(usize::MAX),
+                Skip::TObject,
+                Skip::Bits,
+            ])),
             _ => item(r, depth - 1),
         };
         out.push((format!("m{i}"), next));

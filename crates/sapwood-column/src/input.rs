@@ -1,0 +1,92 @@
+//! The bytes of one entry, and what has to be remembered while they are read.
+
+use sapwood_format::cursor::Cursor;
+use sapwood_span::{Error, Result};
+use std::ops::{Deref, DerefMut};
+
+/// References to objects that were read before: an entry of real data has far fewer, and following them must not take
+/// more time than the bytes are worth.
+const MOST_REFERENCES: u32 = 1 << 16;
+
+/// Objects within objects within objects: deeper is damage (or a chain of references that bites its own tail).
+const DEEPEST_OBJECTS: u32 = 60;
+
+/// How the collection behind a header was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Object by object.
+    Objects,
+    /// Member by member: the class version, and the checksum where a class has no version.
+    Members(Option<(i16, u32)>),
+}
+
+/// A cursor over one entry (or a whole basket of entries without pointers), with the mode that the last header set.
+pub(crate) struct Input<'a> {
+    cursor: Cursor<'a>,
+    /// Set by a header for the collection right behind it, which takes it.
+    pub mode: Mode,
+    references: u32,
+    depth: u32,
+}
+
+impl<'a> Input<'a> {
+    /// The bytes of an entry; `origin` is what ROOT's references count to the first of them.
+    pub fn new(data: &'a [u8], origin: usize) -> Self {
+        Self { cursor: Cursor::new(data, origin), mode: Mode::Objects, references: MOST_REFERENCES, depth: 0 }
+    }
+
+    /// The next bytes, at most so many, which stay where they are.
+    pub fn ahead(&self, most: usize) -> &'a [u8] {
+        let rest = self.cursor.rest();
+        rest.get(..most).unwrap_or(rest)
+    }
+
+    /// The mode for the collection that begins here; what lies inside of it is written object by object again.
+    pub fn take_mode(&mut self) -> Mode {
+        std::mem::replace(&mut self.mode, Mode::Objects)
+    }
+
+    /// Reads an object that lies elsewhere in the entry, and comes back.
+    pub fn at<T>(&mut self, reference: u64, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let here = self.pos();
+        // references count from the origin, and two more (ROOT's kMapOffset)
+        let origin = self.reference() - here as u64;
+        let there = reference.checked_sub(origin + 2).and_then(|p| usize::try_from(p).ok()).filter(|&p| p < here);
+        let Some(there) = there else {
+            return Err(Error::corrupt(format!("a pointer leads to position {reference}, which is not in its entry")));
+        };
+        self.references = self
+            .references
+            .checked_sub(1)
+            .ok_or_else(|| Error::corrupt("more pointers to earlier objects than an entry can have"))?;
+        self.seek(there)?;
+        let value = self.nested(read)?;
+        self.seek(here)?;
+        Ok(value)
+    }
+
+    /// Reads one level deeper.
+    pub fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.depth += 1;
+        if self.depth > DEEPEST_OBJECTS {
+            return Err(Error::corrupt("objects that point to each other without end"));
+        }
+        let value = read(self)?;
+        self.depth -= 1;
+        Ok(value)
+    }
+}
+
+impl<'a> Deref for Input<'a> {
+    type Target = Cursor<'a>;
+
+    fn deref(&self) -> &Cursor<'a> {
+        &self.cursor
+    }
+}
+
+impl DerefMut for Input<'_> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.cursor
+    }
+}

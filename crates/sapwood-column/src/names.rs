@@ -1,0 +1,99 @@
+//! C++ type names: what they are made of.
+
+/// A C++ type name without `const`, `std::` and blanks around it.
+pub(crate) fn bare(name: &str) -> &str {
+    let n = name.trim();
+    let n = n.strip_prefix("const ").unwrap_or(n).trim();
+    n.strip_prefix("std::").unwrap_or(n)
+}
+
+/// Divides `vector<float>` into `vector` and its arguments, at the outermost commas.
+pub(crate) fn template(name: &str) -> Option<(&str, Vec<&str>)> {
+    let name = bare(name);
+    let open = name.find('<')?;
+    let inside = name[open + 1..].trim_end().strip_suffix('>')?;
+    let mut parts = Vec::new();
+    let (mut depth, mut from) = (0usize, 0);
+    for (i, c) in inside.char_indices() {
+        match c {
+            '<' | '(' => depth += 1,
+            '>' | ')' => depth = depth.checked_sub(1)?,
+            ',' if depth == 0 => {
+                parts.push(inside[from..i].trim());
+                from = i + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(inside[from..].trim());
+    Some((name[..open].trim(), parts))
+}
+
+pub(crate) fn is_list(name: &str) -> bool {
+    matches!(
+        name,
+        "vector"
+            | "list"
+            | "deque"
+            | "forward_list"
+            | "set"
+            | "multiset"
+            | "unordered_set"
+            | "unordered_multiset"
+            | "ROOT::VecOps::RVec"
+            | "RVec"
+    )
+}
+
+pub(crate) fn is_map(name: &str) -> bool {
+    matches!(name, "map" | "multimap" | "unordered_map" | "unordered_multimap")
+}
+
+pub(crate) fn is_collection(name: &str) -> bool {
+    template(name).is_some_and(|(t, _)| is_list(t) || is_map(t) || t == "bitset")
+}
+
+/// The name without any blanks and `std::`: two spellings of one type are the same.
+pub(crate) fn plain(name: &str) -> String {
+    name.replace("std::", "").split_whitespace().collect()
+}
+
+/// The class behind a pointer: `const Track*` is one to `Track`.
+pub(crate) fn pointee(name: &str) -> Option<&str> {
+    if let Some(("unique_ptr" | "shared_ptr", arguments)) = template(name) {
+        return arguments.first().copied();
+    }
+    let name = bare(name);
+    let name = name.strip_suffix("const").unwrap_or(name).trim_end();
+    let inner = name.strip_suffix('*')?.trim_end();
+    (!inner.ends_with('*')).then_some(inner)
+}
+
+/// Whether it can be the name of a class: letters, digits and what templates need.
+pub(crate) fn is_class(name: &str) -> bool {
+    let name = name.trim();
+    let known =
+        |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | ':' | '<' | '>' | ',' | ' ' | '*' | '-' | '(' | ')');
+    let balanced = name.matches('<').count() == name.matches('>').count();
+    balanced && name.chars().all(known) && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn templates() {
+        assert_eq!(template("map<int,vector<float> >"), Some(("map", vec!["int", "vector<float>"])));
+        assert_eq!(template("std::vector<std::string>"), Some(("vector", vec!["std::string"])));
+        assert_eq!(template("float"), None);
+    }
+
+    #[test]
+    fn pointers() {
+        assert_eq!(pointee("const Track*"), Some("Track"));
+        assert_eq!(pointee("unique_ptr<Track>"), Some("Track"));
+        assert_eq!(pointee("Track**"), None);
+        assert_eq!(pointee("Track"), None);
+    }
+}

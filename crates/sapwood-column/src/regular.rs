@@ -1,0 +1,266 @@
+//! Records of one size: their members are gathered one after another, each in one pass over all records.
+//!
+//! Most classes are such: numbers behind headers that are always the same. What a class's bytes must be for that (byte
+//! counts, versions, no process id behind TObject's bits) is worked out once per branch as a flat list of checks and
+//! lanes. Where a record is not as expected, the general reader takes over.
+
+use crate::item::{Skip, bare};
+use crate::{Array, DType, Item, Object, Packed, Values, kernel};
+use sapwood_format::cursor::Cursor;
+use sapwood_span::{Error, Result};
+
+/// Larger records gain nothing.
+const MOST_BYTES: usize = 1 << 16;
+
+/// The mark of a byte count.
+const BYTE_COUNT: u32 = 0x4000_0000;
+
+/// The status bit of objects that others refer to: two more bytes follow it.
+const IS_REFERENCED: u32 = 1 << 4;
+
+/// An item, and how a run of it is read when all its records have one size.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fused {
+    /// What it is.
+    pub item: Item,
+    /// The ways in which its records can be regular: with class versions, with checksums instead.
+    pub(crate) shapes: Vec<Shape>,
+}
+
+/// A record of one size.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Shape {
+    size: usize,
+    checks: Vec<Check>,
+    lanes: Vec<Lane>,
+}
+
+/// Bytes that must be as they are.
+#[derive(Clone, Debug, PartialEq)]
+struct Check {
+    at: usize,
+    /// 2 or 4 bytes.
+    wide: bool,
+    mask: u32,
+    want: u32,
+}
+
+/// A member: `count` numbers in each record.
+#[derive(Clone, Debug, PartialEq)]
+struct Lane {
+    at: usize,
+    number: Number,
+    count: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Number {
+    Plain(DType),
+    Packed(Packed),
+}
+
+/// Replaces the records of one size within an item by [`Item::Fused`].
+pub(crate) fn fuse(item: Item) -> Item {
+    let boxed = |item: Box<Item>| Box::new(fuse(*item));
+    let all = |members: Vec<(String, Item)>| members.into_iter().map(|(n, i)| (n, fuse(i))).collect();
+    let object = |o: Object| Object { members: all(o.members), ..o };
+    let item = match item {
+        Item::Fixed(n, item) => Item::Fixed(n, boxed(item)),
+        Item::Sequence(item) => Item::Sequence(boxed(item)),
+        Item::Records(item) => Item::Records(boxed(item)),
+        Item::Headed(item) => Item::Headed(boxed(item)),
+        Item::Named(item) => Item::Named(boxed(item)),
+        Item::Counted(by, item) => Item::Counted(by, boxed(item)),
+        Item::Times(by, item) => Item::Times(by, boxed(item)),
+        Item::Triangle(by, item) => Item::Triangle(by, boxed(item)),
+        Item::Object(o) => Item::Object(object(o)),
+        Item::Base(o) => Item::Base(object(o)),
+        Item::Members(m) => Item::Members(all(m)),
+        Item::Pair(pair) => Item::Pair(Box::new((fuse(pair.0), fuse(pair.1)))),
+        Item::Pointer(classes) => Item::Pointer(all(classes)),
+        item => item,
+    };
+    if !matches!(item, Item::Object(_) | Item::Members(_) | Item::Pair(_)) {
+        return item;
+    }
+    let mut shapes: Vec<Shape> = Vec::new();
+    for by_checksum in [false, true] {
+        shapes.extend(Shape::of(&item, by_checksum).filter(|s| !shapes.contains(s)));
+    }
+    if shapes.is_empty() { item } else { Item::Fused(Box::new(Fused { item, shapes })) }
+}
+
+impl Fused {
+    /// Bytes of a record, if all records that fill these bytes are regular; they are then read by [`Fused::read`].
+    pub(crate) fn fits(&self, data: &[u8]) -> Option<&Shape> {
+        self.shapes.iter().find(|s| data.len().is_multiple_of(s.size) && s.fitting(data) == data.len() / s.size)
+    }
+}
+
+impl Shape {
+    fn of(item: &Item, by_checksum: bool) -> Option<Self> {
+        let mut shape = Shape { size: 0, checks: Vec::new(), lanes: Vec::new() };
+        shape.add(item, by_checksum)?;
+        (shape.size > 0 && !shape.lanes.is_empty()).then_some(shape)
+    }
+
+    /// Adds an item behind what is there; none when its size or its bytes differ from value to value.
+    fn add(&mut self, item: &Item, by_checksum: bool) -> Option<()> {
+        match item {
+            Item::Number(d) => self.lane(Number::Plain(*d), 1, d.size()),
+            Item::Packed(p, _) => self.lane(Number::Packed(*p), 1, p.size()),
+            Item::Bits => {
+                self.check(self.size, true, IS_REFERENCED, 0);
+                self.lane(Number::Plain(DType::U32), 1, 4)
+            }
+            Item::Fixed(..) => {
+                let (number, count, size) = fixed(item)?;
+                self.lane(number, count, size.checked_mul(count)?)
+            }
+            Item::Skip(Skip::Bytes(n)) => self.grow(*n),
+            Item::Skip(Skip::Bits) => {
+                self.check(self.size, true, IS_REFERENCED, 0);
+                self.grow(4)
+            }
+            Item::Skip(Skip::TObject) => {
+                self.check(self.size, false, BYTE_COUNT >> 16, 0);
+                self.check(self.size + 6, true, IS_REFERENCED, 0);
+                self.grow(10)
+            }
+            Item::Members(m) => m.iter().try_for_each(|(_, i)| self.add(i, by_checksum)),
+            Item::Pair(pair) => {
+                self.add(bare(&pair.0), by_checksum)?;
+                self.add(bare(&pair.1), by_checksum)
+            }
+            Item::Object(o) | Item::Base(o) => self.object(o, by_checksum),
+            Item::Fused(f) => self.add(&f.item, by_checksum),
+            _ => None,
+        }
+    }
+
+    fn object(&mut self, o: &Object, by_checksum: bool) -> Option<()> {
+        let start = self.size;
+        self.grow(6)?;
+        if by_checksum {
+            self.check(start + 4, false, 0xffff, 0);
+            self.check(start + 6, true, u32::MAX, o.checksum);
+            self.grow(4)?;
+        } else {
+            let version = u16::try_from(o.version).ok().filter(|v| (1..0x4000).contains(v))?;
+            self.check(start + 4, false, 0xffff, u32::from(version));
+        }
+        o.members.iter().try_for_each(|(_, i)| self.add(i, by_checksum))?;
+        let count = u32::try_from(self.size - start - 4).ok()?;
+        self.check(start, true, u32::MAX, BYTE_COUNT | count);
+        Some(())
+    }
+
+    fn lane(&mut self, number: Number, count: usize, bytes: usize) -> Option<()> {
+        self.lanes.push(Lane { at: self.size, number, count });
+        self.grow(bytes)
+    }
+
+    fn check(&mut self, at: usize, wide: bool, mask: u32, want: u32) {
+        self.checks.push(Check { at, wide, mask, want });
+    }
+
+    fn grow(&mut self, bytes: usize) -> Option<()> {
+        self.size = self.size.checked_add(bytes).filter(|&s| s <= MOST_BYTES)?;
+        Some(())
+    }
+
+    /// Bytes of a record.
+    pub(crate) fn size(&self) -> usize {
+        self.size
+    }
+
+    /// How many records at the beginning of the bytes are regular.
+    pub(crate) fn fitting(&self, data: &[u8]) -> usize {
+        let mut fit = data.len() / self.size;
+        for check in &self.checks {
+            let end = fit * self.size;
+            let records = data.get(..end).unwrap_or_default().chunks_exact(self.size);
+            fit = records.take_while(|r| check.holds(r)).count();
+        }
+        fit
+    }
+
+    /// Appends the records that these bytes are, all of which are regular.
+    pub(crate) fn read(&self, data: &[u8], out: &mut Array) -> Result<()> {
+        let mut lanes = self.lanes.iter();
+        self.fill(data, data.len() / self.size, &mut lanes, out)
+    }
+
+    fn fill(&self, data: &[u8], n: usize, lanes: &mut std::slice::Iter<Lane>, out: &mut Array) -> Result<()> {
+        match out {
+            Array::Record { len, fields } => {
+                *len += n;
+                fields.iter_mut().try_for_each(|(_, field)| self.fill(data, n, lanes, field))
+            }
+            out => {
+                let lane = lanes.next().ok_or_else(misfit)?;
+                lane.fill(data, self.size, n, 1, out)
+            }
+        }
+    }
+}
+
+impl Check {
+    #[inline]
+    fn holds(&self, record: &[u8]) -> bool {
+        let found = if self.wide {
+            record.get(self.at..self.at + 4).map(|b| u32::from_be_bytes([b[0], b[1], b[2], b[3]]))
+        } else {
+            record.get(self.at..self.at + 2).map(|b| u32::from(u16::from_be_bytes([b[0], b[1]])))
+        };
+        found.is_some_and(|x| x & self.mask == self.want)
+    }
+}
+
+impl Lane {
+    fn fill(&self, data: &[u8], stride: usize, n: usize, inner: usize, out: &mut Array) -> Result<()> {
+        match out {
+            Array::Regular { size, len, content } => {
+                *len += n.saturating_mul(inner);
+                let inner = inner.saturating_mul(*size);
+                self.fill(data, stride, n, inner, content)
+            }
+            Array::Flat(values) if inner == self.count => match self.number {
+                Number::Plain(d) if d == values.dtype() => {
+                    kernel::gather(values, data, stride, self.at, self.count);
+                    Ok(())
+                }
+                Number::Packed(p) => self.unpack(p, data, stride, values),
+                Number::Plain(_) => Err(misfit()),
+            },
+            _ => Err(misfit()),
+        }
+    }
+
+    fn unpack(&self, packed: Packed, data: &[u8], stride: usize, values: &mut Values) -> Result<()> {
+        for record in data.chunks_exact(stride) {
+            let mut c = Cursor::new(record.get(self.at..).unwrap_or_default(), 0);
+            for _ in 0..self.count {
+                kernel::push_real(values, packed.read(&mut c)?);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The number at the bottom of arrays of fixed extents, how many there are, and the bytes of one.
+fn fixed(item: &Item) -> Option<(Number, usize, usize)> {
+    match item {
+        Item::Fixed(n, inner) => {
+            let (number, count, size) = fixed(inner)?;
+            Some((number, count.checked_mul(*n).filter(|&n| n > 0)?, size))
+        }
+        Item::Number(d) => Some((Number::Plain(*d), 1, d.size())),
+        Item::Packed(p, _) => Some((Number::Packed(*p), 1, p.size())),
+        _ => None,
+    }
+}
+
+fn misfit() -> Error {
+    Error::invalid("regular records do not go into this column")
+}
