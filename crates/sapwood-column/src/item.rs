@@ -282,7 +282,8 @@ fn read_objects(item: &Item, c: &mut Cursor, member_wise: bool, out: &mut Array)
         _ => return Err(Error::unsupported("a collection written member by member of this type")),
     };
     let n = c.count(usize::from(!members.is_empty()))?;
-    read_by_members(members, c, n, out)
+    // of no items there are no members, not even the headers of collections among them
+    if n == 0 { Ok(()) } else { read_by_members(members, c, n, out) }
 }
 
 /// Reads `n` records member by member: first the first member of all, then the second of all, …

@@ -38,7 +38,8 @@ pub struct BranchSpec {
     pub basket_bytes: Option<u32>,
     /// Whether classes, collections of classes and maps get a branch for each member, as in ROOT at split level 99.
     pub split: bool,
-    /// Whether collections of classes that are not split are written member by member, as ROOT does, or object by object.
+    /// Whether collections of classes that are not split are written member by member, as ROOT does, or object by object,
+    /// as uproot can read them.
     pub member_wise: bool,
 }
 
@@ -52,7 +53,7 @@ impl BranchSpec {
             compression: None,
             basket_bytes: None,
             split: true,
-            member_wise: true,
+            member_wise: false,
         }
     }
 
@@ -99,9 +100,9 @@ impl BranchSpec {
         self
     }
 
-    /// The same in one branch, collections object by object.
-    pub fn object_wise(mut self) -> Self {
-        (self.split, self.member_wise) = (false, false);
+    /// The same in one branch, collections of classes member by member.
+    pub fn member_wise(mut self) -> Self {
+        (self.split, self.member_wise) = (false, true);
         self
     }
 }

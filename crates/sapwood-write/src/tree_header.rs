@@ -36,6 +36,8 @@ struct Writer<'a> {
     children: Vec<Vec<usize>>,
     /// References of the leaves written so far, by branch.
     leaves: Vec<Option<u32>>,
+    /// References of the branches begun so far.
+    begun: Vec<u32>,
 }
 
 /// The payload of a tree's key: `TTree` version 20, with `TBranch` 13, `TBranchElement` 10 and `TLeaf` 2.
@@ -46,8 +48,8 @@ pub(crate) fn payload(tree: &TreeFacts<'_>, branches: &[Branch], tables: &[Table
             above.push(i);
         }
     }
-    let (entries, leaves) = (tree.progress.entries, vec![None; branches.len()]);
-    let mut w = Writer { b: ObjectBuffer::new(key_len), branches, tables, entries, children, leaves };
+    let (entries, leaves, begun) = (tree.progress.entries, vec![None; branches.len()], vec![0; branches.len()]);
+    let mut w = Writer { b: ObjectBuffer::new(key_len), branches, tables, entries, children, leaves, begun };
     let whole = w.b.begin(20);
     w.b.named(MUST_CLEANUP, tree.name, tree.title);
     w.members(tree)?;
@@ -134,7 +136,10 @@ impl Writer<'_> {
         let (Some(branch), Some(table)) = (self.branches.get(i), self.tables.get(i)) else { return Ok(()) };
         let column = &branch.column;
         let class = if column.element.is_some() { "TBranchElement" } else { "TBranch" };
-        let (object, _) = self.b.begin_object(class);
+        let (object, reference) = self.b.begin_object(class);
+        if let Some(place) = self.begun.get_mut(i) {
+            *place = reference;
+        }
         let element = column.element.as_ref().map(|facts| (self.b.begin(10), facts));
         let body = self.b.begin(13);
         let bits = match &column.element {
@@ -169,11 +174,8 @@ impl Writer<'_> {
         }
         self.b.end(list);
         let list = self.b.begin_array(usize::from(column.leaf.is_some()));
-        if let Some(leaf) = &column.leaf {
-            let reference = self.leaf(leaf, branch.largest);
-            if let Some(place) = self.leaves.get_mut(i) {
-                *place = Some(reference);
-            }
+        if column.leaf.is_some() {
+            self.leaf_of(i);
         }
         self.b.end(list);
         // Every basket is in the file: so many empty places, and one for the next, as ROOT leaves them.
@@ -187,7 +189,8 @@ impl Writer<'_> {
         self.b.string("");
         self.b.end(body);
         if let Some((mark, facts)) = element {
-            self.element(facts, branch.largest);
+            let counter = column.leaf.as_ref().and_then(|l| l.count);
+            self.element(facts, branch.largest, counter);
             self.b.end(mark);
         }
         self.b.end(object);
@@ -195,7 +198,8 @@ impl Writer<'_> {
     }
 
     /// What a `TBranchElement` has beyond a `TBranch`.
-    fn element(&mut self, facts: &ElementFacts, largest: i64) {
+    fn element(&mut self, facts: &ElementFacts, largest: i64, counter: Option<usize>) {
+        let counter = counter.and_then(|i| self.begun.get(i).copied()).unwrap_or(0);
         let b = &mut self.b;
         b.string(&facts.class);
         b.string(&facts.parent);
@@ -206,16 +210,30 @@ impl Writer<'_> {
         b.i32(facts.kind);
         b.i32(facts.streamer_type);
         b.i32(if facts.kind == 4 { largest as i32 } else { 0 });
-        // The branches that count are found by name: fBranchCount and fBranchCount2 stay empty.
-        b.u32(0);
+        // fBranchCount, and fBranchCount2, which only arrays within collections have
+        b.u32(counter);
         b.u32(0);
     }
 
-    /// Writes a leaf; its reference.
-    fn leaf(&mut self, leaf: &Leaf, largest: i64) -> u32 {
-        let count = leaf.count.and_then(|i| self.leaves.get(i).copied().flatten()).unwrap_or(0);
+    /// Points to the leaf of a branch: writes it where it is met first, be it within another leaf that it counts.
+    fn leaf_of(&mut self, i: usize) {
+        if let Some(reference) = self.leaves.get(i).copied().flatten() {
+            self.b.u32(reference);
+            return;
+        }
+        let Some(branch) = self.branches.get(i) else { return };
+        match &branch.column.leaf {
+            Some(leaf) => self.leaf(i, leaf, branch.largest),
+            None => self.b.u32(0),
+        }
+    }
+
+    fn leaf(&mut self, i: usize, leaf: &Leaf, largest: i64) {
+        let (object, reference) = self.b.begin_object(leaf.class);
+        if let Some(place) = self.leaves.get_mut(i) {
+            *place = Some(reference);
+        }
         let b = &mut self.b;
-        let (object, reference) = b.begin_object(leaf.class);
         let body = b.begin(1);
         let base = b.begin(2);
         b.named(0, &leaf.name, &leaf.title);
@@ -224,7 +242,11 @@ impl Writer<'_> {
         b.i32(0);
         b.u8(u8::from(leaf.range));
         b.u8(u8::from(leaf.unsigned));
-        b.u32(count);
+        match leaf.count {
+            Some(counter) => self.leaf_of(counter),
+            None => b.u32(0),
+        }
+        let b = &mut self.b;
         b.end(base);
         match leaf.element {
             Some((id, ty)) => {
@@ -240,7 +262,6 @@ impl Writer<'_> {
         }
         b.end(body);
         b.end(object);
-        reference
     }
 }
 
