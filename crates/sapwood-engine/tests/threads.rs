@@ -20,7 +20,12 @@ fn helpers() -> usize {
 fn no_thread_outlives_its_scan() {
     let path = std::env::temp_dir().join(format!("sapwood-threads-{}.root", std::process::id()));
     let mut file = FileWriter::create(&path, Compression::default()).unwrap();
-    let layout = TreeOptions { cluster: Cluster::Entries(1000), basket_bytes: 8000, compression: None };
+    let layout = TreeOptions {
+        cluster: Cluster::Entries(1000),
+        basket_bytes: 8000,
+        optimize_baskets: false,
+        ..TreeOptions::default()
+    };
     let mut tree = file.tree("t", "", &[BranchSpec::scalar("x", DType::U64)], layout).unwrap();
     // more than a scan would do without helpers
     let column = Array::Flat(Values::U64((0..100_000u64).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect()));

@@ -72,8 +72,14 @@ pub struct Element {
     pub type_name: String,
     /// Version of a base class.
     pub base_version: i32,
+    /// The five extents as they are written: a base class has its checksum in the second.
+    pub max_index: [i32; 5],
     /// Member that holds the length of a counted array.
     pub count_name: String,
+    /// Class that has this member.
+    pub count_class: String,
+    /// Version of that class.
+    pub count_version: i32,
     /// Which collection (ROOT's ESTLtype).
     pub stl: i32,
     /// Code of what a collection holds.
@@ -98,6 +104,7 @@ pub struct ClassInfo {
 pub struct Streamers {
     classes: Vec<Arc<ClassInfo>>,
     by_name: HashMap<String, Vec<usize>>,
+    rules: Vec<String>,
 }
 
 impl Streamers {
@@ -114,8 +121,9 @@ impl Streamers {
                 Pointed::Object { class, end: Some(end), .. } => {
                     if class == "TStreamerInfo" {
                         out.add(read_info(&mut c)?);
+                    } else if class == "TList" {
+                        out.rules.extend(read_rules(&mut c).unwrap_or_default());
                     }
-                    // other items are rules for reading old data: text for the C++ interpreter
                     c.seek(end)?;
                 }
                 Pointed::Object { class, .. } => {
@@ -158,6 +166,11 @@ impl Streamers {
         self.by_name.get(class).into_iter().flatten().map(|&i| &self.classes[i])
     }
 
+    /// Rules for reading old data: text for the C++ interpreter, kept for whoever writes the file again.
+    pub fn rules(&self) -> &[String] {
+        &self.rules
+    }
+
     /// All classes.
     pub fn classes(&self) -> &[Arc<ClassInfo>] {
         &self.classes
@@ -184,6 +197,28 @@ fn read_info(c: &mut Cursor) -> Result<ClassInfo> {
     Ok(ClassInfo { name, version, checksum, elements })
 }
 
+/// The rules for reading old data, a TList of TObjStrings.
+fn read_rules(c: &mut Cursor) -> Result<Vec<String>> {
+    c.version()?;
+    read_base_object(c)?;
+    c.string()?;
+    let n = c.count(1)?;
+    let mut rules = Vec::new();
+    for _ in 0..n {
+        if let Pointed::Object { class, end: Some(end), .. } = read_pointer(c)? {
+            if class == "TObjString" {
+                c.version()?;
+                read_base_object(c)?;
+                rules.push(c.string()?);
+            }
+            c.seek(end)?;
+        }
+        let option = usize::from(c.u8()?);
+        c.skip(option)?;
+    }
+    Ok(rules)
+}
+
 /// Reads a TNamed: name and title.
 pub(crate) fn read_named(c: &mut Cursor) -> Result<(String, String)> {
     let v = c.version()?;
@@ -205,15 +240,18 @@ fn read_element(c: &mut Cursor, kind: String) -> Result<Element> {
     let dims = c.i32()?;
     let stored = if v.number == 1 { c.count(4)?.min(64) } else { 5 };
     let extents = (0..stored).map(|_| c.i32()).collect::<Result<Vec<_>>>()?;
+    for (place, n) in e.max_index.iter_mut().zip(&extents) {
+        *place = *n;
+    }
     e.dims = extents.into_iter().take(usize::try_from(dims).unwrap_or(0)).collect();
     e.type_name = c.string()?;
     c.finish(&v)?;
     match e.kind.as_str() {
         "TStreamerBase" if outer.number >= 2 => e.base_version = c.i32()?,
         "TStreamerBasicPointer" | "TStreamerLoop" => {
-            c.i32()?;
+            e.count_version = c.i32()?;
             e.count_name = c.string()?;
-            c.string()?;
+            e.count_class = c.string()?;
         }
         "TStreamerSTL" | "TStreamerSTLstring" => {
             e.stl = c.i32()?;

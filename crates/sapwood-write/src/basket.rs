@@ -1,51 +1,56 @@
-use crate::batch::{Batch, largest};
-use crate::file::Core;
-use crate::key::{self, Key};
-use crate::layout::{Pending, Sizes, offset_table};
-use crate::schema::{Column, Shape};
+use crate::column::{Column, Data};
+use crate::core::{Basket, Core};
+use crate::feed::Piece;
+use crate::layout::{Limit, Pending, Sizes, offset_table};
+use crate::serial::big_endian;
 use sapwood_codec::Compression;
-use sapwood_span::{Result, Span};
-
-/// What a basket's key says beyond other keys: version, buffer size, entry size, entries, end of data, flag.
-const BASKET_EXTRA: usize = 2 + 4 * 4 + 1;
+use sapwood_span::Result;
+use std::sync::Arc;
 
 /// Entries that a basket's offset table has room for at first (`TTree::fDefaultEntryOffsetLen`).
-pub(crate) const OFFSETS_AT_FIRST: i32 = 1000;
+pub(crate) const OFFSETS_AT_FIRST: u32 = 1000;
 
-/// A basket in the file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Written {
-    pub(crate) span: Span,
-    pub(crate) first_entry: u64,
-}
-
-/// A branch while it is written: the basket that fills, and those in the file.
+/// A branch while it is written: the basket that fills.
 pub(crate) struct Branch {
     pub(crate) column: Column,
-    pub(crate) baskets: Vec<Written>,
-    /// Entries in the baskets of the file.
-    pub(crate) written: u64,
-    /// Bytes of the baskets in the file before compression, keys included.
-    pub(crate) total_bytes: u64,
-    /// The same as they lie in the file.
-    pub(crate) zip_bytes: u64,
-    /// The largest count so far, for counters.
+    /// Bytes of the buffer beyond which a basket is written.
+    pub(crate) basket_bytes: u32,
+    pub(crate) compression: Compression,
+    /// ROOT's guess of how many entries a basket will have (`fEntryOffsetLen`); 0 without offsets.
+    pub(crate) offsets_len: u32,
+    /// The largest count so far, for branches that count.
     pub(crate) largest: i64,
+    /// Entries in baskets that are written or on their way.
+    pub(crate) submitted: u64,
+    key_len: usize,
+    name: Arc<str>,
     data: Vec<u8>,
-    /// Where each entry begins in `data`; only for jagged columns.
+    /// Where each entry begins in `data`; only for entries of any size.
     starts: Vec<u32>,
     entries: u64,
 }
 
+/// What baskets of all branches of a tree have in common.
+#[derive(Clone)]
+pub(crate) struct Home {
+    /// The tree's number among the core's tables.
+    pub(crate) tree: usize,
+    pub(crate) name: Arc<str>,
+    /// Where its directory begins.
+    pub(crate) parent: u64,
+}
+
 impl Branch {
-    pub(crate) fn new(column: Column) -> Self {
+    pub(crate) fn new(column: Column, tree: &str, basket_bytes: u32, compression: Compression) -> Self {
         Self {
-            column,
-            baskets: Vec::new(),
-            written: 0,
-            total_bytes: 0,
-            zip_bytes: 0,
+            basket_bytes: column.basket_bytes.unwrap_or(basket_bytes),
+            compression: column.compression.unwrap_or(compression),
+            offsets_len: if matches!(column.data, Data::Fixed(_)) { 0 } else { OFFSETS_AT_FIRST },
             largest: 0,
+            submitted: 0,
+            key_len: Basket::key_len(&column.name, tree),
+            name: column.name.as_str().into(),
+            column,
             data: Vec::new(),
             starts: Vec::new(),
             entries: 0,
@@ -57,87 +62,84 @@ impl Branch {
         Pending { entries: self.entries, bytes: self.data.len() as u64 }
     }
 
+    /// What it may hold.
+    pub(crate) fn limit(&self) -> Limit {
+        Limit { buffer: u64::from(self.basket_bytes), key: self.key_len as u64 }
+    }
+
     /// Notes what a batch tells about the whole branch.
-    pub(crate) fn survey(&mut self, batch: &Batch<'_>) {
-        if self.column.counts {
-            self.largest = self.largest.max(largest(batch));
+    pub(crate) fn survey(&mut self, piece: &Piece<'_>) {
+        if self.column.counts() {
+            let most = match &*piece.values {
+                sapwood_column::Values::I32(v) => v.iter().copied().max().map_or(0, i64::from),
+                sapwood_column::Values::U32(v) => v.iter().copied().max().map_or(0, i64::from),
+                _ => 0,
+            };
+            self.largest = self.largest.max(most);
         }
     }
 
     /// Adds entries `from` to `to` of the batch to the basket that fills.
-    pub(crate) fn append(&mut self, batch: &Batch<'_>, from: usize, to: usize) {
-        if let Sizes::Jagged(offsets, item) = batch.sizes() {
-            let first = offsets.get(from).copied().unwrap_or(0);
-            let base = self.data.len() as u64;
-            let entries = offsets.get(from..to).unwrap_or_default();
-            self.starts.extend(entries.iter().map(|o| (base + (o - first).max(0) as u64 * item) as u32));
+    pub(crate) fn append(&mut self, core: &Core, piece: &Piece<'_>, from: usize, to: usize) {
+        if self.data.capacity() == 0 && to > from {
+            self.data = core.pool.buffer();
         }
-        batch.append_to(from, to, &mut self.data);
+        if let Sizes::Jagged(offsets, unit) = piece.sizes() {
+            let base = self.data.len() as u64;
+            let first = offsets.get(from).copied().unwrap_or(0);
+            let entries = offsets.get(from..to).unwrap_or_default();
+            self.starts.extend(entries.iter().map(|o| (base + (o - first).max(0) as u64 * unit) as u32));
+        }
+        big_endian(&piece.values, piece.items(from, to), &mut self.data);
         self.entries += (to - from) as u64;
     }
 
-    /// Writes the basket that fills, if it holds any entry, and begins the next.
-    pub(crate) fn write_basket(
-        &mut self,
-        core: &mut Core,
-        tree: &str,
-        compression: Compression,
-        basket_bytes: u32,
-    ) -> Result<()> {
+    /// Sends the basket that fills on its way, if it holds any entry, and begins the next.
+    pub(crate) fn write_basket(&mut self, core: &mut Core, index: usize, home: &Home) -> Result<()> {
         if self.entries == 0 {
             return Ok(());
         }
-        let key_len = key::len("TBasket", &self.column.name, tree, true) + BASKET_EXTRA;
-        let end_of_data = key_len + self.data.len();
-        let jagged = matches!(self.column.shape, Shape::Jagged(_));
-        if jagged {
-            self.data.reserve(offset_table(self.entries) as usize);
-            self.data.extend_from_slice(&(self.entries as u32 + 1).to_be_bytes());
+        let mut bytes = std::mem::take(&mut self.data);
+        let end_of_data = self.key_len + bytes.len();
+        if self.column.data == Data::Offsets {
+            bytes.reserve(offset_table(self.entries) as usize);
+            bytes.extend_from_slice(&(self.entries as u32 + 1).to_be_bytes());
             for start in &self.starts {
-                self.data.extend_from_slice(&(key_len as u32 + start).to_be_bytes());
+                bytes.extend_from_slice(&(self.key_len as u32 + start).to_be_bytes());
             }
             // The last offset is never read: ROOT writes zero and readers take the end of data.
-            self.data.extend_from_slice(&[0; 4]);
+            bytes.extend_from_slice(&[0; 4]);
         }
-        let mut packed = std::mem::take(&mut core.packed);
-        packed.clear();
-        let shrunk = core.encoder.compress(&self.data, compression, &mut packed);
-        let stored = if shrunk { &packed } else { &self.data };
-        let key = Key {
-            class: "TBasket",
-            name: self.column.name.clone(),
-            title: tree.to_owned(),
-            cycle: 0,
-            datime: core.datime,
-            seek: core.sink.position(),
-            parent: key::FIRST_RECORD,
-            stored: stored.len(),
-            size: self.data.len(),
+        let entry_size = match self.column.data {
+            Data::Fixed(size) => size,
+            Data::None | Data::Offsets => self.offsets_len.max(self.entries as u32 + 1),
         };
-        let mut head = Vec::with_capacity(key_len);
-        key.write_basket(&mut head, BASKET_EXTRA);
-        head.extend_from_slice(&3_u16.to_be_bytes());
-        let entry_size = match self.column.shape {
-            Shape::Scalar => self.column.dtype.size() as i32,
-            Shape::Fixed(n) => (n * self.column.dtype.size()) as i32,
-            Shape::Jagged(_) => OFFSETS_AT_FIRST.max(self.entries as i32 + 1),
+        let basket = Basket {
+            tree: home.tree,
+            branch: index,
+            name: self.name.clone(),
+            title: home.name.clone(),
+            parent: home.parent,
+            entries: self.entries,
+            entry_size,
+            buffer: self.basket_bytes.max((self.key_len + bytes.len()) as u32),
+            end_of_data: end_of_data as u32,
+            size: bytes.len(),
         };
-        let buffer = (basket_bytes as usize).max(key_len + self.data.len());
-        for n in [buffer as i32, entry_size, self.entries as i32, end_of_data as i32] {
-            head.extend_from_slice(&n.to_be_bytes());
-        }
-        head.push(0);
-        let span = Span::new(core.sink.position(), (head.len() + stored.len()) as u64);
-        core.sink.append(&head)?;
-        core.sink.append(stored)?;
-        core.packed = packed;
-        self.baskets.push(Written { span, first_entry: self.written });
-        self.written += self.entries;
-        self.total_bytes += (key_len + self.data.len()) as u64;
-        self.zip_bytes += span.len;
+        self.adapt_offsets();
+        self.submitted += self.entries;
         self.entries = 0;
-        self.data.clear();
         self.starts.clear();
-        Ok(())
+        core.submit(basket, bytes, self.compression)
+    }
+
+    /// ROOT's guess of the next basket's entries, made from this one's (`TBranch::WriteBasketImpl`).
+    fn adapt_offsets(&mut self) {
+        let entries = self.entries.min(u64::from(u32::MAX / 4)) as u32;
+        if self.offsets_len > 10 && 4 * entries < self.offsets_len {
+            self.offsets_len = if entries < 3 { 10 } else { 4 * entries };
+        } else if self.offsets_len > 0 && entries > self.offsets_len {
+            self.offsets_len = 2 * entries;
+        }
     }
 }

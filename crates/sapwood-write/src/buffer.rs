@@ -1,4 +1,5 @@
 use sapwood_span::{Error, Result};
+use std::collections::HashMap;
 
 /// Marks a length as a byte count, and the largest count that leaves room for the mark.
 const BYTE_COUNT: u32 = 0x4000_0000;
@@ -11,60 +12,71 @@ const FIRST_REFERENCE: usize = 2;
 
 /// Where a byte count will be filled in.
 #[must_use]
-pub(crate) struct Mark(usize);
+#[derive(Debug)]
+pub struct Mark(usize);
 
 /// Bytes of ROOT objects, big-endian, with byte counts, class tags and references as `TBufferFile`
 /// lays them out. References count from the beginning of the key, not of its payload.
-pub(crate) struct ObjectBuffer {
+#[derive(Debug)]
+pub struct ObjectBuffer {
     bytes: Vec<u8>,
     key_len: usize,
-    classes: Vec<(&'static str, u32)>,
+    classes: HashMap<String, u32>,
 }
 
 impl ObjectBuffer {
     /// An empty buffer for the payload behind a key of `key_len` bytes.
-    pub(crate) fn new(key_len: usize) -> Self {
-        Self { bytes: Vec::new(), key_len, classes: Vec::new() }
+    pub fn new(key_len: usize) -> Self {
+        Self { bytes: Vec::new(), key_len, classes: HashMap::new() }
     }
 
-    pub(crate) fn u8(&mut self, v: u8) {
+    /// One byte.
+    pub fn u8(&mut self, v: u8) {
         self.bytes.push(v);
     }
 
-    pub(crate) fn put<const N: usize>(&mut self, bytes: [u8; N]) {
+    /// These bytes.
+    pub fn put<const N: usize>(&mut self, bytes: [u8; N]) {
         self.bytes.extend_from_slice(&bytes);
     }
 
-    pub(crate) fn u16(&mut self, v: u16) {
+    /// A big-endian number of 16 bits.
+    pub fn u16(&mut self, v: u16) {
         self.put(v.to_be_bytes());
     }
 
-    pub(crate) fn u32(&mut self, v: u32) {
+    /// A big-endian number of 32 bits.
+    pub fn u32(&mut self, v: u32) {
         self.put(v.to_be_bytes());
     }
 
-    pub(crate) fn i32(&mut self, v: i32) {
+    /// A big-endian number of 32 bits.
+    pub fn i32(&mut self, v: i32) {
         self.put(v.to_be_bytes());
     }
 
-    pub(crate) fn i64(&mut self, v: i64) {
+    /// A big-endian number of 64 bits.
+    pub fn i64(&mut self, v: i64) {
         self.put(v.to_be_bytes());
     }
 
-    pub(crate) fn f32(&mut self, v: f32) {
+    /// A big-endian number of 32 bits.
+    pub fn f32(&mut self, v: f32) {
         self.put(v.to_be_bytes());
     }
 
-    pub(crate) fn f64(&mut self, v: f64) {
+    /// A big-endian number of 64 bits.
+    pub fn f64(&mut self, v: f64) {
         self.put(v.to_be_bytes());
     }
 
-    pub(crate) fn string(&mut self, text: &str) {
+    /// A `TString`.
+    pub fn string(&mut self, text: &str) {
         put_string(&mut self.bytes, text);
     }
 
     /// Begins the part of an object that one class wrote: byte count and class version.
-    pub(crate) fn begin(&mut self, version: u16) -> Mark {
+    pub fn begin(&mut self, version: u16) -> Mark {
         let mark = Mark(self.bytes.len());
         self.u32(0);
         self.u16(version);
@@ -72,15 +84,14 @@ impl ObjectBuffer {
     }
 
     /// Begins an object behind a pointer: byte count and class; the reference it is known by afterwards.
-    pub(crate) fn begin_object(&mut self, class: &'static str) -> (Mark, u32) {
+    pub fn begin_object(&mut self, class: &str) -> (Mark, u32) {
         let mark = Mark(self.bytes.len());
         let reference = self.reference();
         self.u32(0);
-        let known = self.classes.iter().find(|(c, _)| *c == class).map(|(_, tag)| *tag);
-        match known {
-            Some(tag) => self.u32(KNOWN_CLASS | tag),
+        match self.classes.get(class) {
+            Some(&tag) => self.u32(KNOWN_CLASS | tag),
             None => {
-                self.classes.push((class, self.reference()));
+                self.classes.insert(class.to_owned(), self.reference());
                 self.u32(NEW_CLASS);
                 self.bytes.extend_from_slice(class.as_bytes());
                 self.u8(0);
@@ -90,7 +101,7 @@ impl ObjectBuffer {
     }
 
     /// Fills in the byte count of what was begun.
-    pub(crate) fn end(&mut self, mark: Mark) {
+    pub fn end(&mut self, mark: Mark) {
         let count = (self.bytes.len() - mark.0 - 4) as u32 | BYTE_COUNT;
         if let Some(place) = self.bytes.get_mut(mark.0..mark.0 + 4) {
             place.copy_from_slice(&count.to_be_bytes());
@@ -98,14 +109,14 @@ impl ObjectBuffer {
     }
 
     /// `TObject`: version, no unique id, these bits.
-    pub(crate) fn object(&mut self, bits: u32) {
+    pub fn object(&mut self, bits: u32) {
         self.u16(1);
         self.u32(0);
         self.u32(bits);
     }
 
     /// `TNamed`.
-    pub(crate) fn named(&mut self, bits: u32, name: &str, title: &str) {
+    pub fn named(&mut self, bits: u32, name: &str, title: &str) {
         let mark = self.begin(1);
         self.object(bits);
         self.string(name);
@@ -114,7 +125,7 @@ impl ObjectBuffer {
     }
 
     /// Begins a `TObjArray` of `len` objects, which follow.
-    pub(crate) fn begin_array(&mut self, len: usize) -> Mark {
+    pub fn begin_array(&mut self, len: usize) -> Mark {
         let mark = self.begin(3);
         self.object(0);
         self.string("");
@@ -124,7 +135,7 @@ impl ObjectBuffer {
     }
 
     /// The bytes; an error when they are more than byte counts and references can span.
-    pub(crate) fn finish(self) -> Result<Vec<u8>> {
+    pub fn finish(self) -> Result<Vec<u8>> {
         if self.bytes.len() + self.key_len + FIRST_REFERENCE >= BYTE_COUNT as usize {
             return Err(Error::unsupported(format!(
                 "the header would be {} bytes long, more than ROOT's limit of 1 GiB",
@@ -135,7 +146,8 @@ impl ObjectBuffer {
         Ok(self.bytes)
     }
 
-    fn reference(&self) -> u32 {
+    /// The reference that an object beginning here would be known by.
+    pub fn reference(&self) -> u32 {
         (self.bytes.len() + self.key_len + FIRST_REFERENCE) as u32
     }
 }

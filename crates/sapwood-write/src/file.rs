@@ -1,17 +1,22 @@
-use crate::ending;
-use crate::key::{FIRST_RECORD, Key};
-use crate::schema::BranchSpec;
-use crate::sink::Sink;
+use crate::commit;
+use crate::core::{Core, Shared, State};
+use crate::directory::{Directory, DirectoryId};
+use crate::key::{BIG, FIRST_RECORD, Key};
+use crate::schema::{BranchSpec, check_name, check_title};
+use crate::sink::{Sink, failed};
 use crate::stamp;
+use crate::storage::{NewFile, Storage};
 use crate::tree::{TreeOptions, TreeWriter};
-use sapwood_codec::{Compression, Encoder};
+use sapwood_codec::Compression;
+use sapwood_format::cursor::Cursor;
+use sapwood_format::{ClassInfo, Streamers};
 use sapwood_span::{Error, Result, Span};
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 /// What a new file is like.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct FileOptions {
     /// Of the headers, and of trees that do not say otherwise.
     pub compression: Compression,
@@ -22,94 +27,110 @@ pub struct FileOptions {
     pub created: Option<SystemTime>,
     /// The file's unique id; a random one when `None`.
     pub uuid: Option<[u8; 16]>,
+    /// Threads that compress; 0 for all cores.
+    pub threads: usize,
+    /// Whether a file of this name may be replaced.
+    pub replace: bool,
 }
 
-/// Writes a new ROOT file.
+impl Default for FileOptions {
+    fn default() -> Self {
+        Self {
+            compression: Compression::default(),
+            title: String::new(),
+            created: None,
+            uuid: None,
+            threads: 0,
+            replace: true,
+        }
+    }
+}
+
+/// Writes a ROOT file: a new one, or more into one that is there.
 ///
-/// The bytes go to a hidden file beside the final one, which takes its name in
-/// [`FileWriter::finish`]: there is never half a file under the final name. Dropped without
-/// finishing, nothing stays.
+/// A new file's bytes go to a temporary file beside the final one (its name with the process's number and `.part`
+/// behind), which takes the name in [`FileWriter::finish`]: there is never half a file under the final name. Dropped
+/// without finishing, nothing stays. When the process is killed the temporary file stays, and is a whole ROOT file as of
+/// the last autosave. A file that is updated is what it was until `finish` or [`FileWriter::commit`].
 pub struct FileWriter {
     core: Shared,
 }
 
-/// What the file and its trees share.
-#[derive(Clone)]
-pub(crate) struct Shared(Arc<Mutex<Core>>);
-
-impl Shared {
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Core> {
-        // A panic elsewhere leaves the file unfinished, which `state` tells.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// How far a file has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
-    /// Records can be appended.
-    Open,
-    /// A record failed half-way; what follows would lie wrongly.
-    Failed,
-    /// It is complete under its name.
-    Finished,
-}
-
-/// The file as it is being written.
-pub(crate) struct Core {
-    pub(crate) sink: Sink,
-    pub(crate) encoder: Encoder,
-    /// The last compressed basket, kept for its memory.
-    pub(crate) packed: Vec<u8>,
-    /// The file's name, without its directory.
-    pub(crate) name: String,
-    pub(crate) title: String,
-    pub(crate) compression: Compression,
-    pub(crate) datime: u32,
-    pub(crate) uuid: [u8; 16],
-    /// The keys of the file's directory.
-    pub(crate) keys: Vec<Key>,
-    /// What lies free between records.
-    pub(crate) gaps: Vec<Span>,
-    /// Names of the trees that were begun.
-    trees: Vec<String>,
-    pub(crate) state: State,
-}
-
 impl FileWriter {
     /// Begins a file that will have this path, replacing what is there when it is finished.
+    ///
+    /// # Errors
+    /// What the operating system says.
     pub fn create(path: impl AsRef<Path>, compression: Compression) -> Result<Self> {
         Self::create_with(path, FileOptions { compression, ..FileOptions::default() })
     }
 
     /// The same with all that can be said about a file.
+    ///
+    /// # Errors
+    /// What the operating system says; `Invalid` when the file is there and may not be replaced.
     pub fn create_with(path: impl AsRef<Path>, options: FileOptions) -> Result<Self> {
         let path = path.as_ref();
-        crate::schema::check_title(&options.title)?;
-        let sink = Sink::create(path)?;
-        let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-        let mut core = Core {
-            sink,
-            encoder: Encoder::new(),
-            packed: Vec::new(),
-            name,
-            title: options.title,
-            compression: options.compression,
-            datime: stamp::datime(options.created.unwrap_or_else(SystemTime::now)),
-            uuid: options.uuid.unwrap_or_else(stamp::uuid),
-            keys: Vec::new(),
-            gaps: Vec::new(),
-            trees: Vec::new(),
-            state: State::Open,
-        };
-        // Both are written over at the end, when all positions are known.
-        core.sink.append(&[0; FIRST_RECORD as usize])?;
-        let directory = ending::directory_record(&core, Span::default());
-        core.sink.append(&directory)?;
-        Ok(Self { core: Shared(Arc::new(Mutex::new(core))) })
+        if path.file_name().is_none() || path.is_dir() {
+            let what = format!("\"{}\" is not the name of a file", path.display());
+            return Err(Error::invalid(what).with_remedy("give the name of a file"));
+        }
+        let storage = NewFile::begin(path, options.replace).map_err(|e| failed(path, 0, e))?;
+        Self::create_on(Box::new(storage), path, options)
     }
 
-    /// Begins a tree. Several may be written at the same time; each must be finished before the file.
+    /// The same on any storage; the path is for names and messages.
+    ///
+    /// # Errors
+    /// What the storage says.
+    pub fn create_on(storage: Box<dyn Storage>, path: &Path, options: FileOptions) -> Result<Self> {
+        check_title(&options.title)?;
+        let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+        let datime = stamp::datime(options.created.unwrap_or_else(SystemTime::now));
+        let root = Directory {
+            name,
+            title: options.title,
+            parent: None,
+            seek: FIRST_RECORD,
+            big: false,
+            keys: Vec::new(),
+            list: Span::default(),
+            created: datime,
+            modified: datime,
+            uuid: options.uuid.unwrap_or_else(stamp::uuid),
+            dirty: true,
+            committed: true,
+        };
+        let sink = Sink::new(storage, path, 0);
+        let mut core = Core::new(sink, root, options.compression, datime, options.threads);
+        commit::begin(&mut core)?;
+        Ok(Self::of(core))
+    }
+
+    pub(crate) fn of(core: Core) -> Self {
+        Self { core: Shared(Arc::new(Mutex::new(core))) }
+    }
+
+    /// The file's own directory.
+    pub fn root(&self) -> DirectoryId {
+        DirectoryId(0)
+    }
+
+    /// Where the next record will begin, unless it fits into a gap.
+    ///
+    /// # Errors
+    /// What writing the baskets that are on their way says.
+    pub fn position(&mut self) -> Result<u64> {
+        let mut core = self.core.lock();
+        core.attempt(Core::drain)?;
+        Ok(core.sink.position())
+    }
+
+    /// Begins a tree in the file's own directory. Several may be written at the same time; each must be finished before
+    /// the file.
+    ///
+    /// # Errors
+    /// `Invalid` when name or branches make no sense.
     pub fn tree(
         &mut self,
         name: &str,
@@ -117,18 +138,123 @@ impl FileWriter {
         branches: &[BranchSpec],
         options: TreeOptions,
     ) -> Result<TreeWriter> {
+        self.tree_in(DirectoryId(0), name, title, branches, options)
+    }
+
+    /// The same in any directory.
+    ///
+    /// # Errors
+    /// `Invalid` when name or branches make no sense.
+    pub fn tree_in(
+        &mut self,
+        directory: DirectoryId,
+        name: &str,
+        title: &str,
+        branches: &[BranchSpec],
+        options: TreeOptions,
+    ) -> Result<TreeWriter> {
         let mut core = self.core.lock();
         core.check()?;
-        if core.trees.iter().any(|t| t == name) {
+        check_name("tree", name).map_err(|e| core.named(e))?;
+        check_title(title).map_err(|e| core.named(e))?;
+        if core.open_trees.iter().any(|(d, t)| *d == directory && t == name) {
             return Err(core.named(
-                Error::invalid(format!("there is a tree {name} in it already")).with_remedy("give it another name"),
+                Error::invalid(format!("tree {name} is being written already")).with_remedy("give it another name"),
             ));
         }
-        let default = core.compression;
-        let tree =
-            TreeWriter::new(self.core.clone(), name, title, branches, options, default).map_err(|e| core.named(e))?;
-        core.trees.push(name.to_owned());
-        Ok(tree)
+        let tree = TreeWriter::begin(&self.core, &mut core, directory, name, title, branches, options);
+        tree.map_err(|e| core.named(e))
+    }
+
+    /// Appends a whole record as it is, key and payload: only the key's own position and its directory's are set anew.
+    /// The key's length stays, so that offsets in baskets stay right. It is entered into no directory.
+    ///
+    /// # Errors
+    /// `Corrupt` when it is no record; `Unsupported` when its key has 32-bit positions and the file is beyond 2 GB.
+    pub fn append_record(&mut self, record: &mut [u8]) -> Result<Span> {
+        self.core.lock().attempt(|core| {
+            core.drain()?;
+            append_record(core, DirectoryId(0), 0, record)
+        })
+    }
+
+    /// Appends an object's whole record as it is, and enters it into a directory with the next cycle of its name.
+    ///
+    /// # Errors
+    /// As [`FileWriter::append_record`].
+    pub fn copy_object(&mut self, directory: DirectoryId, record: &mut [u8]) -> Result<Span> {
+        self.core.lock().attempt(|core| {
+            core.drain()?;
+            let mut key = Key::from_read(&sapwood_format::Key::read(&mut Cursor::new(record, 0))?);
+            let within = core.directory(directory)?;
+            (key.cycle, key.parent) = (within.next_cycle(&key.name), within.seek);
+            let span = append_record(core, directory, key.cycle, record)?;
+            key.seek = span.start;
+            let within = core.directory_mut(directory)?;
+            within.keys.push(key);
+            within.dirty = true;
+            Ok(span)
+        })
+    }
+
+    /// Writes an object into a directory, with the next cycle of its name.
+    ///
+    /// `payload` makes its bytes from the length of its key, from whose beginning references count; they are compressed
+    /// as the file is, or as told.
+    ///
+    /// # Errors
+    /// Those of `payload` and of the disk.
+    pub fn append_object(
+        &mut self,
+        directory: DirectoryId,
+        class: &str,
+        name: &str,
+        title: &str,
+        compression: Option<Compression>,
+        payload: impl FnOnce(usize) -> Result<Vec<u8>>,
+    ) -> Result<Span> {
+        let mut core = self.core.lock();
+        core.check()?;
+        check_name("object", name).map_err(|e| core.named(e))?;
+        check_title(title).map_err(|e| core.named(e))?;
+        let key = core.new_key(directory, class, name, title)?;
+        let compression = compression.unwrap_or(core.compression);
+        core.attempt(|core| core.append_object(key, directory, compression, payload)).map(|key| key.span())
+    }
+
+    /// Describes a class in the file.
+    pub fn describe(&mut self, class: &ClassInfo) {
+        self.core.lock().described.add(class);
+    }
+
+    /// Describes all classes that another file describes, and keeps its rules for reading old data.
+    pub fn describe_all(&mut self, streamers: &Streamers) {
+        self.core.lock().described.add_all(streamers);
+    }
+
+    /// Describes one of ROOT's own classes and all that it is made of, where this crate knows them: trees, histograms,
+    /// graphs and their parts.
+    pub fn describe_own(&mut self, class: &str) {
+        self.core.lock().described.add_own(class);
+    }
+
+    /// The directory of this path, made where it is not there; `""` is the file's own.
+    ///
+    /// # Errors
+    /// `Invalid` when an object has the name of a directory.
+    pub fn mkdir(&mut self, path: &str) -> Result<DirectoryId> {
+        let mut core = self.core.lock();
+        core.attempt(|core| {
+            let mut at = DirectoryId(0);
+            for name in path.split('/').filter(|n| !n.is_empty()) {
+                check_name("directory", name)?;
+                at = match crate::existing::subdirectory(core, at, name)? {
+                    Some(there) => there,
+                    None => commit::mkdir(core, at, name)?,
+                };
+            }
+            Ok(at)
+        })
     }
 
     /// Leaves `bytes` unwritten, as a deleted record leaves them: at least 8, less than 2 GB.
@@ -136,99 +262,82 @@ impl FileWriter {
     /// For trying large files without writing them out.
     #[doc(hidden)]
     pub fn leave_gap(&mut self, bytes: u32) -> Result<()> {
-        let mut core = self.core.lock();
-        core.check()?;
         let size = i32::try_from(bytes).ok().filter(|&n| n >= 8);
         let size = size.ok_or_else(|| Error::invalid(format!("a gap cannot have {bytes} bytes")))?;
-        let gap = Span::new(core.sink.position(), u64::from(bytes));
-        core.attempt(|core| {
-            core.sink.append(&(-size).to_be_bytes())?;
-            core.sink.skip(gap.len - 4)
-        })?;
-        core.gaps.push(gap);
-        Ok(())
+        self.core.lock().attempt(|core| {
+            core.drain()?;
+            let gap = Span::new(core.sink.position(), u64::from(bytes));
+            core.sink.append(&[&(-size).to_be_bytes()])?;
+            core.sink.skip(gap.len - 4)?;
+            core.space.free(gap);
+            Ok(())
+        })
+    }
+
+    /// Makes everything that was finished so far what readers of the file find, as [`FileWriter::finish`] does, and
+    /// goes on.
+    ///
+    /// # Errors
+    /// What the disk says.
+    pub fn commit(&mut self) -> Result<()> {
+        self.core.lock().attempt(commit::write)
     }
 
     /// Completes the file and gives it its name.
     ///
-    /// An error, and no file, when a tree was begun and not finished.
+    /// # Errors
+    /// `Invalid`, and no file, when a tree was begun and not finished; what the disk says.
     pub fn finish(self) -> Result<()> {
         let mut core = self.core.lock();
         core.check()?;
-        let open = core.trees.iter().find(|t| !core.keys.iter().any(|k| k.name == **t));
-        if let Some(open) = open {
+        if let Some((_, open)) = core.open_trees.first() {
             return Err(core.named(
                 Error::invalid(format!("tree {open} is not finished")).with_remedy("finish each tree before the file"),
             ));
         }
-        core.attempt(ending::write)?;
+        core.attempt(|core| {
+            commit::write(core)?;
+            core.sink.complete()
+        })?;
         core.state = State::Finished;
         Ok(())
     }
 }
 
-impl std::fmt::Debug for FileWriter {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("FileWriter").field("path", &self.core.lock().sink.target()).finish_non_exhaustive()
+/// Where an old key and its directory lie, and the cycle, are written over; the rest stays.
+fn append_record(core: &mut Core, directory: DirectoryId, cycle: u16, record: &mut [u8]) -> Result<Span> {
+    let key = sapwood_format::Key::read(&mut Cursor::new(record, 0))?;
+    if key.span.len != record.len() as u64 {
+        let what = format!("a record of {} bytes says that it has {}", record.len(), key.span.len);
+        return Err(core.named(Error::corrupt(what)));
+    }
+    let gap = if core.updating { core.space.take(key.span.len) } else { None };
+    let seek = gap.unwrap_or(core.sink.position());
+    let parent = core.directory(directory)?.seek;
+    let big = record.get(4..6).is_some_and(|v| u16::from_be_bytes([v[0], v[1]]) > 1000);
+    let mut positions = Vec::with_capacity(18);
+    positions.extend_from_slice(&cycle.to_be_bytes());
+    if !big && seek.max(parent) > BIG {
+        return Err(core.named(
+            Error::unsupported(format!("the record of {} {} has 32-bit positions", key.class, key.name))
+                .with_remedy("write it anew: it cannot be copied beyond 2 GB"),
+        ));
+    }
+    for n in [seek, parent] {
+        crate::key::put_position(&mut positions, n, big);
+    }
+    // nbytes, version, size, date, key length; then the cycle and the positions
+    if let Some(place) = record.get_mut(16..16 + positions.len()) {
+        place.copy_from_slice(&positions);
+    }
+    match gap {
+        Some(at) => core.sink.write_at(at, record).map(|()| Span::new(at, record.len() as u64)),
+        None => core.sink.append(&[record]),
     }
 }
 
-impl Core {
-    /// Whether records can be appended.
-    pub(crate) fn check(&self) -> Result<()> {
-        match self.state {
-            State::Open => Ok(()),
-            State::Finished => Err(self.named(Error::invalid("the file is finished already"))),
-            State::Failed => {
-                Err(self.named(Error::invalid("writing failed before").with_remedy("write the file anew")))
-            }
-        }
-    }
-
-    /// Writes; after a failure the file takes no more.
-    pub(crate) fn attempt<T>(&mut self, write: impl FnOnce(&mut Core) -> Result<T>) -> Result<T> {
-        self.state = State::Failed;
-        let done = write(self)?;
-        self.state = State::Open;
-        Ok(done)
-    }
-
-    /// The error with the file's name.
-    pub(crate) fn named(&self, error: Error) -> Error {
-        error.in_file(self.sink.target().display().to_string())
-    }
-
-    /// Appends a record with its key; `payload` gets the length of the key.
-    pub(crate) fn append_record(
-        &mut self,
-        class: &'static str,
-        name: &str,
-        title: &str,
-        payload: impl FnOnce(usize) -> Result<Vec<u8>>,
-    ) -> Result<Key> {
-        let mut key = Key {
-            class,
-            name: name.to_owned(),
-            title: title.to_owned(),
-            cycle: 1,
-            datime: self.datime,
-            seek: self.sink.position(),
-            parent: FIRST_RECORD,
-            stored: 0,
-            size: 0,
-        };
-        let payload = payload(key.len())?;
-        key.size = payload.len();
-        let mut packed = Vec::new();
-        let stored = match self.encoder.compress(&payload, self.compression, &mut packed) {
-            true => &packed,
-            false => &payload,
-        };
-        key.stored = stored.len();
-        let mut head = Vec::with_capacity(key.len());
-        key.write(&mut head);
-        self.sink.append(&head)?;
-        self.sink.append(stored)?;
-        Ok(key)
+impl std::fmt::Debug for FileWriter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FileWriter").field("path", &self.core.lock().sink.path()).finish_non_exhaustive()
     }
 }

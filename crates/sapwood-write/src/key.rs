@@ -1,4 +1,5 @@
 use crate::buffer::{put_string, string_len};
+use sapwood_span::Span;
 
 /// Beyond this offset ROOT writes 64-bit positions (`TFile::kStartBigFile`).
 pub(crate) const BIG: u64 = 2_000_000_000;
@@ -6,10 +7,10 @@ pub(crate) const BIG: u64 = 2_000_000_000;
 /// Where the first record begins: behind the file header.
 pub(crate) const FIRST_RECORD: u64 = 100;
 
-/// What a record's key says beside its sizes.
+/// What a record's key says.
 #[derive(Clone, Debug)]
 pub(crate) struct Key {
-    pub(crate) class: &'static str,
+    pub(crate) class: String,
     pub(crate) name: String,
     pub(crate) title: String,
     pub(crate) cycle: u16,
@@ -22,36 +23,50 @@ pub(crate) struct Key {
     pub(crate) stored: usize,
     /// Bytes when unpacked.
     pub(crate) size: usize,
+    /// Whether its positions have 64 bits.
+    pub(crate) big: bool,
 }
 
 impl Key {
+    /// A key that was read.
+    pub(crate) fn from_read(key: &sapwood_format::Key) -> Self {
+        Self {
+            class: key.class.clone(),
+            name: key.name.clone(),
+            title: key.title.clone(),
+            cycle: key.cycle as u16,
+            datime: key.datetime,
+            seek: key.span.start,
+            parent: key.parent,
+            stored: key.payload().len as usize,
+            size: key.object_len as usize,
+            big: key.key_len as usize == len(&key.class, &key.name, &key.title, true),
+        }
+    }
+
     /// Bytes of the key, from its nbytes to its title.
     pub(crate) fn len(&self) -> usize {
-        len(self.class, &self.name, &self.title, self.seek > BIG)
+        len(&self.class, &self.name, &self.title, self.big)
     }
 
-    /// Appends the key.
-    pub(crate) fn write(&self, out: &mut Vec<u8>) {
-        self.write_padded(out, self.seek > BIG, 0);
+    /// The whole record.
+    pub(crate) fn span(&self) -> Span {
+        Span::new(self.seek, (self.len() + self.stored) as u64)
     }
 
-    /// Appends the key of a basket: always with 64-bit positions, and `extra` bytes more to follow.
-    pub(crate) fn write_basket(&self, out: &mut Vec<u8>, extra: usize) {
-        self.write_padded(out, true, extra);
-    }
-
-    fn write_padded(&self, out: &mut Vec<u8>, big: bool, extra: usize) {
-        let key_len = len(self.class, &self.name, &self.title, big) + extra;
+    /// Appends the key, and says in it that `extra` bytes more belong to it.
+    pub(crate) fn write(&self, out: &mut Vec<u8>, extra: usize) {
+        let key_len = self.len() + extra;
         out.extend_from_slice(&((key_len + self.stored) as u32).to_be_bytes());
-        out.extend_from_slice(&if big { 1004_u16 } else { 4 }.to_be_bytes());
+        out.extend_from_slice(&if self.big { 1004_u16 } else { 4 }.to_be_bytes());
         out.extend_from_slice(&(self.size as u32).to_be_bytes());
         out.extend_from_slice(&self.datime.to_be_bytes());
         out.extend_from_slice(&(key_len as u16).to_be_bytes());
         out.extend_from_slice(&self.cycle.to_be_bytes());
         for position in [self.seek, self.parent] {
-            put_position(out, position, big);
+            put_position(out, position, self.big);
         }
-        for text in [self.class, &self.name, &self.title] {
+        for text in [&self.class, &self.name, &self.title] {
             put_string(out, text);
         }
     }

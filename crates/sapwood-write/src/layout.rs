@@ -1,4 +1,5 @@
-//! Where baskets end: pure arithmetic over sizes, the same however the entries arrive in batches.
+//! Where baskets end: pure arithmetic over sizes, the same however the entries arrive in batches, and the same as
+//! ROOT's (`TBranch::FillImpl`).
 
 /// Bytes of the entry offset table of `entries` entries: a count, each entry's offset, one behind.
 pub(crate) const fn offset_table(entries: u64) -> u64 {
@@ -25,13 +26,6 @@ impl Sizes<'_> {
             },
         }
     }
-
-    const fn table(&self, entries: u64) -> u64 {
-        match self {
-            Sizes::Fixed(_) => 0,
-            Sizes::Jagged(..) => offset_table(entries),
-        }
-    }
 }
 
 /// What a basket that is not written yet holds.
@@ -41,24 +35,43 @@ pub(crate) struct Pending {
     pub(crate) bytes: u64,
 }
 
-/// The entry of the batch before which the basket must be written: the first that no longer fits
-/// into `limit` bytes. A basket holds at least one entry. `None` when the rest of the batch fits.
-pub(crate) fn basket_end(pending: Pending, sizes: Sizes<'_>, from: usize, len: usize, limit: u64) -> Option<usize> {
-    let fits = |to: usize| {
-        let entries = pending.entries + (to - from) as u64;
-        entries <= 1 || pending.bytes + sizes.bytes(from, to) + sizes.table(entries) <= limit
-    };
-    // The largest `to` that fits, between `from`, which always does, and `len`.
-    let (mut low, mut high) = (from, len);
-    while low < high {
-        let middle = low + (high - low).div_ceil(2);
-        if fits(middle) {
-            low = middle;
-        } else {
-            high = middle - 1;
+/// What a basket may hold.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limit {
+    /// Bytes of the buffer, key included.
+    pub(crate) buffer: u64,
+    /// Bytes of the key.
+    pub(crate) key: u64,
+}
+
+/// The entry of the batch behind which the basket is written: the first after which another one of its size, and twice
+/// the offsets, would no longer fit. `None` when the basket can go on behind the batch.
+pub(crate) fn basket_end(pending: Pending, sizes: Sizes<'_>, from: usize, len: usize, limit: Limit) -> Option<usize> {
+    let room = limit.buffer.saturating_sub(limit.key);
+    match sizes {
+        Sizes::Fixed(size) => {
+            // pending + n · size + size >= room, for the first n from 1 on
+            let missing = room.saturating_sub(pending.bytes + size);
+            let n = missing.div_ceil(size.max(1)).max(1);
+            usize::try_from(n).ok().and_then(|n| from.checked_add(n)).filter(|&end| end <= len)
+        }
+        Sizes::Jagged(offsets, item) => {
+            let base = offsets.get(from).copied().unwrap_or(0);
+            let filled = |end: usize| {
+                let data = offsets.get(end).map_or(0, |&o| (o - base).max(0) as u64 * item);
+                pending.bytes + data + 8 * (pending.entries + (end - from) as u64)
+            };
+            // The last entry's bytes count twice, and are no more than all of the batch's: from the first entry on
+            // where that could be enough, look at each.
+            let at_most = |end: usize| filled(end) + filled(end).min(sizes.bytes(from, end));
+            let (mut low, mut high) = (from + 1, len + 1);
+            while low < high {
+                let middle = low + (high - low) / 2;
+                if at_most(middle) >= room { high = middle } else { low = middle + 1 }
+            }
+            (low..=len).find(|&end| filled(end) + sizes.bytes(end - 1, end) >= room)
         }
     }
-    (low < len).then_some(low)
 }
 
 /// When all baskets are written together, so that what follows begins a new cluster.
@@ -83,10 +96,13 @@ impl Cluster {
         }
     }
 
-    /// The end of the cluster that entry `entry` lies in, where that is known.
-    pub(crate) fn end_after(self, entry: u64) -> Option<u64> {
+    /// The end of the cluster that entry `entry` lies in, where that is known; clusters are counted from `origin`.
+    pub(crate) fn end_after(self, entry: u64, origin: u64) -> Option<u64> {
         match self {
-            Cluster::Entries(n) => Some((entry / n.max(1) + 1).saturating_mul(n.max(1))),
+            Cluster::Entries(n) => {
+                let n = n.max(1);
+                Some(origin.saturating_add((entry.saturating_sub(origin) / n + 1).saturating_mul(n)))
+            }
             Cluster::Bytes(_) | Cluster::Never => None,
         }
     }
@@ -99,26 +115,28 @@ mod tests {
 
     #[test]
     fn fixed_entries() {
+        let limit = Limit { buffer: 90, key: 10 };
         let none = Pending::default();
-        assert_eq!(basket_end(none, Sizes::Fixed(8), 0, 100, 80), Some(10));
-        assert_eq!(basket_end(none, Sizes::Fixed(8), 0, 10, 80), None);
-        assert_eq!(basket_end(Pending { entries: 10, bytes: 80 }, Sizes::Fixed(8), 0, 10, 80), Some(0));
-        assert_eq!(basket_end(none, Sizes::Fixed(1000), 0, 10, 80), Some(1));
-        assert_eq!(basket_end(none, Sizes::Fixed(8), 5, 5, 80), None);
+        assert_eq!(basket_end(none, Sizes::Fixed(8), 0, 100, limit), Some(9), "the tenth would fill it");
+        assert_eq!(basket_end(none, Sizes::Fixed(8), 0, 8, limit), None);
+        assert_eq!(basket_end(Pending { entries: 8, bytes: 64 }, Sizes::Fixed(8), 0, 10, limit), Some(1));
+        assert_eq!(basket_end(none, Sizes::Fixed(1000), 0, 10, limit), Some(1));
+        assert_eq!(basket_end(none, Sizes::Fixed(8), 5, 5, limit), None);
     }
 
     #[test]
     fn clusters_end_at_multiples() {
-        assert_eq!(Cluster::Entries(10).end_after(0), Some(10));
-        assert_eq!(Cluster::Entries(10).end_after(10), Some(20));
-        assert_eq!(Cluster::Never.end_after(10), None);
+        assert_eq!(Cluster::Entries(10).end_after(0, 0), Some(10));
+        assert_eq!(Cluster::Entries(10).end_after(10, 0), Some(20));
+        assert_eq!(Cluster::Entries(10).end_after(10, 7), Some(17));
+        assert_eq!(Cluster::Never.end_after(10, 0), None);
     }
 
     /// Where baskets end when the entries come in batches cut at `cuts`.
-    fn ends(counts: &[u8], cuts: &[usize], limit: u64) -> Vec<usize> {
+    fn ends(counts: &[u8], cuts: &[usize], limit: Limit) -> Vec<usize> {
         let (mut pending, mut out, mut start) = (Pending::default(), Vec::new(), 0);
         for stop in cuts.iter().copied().chain([counts.len()]) {
-            let mut offsets = vec![0];
+            let mut offsets = vec![3];
             for c in &counts[start..stop] {
                 offsets.push(offsets[offsets.len() - 1] + i64::from(*c));
             }
@@ -137,23 +155,26 @@ mod tests {
 
     proptest! {
         #[test]
-        fn batches_do_not_matter_and_no_basket_is_too_large(
+        fn batches_do_not_matter_and_the_rule_is_roots(
             counts in prop::collection::vec(0u8..20, 0..200),
             mut cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..5),
-            limit in 100u64..600,
+            buffer in 100u64..900,
         ) {
+            let limit = Limit { buffer, key: 70 };
             let mut at: Vec<usize> = cuts.drain(..).map(|c| c.index(counts.len() + 1)).collect();
             at.sort_unstable();
             let whole = ends(&counts, &[], limit);
             prop_assert_eq!(&whole, &ends(&counts, &at, limit));
-            let mut start = 0;
-            for end in whole {
-                let n = (end - start) as u64;
-                let bytes = |to: usize| counts[start..to].iter().map(|c| u64::from(*c) * 4).sum::<u64>();
-                prop_assert!(n == 1 || bytes(end) + offset_table(n) <= limit);
-                prop_assert!(bytes(end + 1) + offset_table(n + 1) > limit);
-                start = end;
+            let (mut wanted, mut bytes, mut entries) = (Vec::new(), 0, 0);
+            for (i, c) in counts.iter().enumerate() {
+                let last = u64::from(*c) * 4;
+                (bytes, entries) = (bytes + last, entries + 1);
+                if limit.key + bytes + 8 * entries + last >= buffer {
+                    wanted.push(i + 1);
+                    (bytes, entries) = (0, 0);
+                }
             }
+            prop_assert_eq!(whole, wanted);
         }
     }
 }

@@ -20,27 +20,42 @@
 //! # }
 //! ```
 //!
-//! Where baskets and clusters end is arithmetic of its own (`layout`); the bytes go through one
-//! ordered sink. Not here yet: optimised basket sizes, updating and merging files, directories,
-//! strings and objects.
+//! Where baskets and clusters end is arithmetic of its own (`layout`); baskets are compressed on all cores (`pool`) and
+//! go through one ordered sink. What makes an update safe is the order of writes (`commit`).
 
 mod basket;
-mod batch;
+mod basket_sizes;
 mod buffer;
 mod classes;
-mod ending;
+mod column;
+mod commit;
+mod core;
+mod cpp;
+mod cursor;
+mod directory;
+mod existing;
+mod feed;
 mod file;
 mod key;
 mod layout;
+mod pool;
 pub mod sample;
 mod schema;
+mod serial;
 mod sink;
+mod space;
 mod stamp;
+mod storage;
 mod streamers;
+mod take;
 mod tree;
 mod tree_header;
 
+pub use buffer::{Mark, ObjectBuffer};
+pub use cpp::{Class, CppType};
+pub use directory::DirectoryId;
 pub use file::{FileOptions, FileWriter};
 pub use layout::Cluster;
 pub use schema::{BranchSpec, BranchType};
+pub use storage::Storage;
 pub use tree::{TreeOptions, TreeWriter};

@@ -27,11 +27,12 @@ pub enum SampleLayout {
 
 impl SampleLayout {
     fn options(self) -> TreeOptions {
+        let plain = TreeOptions { optimize_baskets: false, auto_save_bytes: 0, ..TreeOptions::default() };
         match self {
             SampleLayout::Clustered => {
-                TreeOptions { cluster: Cluster::Entries(10_000), basket_bytes: 1 << 20, compression: None }
+                TreeOptions { cluster: Cluster::Entries(10_000), basket_bytes: 1 << 20, ..plain }
             }
-            SampleLayout::Scattered => TreeOptions { cluster: Cluster::Never, basket_bytes: 4000, compression: None },
+            SampleLayout::Scattered => TreeOptions { cluster: Cluster::Never, basket_bytes: 4000, ..plain },
         }
     }
 }
@@ -60,7 +61,8 @@ pub fn write_sample_as(
     }
     // 2026-01-01: equal samples are equal byte for byte.
     let created = Some(UNIX_EPOCH + Duration::from_secs(1_767_225_600));
-    let options = FileOptions { compression, title: "sample".to_owned(), created, uuid: Some(uuid) };
+    let options =
+        FileOptions { compression, title: "sample".to_owned(), created, uuid: Some(uuid), ..FileOptions::default() };
     let mut file = FileWriter::create_with(path, options)?;
     let mut tree = file.tree("Events", "made-up collisions", &branches(), layout.options())?;
     let mut events = Events::new(seed);

@@ -1,6 +1,8 @@
+use crate::column::{Column, Inputs, lay_out};
+use crate::cpp::CppType;
+use sapwood_codec::Compression;
 use sapwood_column::DType;
 use sapwood_span::{Error, Result};
-use std::collections::{HashMap, HashSet};
 
 /// What one entry of a branch holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +19,8 @@ pub enum BranchType {
         /// same counter must have equal counts in every entry.
         counter: Option<String>,
     },
+    /// A C++ object: a string, a collection, a class.
+    Object(CppType),
 }
 
 /// A branch to be written.
@@ -28,28 +32,54 @@ pub struct BranchSpec {
     pub title: Option<String>,
     /// What an entry holds.
     pub ty: BranchType,
+    /// Its baskets' compression; the tree's when `None`.
+    pub compression: Option<Compression>,
+    /// Bytes of a basket before compression; the tree's when `None`.
+    pub basket_bytes: Option<u32>,
+    /// Whether classes, collections of classes and maps get a branch for each member, as in ROOT at split level 99.
+    pub split: bool,
+    /// Whether collections of classes that are not split are written member by member, as ROOT does, or object by object,
+    /// as uproot can read them.
+    pub member_wise: bool,
 }
 
 impl BranchSpec {
+    /// A branch of this type.
+    pub fn new(name: impl Into<String>, ty: BranchType) -> Self {
+        Self {
+            name: name.into(),
+            title: None,
+            ty,
+            compression: None,
+            basket_bytes: None,
+            split: true,
+            member_wise: false,
+        }
+    }
+
     /// A branch of one number per entry.
     pub fn scalar(name: impl Into<String>, dtype: DType) -> Self {
-        Self { name: name.into(), title: None, ty: BranchType::Scalar(dtype) }
+        Self::new(name, BranchType::Scalar(dtype))
     }
 
     /// A branch of `n` numbers per entry.
     pub fn fixed(name: impl Into<String>, dtype: DType, n: usize) -> Self {
-        Self { name: name.into(), title: None, ty: BranchType::Fixed(dtype, n) }
+        Self::new(name, BranchType::Fixed(dtype, n))
     }
 
     /// A branch of any number of numbers per entry, with its own counter branch `n<name>`.
     pub fn jagged(name: impl Into<String>, dtype: DType) -> Self {
-        Self { name: name.into(), title: None, ty: BranchType::Jagged { dtype, counter: None } }
+        Self::new(name, BranchType::Jagged { dtype, counter: None })
     }
 
     /// The same with this counter branch, which several branches may share.
     pub fn jagged_by(name: impl Into<String>, dtype: DType, counter: impl Into<String>) -> Self {
-        let ty = BranchType::Jagged { dtype, counter: Some(counter.into()) };
-        Self { name: name.into(), title: None, ty }
+        Self::new(name, BranchType::Jagged { dtype, counter: Some(counter.into()) })
+    }
+
+    /// A branch of a C++ object per entry.
+    pub fn object(name: impl Into<String>, ty: CppType) -> Self {
+        Self::new(name, BranchType::Object(ty))
     }
 
     /// The same with a title.
@@ -57,30 +87,24 @@ impl BranchSpec {
         self.title = Some(title.into());
         self
     }
-}
 
-/// A branch as it is laid out in the file, counters included.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Column {
-    pub(crate) name: String,
-    /// The branch's title.
-    pub(crate) title: String,
-    /// The leaf's title: the name with its dimension.
-    pub(crate) leaf_title: String,
-    pub(crate) dtype: DType,
-    pub(crate) shape: Shape,
-    /// Whether jagged branches are counted by this one.
-    pub(crate) counts: bool,
-    /// Whether the writer fills it itself.
-    pub(crate) automatic: bool,
-}
+    /// The same with a compression of its own.
+    pub fn compressed(mut self, compression: Compression) -> Self {
+        self.compression = Some(compression);
+        self
+    }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shape {
-    Scalar,
-    Fixed(usize),
-    /// Counted by the column of this index, which comes before.
-    Jagged(usize),
+    /// The same in one branch, whatever its type.
+    pub fn unsplit(mut self) -> Self {
+        self.split = false;
+        self
+    }
+
+    /// The same in one branch, collections of classes member by member.
+    pub fn member_wise(mut self) -> Self {
+        (self.split, self.member_wise) = (false, true);
+        self
+    }
 }
 
 /// The longest name: a basket's key must stay below 32 kB with it.
@@ -89,86 +113,92 @@ const LONGEST_NAME: usize = 1024;
 const LONGEST_TITLE: usize = 16_384;
 /// The most bytes one entry of one branch can take.
 pub(crate) const LONGEST_ENTRY: u64 = 1 << 30;
+/// Members of a class, those of its members counted in.
+const MOST_MEMBERS: usize = 10_000;
 
 /// Lays the branches out: each counter that was not asked for itself comes just before its first user.
-pub(crate) fn resolve(specs: &[BranchSpec]) -> Result<Vec<Column>> {
-    let asked = specs.iter().map(|s| &*s.name).collect();
-    let mut layout = Layout { asked, columns: Vec::with_capacity(specs.len()), index: HashMap::new() };
+pub(crate) fn resolve(specs: &[BranchSpec]) -> Result<(Vec<Column>, Inputs)> {
     for spec in specs {
-        let column = layout.resolve(spec).map_err(|e| e.in_branch(&spec.name))?;
-        layout.push(column)?;
+        check_spec(spec).map_err(|e| e.in_branch(&spec.name))?;
     }
-    Ok(layout.columns)
+    lay_out(specs)
 }
 
-struct Layout<'a> {
-    /// The names of all branches asked for.
-    asked: HashSet<&'a str>,
-    columns: Vec<Column>,
-    index: HashMap<String, usize>,
+fn check_spec(spec: &BranchSpec) -> Result<()> {
+    check_name("branch", &spec.name)?;
+    if let Some(title) = &spec.title {
+        check_title(title)?;
+    }
+    if let Some(bytes) = spec.basket_bytes {
+        check_basket_bytes(bytes)?;
+    }
+    match &spec.ty {
+        BranchType::Fixed(dtype, n) => check_extent(*dtype, *n),
+        BranchType::Jagged { counter: Some(counter), .. } => check_name("counter", counter),
+        BranchType::Object(ty) => check_type(ty, false).map(drop),
+        _ => Ok(()),
+    }
 }
 
-impl Layout<'_> {
-    fn resolve(&mut self, spec: &BranchSpec) -> Result<Column> {
-        check_name("branch", &spec.name)?;
-        if let Some(title) = &spec.title {
-            check_title(title)?;
+/// Refuses sizes that no buffer can have.
+pub(crate) fn check_basket_bytes(bytes: u32) -> Result<()> {
+    if (100..=1 << 29).contains(&bytes) {
+        return Ok(());
+    }
+    Err(Error::invalid(format!("baskets cannot have {bytes} bytes")).with_remedy("choose 100 to 536870912"))
+}
+
+fn check_extent(dtype: DType, n: usize) -> Result<()> {
+    if n == 0 || (n as u64).saturating_mul(dtype.size() as u64) > LONGEST_ENTRY {
+        return Err(Error::invalid(format!("an entry cannot hold {n} values"))
+            .with_remedy("give 1 or more values, 1 GiB at the most"));
+    }
+    Ok(())
+}
+
+/// Refuses types that cannot be written; how many members a type has in all.
+fn check_type(ty: &CppType, member: bool) -> Result<usize> {
+    match ty {
+        CppType::Number(_) | CppType::Array(..) if !member => {
+            Err(Error::invalid("a number is no object").with_remedy("make it a branch of numbers"))
         }
-        let name = &spec.name;
-        let (dtype, shape, leaf_title) = match &spec.ty {
-            BranchType::Scalar(dtype) => (*dtype, Shape::Scalar, name.clone()),
-            BranchType::Fixed(dtype, n) => {
-                if *n == 0 || (*n as u64).saturating_mul(dtype.size() as u64) > LONGEST_ENTRY {
-                    return Err(Error::invalid(format!("an entry cannot hold {n} values"))
-                        .with_remedy("give 1 or more values, 1 GiB at the most"));
+        CppType::Number(_) | CppType::Text => Ok(1),
+        CppType::Array(dtype, n) => check_extent(*dtype, *n).map(|()| 1),
+        CppType::Vector(item) => check_item(item),
+        CppType::Map(key, value) => Ok(check_item(key)? + check_item(value)?),
+        CppType::Class(class) => {
+            let fair = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            let name = |n: &str| n.chars().all(fair) && n.chars().next().is_some_and(|c| !c.is_ascii_digit());
+            if !class.name.split("::").all(name) || class.members.is_empty() {
+                return Err(Error::invalid(format!(
+                    "a class of {} members cannot be called {:?}",
+                    class.members.len(),
+                    class.name
+                ))
+                .with_remedy("give it the name and at least one member, as in C++"));
+            }
+            let mut sum = 1;
+            for (i, (n, ty)) in class.members.iter().enumerate() {
+                if !name(n) || n.len() > LONGEST_NAME || class.members.iter().take(i).any(|(other, _)| other == n) {
+                    return Err(Error::invalid(format!("class {} cannot have a member {n:?}", class.name))
+                        .with_remedy("give each member its own name of letters, digits and underscores"));
                 }
-                (*dtype, Shape::Fixed(*n), format!("{name}[{n}]"))
+                sum += check_type(ty, true)?;
+                if sum > MOST_MEMBERS {
+                    return Err(Error::invalid(format!("class {} has more than {MOST_MEMBERS} members", class.name)));
+                }
             }
-            BranchType::Jagged { dtype, counter } => {
-                let counter = counter.clone().unwrap_or_else(|| format!("n{name}"));
-                let index = self.counter(&counter)?;
-                (*dtype, Shape::Jagged(index), format!("{name}[{counter}]"))
-            }
-        };
-        let title = spec.title.clone().unwrap_or_else(|| format!("{leaf_title}/{}", code(dtype)));
-        Ok(Column { name: name.clone(), title, leaf_title, dtype, shape, counts: false, automatic: false })
+            Ok(sum)
+        }
     }
+}
 
-    /// The column that counts, made here unless it is there.
-    fn counter(&mut self, counter: &str) -> Result<usize> {
-        if let Some((&i, column)) = self.index.get(counter).and_then(|i| Some((i, self.columns.get_mut(*i)?))) {
-            if column.shape != Shape::Scalar || !matches!(column.dtype, DType::I32 | DType::U32) {
-                return Err(Error::invalid(format!("branch {counter} cannot count: an entry is not one int32"))
-                    .with_remedy("make it a scalar int32 or uint32, or leave it out to have it written"));
-            }
-            column.counts = true;
-            return Ok(i);
-        }
-        if self.asked.contains(counter) {
-            return Err(Error::invalid(format!("its counter {counter} comes after it"))
-                .with_remedy(format!("name {counter} first, or leave it out to have it written")));
-        }
-        check_name("counter", counter)?;
-        let title = format!("{counter}/{}", code(DType::I32));
-        self.push(Column {
-            name: counter.to_owned(),
-            title,
-            leaf_title: counter.to_owned(),
-            dtype: DType::I32,
-            shape: Shape::Scalar,
-            counts: true,
-            automatic: true,
-        })?;
-        Ok(self.columns.len() - 1)
-    }
-
-    fn push(&mut self, column: Column) -> Result<()> {
-        if self.index.insert(column.name.clone(), self.columns.len()).is_some() {
-            return Err(Error::invalid(format!("there are two branches called {}", column.name))
-                .with_remedy("give each branch, and each counter, its own name"));
-        }
-        self.columns.push(column);
-        Ok(())
+/// Arrays within collections have no type in C++'s library that ROOT could name.
+fn check_item(ty: &CppType) -> Result<usize> {
+    match ty {
+        CppType::Array(..) => Err(Error::unsupported("fixed arrays as items of a collection")
+            .with_remedy("make them vectors, or members of a class")),
+        other => check_type(other, true),
     }
 }
 
@@ -215,7 +245,7 @@ mod tests {
 
     #[test]
     fn counters_come_first_and_once() {
-        let columns = resolve(&[
+        let (columns, _) = resolve(&[
             BranchSpec::scalar("run", DType::U32),
             BranchSpec::jagged_by("Muon_pt", DType::F32, "nMuon"),
             BranchSpec::jagged_by("Muon_eta", DType::F32, "nMuon").titled("eta"),
@@ -223,20 +253,9 @@ mod tests {
             BranchSpec::fixed("w", DType::I16, 3),
         ])
         .unwrap();
-        let said: Vec<String> = columns.iter().map(|c| format!("{} {:?}", c.title, c.shape)).collect();
-        assert_eq!(
-            said,
-            [
-                "run/i Scalar",
-                "nMuon/I Scalar",
-                "Muon_pt[nMuon]/F Jagged(1)",
-                "eta Jagged(1)",
-                "nx/I Scalar",
-                "x[nx]/D Jagged(4)",
-                "w[3]/S Fixed(3)"
-            ]
-        );
-        assert!(columns[1].counts && columns[1].automatic && !columns[0].counts);
+        let said: Vec<&str> = columns.iter().map(|c| &*c.title).collect();
+        assert_eq!(said, ["run/i", "nMuon/I", "Muon_pt[nMuon]/F", "eta", "nx/I", "x[nx]/D", "w[3]/S"]);
+        assert!(columns[1].counts() && !columns[0].counts());
     }
 
     #[test]
@@ -249,5 +268,11 @@ mod tests {
         assert!(fail(&[BranchSpec::fixed("x", DType::F32, 0)]).contains("cannot hold 0 values"));
         assert!(fail(&[x(), BranchSpec::jagged_by("y", DType::F32, "x")]).contains("branch x cannot count"));
         assert!(fail(&[BranchSpec::jagged_by("y", DType::F32, "x"), x()]).contains("comes after it"));
+        let number = CppType::Number(DType::F32);
+        assert!(fail(&[BranchSpec::object("y", number.clone())]).contains("no object"));
+        let array = CppType::vector(CppType::Array(DType::F32, 2));
+        assert!(fail(&[BranchSpec::object("y", array)]).contains("fixed arrays as items"));
+        let twice = vec![("a".to_owned(), number.clone()), ("a".to_owned(), number)];
+        assert!(fail(&[BranchSpec::object("y", CppType::class("C", twice))]).contains("cannot have a member \"a\""));
     }
 }

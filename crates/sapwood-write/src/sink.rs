@@ -1,94 +1,135 @@
-use sapwood_span::{Error, Result, Span};
-use std::fs::{self, File, OpenOptions};
-use std::io::{BufWriter, Seek, SeekFrom, Write};
+use crate::storage::Storage;
+use sapwood_span::{Error, ErrorKind, Result, Span};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Where a file's bytes go, one record after the other: a temporary file beside the final one,
-/// renamed by [`Sink::commit`] and removed when dropped before.
+/// Bytes gathered before they are written.
+const GATHER: usize = 1 << 20;
+
+/// Where a file's records go: appended one after the other, gathered to large writes; and written into what is free.
 pub(crate) struct Sink {
-    file: BufWriter<File>,
-    temporary: PathBuf,
-    target: PathBuf,
-    at: u64,
-    committed: bool,
+    storage: Box<dyn Storage>,
+    path: PathBuf,
+    gathered: Vec<u8>,
+    /// Where the first gathered byte will lie.
+    start: u64,
+    /// End of the state that readers would find now; 0 when there is none.
+    committed: u64,
+    complete: bool,
 }
 
 impl Sink {
-    pub(crate) fn create(target: &Path) -> Result<Self> {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let name = target.file_name().ok_or_else(|| {
-            Error::invalid(format!("\"{}\" names no file", target.display())).with_remedy("give the name of a file")
-        })?;
-        let n = COUNT.fetch_add(1, Ordering::Relaxed);
-        let mut hidden = std::ffi::OsString::from(".");
-        hidden.push(name);
-        hidden.push(format!(".{}-{n}.part", std::process::id()));
-        let temporary = target.with_file_name(hidden);
-        let file = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .open(&temporary)
-            .map_err(|e| Error::io("cannot create the file", e).in_file(target.display().to_string()))?;
-        let file = BufWriter::with_capacity(1 << 20, file);
-        Ok(Self { file, temporary, target: target.to_owned(), at: 0, committed: false })
+    /// Appends to a storage that has `len` bytes already.
+    pub(crate) fn new(storage: Box<dyn Storage>, path: &Path, len: u64) -> Self {
+        Self { storage, path: path.to_owned(), gathered: Vec::new(), start: len, committed: len, complete: false }
     }
 
     /// Where the next byte will lie.
     pub(crate) fn position(&self) -> u64 {
-        self.at
+        self.start + self.gathered.len() as u64
     }
 
     /// Appends; where the bytes lie now.
-    pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<Span> {
-        self.file.write_all(bytes).map_err(|e| self.failed(e))?;
-        let span = Span::new(self.at, bytes.len() as u64);
-        self.at = span.end();
-        Ok(span)
+    pub(crate) fn append(&mut self, parts: &[&[u8]]) -> Result<Span> {
+        let at = self.position();
+        for part in parts {
+            if self.gathered.len() + part.len() > GATHER {
+                self.flush()?;
+            }
+            if part.len() > GATHER {
+                self.storage.write_at(self.start, part).map_err(|e| failed(&self.path, self.start, e))?;
+                self.start += part.len() as u64;
+            } else {
+                self.gathered.extend_from_slice(part);
+            }
+        }
+        Ok(Span::new(at, self.position() - at))
     }
 
     /// Moves the end on by `bytes` without writing them.
     pub(crate) fn skip(&mut self, bytes: u64) -> Result<()> {
-        self.at += bytes;
-        self.file.seek(SeekFrom::Start(self.at)).map_err(|e| self.failed(e))?;
+        self.flush()?;
+        self.start += bytes;
         Ok(())
     }
 
-    /// Writes over what was appended before.
-    pub(crate) fn patch(&mut self, at: u64, bytes: &[u8]) -> Result<()> {
-        let mut write = || {
-            self.file.seek(SeekFrom::Start(at))?;
-            self.file.write_all(bytes)?;
-            self.file.seek(SeekFrom::Start(self.at))
-        };
-        write().map_err(|e| self.failed(e))?;
+    /// Writes over what lies before the end.
+    pub(crate) fn write_at(&mut self, at: u64, bytes: &[u8]) -> Result<()> {
+        self.flush()?;
+        self.storage.write_at(at, bytes).map_err(|e| failed(&self.path, at, e))
+    }
+
+    /// Reads what lies before the end.
+    pub(crate) fn read(&mut self, span: Span) -> Result<Vec<u8>> {
+        self.flush()?;
+        let mut bytes = vec![0; usize::try_from(span.len).unwrap_or(usize::MAX)];
+        let read = self.storage.read_at(span.start, &mut bytes);
+        read.map_err(|e| Error::io("cannot read", e).at(span).in_file(self.path.display().to_string()))?;
+        Ok(bytes)
+    }
+
+    /// Writes what is gathered.
+    pub(crate) fn flush(&mut self) -> Result<()> {
+        if !self.gathered.is_empty() {
+            self.storage.write_at(self.start, &self.gathered).map_err(|e| failed(&self.path, self.start, e))?;
+            self.start += self.gathered.len() as u64;
+            self.gathered.clear();
+        }
         Ok(())
     }
 
-    /// Makes the file appear under its final name, on disk for good.
-    pub(crate) fn commit(&mut self) -> Result<()> {
-        self.file.flush().map_err(|e| self.failed(e))?;
-        self.file.get_ref().sync_all().map_err(|e| self.failed(e))?;
-        fs::rename(&self.temporary, &self.target).map_err(|e| self.failed(e))?;
-        self.committed = true;
+    /// Writes what is gathered, on disk for good, where the storage can lose an old state.
+    pub(crate) fn sync(&mut self) -> Result<()> {
+        self.flush()?;
+        self.storage.sync().map_err(|e| failed(&self.path, self.start, e))
+    }
+
+    /// What lies behind this is written over; what is gathered is forgotten.
+    pub(crate) fn cut(&mut self, at: u64) {
+        self.gathered.clear();
+        self.start = at;
+        self.committed = at;
+    }
+
+    /// Notes that readers would find a whole file, up to here.
+    pub(crate) fn committed(&mut self) {
+        self.committed = self.position();
+    }
+
+    /// The file is complete.
+    pub(crate) fn complete(&mut self) -> Result<()> {
+        self.flush()?;
+        self.storage.complete(self.start).map_err(|e| failed(&self.path, self.start, e))?;
+        self.complete = true;
         Ok(())
     }
 
     /// The final name.
-    pub(crate) fn target(&self) -> &Path {
-        &self.target
-    }
-
-    fn failed(&self, error: std::io::Error) -> Error {
-        Error::io(format!("cannot write at byte {}", self.at), error).in_file(self.target.display().to_string())
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 }
 
 impl Drop for Sink {
     fn drop(&mut self) {
-        if !self.committed {
-            // Nothing can be done, and nothing is lost, when a temporary file stays.
-            let _ = fs::remove_file(&self.temporary);
+        if !self.complete {
+            self.storage.abandon(self.committed);
         }
+    }
+}
+
+/// What the operating system said, with the file and what to do.
+pub(crate) fn failed(path: &Path, at: u64, error: io::Error) -> Error {
+    let file = path.display().to_string();
+    match error.kind() {
+        io::ErrorKind::AlreadyExists => Error::new(ErrorKind::Invalid, "the file is there already")
+            .with_remedy("replace it with recreate, or add to it with update")
+            .in_file(file),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            Error::io(format!("no space is left at byte {at}"), error)
+                .with_remedy("make room, or write elsewhere; nothing under this name was touched")
+                .in_file(file)
+        }
+        _ => Error::io(format!("cannot write at byte {at}"), error).in_file(file),
     }
 }

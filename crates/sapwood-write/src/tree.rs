@@ -1,247 +1,406 @@
-use crate::basket::Branch;
-use crate::batch::{self, Batch};
-use crate::file::{Core, Shared};
-use crate::layout::{Cluster, basket_end};
-use crate::schema::{BranchSpec, check_name, check_title, resolve};
+use crate::basket::{Branch, Home};
+use crate::basket_sizes::{Facts, choose};
+use crate::column::{Data, Input};
+use crate::commit;
+use crate::core::{Core, Shared};
+use crate::cursor::Cursor;
+use crate::directory::DirectoryId;
+use crate::feed::Piece;
+use crate::key::Key;
+use crate::layout::Cluster;
+use crate::schema::{BranchSpec, BranchType, check_basket_bytes, resolve};
+use crate::take::{Taken, take};
 use crate::tree_header::{self, TreeFacts};
 use sapwood_codec::Compression;
 use sapwood_column::Array;
 use sapwood_span::{Error, Result};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 /// How a tree is laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TreeOptions {
     /// When all branches' baskets are written together.
     pub cluster: Cluster,
-    /// Bytes of a basket before compression, beyond which it is written: 100 to 536 870 912. An
+    /// Bytes of a basket before compression, key included, beyond which it is written: 100 to 536 870 912. An
     /// entry that is larger has a basket of its own.
     pub basket_bytes: u32,
     /// The baskets' compression; the file's when `None`.
     pub compression: Option<Compression>,
+    /// Whether basket sizes are chosen anew at the first flush, as ROOT does, so that a cluster's entries of a branch
+    /// fit into one basket.
+    pub optimize_baskets: bool,
+    /// Compressed bytes after which, at the next end of a cluster, the file is made whole: what a killed process loses
+    /// at most. 0: never.
+    pub auto_save_bytes: u64,
 }
 
 impl Default for TreeOptions {
-    /// ROOT's: clusters of 30 MB compressed, baskets of 32000 bytes.
+    /// ROOT's: clusters of 30 MB compressed, baskets of 32000 bytes at first.
     fn default() -> Self {
-        Self { cluster: Cluster::Bytes(30_000_000), basket_bytes: 32_000, compression: None }
+        Self {
+            cluster: Cluster::Bytes(30_000_000),
+            basket_bytes: 32_000,
+            compression: None,
+            optimize_baskets: true,
+            auto_save_bytes: 30_000_000,
+        }
     }
+}
+
+/// ROOT's standing rule of when to save the header, as long as it is not known in entries (`TTree::fAutoSave`).
+const AUTO_SAVE: i64 = -300_000_000;
+/// Bytes of objects that are made at a time.
+const STEP: usize = 8 << 20;
+
+/// What a tree keeps between flushes.
+#[derive(Clone, Debug)]
+pub(crate) struct Progress {
+    /// Entries so far.
+    pub(crate) entries: u64,
+    /// Compressed bytes at the last flush of all baskets; 0 before the first.
+    pub(crate) flushed_bytes: u64,
+    /// Compressed bytes when the header was saved last.
+    pub(crate) saved_bytes: u64,
+    /// Where clusters are counted from.
+    pub(crate) origin: u64,
+    pub(crate) cluster: Cluster,
+    pub(crate) auto_save: i64,
+    /// Ranges of clusters that ended: last entry and entries of a cluster.
+    pub(crate) ranges: Vec<(u64, u64)>,
+    /// Names for expressions.
+    pub(crate) aliases: Vec<(String, String)>,
 }
 
 /// Writes a tree into a file: entries in batches of columns, of any size.
 ///
-/// The bytes written do not depend on how the entries are cut into batches.
+/// The bytes written do not depend on how the entries are cut into batches, nor on the number of threads.
 pub struct TreeWriter {
     core: Shared,
-    name: String,
+    home: Home,
+    directory: DirectoryId,
     title: String,
     branches: Vec<Branch>,
-    basket_bytes: u32,
-    compression: Compression,
-    cluster: Cluster,
-    /// Entries so far.
-    entries: u64,
-    /// Compressed bytes at the last flush of all baskets.
-    flushed_bytes: u64,
+    inputs: Vec<Input>,
+    options: TreeOptions,
+    progress: Progress,
+    /// The key under which the tree was saved last.
+    saved: Option<Key>,
+    /// Bytes given so far, as they are before compression.
+    given_bytes: u64,
+    /// The same when the file was made whole last.
+    given_at_save: u64,
 }
 
 impl TreeWriter {
-    pub(crate) fn new(
-        core: Shared,
+    pub(crate) fn begin(
+        shared: &Shared,
+        core: &mut Core,
+        directory: DirectoryId,
         name: &str,
         title: &str,
         branches: &[BranchSpec],
         options: TreeOptions,
-        compression: Compression,
     ) -> Result<Self> {
-        check_name("tree", name)?;
-        check_title(title)?;
-        if !(100..=1 << 29).contains(&options.basket_bytes) {
-            return Err(Error::invalid(format!("baskets cannot have {} bytes", options.basket_bytes))
-                .with_remedy("choose 100 to 536870912"));
-        }
+        check_basket_bytes(options.basket_bytes)?;
         if matches!(options.cluster, Cluster::Entries(0) | Cluster::Bytes(0)) {
             return Err(Error::invalid("clusters cannot be empty").with_remedy("choose 1 or more, or Cluster::Never"));
         }
-        let branches = resolve(branches)?.into_iter().map(Branch::new).collect();
+        let (columns, inputs) = resolve(branches)?;
+        core.described.add_own("TTree");
+        for column in &columns {
+            core.described.add_own(if column.element.is_some() { "TBranchElement" } else { "TBranch" });
+            if let Some(leaf) = &column.leaf {
+                core.described.add_own(leaf.class);
+            }
+        }
+        for spec in branches {
+            if let BranchType::Object(ty) = &spec.ty {
+                ty.describe(&mut core.described);
+            }
+        }
+        let compression = options.compression.unwrap_or(core.compression);
+        let home = Home { tree: core.tables.len(), name: name.into(), parent: core.directory(directory)?.seek };
+        core.tables.push(vec![crate::core::Table::default(); columns.len()]);
+        core.open_trees.push((directory, name.to_owned()));
+        let branch = |column| Branch::new(column, name, options.basket_bytes, compression);
         Ok(Self {
-            core,
-            name: name.to_owned(),
+            core: shared.clone(),
+            home,
+            directory,
             title: title.to_owned(),
-            branches,
-            basket_bytes: options.basket_bytes,
-            compression: options.compression.unwrap_or(compression),
-            cluster: options.cluster,
-            entries: 0,
-            flushed_bytes: 0,
+            branches: columns.into_iter().map(branch).collect(),
+            inputs,
+            options,
+            progress: Progress {
+                entries: 0,
+                flushed_bytes: 0,
+                saved_bytes: 0,
+                origin: 0,
+                cluster: options.cluster,
+                auto_save: AUTO_SAVE,
+                ranges: Vec::new(),
+                aliases: Vec::new(),
+            },
+            saved: None,
+            given_bytes: 0,
+            given_at_save: 0,
         })
     }
 
-    /// Entries given so far.
+    /// Entries so far.
     pub fn entries(&self) -> u64 {
-        self.entries
+        self.progress.entries
     }
 
     /// Appends entries: for each branch, by name and in any order, a column of the same length.
     /// Counters that were not declared as branches are filled from the columns they count.
     ///
+    /// # Errors
     /// Everything is checked first: after an error of kind `Invalid` or `NotFound` nothing was
-    /// appended and the tree can go on.
+    /// appended and the tree can go on. What the disk says ends the file.
     pub fn extend(&mut self, columns: &[(&str, &Array)]) -> Result<()> {
         let shared = self.core.clone();
         let mut core = shared.lock();
         core.check()?;
-        let schema: Vec<_> = self.branches.iter().map(|b| &b.column).collect();
-        let (batches, len) = batch::check(&schema, columns).map_err(|e| core.named(e))?;
-        for (branch, batch) in self.branches.iter_mut().zip(&batches) {
-            branch.survey(batch);
-        }
-        core.attempt(|core| self.fill(core, &batches, len))
+        let inputs = std::mem::take(&mut self.inputs);
+        let done = take(&inputs, columns).map_err(|e| core.named(e)).and_then(|taken| {
+            core.attempt(|core| self.extend_in_steps(core, &inputs, &taken).map_err(|e| core.named(e)))
+        });
+        self.inputs = inputs;
+        done
     }
 
-    /// Writes what is left and the tree's header.
-    pub fn finish(mut self) -> Result<()> {
+    fn extend_in_steps(&mut self, core: &mut Core, inputs: &[Input], taken: &Taken<'_>) -> Result<()> {
+        let step = if inputs.iter().any(|i| i.feed.makes_bytes()) { taken.step(STEP) } else { taken.entries };
+        let mut from = 0;
+        while from < taken.entries {
+            let to = taken.entries.min(from + step.max(1));
+            let mut pieces: Vec<Option<Piece<'_>>> = self.branches.iter().map(|_| None).collect();
+            taken.hand(inputs, from..to, &mut pieces)?;
+            for (branch, piece) in self.branches.iter_mut().zip(&pieces) {
+                if let Some(piece) = piece {
+                    branch.survey(piece);
+                    self.given_bytes += piece.sizes().bytes(0, to - from);
+                }
+            }
+            self.fill(core, &pieces, to - from)?;
+            from = to;
+        }
+        Ok(())
+    }
+
+    /// Ends the cluster here, whatever its size, so that what follows begins a new one.
+    ///
+    /// # Errors
+    /// What the disk says.
+    pub fn flush(&mut self) -> Result<()> {
         let shared = self.core.clone();
         let mut core = shared.lock();
-        core.check()?;
         core.attempt(|core| {
-            self.flush(core)?;
-            let facts = TreeFacts {
-                name: &self.name,
-                title: &self.title,
-                entries: self.entries,
-                auto_flush: self.cluster.auto_flush(),
-                flushed_bytes: self.flushed_bytes,
-                basket_bytes: self.basket_bytes,
-                compression: self.compression,
-            };
-            let payload = |key_len| tree_header::payload(&facts, &self.branches, key_len);
-            let key = core.append_record("TTree", &self.name, &self.title, payload)?;
-            core.keys.push(key);
+            self.flush_baskets(core)?;
+            core.drain()?;
+            self.progress.flushed_bytes = self.zip_bytes(core);
+            self.mark_cluster();
             Ok(())
         })
     }
 
-    /// Appends the batch's entries, writing each basket when an entry comes that it has no room for.
-    fn fill(&mut self, core: &mut Core, batches: &[Batch<'_>], len: usize) -> Result<()> {
-        let mut cursor = Cursor::new(self, batches, len);
+    /// Writes what is left and the tree's header.
+    ///
+    /// # Errors
+    /// What the disk says.
+    pub fn finish(mut self) -> Result<()> {
+        let shared = self.core.clone();
+        let mut core = shared.lock();
+        core.attempt(|core| {
+            self.flush_baskets(core)?;
+            self.write_header(core)?;
+            core.open_trees.retain(|(d, t)| *d != self.directory || **t != *self.home.name);
+            Ok(())
+        })
+    }
+
+    /// Appends the batch's entries, writing each basket when it is full.
+    fn fill(&mut self, core: &mut Core, pieces: &[Option<Piece<'_>>], len: usize) -> Result<()> {
+        let mut cursor = Cursor::new(&self.branches, pieces, len);
         while cursor.at < len {
             let boundary = self
+                .progress
                 .cluster
-                .end_after(self.entries)
-                .and_then(|end| usize::try_from(end - self.entries).ok())
+                .end_after(self.progress.entries, self.progress.origin)
+                .and_then(|end| usize::try_from(end - self.progress.entries).ok())
                 .map_or(len, |n| len.min(cursor.at.saturating_add(n)));
-            match cursor.next_before(boundary) {
-                Some((at, i)) => {
-                    self.advance(&mut cursor, at);
-                    let Some((branch, batch)) = self.branches.get_mut(i).zip(batches.get(i)) else { continue };
-                    cursor.catch_up(branch, batch, i, at);
-                    branch.write_basket(core, &self.name, self.compression, self.basket_bytes)?;
-                    cursor.plan(branch, batch, i, self.basket_bytes);
-                    if let Cluster::Bytes(limit) = self.cluster
-                        && self.zip_bytes() > limit
-                    {
-                        self.cluster = Cluster::Entries(self.entries.max(1));
-                        self.flush_at(core, &mut cursor, batches)?;
+            let at = cursor.next_end().map_or(boundary, |end| end.min(boundary));
+            self.progress.entries += (at - cursor.at) as u64;
+            cursor.at = at;
+            let mut written = false;
+            while let Some(i) = cursor.pop_at(at) {
+                let Some((branch, Some(piece))) = self.branches.get_mut(i).zip(pieces.get(i)) else { continue };
+                cursor.catch_up(core, branch, piece, i);
+                branch.write_basket(core, i, &self.home)?;
+                cursor.plan(branch, piece, i);
+                written = true;
+            }
+            let progress = &self.progress;
+            let whole = progress.entries > 0
+                && progress.cluster.end_after(progress.entries - 1, progress.origin) == Some(progress.entries);
+            let full = match progress.cluster {
+                Cluster::Bytes(limit) if written => core.exceeds(self.home.tree, limit)?,
+                _ => false,
+            };
+            if whole || full {
+                for (i, (branch, piece)) in self.branches.iter_mut().zip(pieces).enumerate() {
+                    if let Some(piece) = piece {
+                        cursor.catch_up(core, branch, piece, i);
                     }
                 }
-                None => {
-                    self.advance(&mut cursor, boundary);
-                    if self.cluster.end_after(self.entries.saturating_sub(1)) == Some(self.entries) {
-                        self.flush_at(core, &mut cursor, batches)?;
-                    }
-                }
+                self.end_cluster(core)?;
+                cursor.plan_all(&self.branches, pieces);
             }
         }
-        for (i, (branch, batch)) in self.branches.iter_mut().zip(batches).enumerate() {
-            cursor.catch_up(branch, batch, i, len);
+        for (i, (branch, piece)) in self.branches.iter_mut().zip(pieces).enumerate() {
+            if let Some(piece) = piece {
+                cursor.catch_up(core, branch, piece, i);
+            }
         }
         Ok(())
     }
 
-    fn advance(&mut self, cursor: &mut Cursor, to: usize) {
-        self.entries += (to - cursor.at) as u64;
-        cursor.at = to;
+    /// Writes all baskets at the end of a cluster; at the first, sizes are chosen and the rule is made one of entries.
+    fn end_cluster(&mut self, core: &mut Core) -> Result<()> {
+        if self.progress.flushed_bytes == 0 {
+            core.drain()?;
+            let zip_before = self.zip_bytes(core);
+            self.flush_baskets(core)?;
+            core.drain()?;
+            if self.options.optimize_baskets {
+                self.choose_sizes(core);
+            }
+            let entries = self.progress.entries.max(1);
+            self.progress.cluster = Cluster::Entries(entries);
+            self.progress.auto_save = auto_save(self.progress.auto_save, zip_before, self.total_bytes(core), entries);
+            self.progress.flushed_bytes = self.zip_bytes(core);
+        } else {
+            self.flush_baskets(core)?;
+        }
+        self.auto_save(core)
     }
 
-    /// Ends the cluster where the cursor is.
-    fn flush_at(&mut self, core: &mut Core, cursor: &mut Cursor, batches: &[Batch<'_>]) -> Result<()> {
-        for (i, (branch, batch)) in self.branches.iter_mut().zip(batches).enumerate() {
-            cursor.catch_up(branch, batch, i, cursor.at);
+    /// Makes the file whole when enough bytes came since it was so last. A file that is updated stays what it was.
+    fn auto_save(&mut self, core: &mut Core) -> Result<()> {
+        let bytes = self.options.auto_save_bytes;
+        // what is on its way counts uncompressed, so that threads need not be waited for without need
+        if bytes == 0 || core.updating || self.given_bytes.saturating_sub(self.given_at_save) < bytes {
+            return Ok(());
         }
-        self.flush(core)?;
-        cursor.plan_all(self, batches);
+        core.drain()?;
+        let zip_bytes = self.zip_bytes(core);
+        if zip_bytes.saturating_sub(self.progress.saved_bytes) >= bytes {
+            self.progress.flushed_bytes = zip_bytes;
+            self.progress.saved_bytes = zip_bytes;
+            self.given_at_save = self.given_bytes;
+            self.write_header(core)?;
+            commit::write(core)?;
+        }
         Ok(())
+    }
+
+    fn choose_sizes(&mut self, core: &Core) {
+        let tables = core.tables.get(self.home.tree).map(Vec::as_slice).unwrap_or_default();
+        // a branch with sub-branches keeps its size; one without a leaf is not asked
+        let mothers: Vec<usize> = self.branches.iter().filter_map(|b| b.column.parent).collect();
+        let with_leaf = |b: &Branch| b.column.leaf.is_some();
+        let leaves: Vec<Facts> = self
+            .branches
+            .iter()
+            .zip(tables)
+            .enumerate()
+            .filter(|(_, (b, _))| with_leaf(b))
+            .map(|(i, (b, table))| Facts {
+                total_bytes: table.total_bytes,
+                entries: table.entries,
+                basket_bytes: b.basket_bytes,
+                offsets_len: b.offsets_len,
+                mother: mothers.contains(&i),
+                name_len: b.column.name.len(),
+            })
+            .collect();
+        let sizes = choose(&leaves, self.total_bytes(core), self.progress.entries);
+        for (branch, size) in self.branches.iter_mut().filter(|b| with_leaf(b)).zip(sizes) {
+            branch.basket_bytes = size;
+        }
     }
 
     /// Writes all baskets that hold anything.
-    fn flush(&mut self, core: &mut Core) -> Result<()> {
-        for branch in &mut self.branches {
-            branch.write_basket(core, &self.name, self.compression, self.basket_bytes)?;
+    fn flush_baskets(&mut self, core: &mut Core) -> Result<()> {
+        for (i, branch) in self.branches.iter_mut().enumerate() {
+            branch.write_basket(core, i, &self.home)?;
         }
-        self.flushed_bytes = self.zip_bytes();
         Ok(())
     }
 
-    fn zip_bytes(&self) -> u64 {
-        self.branches.iter().map(|b| b.zip_bytes).sum()
+    /// Notes that a cluster ends here, out of turn (`TTree::MarkEventCluster`).
+    fn mark_cluster(&mut self) {
+        let p = &mut self.progress;
+        let begun = p.ranges.last().map_or(0, |(last, _)| last + 1);
+        if p.entries > begun {
+            let size = match p.cluster {
+                Cluster::Entries(n) => n,
+                _ => p.entries - begun,
+            };
+            p.ranges.push((p.entries - 1, size));
+            p.origin = p.entries;
+        }
     }
+
+    /// Writes the tree's header, in the place of the one saved before.
+    fn write_header(&mut self, core: &mut Core) -> Result<()> {
+        core.drain()?;
+        if self.progress.flushed_bytes > 0 {
+            self.progress.flushed_bytes = self.zip_bytes(core);
+        }
+        let mut key = core.new_key(self.directory, "TTree", &self.home.name, &self.title)?;
+        if let Some(old) = self.saved.take() {
+            key.cycle = old.cycle;
+            core.space.free(old.span());
+            core.directory_mut(self.directory)?.keys.retain(|k| k.seek != old.seek);
+        }
+        let tables = core.tables.get(self.home.tree).cloned().unwrap_or_default();
+        let facts = TreeFacts { name: &self.home.name, title: &self.title, progress: &self.progress };
+        let payload = |key_len| tree_header::payload(&facts, &self.branches, &tables, key_len);
+        self.saved = Some(core.append_object(key, self.directory, core.compression, payload)?);
+        Ok(())
+    }
+
+    fn zip_bytes(&self, core: &Core) -> u64 {
+        core.tables.get(self.home.tree).map_or(0, |t| t.iter().map(|b| b.zip_bytes).sum())
+    }
+
+    fn total_bytes(&self, core: &Core) -> u64 {
+        core.tables.get(self.home.tree).map_or(0, |t| t.iter().map(|b| b.total_bytes).sum())
+    }
+}
+
+/// ROOT's rule of saving the header, once it is known how many bytes the entries take (`TTree::Fill`).
+fn auto_save(rule: i64, zip_bytes: u64, total_bytes: u64, entries: u64) -> i64 {
+    let entries = i64::try_from(entries).unwrap_or(i64::MAX);
+    if rule >= 0 {
+        return entries * (rule / entries);
+    }
+    let bytes = if zip_bytes > 0 { zip_bytes } else { total_bytes };
+    let times = (-rule).checked_div(i64::try_from(bytes).unwrap_or(i64::MAX)).unwrap_or(0);
+    entries.max(entries.saturating_mul(times / entries))
 }
 
 impl std::fmt::Debug for TreeWriter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("TreeWriter").field("name", &self.name).field("entries", &self.entries).finish_non_exhaustive()
+        let mut f = f.debug_struct("TreeWriter");
+        f.field("name", &self.home.name).field("entries", &self.progress.entries).finish_non_exhaustive()
     }
 }
 
-/// Where a batch's entries have come to, branch by branch.
-struct Cursor {
-    /// The entry of the batch that all branches are at, or could be.
-    at: usize,
-    len: usize,
-    /// The entry of the batch that each branch is at.
-    taken: Vec<usize>,
-    /// The entry before which each branch's basket must be written, earliest first.
-    ends: BinaryHeap<Reverse<(usize, usize)>>,
-}
-
-impl Cursor {
-    fn new(tree: &TreeWriter, batches: &[Batch<'_>], len: usize) -> Self {
-        let mut cursor = Self { at: 0, len, taken: vec![0; batches.len()], ends: BinaryHeap::new() };
-        cursor.plan_all(tree, batches);
-        cursor
-    }
-
-    fn plan_all(&mut self, tree: &TreeWriter, batches: &[Batch<'_>]) {
-        self.ends.clear();
-        for (i, (branch, batch)) in tree.branches.iter().zip(batches).enumerate() {
-            self.plan(branch, batch, i, tree.basket_bytes);
-        }
-    }
-
-    /// Notes where the branch's basket ends, if it does so within the batch.
-    fn plan(&mut self, branch: &Branch, batch: &Batch<'_>, i: usize, basket_bytes: u32) {
-        let from = self.taken.get(i).copied().unwrap_or(0);
-        if let Some(end) = basket_end(branch.pending(), batch.sizes(), from, self.len, u64::from(basket_bytes)) {
-            self.ends.push(Reverse((end, i)));
-        }
-    }
-
-    /// The next basket that ends before this entry.
-    fn next_before(&mut self, boundary: usize) -> Option<(usize, usize)> {
-        let &Reverse((at, _)) = self.ends.peek()?;
-        if at >= boundary {
-            return None;
-        }
-        self.ends.pop().map(|Reverse(next)| next)
-    }
-
-    /// Hands the branch its entries up to `to`.
-    fn catch_up(&mut self, branch: &mut Branch, batch: &Batch<'_>, i: usize, to: usize) {
-        if let Some(taken) = self.taken.get_mut(i) {
-            branch.append(batch, *taken, to);
-            *taken = to;
-        }
+impl Branch {
+    /// Whether it has baskets of its own.
+    pub(crate) fn has_data(&self) -> bool {
+        self.column.data != Data::None
     }
 }

@@ -22,7 +22,12 @@ fn serve_far(folder: &Folder) -> OriginHandle {
 }
 
 fn small_baskets() -> TreeOptions {
-    TreeOptions { cluster: Cluster::Entries(500), basket_bytes: 2000, compression: None }
+    TreeOptions {
+        cluster: Cluster::Entries(500),
+        basket_bytes: 2000,
+        optimize_baskets: false,
+        ..TreeOptions::default()
+    }
 }
 
 fn all(tree: &Tree, cache: CacheSize) -> ScanOptions {

@@ -21,7 +21,7 @@ fn options(tree: &Tree, entries: Option<Range<u64>>) -> ScanOptions {
 }
 
 fn tiny(cluster: Cluster) -> TreeOptions {
-    TreeOptions { cluster, basket_bytes: 600, compression: None }
+    TreeOptions { cluster, basket_bytes: 600, optimize_baskets: false, ..TreeOptions::default() }
 }
 
 #[test]
@@ -35,7 +35,16 @@ fn every_type_codec_and_layout() {
         ("lz4:1", tiny(Cluster::Bytes(20_000)), 700),
         ("lz4:9", TreeOptions { cluster: Cluster::Entries(90), ..TreeOptions::default() }, 500),
         ("zstd:5", tiny(Cluster::Entries(1)), 40),
-        ("zstd:1", TreeOptions { cluster: Cluster::Never, basket_bytes: 100, compression: None }, 120),
+        (
+            "zstd:1",
+            TreeOptions {
+                cluster: Cluster::Never,
+                basket_bytes: 100,
+                optimize_baskets: false,
+                ..TreeOptions::default()
+            },
+            120,
+        ),
         ("zlib:1", TreeOptions::default(), 1),
     ];
     for (i, (codec, layout, entries)) in cases.into_iter().enumerate() {
@@ -262,7 +271,12 @@ fn entries_larger_than_baskets_and_baskets_larger_than_the_cache() {
     let folder = Folder::new();
     let path = folder.file("a.root");
     let mut file = FileWriter::create(&path, Compression::NONE).unwrap();
-    let layout = TreeOptions { cluster: Cluster::Entries(2), basket_bytes: 100, compression: None };
+    let layout = TreeOptions {
+        cluster: Cluster::Entries(2),
+        basket_bytes: 100,
+        optimize_baskets: false,
+        ..TreeOptions::default()
+    };
     let mut tree = file.tree("t", "", &[BranchSpec::jagged("x", DType::U8)], layout).unwrap();
     let offsets: Vec<i64> = vec![0, 0, 100_000, 100_001, 400_000];
     let content = Array::Flat(Values::U8((0..400_000u32).map(|i| (i * 7 / 5) as u8).collect()));

@@ -46,7 +46,12 @@ pub static SEEDS: LazyLock<Vec<Seed>> = LazyLock::new(|| {
     let temporary = Folder::new();
     let path = temporary.file("a.root");
     for (codec, cluster) in [("none", Cluster::Entries(10)), ("lz4:1", Cluster::Never)] {
-        write(&path, 25, codec, TreeOptions { cluster, basket_bytes: 500, compression: None });
+        write(
+            &path,
+            25,
+            codec,
+            TreeOptions { cluster, basket_bytes: 500, optimize_baskets: false, ..TreeOptions::default() },
+        );
         out.push(Seed::new(&format!("written, {codec}"), std::fs::read(&path).unwrap()));
     }
     out

@@ -1,0 +1,219 @@
+//! What makes a file whole: streamer info, key lists, free segments, and the header that tells where they are.
+//!
+//! The order of writes is what makes a crash harmless. Everything new lies where the committed state has nothing; then
+//! one write replaces the header and the record of the file's directory, which lie side by side in the first bytes.
+//! Until that write readers find the old state, after it the new one. Directories below are not changed in place: their
+//! records are written anew, up to the first that is known to nobody yet.
+
+use crate::core::Core;
+use crate::directory::{DirectoryId, put_uuid};
+use crate::key::{self, BIG, FIRST_RECORD, Key, put_position};
+use crate::streamers;
+use sapwood_span::{Result, Span};
+
+/// The version of ROOT that these files are like: 6.40.00.
+const ROOT_VERSION: u32 = 64_000;
+/// Added to versions where positions have 64 bits.
+const BIG_VERSION: u32 = 1_000_000;
+/// How far ROOT lets a file grow at a time, once it is large.
+const GROWTH: u64 = 1_000_000_000;
+/// The longest gap that a gap's own length can tell (`TFile::MakeFree`).
+const LONGEST_GAP: u64 = 2_000_000_000;
+
+/// Makes everything written so far what readers find.
+pub(crate) fn write(core: &mut Core) -> Result<()> {
+    core.drain()?;
+    if core.described.take_changed() {
+        core.space.free(core.info);
+        core.info = streamer_info(core)?;
+    }
+    let moved = directories(core)?;
+    core.space.free(core.free_list);
+    core.free_list = free_segments(core)?;
+    core.sink.sync()?;
+    let head = head(core)?;
+    core.sink.write_at(0, &head)?;
+    core.sink.sync()?;
+    core.sink.committed();
+    core.space.commit();
+    mark_gaps(core)?;
+    for (seek, patch) in moved {
+        core.sink.write_at(seek, &patch)?;
+    }
+    Ok(())
+}
+
+fn streamer_info(core: &mut Core) -> Result<Span> {
+    let mut key = core.new_key(DirectoryId(0), "TList", "StreamerInfo", "Doubly linked list")?;
+    key.cycle = 1;
+    let payload = streamers::record(&core.described, key.len())?;
+    key.size = payload.len();
+    let mut packed = Vec::new();
+    let stored = if core.encoder.compress(&payload, core.compression, &mut packed) { &packed } else { &payload };
+    core.write_record(&mut key, &[], stored, true)
+}
+
+/// Writes the changed directories; the records of directories within those that moved, to be told where to.
+fn directories(core: &mut Core) -> Result<Vec<(u64, Vec<u8>)>> {
+    let mut moved = Vec::new();
+    // a directory comes after the one above it: from the last on, a record that moves changes its mother's keys
+    for i in (1..core.directories.len()).rev() {
+        let Some(d) = core.directories.get(i).filter(|d| d.dirty && d.committed) else { continue };
+        let (old, len, cycle) = (Span::new(d.seek, d.record_len() as u64), d.record_len() as u64, cycle_of(core, i));
+        let gap = core.space.take(len);
+        let seek = gap.unwrap_or(core.sink.position());
+        if gap.is_none() {
+            // written for good below
+            core.sink.append(&[&vec![0; len as usize]])?;
+        }
+        core.space.free(old);
+        moved.push(i);
+        let Some(d) = core.directories.get_mut(i) else { continue };
+        d.seek = seek;
+        d.keys.iter_mut().for_each(|k| k.parent = seek);
+        let mother = d.parent.unwrap_or(DirectoryId(0));
+        let m = core.directory_mut(mother)?;
+        m.dirty = true;
+        if let Some(key) = m.keys.iter_mut().find(|k| k.seek == old.start && k.cycle == cycle) {
+            key.seek = seek;
+        }
+    }
+    for i in 0..core.directories.len() {
+        let Some(d) = core.directories.get(i).filter(|d| d.dirty) else { continue };
+        let (payload, old) = (d.key_list()?, d.list);
+        let mut key = d.key(if d.is_root() { FIRST_RECORD } else { d.seek });
+        (key.size, key.datime, key.big) = (payload.len(), core.datime, core.sink.position() > BIG);
+        core.space.free(old);
+        let list = core.write_record(&mut key, &[], &payload, true)?;
+        let (datime, cycle) = (core.datime, cycle_of(core, i));
+        let Some(d) = core.directories.get_mut(i) else { continue };
+        (d.list, d.dirty, d.committed, d.modified) = (list, false, true, datime);
+        if let Some(parent) = d.parent {
+            let (seek, d) = (core.directory(parent)?.seek, core.directory(DirectoryId(i))?);
+            let (at, record) = (d.seek, d.record(seek, cycle));
+            core.sink.write_at(at, &record)?;
+        }
+    }
+    patches(core, &moved)
+}
+
+/// What tells directories where the one above them lies now. Readers do not need it, so that it may come last.
+fn patches(core: &Core, moved: &[usize]) -> Result<Vec<(u64, Vec<u8>)>> {
+    let mut out = Vec::new();
+    for (i, d) in core.directories.iter().enumerate() {
+        if let Some(parent) = d.parent.filter(|p| moved.contains(&p.0) && !moved.contains(&i)) {
+            out.push((d.seek, d.record(core.directory(parent)?.seek, cycle_of(core, i))));
+        }
+    }
+    Ok(out)
+}
+
+/// The cycle of a directory's key in the one above.
+fn cycle_of(core: &Core, i: usize) -> u16 {
+    let found = core.directories.get(i).and_then(|d| {
+        let above = core.directories.get(d.parent?.0)?;
+        above.keys.iter().find(|k| k.seek == d.seek).map(|k| k.cycle)
+    });
+    found.unwrap_or(1)
+}
+
+/// What is free: the gaps, and from the end of the file as far as it may grow.
+fn free_segments(core: &mut Core) -> Result<Span> {
+    let big = core.sink.position() > BIG;
+    let Some(root) = core.directories.first() else { return Ok(Span::default()) };
+    let mut key = Key { datime: core.datime, big, ..root.key(FIRST_RECORD) };
+    let gaps = core.space.after_commit();
+    // Each segment is a version and its first and last byte. The last one's width follows from
+    // where the record ends, and that from the width: at the brink both are right.
+    let size: usize = gaps.iter().map(|g| if g.end() - 1 > BIG { 18 } else { 10 }).sum();
+    let least = core.sink.position() + (key.len() + size + 10) as u64;
+    let end = if least > BIG { least + 8 } else { least };
+    let limit = if end > BIG { (end / GROWTH + 1) * GROWTH } else { BIG };
+    let mut payload = Vec::new();
+    for gap in &gaps {
+        segment(&mut payload, gap.start, gap.end() - 1);
+    }
+    segment(&mut payload, end, limit);
+    key.size = payload.len();
+    core.write_record(&mut key, &[], &payload, false)
+}
+
+fn segment(out: &mut Vec<u8>, first: u64, last: u64) {
+    let big = last > BIG;
+    out.extend_from_slice(&if big { 1001_u16 } else { 1 }.to_be_bytes());
+    put_position(out, first, big);
+    put_position(out, last, big);
+}
+
+/// The first bytes of the file: the header and the record of the file's directory.
+fn head(core: &Core) -> Result<Vec<u8>> {
+    let root = core.directory(DirectoryId(0))?;
+    let end = core.sink.position();
+    let big = end > BIG;
+    let mut out = b"root".to_vec();
+    let version = ROOT_VERSION + if big { BIG_VERSION } else { 0 };
+    for n in [version, FIRST_RECORD as u32] {
+        out.extend_from_slice(&n.to_be_bytes());
+    }
+    put_position(&mut out, end, big);
+    put_position(&mut out, core.free_list.start, big);
+    let gaps = core.space.after_commit().len() as u32;
+    for n in [core.free_list.len as u32, gaps + 1, root.name_len() as u32] {
+        out.extend_from_slice(&n.to_be_bytes());
+    }
+    // how many bytes a position has
+    out.push(if big { 8 } else { 4 });
+    out.extend_from_slice(&core.compression.settings().to_be_bytes());
+    put_position(&mut out, core.info.start, big);
+    out.extend_from_slice(&(core.info.len as u32).to_be_bytes());
+    put_uuid(&mut out, &core.uuid);
+    out.resize(FIRST_RECORD as usize, 0);
+    out.extend_from_slice(&root.record(0, 1));
+    Ok(out)
+}
+
+/// Writes into each gap how long it is, for those who recover a file by its records.
+fn mark_gaps(core: &mut Core) -> Result<()> {
+    let gaps: Vec<Span> = core.space.gaps().to_vec();
+    for gap in gaps {
+        let len = gap.len.min(LONGEST_GAP) as i32;
+        core.sink.write_at(gap.start, &(-len).to_be_bytes())?;
+    }
+    Ok(())
+}
+
+/// The bytes in front of the first object: nothing in the header yet, and the directory without keys.
+pub(crate) fn begin(core: &mut Core) -> Result<()> {
+    let mut head = vec![0; FIRST_RECORD as usize];
+    head.extend_from_slice(&core.directory(DirectoryId(0))?.record(0, 1));
+    core.sink.append(&[&head]).map(drop)
+}
+
+/// Enters a new directory into the one above it; its record is written when it is committed.
+pub(crate) fn mkdir(core: &mut Core, parent: DirectoryId, name: &str) -> Result<DirectoryId> {
+    core.drain()?;
+    let mut key = core.new_key(parent, crate::directory::CLASS, name, name)?;
+    let mut directory = crate::directory::Directory {
+        name: name.to_owned(),
+        title: name.to_owned(),
+        parent: Some(parent),
+        seek: 0,
+        big: key.big,
+        keys: Vec::new(),
+        list: Span::default(),
+        created: core.datime,
+        modified: core.datime,
+        uuid: crate::stamp::uuid(),
+        dirty: true,
+        committed: false,
+    };
+    let body = vec![0; directory.record_len() - key::len(&key.class, name, name, key.big)];
+    key.size = body.len();
+    directory.seek = core.write_record(&mut key, &[], &body, true)?.start;
+    let id = DirectoryId(core.directories.len());
+    core.directories.push(directory);
+    let above = core.directory_mut(parent)?;
+    above.keys.push(key);
+    above.dirty = true;
+    Ok(id)
+}

@@ -1,0 +1,323 @@
+//! What a file and its trees share while it is written: where records go, what is known of them.
+
+use crate::classes::Described;
+use crate::directory::{Directory, DirectoryId};
+use crate::key::{self, BIG, Key};
+use crate::pool::{Job, Pool};
+use crate::sink::Sink;
+use crate::space::Space;
+use sapwood_codec::{Compression, Encoder};
+use sapwood_span::{Error, Result, Span};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Bytes of baskets that wait to be compressed or written; beyond it, whoever brings more helps.
+const IN_FLIGHT: u64 = 16 << 20;
+
+/// What a basket's key says beyond other keys: version, buffer size, entry size, entries, end of data, flag.
+pub(crate) const BASKET_EXTRA: usize = 2 + 4 * 4 + 1;
+
+/// The file as all its writers hold it.
+#[derive(Clone)]
+pub(crate) struct Shared(pub(crate) Arc<Mutex<Core>>);
+
+impl Shared {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Core> {
+        // a panic elsewhere leaves the file unfinished, which `state` tells
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How far a file has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// Records can be appended.
+    Open,
+    /// A record failed half-way; what follows would lie wrongly.
+    Failed,
+    /// It is complete under its name.
+    Finished,
+}
+
+/// A basket in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Written {
+    pub(crate) span: Span,
+    pub(crate) first_entry: u64,
+}
+
+/// A branch's baskets in the file.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Table {
+    pub(crate) baskets: Vec<Written>,
+    /// Entries in them.
+    pub(crate) entries: u64,
+    /// Their bytes before compression, keys included.
+    pub(crate) total_bytes: u64,
+    /// The same as they lie in the file.
+    pub(crate) zip_bytes: u64,
+}
+
+/// A basket on its way to the file.
+pub(crate) struct Basket {
+    /// Its tree and branch among the core's tables.
+    pub(crate) tree: usize,
+    pub(crate) branch: usize,
+    pub(crate) name: Arc<str>,
+    pub(crate) title: Arc<str>,
+    /// Where the tree's directory begins.
+    pub(crate) parent: u64,
+    pub(crate) entries: u64,
+    /// Bytes of an entry, or places in the table of offsets.
+    pub(crate) entry_size: u32,
+    /// Bytes of the buffer that a reader should take.
+    pub(crate) buffer: u32,
+    /// Bytes before the table of offsets, the key included.
+    pub(crate) end_of_data: u32,
+    /// Bytes in all, without the key.
+    pub(crate) size: usize,
+}
+
+impl Basket {
+    /// Bytes of the key of a basket of this branch and tree.
+    pub(crate) fn key_len(name: &str, tree: &str) -> usize {
+        key::len("TBasket", name, tree, true) + BASKET_EXTRA
+    }
+}
+
+/// The file as it is being written.
+pub(crate) struct Core {
+    pub(crate) sink: Sink,
+    pub(crate) pool: Pool,
+    pub(crate) encoder: Encoder,
+    in_flight: VecDeque<(Arc<Job>, Basket)>,
+    in_flight_bytes: u64,
+    pub(crate) compression: Compression,
+    pub(crate) datime: u32,
+    pub(crate) uuid: [u8; 16],
+    pub(crate) directories: Vec<Directory>,
+    pub(crate) space: Space,
+    /// Whether an older file is added to, so that what is free in it is used.
+    pub(crate) updating: bool,
+    pub(crate) described: Described,
+    /// The records of streamer info and free segments, as committed last.
+    pub(crate) info: Span,
+    pub(crate) free_list: Span,
+    /// Baskets of each tree's branches.
+    pub(crate) tables: Vec<Vec<Table>>,
+    /// Trees that were begun and are not finished: directory and name.
+    pub(crate) open_trees: Vec<(DirectoryId, String)>,
+    pub(crate) state: State,
+}
+
+impl Core {
+    /// The core of a file whose records go to this sink; the file's own directory comes first among the directories.
+    pub(crate) fn new(sink: Sink, root: Directory, compression: Compression, datime: u32, threads: usize) -> Self {
+        Self {
+            sink,
+            pool: Pool::new(threads),
+            encoder: Encoder::new(),
+            in_flight: VecDeque::new(),
+            in_flight_bytes: 0,
+            compression,
+            datime,
+            uuid: root.uuid,
+            directories: vec![root],
+            space: Space::default(),
+            updating: false,
+            described: Described::default(),
+            info: Span::default(),
+            free_list: Span::default(),
+            tables: Vec::new(),
+            open_trees: Vec::new(),
+            state: State::Open,
+        }
+    }
+
+    /// Whether records can be appended.
+    pub(crate) fn check(&self) -> Result<()> {
+        match self.state {
+            State::Open => Ok(()),
+            State::Finished => Err(self.named(Error::invalid("the file is finished already"))),
+            State::Failed => {
+                Err(self.named(Error::invalid("writing failed before").with_remedy("write the file anew")))
+            }
+        }
+    }
+
+    /// Writes; after a failure the file takes no more.
+    pub(crate) fn attempt<T>(&mut self, write: impl FnOnce(&mut Core) -> Result<T>) -> Result<T> {
+        self.check()?;
+        self.state = State::Failed;
+        let done = write(self)?;
+        self.state = State::Open;
+        Ok(done)
+    }
+
+    /// The error with the file's name.
+    pub(crate) fn named(&self, error: Error) -> Error {
+        error.in_file(self.sink.path().display().to_string())
+    }
+
+    pub(crate) fn directory(&self, id: DirectoryId) -> Result<&Directory> {
+        self.directories.get(id.0).ok_or_else(|| Error::invalid("this directory belongs to another file"))
+    }
+
+    pub(crate) fn directory_mut(&mut self, id: DirectoryId) -> Result<&mut Directory> {
+        self.directories.get_mut(id.0).ok_or_else(|| Error::invalid("this directory belongs to another file"))
+    }
+
+    /// Writes a record, its key completed by where it lies: into a gap that fits, if `reuse`, or at the end.
+    pub(crate) fn write_record(&mut self, key: &mut Key, extra: &[u8], payload: &[u8], reuse: bool) -> Result<Span> {
+        key.stored = payload.len();
+        let len = (key.len() + extra.len() + payload.len()) as u64;
+        let gap = if reuse { self.space.take(len) } else { None };
+        key.seek = gap.unwrap_or(self.sink.position());
+        let mut head = Vec::with_capacity(key.len() + extra.len());
+        key.write(&mut head, extra.len());
+        head.extend_from_slice(extra);
+        match gap {
+            None => self.sink.append(&[&head, payload]),
+            Some(at) => {
+                head.extend_from_slice(payload);
+                self.sink.write_at(at, &head)?;
+                Ok(Span::new(at, len))
+            }
+        }
+    }
+
+    /// A key for a new record in this directory.
+    pub(crate) fn new_key(&self, directory: DirectoryId, class: &str, name: &str, title: &str) -> Result<Key> {
+        let within = self.directory(directory)?;
+        Ok(Key {
+            class: class.to_owned(),
+            name: name.to_owned(),
+            title: title.to_owned(),
+            cycle: within.next_cycle(name),
+            datime: self.datime,
+            seek: self.sink.position(),
+            parent: within.seek,
+            stored: 0,
+            size: 0,
+            big: self.sink.position() > BIG,
+        })
+    }
+
+    /// Appends an object and enters it into its directory; `payload` gets the length of the key.
+    pub(crate) fn append_object(
+        &mut self,
+        mut key: Key,
+        directory: DirectoryId,
+        compression: Compression,
+        payload: impl FnOnce(usize) -> Result<Vec<u8>>,
+    ) -> Result<Key> {
+        self.drain()?;
+        key.big = self.sink.position() > BIG;
+        let payload = payload(key.len())?;
+        key.size = payload.len();
+        let mut packed = Vec::new();
+        let stored = match self.encoder.compress(&payload, compression, &mut packed) {
+            true => &packed,
+            false => &payload,
+        };
+        self.write_record(&mut key, &[], stored, true)?;
+        let within = self.directory_mut(directory)?;
+        within.keys.push(key.clone());
+        within.dirty = true;
+        Ok(key)
+    }
+
+    /// Takes a basket to be compressed and written behind those that came before.
+    pub(crate) fn submit(&mut self, basket: Basket, bytes: Vec<u8>, compression: Compression) -> Result<()> {
+        self.in_flight_bytes += bytes.len() as u64;
+        let job = self.pool.submit(bytes, compression);
+        self.in_flight.push_back((job, basket));
+        while let Some((job, _)) = self.in_flight.front() {
+            if self.in_flight_bytes > IN_FLIGHT {
+                let job = job.clone();
+                self.pool.wait_for(&job);
+            } else if job.stored_len().is_none() {
+                break;
+            }
+            self.write_front()?;
+        }
+        Ok(())
+    }
+
+    /// Writes all baskets that are on their way.
+    pub(crate) fn drain(&mut self) -> Result<()> {
+        while let Some((job, _)) = self.in_flight.front() {
+            let job = job.clone();
+            self.pool.wait_for(&job);
+            self.write_front()?;
+        }
+        Ok(())
+    }
+
+    /// Writes the oldest basket, whose job is done.
+    fn write_front(&mut self) -> Result<()> {
+        let Some((job, basket)) = self.in_flight.pop_front() else { return Ok(()) };
+        let Some(packed) = job.take() else { return Ok(()) };
+        let first_entry = self.table(&basket).map_or(0, |t| t.entries);
+        let mut key = Key {
+            class: "TBasket".to_owned(),
+            name: basket.name.to_string(),
+            title: basket.title.to_string(),
+            cycle: 0,
+            datime: self.datime,
+            seek: 0,
+            parent: basket.parent,
+            stored: 0,
+            size: basket.size,
+            big: true,
+        };
+        let mut extra = Vec::with_capacity(BASKET_EXTRA);
+        extra.extend_from_slice(&3_u16.to_be_bytes());
+        for n in [basket.buffer, basket.entry_size, basket.entries as u32, basket.end_of_data] {
+            extra.extend_from_slice(&n.to_be_bytes());
+        }
+        extra.push(0);
+        let reuse = self.updating;
+        let span = self.write_record(&mut key, &extra, packed.stored(), reuse)?;
+        let whole = (key.len() + extra.len() + basket.size) as u64;
+        if let Some(table) = self.table(&basket) {
+            table.baskets.push(Written { span, first_entry });
+            table.entries += basket.entries;
+            table.total_bytes += whole;
+            table.zip_bytes += span.len;
+        }
+        self.in_flight_bytes -= packed.bytes.len() as u64;
+        self.pool.recycle(packed);
+        Ok(())
+    }
+
+    fn table(&mut self, basket: &Basket) -> Option<&mut Table> {
+        self.tables.get_mut(basket.tree)?.get_mut(basket.branch)
+    }
+
+    /// Whether the compressed bytes of a tree exceed `limit`: exact, yet it waits for no basket whose packed size
+    /// cannot change the answer.
+    pub(crate) fn exceeds(&mut self, tree: usize, limit: u64) -> Result<bool> {
+        loop {
+            let written: u64 = self.tables.get(tree).map_or(0, |t| t.iter().map(|b| b.zip_bytes).sum());
+            let (mut least, mut most) = (written, written);
+            let mut unknown = None;
+            for (job, basket) in self.in_flight.iter().filter(|(_, b)| b.tree == tree) {
+                let key = Basket::key_len(&basket.name, &basket.title) as u64;
+                let stored = job.stored_len();
+                least += key + stored.unwrap_or(0);
+                most += key + stored.unwrap_or(basket.size as u64);
+                if stored.is_none() && unknown.is_none() {
+                    unknown = Some(job.clone());
+                }
+            }
+            if least > limit {
+                return Ok(true);
+            }
+            match unknown {
+                Some(job) if most > limit => self.pool.wait_for(&job),
+                _ => return Ok(false),
+            }
+        }
+    }
+}

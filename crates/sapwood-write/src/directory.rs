@@ -1,0 +1,122 @@
+use crate::buffer::{put_string, string_len};
+use crate::key::{self, BIG, FIRST_RECORD, Key, put_position};
+use sapwood_span::{Error, Result, Span};
+
+/// Bytes of `TDirectoryFile`'s own part, at its largest: version, two dates, two lengths, three positions of 64 bits,
+/// id.
+const BODY: usize = 2 + 4 * 4 + 3 * 8 + 18;
+
+/// The class that directories' keys name, so that old versions of ROOT know it (`TKey::FillBuffer`).
+pub(crate) const CLASS: &str = "TDirectory";
+
+/// A directory of a file, by number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct DirectoryId(pub(crate) usize);
+
+/// A directory while its file is written. Number 0 is the file's own.
+#[derive(Clone, Debug)]
+pub(crate) struct Directory {
+    pub(crate) name: String,
+    pub(crate) title: String,
+    pub(crate) parent: Option<DirectoryId>,
+    /// Where its record begins.
+    pub(crate) seek: u64,
+    /// Whether the record's key has 64-bit positions.
+    pub(crate) big: bool,
+    pub(crate) keys: Vec<Key>,
+    /// Where its key list lies, as committed last.
+    pub(crate) list: Span,
+    pub(crate) created: u32,
+    pub(crate) modified: u32,
+    pub(crate) uuid: [u8; 16],
+    /// Whether its keys changed since the last commit.
+    pub(crate) dirty: bool,
+    /// Whether readers of the last commit know it, so that its record must stay as it is.
+    pub(crate) committed: bool,
+}
+
+impl Directory {
+    pub(crate) fn is_root(&self) -> bool {
+        self.parent.is_none()
+    }
+
+    /// The class in its own record: the file's keys say `TFile`.
+    fn class(&self) -> &'static str {
+        if self.is_root() { "TFile" } else { CLASS }
+    }
+
+    /// Bytes of the record's key, and in the file's own directory of its name and title behind it (`fNbytesName`).
+    pub(crate) fn name_len(&self) -> usize {
+        let key_len = key::len(self.class(), &self.name, &self.title, self.big);
+        let names = if self.is_root() { string_len(&self.name) + string_len(&self.title) } else { 0 };
+        key_len + names
+    }
+
+    /// Bytes of its record, which do not depend on where things lie.
+    pub(crate) fn record_len(&self) -> usize {
+        self.name_len() + BODY
+    }
+
+    /// The key of its record; `parent` is where the directory above begins.
+    pub(crate) fn key(&self, parent: u64) -> Key {
+        let key_len = key::len(self.class(), &self.name, &self.title, self.big);
+        let size = self.record_len() - key_len;
+        Key {
+            class: self.class().to_owned(),
+            name: self.name.clone(),
+            title: self.title.clone(),
+            cycle: 1,
+            datime: self.created,
+            seek: self.seek,
+            parent,
+            stored: size,
+            size,
+            big: self.big,
+        }
+    }
+
+    /// Its record: key and position of its key list.
+    pub(crate) fn record(&self, parent: u64, cycle: u16) -> Vec<u8> {
+        // the file's own record says that it lies in itself
+        let key_parent = if self.is_root() { FIRST_RECORD } else { parent };
+        let mut out = Vec::with_capacity(self.record_len());
+        Key { cycle, ..self.key(key_parent) }.write(&mut out, 0);
+        if self.is_root() {
+            put_string(&mut out, &self.name);
+            put_string(&mut out, &self.title);
+        }
+        let big = [self.seek, parent, self.list.start].iter().any(|&p| p > BIG);
+        out.extend_from_slice(&if big { 1005_u16 } else { 5 }.to_be_bytes());
+        for n in [self.created, self.modified, self.list.len as u32, self.name_len() as u32] {
+            out.extend_from_slice(&n.to_be_bytes());
+        }
+        for position in [self.seek, parent, self.list.start] {
+            put_position(&mut out, position, big);
+        }
+        put_uuid(&mut out, &self.uuid);
+        // room for positions of 64 bits
+        out.resize(self.record_len(), 0);
+        out
+    }
+
+    /// The payload of its key list.
+    pub(crate) fn key_list(&self) -> Result<Vec<u8>> {
+        let count = u32::try_from(self.keys.len()).map_err(|_| Error::unsupported("there are too many objects"))?;
+        let mut payload = count.to_be_bytes().to_vec();
+        for key in &self.keys {
+            key.write(&mut payload, 0);
+        }
+        Ok(payload)
+    }
+
+    /// The cycle that the next object of this name gets.
+    pub(crate) fn next_cycle(&self, name: &str) -> u16 {
+        self.keys.iter().filter(|k| k.name == name).map(|k| k.cycle).max().map_or(1, |c| c.saturating_add(1))
+    }
+}
+
+/// A `TUUID` with its version.
+pub(crate) fn put_uuid(out: &mut Vec<u8>, uuid: &[u8; 16]) {
+    out.extend_from_slice(&1_u16.to_be_bytes());
+    out.extend_from_slice(uuid);
+}

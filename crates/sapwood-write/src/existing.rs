@@ -1,0 +1,196 @@
+//! Files that are there: what is read of one before more is written into it.
+
+use crate::classes::Described;
+use crate::core::Core;
+use crate::directory::{CLASS, Directory, DirectoryId};
+use crate::file::{FileOptions, FileWriter};
+use crate::key::{self, BIG, Key};
+use crate::sink::{Sink, failed};
+use crate::space::Space;
+use crate::stamp;
+use crate::storage::{ExistingFile, Storage};
+use sapwood_codec::{Compression, Decoder};
+use sapwood_format::cursor::Cursor;
+use sapwood_format::{Header, Streamers, inflate, parse_key_list};
+use sapwood_span::{Error, ErrorKind, Result, Span};
+use std::path::Path;
+use std::time::SystemTime;
+
+/// Bytes that hold a file's header and the record of its directory, unless its names are very long.
+const HEAD: u64 = 1 << 16;
+
+impl FileWriter {
+    /// Opens a file to write more into it. Until [`FileWriter::finish`] or [`FileWriter::commit`] it stays what it was
+    /// for everybody else, whatever happens.
+    ///
+    /// # Errors
+    /// `NotFound` when it is not there; `Corrupt` when it is no whole ROOT file.
+    pub fn update(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let name = || path.display().to_string();
+        let storage = ExistingFile::open(path).map_err(|e| match e.kind() {
+            std::io::ErrorKind::NotFound => {
+                Error::new(ErrorKind::NotFound, "no such file").with_remedy("begin it with recreate").in_file(name())
+            }
+            _ => failed(path, 0, e),
+        })?;
+        let len = storage.len().map_err(|e| failed(path, 0, e))?;
+        Self::update_on(Box::new(storage), len, path, 0)
+    }
+
+    /// The same on any storage, which has `len` bytes.
+    ///
+    /// # Errors
+    /// `Corrupt` when it is no whole ROOT file.
+    pub fn update_on(storage: Box<dyn Storage>, len: u64, path: &Path, threads: usize) -> Result<Self> {
+        let sink = Sink::new(storage, path, len);
+        read(sink, len, threads).map(Self::of).map_err(|e| e.in_file(path.display().to_string()))
+    }
+
+    /// Opens a file to write more into it, or begins it where there is none.
+    ///
+    /// # Errors
+    /// As [`FileWriter::update`] and [`FileWriter::create_with`].
+    pub fn update_or_create(path: impl AsRef<Path>, options: FileOptions) -> Result<Self> {
+        if path.as_ref().exists() { Self::update(path) } else { Self::create_with(path, options) }
+    }
+}
+
+/// What a file that is written into is like before.
+fn read(mut sink: Sink, len: u64, threads: usize) -> Result<Core> {
+    let head = sink.read(Span::new(0, len.min(HEAD)))?;
+    let header = Header::parse(&head)?;
+    if header.end > len || header.end < header.begin || header.begin != key::FIRST_RECORD {
+        return Err(Error::corrupt(format!(
+            "the header says that the file ends at byte {}, but it has {len}",
+            header.end
+        ))
+        .with_remedy("recover it first: it was not closed, or was cut short"));
+    }
+    let datime = stamp::datime(SystemTime::now());
+    let record = sink.read(Span::new(header.begin, (len - header.begin).min(HEAD)))?;
+    let root = directory(&record, u64::from(header.nbytes_name), header.begin, None)?;
+    let compression = Compression::from_settings(header.compression).unwrap_or_default();
+    // what lies behind the end was never committed
+    let mut core = Core::new(sink, root, compression, datime, threads);
+    core.sink.cut(header.end);
+    core.updating = true;
+    (core.info, core.free_list) = (header.info, header.free);
+    core.space = Space::new(free_segments(&mut core, &header)?);
+    core.described = described(&mut core, header.info)?;
+    read_keys(&mut core, DirectoryId(0))?;
+    Ok(core)
+}
+
+/// The gaps that a file's list of free segments names, the one behind its end left out.
+fn free_segments(core: &mut Core, header: &Header) -> Result<Vec<Span>> {
+    if header.free.len == 0 || header.free.end() > header.end {
+        return Ok(Vec::new());
+    }
+    let record = core.sink.read(header.free)?;
+    let mut c = Cursor::new(&record, 0);
+    let key = sapwood_format::Key::read(&mut c)?;
+    c.seek(key.key_len as usize)?;
+    let mut gaps = Vec::new();
+    while c.left() >= 10 {
+        let big = c.u16()? > 1000;
+        let mut position = || if big { c.u64() } else { c.u32().map(u64::from) };
+        let (first, last) = (position()?, position()?);
+        if last < first || first < header.begin {
+            return Err(Error::corrupt(format!("a free segment goes from {first} to {last}")).at(header.free));
+        }
+        if last < header.end {
+            gaps.push(Span::new(first, last - first + 1));
+        }
+    }
+    Ok(gaps)
+}
+
+fn described(core: &mut Core, info: Span) -> Result<Described> {
+    if info.len == 0 {
+        return Ok(Described::default());
+    }
+    let (key, payload) = object(core, info)?;
+    Ok(Described::existing(&Streamers::parse(&payload, key.key_len as usize)?))
+}
+
+/// A record's key and inflated payload.
+pub(crate) fn object(core: &mut Core, span: Span) -> Result<(sapwood_format::Key, Vec<u8>)> {
+    let record = core.sink.read(span)?;
+    let key = sapwood_format::Key::read(&mut Cursor::new(&record, 0))?;
+    let payload = record.get(key.key_len as usize..).unwrap_or_default();
+    let payload = inflate(&key, payload, &mut Decoder::new())?;
+    Ok((key, payload))
+}
+
+/// Reads a directory from its record; `names` bytes of key and names come first.
+fn directory(record: &[u8], names: u64, seek: u64, parent: Option<DirectoryId>) -> Result<Directory> {
+    let key = sapwood_format::Key::read(&mut Cursor::new(record, 0))?;
+    let body = record.get(names as usize..).unwrap_or_default();
+    let parsed = sapwood_format::Directory::parse(body)?;
+    let mut c = Cursor::new(body, 0);
+    let big = c.u16()? > 1000;
+    let created = c.u32()?;
+    let modified = c.u32()?;
+    c.skip(8 + if big { 24 } else { 12 } + 2)?;
+    let mut uuid = [0; 16];
+    uuid.copy_from_slice(c.take(16)?);
+    let (name, title) = if parent.is_none() {
+        // the file's directory has its name and title once more, behind the key
+        let mut c = Cursor::new(record, 0);
+        c.seek(key.key_len as usize)?;
+        (c.string()?, c.string()?)
+    } else {
+        (key.name.clone(), key.title.clone())
+    };
+    let directory = Directory {
+        big: Key::from_read(&key).big,
+        name,
+        title,
+        parent,
+        seek,
+        keys: Vec::new(),
+        list: parsed.keys,
+        created,
+        modified,
+        uuid,
+        dirty: false,
+        committed: true,
+    };
+    if directory.record_len() as u64 > key.span.len || directory.name_len() as u64 != names {
+        return Err(Error::unsupported("a directory whose record has no room for 64-bit positions")
+            .with_remedy("copy the file first: it was written by a program other than ROOT"));
+    }
+    Ok(directory)
+}
+
+fn read_keys(core: &mut Core, id: DirectoryId) -> Result<()> {
+    let list = core.directory(id)?.list;
+    if list.len > 0 {
+        let record = core.sink.read(list)?;
+        core.directory_mut(id)?.keys = parse_key_list(&record)?.iter().map(Key::from_read).collect();
+    }
+    Ok(())
+}
+
+/// The directory of this name within another, read from the file where it was not yet.
+pub(crate) fn subdirectory(core: &mut Core, parent: DirectoryId, name: &str) -> Result<Option<DirectoryId>> {
+    let keys = core.directory(parent)?.keys.iter().filter(|k| k.name == name);
+    let Some(found) = keys.max_by_key(|k| k.cycle).cloned() else { return Ok(None) };
+    if !matches!(&*found.class, CLASS | "TDirectoryFile") {
+        return Err(
+            Error::invalid(format!("{name} is a {}, not a directory", found.class)).with_remedy("use another name")
+        );
+    }
+    let known = core.directories.iter().position(|d| d.parent == Some(parent) && d.seek == found.seek);
+    if let Some(i) = known {
+        return Ok(Some(DirectoryId(i)));
+    }
+    let record = core.sink.read(found.span())?;
+    let mut directory = directory(&record, found.len() as u64, found.seek, Some(parent))?;
+    directory.big = found.big || directory.seek > BIG;
+    let id = DirectoryId(core.directories.len());
+    core.directories.push(directory);
+    read_keys(core, id)?;
+    Ok(Some(id))
+}

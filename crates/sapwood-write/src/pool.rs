@@ -1,0 +1,200 @@
+//! Compression on all cores: baskets go in one by one and come out packed, in any order.
+
+use sapwood_codec::{Compression, Encoder};
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+/// Bytes that are compressed by the caller itself before threads are worth their start.
+const THREADS_FROM: u64 = 1 << 20;
+/// Buffers that are kept to be filled again.
+const SPARE: usize = 64;
+
+/// A basket's bytes on their way to being packed.
+pub(crate) struct Job {
+    compression: Compression,
+    bytes: Mutex<Option<Vec<u8>>>,
+    packed: Mutex<Option<Packed>>,
+}
+
+/// A basket's bytes, and what they were packed to where that is shorter.
+pub(crate) struct Packed {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) packed: Option<Vec<u8>>,
+}
+
+impl Packed {
+    /// What goes into the file.
+    pub(crate) fn stored(&self) -> &[u8] {
+        self.packed.as_deref().unwrap_or(&self.bytes)
+    }
+}
+
+impl Job {
+    /// The result, once.
+    pub(crate) fn take(&self) -> Option<Packed> {
+        lock(&self.packed).take()
+    }
+
+    /// Bytes in the file, as soon as they are known.
+    pub(crate) fn stored_len(&self) -> Option<u64> {
+        lock(&self.packed).as_ref().map(|p| p.stored().len() as u64)
+    }
+
+    fn run(&self, encoder: &mut Encoder, mut out: Vec<u8>) {
+        let Some(bytes) = lock(&self.bytes).take() else { return };
+        out.clear();
+        let shrunk = catch_unwind(AssertUnwindSafe(|| encoder.compress(&bytes, self.compression, &mut out)));
+        // a codec that fails leaves the bytes as they are, which every reader knows how to read
+        let packed = shrunk.unwrap_or(false).then_some(out);
+        *lock(&self.packed) = Some(Packed { bytes, packed });
+    }
+}
+
+#[derive(Default)]
+struct Queue {
+    jobs: VecDeque<Arc<Job>>,
+    spare: Vec<Vec<u8>>,
+    closed: bool,
+}
+
+#[derive(Default)]
+struct Shared {
+    queue: Mutex<Queue>,
+    more: Condvar,
+    done: Condvar,
+}
+
+/// Threads that compress, started when there is enough to do, and the caller, who helps while it waits.
+pub(crate) struct Pool {
+    shared: Arc<Shared>,
+    most: usize,
+    threads: Vec<JoinHandle<()>>,
+    encoder: Encoder,
+    given: u64,
+}
+
+impl Pool {
+    /// A pool of at most so many threads; all cores for 0.
+    pub(crate) fn new(threads: usize) -> Self {
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        let most = if threads == 0 { cores() } else { threads };
+        Self { shared: Arc::default(), most, threads: Vec::new(), encoder: Encoder::new(), given: 0 }
+    }
+
+    /// Takes a basket's bytes to be packed.
+    pub(crate) fn submit(&mut self, bytes: Vec<u8>, compression: Compression) -> Arc<Job> {
+        self.given += bytes.len() as u64;
+        let job = Arc::new(Job { compression, bytes: Mutex::new(Some(bytes)), packed: Mutex::new(None) });
+        if compression == Compression::NONE || self.most < 2 || (self.threads.is_empty() && self.given < THREADS_FROM) {
+            let out = self.buffer();
+            job.run(&mut self.encoder, out);
+            return job;
+        }
+        self.start();
+        lock(&self.shared.queue).jobs.push_back(job.clone());
+        self.shared.more.notify_one();
+        job
+    }
+
+    fn start(&mut self) {
+        while self.threads.len() < self.most {
+            let shared = self.shared.clone();
+            let thread = std::thread::Builder::new().name("sapwood-compress".into());
+            match thread.spawn(move || work(&shared)) {
+                Ok(thread) => self.threads.push(thread),
+                // fewer threads do as well, even none: who waits for a job does it
+                Err(_) => break,
+            }
+        }
+    }
+
+    /// Packs what waits, or waits, until this job is done.
+    pub(crate) fn wait_for(&mut self, job: &Job) {
+        while job.stored_len().is_none() {
+            let mut queue = lock(&self.shared.queue);
+            if let Some(next) = queue.jobs.pop_front() {
+                let out = queue.spare.pop().unwrap_or_default();
+                drop(queue);
+                next.run(&mut self.encoder, out);
+            } else if job.stored_len().is_none() {
+                // a worker has it, and takes the lock before it tells
+                drop(self.shared.done.wait(queue).unwrap_or_else(PoisonError::into_inner));
+            }
+        }
+    }
+
+    /// An empty buffer, used before if there is one.
+    pub(crate) fn buffer(&self) -> Vec<u8> {
+        lock(&self.shared.queue).spare.pop().unwrap_or_default()
+    }
+
+    /// Gives buffers back to be filled again.
+    pub(crate) fn recycle(&self, packed: Packed) {
+        let mut queue = lock(&self.shared.queue);
+        for mut buffer in [Some(packed.bytes), packed.packed].into_iter().flatten() {
+            if queue.spare.len() < SPARE && buffer.capacity() <= 1 << 20 {
+                buffer.clear();
+                queue.spare.push(buffer);
+            }
+        }
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        let mut queue = lock(&self.shared.queue);
+        queue.closed = true;
+        queue.jobs.clear();
+        drop(queue);
+        self.shared.more.notify_all();
+        for thread in self.threads.drain(..) {
+            // it caught its panics itself
+            let _ = thread.join();
+        }
+    }
+}
+
+fn work(shared: &Shared) {
+    let mut encoder = Encoder::new();
+    let mut queue = lock(&shared.queue);
+    while !queue.closed {
+        if let Some(job) = queue.jobs.pop_front() {
+            let out = queue.spare.pop().unwrap_or_default();
+            drop(queue);
+            job.run(&mut encoder, out);
+            queue = lock(&shared.queue);
+            shared.done.notify_all();
+        } else {
+            queue = shared.more.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sapwood_codec::Decoder;
+
+    #[test]
+    fn every_job_is_done_whoever_does_it() {
+        for threads in [1, 3] {
+            let mut pool = Pool::new(threads);
+            let bytes = |i: usize| (0..40_000).map(|j| (i * j / 97) as u8).collect::<Vec<u8>>();
+            let jobs: Vec<_> = (0..60).map(|i| pool.submit(bytes(i), Compression::default())).collect();
+            for (i, job) in jobs.iter().enumerate() {
+                pool.wait_for(job);
+                let packed = job.take().unwrap();
+                let mut out = Vec::new();
+                Decoder::new().decompress_vec(packed.stored(), &mut out, 40_000).unwrap();
+                assert_eq!(out, bytes(i));
+                pool.recycle(packed);
+            }
+        }
+    }
+}
