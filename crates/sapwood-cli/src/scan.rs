@@ -96,9 +96,9 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// A row for every instance that passes the cut: the rows of TTree::Scan.
+    /// The rows of TTree::Scan that pass the cut: one for every instance, at least one for an entry.
     fn instances(&self, exprs: &[Expr], cut: Option<&Expr>) -> Result<Printed, Failure> {
-        let binding = Binding::new(self.tree, exprs, cut)?;
+        let binding = Binding::scan(self.tree, exprs, cut)?;
         let labels = if binding.nested { vec!["entry", "instance"] } else { vec!["entry"] };
         let titles = binding.query.titles().to_vec();
         let mut writer = RowWriter::new(output::stdout(), self.style, titles, labels)?;
@@ -109,7 +109,7 @@ impl Job<'_> {
                 if writer.rows() == self.limit {
                     return Ok(ControlFlow::Break(()));
                 }
-                writer.row(&columns, i, &[entry, u64::from(index)])?;
+                writer.row(&columns, i, &[entry, u64::from(index)], |column| rows.has(column, i))?;
             }
             Ok(self.enough(writer.rows(), batch))
         })?;
@@ -141,7 +141,7 @@ impl Job<'_> {
                     return Ok(ControlFlow::Break(()));
                 }
                 let i = usize::try_from(entry - batch.entries.start).unwrap_or(usize::MAX);
-                writer.row(&columns, i, &[entry])?;
+                writer.row(&columns, i, &[entry], |_| true)?;
             }
             Ok(self.enough(writer.rows(), batch))
         })?;

@@ -13,6 +13,8 @@
 //! - `%` by zero is NaN (ROOT ends with a floating point exception);
 //! - `a<b<c` is refused.
 
+mod alias;
+mod apart;
 mod ast;
 mod auto;
 mod bind;
