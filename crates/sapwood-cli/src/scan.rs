@@ -10,7 +10,7 @@ use crate::target::{Target, some};
 use sapwood::{Array, Batch, Error, OpenOptions, Result, Tree};
 use sapwood_query::{Binding, Expr, Rows};
 use std::borrow::Cow;
-use std::io::{BufWriter, IsTerminal, StdoutLock, Write};
+use std::io::{BufWriter, IsTerminal, Write};
 use std::ops::{ControlFlow, Range};
 
 /// Rows of a table on a terminal when the user does not say how many.
@@ -78,7 +78,7 @@ fn parse_list(text: &str) -> Result<Vec<Expr>> {
 
 /// What was printed.
 struct Printed {
-    writer: RowWriter<BufWriter<StdoutLock<'static>>>,
+    writer: RowWriter<BufWriter<output::Stdout>>,
     /// Whether rows were left out.
     more: bool,
     /// Entries that were looked at.
