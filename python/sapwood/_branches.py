@@ -9,6 +9,7 @@ from ._errors import InvalidError, KeyInFileError, UnsupportedError
 from ._filters import Filter, matcher
 
 if TYPE_CHECKING:
+    from ._leaf import Leaf
     from ._progress import Progress
     from ._selection import Expressions
     from ._sizes import Size
@@ -125,23 +126,41 @@ class HasBranches(Mapping):
 
         return unknown(name, self.keys(), self._self_name, self.tree.file_path, context)
 
-    def __getitem__(self, where: str | int) -> Branch:
-        """The branch of this bare name (at any depth), path or position.
+    def leaf(self, name: str) -> Leaf | None:
+        """The leaf of this bare name or path in a branch with several, here or below; None where there is none."""
+        front, _, last = name.strip("/").rpartition("/")
+        for number in self.tree._leaves.get(last, ()):
+            branch = self.tree._branch(number)
+            if branch.path + "/" == self._prefix:
+                inside = not front
+            else:
+                inside = branch.path.startswith(self._prefix) and front in ("", branch.name, branch.path[len(self._prefix):])
+            if inside:
+                from ._leaf import Leaf
+
+                return Leaf(branch, last)
+        return None
+
+    def __getitem__(self, where: str | int) -> Any:
+        """The branch of this bare name (at any depth), path or position; the :class:`Leaf` of a branch with several.
 
         Raises:
             KeyInFileError: none; the message names near misses.
         """
         if isinstance(where, str):
             number = self.branch_number(where)
-            if number is None:
+            if number is not None:
+                return self.tree._branch(number)
+            leaf = self.leaf(where)
+            if leaf is None:
                 raise self.missing(where)
-            return self.tree._branch(number)
+            return leaf
         if isinstance(where, int):
             return self.branches[where]
         raise InvalidError(f"a branch is named by text or by its position, not by {where!r}")
 
     def __contains__(self, where: object) -> bool:
-        return isinstance(where, str) and self.branch_number(where) is not None
+        return isinstance(where, str) and (self.branch_number(where) is not None or self.leaf(where) is not None)
 
     def __iter__(self) -> Iterator[str]:
         return self.iterkeys()
@@ -182,7 +201,8 @@ class HasBranches(Mapping):
             aliases: names for expressions, to be used in expressions and in the cut.
             library: ``"ak"`` (an ``ak.Array`` of records), ``"np"`` (a dict of numpy arrays; lists as objects),
                 ``"pd"`` (``DataFrame``), ``"pa"`` (``pyarrow.Table``) or ``"pl"`` (polars ``DataFrame``).
-            how: None, or ``"tuple"``, ``"list"``, ``"dict"`` for a collection of single columns.
+            how: None, or ``"tuple"``, ``"list"``, ``"dict"`` for a collection of single columns; ``"zip"`` for lists of
+                one length made lists of records (``Muon_pt`` and ``Muon_eta`` to ``Muon`` with ``pt`` and ``eta``).
             progress: True for a bar, or a function of (entries done, entries in all, bytes read).
 
         Raises:

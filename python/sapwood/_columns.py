@@ -28,6 +28,24 @@ def length(column: Column) -> int:
     return max(0, len(column[1]) - 1)
 
 
+def member(column: Column, name: str) -> Column:
+    """The member of this name of the records in a column, in the lists and arrays around them.
+
+    Raises:
+        UnsupportedError: it holds no such records.
+    """
+    kind = column[0]
+    if kind == "record":
+        for field, content in column[2]:
+            if field == name:
+                return content
+    elif kind == "list":
+        return (kind, column[1], member(column[2], name))
+    elif kind == "regular":
+        return (kind, column[1], column[2], member(column[3], name))
+    raise UnsupportedError(f"the column holds no records with a member {name!r}")
+
+
 def to_numpy(column: Column) -> np.ndarray:
     """One numpy array whose first axis is the entries.
 

@@ -12,6 +12,9 @@ from ._histogram import Axis, Histogram
 from ._progress import Progress, reporter
 from ._sizes import entry_range
 
+#: Bins of one axis.
+_MOST_BINS = 100_000_000
+
 if TYPE_CHECKING:
     from ._tree import Tree
 
@@ -25,16 +28,30 @@ def draw(
     progress: Progress,
 ) -> Any:
     """See :meth:`Tree.draw`."""
-    axes = axes_from(bins)
+    count = _number(bins)
+    axes = axes_from(None if count is not None else bins)
     tree.file._check_open()
     first, last = entry_range(*span, tree.num_entries)
     options = tree.file._options
     tell, done = reporter(progress)
     try:
-        drawn = tree._core.draw(expression, cut or "", axes, first, last, options.cache_size, options.threads, tell)
+        drawn = tree._core.draw(
+            expression, cut or "", axes, first, last, options.cache_size, options.threads, tell, count
+        )
     finally:
         done()
     return _histogram(*drawn)
+
+
+def _number(bins: object) -> int | None:
+    """The number of bins, where only that is given."""
+    try:
+        count = operator.index(bins)  # type: ignore[arg-type]
+    except TypeError:
+        return None
+    if isinstance(bins, bool) or not 1 <= count <= _MOST_BINS:
+        raise InvalidError(f"bins is a number from 1 to {_MOST_BINS}, or (number, low, high); not {bins!r}")
+    return count
 
 
 def axes_from(bins: object) -> list[tuple[int, float, float]]:
@@ -52,17 +69,25 @@ def axes_from(bins: object) -> list[tuple[int, float, float]]:
             raise ValueError
         return axes
     except (TypeError, ValueError):
-        raise InvalidError(f"bins is (number, low, high) of each axis, x first, or None; not {bins!r}") from None
+        raise InvalidError(
+            f"bins is (number, low, high) of each axis, x first, a number alone, or None; not {bins!r}"
+        ) from None
 
 
-def _histogram(axes, values, variances, entries: int) -> Any:
+def _histogram(axes, values, variances, entries: int, labels: list[str] | None) -> Any:
     shape = tuple(n + 2 for n, _, _, _ in axes)
     sums = np.asarray(values).reshape(shape)
     squares = np.asarray(variances).reshape(shape)
     try:
         import hist
     except ImportError:
-        return Histogram([Axis(n, low, high, label) for n, low, high, label in axes], sums, squares, entries)
+        plain = [Axis(n, low, high, label, labels=tuple(labels or ())) for n, low, high, label in axes]
+        return Histogram(plain, sums, squares, entries)
+    if labels is not None:
+        made = hist.Hist(hist.axis.StrCategory(labels, label=axes[0][3], overflow=False), storage=hist.storage.Weight())
+        view = made.view()
+        view.value, view.variance = sums[1:-1], squares[1:-1]
+        return made
     regular = [hist.axis.Regular(n, low, high, label=label) for n, low, high, label in axes]
     made = hist.Hist(*regular, storage=hist.storage.Weight())
     view = made.view(flow=True)

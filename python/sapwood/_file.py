@@ -34,8 +34,8 @@ def open(path: Where, *, cache_size: Size | None = None, timeout: float = 60, th
     """Opens a file, or an object in it.
 
     Args:
-        path: a path or URL (``http://``, ``https://``, ``root://``); ``"url:object"``, ``{url: object}``, or a
-            ``pathlib.Path``.
+        path: a path or URL (``http://``, ``https://``); ``"url:object"``, ``{url: object}``, or a ``pathlib.Path``.
+            The object may be a branch: ``"url:tree/branch"``.
         cache_size: bytes that may be fetched ahead (``"100 MB"``); 0 turns it off, None lets sapwood choose.
         timeout: seconds without any progress after which a read fails.
         threads: how many unzip and decode; None for all cores.
@@ -185,6 +185,15 @@ class Directory(Mapping):
             KeyInFileError: no such object.
         """
         return self._find(where)[2]
+
+    def title_of(self, where: str) -> str:
+        """The title of one object.
+
+        Raises:
+            KeyInFileError: no such object.
+        """
+        path, cycle, _ = self._find(where)
+        return self._file._core.find(f"{path};{cycle}")[3]
 
     def _find(self, where: str) -> tuple[str, int, str]:
         if not isinstance(where, str):

@@ -32,6 +32,8 @@ class Axis(Sequence):
     #: What it shows.
     label: str = ""
     traits: Traits = Traits()
+    #: What each bin stands for, where the values were strings.
+    labels: tuple[str, ...] = ()
 
     @property
     def edges(self) -> np.ndarray:

@@ -14,11 +14,11 @@ _GROUPS: dict[object, str] = {tuple: "tuple", list: "list", dict: "dict"}
 
 
 def group_name(how: object) -> str | None:
-    """The name of a way to put columns together: None, "tuple", "list" or "dict"."""
+    """The name of a way to put columns together: None, "tuple", "list", "dict" or "zip"."""
     name = _GROUPS.get(how, how) if isinstance(how, type) else how
-    if name is None or name in ("tuple", "list", "dict"):
+    if name is None or name in ("tuple", "list", "dict", "zip"):
         return name  # type: ignore[return-value]
-    raise InvalidError(f'how is None, "tuple", "list" or "dict" (or these types), not {how!r}')
+    raise InvalidError(f'how is None, "tuple", "list", "dict" (or these types) or "zip", not {how!r}')
 
 
 class Library:
@@ -48,11 +48,17 @@ class Library:
             return list(arrays)
         if how == "dict":
             return dict(zip(names, arrays, strict=True))
+        if how == "zip":
+            return self.zipped(names, arrays, entries)
         return self.table(names, arrays, entries)
 
     def table(self, names: Sequence[str], arrays: Sequence[Any], entries: int) -> Any:
         """What this library calls a table."""
         return dict(zip(names, arrays, strict=True))
+
+    def zipped(self, names: Sequence[str], arrays: Sequence[Any], entries: int) -> Any:
+        """Lists of one length as lists of records."""
+        raise UnsupportedError(f'how="zip" makes lists of records, which library="ak" holds, not {self.name!r}')
 
     def concatenate(self, parts: Sequence[Any]) -> Any:
         """Tables of the same columns, one behind the other."""
@@ -78,6 +84,11 @@ class Awkward(Library):
         content = self.ak.contents.Content
         layouts = [a if isinstance(a, content) else self.ak.to_layout(a) for a in arrays]
         return self.ak.Array(self.ak.contents.RecordArray(layouts, list(names), length=entries))
+
+    def zipped(self, names, arrays, entries):
+        from ._zip import zipped
+
+        return zipped(names, arrays, entries)
 
     def concatenate(self, parts):
         return self.ak.concatenate(parts)

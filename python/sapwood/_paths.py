@@ -9,7 +9,7 @@ from typing import Any
 from ._errors import FileMissingError, InvalidError
 
 #: One file, with or without an object in it.
-Where = str | os.PathLike[str] | Mapping[Any, str | None]
+Where = str | bytes | os.PathLike[Any] | Mapping[Any, str | None]
 
 
 def split(where: Where) -> tuple[str, str | None]:
@@ -24,10 +24,13 @@ def split(where: Where) -> tuple[str, str | None]:
         file, path = next(iter(where.items()))
         if path is not None and not isinstance(path, str):
             raise InvalidError(f"the object in {file!r} is named by text, not by {path!r}")
-        return os.fspath(file), path
+        return os.fsdecode(file), path
+    if isinstance(where, bytes):
+        # as in Python's own functions, bytes name the file alone
+        return os.fsdecode(where), None
     if not isinstance(where, str):
         try:
-            return os.fspath(where), None
+            return os.fsdecode(where), None
         except TypeError:
             raise InvalidError(f"a file is named by text, a Path or {{file: object}}, not by {where!r}") from None
     begin = _colons_count_from(where)
@@ -51,7 +54,7 @@ def several(files: Where | Iterable[Where]) -> list[tuple[str, str | None]]:
     filled in, sorted by name."""
     if isinstance(files, Mapping):
         pairs = [split({k: v}) for k, v in files.items()]
-    elif isinstance(files, (str, os.PathLike)):
+    elif isinstance(files, (str, bytes, os.PathLike)):
         pairs = [split(files)]
     else:
         try:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from . import _columns
 from ._errors import InvalidError, UnsupportedError
 from ._libraries import group_name, library
 from ._progress import Progress, reporter
@@ -153,16 +154,29 @@ def _step(step_size: Size) -> tuple[str, int]:
         unit, size = "bytes", size_in_bytes(step_size, "step_size")
     else:
         unit, size = "entries", step_size
-    if not isinstance(size, int) or isinstance(size, bool) or size < 1:
+    if not isinstance(size, int) or isinstance(size, bool) or not 1 <= size < 2**63:
         raise InvalidError(
             f'step_size is a number of entries from 1 on, text such as "100 MB" or "cluster", not {step_size!r}'
         )
     return unit, size
 
 
-def array(branch: Branch, span: Span, library_name: str, progress: Progress) -> Any:
-    """See :meth:`Branch.array`."""
+def _interpretation() -> type:
+    from ._tree import Interpretation
+
+    return Interpretation
+
+
+def array(
+    branch: Branch, span: Span, library_name: str, progress: Progress, interpretation: object = None, leaf: str = ""
+) -> Any:
+    """See :meth:`Branch.array`; only one member of its records where a leaf is named."""
     lib = library(library_name)
+    if interpretation is not None and not isinstance(interpretation, _interpretation()):
+        raise InvalidError(
+            f"interpretation is None: the file tells how {branch.path!r} is read; entries are given as "
+            f"entry_start and entry_stop, not {interpretation!r}"
+        )
     if branch.branches:
         try:
             _ = branch.column_type
@@ -172,4 +186,5 @@ def array(branch: Branch, span: Span, library_name: str, progress: Progress) -> 
             return arrays(branch, None, None, filters, None, span, library_name, None, progress)
     first, last = entry_range(*span, branch.num_entries)
     columns = _whole(branch.tree, [branch.number], first, last, progress)
-    return lib.array(columns[branch.number], branch.name)
+    column = columns[branch.number]
+    return lib.array(_columns.member(column, leaf) if leaf else column, leaf or branch.name)

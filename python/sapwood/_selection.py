@@ -177,6 +177,10 @@ class Binder:
             branch = self.owner.branch_number(text)
             if branch is not None:
                 return branch
+            leaf = self.owner.leaf(text) if "/" in text else None
+            if leaf is not None:
+                # a division of two branches would have a space or fewer branches of such names
+                return Bound(Expression("leaf"), {"leaf": Meaning(leaf.branch.number, (leaf.name,))})
         try:
             return self.bind(text)
         except InvalidError as e:
@@ -196,6 +200,9 @@ class Binder:
                 branch = self.owner.branch_number("/".join(parts[:n]))
             if branch is not None:
                 return Meaning(branch, fields)
+            leaf = self.owner.leaf(front)
+            if leaf is not None:
+                return Meaning(leaf.branch.number, (leaf.name, *fields))
             if front in self.stored and front not in inside:
                 return Meaning(self.bind(self.stored[front], (*inside, front)), fields)
             if front in inside:

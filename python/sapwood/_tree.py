@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ._branches import HasBranches, column_words
@@ -10,6 +11,19 @@ if TYPE_CHECKING:
     from . import _core
     from ._file import ReadOnlyFile
     from ._progress import Progress
+
+
+@dataclass(frozen=True)
+class Interpretation:
+    """How a branch's values become a column."""
+
+    #: C++ type of a value.
+    typename: str
+    #: Type of an entry in the column.
+    column_type: str
+
+    def __str__(self) -> str:
+        return self.column_type
 
 
 class Tree(HasBranches):
@@ -23,10 +37,14 @@ class Tree(HasBranches):
         self._made: dict[int, Branch] = {}
         self._by_path: dict[str, int] = {}
         self._by_name: dict[str, int] = {}
+        #: Branches with several leaves, by the leaves' names.
+        self._leaves: dict[str, list[int]] = {}
         for number, name, path, _, _ in self._places.values():
             # where a name occurs twice the first one has it
             self._by_path.setdefault(path, number)
             self._by_name.setdefault(name, number)
+        for name, number in core.leaves():
+            self._leaves.setdefault(name, []).append(number)
 
     @property
     def tree(self) -> Tree:
@@ -131,10 +149,11 @@ class Tree(HasBranches):
         """A histogram of an expression, as ``TTree::Draw`` makes it: filled in the core, in ROOT's syntax.
 
         Args:
-            expression: such as ``"sqrt(px**2+py**2)"``; ``"y:x"`` for two dimensions.
+            expression: such as ``"sqrt(px**2+py**2)"``; ``"y:x"`` for two dimensions; a string gets a bin for each of
+                its values. Names may be the tree's :attr:`aliases`.
             cut: a condition or weight, such as ``"pt>20 && abs(eta)<2.4"``.
-            bins: ``(number, low, high)``; for two or three dimensions one such tuple for each axis, x first; None for
-                one dimension whose axis follows from the values, as ROOT finds it.
+            bins: ``(number, low, high)``; for two or three dimensions one such tuple for each axis, x first; a number
+                of bins, or None, for one dimension whose axis follows from the values, as ROOT finds it.
 
         Returns:
             A ``hist.Hist`` where hist is installed, else a :class:`sapwood.Histogram` with the same protocol
@@ -277,17 +296,28 @@ class Branch(HasBranches):
         """ROOT's setting: 100 times the algorithm plus the level."""
         return self._told["compression"]
 
+    @property
+    def interpretation(self) -> Interpretation:
+        """How its values become a column.
+
+        Raises:
+            UnsupportedError: it cannot be read; the message says why.
+        """
+        return Interpretation(self.typename, self.column_type)
+
     def array(
         self,
-        *,
+        interpretation: None = None,
         entry_start: int | None = None,
         entry_stop: int | None = None,
+        *,
         library: str = "ak",
         progress: Progress = None,
     ) -> Any:
         """The branch's values from entry ``entry_start`` to ``entry_stop`` (as in a slice).
 
         Args:
+            interpretation: there for uproot's order of arguments: None, for the file tells it.
             library: ``"ak"``, ``"np"``, ``"pd"`` (Series), ``"pa"`` (Array) or ``"pl"`` (Series); with ``"np"``
                 fixed arrays have the shape ``(entries, size)``, lists and strings are objects.
 
@@ -297,7 +327,7 @@ class Branch(HasBranches):
         """
         from ._reading import array
 
-        return array(self, (entry_start, entry_stop), library, progress)
+        return array(self, (entry_start, entry_stop), library, progress, interpretation)
 
     def __repr__(self) -> str:
         below = f", {len(self._children)} branches" if self._children else ""

@@ -105,10 +105,11 @@ Branches that cannot be read are listed with the reason, and so are parts of oth
 
 Examples:
   sapwood show data.root:Events
+  sapwood show data.root:Events/Muon_pt
   sapwood show data.root:histograms/pt")]
 pub struct ShowArgs {
-    /// File and tree or other object; a tree may be left out when the file has only one
-    #[arg(value_name = "URL[:OBJECT]")]
+    /// File and tree or other object; a tree may be left out when the file has only one; a branch, with those below
+    #[arg(value_name = "URL[:OBJECT[/BRANCH]]")]
     pub target: String,
 }
 
@@ -117,7 +118,8 @@ pub struct ShowArgs {
 #[command(after_help = "\
 Expressions are those of TTree::Draw: arithmetic, comparisons, functions (sqrt, cos, abs, min, …), a[i],
 Sum$, Max$, Length$, Entry$. The selection CUT is the weight of each row; rows with 0 are left out.
-Without a binning the axis follows the data, as in ROOT.
+Without a binning the axis follows the data, as in ROOT; strings get a bin each. Names may be aliases that the
+tree keeps (TTree::SetAlias).
 
 Examples:
   sapwood draw data.root:Events 'Muon_pt >> h(100,0,100)' 'nMuon >= 2'
@@ -126,7 +128,7 @@ pub struct DrawArgs {
     /// File and tree; the tree may be left out when the file has only one
     #[arg(value_name = "URL[:TREE]")]
     pub target: String,
-    /// What to histogram; `EXPR>>h(100,0,40)` gives name and binning
+    /// What to histogram; `EXPR>>h(100,0,40)` gives name and binning, `EXPR>>h(100)` the number of bins
     #[arg(value_name = "EXPR", allow_hyphen_values = true)]
     pub expression: String,
     /// Selection, also the weight
@@ -135,21 +137,23 @@ pub struct DrawArgs {
     /// The selection, if not given behind EXPR
     #[arg(long = "cut", value_name = "CUT", conflicts_with = "cut", allow_hyphen_values = true)]
     pub cut_option: Option<String>,
-    /// Number of bins, lower and upper edge
-    #[arg(long, value_name = "N,LOW,HIGH", allow_hyphen_values = true)]
+    /// Number of bins, and perhaps lower and upper edge
+    #[arg(long, value_name = "N[,LOW,HIGH]", allow_hyphen_values = true)]
     pub bins: Option<String>,
     /// Draw into a file as well (.png, .svg, .json); may be repeated
     #[arg(short, long = "output", value_name = "FILE")]
     pub outputs: Vec<PathBuf>,
-    /// Entries to read; either end may be left out
-    #[arg(long, value_name = "START:STOP")]
+    /// Entries to read, as a slice of Python's: 100:200, 5000:, -100: for the last; or one entry's number
+    #[arg(long, value_name = "START:STOP", allow_hyphen_values = true)]
     pub entries: Option<String>,
 }
 
 /// `sapwood scan`
 #[derive(Args)]
 #[command(after_help = "\
-With EXPRS there is a row for every instance, as TTree::Scan has it: a list of three gives three rows.
+With EXPRS there is a row for every instance, as TTree::Scan has it: a list of three gives three rows, next to it a
+shorter one is blank (null in JSON) behind its end, single values and strings are repeated. Every entry has a row,
+also where its lists are empty. A CUT on lists makes all run together with it, to the shortest.
 Without, there is a row for every entry, lists and records whole, for all branches that can be read.
 
 Examples:
@@ -175,8 +179,8 @@ pub struct ScanArgs {
     /// Rows to print, 0 for all; 25 for a table on a terminal, else all
     #[arg(long, value_name = "N")]
     pub limit: Option<u64>,
-    /// Entries to read; either end may be left out
-    #[arg(long, value_name = "START:STOP")]
+    /// Entries to read, as a slice of Python's: 100:200, 5000:, -100: for the last; or one entry's number
+    #[arg(long, value_name = "START:STOP", allow_hyphen_values = true)]
     pub entries: Option<String>,
 }
 

@@ -9,7 +9,7 @@ use crate::reading::{self, Reading};
 use crate::target::Target;
 use sapwood::{Error, IoReport, OpenOptions, Result};
 use sapwood_query::picture::Labels;
-use sapwood_query::{AutoHist, Axis, Binding, Expr, Hist1D, Selected, parse_target};
+use sapwood_query::{AutoHist, Axis, Binding, Expr, Hist1D, Selected, TextHist, parse_target};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -20,10 +20,13 @@ pub fn run(args: &DrawArgs, options: &OpenOptions, global: &Global, interrupt: &
     let kinds = args.outputs.iter().map(|p| Kind::of(p)).collect::<Result<Vec<_>, String>>().map_err(Failure::Usage)?;
     let bins = args.bins.as_deref().map(parse_bins).transpose().map_err(Failure::Usage)?;
     let (text, asked) = parse_target(&args.expression)?;
-    let axis = match (asked.axes.as_slice(), bins) {
-        ([], bins) => bins,
-        ([axis], None) => Some(*axis),
-        ([_], Some(_)) => return Err(Failure::Usage("the binning is given twice: behind >> and by --bins".to_owned())),
+    let binning = match (asked.axes.as_slice(), asked.bins, bins) {
+        ([], None, Some(bins)) => bins,
+        ([], count, None) => Binning::Automatic(count),
+        ([axis], None, None) => Binning::Given(*axis),
+        ([] | [_], _, Some(_)) => {
+            return Err(Failure::Usage("the binning is given twice: behind >> and by --bins".to_owned()));
+        }
         _ => return Err(Error::invalid("a histogram of one variable has one axis: (bins,low,high)").into()),
     };
     let expr = single(&text)?;
@@ -35,14 +38,26 @@ pub fn run(args: &DrawArgs, options: &OpenOptions, global: &Global, interrupt: &
     let range = reading::entries(args.entries.as_deref(), tree.entries()).map_err(Failure::Usage)?;
     let binding = Binding::new(&tree, std::slice::from_ref(&expr), cut.as_ref())?;
     let reading = Reading::new(&tree, binding.branches.clone(), global.quiet || global.json, interrupt);
-    let mut filling = Filling::new(axis, binding.query.is_integer(0));
+    let texts = binding.query.is_text(0);
+    if texts && !matches!(binning, Binning::Automatic(None)) {
+        return Err(Error::invalid(format!("{} is a string: it gets a bin for each of its values", expr.text()))
+            .with_remedy("leave the binning out")
+            .into());
+    }
+    let mut filling = Filling::new(binning, texts, binding.query.is_integer(0));
     reading.each(range, |batch| {
         let columns = binding.columns(&batch.columns)?;
         let columns = columns.iter().map(AsRef::as_ref).collect();
-        binding.query.visit(&reading.query_batch(batch, columns), |rows| {
-            filling.fill(rows);
-            Ok(())
-        })?;
+        let batch = reading.query_batch(batch, columns);
+        if let Filling::Texts(h) = &mut filling {
+            let rows = binding.query.rows(&batch)?;
+            rows.columns.iter().try_for_each(|column| h.fill(column, &rows.weights))?;
+        } else {
+            binding.query.visit(&batch, |rows| {
+                filling.fill(rows);
+                Ok(())
+            })?;
+        }
         Ok::<_, Failure>(ControlFlow::Continue(()))
     })?;
     let drawn = Drawn {
@@ -65,13 +80,26 @@ pub fn run(args: &DrawArgs, options: &OpenOptions, global: &Global, interrupt: &
     Ok(())
 }
 
-/// `N,LOW,HIGH` of `--bins`.
-fn parse_bins(text: &str) -> Result<Axis, String> {
-    let bad = || format!("--bins {text}: write the number of bins and the edges, as in 100,0,40");
+/// How the axis is divided.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Binning {
+    Given(Axis),
+    /// The data decide about the axis, perhaps not about the number of bins.
+    Automatic(Option<usize>),
+}
+
+/// `N` or `N,LOW,HIGH` of `--bins`.
+fn parse_bins(text: &str) -> Result<Binning, String> {
+    let bad = || format!("--bins {text}: write the number of bins, and perhaps the edges, as in 100,0,40");
     let parts: Vec<&str> = text.split(',').map(str::trim).collect();
-    let [bins, low, high] = parts.as_slice() else { return Err(bad()) };
+    let number = |t: &str| t.parse::<usize>().map_err(|_| bad());
     let edge = |t: &str| t.parse::<f64>().map_err(|_| bad());
-    Axis::new(bins.parse().map_err(|_| bad())?, edge(low)?, edge(high)?).map_err(|e| format!("--bins {text}: {e}"))
+    let axis = |n, low, high| Axis::new(n, low, high).map_err(|e| format!("--bins {text}: {e}"));
+    match parts.as_slice() {
+        [bins] => axis(number(bins)?, 0.0, 1.0).map(|a| Binning::Automatic(Some(a.bins()))),
+        [bins, low, high] => axis(number(bins)?, edge(low)?, edge(high)?).map(Binning::Given),
+        _ => Err(bad()),
+    }
 }
 
 fn single(text: &str) -> Result<Expr> {
@@ -87,14 +115,17 @@ fn single(text: &str) -> Result<Expr> {
 enum Filling {
     Given(Hist1D),
     /// The data decide about the axis.
-    Automatic(AutoHist),
+    Automatic(Box<AutoHist>),
+    /// A bin for each string.
+    Texts(TextHist),
 }
 
 impl Filling {
-    fn new(axis: Option<Axis>, integer: bool) -> Self {
-        match axis {
-            Some(axis) => Filling::Given(Hist1D::new(axis)),
-            None => Filling::Automatic(AutoHist::new(integer)),
+    fn new(binning: Binning, texts: bool, integer: bool) -> Self {
+        match binning {
+            _ if texts => Filling::Texts(TextHist::new()),
+            Binning::Given(axis) => Filling::Given(Hist1D::new(axis)),
+            Binning::Automatic(bins) => Filling::Automatic(Box::new(AutoHist::with_bins(integer, bins))),
         }
     }
 
@@ -103,6 +134,7 @@ impl Filling {
         match self {
             Filling::Given(h) => h.fill(values, rows.weights),
             Filling::Automatic(h) => h.fill(values, rows.weights),
+            Filling::Texts(_) => {}
         }
     }
 
@@ -110,6 +142,7 @@ impl Filling {
         match self {
             Filling::Given(h) => Ok(h),
             Filling::Automatic(h) => h.finish(),
+            Filling::Texts(h) => h.finish(),
         }
     }
 }
@@ -159,6 +192,7 @@ impl Drawn {
                 "expression": self.expression,
                 "cut": self.cut,
                 "axis": { "bins": axis.bins(), "low": axis.low(), "high": axis.high() },
+                "labels": h.labels(),
                 "counts": h.values(false).iter().copied().map(number).collect::<Vec<_>>(),
                 "variances": h.variances(false).iter().copied().map(number).collect::<Vec<_>>(),
                 "underflow": values.first().copied().map(number),
@@ -184,9 +218,10 @@ mod tests {
 
     #[test]
     fn bins_from_the_option() {
-        let axis = parse_bins(" 100, -1.5 ,1e3").unwrap();
-        assert_eq!((axis.bins(), axis.low(), axis.high()), (100, -1.5, 1000.0));
-        for text in ["", "100", "10,0", "0,0,1", "10,1,0", "10,0,nan", "1,2,3,4"] {
+        let axis = Axis::new(100, -1.5, 1000.0).unwrap();
+        assert_eq!(parse_bins(" 100, -1.5 ,1e3"), Ok(Binning::Given(axis)));
+        assert_eq!(parse_bins("20"), Ok(Binning::Automatic(Some(20))));
+        for text in ["", "0", "x", "10,0", "0,0,1", "10,1,0", "10,0,nan", "1,2,3,4"] {
             assert!(parse_bins(text).is_err(), "{text}");
         }
     }

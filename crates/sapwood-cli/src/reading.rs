@@ -71,19 +71,30 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// Entries from `START:STOP`, cut to those that the tree has; all when not given.
+/// Entries from `START:STOP` as in a slice of Python's: either may be left out, negative ones count from the end, and
+/// what lies outside is cut; a number alone is that entry. All when not given.
 ///
 /// # Errors
-/// `Invalid` when it is not two numbers in order.
+/// `Invalid` when it is not two numbers in order, or a single entry is not there.
 pub fn entries(text: Option<&str>, total: u64) -> Result<Range<u64>, String> {
     let Some(text) = text else { return Ok(0..total) };
-    let bad = || format!("--entries {text}: write START:STOP, as in 0:1000 or 5000:");
-    let (start, stop) = text.split_once(':').ok_or_else(bad)?;
-    let number = |part: &str, otherwise: u64| match part.trim() {
-        "" => Ok(otherwise),
-        digits => digits.parse::<u64>().map_err(|_| bad()),
+    let bad = || format!("--entries {text}: write START:STOP, as in 0:1000, 5000: or -100:, or one entry's number");
+    // beyond the end is cut later; in front of the beginning is none
+    let place = |part: &str| match part.strip_prefix('-') {
+        Some(back) => back.parse::<u64>().map(|n| total.checked_sub(n)).map_err(|_| bad()),
+        None => part.parse::<u64>().map(Some).map_err(|_| bad()),
     };
-    let (start, stop) = (number(start, 0)?, number(stop, u64::MAX)?);
+    let Some((start, stop)) = text.split_once(':') else {
+        return match place(text.trim())? {
+            Some(entry) if entry < total => Ok(entry..entry + 1),
+            _ => Err(format!("--entries {text}: the tree has {total} entries, the first is 0")),
+        };
+    };
+    let end = |part: &str, otherwise: u64| match part.trim() {
+        "" => Ok(otherwise),
+        digits => place(digits).map(|n| n.unwrap_or(0)),
+    };
+    let (start, stop) = (end(start, 0)?, end(stop, total)?);
     if start > stop {
         return Err(format!("--entries {text}: the first entry lies behind the last"));
     }
@@ -117,7 +128,10 @@ mod tests {
         assert_eq!(entries(Some("2:"), 10), Ok(2..10));
         assert_eq!(entries(Some(":50"), 10), Ok(0..10));
         assert_eq!(entries(Some("20:30"), 10), Ok(10..10));
-        for text in ["5", "5:2", "a:b", "-1:3"] {
+        assert_eq!(entries(Some("-3:"), 10), Ok(7..10));
+        assert_eq!(entries(Some("-30: -2"), 10), Ok(0..8));
+        assert_eq!((entries(Some("5"), 10), entries(Some("-1"), 10)), (Ok(5..6), Ok(9..10)));
+        for text in ["", "10", "-11", "--1", "5:2", "a:b", "-1:3", "1:2:3"] {
             assert!(entries(Some(text), 10).is_err(), "{text}");
         }
     }

@@ -10,7 +10,7 @@ use crate::target::{Target, some};
 use sapwood::{Array, Batch, Error, OpenOptions, Result, Tree};
 use sapwood_query::{Binding, Expr, Rows};
 use std::borrow::Cow;
-use std::io::{BufWriter, IsTerminal, StdoutLock, Write};
+use std::io::{BufWriter, IsTerminal, Write};
 use std::ops::{ControlFlow, Range};
 
 /// Rows of a table on a terminal when the user does not say how many.
@@ -78,7 +78,7 @@ fn parse_list(text: &str) -> Result<Vec<Expr>> {
 
 /// What was printed.
 struct Printed {
-    writer: RowWriter<BufWriter<StdoutLock<'static>>>,
+    writer: RowWriter<BufWriter<output::Stdout>>,
     /// Whether rows were left out.
     more: bool,
     /// Entries that were looked at.
@@ -96,9 +96,9 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// A row for every instance that passes the cut: the rows of TTree::Scan.
+    /// The rows of TTree::Scan that pass the cut: one for every instance, at least one for an entry.
     fn instances(&self, exprs: &[Expr], cut: Option<&Expr>) -> Result<Printed, Failure> {
-        let binding = Binding::new(self.tree, exprs, cut)?;
+        let binding = Binding::scan(self.tree, exprs, cut)?;
         let labels = if binding.nested { vec!["entry", "instance"] } else { vec!["entry"] };
         let titles = binding.query.titles().to_vec();
         let mut writer = RowWriter::new(output::stdout(), self.style, titles, labels)?;
@@ -109,7 +109,7 @@ impl Job<'_> {
                 if writer.rows() == self.limit {
                     return Ok(ControlFlow::Break(()));
                 }
-                writer.row(&columns, i, &[entry, u64::from(index)])?;
+                writer.row(&columns, i, &[entry, u64::from(index)], |column| rows.has(column, i))?;
             }
             Ok(self.enough(writer.rows(), batch))
         })?;
@@ -141,7 +141,7 @@ impl Job<'_> {
                     return Ok(ControlFlow::Break(()));
                 }
                 let i = usize::try_from(entry - batch.entries.start).unwrap_or(usize::MAX);
-                writer.row(&columns, i, &[entry])?;
+                writer.row(&columns, i, &[entry], |_| true)?;
             }
             Ok(self.enough(writer.rows(), batch))
         })?;

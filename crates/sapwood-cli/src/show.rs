@@ -15,22 +15,38 @@ use std::io::{self, Write};
 pub fn run(args: &ShowArgs, options: &OpenOptions, as_json: bool) -> Result<(), Failure> {
     let target = Target::parse(&args.target);
     let file = target.open(options)?;
-    if let Some(path) = &target.object {
-        let listing = file.find(path)?;
-        if !listing.key.is_tree() && !listing.key.is_directory() {
-            return object::show(&file, &listing, as_json);
-        }
+    if let Some(path) = &target.object
+        && let Ok(listing) = file.find(path)
+        && !listing.key.is_tree()
+        && !listing.key.is_directory()
+    {
+        return object::show(&file, &listing, as_json);
     }
-    let tree = target.tree(&file)?;
+    let (tree, branch) = target.tree_or_branch(&file)?;
+    let shown: Vec<usize> =
+        tree.order().iter().copied().filter(|&i| branch.is_none_or(|top| is_below(&tree, i, top))).collect();
     if as_json {
-        output::json(&to_json(&tree))?;
+        output::json(&to_json(&tree, &shown))?;
         return Ok(());
     }
     let mut out = output::stdout();
     head(&tree, &mut out)?;
-    branches(&tree).write(&mut out)?;
+    branches(&tree, &shown).write(&mut out)?;
+    let aliases = &tree.header().aliases;
+    if branch.is_none() && !aliases.is_empty() {
+        let mut table = Table::new([("alias", Align::Left), ("expression", Align::Left)]);
+        aliases.iter().for_each(|(name, text)| table.row([name.clone(), text.clone()]));
+        writeln!(out)?;
+        table.write(&mut out)?;
+    }
     out.flush()?;
     Ok(())
+}
+
+/// Whether a branch is this one or lies below it.
+fn is_below(tree: &Tree, branch: usize, top: usize) -> bool {
+    let branches = &tree.header().branches;
+    std::iter::successors(Some(branch), |&i| branches.get(i).and_then(|b| b.parent)).any(|i| i == top)
 }
 
 fn head(tree: &Tree, out: &mut impl Write) -> io::Result<()> {
@@ -72,7 +88,7 @@ fn clusters(bounds: &[u64]) -> String {
     }
 }
 
-fn branches(tree: &Tree) -> Table {
+fn branches(tree: &Tree, shown: &[usize]) -> Table {
     let mut table = Table::new([
         ("branch", Align::Left),
         ("type", Align::Left),
@@ -84,7 +100,7 @@ fn branches(tree: &Tree) -> Table {
         ("compression", Align::Left),
         ("", Align::Left),
     ]);
-    for &i in tree.order() {
+    for &i in shown {
         let Some(b) = tree.header().branches.get(i) else { continue };
         // a branch that is split holds no values of its own: its members are read
         let remark = match unsupported(tree, i) {
@@ -128,10 +144,11 @@ fn ratio(total: u64, zip: u64) -> String {
     if zip == 0 { String::new() } else { format!("{:.2}×", total as f64 / zip as f64) }
 }
 
-fn to_json(tree: &Tree) -> Value {
+fn to_json(tree: &Tree, shown: &[usize]) -> Value {
     let h = tree.header();
-    let branches: Vec<Value> = tree
-        .order()
+    let aliases: serde_json::Map<String, Value> =
+        h.aliases.iter().map(|(name, text)| (name.clone(), json!(text))).collect();
+    let branches: Vec<Value> = shown
         .iter()
         .filter_map(|&i| {
             let b = h.branches.get(i)?;
@@ -165,6 +182,7 @@ fn to_json(tree: &Tree) -> Value {
         "uncompressed_bytes": h.total_bytes,
         "clusters": tree.clusters(),
         "branches": branches,
+        "aliases": aliases,
         "io": io_report::to_json(&tree.file().io()),
     })
 }

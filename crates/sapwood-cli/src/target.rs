@@ -1,7 +1,7 @@
 //! `URL:PATH`: a file, near or far, and an object inside it.
 
 use crate::failure;
-use sapwood::{Error, File, Key, Listing, OpenOptions, Result, Tree};
+use sapwood::{Error, ErrorKind, File, Key, Listing, OpenOptions, Result, Tree};
 use std::path::Path;
 
 /// What a command works on.
@@ -75,12 +75,47 @@ impl Target {
     /// `NotFound` when the file has no tree, `Invalid` when it has several and none is named.
     pub fn tree(&self, file: &File) -> Result<Tree> {
         match &self.object {
-            Some(path) => file.tree(path),
+            Some(path) => match self.tree_or_branch(file)? {
+                (tree, None) => Ok(tree),
+                (tree, Some(branch)) => {
+                    let name = tree.name_of(branch);
+                    Err(Error::invalid(format!("{path} is no tree but the branch {name} of the tree {}", tree.path()))
+                        .in_file(file.url())
+                        .with_remedy(format!(
+                            "name the tree, {}:{}, and {name} as an expression",
+                            self.url,
+                            tree.path()
+                        )))
+                }
+            },
             None => {
                 let keys = file.list("", true)?;
                 file.tree(&only_tree(&keys, &self.url).map_err(|e| e.in_file(file.url()))?)
             }
         }
+    }
+}
+
+impl Target {
+    /// The tree that is named, and the branch where the name goes on to one: `tree/branch`.
+    ///
+    /// # Errors
+    /// As [`Target::tree`].
+    pub fn tree_or_branch(&self, file: &File) -> Result<(Tree, Option<usize>)> {
+        let Some(path) = &self.object else { return self.tree(file).map(|t| (t, None)) };
+        let missing = match file.tree(path) {
+            Err(e) if e.kind() == ErrorKind::NotFound => e,
+            found => return found.map(|t| (t, None)),
+        };
+        for (slash, _) in path.rmatch_indices('/') {
+            let (Some(front), Some(branch)) = (path.get(..slash), path.get(slash + 1..)) else { continue };
+            let Ok(tree) = file.tree(front) else { continue };
+            return match tree.find(branch) {
+                Ok(branch) => Ok((tree, Some(branch))),
+                Err(e) => Err(e),
+            };
+        }
+        Err(missing)
     }
 }
 

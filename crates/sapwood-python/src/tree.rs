@@ -1,4 +1,4 @@
-use crate::draw::{Drawn, draw};
+use crate::draw::{Bins, Drawn, draw};
 use crate::error::{Missing, exception};
 use crate::file::cache;
 use crate::scan::{Scan, step};
@@ -75,6 +75,16 @@ impl Tree {
     #[getter]
     fn aliases(&self) -> Vec<(String, String)> {
         self.header().aliases.clone()
+    }
+
+    /// Leaves of branches with several: (name, number of the branch).
+    fn leaves(&self) -> Vec<(String, usize)> {
+        let header = self.header();
+        let several = |i: &usize| header.branches.get(*i).filter(|b| b.leaves.len() > 1).map(|b| (*i, b));
+        let branches = self.inner.order().iter().filter_map(several);
+        branches
+            .flat_map(|(i, b)| b.leaves.iter().filter_map(move |&l| header.leaves.get(l).map(|l| (l.name.clone(), i))))
+            .collect()
     }
 
     /// All branches in the tree's order, parents before children.
@@ -155,8 +165,8 @@ impl Tree {
     }
 
     /// A histogram of `expression` (TTree::Draw's language) for entries `start..stop`, on axes `bins` of
-    /// (number, low, high), x first; without any, one dimension whose axis follows from the values.
-    #[pyo3(signature = (expression, cut, bins, start, stop, cache_size=None, threads=0, progress=None))]
+    /// (number, low, high), x first; without any, one dimension whose axis follows from the values, with `count` bins.
+    #[pyo3(signature = (expression, cut, bins, start, stop, cache_size=None, threads=0, progress=None, count=None))]
     #[allow(clippy::too_many_arguments)]
     fn draw(
         &self,
@@ -169,7 +179,9 @@ impl Tree {
         cache_size: Option<u64>,
         threads: usize,
         progress: Option<Py<PyAny>>,
+        count: Option<usize>,
     ) -> PyResult<Drawn> {
+        let bins = Bins { axes: bins, count };
         draw(py, &self.inner, expression, cut, &bins, options(start, stop, cache_size, threads), progress)
     }
 }

@@ -1,12 +1,14 @@
-use crate::binning::automatic_axis;
+use crate::binning::{automatic_axis, automatic_axis_of};
 use crate::hist::{Axis, Hist1D};
 use sapwood_span::Result;
 use std::collections::BTreeMap;
 
 /// Values kept before they are counted instead: 32 MiB with their weights.
 const BUFFER: usize = 1 << 21;
-/// Bins of the histogram that counts, at most.
+/// Bins of the histogram that counts, at most, unless fewer or more are asked for.
 const COARSE_BINS: i64 = 128;
+/// Bins it has at most when more are asked for.
+const FINEST_BINS: i64 = 1 << 16;
 
 /// A histogram that finds its binning when all is filled.
 ///
@@ -17,6 +19,8 @@ const COARSE_BINS: i64 = 128;
 #[derive(Clone, Debug)]
 pub struct AutoHist {
     integer: bool,
+    /// How many bins it shall have.
+    bins: Option<usize>,
     store: Store,
     min: f64,
     max: f64,
@@ -48,8 +52,14 @@ impl Flow {
 impl AutoHist {
     /// An empty histogram; `integer` when the values are whole numbers ([`crate::Query::is_integer`]).
     pub fn new(integer: bool) -> Self {
+        Self::with_bins(integer, None)
+    }
+
+    /// An empty histogram that will have exactly this many bins.
+    pub fn with_bins(integer: bool, bins: Option<usize>) -> Self {
         Self {
             integer,
+            bins,
             store: Store::Kept { values: Vec::new(), weights: Vec::new() },
             min: f64::INFINITY,
             max: f64::NEG_INFINITY,
@@ -125,7 +135,9 @@ impl AutoHist {
     fn count_if_many(&mut self) {
         let Store::Kept { values, weights } = &self.store else { return };
         if values.len() > BUFFER {
-            let mut c = Coarse { exponent: exponent(self.min, self.max, self.integer), ..Coarse::default() };
+            let most = self.bins.map_or(COARSE_BINS, |n| i64::try_from(n).unwrap_or(i64::MAX).clamp(2, FINEST_BINS));
+            let mut c =
+                Coarse { exponent: exponent(self.min, self.max, self.integer, most), most, ..Coarse::default() };
             c.add(values, weights);
             self.store = Store::Counted(c);
         }
@@ -138,13 +150,19 @@ impl AutoHist {
     /// `Invalid` when the values are so far apart that no binning spans them.
     pub fn finish(self) -> Result<Hist1D> {
         let mut hist = match self.store {
-            Store::Kept { values, .. } if values.is_empty() => Hist1D::new(Axis::new(100, 0.0, 1.0)?),
+            Store::Kept { values, .. } if values.is_empty() => {
+                Hist1D::new(Axis::new(self.bins.unwrap_or(100), 0.0, 1.0)?)
+            }
             Store::Kept { values, weights } => {
-                let mut hist = Hist1D::new(automatic_axis(self.min, self.max, self.integer)?);
+                let axis = match self.bins {
+                    None => automatic_axis(self.min, self.max, self.integer)?,
+                    Some(bins) => automatic_axis_of(bins, self.min, self.max, self.integer)?,
+                };
+                let mut hist = Hist1D::new(axis);
                 hist.fill(&values, &weights);
                 hist
             }
-            Store::Counted(c) => c.finish()?,
+            Store::Counted(c) => c.finish(self.bins)?,
         };
         let overflow = hist.axis().bins() + 1;
         hist.add_bin(0, self.below.entries, self.below.sums);
@@ -157,21 +175,23 @@ impl AutoHist {
 #[derive(Clone, Debug, Default)]
 struct Coarse {
     exponent: i32,
+    /// Bins at most.
+    most: i64,
     bins: BTreeMap<i64, Flow>,
     sums: [f64; 4],
 }
 
-/// The smallest exponent for which the range takes no more than [`COARSE_BINS`] bins.
-fn exponent(min: f64, max: f64, integer: bool) -> i32 {
+/// The smallest exponent for which the range takes no more than `most` bins.
+fn exponent(min: f64, max: f64, integer: bool, most: i64) -> i32 {
     // Bin numbers stay below 2^52, so that they are exact.
     let magnitude = min.abs().max(max.abs());
     let finest = if magnitude > 0.0 { magnitude.log2() as i32 - 50 } else { -900 };
     let mut e = finest.max(if integer { 0 } else { -900 });
-    let wanted = (max - min) / COARSE_BINS as f64;
+    let wanted = (max - min) / most as f64;
     if wanted > 0.0 {
         e = e.max(wanted.log2().floor().min(1000.0) as i32 - 1);
     }
-    while e < 1023 && number(max, e) - number(min, e) >= COARSE_BINS {
+    while e < 1023 && number(max, e) - number(min, e) >= most {
         e += 1;
     }
     e
@@ -186,7 +206,7 @@ impl Coarse {
         let (scale, mut sums) = (2f64.powi(-self.exponent), self.sums);
         let base = values.iter().copied().filter(|x| x.is_finite()).fold(f64::INFINITY, f64::min);
         let base = (base * scale).floor() as i64;
-        let mut here = vec![Flow::default(); COARSE_BINS as usize];
+        let mut here = vec![Flow::default(); self.most as usize];
         for (&x, &w) in values.iter().zip(weights).filter(|(x, _)| x.is_finite()) {
             let i = (x * scale).floor() as i64 - base;
             if let Some(bin) = usize::try_from(i).ok().and_then(|i| here.get_mut(i)) {
@@ -202,7 +222,7 @@ impl Coarse {
 
     fn widen(&mut self, min: f64, max: f64, integer: bool) {
         if min <= max {
-            self.coarsen(exponent(min, max, integer));
+            self.coarsen(exponent(min, max, integer, self.most));
         }
     }
 
@@ -226,10 +246,24 @@ impl Coarse {
         self.sums.iter_mut().zip(other.sums).for_each(|(a, b)| *a += b);
     }
 
-    fn finish(self) -> Result<Hist1D> {
+    /// The bins from the first to the last that holds anything, with empty ones around them up to `asked`.
+    fn finish(self, asked: Option<usize>) -> Result<Hist1D> {
         let width = 2f64.powi(self.exponent);
-        let first = self.bins.keys().next().copied().unwrap_or(0);
-        let last = self.bins.keys().next_back().copied().unwrap_or(0);
+        let mut first = self.bins.keys().next().copied().unwrap_or(0);
+        let mut last = self.bins.keys().next_back().copied().unwrap_or(0);
+        if asked == Some(1) && last > first {
+            // zero is an edge of every width: two bins beside it are one in no other way
+            let sums = self.bins.values().fold(Flow::default(), |mut all, f| {
+                all.add(f.entries, f.sums);
+                all
+            });
+            let mut hist = Hist1D::new(Axis::new(1, first as f64 * width, (last + 1) as f64 * width)?);
+            hist.add_bin(1, sums.entries, sums.sums);
+            hist.set_sums(self.sums);
+            return Ok(hist);
+        }
+        let spare = asked.map_or(0, |n| i64::try_from(n).unwrap_or(i64::MAX) - (last - first + 1)).max(0);
+        (first, last) = (first - spare / 2, last + spare - spare / 2);
         let axis = Axis::new((last - first + 1) as usize, first as f64 * width, (last + 1) as f64 * width)?;
         let mut hist = Hist1D::new(axis);
         for (i, flow) in self.bins {
@@ -277,6 +311,21 @@ mod tests {
         assert_eq!(whole.values(false).iter().sum::<f64>(), x.len() as f64);
         assert_eq!((whole.axis().low(), whole.axis().high(), whole.axis().bins()), (-30.0, 70.0, 100));
         assert!((whole.mean() - 20.0).abs() < 0.01);
+    }
+
+    #[test]
+    fn as_many_bins_as_were_asked_for_however_many_values() {
+        for (bins, n) in [(10, 1000), (10, BUFFER + 10), (1, BUFFER + 10), (70_000, BUFFER + 10)] {
+            let x = values(n);
+            let mut h = AutoHist::with_bins(false, Some(bins));
+            h.fill(&x, &vec![1.0; n]);
+            let h = h.finish().unwrap();
+            assert_eq!(h.axis().bins(), bins);
+            assert_eq!(h.values(false).iter().sum::<f64>(), n as f64);
+            let inside = x.iter().filter(|x| h.axis().index(**x) == bins.div_ceil(2)).count();
+            assert_eq!(h.values(true)[bins.div_ceil(2)], inside as f64);
+        }
+        assert_eq!(AutoHist::with_bins(true, Some(7)).finish().unwrap().axis().bins(), 7);
     }
 
     #[test]

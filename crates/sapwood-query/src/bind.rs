@@ -1,5 +1,6 @@
 //! Expressions to a program: names to columns, brackets to steps, rows to spaces.
 
+use crate::alias::expand;
 use crate::ast::{Ast, AstKind, Expr, Index, Op, Special};
 use crate::function::{callable_names, constant, function, nullary};
 use crate::number::to_i64;
@@ -9,22 +10,48 @@ use crate::text::{error_at, kind_at, near_misses};
 use sapwood_column::DType;
 use sapwood_span::{Error, ErrorKind, Result};
 
+/// Which instances of an entry make a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Running {
+    /// All expressions and the selection run together, to the shortest: TTree::Draw.
+    Together,
+    /// Each expression runs by itself unless the selection has instances: TTree::Scan.
+    Apart,
+}
+
 /// Binds expressions and a selection to what a tree offers.
-pub(crate) fn bind<S: Schema + ?Sized>(exprs: &[Expr], cut: Option<&Expr>, schema: &S) -> Result<Program> {
+pub(crate) fn bind<S: Schema + ?Sized>(
+    exprs: &[Expr],
+    cut: Option<&Expr>,
+    schema: &S,
+    running: Running,
+) -> Result<Program> {
+    let exprs = exprs.iter().map(|e| expand(e, schema)).collect::<Result<Vec<_>>>()?;
+    let cut = cut.map(|e| expand(e, schema)).transpose()?;
     let mut b = Binder { schema, columns: Vec::new(), spaces: vec![Space::default()], text: "" };
-    let mut outputs = Vec::with_capacity(exprs.len());
-    for e in exprs {
-        b.text = &e.text;
-        outputs.push(b.output(&e.ast)?);
-    }
-    let cut = match cut {
-        Some(e) => {
-            b.text = &e.text;
-            Some(b.number(&e.ast, 0)?)
+    if running == Running::Apart {
+        let bound = b.cut(cut.as_ref())?;
+        // a selection with instances of its own makes everything run together
+        if b.spaces.first().is_some_and(|s| s.dims == 0) {
+            let mut outputs = Vec::with_capacity(exprs.len());
+            let mut apart = Vec::with_capacity(exprs.len());
+            for e in &exprs {
+                b.text = &e.text;
+                let space = b.new_space();
+                outputs.push(b.output(&e.ast, space)?);
+                apart.push(space);
+            }
+            return Ok(Program { columns: b.columns, spaces: b.spaces, outputs, cut: bound, apart: Some(apart) });
         }
-        None => None,
-    };
-    Ok(Program { columns: b.columns, spaces: b.spaces, outputs, cut })
+        b = Binder { schema, columns: Vec::new(), spaces: vec![Space::default()], text: "" };
+    }
+    let mut outputs = Vec::with_capacity(exprs.len());
+    for e in &exprs {
+        b.text = &e.text;
+        outputs.push(b.output(&e.ast, 0)?);
+    }
+    let cut = b.cut(cut.as_ref())?;
+    Ok(Program { columns: b.columns, spaces: b.spaces, outputs, cut, apart: None })
 }
 
 struct Binder<'a, S: ?Sized> {
@@ -48,13 +75,19 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
         error_at(self.text, at, message)
     }
 
-    fn output(&mut self, ast: &Ast) -> Result<(Output, Node)> {
-        Ok(match self.value(ast, 0)? {
+    fn cut(&mut self, cut: Option<&'a Expr>) -> Result<Option<Node>> {
+        let Some(e) = cut else { return Ok(None) };
+        self.text = &e.text;
+        self.number(&e.ast, 0).map(Some)
+    }
+
+    fn output(&mut self, ast: &Ast, space: usize) -> Result<(Output, Node)> {
+        Ok(match self.value(ast, space)? {
             Value::Text(t, level) => {
                 (Output::Text(t), Node { kind: NodeKind::Number(f64::NAN), level, integer: false })
             }
             Value::Number(node) => match node.kind {
-                NodeKind::Access(a) if !self.spaces[0].accesses[a].is_computed() => (Output::Plain(a), node),
+                NodeKind::Access(a) if !self.spaces[space].accesses[a].is_computed() => (Output::Plain(a), node),
                 _ => (Output::Computed, node),
             },
         })

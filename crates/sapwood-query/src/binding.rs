@@ -1,5 +1,6 @@
 //! Names in expressions to branches of a tree, and decoded columns back to names.
 
+use crate::alias::expand;
 use crate::{Dim, Expr, Kind, Query, Schema, Shape};
 use sapwood_column::{Array, ColumnType};
 use sapwood_engine::Tree;
@@ -33,7 +34,20 @@ impl Columns<'_> {
             }
             return Ok((Place { branch, fields }, column));
         }
-        Err(missing)
+        self.leaf(name).ok_or(missing)
+    }
+
+    /// A leaf of a branch with several, by its bare name: `px` of a branch `p` with the leaves `px/F:py/F`.
+    fn leaf(&self, name: &str) -> Option<(Place, ColumnType)> {
+        let header = self.0.header();
+        self.0.order().iter().find_map(|&branch| {
+            let leaves = &header.branches.get(branch)?.leaves;
+            if leaves.len() < 2 || !leaves.iter().any(|&l| header.leaves.get(l).is_some_and(|l| l.name == name)) {
+                return None;
+            }
+            let column = member_type(self.0.column_type(branch).ok()?, name)?;
+            Some((Place { branch, fields: vec![name.to_owned()] }, column))
+        })
     }
 }
 
@@ -44,7 +58,12 @@ impl Schema for Columns<'_> {
 
     fn names(&self) -> Vec<String> {
         let header = self.0.header();
-        self.0.order().iter().filter_map(|&i| header.branches.get(i)).map(|b| b.name.clone()).collect()
+        let branches = self.0.order().iter().filter_map(|&i| header.branches.get(i)).map(|b| b.name.clone());
+        branches.chain(header.aliases.iter().map(|(name, _)| name.clone())).collect()
+    }
+
+    fn alias(&self, name: &str) -> Option<String> {
+        self.0.header().aliases.iter().find(|(n, _)| n == name).map(|(_, text)| text.clone())
     }
 }
 
@@ -66,7 +85,28 @@ impl Binding {
     /// # Errors
     /// `Unsupported`, with the reason, for a branch that cannot be read; otherwise as [`Query::new`].
     pub fn new(tree: &Tree, exprs: &[Expr], cut: Option<&Expr>) -> Result<Self> {
+        Self::bound(tree, exprs, cut, Query::new)
+    }
+
+    /// Binds expressions and a selection to a tree for [`Query::rows`] as TTree::Scan prints them.
+    ///
+    /// # Errors
+    /// As [`Binding::new`].
+    pub fn scan(tree: &Tree, exprs: &[Expr], cut: Option<&Expr>) -> Result<Self> {
+        Self::bound(tree, exprs, cut, Query::scan)
+    }
+
+    fn bound<'t>(
+        tree: &'t Tree,
+        exprs: &[Expr],
+        cut: Option<&Expr>,
+        make: impl Fn(&[Expr], Option<&Expr>, &Columns<'t>) -> Result<Query>,
+    ) -> Result<Self> {
         let columns = Columns(tree);
+        let exprs = exprs.iter().map(|e| expand(e, &columns)).collect::<Result<Vec<_>>>();
+        let exprs = &exprs.map_err(|e| e.in_file(tree.file().url()))?;
+        let cut = cut.map(|e| expand(e, &columns)).transpose().map_err(|e| e.in_file(tree.file().url()))?;
+        let cut = cut.as_ref();
         for name in exprs.iter().chain(cut).flat_map(Expr::names) {
             match columns.resolve(&name) {
                 // the query says it better: it shows the place
@@ -76,7 +116,7 @@ impl Binding {
                 Ok(_) => {}
             }
         }
-        let query = Query::new(exprs, cut, &columns).map_err(|e| e.in_file(tree.file().url()))?;
+        let query = make(exprs, cut, &columns).map_err(|e| e.in_file(tree.file().url()))?;
         let (mut branches, mut picks, mut nested) = (Vec::new(), Vec::new(), false);
         for name in query.names() {
             let (place, column) = columns.resolve(name)?;

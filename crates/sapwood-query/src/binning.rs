@@ -18,6 +18,19 @@ const BINS: usize = 100;
 /// # Errors
 /// `Invalid` when the limits are not finite.
 pub fn automatic_axis(min: f64, max: f64, integer: bool) -> Result<Axis> {
+    limits(min, max, integer, None)
+}
+
+/// [`automatic_axis`] with exactly this many bins: ROOT's limits for `x>>h(10)`. Whole numbers get bins a whole number
+/// wide; ROOT's own may be twice as many as it was asked for.
+///
+/// # Errors
+/// `Invalid` when the limits are not finite, or there is no bin.
+pub fn automatic_axis_of(bins: usize, min: f64, max: f64, integer: bool) -> Result<Axis> {
+    limits(min, max, integer, Some(bins))
+}
+
+fn limits(min: f64, max: f64, integer: bool, asked: Option<usize>) -> Result<Axis> {
     let magnitude = min.abs().max(max.abs());
     let (min, max) = if max - min <= (magnitude * 1e-13).max(1e-300) {
         let room = 1f64.max(magnitude * 1e-10).ceil();
@@ -27,8 +40,9 @@ pub fn automatic_axis(min: f64, max: f64, integer: bool) -> Result<Axis> {
     };
     // Beyond 2^53 doubles are further than 1 apart.
     if integer && magnitude < 1e15 {
-        return integer_axis(min, max);
+        return integer_axis(min, max, asked);
     }
+    let bins = asked.unwrap_or(BINS);
     let range = max - min;
     let (mut low, mut high) = (min - 0.1 * range, max + 0.1 * range);
     if low < 0.0 && min >= 0.0 {
@@ -37,7 +51,7 @@ pub fn automatic_axis(min: f64, max: f64, integer: bool) -> Result<Axis> {
     if high > 0.0 && max <= 0.0 {
         high = 0.0;
     }
-    let step = round_up((high - low) / BINS as f64);
+    let step = round_up((high - low) / bins as f64);
     if step > 0.0 && step.is_finite() {
         // A hair of tolerance: 2.6 / 0.05 is 52.000000000000004.
         low = (low / step - 1e-9).ceil() * step;
@@ -45,15 +59,21 @@ pub fn automatic_axis(min: f64, max: f64, integer: bool) -> Result<Axis> {
     }
     low = low.min(min - 0.01 * range);
     high = high.max(max + 0.01 * range);
-    Axis::new(BINS, low, high)
+    Axis::new(bins, low, high)
 }
 
-fn integer_axis(min: f64, max: f64) -> Result<Axis> {
+fn integer_axis(min: f64, max: f64, asked: Option<usize>) -> Result<Axis> {
     let range = max - min;
     let margin = (0.05 * range).floor().max(1.0);
     let least = (0.01 * range).ceil().max(1.0);
     let low = if min >= 0.0 && min < margin { (min - least).max(-least) } else { min - margin };
     let high = if max <= 0.0 && -max < margin { max + least } else { max + margin };
+    if let Some(bins) = asked {
+        let width = ((high - low) / bins as f64).ceil().max(1.0);
+        let spare = (bins as f64 * width - (high - low)) / 2.0;
+        let low = if min >= 0.0 && low >= -1.0 { low } else { (low - spare).floor() };
+        return Axis::new(bins, low, low + bins as f64 * width);
+    }
     let width = ((high - low) / BINS as f64).floor().max(1.0);
     let bins = ((high - low) / width).ceil();
     Axis::new(bins as usize, low, low + bins * width)
@@ -111,6 +131,27 @@ mod tests {
             let close = |a: f64, b: f64| (a - b).abs() < 1e-12 * (1.0 + a.abs());
             assert!(axis.bins() == 100 && close(axis.low(), low) && close(axis.high(), high), "{min} {max} {axis:?}");
         }
+    }
+
+    #[test]
+    fn as_many_bins_as_were_asked_for() {
+        // ROOT 6.40's limits for x>>h(bins) of real numbers
+        for (bins, min, max, low, high) in [
+            (10, -9.999902065507035, 9.999118601072672, -10.199892272172832, 10.199108807738469),
+            (10, 0.10000000149011612, 24.5, -0.1439999984949827, 25.0),
+            (12, 0.0, 199.0, -1.99, 200.99),
+        ] {
+            let axis = automatic_axis_of(bins, min, max, false).unwrap();
+            let close = |a: f64, b: f64| (a - b).abs() < 1e-12 * (1.0 + a.abs());
+            assert!(axis.bins() == bins && close(axis.low(), low) && close(axis.high(), high), "{axis:?}");
+        }
+        for (bins, min, max) in [(10, 0.0, 3.0), (7, -100.0, 99.0), (1, 5.0, 5.0), (50, -100.0, 99.0), (3, 0.0, 1e14)] {
+            let axis = automatic_axis_of(bins, min, max, true).unwrap();
+            assert!(axis.bins() == bins && axis.low() <= min && axis.high() > max, "{axis:?}");
+            assert_eq!((axis.low().fract(), (axis.high() - axis.low()) % bins as f64), (0.0, 0.0), "{axis:?}");
+        }
+        assert!(automatic_axis_of(0, 0.0, 1.0, true).is_err());
+        assert!(automatic_axis_of(0, 0.0, 1.0, false).is_err());
     }
 
     #[test]

@@ -82,13 +82,15 @@ pub struct Hist1D {
     entries: u64,
     /// Of the values inside the range: sum of w, w², w·x, w·x².
     sums: [f64; 4],
+    /// What each bin stands for, where the values were strings.
+    labels: Option<Vec<String>>,
 }
 
 impl Hist1D {
     /// An empty histogram.
     pub fn new(axis: Axis) -> Self {
         let n = axis.bins + 2;
-        Self { axis, values: vec![0.0; n], variances: None, entries: 0, sums: [0.0; 4] }
+        Self { axis, values: vec![0.0; n], variances: None, entries: 0, sums: [0.0; 4], labels: None }
     }
 
     /// Adds one entry per value and weight (to the shorter of the two slices).
@@ -166,7 +168,7 @@ impl Hist1D {
     /// # Errors
     /// `Invalid` when the axes differ.
     pub fn merge(&mut self, other: &Hist1D) -> Result<()> {
-        if self.axis != other.axis {
+        if self.axis != other.axis || self.labels != other.labels {
             return Err(Error::invalid("histograms of different binning cannot be added"));
         }
         if other.variances.is_some() {
@@ -179,6 +181,15 @@ impl Hist1D {
         self.sums.iter_mut().zip(&other.sums).for_each(|(a, b)| *a += b);
         self.entries += other.entries;
         Ok(())
+    }
+
+    /// What each bin stands for: the strings of a [`crate::TextHist`], in the order of the bins. The axis then counts them.
+    pub fn labels(&self) -> Option<&[String]> {
+        self.labels.as_deref()
+    }
+
+    pub(crate) fn set_labels(&mut self, labels: Vec<String>) {
+        self.labels = Some(labels);
     }
 
     /// The axis.
@@ -221,29 +232,45 @@ impl Hist1D {
     }
 
     /// The histogram in UHI's serialization schema, version 1 (boost-histogram, hist and uproot
-    /// read it): a regular axis with flow bins and weighted storage. `name` and `label` are metadata.
+    /// read it): a regular axis with flow bins, or one of strings, and weighted storage. `name` and `label` are metadata.
     pub fn to_json(&self, name: &str, label: &str) -> String {
         let mut out = String::new();
-        let Axis { bins, low, high } = self.axis;
+        let (kind, flow) = self.json_axis();
         let [w, ww, wx, wxx] = self.sums.map(json_number);
         let _ = write!(
             out,
             "{{\"uhi_schema\":1,\"metadata\":{{\"name\":{},\"entries\":{},\"mean\":{},\"std_dev\":{},\
              \"sumw\":{w},\"sumw2\":{ww},\"sumwx\":{wx},\"sumwx2\":{wxx}}},\
-             \"axes\":[{{\"type\":\"regular\",\"lower\":{},\"upper\":{},\"bins\":{bins},\
-             \"underflow\":true,\"overflow\":true,\"circular\":false,\"metadata\":{{\"label\":{}}}}}],\
+             \"axes\":[{{{kind},\"metadata\":{{\"label\":{}}}}}],\
              \"storage\":{{\"type\":\"weighted\",\"values\":{},\"variances\":{}}}}}",
             json_string(name),
             self.entries,
             json_number(self.mean()),
             json_number(self.std_dev()),
-            json_number(low),
-            json_number(high),
             json_string(label),
-            json_list(&self.values),
-            json_list(self.variances(true)),
+            json_list(self.values(flow)),
+            json_list(self.variances(flow)),
         );
         out
+    }
+
+    /// What UHI's schema says of the axis, and whether it has bins for underflow and overflow.
+    fn json_axis(&self) -> (String, bool) {
+        let Axis { bins, low, high } = self.axis;
+        match &self.labels {
+            Some(labels) => {
+                let labels: Vec<String> = labels.iter().map(|l| json_string(l)).collect();
+                (format!("\"type\":\"category_str\",\"categories\":[{}],\"flow\":false", labels.join(",")), false)
+            }
+            None => {
+                let (low, high) = (json_number(low), json_number(high));
+                let axis = format!(
+                    "\"type\":\"regular\",\"lower\":{low},\"upper\":{high},\"bins\":{bins},\
+                     \"underflow\":true,\"overflow\":true,\"circular\":false"
+                );
+                (axis, true)
+            }
+        }
     }
 }
 

@@ -19,7 +19,7 @@ pub(crate) enum Positions {
 }
 
 /// The rows of a block of entries in one space.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Layout {
     /// Where the rows of each entry begin; one more than the entries.
     pub starts: Vec<usize>,

@@ -13,6 +13,8 @@
 //! - `%` by zero is NaN (ROOT ends with a floating point exception);
 //! - `a<b<c` is refused.
 
+mod alias;
+mod apart;
 mod ast;
 mod auto;
 mod bind;
@@ -32,15 +34,17 @@ mod rows;
 mod shape;
 mod target;
 mod text;
+mod text_hist;
 mod token;
 mod view;
 
 pub use ast::Expr;
 pub use auto::AutoHist;
 pub use binding::Binding;
-pub use binning::automatic_axis;
+pub use binning::{automatic_axis, automatic_axis_of};
 pub use hist::{Axis, Hist1D};
 pub use query::{Batch, Query, Selected};
 pub use rows::{Cell, Rows};
 pub use shape::{Dim, Kind, Schema, Shape};
 pub use target::{Target, parse_target};
+pub use text_hist::TextHist;

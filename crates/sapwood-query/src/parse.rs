@@ -16,7 +16,7 @@ const MAX_TEXT: usize = 1 << 16;
 /// Brackets and prefixes inside each other.
 const MAX_NESTED: usize = 200;
 /// Height of the tree: also a sum of that many terms.
-const MAX_HEIGHT: usize = 1000;
+pub(crate) const MAX_HEIGHT: usize = 1000;
 
 const COMPARISON: u8 = 6;
 const MINUS: u8 = 8;

@@ -140,8 +140,10 @@ pub(crate) enum Output {
 #[derive(Clone)]
 pub(crate) struct Program {
     pub columns: Vec<(String, Shape)>,
-    /// The first is the query's own.
+    /// The first is the query's own: that of the selection, and of the outputs unless they run apart.
     pub spaces: Vec<Space>,
     pub outputs: Vec<(Output, Node)>,
     pub cut: Option<Node>,
+    /// The space of each output, where they do not run together.
+    pub apart: Option<Vec<usize>>,
 }

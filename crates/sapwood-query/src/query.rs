@@ -1,5 +1,5 @@
 use crate::ast::Expr;
-use crate::bind::bind;
+use crate::bind::{Running, bind};
 use crate::block::{Block, Pool, fresh};
 use crate::eval::Evaluator;
 use crate::layout::Layout;
@@ -56,7 +56,23 @@ impl Query {
     /// `NotFound` for a name that the tree lacks (with the names that look alike) or a function that
     /// does not exist; `Invalid` where types or indices do not fit. Both show the place.
     pub fn new<S: Schema + ?Sized>(exprs: &[Expr], cut: Option<&Expr>, schema: &S) -> Result<Self> {
-        let program = bind(exprs, cut, schema)?;
+        Self::bound(exprs, cut, schema, Running::Together)
+    }
+
+    /// The same for [`Query::rows`] as TTree::Scan prints them: each expression runs by itself.
+    ///
+    /// An entry has as many rows as its longest expression has instances, and at least one; a shorter one has no value
+    /// in the rows behind its last ([`Rows::has`]), and what changes only with the entry is repeated. A selection that
+    /// has instances itself makes everything run together, to the shortest.
+    ///
+    /// # Errors
+    /// As [`Query::new`].
+    pub fn scan<S: Schema + ?Sized>(exprs: &[Expr], cut: Option<&Expr>, schema: &S) -> Result<Self> {
+        Self::bound(exprs, cut, schema, Running::Apart)
+    }
+
+    fn bound<S: Schema + ?Sized>(exprs: &[Expr], cut: Option<&Expr>, schema: &S, running: Running) -> Result<Self> {
+        let program = bind(exprs, cut, schema, running)?;
         let names = program.columns.iter().map(|(n, _)| n.clone()).collect();
         Ok(Self { program, names, texts: exprs.iter().map(|e| e.text().to_string()).collect() })
     }
@@ -88,6 +104,9 @@ impl Query {
     /// `Invalid` when a column does not have the entries or the type that the query was made for, or
     /// an expression gives strings; what `f` returns.
     pub fn visit(&self, batch: &Batch<'_>, mut f: impl FnMut(&Selected<'_>) -> Result<()>) -> Result<()> {
+        if self.program.apart.is_some() {
+            return Err(Error::invalid("a query made for a scan has rows, not values for a histogram"));
+        }
         if let Some(i) = (0..self.texts.len()).find(|&i| self.is_text(i)) {
             return Err(Error::invalid(format!("{} is a string, not a number", self.texts[i]))
                 .with_remedy("scan it, or compare it with == in the selection"));
@@ -117,7 +136,9 @@ impl Query {
         let mut collector = Collector::new(&self.program);
         let mut weights = Vec::new();
         self.blocks(batch, |evaluator, pool| {
-            if let Some(passed) = select_rows(evaluator, &mut weights, pool) {
+            if let Some(spaces) = &self.program.apart {
+                collector.add_apart(evaluator, spaces, pool);
+            } else if let Some(passed) = select_rows(evaluator, &mut weights, pool) {
                 collector.add(evaluator, &passed, &weights, pool);
             }
             Ok(())
@@ -146,7 +167,7 @@ impl Query {
             from = range.end;
             let layouts: Vec<Layout> =
                 self.program.spaces.iter().map(|s| Layout::new(s, &views, range.clone())).collect();
-            if layouts[0].rows() == 0 {
+            if self.program.apart.is_none() && layouts[0].rows() == 0 {
                 continue;
             }
             let evaluator = Evaluator { program: &self.program, batch, views: &views, range, layouts: &layouts };

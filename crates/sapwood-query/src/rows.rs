@@ -1,6 +1,6 @@
 use crate::block::Pool;
 use crate::eval::Evaluator;
-use crate::layout::Positions;
+use crate::layout::{MISSING, Positions};
 use crate::program::{Level, Output, Program};
 use crate::query::Passed;
 use crate::shape::Kind;
@@ -13,6 +13,9 @@ use sapwood_span::Result;
 pub struct Rows {
     /// One flat or text column per expression, one item per row. A plain branch keeps its type.
     pub columns: Vec<Array>,
+    /// For each expression, which rows it has a value for; `None` where it has one for all. Where it has none, the
+    /// column holds 0 or an empty string.
+    pub present: Vec<Option<Vec<bool>>>,
     /// The value of the selection, never 0; 1 without a selection.
     pub weights: Vec<f64>,
     /// Number of the entry in the tree or chain.
@@ -62,8 +65,20 @@ impl Rows {
         self.weights.is_empty()
     }
 
-    /// The item of expression `column` in row `row`, or `None` outside.
+    /// Whether expression `column` has a value in row `row`.
+    pub fn has(&self, column: usize, row: usize) -> bool {
+        match self.present.get(column) {
+            Some(Some(present)) => present.get(row).copied().unwrap_or(false),
+            Some(None) => row < self.len(),
+            None => false,
+        }
+    }
+
+    /// The item of expression `column` in row `row`, or `None` where there is none.
     pub fn cell(&self, column: usize, row: usize) -> Option<Cell<'_>> {
+        if !self.has(column, row) {
+            return None;
+        }
         Some(match self.columns.get(column)? {
             Array::Flat(v) => match v {
                 Values::Bool(v) => Cell::Bool(*v.get(row)? != 0),
@@ -106,6 +121,16 @@ impl Rows {
         for (a, b) in self.columns.iter_mut().zip(&other.columns) {
             a.append(b)?;
         }
+        let (before, more) = (self.len(), other.len());
+        for (a, b) in self.present.iter_mut().zip(&other.present) {
+            if a.is_some() || b.is_some() {
+                let present = a.get_or_insert_with(|| vec![true; before]);
+                match b {
+                    Some(b) => present.extend_from_slice(b),
+                    None => present.resize(before + more, true),
+                }
+            }
+        }
         self.weights.extend_from_slice(&other.weights);
         self.entry.extend_from_slice(&other.entry);
         self.index.extend_from_slice(&other.index);
@@ -120,8 +145,9 @@ pub(crate) struct Collector {
 
 impl Collector {
     pub(crate) fn new(program: &Program) -> Self {
-        let columns = program.outputs.iter().map(|(o, _)| empty_column(program, o)).collect();
-        Self { rows: Rows { columns, weights: Vec::new(), entry: Vec::new(), index: Vec::new() } }
+        let columns = (0..program.outputs.len()).map(|k| empty_column(program, k)).collect();
+        let present = vec![None; program.outputs.len()];
+        Self { rows: Rows { columns, present, weights: Vec::new(), entry: Vec::new(), index: Vec::new() } }
     }
 
     pub(crate) fn add(&mut self, e: &Evaluator<'_, '_>, passed: &Passed, weights: &[f64], pool: &mut Pool) {
@@ -154,17 +180,23 @@ impl Collector {
         }
     }
 
+    /// Adds a block whose expressions run apart.
+    pub(crate) fn add_apart(&mut self, e: &Evaluator<'_, '_>, spaces: &[usize], pool: &mut Pool) {
+        crate::apart::add(&mut self.rows, e, spaces, pool);
+    }
+
     pub(crate) fn finish(self) -> Rows {
         self.rows
     }
 }
 
-fn empty_column(program: &Program, output: &Output) -> Array {
-    match output {
+fn empty_column(program: &Program, k: usize) -> Array {
+    let space = program.apart.as_ref().map_or(0, |spaces| spaces[k]);
+    match &program.outputs[k].0 {
         Output::Text(_) => Array::Text { offsets: vec![0], bytes: Vec::new() },
         Output::Computed => Array::Flat(Values::F64(Vec::new())),
         Output::Plain(access) => {
-            let column = program.spaces[0].accesses[*access].column;
+            let column = program.spaces[space].accesses[*access].column;
             match program.columns[column].1.kind {
                 Kind::Number(dtype) => Array::Flat(Values::with_capacity(dtype, 0)),
                 Kind::Text => Array::Text { offsets: vec![0], bytes: Vec::new() },
@@ -185,15 +217,25 @@ fn plain(e: &Evaluator<'_, '_>, access: usize, kept: &[usize], out: &mut Values)
     });
     let position = |row: usize| {
         let i = entry_of.as_ref().map_or(row, |e| e[row]);
-        match &layout.positions[access] {
-            Positions::Run(from) => from + i,
-            Positions::Each(each) => each[i],
-            Positions::Computed => crate::layout::MISSING,
-        }
+        position_of(&layout.positions[access], i)
     };
+    copy_at(values, kept.iter().map(|&r| position(r)), out);
+}
+
+/// Where item `i` of an access lies.
+pub(crate) fn position_of(positions: &Positions, i: usize) -> usize {
+    match positions {
+        Positions::Run(from) => from + i,
+        Positions::Each(each) => each[i],
+        Positions::Computed => MISSING,
+    }
+}
+
+/// Appends the values at these positions, 0 for those that are [`MISSING`].
+pub(crate) fn copy_at(values: &Values, positions: impl Iterator<Item = usize>, out: &mut Values) {
     macro_rules! copy {
         ($($t:ident),*) => { match (values, out) {
-            $((Values::$t(v), Values::$t(out)) => out.extend(kept.iter().filter_map(|&r| v.get(position(r)))),)*
+            $((Values::$t(v), Values::$t(out)) => out.extend(positions.map(|p| v.get(p).copied().unwrap_or_default())),)*
             _ => {}
         } };
     }

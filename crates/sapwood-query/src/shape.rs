@@ -67,6 +67,12 @@ pub trait Schema {
 
     /// All names, for suggestions when one is mistyped.
     fn names(&self) -> Vec<String>;
+
+    /// The expression that the tree itself calls by this name (TTree::SetAlias); asked only where there is no branch.
+    fn alias(&self, name: &str) -> Option<String> {
+        let _ = name;
+        None
+    }
 }
 
 impl Schema for [(String, Shape)] {

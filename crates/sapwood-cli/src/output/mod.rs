@@ -4,17 +4,15 @@ pub mod cell;
 pub mod io_report;
 pub mod picture;
 pub mod rows;
+mod stdout;
 pub mod table;
+mod whole;
 
-use sapwood::{ErrorKind, Key, datetime};
-use std::fs;
-use std::io::{self, BufWriter, StdoutLock, Write};
-use std::path::Path;
+pub use stdout::{Stdout, stdout};
+pub use whole::write_file;
 
-/// Buffered stdout. Flush it at the end: what a closed pipe says is only heard then.
-pub fn stdout() -> BufWriter<StdoutLock<'static>> {
-    BufWriter::with_capacity(1 << 16, io::stdout().lock())
-}
+use sapwood::{Key, datetime};
+use std::io::{self, Write};
 
 /// One JSON value on one line.
 ///
@@ -25,17 +23,6 @@ pub fn json(value: &serde_json::Value) -> io::Result<()> {
     serde_json::to_writer(&mut out, value)?;
     writeln!(out)?;
     out.flush()
-}
-
-/// Writes a whole file.
-///
-/// # Errors
-/// What the system says, with the file's name.
-pub fn write_file(path: &Path, bytes: &[u8]) -> sapwood::Result<()> {
-    fs::write(path, bytes).map_err(|e| {
-        let e = sapwood::Error::io("cannot write", e).in_file(path.display().to_string());
-        if e.kind() == ErrorKind::NotFound { e.with_remedy("create its folder first") } else { e }
-    })
 }
 
 /// When a key was written, as `2026-11-21 05:09:06`; ROOT keeps local time and no zone.

@@ -61,13 +61,20 @@ impl<W: Write> RowWriter<W> {
         self.rows
     }
 
-    /// Prints item `i` of each column; `numbers` belong to the labels.
+    /// Prints item `i` of each column that has one: `null` in JSON, else blank where it has none. `numbers` belong to
+    /// the labels.
     ///
     /// # Errors
     /// When the output cannot be written.
-    pub fn row<A: AsRef<Array>>(&mut self, columns: &[A], i: usize, numbers: &[u64]) -> io::Result<()> {
+    pub fn row<A: AsRef<Array>>(
+        &mut self,
+        columns: &[A],
+        i: usize,
+        numbers: &[u64],
+        has: impl Fn(usize) -> bool,
+    ) -> io::Result<()> {
         self.rows += 1;
-        let Style::Format(Format::Table) = self.style else { return self.line(columns, i) };
+        let Style::Format(Format::Table) = self.style else { return self.line(columns, i, has) };
         let table = self.table.get_or_insert_with(|| {
             let labels = self.labels.iter().map(|l| ((*l).to_owned(), Align::Right));
             let titles = self
@@ -78,15 +85,17 @@ impl<W: Write> RowWriter<W> {
             Table::new(labels.chain(titles))
         });
         let labels = numbers.iter().take(self.labels.len()).map(u64::to_string);
-        table.row(labels.chain(columns.iter().map(|c| {
+        table.row(labels.chain(columns.iter().enumerate().map(|(n, c)| {
             let mut text = String::new();
-            cell::plain(&mut text, c.as_ref(), i);
+            if has(n) {
+                cell::plain(&mut text, c.as_ref(), i);
+            }
             text
         })));
         if table.pending() >= PART { table.write(&mut self.out) } else { Ok(()) }
     }
 
-    fn line<A: AsRef<Array>>(&mut self, columns: &[A], i: usize) -> io::Result<()> {
+    fn line<A: AsRef<Array>>(&mut self, columns: &[A], i: usize, has: impl Fn(usize) -> bool) -> io::Result<()> {
         let line = &mut self.line;
         line.clear();
         match self.style {
@@ -96,7 +105,7 @@ impl<W: Write> RowWriter<W> {
                     if n > 0 {
                         line.push(',');
                     }
-                    cell::json(line, c.as_ref(), i);
+                    value(line, c.as_ref(), i, has(n));
                 }
                 line.push(']');
             }
@@ -108,7 +117,7 @@ impl<W: Write> RowWriter<W> {
                     }
                     line.push_str(key);
                     line.push(':');
-                    cell::json(line, c.as_ref(), i);
+                    value(line, c.as_ref(), i, has(n));
                 }
                 line.push_str("}\n");
             }
@@ -119,7 +128,9 @@ impl<W: Write> RowWriter<W> {
                         line.push(',');
                     }
                     text.clear();
-                    cell::plain(&mut text, c.as_ref(), i);
+                    if has(n) {
+                        cell::plain(&mut text, c.as_ref(), i);
+                    }
                     line.push_str(&quoted(&text));
                 }
                 line.push('\n');
@@ -153,6 +164,11 @@ impl<W: Write> RowWriter<W> {
     }
 }
 
+/// A value as JSON, `null` where there is none.
+fn value(line: &mut String, column: &Array, i: usize, has: bool) {
+    if has { cell::json(line, column, i) } else { line.push_str("null") }
+}
+
 /// A CSV field, in quotes where RFC 4180 wants them.
 fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
@@ -170,24 +186,28 @@ mod tests {
         ];
         let mut out = Vec::new();
         let mut w = RowWriter::new(&mut out, style, vec!["x".into(), "max(s,t)".into()], vec!["entry"]).unwrap();
-        w.row(&columns, 0, &[7]).unwrap();
-        w.row(&columns, 1, &[8]).unwrap();
-        assert_eq!(w.rows(), 2);
+        w.row(&columns, 0, &[7], |_| true).unwrap();
+        w.row(&columns, 1, &[8], |_| true).unwrap();
+        w.row(&columns, 1, &[9], |_| false).unwrap();
+        assert_eq!(w.rows(), 3);
         w.finish(&[("entries", 2.into())]).unwrap();
         String::from_utf8(out).unwrap()
     }
 
     #[test]
     fn every_style() {
-        assert_eq!(written(Style::Format(Format::Csv)), "x,\"max(s,t)\"\n1.5,a\nnan,\",\"\"b\"\n");
+        assert_eq!(written(Style::Format(Format::Csv)), "x,\"max(s,t)\"\n1.5,a\nnan,\",\"\"b\"\n,\n");
         assert_eq!(
             written(Style::Format(Format::Jsonl)),
-            "{\"x\":1.5,\"max(s,t)\":\"a\"}\n{\"x\":null,\"max(s,t)\":\",\\\"b\"}\n"
+            "{\"x\":1.5,\"max(s,t)\":\"a\"}\n{\"x\":null,\"max(s,t)\":\",\\\"b\"}\n{\"x\":null,\"max(s,t)\":null}\n"
         );
-        assert_eq!(written(Style::Format(Format::Table)), "entry    x  max(s,t)\n    7  1.5  a\n    8  nan  ,\"b\n");
+        assert_eq!(
+            written(Style::Format(Format::Table)),
+            "entry    x  max(s,t)\n    7  1.5  a\n    8  nan  ,\"b\n    9\n"
+        );
         let value: serde_json::Value = serde_json::from_str(&written(Style::Json)).unwrap();
         let expected = serde_json::json!({
-            "columns": ["x", "max(s,t)"], "rows": [[1.5, "a"], [null, ",\"b"]], "entries": 2
+            "columns": ["x", "max(s,t)"], "rows": [[1.5, "a"], [null, ",\"b"], [null, null]], "entries": 2
         });
         assert_eq!(value, expected);
     }

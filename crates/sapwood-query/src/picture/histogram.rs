@@ -52,7 +52,7 @@ pub fn histogram(hist: &Hist1D, labels: &Labels<'_>) -> Canvas {
         x: (hist.axis().low(), hist.axis().high()),
         y: (if lowest < 0.0 { lowest - room } else { 0.0 }, highest + room),
     };
-    axes(&mut canvas, &frame, labels);
+    axes(&mut canvas, &frame, hist, labels);
     outline(&mut canvas, &frame, &steps);
     let line = Stroke { color: Color::INK, width: 1.2 };
     canvas.line(&[(LEFT, TOP - 8.0), (LEFT, HEIGHT - BOTTOM), (WIDTH - RIGHT, HEIGHT - BOTTOM)], line);
@@ -90,7 +90,7 @@ fn outline(canvas: &mut Canvas, frame: &Frame, steps: &[(f64, f64)]) {
     canvas.line(&points, Stroke { color: Color::LEAF, width });
 }
 
-fn axes(canvas: &mut Canvas, frame: &Frame, labels: &Labels<'_>) {
+fn axes(canvas: &mut Canvas, frame: &Frame, hist: &Hist1D, labels: &Labels<'_>) {
     let grid = Stroke { color: Color::GRID, width: 1.0 };
     let tick = Stroke { color: Color::INK, width: 1.2 };
     let bottom = HEIGHT - BOTTOM;
@@ -102,13 +102,20 @@ fn axes(canvas: &mut Canvas, frame: &Frame, labels: &Labels<'_>) {
         }
         canvas.text((LEFT - 10.0, y + 5.0), 14.0, Anchor::Right, Color::INK, label);
     }
+    if let Some(power) = ys.power_words() {
+        canvas.text((LEFT - 10.0, TOP - 14.0), 13.0, Anchor::Right, Color::INK, &power);
+    }
+    let y_label = fit(labels.y, 16.0, HEIGHT - TOP - BOTTOM);
+    canvas.text_upward((22.0, TOP), 16.0, Anchor::Right, Color::INK, &y_label);
+    if let Some(names) = hist.labels() {
+        // they take the room of the variable's name, which the title has
+        crate::picture::labels::axis(canvas, names, |i| frame.x(i as f64 + 0.5), bottom, BOTTOM);
+        return;
+    }
     for (at, label) in xs.at.iter().zip(&xs.labels) {
         let x = frame.x(*at);
         canvas.line(&[(x, bottom), (x, bottom + 5.0)], tick);
         canvas.text((x, bottom + 22.0), 14.0, Anchor::Middle, Color::INK, label);
-    }
-    if let Some(power) = ys.power_words() {
-        canvas.text((LEFT - 10.0, TOP - 14.0), 13.0, Anchor::Right, Color::INK, &power);
     }
     let mut x_label = labels.x.to_string();
     if let Some(power) = xs.power_words() {
@@ -116,8 +123,6 @@ fn axes(canvas: &mut Canvas, frame: &Frame, labels: &Labels<'_>) {
     }
     let x_label = fit(&x_label, 16.0, WIDTH - LEFT - RIGHT);
     canvas.text((WIDTH - RIGHT, HEIGHT - 14.0), 16.0, Anchor::Right, Color::INK, &x_label);
-    let y_label = fit(labels.y, 16.0, HEIGHT - TOP - BOTTOM);
-    canvas.text_upward((22.0, TOP), 16.0, Anchor::Right, Color::INK, &y_label);
 }
 
 /// Title on the left, statistics on the right, the note between title and picture.

@@ -9,6 +9,7 @@ mod canvas;
 mod font;
 mod format;
 mod histogram;
+mod labels;
 mod png;
 mod svg;
 mod terminal;

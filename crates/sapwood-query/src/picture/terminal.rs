@@ -8,9 +8,12 @@ const PLAIN: [char; 4] = [' ', '.', ':', '#'];
 
 /// The histogram as lines of text: statistics above, columns of blocks (of `.:#` without
 /// `unicode`), axes with round numbers. `width` and `height` are those of the whole, in characters;
-/// less than 30 by 8 is not used. Every line ends with a newline.
+/// less than 30 by 8 is not used. A histogram of strings has a line for each. Every line ends with a newline.
 pub fn terminal(hist: &Hist1D, width: usize, height: usize, unicode: bool) -> String {
     let (width, height) = (width.clamp(30, 1000), height.clamp(8, 500));
+    if let Some(labels) = hist.labels() {
+        return crate::picture::labels::terminal(hist, labels, width, height, unicode);
+    }
     let rows = height - 3;
     let values: Vec<f64> = hist.values(false).iter().map(|v| if v.is_finite() { *v } else { 0.0 }).collect();
 

@@ -1,0 +1,61 @@
+use std::io::{self, BufWriter, StdoutLock, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether stdout was closed when the process began: Rust's runtime then opens /dev/null in its place, and everything
+/// written would vanish with a good exit status.
+static CLOSED: AtomicBool = AtomicBool::new(false);
+
+#[cfg(unix)]
+mod early {
+    use super::CLOSED;
+    use std::sync::atomic::Ordering;
+
+    unsafe extern "C" {
+        fn fcntl(fd: i32, command: i32, ...) -> i32;
+    }
+
+    /// POSIX: the flags of a descriptor; fails with EBADF only.
+    const F_GETFD: i32 = 1;
+
+    extern "C" fn look() {
+        // SAFETY: fcntl(1, F_GETFD) takes no pointer and changes nothing
+        CLOSED.store(unsafe { fcntl(1, F_GETFD) } < 0, Ordering::Relaxed);
+    }
+
+    // SAFETY: the loader calls what is listed in this section before main, with arguments that `look` does not take;
+    // `look` needs nothing of Rust's runtime
+    #[used]
+    #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__mod_init_func"))]
+    #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = ".init_array"))]
+    static LOOK: extern "C" fn() = look;
+}
+
+/// Stdout, or the error of one that is closed.
+pub enum Stdout {
+    /// As it should be.
+    Open(StdoutLock<'static>),
+    /// Was closed when the process began.
+    Closed,
+}
+
+impl Write for Stdout {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Stdout::Open(out) => out.write(bytes),
+            Stdout::Closed => Err(io::Error::other("stdout is closed")),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Stdout::Open(out) => out.flush(),
+            Stdout::Closed => Ok(()),
+        }
+    }
+}
+
+/// Buffered stdout. Flush it at the end: what a closed pipe says is only heard then.
+pub fn stdout() -> BufWriter<Stdout> {
+    let out = if CLOSED.load(Ordering::Relaxed) { Stdout::Closed } else { Stdout::Open(io::stdout().lock()) };
+    BufWriter::with_capacity(1 << 16, out)
+}

@@ -1,0 +1,258 @@
+//! Names that a tree itself gives to expressions (TTree::SetAlias), put in where they are used.
+//!
+//! As in ROOT 6.40 (measured): a branch of the name comes first and a constant such as `pi` last; what an alias stands
+//! for is one value, as if it were in parentheses; an index or a member may follow only where it stands for a name
+//! (`mm[2]` with `mm` for `m[1]` is `m[1][2]`).
+
+use crate::ast::{Ast, AstKind, Expr, Index};
+use crate::parse::MAX_HEIGHT;
+use crate::shape::Schema;
+use crate::text::error_at;
+use sapwood_span::{Error, Result};
+
+/// Parts of an expression with all of its aliases put in, at most: a few lines of aliases of aliases can ask for more
+/// than any memory holds.
+const MAX_PARTS: usize = 100_000;
+/// Aliases of aliases inside each other, at most.
+const MAX_NESTED: usize = 100;
+
+/// The expression without aliases. Its text stays, and errors show the place where the alias was written.
+///
+/// # Errors
+/// `Invalid` for an alias that is made of itself, that is no expression, or that is followed by what cannot follow.
+pub(crate) fn expand<S: Schema + ?Sized>(expr: &Expr, schema: &S) -> Result<Expr> {
+    let mut e = Expander { schema, text: &expr.text, parts: 0 };
+    Ok(Expr { text: expr.text.clone(), ast: e.node(&expr.ast, &Place { at: None, level: 0, inside: &[] })? })
+}
+
+struct Expander<'a, S: ?Sized> {
+    schema: &'a S,
+    text: &'a str,
+    parts: usize,
+}
+
+/// Where a part stands.
+struct Place<'p> {
+    /// Byte of the alias it came out of.
+    at: Option<usize>,
+    /// Parts above it.
+    level: usize,
+    /// The aliases it came out of.
+    inside: &'p [String],
+}
+
+impl Place<'_> {
+    fn below(&self) -> Place<'_> {
+        Place { at: self.at, level: self.level + 1, inside: self.inside }
+    }
+}
+
+impl<S: Schema + ?Sized> Expander<'_, S> {
+    fn error(&self, at: usize, message: &str) -> Error {
+        error_at(self.text, at, message)
+    }
+
+    fn node(&mut self, ast: &Ast, place: &Place) -> Result<Ast> {
+        let at = place.at.unwrap_or(ast.at);
+        self.parts += 1;
+        if self.parts > MAX_PARTS || place.level > MAX_HEIGHT {
+            return Err(self.error(at, "its aliases make the expression too long"));
+        }
+        let kind = match &ast.kind {
+            AstKind::Name { name, indices, .. } => match self.alias(name, indices, at, place)? {
+                Some(ast) => return Ok(ast),
+                None => self.name(&ast.kind, place)?,
+            },
+            AstKind::Size(name) => match self.alias(name, &[], at, place)? {
+                None => ast.kind.clone(),
+                Some(Ast { kind: AstKind::Name { name, indices, .. }, .. }) if indices.is_empty() => {
+                    AstKind::Size(name)
+                }
+                Some(_) => {
+                    return Err(self.error(at, &format!("the alias {name} does not stand for a branch: no size")));
+                }
+            },
+            AstKind::Number(..) | AstKind::Text(_) | AstKind::Special(_) => ast.kind.clone(),
+            AstKind::Negate(a) => AstKind::Negate(self.boxed(a, place)?),
+            AstKind::Not(a) => AstKind::Not(self.boxed(a, place)?),
+            AstKind::Binary(op, a, b) => AstKind::Binary(*op, self.boxed(a, place)?, self.boxed(b, place)?),
+            AstKind::Select(c, a, b) => {
+                AstKind::Select(self.boxed(c, place)?, self.boxed(a, place)?, self.boxed(b, place)?)
+            }
+            AstKind::Call(name, args) => {
+                let args = args.iter().map(|a| self.node(a, &place.below())).collect::<Result<_>>()?;
+                AstKind::Call(name.clone(), args)
+            }
+        };
+        Ok(with_depth(kind, at))
+    }
+
+    fn boxed(&mut self, ast: &Ast, place: &Place) -> Result<Box<Ast>> {
+        self.node(ast, &place.below()).map(Box::new)
+    }
+
+    /// A name that stays: only what is in its brackets may hold aliases.
+    fn name(&mut self, kind: &AstKind, place: &Place) -> Result<AstKind> {
+        let AstKind::Name { name, indices, plain } = kind else { return Ok(kind.clone()) };
+        let indices = indices
+            .iter()
+            .map(|i| match i {
+                Index::All => Ok(Index::All),
+                Index::At(a) => self.node(a, &place.below()).map(Index::At),
+            })
+            .collect::<Result<_>>()?;
+        Ok(AstKind::Name { name: name.clone(), indices, plain: *plain })
+    }
+
+    /// What stands behind a name that is an alias, or a member of one.
+    fn alias(&mut self, name: &str, indices: &[Index], at: usize, place: &Place) -> Result<Option<Ast>> {
+        if self.schema.shape(name).is_some() {
+            return Ok(None);
+        }
+        let ends = std::iter::once(name.len()).chain(name.rmatch_indices('.').map(|(dot, _)| dot));
+        let found = ends.filter_map(|end| name.split_at_checked(end)).find_map(|(front, rest)| {
+            let text = self.schema.alias(front)?;
+            Some((front, rest, text))
+        });
+        let Some((front, rest, text)) = found else { return Ok(None) };
+        if place.inside.len() == MAX_NESTED {
+            return Err(self.error(at, "its aliases make the expression too long"));
+        }
+        if place.inside.iter().any(|a| a == front) {
+            let way = format!("{} -> {front}", place.inside.join(" -> "));
+            return Err(self.error(at, &format!("the alias {front} is made of itself: {way}")));
+        }
+        let meaning = Expr::parse(&text)
+            .map_err(|e| self.error(at, &format!("the tree's alias {front} is no expression: {}", e.what())))?;
+        let follows = !rest.is_empty() || !indices.is_empty();
+        let ast = match meaning.ast.kind {
+            AstKind::Name { name, indices: own, .. } if follows && (rest.is_empty() || own.is_empty()) => {
+                // the brackets that follow belong to this text, the alias has its own
+                let behind =
+                    self.name(&AstKind::Name { name: String::new(), indices: indices.to_vec(), plain: false }, place)?;
+                let AstKind::Name { indices: behind, .. } = behind else { return Ok(None) };
+                let indices = own.into_iter().chain(behind).collect();
+                with_depth(AstKind::Name { name: name + rest, indices, plain: false }, at)
+            }
+            _ if follows => {
+                let message = format!("{front} is the tree's alias for {text}: neither index nor member can follow");
+                return Err(self.error(at, &message));
+            }
+            kind => with_depth(kind, at),
+        };
+        let inside: Vec<String> = place.inside.iter().cloned().chain([front.to_owned()]).collect();
+        self.node(&ast, &Place { at: Some(at), level: place.level + 1, inside: &inside }).map(Some)
+    }
+}
+
+/// A part with the height that follows from those below it.
+fn with_depth(kind: AstKind, at: usize) -> Ast {
+    let below = match &kind {
+        AstKind::Number(..) | AstKind::Text(_) | AstKind::Size(_) | AstKind::Special(_) => None,
+        AstKind::Name { indices, .. } => {
+            indices.iter().filter_map(|i| if let Index::At(a) = i { Some(a.depth) } else { None }).max()
+        }
+        AstKind::Negate(a) | AstKind::Not(a) => Some(a.depth),
+        AstKind::Binary(_, a, b) => Some(a.depth.max(b.depth)),
+        AstKind::Select(a, b, c) => Some(a.depth.max(b.depth).max(c.depth)),
+        AstKind::Call(_, args) => args.iter().map(|a| a.depth).max(),
+    };
+    Ast { kind, at, depth: below.map_or(0, |d| d + 1) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shape::Shape;
+    use sapwood_column::DType;
+
+    struct Tree(Vec<(&'static str, String)>);
+
+    impl Schema for Tree {
+        fn shape(&self, name: &str) -> Option<Shape> {
+            ["x", "y", "m", "p.px"].contains(&name).then(|| Shape::scalar(DType::F64))
+        }
+
+        fn names(&self) -> Vec<String> {
+            Vec::new()
+        }
+
+        fn alias(&self, name: &str) -> Option<String> {
+            self.0.iter().find(|(n, _)| *n == name).map(|(_, text)| text.clone())
+        }
+    }
+
+    fn aliases(list: &[(&'static str, &str)]) -> Tree {
+        Tree(list.iter().map(|(n, t)| (*n, (*t).to_owned())).collect())
+    }
+
+    fn expanded(text: &str, tree: &Tree) -> Result<String> {
+        expand(&Expr::parse(text).unwrap(), tree).map(|e| format!("{:?}", e.ast.kind).replace(' ', ""))
+    }
+
+    /// What matters of an expression: its parts without their places.
+    fn same(text: &str, meant: &str, tree: &Tree) {
+        fn shape(ast: &Ast, out: &mut String) {
+            match &ast.kind {
+                AstKind::Name { name, indices, .. } => {
+                    out.push_str(name);
+                    for i in indices {
+                        out.push('[');
+                        if let Index::At(a) = i {
+                            shape(a, out);
+                        }
+                        out.push(']');
+                    }
+                }
+                AstKind::Binary(op, a, b) => {
+                    out.push_str(&format!("({op:?} "));
+                    shape(a, out);
+                    out.push(' ');
+                    shape(b, out);
+                    out.push(')');
+                }
+                other => out.push_str(&format!("{other:?}")),
+            }
+        }
+        let (mut a, mut b) = (String::new(), String::new());
+        shape(&expand(&Expr::parse(text).unwrap(), tree).unwrap().ast, &mut a);
+        shape(&Expr::parse(meant).unwrap().ast, &mut b);
+        assert_eq!(a, b, "{text}");
+    }
+
+    #[test]
+    fn aliases_are_put_in_as_one_value() {
+        let tree = aliases(&[("a", "x+1"), ("b", "a*y"), ("mm", "m[1]"), ("pp", "p"), ("x", "y"), ("q", "m")]);
+        same("2*a", "2*(x+1)", &tree);
+        same("b", "(x+1)*y", &tree);
+        same("mm[2]", "m[1][2]", &tree);
+        same("q[a]", "m[x+1]", &tree);
+        same("pp.px", "p.px", &tree);
+        // a branch of the name comes first
+        same("x", "x", &tree);
+    }
+
+    #[test]
+    fn what_aliases_cannot_be() {
+        let tree = aliases(&[("a", "b+1"), ("b", "a+1"), ("c", "x*2"), ("d", "x+")]);
+        for (text, message) in [
+            ("1+a", "the alias a is made of itself: a -> b -> a (column 3)"),
+            ("c[0]", "c is the tree's alias for x*2: neither index nor member can follow"),
+            ("@c.size()", "the alias c does not stand for a branch"),
+            ("d", "the tree's alias d is no expression"),
+        ] {
+            let e = expanded(text, &tree).unwrap_err().to_string();
+            assert!(e.contains(message), "{e}");
+        }
+    }
+
+    #[test]
+    fn aliases_of_aliases_are_bounded() {
+        let names: Vec<&'static str> = vec!["a0", "a1", "a2", "a3", "a4", "a5", "a6", "a7", "a8", "a9"];
+        let mut list = vec![("a0", "x+x+x+x+x+x+x+x+x+x".to_owned())];
+        list.extend(names.windows(2).map(|w| (w[1], [w[0]; 10].join("+"))));
+        assert!(expanded("a2", &Tree(list.clone())).is_ok());
+        let e = expanded("a9", &Tree(list)).unwrap_err().to_string();
+        assert!(e.contains("too long"), "{e}");
+    }
+}
