@@ -239,7 +239,7 @@ pub fn locations(body: &[u8]) -> Vec<Location> {
         let (kind, _access) = (letters.next()?, letters.next()?);
         let address = letters.as_str().to_owned();
         let known = matches!(kind, 'S' | 's' | 'M' | 'm') && !address.is_empty();
-        known.then(|| Location { address, manager: matches!(kind, 'M' | 'm'), pending: matches!(kind, 's' | 'm') })
+        known.then_some(Location { address, manager: matches!(kind, 'M' | 'm'), pending: matches!(kind, 's' | 'm') })
     };
     text.trim_end_matches('\0').split_ascii_whitespace().filter_map(word).collect()
 }

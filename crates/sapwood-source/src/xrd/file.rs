@@ -86,8 +86,7 @@ impl XrdFile {
     pub async fn complete(self: &Arc<Self>, job: &Arc<Job>) -> Result<()> {
         let missing = job.missing(&[Span::new(0, self.version.size)]);
         let host = self.client.place().host;
-        let sessions = if host.is_near() { 1 } else { host.parallel() };
-        let mut groups = plan::requests(&missing, host.known().vector.unwrap_or(VECTOR), sessions);
+        let mut groups = plan::requests(&missing, host.known().vector.unwrap_or(VECTOR));
         match groups.len() {
             0 => Ok(()),
             1 => self.group(job, groups.remove(0)).await,

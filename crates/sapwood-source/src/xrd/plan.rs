@@ -6,25 +6,21 @@ use sapwood_span::{Span, coalesce};
 pub(super) const RANGE_OVERHEAD: u64 = 32;
 /// Bytes that one request asks for at most: a lost session costs no more than this.
 pub(super) const MAX_REQUEST: u64 = 16 << 20;
-/// Below this it does not pay to share a fetch among sessions.
-const SHARE: u64 = 256 << 10;
 /// A span of its own from here: a plain read needs no cutting and can be checked page by page.
 const PLAIN: u64 = 512 << 10;
 
 /// Cuts what is missing into requests, each for one plain read (one span) or one vector read. `ranges` and `bytes` are the
-/// server's limits of a vector read: how many, and how much in each. The work is shared among so many sessions.
-pub(super) fn requests(missing: &[Span], (ranges, bytes): (u32, u32), sessions: usize) -> Vec<Vec<Span>> {
+/// server's limits of a vector read: how many, and how much in each. Sharing a fetch among sessions is the planner's business.
+pub(super) fn requests(missing: &[Span], (ranges, bytes): (u32, u32)) -> Vec<Vec<Span>> {
     let joined: Vec<Span> = coalesce(missing, RANGE_OVERHEAD, u64::MAX).into_iter().map(|c| c.span).collect();
-    let total: u64 = joined.iter().map(|s| s.len).sum();
-    let share = total.div_ceil(sessions.max(1) as u64).clamp(SHARE, MAX_REQUEST);
     let (mut out, mut group, mut size) = (Vec::new(), Vec::new(), 0);
     for span in joined {
-        if span.len >= PLAIN.min(share) {
-            out.extend(cut(span, share.max(PLAIN)).map(|s| vec![s]));
+        if span.len >= PLAIN {
+            out.extend(cut(span, MAX_REQUEST).map(|s| vec![s]));
             continue;
         }
         for piece in cut(span, u64::from(bytes)) {
-            if !group.is_empty() && (group.len() >= ranges as usize || size + piece.len > share) {
+            if !group.is_empty() && (group.len() >= ranges as usize || size + piece.len > MAX_REQUEST) {
                 out.push(std::mem::take(&mut group));
                 size = 0;
             }
@@ -60,24 +56,24 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn near_servers_get_few_requests_and_far_ones_share() {
+    fn few_requests_with_the_usual_limits() {
         let scattered: Vec<Span> = (0..1000).map(|i| Span::new(i * 100_000, 8000)).collect();
-        assert_eq!(requests(&scattered, (1024, 2_097_136), 1).len(), 1);
-        let shared = requests(&scattered, (1024, 2_097_136), 16);
-        assert_eq!(shared.len(), 16);
-        assert_eq!(requests(&[Span::new(0, 64 << 20)], (1024, 2_097_136), 1).len(), 4);
-        assert_eq!(requests(&[Span::new(0, 1 << 20)], (1024, 2_097_136), 16).len(), 2);
+        assert_eq!(requests(&scattered, (1024, 2_097_136)).len(), 1);
+        assert_eq!(requests(&scattered, (300, 2_097_136)).len(), 4);
+        assert_eq!(requests(&[Span::new(0, 64 << 20)], (1024, 2_097_136)).len(), 4);
+        let one_large = [&scattered[..], &[Span::new(200 << 20, 3 << 20)]].concat();
+        assert_eq!(requests(&one_large, (1024, 2_097_136)).len(), 2);
     }
 
     proptest! {
         #[test]
         fn limits_hold_and_nothing_is_left_out(
             spans in prop::collection::vec((0u64..5_000_000, 1u64..700_000), 1..40),
-            ranges in 1u32..50, bytes in 1000u32..100_000, sessions in 1usize..20,
+            ranges in 1u32..50, bytes in 1000u32..100_000,
         ) {
             let mut at = 0;
             let spans: Vec<Span> = spans.iter().map(|(gap, len)| { at += gap + len; Span::new(at - len, *len) }).collect();
-            let all = requests(&spans, (ranges, bytes), sessions);
+            let all = requests(&spans, (ranges, bytes));
             for group in all.iter().filter(|g| g.len() > 1) {
                 prop_assert!(group.len() <= ranges as usize && group.iter().all(|s| s.len <= u64::from(bytes)));
             }
