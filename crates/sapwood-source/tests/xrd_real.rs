@@ -49,6 +49,12 @@ fn conforms() {
     let whole = fetch(&rt, &opening.source, &[Span::new(0, SIZE as u64)], &file).unwrap();
     assert!(whole.wire <= whole.payload + whole.payload / 1000 + 8, "checksums of pages: {whole:?}");
     assert_eq!(fetch(&rt, &opening.source, &[], &file).unwrap().requests, 0);
+    // The first long read asks for a data link, later ones use it.
+    for i in 0..20 {
+        fetch(&rt, &opening.source, &[Span::new(i * 1000, 1 << 20), Span::new((2 << 20) + i, 600_000)], &file).unwrap();
+    }
+    let connections = opening.source.stats().connections;
+    assert!((2..=16).contains(&connections), "{connections}");
     let before = opening.source.stats().requests;
     let beyond = [Span::new(0, 1), Span::new(SIZE as u64 - 1, 2)];
     let refused = fetch(&rt, &opening.source, &beyond, &[&file[..], &[0]].concat()).unwrap_err();

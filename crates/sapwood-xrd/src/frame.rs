@@ -16,7 +16,7 @@ const STATUS_INFO: usize = 1024;
 /// The next thing in a stream of replies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// Some of a reply's body; all of it is `len` bytes long, and these lie at `at`.
+    /// A reply begins (without bytes), or brings some of its body: all of it is `len` bytes long, and these lie at `at`.
     Reply {
         /// Whose answer.
         stream: u16,
@@ -26,7 +26,7 @@ pub enum Part {
         len: u32,
         /// Where in the body these bytes lie.
         at: u32,
-        /// The bytes; none only where the body has none.
+        /// The bytes; none at the beginning, so that a length can be refused before its bytes come.
         bytes: Bytes,
     },
     /// A status frame begins; its data follow.
@@ -120,10 +120,11 @@ impl ReplyDecoder {
                             return Err(Nonsense("a status frame of impossible length"));
                         }
                         self.state = State::Status { stream, len };
-                    } else if len == 0 {
-                        return Ok(Some(Part::Reply { stream, status, len, at: 0, bytes: Bytes::new() }));
                     } else {
-                        self.state = State::Body { stream, status, len, at: 0 };
+                        if len > 0 {
+                            self.state = State::Body { stream, status, len, at: 0 };
+                        }
+                        return Ok(Some(Part::Reply { stream, status, len, at: 0, bytes: Bytes::new() }));
                     }
                 }
                 State::Body { stream, status, len, at } => {

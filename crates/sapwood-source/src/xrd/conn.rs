@@ -1,12 +1,14 @@
 //! One session with a server: the protocol's state, who waits for what, and what has moved when.
 
+use super::host::Caller;
+use super::sockets::{self, Way};
 use super::trouble::Broken;
 use crate::counters::{Counters, Wait};
 use crate::lock;
 use crate::meter::Meter;
 use bytes::Bytes;
-use sapwood_span::{Error, ErrorKind};
-use sapwood_xrd::{Eager, Event, Handle, Id, LinkId, Outcome, Refusal, Request, SecretBytes, Session};
+use sapwood_span::{Error, ErrorKind, Span};
+use sapwood_xrd::{Eager, Event, Id, LinkId, Outcome, Refusal, Request, SecretBytes, Session};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -19,6 +21,9 @@ const UNWANTED: u64 = 256 << 10;
 /// A server may make a request wait so many progress timeouts altogether.
 pub(super) const LONGEST_WAIT: u32 = 5;
 
+/// The protocol numbers data links in one byte and servers take no more than this.
+const MOST_DATA_LINKS: usize = 15;
+
 /// Takes bytes of the file as they arrive.
 pub(crate) type Take = Arc<dyn Fn(u64, Bytes) + Send + Sync>;
 
@@ -27,6 +32,7 @@ pub(crate) struct Conn {
     pub core: Arc<Core>,
     /// Tells sessions apart.
     pub number: u64,
+    way: Way,
 }
 
 pub(crate) struct Core {
@@ -252,8 +258,8 @@ impl Pending {
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 
 impl Conn {
-    pub fn new(core: Arc<Core>) -> Arc<Self> {
-        Arc::new(Self { core, number: NUMBER.fetch_add(1, Relaxed) })
+    pub fn new(core: Arc<Core>, way: Way) -> Arc<Self> {
+        Arc::new(Self { core, number: NUMBER.fetch_add(1, Relaxed), way })
     }
 
     pub fn is_alive(&self) -> bool {
@@ -265,10 +271,51 @@ impl Conn {
         lock(&self.core.state).used
     }
 
-    /// Bytes asked for and not here yet, over all links.
+    /// Bytes asked for and not here yet, over the control link: what a small request would wait for.
     pub fn load(&self) -> u64 {
-        let state = lock(&self.core.state);
-        (0..state.links.len()).map(|link| state.session.load(link)).sum()
+        lock(&self.core.state).session.load(0)
+    }
+
+    /// Data links that it has, or is about to have.
+    pub fn data_links(&self) -> usize {
+        lock(&self.core.state).links.len() - 1
+    }
+
+    /// A data link for bulk: the one with the least under way. None is ready at first; while all are busy another one is
+    /// opened in the background, if there may be more of them.
+    pub fn data_link(&self, more: bool, patience: Duration, caller: &Caller) -> Option<LinkId> {
+        let mut state = lock(&self.core.state);
+        let refused = |e: &Event| matches!(e, Event::Refused(_));
+        let best = Some(state.session.data_link()).filter(|link| *link > 0);
+        let idle = best.is_some_and(|link| state.session.load(link) == 0);
+        if !idle
+            && more
+            && state.links.len() <= MOST_DATA_LINKS
+            && state.dead.is_none()
+            && !state.notes.iter().any(refused)
+            && let Some(link) = state.session.bind()
+        {
+            state.links.push(Wire { wake: Arc::default(), moved: Instant::now() });
+            let task = sockets::data_link(Arc::downgrade(&self.core), link, self.way.clone(), patience);
+            let task = caller.handle.spawn(task).abort_handle();
+            Counters::add(&caller.counters.connections, 1);
+            state.tasks.push(task);
+        }
+        best
+    }
+
+    /// Reads over a data link.
+    pub fn read_over(
+        &self,
+        link: LinkId,
+        handle: sapwood_xrd::Handle,
+        at: Span,
+        pages: bool,
+        take: Take,
+        counters: &Arc<Counters>,
+    ) -> Answer {
+        let len = u32::try_from(at.len).unwrap_or(u32::MAX >> 1);
+        self.with(counters, |session| vec![(session.read(link, handle, at.start, len, pages), Some(take))]).remove(0)
     }
 
     /// Whether the server has said so in its flags.
@@ -301,7 +348,7 @@ impl Conn {
     }
 
     /// Closes a file; nobody waits for the answer.
-    pub fn close(&self, handle: Handle) {
+    pub fn close(&self, handle: sapwood_xrd::Handle) {
         let mut state = lock(&self.core.state);
         if state.dead.is_none() {
             let id = state.session.close(handle);

@@ -110,7 +110,7 @@ impl XrdFile {
     /// One request, sent again for what is missing as long as there is hope.
     async fn group(self: &Arc<Self>, job: &Arc<Job>, group: Vec<Span>) -> Result<()> {
         let mut hope = Hope::proven(&self.client.caller.options);
-        let (mut damaged, mut left_out) = (0, 0);
+        let (mut damaged, mut left_out, mut stalled) = (0, 0, false);
         loop {
             let place = self.client.place();
             let missing = job.missing(&group);
@@ -143,6 +143,10 @@ impl XrdFile {
                     error
                 }
                 Ok(_) => Error::new(ErrorKind::Io, "a data connection broke"),
+                // Once may be the connection; twice is the server, however little it sends in between.
+                Err(Fate::Broken(broken)) if broken.stalled && std::mem::replace(&mut stalled, true) => {
+                    return Err(broken.error.at(at));
+                }
                 Err(fate) => match self.consider(&place, fate).map_err(|e| e.at(at))? {
                     Some(error) => error,
                     None => continue,
@@ -199,8 +203,68 @@ impl XrdFile {
             let conn = place.host.quick(&self.client.caller, patience).await.map_err(Fate::Broken)?;
             return self.read(job, place, conn, wanted).await;
         }
+        if let &[one] = wanted
+            && one.len >= plan::PLAIN
+            && let Some(outcome) = self.read_aside(job, place, one, patience).await
+        {
+            return outcome;
+        }
         let lease = place.host.bulk(&self.client.caller, patience).await.map_err(Fate::Broken)?;
         self.read(job, place, Arc::clone(&lease.conn), wanted).await
+    }
+
+    /// Reads one long span over a data link of a session where the file is open: nothing else waits behind it. None where
+    /// there is no such link yet.
+    async fn read_aside(
+        &self,
+        job: &Arc<Job>,
+        place: &Place,
+        span: Span,
+        patience: std::time::Duration,
+    ) -> Option<Result<Outcome, Fate>> {
+        let caller = &self.client.caller;
+        let conn = place.host.quick(caller, patience).await.ok()?;
+        let slot = self.slot(&conn);
+        let handle = (*slot.lock().await)?;
+        let link = conn.data_link(place.host.spare_data_links() > 0, patience, caller)?;
+        let known = place.host.known();
+        let pages = known.pages && !known.tls;
+        self.count(job, 1);
+        let take = take(job, &caller.counters);
+        let answer = conn.read_over(link, handle, span, pages, take, &caller.counters).get().await;
+        Some(self.ended(job, &slot, &[span], pages, answer).await)
+    }
+
+    /// A request goes out.
+    fn count(&self, job: &Job, ranges: u64) {
+        let counters = self.client.counters();
+        job.request_sent();
+        Counters::add(&counters.requests, 1);
+        Counters::add(&counters.ranges, ranges);
+    }
+
+    /// A read is answered.
+    async fn ended(
+        &self,
+        job: &Job,
+        slot: &Slot,
+        wanted: &[Span],
+        pages: bool,
+        answer: Result<Outcome, Broken>,
+    ) -> Result<Outcome, Fate> {
+        overhead(job, self.client.counters(), wanted, pages, &answer);
+        match answer {
+            Ok(outcome @ (Outcome::Damaged(_) | Outcome::Unread | Outcome::Lost)) => Ok(outcome),
+            other => {
+                let settled = settle(other);
+                if let Err(Fate::Failed(failure)) = &settled
+                    && cure(failure) == Cure::Reopen
+                {
+                    *slot.lock().await = None;
+                }
+                settled.map(Outcome::Ok)
+            }
+        }
     }
 
     /// Reads over this session, where the file may have to be opened first: in the same flight.
@@ -218,9 +282,7 @@ impl XrdFile {
         let known = place.host.known();
         let pages = known.pages && !known.tls;
         let ask = |handle: Handle| (request(handle, wanted, pages), take(job, counters));
-        job.request_sent();
-        Counters::add(&counters.requests, 1);
-        Counters::add(&counters.ranges, wanted.len() as u64);
+        self.count(job, wanted.len() as u64);
         let answer = match *open {
             Some(handle) => {
                 drop(open);
@@ -237,19 +299,7 @@ impl XrdFile {
                 opened.reads.into_iter().next().unwrap_or(Ok(Outcome::Unread))
             }
         };
-        overhead(job, counters, wanted, pages, &answer);
-        match answer {
-            Ok(outcome @ (Outcome::Damaged(_) | Outcome::Unread | Outcome::Lost)) => Ok(outcome),
-            other => {
-                let settled = settle(other);
-                if let Err(Fate::Failed(failure)) = &settled
-                    && cure(failure) == Cure::Reopen
-                {
-                    *slot.lock().await = None;
-                }
-                settled.map(Outcome::Ok)
-            }
-        }
+        self.ended(job, &slot, wanted, pages, answer).await
     }
 }
 
@@ -257,9 +307,7 @@ impl XrdFile {
 fn request(handle: Handle, wanted: &[Span], pages: bool) -> Request {
     let len = |s: &Span| u32::try_from(s.len).unwrap_or(u32::MAX >> 1);
     match wanted {
-        [one] if pages && one.len >= code::PAGE => {
-            Request::PageRead { handle, offset: one.start, len: len(one), path_id: 0, again: false }
-        }
+        [one] if pages => Request::PageRead { handle, offset: one.start, len: len(one), path_id: 0, again: false },
         [one] => Request::Read { handle, offset: one.start, len: len(one), path_id: 0 },
         several => Request::ReadV(several.iter().map(|s| Chunk { handle, offset: s.start, len: len(s) }).collect()),
     }
@@ -281,7 +329,7 @@ fn overhead(job: &Job, counters: &Counters, wanted: &[Span], pages: bool, answer
         return;
     }
     let bytes = match wanted {
-        [one] if pages && one.len >= code::PAGE => one.len.div_ceil(code::PAGE) * 4,
+        [one] if pages => one.len.div_ceil(code::PAGE) * 4,
         [_] => 0,
         several => several.len() as u64 * sapwood_xrd::CHUNK as u64,
     };

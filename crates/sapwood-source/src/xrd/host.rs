@@ -178,7 +178,19 @@ impl Host {
             t if t < Duration::from_millis(50) => 8,
             _ => 16,
         };
-        wish.min(self.max)
+        // One session is kept free of bulk.
+        wish.min(self.most_sessions() - 1).max(1)
+    }
+
+    /// Connections that are logins; the others are data links.
+    fn most_sessions(&self) -> usize {
+        self.max - self.max / 4
+    }
+
+    /// How many more data links there may be.
+    pub fn spare_data_links(&self) -> usize {
+        let open: usize = lock(&self.pool).conns.iter().map(|c| c.data_links()).sum();
+        (self.max / 4).saturating_sub(open)
     }
 
     pub fn is_near(&self) -> bool {
@@ -192,7 +204,7 @@ impl Host {
         let fitting = || {
             let mut pool = lock(&self.pool);
             pool.conns.retain(|c| c.is_alive());
-            let crowded = pool.conns.len() > self.max || self.is_near();
+            let crowded = pool.conns.len() >= self.most_sessions() || self.is_near();
             pool.conns.iter().min_by_key(|c| c.load()).filter(|c| crowded || c.load() < LITTLE).cloned()
         };
         if let Some(conn) = fitting() {
@@ -238,7 +250,7 @@ impl Host {
                 if let Some(failed) = pool.failed.take().filter(|_| pool.conns.is_empty()) {
                     return Err(failed);
                 }
-                if pool.conns.len() + pool.dialing <= wanted {
+                if pool.conns.len() + pool.dialing < self.most_sessions().min(wanted + 1) {
                     self.dial_aside(&mut pool, caller, patience);
                 }
             }
@@ -250,7 +262,8 @@ impl Host {
     /// Opens sessions in the background until there are so many, for bulk, and one more that is kept free.
     pub fn warm(self: &Arc<Self>, bulk: usize, caller: &Caller, patience: Duration) {
         let mut pool = lock(&self.pool);
-        for _ in pool.conns.len() + pool.dialing..=bulk.min(self.parallel()) {
+        let most = self.most_sessions().min(bulk.min(self.parallel()) + 1);
+        for _ in pool.conns.len() + pool.dialing..most {
             self.dial_aside(&mut pool, caller, patience);
         }
     }
@@ -297,11 +310,12 @@ impl Host {
             guess: known.auth,
         });
         let core = Core::new(session, eager, caller.options.progress_timeout, Arc::clone(&self.meter));
-        let way = Way { host: host.clone(), port: *port, tls };
+        let address = stream.peer_addr().ok().map(|a| a.ip());
+        let way = Way { host: host.clone(), port: *port, tls, address };
         let link = sockets::run(Arc::downgrade(&core), 0, stream, way.clone(), at_once);
-        let tasks = [caller.handle.spawn(link), caller.handle.spawn(watch::run(Arc::downgrade(&core), way))];
+        let tasks = [caller.handle.spawn(link), caller.handle.spawn(watch::run(Arc::downgrade(&core), way.clone()))];
         lock(&core.state).tasks.extend(tasks.iter().map(tokio::task::JoinHandle::abort_handle));
-        Ok(Conn::new(core))
+        Ok(Conn::new(core, way))
     }
 
     fn release(&self, conn: &Conn) {

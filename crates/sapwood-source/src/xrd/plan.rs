@@ -7,7 +7,7 @@ pub(super) const RANGE_OVERHEAD: u64 = 32;
 /// Bytes that one request asks for at most: a lost session costs no more than this.
 pub(super) const MAX_REQUEST: u64 = 16 << 20;
 /// A span of its own from here: a plain read needs no cutting and can be checked page by page.
-const PLAIN: u64 = 512 << 10;
+pub(super) const PLAIN: u64 = 512 << 10;
 
 /// Cuts what is missing into requests, each for one plain read (one span) or one vector read. `ranges` and `bytes` are the
 /// server's limits of a vector read: how many, and how much in each. Sharing a fetch among sessions is the planner's business.

@@ -7,9 +7,12 @@ use crate::lock;
 use bytes::BytesMut;
 use sapwood_span::{Error, ErrorKind, Result};
 use sapwood_xrd::LinkId;
+use std::net::IpAddr;
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadHalf, WriteHalf, split};
 use tokio::net::TcpStream;
+use tokio::time::timeout;
 use tokio_rustls::rustls::ClientConfig;
 
 /// Bytes read from a socket at once, at most.
@@ -21,6 +24,24 @@ pub(super) struct Way {
     pub host: String,
     pub port: u16,
     pub tls: Option<Arc<ClientConfig>>,
+    /// Which of the host's addresses has answered: data links must go to the same machine.
+    pub address: Option<IpAddr>,
+}
+
+/// Opens the connection of a data link and runs it.
+pub(super) async fn data_link(core: Weak<Core>, link: LinkId, way: Way, patience: Duration) {
+    let host = way.address.map_or_else(|| way.host.clone(), |ip| ip.to_string());
+    match timeout(patience, dial::tcp(&host, way.port)).await {
+        Ok(Ok((stream, _))) => {
+            let eager = way.tls.is_none();
+            run(core, link, stream, way, eager).await;
+        }
+        _ => {
+            if let Some(core) = core.upgrade() {
+                lock(&core.state).session.lost(link);
+            }
+        }
+    }
 }
 
 /// Runs a link over this connection until it breaks.

@@ -77,7 +77,12 @@ pub(super) async fn run(core: Weak<Core>, way: Way) {
 
 /// How long the longest wait for a byte has lasted; none where nothing is waited for.
 fn silence(core: &Core, state: &mut super::conn::State, now: Instant) -> Option<Duration> {
+    let waited = state.session.is_waiting(0);
     state.session.tick(now - core.begin);
+    if !waited && let Some(control) = state.links.first_mut() {
+        // What was held back on purpose goes out only now.
+        control.moved = now;
+    }
     core.wake(state);
     let waiting = |link: usize| state.session.is_waiting(link);
     state.links.iter().enumerate().filter(|(link, _)| waiting(*link)).map(|(_, l)| now - l.moved).max()

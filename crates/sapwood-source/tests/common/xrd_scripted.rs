@@ -41,7 +41,11 @@ pub struct Back<'a> {
     pub files: &'a mut u32,
 }
 
-impl Back<'_> {
+impl<'a> Back<'a> {
+    pub fn new(stream: u16, out: &'a mut Vec<u8>, files: &'a mut u32) -> Self {
+        Self { stream, out, files }
+    }
+
     pub fn send(&mut self, status: u16, body: &[u8]) -> Then {
         encode_reply(self.stream, status, body, self.out);
         Then::Keep
@@ -258,6 +262,15 @@ pub fn good(asked: &Asked, back: &mut Back, file: &[u8]) -> Then {
         &file[from..(from + len as usize).min(file.len())]
     };
     let stat = Stat { size: file.len() as u64, flags: 16, modified: 1_700_000_000 };
+    let unknown = |handle: &[u8; 4]| u32::from_le_bytes(*handle) >= *back.files;
+    let closed = match &asked.request {
+        Request::Read { handle, .. } | Request::PageRead { handle, .. } => unknown(handle),
+        Request::ReadV(chunks) => chunks.iter().any(|c| unknown(&c.handle)),
+        _ => false,
+    };
+    if closed {
+        return back.fail(error::FILE_NOT_OPEN, "no such file is open");
+    }
     match &asked.request {
         Request::Protocol { .. } => {
             back.ok(&Protocol { version: 0x0511, flags: server::DATA | server::PAGES }.encode())
