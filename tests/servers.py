@@ -53,8 +53,9 @@ def find(program):
 class Server:
     """A running server; `url(path)` names a file below its folder."""
 
-    def __init__(self, folder, port, command, run=None, log=None, prefix=""):
+    def __init__(self, folder, port, command, run=None, log=None, prefix="", scheme="http"):
         self.folder, self.port, self.run, self.log, self.prefix = folder, port, run, log, prefix
+        self.scheme = scheme
         self.process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
@@ -77,7 +78,8 @@ class Server:
 
     def url(self, path):
         relative = Path(path).resolve().relative_to(self.folder)
-        return f"http://127.0.0.1:{self.port}{self.prefix}/{relative}"
+        slash = "/" if self.scheme == "root" else ""
+        return f"{self.scheme}://127.0.0.1:{self.port}{slash}{self.prefix}/{relative}"
 
     def requests(self):
         """The requests so far, in the order in which they ended."""
@@ -176,9 +178,33 @@ xrootd.async off
     return Server(folder, port, command, run, prefix="/data")
 
 
+def xrootd(folder, _command, extra=""):
+    """XRootD itself, with further directives."""
+    program, run, port = find("xrootd"), scratch(), free_port()
+    (run / "root").mkdir()
+    (run / "admin").mkdir()
+    (run / "root" / "data").symlink_to(folder)
+    config = run / "xrootd.cfg"
+    config.write_text(f"""
+xrd.port {port}
+xrd.network nodnr
+all.export /data
+oss.localroot {run}/root
+all.adminpath {run}/admin
+all.pidpath {run}/admin
+xrootd.trace login request
+{extra}
+""")
+    command = [program, "-c", str(config), "-l", str(run / "admin" / "log")]
+    if os.geteuid() == 0:
+        shutil.chown(run / "admin", "xrootd")
+        command += ["-R", "xrootd"]
+    return Server(folder, port, command, run, run / "admin" / "log", prefix="/data", scheme="root")
+
+
 def sapwood(folder, command):
     port = free_port()
     return Server(folder, port, [command, "serve", str(folder), "--port", str(port)])
 
 
-SERVERS = {"nginx": nginx, "apache": apache, "xrdhttp": xrdhttp, "sapwood": sapwood}
+SERVERS = {"nginx": nginx, "apache": apache, "xrdhttp": xrdhttp, "xrootd": xrootd, "sapwood": sapwood}

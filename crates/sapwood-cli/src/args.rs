@@ -20,7 +20,7 @@ pub struct Cli {
 }
 
 const TARGETS: &str = "\
-A target is a path or a URL (http://, https://); behind a colon it may name an object inside the file:
+A target is a path or a URL (http://, https://, root://, roots://); behind a colon it may name an object inside the file:
   data.root        data.root:Events        https://host:8443/data.root:dir/Events;2
 A file with a single tree needs no name for it.
 

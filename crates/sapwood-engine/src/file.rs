@@ -41,7 +41,7 @@ struct Inner {
 }
 
 impl File {
-    /// Opens a local path or an `http(s)://` URL.
+    /// Opens a local path, an `http(s)://` URL or a `root(s)://` URL (XRootD).
     ///
     /// # Errors
     /// What the source says, or `Corrupt` when it is not a ROOT file.

@@ -1,24 +1,19 @@
 //! Files on HTTP servers.
 //!
-//! From the wire up: `connect` and `tls` open one connection, `hosts` pools them, `client` sends
-//! a request along redirects, `body` makes pieces of the file out of the answer, `job` puts them
+//! From the wire up: `connect` opens one connection, `hosts` pools them, `client` sends
+//! a request along redirects, `body` makes pieces of the file out of the answer, the crate's `job` puts them
 //! together, `file` decides what to ask and how to go on when the answer is not what it should
 //! be, `opening` does the same for the first request, when nothing is known yet.
 
-mod assemble;
 mod body;
 mod client;
 mod connect;
-mod counters;
 mod credential;
 mod file;
 mod hosts;
-mod job;
-mod meter;
 mod multipart;
 mod opening;
 mod range;
-mod tls;
 mod trouble;
 
 pub use hosts::Hosts;

@@ -1,4 +1,4 @@
-//! Where bytes come from: local files, HTTP and HTTPS; connections, retries, redirects,
+//! Where bytes come from: local files, HTTP and HTTPS, XRootD; connections, retries, redirects,
 //! credentials, and what each host can do. Nothing here knows what the bytes mean.
 //!
 //! ```no_run
@@ -8,15 +8,30 @@
 //! # Ok(()) }
 //! ```
 
+mod assemble;
 mod bounds;
+mod counters;
+mod dial;
 mod http;
+mod job;
 mod local;
+mod meter;
 mod open;
 mod source;
+mod tls;
 mod url;
+mod xrd;
 
 pub use http::Hosts;
 pub use local::{LocalFile, open_local};
 pub use open::{SourceOptions, open};
 pub use source::{BoxFuture, FetchReport, Limits, Opening, Sink, Source, SourceStats};
 pub use url::is_remote;
+pub use xrd::{RemoteEntry, list, locate};
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Locks; a panic elsewhere leaves nothing half done here.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -2,6 +2,7 @@ use crate::http::{self, Hosts};
 use crate::local::open_local;
 use crate::source::{BoxFuture, Opening};
 use crate::url::Location;
+use crate::xrd;
 use sapwood_span::Result;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -30,8 +31,9 @@ pub struct SourceOptions {
     pub backoff: Duration,
     /// Token for `Authorization: Bearer`. Without one, `BEARER_TOKEN` and `BEARER_TOKEN_FILE`
     /// are looked at, for `https` only. Sent to the named host alone, never along a redirect.
+    /// XRootD servers that ask for it (`ztn`) get it over TLS only, and only hosts of the named one's domain do.
     pub token: Option<String>,
-    /// Folder of further trusted certificates (PEM) for `https`, besides the system's
+    /// Folder of further trusted certificates (PEM) for `https` and `roots`, besides the system's
     /// (`SSL_CERT_FILE`, `SSL_CERT_DIR`) and those in `X509_CERT_DIR`.
     pub ca_dir: Option<PathBuf>,
     /// A server that serves no byte ranges is read as a whole if its file is no larger.
@@ -73,6 +75,7 @@ pub fn open(url: &str, options: &SourceOptions, handle: &Handle) -> BoxFuture<'s
         match location? {
             Location::Local(path) => open_local(path, options.head, options.tail),
             Location::Http(url) => http::open(url, options, handle).await,
+            Location::Root(url) => xrd::open(url, options, handle).await,
         }
     })
 }

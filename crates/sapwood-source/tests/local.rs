@@ -48,7 +48,7 @@ fn what_cannot_be_read_is_named() {
     let device = open_local("/dev/null", 1, 1).unwrap_err();
     assert!(device.to_string().contains("regular file"), "{device}");
     let rt = runtime();
-    let scheme = rt.block_on(open("root://h//f", &impatient(), rt.handle())).unwrap_err();
+    let scheme = rt.block_on(open("gopher://h/f", &impatient(), rt.handle())).unwrap_err();
     assert_eq!(scheme.kind(), ErrorKind::Invalid);
 }
 

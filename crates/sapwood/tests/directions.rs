@@ -30,6 +30,7 @@ const NEVER: &[(&str, &[&str], &str)] = &[
     ("sapwood-column", &["tokio", "hyper", "mio"], "it does no I/O"),
     ("sapwood-plan", &["tokio", "hyper", "mio", "rand"], "it does no I/O and knows no chance"),
     ("sapwood-codec", &["tokio", "hyper", "mio"], "it does no I/O"),
+    ("sapwood-xrd", &["tokio", "hyper", "mio"], "it does no I/O"),
 ];
 
 fn floor(name: &str) -> Option<usize> {

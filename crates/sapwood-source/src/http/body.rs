@@ -1,8 +1,9 @@
 //! The body of an answer as pieces of the file.
 
 use super::client::Reply;
-use super::multipart::{Malformed, Multipart, Piece};
+use super::multipart::{Malformed, Multipart};
 use super::range::content_range;
+use crate::assemble::Piece;
 use bytes::Bytes;
 use hyper::header::HeaderMap;
 use sapwood_span::{Error, ErrorKind, Result};

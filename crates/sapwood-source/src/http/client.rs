@@ -1,9 +1,10 @@
 //! One file's way to its server: sends range requests, follows redirects, hands out replies.
 
-use super::counters::Counters;
 use super::credential;
-use super::hosts::{Host, Lent, Opened, lock};
+use super::hosts::{Host, Lent, Opened};
 use super::trouble::Trouble;
+use crate::counters::Counters;
+use crate::lock;
 use crate::open::SourceOptions;
 use crate::url::Url;
 use bytes::Bytes;

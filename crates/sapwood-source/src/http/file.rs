@@ -2,12 +2,12 @@
 
 use super::body::{Body, Validator, changed};
 use super::client::Client;
-use super::counters::Counters;
-use super::hosts::lock;
-use super::job::Job;
 use super::range;
 use super::trouble::{Patience, Trouble};
 use crate::bounds;
+use crate::counters::Counters;
+use crate::job::Job;
+use crate::lock;
 use crate::source::{BoxFuture, FetchReport, Limits, Sink, Source, SourceStats};
 use bytes::Bytes;
 use sapwood_span::{Error, ErrorKind, Result, Span, coalesce};

@@ -1,14 +1,16 @@
 //! What is known about hosts, and the connections to them.
 
 use super::connect::{Sender, connect};
-use super::meter::Meter;
-use super::tls;
+use crate::lock;
+use crate::meter::Meter;
+use crate::tls;
 use crate::url::Url;
+use crate::xrd::Servers;
 use sapwood_span::{Error, ErrorKind, Result};
 use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
@@ -20,11 +22,6 @@ const FIRST_WINDOW: f64 = (16 << 10) as f64;
 /// Connections that even a narrow way is given: one in slow start after a loss must not leave it idle.
 const FEWEST: usize = 4;
 
-/// Locks; a panic elsewhere leaves nothing half done here.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// What was learnt about hosts, with their connections: shared by all files that are opened
 /// with the same one.
 #[derive(Clone, Default)]
@@ -34,6 +31,7 @@ pub struct Hosts(Arc<Inner>);
 struct Inner {
     hosts: Mutex<HashMap<Key, Arc<Host>>>,
     tls: Mutex<HashMap<Option<PathBuf>, Arc<ClientConfig>>>,
+    xrootd: Servers,
 }
 
 /// Connections are never shared between different users or different trust.
@@ -73,7 +71,13 @@ impl Hosts {
         Ok(Arc::clone(lock(&self.0.hosts).entry(key).or_insert_with(new)))
     }
 
-    fn tls(&self, ca_dir: Option<&Path>) -> Result<Arc<ClientConfig>> {
+    /// The XRootD servers among them.
+    pub(crate) fn xrootd(&self) -> &Servers {
+        &self.0.xrootd
+    }
+
+    /// Whom to trust over TLS.
+    pub(crate) fn tls(&self, ca_dir: Option<&Path>) -> Result<Arc<ClientConfig>> {
         let mut known = lock(&self.0.tls);
         if let Some(config) = known.get(&ca_dir.map(Path::to_owned)) {
             return Ok(Arc::clone(config));

@@ -2,18 +2,12 @@
 //! as they stream in. No input or output here: bytes go in, pieces of the file come out.
 
 use super::range::content_range;
+use crate::assemble::Piece;
 use bytes::{Bytes, BytesMut};
 use memchr::memmem::Finder;
 
 /// Headers of one part, and what may stand before the first one, in bytes at most.
 const MAX_HEADERS: usize = 8192;
-
-/// Bytes that lie at this offset of the file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Piece {
-    pub offset: u64,
-    pub bytes: Bytes,
-}
 
 /// Why a body cannot be understood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,13 +2,13 @@
 
 use super::body::{Body, Validator};
 use super::client::{Client, Reply};
-use super::counters::Counters;
 use super::file::{HttpFile, no_ranges};
-use super::hosts::lock;
-use super::job::Job;
-use super::multipart::Piece;
 use super::range::{content_range, stated_total};
 use super::trouble::{Patience, Trouble};
+use crate::assemble::Piece;
+use crate::counters::Counters;
+use crate::job::Job;
+use crate::lock;
 use crate::open::SourceOptions;
 use crate::source::{Opening, Sink, Source};
 use crate::url::Url;

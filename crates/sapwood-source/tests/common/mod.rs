@@ -3,6 +3,7 @@
 
 pub mod scripted;
 pub mod servers;
+pub mod xrd_scripted;
 
 use bytes::Bytes;
 use sapwood_source::{FetchReport, Hosts, Opening, Sink, Source, SourceOptions, open};

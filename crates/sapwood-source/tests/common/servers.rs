@@ -23,6 +23,16 @@ impl Folder {
         Self(path)
     }
 
+    /// Another folder with the same files.
+    pub fn copy(&self) -> Self {
+        let other = Self::new();
+        for entry in fs::read_dir(self.0.join("root")).unwrap() {
+            let path = entry.unwrap().path();
+            other.put(path.file_name().unwrap().to_str().unwrap(), &fs::read(&path).unwrap());
+        }
+        other
+    }
+
     pub fn put(&self, name: &str, bytes: &[u8]) {
         let path = self.0.join("root").join(name);
         fs::write(&path, bytes).unwrap();
@@ -42,6 +52,14 @@ pub struct Server {
     child: Child,
 }
 
+impl Server {
+    /// Stops it; the folder stays.
+    pub fn kill(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
 impl Drop for Server {
     fn drop(&mut self) {
         let _ = self.child.kill();
@@ -59,7 +77,7 @@ fn binary(name: &str) -> Option<PathBuf> {
     found
 }
 
-fn free_port() -> u16 {
+pub fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
@@ -122,22 +140,51 @@ pub fn apache(folder: Folder) -> Option<Server> {
 
 /// XRootD's HTTP door.
 pub fn xrootd(folder: Folder) -> Option<Server> {
+    let door = free_port();
+    xrootd_on(folder, free_port(), door, &format!("xrd.protocol http:{door} libXrdHttp.so\nxrootd.async off\n"))
+}
+
+/// XRootD itself; `extra`: further directives.
+pub fn xrootd_native(folder: Folder, extra: &str) -> Option<Server> {
+    let port = free_port();
+    xrootd_on(folder, port, port, extra)
+}
+
+/// Starts an XRootD again that was killed.
+pub fn revive(server: &mut Server) {
+    let binary = binary("xrootd").unwrap();
+    let run = server.folder.0.display().to_string();
+    server.child = xrootd_command(&binary, &run).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+}
+
+/// XRootD on a port that is known beforehand.
+pub fn xrootd_at(folder: Folder, port: u16, extra: &str) -> Option<Server> {
+    xrootd_on(folder, port, port, extra)
+}
+
+fn xrootd_on(folder: Folder, port: u16, asked: u16, extra: &str) -> Option<Server> {
     let binary = binary("xrootd")?;
-    let (run, port, other) = (folder.0.display().to_string(), free_port(), free_port());
+    let run = folder.0.display().to_string();
     fs::create_dir_all(folder.0.join("admin")).unwrap();
     let config = format!(
-        "xrd.port {other}\nxrd.network nodnr\nall.export /\noss.localroot {run}/root\nall.adminpath {run}/admin\n\
-         all.pidpath {run}/admin\nxrd.protocol http:{port} libXrdHttp.so\nxrootd.async off\n"
+        "xrd.port {port}\nxrd.network nodnr\nall.export /\noss.localroot {run}/root\nall.adminpath {run}/admin\n\
+         all.pidpath {run}/admin\n{extra}\n"
     );
     fs::write(folder.0.join("xrd.cfg"), config).unwrap();
-    let mut command = Command::new(binary);
-    command.arg("-c").arg(format!("{run}/xrd.cfg")).arg("-l").arg(format!("{run}/admin/log"));
     if is_root() {
         let owned = Command::new("chown").arg("-R").arg("xrootd").arg(folder.0.join("admin")).status();
         assert!(owned.unwrap().success());
+    }
+    Some(start(folder, asked, &mut xrootd_command(&binary, &run)))
+}
+
+fn xrootd_command(binary: &Path, run: &str) -> Command {
+    let mut command = Command::new(binary);
+    command.arg("-c").arg(format!("{run}/xrd.cfg")).arg("-l").arg(format!("{run}/admin/log"));
+    if is_root() {
         command.arg("-R").arg("xrootd");
     }
-    Some(start(folder, port, &mut command))
+    command
 }
 
 /// A certificate for localhost and 127.0.0.1 that vouches for itself, and its key.
@@ -156,4 +203,12 @@ pub fn certificate(folder: &Folder) -> Option<()> {
         .status();
     assert!(made.unwrap().success());
     Some(())
+}
+
+/// XRootD insists on a private key of its own.
+pub fn own_key(folder: &Folder) {
+    if is_root() {
+        let owned = Command::new("chown").arg("xrootd").arg(folder.0.join("key.pem")).status();
+        assert!(owned.unwrap().success());
+    }
 }

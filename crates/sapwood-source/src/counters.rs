@@ -50,6 +50,7 @@ impl Counters {
 }
 
 /// How long the chain of waits was when this one began.
+#[derive(Default)]
 pub(crate) struct Wait(u64);
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! One fetch under way: shared by the requests that serve it.
 
-use super::assemble::Assembler;
-use super::hosts::lock;
-use super::multipart::Piece;
+use crate::assemble::{Assembler, Piece};
+use crate::lock;
 use crate::source::{FetchReport, Sink};
 use sapwood_span::Span;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};

@@ -3,6 +3,13 @@
 use bytes::Bytes;
 use sapwood_span::{Span, coalesce};
 
+/// Bytes that lie at this offset of the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Piece {
+    pub offset: u64,
+    pub bytes: Bytes,
+}
+
 /// One wanted span and what is there of it.
 struct Slot {
     index: usize,

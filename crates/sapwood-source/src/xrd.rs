@@ -1,0 +1,23 @@
+//! Files on XRootD servers.
+//!
+//! The protocol itself is `sapwood-xrd`'s. From the wire up: `conn` is one session with its sockets, `watch` looks
+//! after its silence, `host` keeps the sessions of a server and what was learnt about it, `client` finds the way to a
+//! file's server along redirects, `opening` opens the file there, `file` reads it, `listing` looks at directories.
+
+mod client;
+mod conn;
+mod file;
+mod host;
+mod identity;
+mod listing;
+mod opening;
+mod place;
+mod plan;
+mod sockets;
+mod trouble;
+mod watch;
+
+pub(crate) use host::Servers;
+pub use listing::{RemoteEntry, list, locate};
+pub(crate) use opening::open;
+pub(crate) use place::RootUrl;

@@ -1,0 +1,239 @@
+//! One file's way to its server, along redirects and back.
+
+use super::host::{Caller, Host, Key};
+use super::identity::identity;
+use super::place::RootUrl;
+use crate::counters::Counters;
+use crate::lock;
+use crate::open::SourceOptions;
+use sapwood_span::{Error, ErrorKind, Result};
+use sapwood_xrd::auth::Identity;
+use sapwood_xrd::reply::Redirect;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use tokio::runtime::Handle;
+use tokio::time::sleep;
+
+/// Redirects from a name to its file, those after failures included.
+const MOST_REDIRECTS: usize = 16;
+/// Where there may be another replica, or after a loss, a connection that takes longer counts as failed.
+const SHORT: Duration = Duration::from_secs(2);
+/// The longest pause between two tries.
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
+/// Where a file is read, after redirects.
+#[derive(Clone)]
+pub(crate) struct Place {
+    pub url: RootUrl,
+    pub host: Arc<Host>,
+}
+
+pub(crate) struct Client {
+    pub name: String,
+    pub caller: Caller,
+    pub origin: RootUrl,
+    identity: Identity,
+    way: Mutex<Way>,
+}
+
+struct Way {
+    place: Place,
+    /// Servers that a redirect named and that failed, each with the reason in the protocol's word.
+    tried: Vec<(String, &'static str)>,
+    redirects: usize,
+}
+
+impl Way {
+    fn count(&mut self, from: &Place) -> Result<()> {
+        self.redirects += 1;
+        if self.redirects > MOST_REDIRECTS {
+            let what = format!("more than {MOST_REDIRECTS} redirects, the last one from {}", from.url.server());
+            return Err(Error::new(ErrorKind::Protocol, what));
+        }
+        Ok(())
+    }
+}
+
+impl Client {
+    pub fn new(url: RootUrl, options: SourceOptions, handle: Handle) -> Self {
+        let identity = identity(&options, url.user.as_deref());
+        let cautious = url.has_secret();
+        let caller = Caller { options, handle, counters: Arc::default(), cautious };
+        let host = host(&url, &url, &identity, &caller.options, String::new());
+        let way = Way { place: Place { url: url.clone(), host }, tried: Vec::new(), redirects: 0 };
+        Self { name: url.redacted(), caller, identity, origin: url, way: Mutex::new(way) }
+    }
+
+    pub fn counters(&self) -> &Arc<Counters> {
+        &self.caller.counters
+    }
+
+    /// Where the file is read now.
+    pub fn place(&self) -> Place {
+        lock(&self.way).place.clone()
+    }
+
+    /// Path and options for opening the file where it is read now.
+    pub fn path(&self) -> String {
+        let way = lock(&self.way);
+        if way.tried.is_empty() || way.place.url != self.origin {
+            return way.place.url.opaque("");
+        }
+        let join = |words: Vec<&str>| words.join(",");
+        let hosts = join(way.tried.iter().map(|(host, _)| host.as_str()).collect());
+        let reasons = join(way.tried.iter().map(|(_, why)| *why).collect());
+        way.place.url.opaque(&format!("tried={hosts}&triedrc={reasons}"))
+    }
+
+    /// Whether a redirect led to this place: the server that gave it may know another one.
+    pub fn is_redirected(&self, place: &Place) -> bool {
+        place.url.server() != self.origin.server()
+    }
+
+    /// How long connecting may take.
+    pub fn connect_timeout(&self, place: &Place) -> Duration {
+        let longest = self.caller.options.connect_timeout;
+        if self.is_redirected(place) { longest.min(SHORT * 2) } else { longest }
+    }
+
+    /// Goes where a redirect leads, unless somebody else has gone on already.
+    ///
+    /// # Errors
+    /// Too many of them, or one that leads nowhere.
+    pub fn follow(&self, from: &Place, to: &Redirect) -> Result<()> {
+        let mut way = lock(&self.way);
+        if way.place.url != from.url {
+            return Ok(());
+        }
+        way.count(from)?;
+        let url = from.url.follow(to)?;
+        let token = if to.token.is_empty() { String::new() } else { to.token.clone() };
+        let host = host(&self.origin, &url, &self.identity, &self.caller.options, token);
+        Counters::add(&self.counters().redirects, 1);
+        way.place = Place { url, host };
+        Ok(())
+    }
+
+    /// A server that a redirect named has failed: back to where it all began, which is told. Gives whether that is news.
+    /// Counts as a redirect, too.
+    ///
+    /// # Errors
+    /// Too many of them.
+    pub fn go_back(&self, from: &Place, why: &'static str) -> Result<bool> {
+        let mut way = lock(&self.way);
+        if way.place.url == from.url {
+            way.count(from)?;
+            let host = host(&self.origin, &self.origin, &self.identity, &self.caller.options, String::new());
+            way.place = Place { url: self.origin.clone(), host };
+        }
+        let name = from.url.host.clone();
+        let news = !way.tried.iter().any(|(host, _)| *host == name);
+        if news {
+            way.tried.push((name, why));
+        }
+        Ok(news)
+    }
+
+    /// All servers are to be tried again.
+    pub fn begin_anew(&self) {
+        let mut way = lock(&self.way);
+        way.tried.clear();
+        way.redirects = 0;
+    }
+
+    /// The file has been opened: the way was good.
+    pub fn arrived(&self) {
+        lock(&self.way).redirects = 0;
+    }
+}
+
+fn host(
+    origin: &RootUrl,
+    url: &RootUrl,
+    identity: &Identity,
+    options: &SourceOptions,
+    login_token: String,
+) -> Arc<Host> {
+    let mut identity = identity.clone();
+    if !origin.trusts(&url.host) {
+        identity.token = None;
+    }
+    let key = Key {
+        host: url.host.clone(),
+        port: url.port,
+        tls: url.tls,
+        user: identity.user.clone(),
+        token: identity.token.as_ref().map(|t| t.0.clone()),
+        login_token,
+        ca_dir: options.ca_dir.clone(),
+    };
+    options.hosts.xrootd().get(key, identity, options.max_connections)
+}
+
+/// How long it makes sense to try again.
+pub(crate) struct Hope {
+    /// When something last came of it.
+    moved: Instant,
+    longest: Duration,
+    /// Tries left, where their number counts and not the time.
+    left: Option<u32>,
+    tries: u32,
+    first_pause: Duration,
+    pause: Duration,
+}
+
+impl Hope {
+    /// For something that has never worked: so many times.
+    pub fn fresh(options: &SourceOptions) -> Self {
+        Self { left: Some(options.retries), ..Self::proven(options) }
+    }
+
+    /// For something that has worked: as long as the progress timeout.
+    pub fn proven(options: &SourceOptions) -> Self {
+        Self {
+            moved: Instant::now(),
+            longest: options.progress_timeout,
+            left: None,
+            tries: 0,
+            first_pause: options.backoff,
+            pause: options.backoff,
+        }
+    }
+
+    /// Whether it has never worked.
+    pub fn is_fresh(&self) -> bool {
+        self.left.is_some()
+    }
+
+    /// Something arrived.
+    pub fn renew(&mut self) {
+        self.moved = Instant::now();
+        self.pause = self.first_pause;
+    }
+
+    /// How long a connection may take now.
+    pub fn connect_timeout(&self, usual: Duration) -> Duration {
+        if self.left.is_none() && self.tries > 0 { usual.min(SHORT) } else { usual }
+    }
+
+    /// Waits before the next try.
+    ///
+    /// # Errors
+    /// There is none: the error given comes back.
+    pub async fn spend(&mut self, error: Error) -> Result<()> {
+        self.tries += 1;
+        let over = match &mut self.left {
+            Some(left) => left.checked_sub(1).map(|n| *left = n).is_none(),
+            None => self.moved.elapsed() + self.pause >= self.longest,
+        };
+        if over && self.tries > 1 {
+            return Err(error.with_remedy(format!("given up after {} attempts", self.tries)));
+        }
+        if over {
+            return Err(error);
+        }
+        sleep(self.pause).await;
+        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+        Ok(())
+    }
+}

@@ -1,0 +1,435 @@
+//! One session with a server: the protocol's state, who waits for what, and what has moved when.
+
+use super::host::Caller;
+use super::sockets::{self, Way};
+use super::trouble::Broken;
+use crate::counters::{Counters, Wait};
+use crate::lock;
+use crate::meter::Meter;
+use bytes::Bytes;
+use sapwood_span::{Error, ErrorKind, Span};
+use sapwood_xrd::{Eager, Event, Id, LinkId, Outcome, Refusal, Request, SecretBytes, Session};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use tokio::sync::{Notify, oneshot};
+use tokio::task::AbortHandle;
+
+/// Bytes that nobody wants any more are let come up to here; beyond, a session that serves nobody else is ended.
+const UNWANTED: u64 = 256 << 10;
+/// A server may make a request wait so many progress timeouts altogether.
+pub(super) const LONGEST_WAIT: u32 = 5;
+
+/// The protocol numbers data links in one byte and servers take no more than this.
+const MOST_DATA_LINKS: usize = 15;
+
+/// Takes bytes of the file as they arrive.
+pub(crate) type Take = Arc<dyn Fn(u64, Bytes) + Send + Sync>;
+
+/// A session. The last one that drops it ends it.
+pub(crate) struct Conn {
+    pub core: Arc<Core>,
+    /// Tells sessions apart.
+    pub number: u64,
+    way: Way,
+}
+
+pub(crate) struct Core {
+    pub state: Mutex<State>,
+    pub begin: Instant,
+    pub patience: Duration,
+    pub meter: Arc<Mutex<Meter>>,
+    /// There is something to watch over.
+    pub busy: Notify,
+}
+
+pub(crate) struct State {
+    pub session: Session,
+    eager: Eager,
+    pub links: Vec<Wire>,
+    pending: HashMap<Id, Pending>,
+    pub dead: Option<Broken>,
+    /// Answers of the server that setting up had to wait for, so far.
+    pub turns: u64,
+    /// Whoever asks first has waited for all of them.
+    pub unclaimed: bool,
+    used: bool,
+    unwanted: u64,
+    /// Events for whoever sets up data links.
+    pub notes: Vec<Event>,
+    /// The way of authentication that was accepted; set once the login is through.
+    pub accepted: Option<Option<String>>,
+    pub tasks: Vec<AbortHandle>,
+}
+
+/// A link's socket, seen from here.
+pub(crate) struct Wire {
+    /// There is something to send.
+    pub wake: Arc<Notify>,
+    /// When bytes last came, or when waiting for them began.
+    pub moved: Instant,
+}
+
+struct Pending {
+    take: Option<Take>,
+    tell: oneshot::Sender<Result<Outcome, Broken>>,
+    asked: Instant,
+    /// The link was idle: the time to the first byte says something about the network.
+    alone: bool,
+    answered: bool,
+    wait: Wait,
+    turns: u64,
+    counters: Arc<Counters>,
+    /// The server makes it wait, but not longer than until then.
+    limit: Option<Instant>,
+}
+
+impl Core {
+    pub fn new(session: Session, eager: Eager, patience: Duration, meter: Arc<Mutex<Meter>>) -> Arc<Self> {
+        let state = State {
+            session,
+            eager,
+            links: vec![Wire { wake: Arc::default(), moved: Instant::now() }],
+            pending: HashMap::new(),
+            dead: None,
+            turns: 0,
+            unclaimed: false,
+            used: false,
+            unwanted: 0,
+            notes: Vec::new(),
+            accepted: None,
+            tasks: Vec::new(),
+        };
+        Arc::new(Self { state: Mutex::new(state), begin: Instant::now(), patience, meter, busy: Notify::new() })
+    }
+
+    /// Sends what there is to send.
+    pub fn wake(&self, state: &State) {
+        for link in &state.links {
+            link.wake.notify_one();
+        }
+    }
+
+    /// Bytes came over a link.
+    pub fn received(self: &Arc<Self>, link: LinkId, bytes: Bytes) {
+        let now = Instant::now();
+        let len = bytes.len() as u64;
+        let mut calls: Vec<(Take, u64, Bytes)> = Vec::new();
+        {
+            let mut state = lock(&self.state);
+            if let Some(wire) = state.links.get_mut(link) {
+                wire.moved = now;
+            }
+            if let Err(nonsense) = state.session.received(link, bytes, now - self.begin) {
+                let what = format!("the server's answer makes no sense: {nonsense}");
+                self.die(&mut state, Broken::new(Error::new(ErrorKind::Protocol, what)));
+                return;
+            }
+            while let Some(event) = state.session.event() {
+                self.event(&mut state, event, now, &mut calls);
+            }
+            self.wake(&state);
+        }
+        lock(&self.meter).arrived(len, now);
+        for (take, offset, bytes) in calls {
+            take(offset, bytes);
+        }
+    }
+
+    fn event(&self, state: &mut State, event: Event, now: Instant, calls: &mut Vec<(Take, u64, Bytes)>) {
+        match event {
+            Event::Bytes(id, offset, bytes) => {
+                if let Some(pending) = state.pending.get_mut(&id) {
+                    pending.first(state.turns, now, &self.meter);
+                    if let Some(take) = &pending.take {
+                        calls.push((Arc::clone(take), offset, bytes));
+                    }
+                }
+            }
+            Event::Done(id, outcome) => {
+                if let Some(mut pending) = state.pending.remove(&id) {
+                    pending.first(state.turns, now, &self.meter);
+                    if pending.take.is_some() && !calls.is_empty() {
+                        // The bytes are handed over first: after the lock is released.
+                        let tell = Mutex::new(Some((pending.tell, outcome)));
+                        let last: Take = Arc::new(move |_, _| {
+                            if let Some((tell, outcome)) = lock(&tell).take() {
+                                let _ = tell.send(Ok(outcome));
+                            }
+                        });
+                        calls.push((last, 0, Bytes::new()));
+                    } else {
+                        let _ = pending.tell.send(Ok(outcome));
+                    }
+                }
+            }
+            Event::Waiting(id, seconds, why) => self.made_to_wait(state, id, seconds, &why, now),
+            Event::Ready(0, way) => {
+                if state.eager == Eager::Not {
+                    state.turns += 1 + u64::from(way.is_some());
+                }
+                state.accepted = Some(way);
+            }
+            Event::StartTls(0) => state.turns += 1,
+            Event::StartTls(_) => {}
+            Event::Refused(Refusal::Failed(link, failure)) if link > 0 => {
+                state.notes.push(Event::Refused(Refusal::Failed(link, failure)));
+            }
+            Event::Refused(refusal) => self.die(state, Broken::refused(refusal)),
+            other @ Event::Ready(..) => state.notes.push(other),
+        }
+    }
+
+    fn made_to_wait(&self, state: &mut State, id: Id, seconds: u32, why: &str, now: Instant) {
+        let Some(pending) = state.pending.get_mut(&id) else { return };
+        let limit = *pending.limit.get_or_insert(now + self.patience * LONGEST_WAIT);
+        self.busy.notify_one();
+        if now + Duration::from_secs(u64::from(seconds)) > limit {
+            let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
+            self.give_up(state, id, &format!("the server wants {seconds} s of patience{why}"));
+        }
+    }
+
+    /// Ends one request that the server does not come to.
+    fn give_up(&self, state: &mut State, id: Id, what: &str) {
+        state.session.forget(id);
+        if let Some(pending) = state.pending.remove(&id) {
+            let most = self.patience * LONGEST_WAIT;
+            let what = format!("{what}; more than {most:.0?} is not waited");
+            let remedy = "the file may be on tape: ask for it to be staged, or try later";
+            let error = Error::new(ErrorKind::Timeout, what).with_remedy(remedy);
+            let _ = pending.tell.send(Err(Broken::new(error).finally()));
+        }
+    }
+
+    /// Requests that were made to wait for too long are given up; gives the next time to look.
+    pub fn expire(&self, state: &mut State, now: Instant) -> Option<Instant> {
+        let late: Vec<Id> =
+            state.pending.iter().filter(|(_, p)| p.limit.is_some_and(|l| l <= now)).map(|(id, _)| *id).collect();
+        for id in late {
+            self.give_up(state, id, "the server does not answer");
+        }
+        state.pending.values().filter_map(|p| p.limit).min()
+    }
+
+    /// The session is over: everybody who waits is told.
+    pub fn die(&self, state: &mut State, why: Broken) {
+        if state.dead.is_none() {
+            for (_, pending) in state.pending.drain() {
+                let _ = pending.tell.send(Err(why.duplicate()));
+            }
+            state.dead = Some(why);
+            for task in state.tasks.drain(..) {
+                task.abort();
+            }
+        }
+        self.busy.notify_one();
+        self.wake(state);
+    }
+
+    fn forget(&self, id: Id) {
+        let mut state = lock(&self.state);
+        if state.pending.remove(&id).is_none() {
+            return;
+        }
+        state.unwanted += state.session.forget(id);
+        if state.pending.is_empty() && state.unwanted > UNWANTED {
+            let error = Error::new(ErrorKind::Interrupted, "reading was stopped");
+            self.die(&mut state, Broken::new(error));
+        }
+    }
+}
+
+impl Pending {
+    /// The first sign of an answer.
+    fn first(&mut self, turns: u64, now: Instant, meter: &Mutex<Meter>) {
+        if !self.answered {
+            self.answered = true;
+            let more = turns.saturating_sub(self.turns);
+            self.counters.waited(std::mem::take(&mut self.wait), 1 + more);
+            if self.alone && more == 0 && self.limit.is_none() {
+                lock(meter).waited(now - self.asked);
+            }
+        }
+    }
+}
+
+static NUMBER: AtomicU64 = AtomicU64::new(0);
+
+impl Conn {
+    pub fn new(core: Arc<Core>, way: Way) -> Arc<Self> {
+        Arc::new(Self { core, number: NUMBER.fetch_add(1, Relaxed), way })
+    }
+
+    pub fn is_alive(&self) -> bool {
+        lock(&self.core.state).dead.is_none()
+    }
+
+    /// Whether anything was asked over it.
+    pub fn is_used(&self) -> bool {
+        lock(&self.core.state).used
+    }
+
+    /// Bytes asked for and not here yet, over the control link: what a small request would wait for.
+    pub fn load(&self) -> u64 {
+        lock(&self.core.state).session.load(0)
+    }
+
+    /// Data links that it has, or is about to have.
+    pub fn data_links(&self) -> usize {
+        lock(&self.core.state).links.len() - 1
+    }
+
+    /// A data link for bulk: the one with the least under way. None is ready at first; while all are busy another one is
+    /// opened in the background, if there may be more of them.
+    pub fn data_link(&self, more: bool, patience: Duration, caller: &Caller) -> Option<LinkId> {
+        let mut state = lock(&self.core.state);
+        let refused = |e: &Event| matches!(e, Event::Refused(_));
+        let best = Some(state.session.data_link()).filter(|link| *link > 0);
+        let idle = best.is_some_and(|link| state.session.load(link) == 0);
+        if !idle
+            && more
+            && state.links.len() <= MOST_DATA_LINKS
+            && state.dead.is_none()
+            && !state.notes.iter().any(refused)
+            && let Some(link) = state.session.bind()
+        {
+            state.links.push(Wire { wake: Arc::default(), moved: Instant::now() });
+            let task = sockets::data_link(Arc::downgrade(&self.core), link, self.way.clone(), patience);
+            let task = caller.handle.spawn(task).abort_handle();
+            Counters::add(&caller.counters.connections, 1);
+            state.tasks.push(task);
+        }
+        best
+    }
+
+    /// Reads over a data link.
+    pub fn read_over(
+        &self,
+        link: LinkId,
+        handle: sapwood_xrd::Handle,
+        at: Span,
+        pages: bool,
+        take: Take,
+        counters: &Arc<Counters>,
+    ) -> Answer {
+        let len = u32::try_from(at.len).unwrap_or(u32::MAX >> 1);
+        self.with(counters, |session| vec![(session.read(link, handle, at.start, len, pages), Some(take))]).remove(0)
+    }
+
+    /// Whether the server has said so in its flags.
+    pub fn has_flag(&self, flag: u32) -> bool {
+        lock(&self.core.state).session.flags() & flag != 0
+    }
+
+    /// Asks something.
+    pub fn ask(&self, request: &Request, take: Option<Take>, counters: &Arc<Counters>) -> Answer {
+        self.with(counters, |session| vec![(session.request(request), take)]).remove(0)
+    }
+
+    /// Opens a file and reads from it in the same flight: answers to the open first, then to the reads. `beside` rides
+    /// along.
+    pub fn open(
+        &self,
+        path: &str,
+        options: u16,
+        reads: Vec<(Request, Take)>,
+        beside: Option<&Request>,
+        counters: &Arc<Counters>,
+    ) -> Vec<Answer> {
+        self.with(counters, |session| {
+            let (open, guess) = session.open(SecretBytes::from(path), options);
+            let mut out = vec![(open, None)];
+            out.extend(reads.into_iter().map(|(r, take)| (session.ahead(open, guess, r), Some(take))));
+            out.extend(beside.map(|request| (session.request(request), None)));
+            out
+        })
+    }
+
+    /// Closes a file; nobody waits for the answer.
+    pub fn close(&self, handle: sapwood_xrd::Handle) {
+        let mut state = lock(&self.core.state);
+        if state.dead.is_none() {
+            let id = state.session.close(handle);
+            state.session.forget(id);
+            self.core.wake(&state);
+        }
+    }
+
+    /// Asks with the session in hand.
+    pub fn with(
+        &self,
+        counters: &Arc<Counters>,
+        asks: impl FnOnce(&mut Session) -> Vec<(Id, Option<Take>)>,
+    ) -> Vec<Answer> {
+        let now = Instant::now();
+        let mut state = lock(&self.core.state);
+        let State { session, links, .. } = &mut *state;
+        for (link, wire) in links.iter_mut().enumerate() {
+            if !session.is_waiting(link) {
+                wire.moved = now;
+            }
+        }
+        state.used = true;
+        let alone = state.pending.is_empty();
+        let turns = if std::mem::take(&mut state.unclaimed) { 0 } else { state.turns };
+        let asked = asks(&mut state.session);
+        let mut out = Vec::with_capacity(asked.len());
+        for (id, take) in asked {
+            let (tell, answer) = oneshot::channel();
+            match &state.dead {
+                Some(dead) => {
+                    let _ = tell.send(Err(dead.duplicate()));
+                }
+                None => {
+                    let pending = Pending {
+                        take,
+                        tell,
+                        asked: now,
+                        alone,
+                        answered: false,
+                        wait: counters.wait(),
+                        turns,
+                        counters: Arc::clone(counters),
+                        limit: None,
+                    };
+                    state.pending.insert(id, pending);
+                }
+            }
+            out.push(Answer { answer, id, core: Arc::clone(&self.core) });
+        }
+        self.core.wake(&state);
+        self.core.busy.notify_one();
+        out
+    }
+}
+
+impl Drop for Conn {
+    fn drop(&mut self) {
+        let mut state = lock(&self.core.state);
+        let error = Error::new(ErrorKind::Interrupted, "the session is over");
+        self.core.die(&mut state, Broken::new(error));
+    }
+}
+
+/// An answer to come. Dropped before it is here, nobody wants it any more.
+pub(crate) struct Answer {
+    answer: oneshot::Receiver<Result<Outcome, Broken>>,
+    id: Id,
+    core: Arc<Core>,
+}
+
+impl Answer {
+    /// Waits for it.
+    pub async fn get(mut self) -> Result<Outcome, Broken> {
+        let gone = || Err(Broken::new(Error::new(ErrorKind::Interrupted, "the session is over")));
+        (&mut self.answer).await.unwrap_or_else(|_| gone())
+    }
+}
+
+impl Drop for Answer {
+    fn drop(&mut self) {
+        self.core.forget(self.id);
+    }
+}

@@ -1,0 +1,356 @@
+//! A server: the sessions with it, and what was learnt about it.
+
+use super::conn::{Conn, Core};
+use super::sockets::{self, Way};
+use super::trouble::Broken;
+use super::watch;
+use crate::counters::Counters;
+use crate::dial;
+use crate::lock;
+use crate::meter::Meter;
+use crate::open::SourceOptions;
+use sapwood_span::{Error, ErrorKind};
+use sapwood_xrd::auth::Identity;
+use sapwood_xrd::{Eager, Refusal, SecretBytes, Session, SessionOptions, code};
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::runtime::Handle;
+use tokio::sync::Notify;
+use tokio::time::timeout;
+
+/// The XRootD servers that a [`Hosts`](crate::Hosts) knows.
+#[derive(Default)]
+pub(crate) struct Servers(Mutex<HashMap<Key, Arc<Host>>>);
+
+/// Sessions are never shared between different users or different trust.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Key {
+    pub host: String,
+    pub port: u16,
+    pub tls: bool,
+    pub user: String,
+    pub token: Option<Vec<u8>>,
+    pub login_token: String,
+    pub ca_dir: Option<PathBuf>,
+}
+
+impl Servers {
+    /// The server of this name, as this user sees it.
+    pub fn get(&self, key: Key, identity: Identity, max: usize) -> Arc<Host> {
+        let new = |key: &Key| Arc::new(Host::new(key.clone(), identity, max));
+        let mut hosts = lock(&self.0);
+        if let Some(host) = hosts.get(&key) {
+            return Arc::clone(host);
+        }
+        let host = new(&key);
+        hosts.insert(key, Arc::clone(&host));
+        host
+    }
+}
+
+/// What was learnt about a server.
+#[derive(Clone, Debug)]
+pub(crate) struct Known {
+    pub tls: bool,
+    pub eager: Eager,
+    /// Authentication that it accepted, or that is tried on a guess.
+    pub auth: Option<String>,
+    /// A session with it has come about this way.
+    pub proven: bool,
+    /// It checks pages with CRC32C.
+    pub pages: bool,
+    /// Ranges in a vector read, and bytes in one of them; none: not asked yet.
+    pub vector: Option<(u32, u32)>,
+}
+
+/// What servers take unless they say otherwise.
+pub(super) const VECTOR: (u32, u32) = (1024, 2_097_136);
+
+/// One server.
+pub(crate) struct Host {
+    key: Key,
+    identity: Identity,
+    max: usize,
+    known: Mutex<Known>,
+    pool: Mutex<Pool>,
+    /// A session is free, or cannot be had.
+    freed: Notify,
+    /// The first session is being opened: others wait for it.
+    first: tokio::sync::Mutex<()>,
+    pub meter: Arc<Mutex<Meter>>,
+}
+
+#[derive(Default)]
+struct Pool {
+    /// The oldest first: it is kept free of bulk where others can take it.
+    conns: Vec<Arc<Conn>>,
+    /// Bulk under way, by session.
+    bulk: HashMap<u64, usize>,
+    dialing: usize,
+    failed: Option<Broken>,
+}
+
+/// What a file brings along to open sessions.
+#[derive(Clone)]
+pub(crate) struct Caller {
+    pub options: SourceOptions,
+    pub handle: Handle,
+    pub counters: Arc<Counters>,
+    /// Nothing that must not be overheard goes out before the server has had its say about TLS.
+    pub cautious: bool,
+}
+
+impl Host {
+    fn new(key: Key, identity: Identity, max: usize) -> Self {
+        let eager = if key.tls { Eager::WithLogin } else { Eager::AtOnce };
+        let known =
+            Known { tls: key.tls, eager, auth: Some("unix".to_owned()), proven: false, pages: false, vector: None };
+        Self {
+            key,
+            identity,
+            max: max.max(1),
+            known: Mutex::new(known),
+            pool: Mutex::default(),
+            freed: Notify::new(),
+            first: tokio::sync::Mutex::default(),
+            meter: Arc::default(),
+        }
+    }
+
+    pub fn known(&self) -> Known {
+        lock(&self.known).clone()
+    }
+
+    /// Remembers how large vector reads may be.
+    pub fn vector(&self, limits: (u32, u32)) {
+        lock(&self.known).vector = Some((limits.0.max(1), limits.1.max(1)));
+    }
+
+    /// A vector read was too large although the server said otherwise, or nothing: smaller from now on. Gives whether
+    /// that is possible.
+    pub fn shrink(&self) -> bool {
+        let mut known = lock(&self.known);
+        let (ranges, bytes) = known.vector.unwrap_or(VECTOR);
+        known.vector = Some(((ranges / 4).max(1), (bytes / 4).max(4096).min(bytes)));
+        ranges > 1 || bytes > 4096
+    }
+
+    /// Whether the last failure tells how to try again at once.
+    pub fn adapt(&self, broken: &Broken) -> bool {
+        let mut known = lock(&self.known);
+        match &broken.refusal {
+            Some(Refusal::TlsWanted) if !known.tls => {
+                (known.tls, known.eager) = (true, Eager::WithLogin);
+                true
+            }
+            Some(Refusal::TooEager) if known.eager != Eager::Not => {
+                known.eager = Eager::Not;
+                true
+            }
+            // A server that has never been met may break off when it is told too much at once.
+            None if !known.proven && known.eager == Eager::AtOnce && !broken.stalled && !broken.last => {
+                known.eager = Eager::Not;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// A request was answered over this session: what its login was like is remembered.
+    pub fn proves(&self, conn: &Conn) {
+        let Some(accepted) = lock(&conn.core.state).accepted.clone() else { return };
+        let pages = conn.has_flag(code::server::PAGES);
+        let mut known = lock(&self.known);
+        known.pages = pages;
+        if !known.proven {
+            known.proven = true;
+            known.auth = accepted;
+            known.eager = if known.tls { Eager::WithLogin } else { Eager::AtOnce };
+        }
+    }
+
+    /// Bulk worth having under way at once: the farther away, the more slow start is worth sharing.
+    pub fn parallel(&self) -> usize {
+        let wish = match lock(&self.meter).round_trip().unwrap_or_default() {
+            t if t < Duration::from_millis(5) => 4,
+            t if t < Duration::from_millis(50) => 8,
+            _ => 16,
+        };
+        // One session is kept free of bulk.
+        wish.min(self.most_sessions() - 1).max(1)
+    }
+
+    /// Connections that are logins; the others are data links.
+    fn most_sessions(&self) -> usize {
+        self.max - self.max / 4
+    }
+
+    /// How many more data links there may be.
+    pub fn spare_data_links(&self) -> usize {
+        let open: usize = lock(&self.pool).conns.iter().map(|c| c.data_links()).sum();
+        (self.max / 4).saturating_sub(open)
+    }
+
+    pub fn is_near(&self) -> bool {
+        lock(&self.meter).round_trip().is_none_or(|t| t < Duration::from_millis(5))
+    }
+
+    /// The session with the least under way; a new one where there is none, or where all are deep in bulk.
+    pub async fn quick(self: &Arc<Self>, caller: &Caller, patience: Duration) -> Result<Arc<Conn>, Broken> {
+        /// Less than this hardly delays anything.
+        const LITTLE: u64 = 128 << 10;
+        let fitting = || {
+            let mut pool = lock(&self.pool);
+            pool.conns.retain(|c| c.is_alive());
+            let crowded = pool.conns.len() >= self.most_sessions() || self.is_near();
+            pool.conns.iter().min_by_key(|c| c.load()).filter(|c| crowded || c.load() < LITTLE).cloned()
+        };
+        if let Some(conn) = fitting() {
+            return Ok(conn);
+        }
+        // One opens a session, the others wait and use it, too.
+        let _first = self.first.lock().await;
+        if let Some(conn) = fitting() {
+            return Ok(conn);
+        }
+        let wait = caller.counters.wait();
+        let conn = self.dial(caller, patience).await?;
+        caller.counters.waited(wait, 1);
+        lock(&conn.core.state).unclaimed = true;
+        lock(&self.pool).conns.push(Arc::clone(&conn));
+        Ok(conn)
+    }
+
+    /// A session for bulk: waits until one is free, and opens others as long as more are worth having.
+    pub async fn bulk(self: &Arc<Self>, caller: &Caller, patience: Duration) -> Result<Lease, Broken> {
+        let wait = caller.counters.wait();
+        let mut waited = false;
+        loop {
+            let freed = self.freed.notified();
+            tokio::pin!(freed);
+            freed.as_mut().enable();
+            {
+                let mut pool = lock(&self.pool);
+                pool.conns.retain(|c| c.is_alive());
+                let wanted = self.parallel();
+                let depth = if pool.conns.len() > wanted { 1 } else { 2 };
+                let depth = if self.is_near() { depth } else { 1 };
+                let busy = |c: &Arc<Conn>| pool.bulk.get(&c.number).copied().unwrap_or(0);
+                let free = |c: &&Arc<Conn>| busy(c) < depth;
+                let found = pool.conns.iter().skip(1).filter(free).min_by_key(|c| busy(c));
+                if let Some(conn) = found.or_else(|| pool.conns.first().filter(free)).cloned() {
+                    *pool.bulk.entry(conn.number).or_default() += 1;
+                    if waited && !conn.is_used() {
+                        caller.counters.waited(wait, 1);
+                    }
+                    return Ok(Lease { conn, host: Arc::clone(self) });
+                }
+                if let Some(failed) = pool.failed.take().filter(|_| pool.conns.is_empty()) {
+                    return Err(failed);
+                }
+                if pool.conns.len() + pool.dialing < self.most_sessions().min(wanted + 1) {
+                    self.dial_aside(&mut pool, caller, patience);
+                }
+            }
+            freed.await;
+            waited = true;
+        }
+    }
+
+    /// Opens sessions in the background until there are so many, for bulk, and one more that is kept free.
+    pub fn warm(self: &Arc<Self>, bulk: usize, caller: &Caller, patience: Duration) {
+        let mut pool = lock(&self.pool);
+        let most = self.most_sessions().min(bulk.min(self.parallel()) + 1);
+        for _ in pool.conns.len() + pool.dialing..most {
+            self.dial_aside(&mut pool, caller, patience);
+        }
+    }
+
+    fn dial_aside(self: &Arc<Self>, pool: &mut Pool, caller: &Caller, patience: Duration) {
+        pool.dialing += 1;
+        let guard = Dialing(Arc::clone(self));
+        let caller = caller.clone();
+        let handle = caller.handle.clone();
+        handle.spawn(async move {
+            let result = guard.0.dial(&caller, patience).await;
+            let mut pool = lock(&guard.0.pool);
+            match result {
+                Ok(conn) => pool.conns.push(conn),
+                Err(broken) => pool.failed = Some(broken),
+            }
+        });
+    }
+
+    /// Opens a session. Its login may still be under way when it is given back: requests can be made.
+    pub async fn dial(self: &Arc<Self>, caller: &Caller, patience: Duration) -> Result<Arc<Conn>, Broken> {
+        let known = self.known();
+        let Key { host, port, .. } = &self.key;
+        let connected = timeout(patience, dial::tcp(host, *port)).await.unwrap_or_else(|_| {
+            let what = format!("no connection to {} within {patience:.0?}", dial::authority(host, *port));
+            Err(Error::new(ErrorKind::Timeout, what).with_remedy("check the address and the network"))
+        });
+        let (stream, round_trip) = connected.map_err(Broken::new)?;
+        Counters::add(&caller.counters.connections, 1);
+        lock(&self.meter).connected(round_trip);
+        let mut eager = known.eager;
+        if eager == Eager::AtOnce && caller.cautious && !known.proven {
+            eager = Eager::WithLogin;
+        }
+        let at_once = eager == Eager::AtOnce;
+        let trust = || caller.options.hosts.tls(self.key.ca_dir.as_deref()).map_err(|e| Broken::new(e).finally());
+        let tls = if at_once { None } else { Some(trust()?) };
+        let session = Session::new(SessionOptions {
+            identity: self.identity.clone(),
+            pid: std::process::id(),
+            login_token: SecretBytes::from(self.key.login_token.as_str()),
+            tls: known.tls,
+            eager,
+            guess: known.auth,
+        });
+        let core = Core::new(session, eager, caller.options.progress_timeout, Arc::clone(&self.meter));
+        let address = stream.peer_addr().ok().map(|a| a.ip());
+        let way = Way { host: host.clone(), port: *port, tls, address };
+        let link = sockets::run(Arc::downgrade(&core), 0, stream, way.clone(), at_once);
+        let tasks = [caller.handle.spawn(link), caller.handle.spawn(watch::run(Arc::downgrade(&core), way.clone()))];
+        lock(&core.state).tasks.extend(tasks.iter().map(tokio::task::JoinHandle::abort_handle));
+        Ok(Conn::new(core, way))
+    }
+
+    fn release(&self, conn: &Conn) {
+        let mut pool = lock(&self.pool);
+        if let Some(count) = pool.bulk.get_mut(&conn.number) {
+            *count -= 1;
+            if *count == 0 {
+                pool.bulk.remove(&conn.number);
+            }
+        }
+        drop(pool);
+        self.freed.notify_waiters();
+    }
+}
+
+/// A session that carries somebody's bulk.
+pub(crate) struct Lease {
+    pub conn: Arc<Conn>,
+    host: Arc<Host>,
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        self.host.release(&self.conn);
+    }
+}
+
+/// Keeps the count of sessions being opened right even if the runtime is shut down meanwhile.
+struct Dialing(Arc<Host>);
+
+impl Drop for Dialing {
+    fn drop(&mut self) {
+        let mut pool = lock(&self.0.pool);
+        pool.dialing = pool.dialing.saturating_sub(1);
+        drop(pool);
+        self.0.freed.notify_waiters();
+    }
+}

@@ -1,0 +1,115 @@
+//! Directories, and who has a file.
+
+use super::client::{Client, Hope};
+use super::opening::{Fate, settle};
+use super::trouble::{Cure, cure, failed};
+use crate::open::SourceOptions;
+use crate::url::Location;
+use sapwood_span::{Error, ErrorKind, Result};
+use sapwood_xrd::{Request, SecretBytes, code, reply};
+use tokio::runtime::Handle;
+
+/// One entry of a directory on a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RemoteEntry {
+    /// Its name.
+    pub name: String,
+    /// Its size in bytes.
+    pub size: u64,
+    /// Whether it is a directory itself.
+    pub directory: bool,
+    /// Last change, in seconds since 1970.
+    pub modified: i64,
+}
+
+/// What a directory on an XRootD server holds, by name.
+///
+/// # Errors
+/// URLs of another scheme, directories that are not there, servers that fail.
+pub async fn list(url: &str, options: &SourceOptions, handle: &Handle) -> Result<Vec<RemoteEntry>> {
+    let ask = |path| Request::DirList { path, options: code::DIRLIST_STAT };
+    let body = ask_anywhere(url, options, handle, &ask).await?;
+    let entries = reply::entries(&body).map_err(|n| nonsense(n).in_file(url_for_messages(url)))?;
+    let mut out: Vec<RemoteEntry> = entries
+        .into_iter()
+        .map(|e| RemoteEntry {
+            size: e.stat.map_or(0, |s| s.size),
+            directory: e.stat.is_some_and(|s| s.is_dir()),
+            modified: e.stat.map_or(0, |s| s.modified),
+            name: e.name,
+        })
+        .collect();
+    out.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(out)
+}
+
+/// The servers (`host:port`) that have a file, as far as the one that is asked knows.
+///
+/// # Errors
+/// URLs of another scheme, files that are not there, servers that fail.
+pub async fn locate(url: &str, options: &SourceOptions, handle: &Handle) -> Result<Vec<String>> {
+    let ask = |path| Request::Locate { path, options: 0 };
+    let body = ask_anywhere(url, options, handle, &ask).await?;
+    Ok(reply::locations(&body).into_iter().map(|l| l.address).collect())
+}
+
+fn nonsense(n: sapwood_xrd::frame::Nonsense) -> Error {
+    Error::new(ErrorKind::Protocol, format!("the server's answer makes no sense: {n}"))
+}
+
+fn url_for_messages(url: &str) -> String {
+    match Location::parse(url) {
+        Ok(Location::Root(url)) => url.redacted(),
+        _ => String::new(),
+    }
+}
+
+/// Asks a question about a path, along redirects.
+async fn ask_anywhere(
+    url: &str,
+    options: &SourceOptions,
+    handle: &Handle,
+    question: &(dyn Fn(SecretBytes) -> Request + Send + Sync),
+) -> Result<bytes::Bytes> {
+    let Location::Root(url) = Location::parse(url)? else {
+        return Err(Error::invalid("not an XRootD URL").in_file(url).with_remedy("use root:// or roots://"));
+    };
+    let name = url.redacted();
+    let client = Client::new(url, options.clone(), handle.clone());
+    let mut hope = Hope::fresh(options);
+    let mut adapted = 0;
+    let answer = async {
+        loop {
+            let place = client.place();
+            let patience = client.connect_timeout(&place);
+            let asked = match place.host.quick(&client.caller, patience).await {
+                Ok(conn) => {
+                    let request = question(SecretBytes::from(client.path().as_str()));
+                    let answer = settle(conn.ask(&request, None, client.counters()).get().await);
+                    place.host.proves(&conn);
+                    answer
+                }
+                Err(broken) => Err(Fate::Broken(broken)),
+            };
+            let (error, cure) = match asked {
+                Ok(body) => return Ok(body),
+                Err(Fate::Redirect(to)) => {
+                    client.follow(&place, &to)?;
+                    continue;
+                }
+                Err(Fate::Broken(broken)) if adapted < 4 && place.host.adapt(&broken) => {
+                    adapted += 1;
+                    continue;
+                }
+                Err(Fate::Broken(broken)) => (broken.error, Cure::None),
+                Err(Fate::Failed(failure)) => (failed(&failure), cure(&failure)),
+                Err(Fate::Fatal(error)) => (error, Cure::None),
+            };
+            if cure == Cure::None {
+                return Err(error);
+            }
+            hope.spend(error).await?;
+        }
+    };
+    answer.await.map_err(|e: Error| e.in_file(name))
+}

@@ -1,0 +1,219 @@
+//! Opening a file: all that can be said at once goes out in one flight.
+
+use super::client::{Client, Hope, Place};
+use super::conn::{Conn, Take};
+use super::file::{Version, XrdFile};
+use super::host::VECTOR;
+use super::place::RootUrl;
+use super::trouble::{Broken, Cure, cure, failed};
+use crate::assemble::Piece;
+use crate::counters::Counters;
+use crate::job::Job;
+use crate::lock;
+use crate::open::SourceOptions;
+use crate::source::{Opening, Sink, Source};
+use bytes::Bytes;
+use sapwood_span::{Error, ErrorKind, Result, Span};
+use sapwood_xrd::reply::{self, Failure, Redirect, Stat};
+use sapwood_xrd::{Handle, Outcome, Request, SecretBytes, code};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+use tokio::runtime;
+
+/// How a server has not opened a file.
+pub(super) enum Fate {
+    Redirect(Redirect),
+    Failed(Failure),
+    Broken(Broken),
+    Fatal(Error),
+}
+
+/// A file that a server has opened.
+pub(super) struct Opened {
+    pub conn: Arc<Conn>,
+    pub place: Place,
+    pub handle: Handle,
+    pub stat: Stat,
+    /// How the reads ended that rode along.
+    pub reads: Vec<Result<Outcome, Broken>>,
+}
+
+/// Reads that may ride along with an open, made anew for each try; their handles are filled in.
+pub(super) type Along<'a> = &'a (dyn Fn() -> Vec<(Request, Take)> + Send + Sync);
+
+/// Opens a file on an XRootD server.
+pub(crate) async fn open(url: RootUrl, options: SourceOptions, handle: runtime::Handle) -> Result<Opening> {
+    let name = url.redacted();
+    let client = Arc::new(Client::new(url, options, handle));
+    ends(&client).await.map_err(|e| e.in_file(name))
+}
+
+async fn ends(client: &Arc<Client>) -> Result<Opening> {
+    let options = &client.caller.options;
+    let head_len = u32::try_from(options.head).unwrap_or(u32::MAX).min(VECTOR.1);
+    let found: Arc<Mutex<Vec<Piece>>> = Arc::default();
+    let along = || {
+        let found = Arc::clone(&found);
+        lock(&found).clear();
+        let take: Take = Arc::new(move |offset, bytes| lock(&found).push(Piece { offset, bytes }));
+        let read = Request::Read { handle: [0; 4], offset: 0, len: head_len, path_id: 0 };
+        if head_len > 0 { vec![(read, take)] } else { Vec::new() }
+    };
+    Counters::add(&client.counters().requests, 1);
+    Counters::add(&client.counters().ranges, 1);
+    let opened = to_open(client, Hope::fresh(options), &along).await?;
+    let size = opened.stat.size;
+    let (head, tail) = (options.head.min(size), options.tail.min(size));
+    let spans = [Span::new(0, head), Span::new(size - tail, tail)];
+    let file = Arc::new(XrdFile::new(Arc::clone(client), Version::of(&opened)));
+    file.keep(&opened);
+    let gathered = Arc::new(Ends::default());
+    let sink: Arc<dyn Sink> = gathered.clone();
+    let job = Job::new(&spans, sink, Instant::now());
+    let mut pieces = std::mem::take(&mut *lock(&found));
+    let came = pieces.iter().map(|p| p.bytes.len() as u64).sum();
+    job.moved(came);
+    Counters::add(&client.counters().wire, came);
+    job.accept(&mut pieces);
+    if options.warm && size > head + tail {
+        file.prepare(usize::MAX);
+    }
+    file.complete(&job).await?;
+    let [first, last] = std::mem::take(&mut *lock(&gathered.0));
+    let lost = || Error::new(ErrorKind::Protocol, "the ends of the file did not arrive");
+    Counters::add(&client.counters().payload, crate::bounds::covered(&spans));
+    Ok(Opening { size, head: first.ok_or_else(lost)?, tail: (size - tail, last.ok_or_else(lost)?), source: file })
+}
+
+#[derive(Default)]
+struct Ends(Mutex<[Option<Bytes>; 2]>);
+
+impl Sink for Ends {
+    fn part(&self, index: usize, bytes: Bytes) {
+        if let Some(end) = lock(&self.0).get_mut(index) {
+            *end = Some(bytes);
+        }
+    }
+}
+
+/// Opens the file wherever redirects lead, going back and asking for another server where one fails.
+pub(super) async fn to_open(client: &Client, mut hope: Hope, along: Along<'_>) -> Result<Opened> {
+    let mut adapted = 0;
+    // What a server said that a redirect had named: more telling than the redirector's regret.
+    let mut first_failure: Option<Error> = None;
+    loop {
+        let place = client.place();
+        let patience = hope.connect_timeout(client.connect_timeout(&place));
+        let fate = match place.host.quick(&client.caller, patience).await {
+            Ok(conn) => match open_on(client, &place, conn, along).await {
+                Ok(opened) => {
+                    client.arrived();
+                    return Ok(opened);
+                }
+                Err(fate) => fate,
+            },
+            Err(broken) => Fate::Broken(broken),
+        };
+        let unreached = client.counters().snapshot().round_trips == 0;
+        let (error, cure, why) = match fate {
+            Fate::Redirect(to) => {
+                client.follow(&place, &to)?;
+                continue;
+            }
+            Fate::Fatal(error) => (error, Cure::None, "ioerr"),
+            Fate::Failed(failure) => {
+                let why = if failure.number == code::error::NOT_FOUND { "enoent" } else { "ioerr" };
+                (failed(&failure), cure(&failure), why)
+            }
+            Fate::Broken(broken) => {
+                if let Some(sapwood_xrd::Refusal::Redirect(to)) = &broken.refusal {
+                    client.follow(&place, to)?;
+                    continue;
+                }
+                if adapted < 4 && place.host.adapt(&broken) {
+                    adapted += 1;
+                    continue;
+                }
+                let lasting = broken.last || matches!(broken.refusal, Some(ref r) if is_lasting(r));
+                let lasting = lasting || matches!(broken.error.kind(), ErrorKind::Denied | ErrorKind::Invalid);
+                (broken.error, if lasting { Cure::None } else { Cure::Again }, "ioerr")
+            }
+        };
+        if client.is_redirected(&place) && error.kind() != ErrorKind::Invalid {
+            if client.go_back(&place, why).map_err(|_| error.duplicate())? {
+                first_failure = Some(error);
+                continue;
+            }
+            // Asked for another server, the redirector has named the same again: perhaps it comes back.
+            hope.spend(error).await?;
+            client.begin_anew();
+            continue;
+        }
+        let error = match first_failure.take() {
+            Some(first) if cure == Cure::None => {
+                first.with_remedy(format!("asked for another server: {}", error.what()))
+            }
+            _ => error,
+        };
+        if cure == Cure::None || (unreached && hope.is_fresh()) {
+            return Err(error);
+        }
+        hope.spend(error).await?;
+        Counters::add(&client.counters().retries, 1);
+    }
+}
+
+fn is_lasting(refusal: &sapwood_xrd::Refusal) -> bool {
+    use sapwood_xrd::Refusal;
+    matches!(refusal, Refusal::NoTls | Refusal::TlsWanted | Refusal::Auth { .. } | Refusal::TooEager)
+}
+
+/// Opens the file over this session.
+pub(super) async fn open_on(client: &Client, place: &Place, conn: Arc<Conn>, along: Along<'_>) -> Result<Opened, Fate> {
+    let counters = client.counters();
+    let words = "readv_iov_max readv_ior_max".to_owned();
+    let limits = Request::Query { kind: code::QUERY_CONFIG, words };
+    let ask_limits = place.host.known().vector.is_none();
+    let options = code::open::READ | code::open::RETSTAT | code::open::ASYNC;
+    let reads = along();
+    let riding = reads.len();
+    let mut answers = conn.open(&client.path(), options, reads, ask_limits.then_some(&limits), counters).into_iter();
+    let Some(open) = answers.next() else { return Err(Fate::Fatal(Error::invalid("nothing was asked"))) };
+    let body = settle(open.get().await)?;
+    place.host.proves(&conn);
+    let nonsense = |n: sapwood_xrd::frame::Nonsense| {
+        Fate::Fatal(Error::new(ErrorKind::Protocol, format!("the server's answer makes no sense: {n}")))
+    };
+    let opened = reply::Open::parse(&body).map_err(nonsense)?;
+    let stat = match opened.stat {
+        Some(stat) => stat,
+        None => {
+            let path = SecretBytes::from(client.path().as_str());
+            let body = settle(conn.ask(&Request::Stat { path }, None, counters).get().await)?;
+            Stat::parse(&body).map_err(nonsense)?
+        }
+    };
+    let mut outcomes = Vec::with_capacity(riding);
+    for answer in answers.by_ref().take(riding) {
+        outcomes.push(answer.get().await);
+    }
+    if let Some(answer) = answers.next() {
+        let (ranges, bytes) = match answer.get().await {
+            Ok(Outcome::Ok(body)) => reply::vector_limits(&body),
+            _ => (None, None),
+        };
+        place.host.vector((ranges.unwrap_or(VECTOR.0), bytes.unwrap_or(VECTOR.1)));
+    }
+    Ok(Opened { conn, place: place.clone(), handle: opened.handle, stat, reads: outcomes })
+}
+
+/// The body of an answer that is one.
+pub(super) fn settle(answer: Result<Outcome, Broken>) -> Result<Bytes, Fate> {
+    match answer {
+        Ok(Outcome::Ok(body)) => Ok(body),
+        Ok(Outcome::Failed(failure)) => Err(Fate::Failed(failure)),
+        Ok(Outcome::Redirect(to)) => Err(Fate::Redirect(to)),
+        Ok(_) => Err(Fate::Fatal(Error::new(ErrorKind::Protocol, "an answer of another kind than asked for"))),
+        Err(broken) => Err(Fate::Broken(broken)),
+    }
+}

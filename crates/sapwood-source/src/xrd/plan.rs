@@ -1,0 +1,88 @@
+//! How the spans that are wanted become requests.
+
+use sapwood_span::{Span, coalesce};
+
+/// What one more range costs on the wire, in bytes: its line in the request and the header before its data.
+pub(super) const RANGE_OVERHEAD: u64 = 32;
+/// Bytes that one request asks for at most: a lost session costs no more than this.
+pub(super) const MAX_REQUEST: u64 = 16 << 20;
+/// A span of its own from here: a plain read needs no cutting and can be checked page by page.
+pub(super) const PLAIN: u64 = 512 << 10;
+
+/// Cuts what is missing into requests, each for one plain read (one span) or one vector read. `ranges` and `bytes` are the
+/// server's limits of a vector read: how many, and how much in each. Sharing a fetch among sessions is the planner's business.
+pub(super) fn requests(missing: &[Span], (ranges, bytes): (u32, u32)) -> Vec<Vec<Span>> {
+    let joined: Vec<Span> = coalesce(missing, RANGE_OVERHEAD, u64::MAX).into_iter().map(|c| c.span).collect();
+    let (mut out, mut group, mut size) = (Vec::new(), Vec::new(), 0);
+    for span in joined {
+        if span.len >= PLAIN {
+            out.extend(cut(span, MAX_REQUEST).map(|s| vec![s]));
+            continue;
+        }
+        for piece in cut(span, u64::from(bytes)) {
+            if !group.is_empty() && (group.len() >= ranges as usize || size + piece.len > MAX_REQUEST) {
+                out.push(std::mem::take(&mut group));
+                size = 0;
+            }
+            size += piece.len;
+            group.push(piece);
+        }
+    }
+    out.extend(Some(group).filter(|g| !g.is_empty()));
+    out
+}
+
+/// What is still missing of a request, in what one more request can hold.
+pub(super) fn again(missing: &[Span], (ranges, bytes): (u32, u32)) -> Vec<Span> {
+    match missing {
+        [one] => vec![*one],
+        several => several.iter().flat_map(|s| cut(*s, u64::from(bytes))).take(ranges as usize).collect(),
+    }
+}
+
+/// Pieces of about the same size, none longer than `most`.
+fn cut(span: Span, most: u64) -> impl Iterator<Item = Span> {
+    let pieces = span.len.div_ceil(most.max(1)).max(1);
+    let len = span.len.div_ceil(pieces).max(1);
+    (0..pieces).map(move |i| {
+        let start = i * len;
+        Span::new(span.start + start, len.min(span.len.saturating_sub(start)))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn few_requests_with_the_usual_limits() {
+        let scattered: Vec<Span> = (0..1000).map(|i| Span::new(i * 100_000, 8000)).collect();
+        assert_eq!(requests(&scattered, (1024, 2_097_136)).len(), 1);
+        assert_eq!(requests(&scattered, (300, 2_097_136)).len(), 4);
+        assert_eq!(requests(&[Span::new(0, 64 << 20)], (1024, 2_097_136)).len(), 4);
+        let one_large = [&scattered[..], &[Span::new(200 << 20, 3 << 20)]].concat();
+        assert_eq!(requests(&one_large, (1024, 2_097_136)).len(), 2);
+    }
+
+    proptest! {
+        #[test]
+        fn limits_hold_and_nothing_is_left_out(
+            spans in prop::collection::vec((0u64..5_000_000, 1u64..700_000), 1..40),
+            ranges in 1u32..50, bytes in 1000u32..100_000,
+        ) {
+            let mut at = 0;
+            let spans: Vec<Span> = spans.iter().map(|(gap, len)| { at += gap + len; Span::new(at - len, *len) }).collect();
+            let all = requests(&spans, (ranges, bytes));
+            for group in all.iter().filter(|g| g.len() > 1) {
+                prop_assert!(group.len() <= ranges as usize && group.iter().all(|s| s.len <= u64::from(bytes)));
+            }
+            prop_assert!(all.iter().flatten().all(|s| s.len > 0 && s.len <= MAX_REQUEST));
+            let flat: Vec<Span> = all.concat();
+            let joined: Vec<Span> = coalesce(&flat, 0, u64::MAX).into_iter().map(|c| c.span).collect();
+            let want: Vec<Span> = coalesce(&spans, RANGE_OVERHEAD, u64::MAX).into_iter().map(|c| c.span).collect();
+            let want: Vec<Span> = coalesce(&want, 0, u64::MAX).into_iter().map(|c| c.span).collect();
+            prop_assert_eq!(joined, want);
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! What can go wrong, sorted by what to do about it.
+
+use sapwood_span::{Error, ErrorKind};
+use sapwood_xrd::Refusal;
+use sapwood_xrd::code::{error as number, error_name};
+use sapwood_xrd::reply::Failure;
+
+/// Why a session is over.
+pub(crate) struct Broken {
+    pub error: Error,
+    /// The server said so while it was being set up.
+    pub refusal: Option<Refusal>,
+    /// Nothing moved for the whole progress timeout.
+    pub stalled: bool,
+    /// Trying again will not help.
+    pub last: bool,
+}
+
+impl Broken {
+    pub fn new(error: Error) -> Self {
+        Self { error, refusal: None, stalled: false, last: false }
+    }
+
+    pub fn stalled(error: Error) -> Self {
+        Self { stalled: true, ..Self::new(error) }
+    }
+
+    pub fn finally(self) -> Self {
+        Self { last: true, ..self }
+    }
+
+    pub fn refused(refusal: Refusal) -> Self {
+        Self { error: refused(&refusal), refusal: Some(refusal), stalled: false, last: false }
+    }
+
+    /// For another one who waits.
+    pub fn duplicate(&self) -> Self {
+        let Self { error, refusal, stalled, last } = self;
+        Self { error: error.duplicate(), refusal: refusal.clone(), stalled: *stalled, last: *last }
+    }
+}
+
+/// What to do about a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cure {
+    /// Nothing helps.
+    None,
+    /// The same again may help, elsewhere at best.
+    Again,
+    /// The file is to be opened anew.
+    Reopen,
+    /// The request was too large for this server.
+    Smaller,
+}
+
+/// What a server's refusal of a request calls for.
+pub(crate) fn cure(failure: &Failure) -> Cure {
+    match failure.number {
+        number::FILE_NOT_OPEN => Cure::Reopen,
+        number::ARG_TOO_LONG | number::NO_MEMORY => Cure::Smaller,
+        number::FS_ERROR
+        | number::IO_ERROR
+        | number::SERVER_ERROR
+        | number::NO_SERVER
+        | number::CHECKSUM
+        | number::OVERLOADED
+        | number::FILE_LOCKED
+        | number::NO_REPLICAS
+        | number::TIMED_OUT => Cure::Again,
+        _ => Cure::None,
+    }
+}
+
+/// A server's refusal of a request as an error.
+pub(crate) fn failed(failure: &Failure) -> Error {
+    let what = format!("the server answers {} ({}): {}", failure.number, error_name(failure.number), failure.message);
+    match failure.number {
+        number::NOT_FOUND => Error::new(ErrorKind::NotFound, what).with_remedy("check the path"),
+        number::NOT_AUTHORIZED | number::AUTH_FAILED => Error::new(ErrorKind::Denied, what).with_remedy(
+            "give a token that grants reading (BEARER_TOKEN with roots://, or ?authz=), or ask for access; tokens are \
+             not handed on to hosts of another domain",
+        ),
+        number::TLS_REQUIRED => Error::new(ErrorKind::Denied, what).with_remedy("use roots:// instead of root://"),
+        number::SIGNATURE => Error::new(ErrorKind::Unsupported, what)
+            .with_remedy("this server wants signed requests, which this version does not make; try https://"),
+        number::IS_DIRECTORY | number::NOT_FILE | number::ARG_INVALID => Error::new(ErrorKind::Invalid, what),
+        number::UNSUPPORTED => Error::new(ErrorKind::Unsupported, what),
+        number::INVALID_REQUEST => Error::new(ErrorKind::Protocol, what),
+        _ => Error::new(ErrorKind::Io, what),
+    }
+}
+
+fn refused(refusal: &Refusal) -> Error {
+    let denied = |what: String| Error::new(ErrorKind::Denied, what);
+    match refusal {
+        Refusal::NoTls => denied("the server does not offer TLS".to_owned())
+            .with_remedy("use root:// instead of roots:// if the data may be sent unencrypted"),
+        Refusal::TlsWanted => denied("the server wants TLS".to_owned()).with_remedy("use roots://"),
+        Refusal::TooEager => Error::new(ErrorKind::Protocol, "the server wants another authentication first"),
+        Refusal::Failed(_, failure) => failed(failure),
+        Refusal::Redirect(_) => Error::new(ErrorKind::Protocol, "the server redirects the login"),
+        Refusal::Auth { offered, said } => {
+            let list = offered.join(", ");
+            let what = match said {
+                Some(failure) => format!("the server accepts no authentication ({list}): {}", failure.message),
+                None => format!("the server wants authentication by {list}, of which this version speaks none here"),
+            };
+            let remedy = if offered.iter().any(|o| o == "ztn") {
+                "give a token in BEARER_TOKEN or BEARER_TOKEN_FILE"
+            } else if offered.iter().any(|o| o == "gsi") {
+                "gsi (grid certificates) is not supported yet: use a token (BEARER_TOKEN with roots://, or ?authz=), the \
+                 server's HTTPS door, or a cache or door that accepts unix or tokens"
+            } else {
+                "host, unix and ztn (tokens) are supported"
+            };
+            denied(what).with_remedy(remedy)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gsi_is_refused_with_alternatives() {
+        let refusal = Refusal::Auth { offered: vec!["gsi".into(), "krb5".into()], said: None };
+        let text = Broken::refused(refusal).error.to_string();
+        assert!(text.contains("gsi") && text.contains("BEARER_TOKEN") && text.contains("HTTPS"), "{text}");
+    }
+}

@@ -1,0 +1,121 @@
+//! Looks after a session's silence.
+//!
+//! A server that answers nothing may be slow, or the network may be gone. While a session waits in silence, a second
+//! connection is tried from time to time: if that works at once the network is alive and the server gets its time, up to
+//! the progress timeout; if it fails and then works again the network was away, TCP's own retransmissions may be many
+//! seconds apart by then, and the session is given up for a new one at once.
+
+use super::conn::Core;
+use super::sockets::Way;
+use super::trouble::Broken;
+use crate::dial;
+use crate::lock;
+use sapwood_span::{Error, ErrorKind};
+use std::sync::Weak;
+use std::time::{Duration, Instant};
+use tokio::time::{sleep, timeout};
+
+/// Silence that makes curious.
+const SUSPICIOUS: Duration = Duration::from_secs(2);
+/// A connection that takes longer counts as failed.
+const PROBE: Duration = Duration::from_secs(2);
+/// Between two tries while the network is away.
+const PAUSE: Duration = Duration::from_millis(500);
+/// Between two tries while it is there and the server is only slow.
+const CALM: Duration = Duration::from_secs(10);
+
+/// What there is to do.
+enum Task {
+    /// Nothing until somebody asks something.
+    Rest,
+    /// Look again after that time.
+    Sleep(Duration),
+    /// See whether the server can be reached.
+    Probe,
+}
+
+/// Runs as long as the session.
+pub(super) async fn run(core: Weak<Core>, way: Way) {
+    let mut probe_at: Option<Instant> = None;
+    let mut away = false;
+    loop {
+        let Some(strong) = core.upgrade() else { return };
+        let Some((task, silent)) = look(&strong, probe_at) else { return };
+        if silent < SUSPICIOUS {
+            (probe_at, away) = (None, false);
+        }
+        match task {
+            // Whoever asks, and whoever ends the session, calls.
+            Task::Rest => strong.busy.notified().await,
+            Task::Sleep(time) => {
+                drop(strong);
+                sleep(time).await;
+            }
+            Task::Probe => {
+                drop(strong);
+                let begin = Instant::now();
+                let reached = matches!(timeout(PROBE, dial::tcp(&way.host, way.port)).await, Ok(Ok(_)));
+                if !reached {
+                    away = true;
+                    sleep(PAUSE.saturating_sub(begin.elapsed())).await;
+                    probe_at = Some(Instant::now());
+                } else if away {
+                    let Some(strong) = core.upgrade() else { return };
+                    let mut state = lock(&strong.state);
+                    if silence(&strong, &mut state, Instant::now()).is_some_and(|s| s >= SUSPICIOUS) {
+                        let what = "the network was away; the server can be reached again";
+                        strong.die(&mut state, Broken::new(Error::new(ErrorKind::Io, what)));
+                    }
+                    away = false;
+                } else {
+                    probe_at = Some(Instant::now() + CALM);
+                }
+            }
+        }
+    }
+}
+
+/// How long the longest wait for a byte has lasted; none where nothing is waited for.
+fn silence(core: &Core, state: &mut super::conn::State, now: Instant) -> Option<Duration> {
+    let waited = state.session.is_waiting(0);
+    state.session.tick(now - core.begin);
+    if !waited && let Some(control) = state.links.first_mut() {
+        // What was held back on purpose goes out only now.
+        control.moved = now;
+    }
+    core.wake(state);
+    let waiting = |link: usize| state.session.is_waiting(link);
+    state.links.iter().enumerate().filter(|(link, _)| waiting(*link)).map(|(_, l)| now - l.moved).max()
+}
+
+/// What to do, and how long nothing has come; none when the session is over.
+fn look(core: &Core, probe_at: Option<Instant>) -> Option<(Task, Duration)> {
+    let now = Instant::now();
+    let mut state = lock(&core.state);
+    if state.dead.is_some() {
+        return None;
+    }
+    let limit = core.expire(&mut state, now).map(|at| at.saturating_duration_since(now));
+    let silent = silence(core, &mut state, now);
+    let resend = state.session.deadline().map(|at| at.saturating_sub(now - core.begin));
+    let longest = core.patience;
+    if silent.is_some_and(|s| s >= longest) {
+        let what = format!("nothing has moved for {longest:.0?} (progress timeout)");
+        core.die(&mut state, Broken::stalled(Error::new(ErrorKind::Timeout, what)));
+        return None;
+    }
+    let Some(silent) = silent else {
+        let next = [limit, resend].into_iter().flatten().min();
+        let task = next.map_or(Task::Rest, |time| Task::Sleep(time.max(Duration::from_millis(1))));
+        return Some((task, Duration::ZERO));
+    };
+    if silent >= SUSPICIOUS && probe_at.is_none_or(|at| at <= now) {
+        return Some((Task::Probe, silent));
+    }
+    let probe = match probe_at {
+        Some(at) if at > now => at - now,
+        _ => SUSPICIOUS.saturating_sub(silent),
+    };
+    let next = [Some(longest - silent), Some(probe), limit, resend].into_iter().flatten().min().unwrap_or(longest);
+    Some((Task::Sleep(next.max(Duration::from_millis(1))), silent))
+}

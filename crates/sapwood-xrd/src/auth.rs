@@ -1,0 +1,86 @@
+//! Who the client is: the ways of authentication that need no exchange.
+//!
+//! `host` (the server believes the address), `unix` (it believes the user name) and `ztn` (a bearer token, over TLS
+//! only). `gsi`, `krb5`, `sss` and `pwd` are exchanges of several messages with keys on both sides: not spoken.
+
+use crate::request::SecretBytes;
+
+/// A way of authentication that a server offers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offer {
+    /// `unix`, `gsi`, ...
+    pub name: String,
+    /// What the server says about it.
+    pub parameters: String,
+}
+
+/// Takes a login reply's list apart: `&P=gsi,v:10600,...&P=unix`.
+pub fn offers(security: &str) -> Vec<Offer> {
+    let offer = |text: &str| {
+        let (name, parameters) = text.split_once(',').unwrap_or((text, ""));
+        let name = name.trim_matches(|c: char| c == '\0' || c.is_whitespace()).to_owned();
+        let fits = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric());
+        fits.then(|| Offer { name, parameters: parameters.to_owned() })
+    };
+    security.split("&P=").skip(1).filter_map(offer).collect()
+}
+
+/// What a client can show.
+#[derive(Clone, Debug, Default)]
+pub struct Identity {
+    /// Name of the user.
+    pub user: String,
+    /// Name of the user's group.
+    pub group: String,
+    /// A bearer token, where there is one for this server.
+    pub token: Option<SecretBytes>,
+}
+
+impl Identity {
+    /// The credential for this way of authentication; none where it is not spoken, or not here: tokens go over TLS
+    /// only.
+    pub fn credential(&self, name: &str, tls: bool) -> Option<SecretBytes> {
+        let bytes = match name {
+            "host" => b"host\0".to_vec(),
+            "unix" => format!("unix\0{} {}\0", self.user, self.group).into_bytes(),
+            "ztn" if tls => ztn(&self.token.as_ref()?.0)?,
+            _ => return None,
+        };
+        Some(SecretBytes(bytes))
+    }
+}
+
+/// Name, version 0, 'T' for a token, two reserved bytes, the token's length with its final zero, the token.
+fn ztn(token: &[u8]) -> Option<Vec<u8>> {
+    let len = u16::try_from(token.len() + 1).ok()?;
+    let mut out = b"ztn\0\0T\0\0".to_vec();
+    out.extend(len.to_be_bytes());
+    out.extend(token);
+    out.push(0);
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_offers() {
+        let list = offers("&P=gsi,v:10600,c:ssl,ca:5168735f.0&P=unix&P=ztn,0:4096:\0");
+        let names: Vec<&str> = list.iter().map(|o| o.name.as_str()).collect();
+        assert_eq!(names, ["gsi", "unix", "ztn"]);
+        assert_eq!(list[2].parameters, "0:4096:\0");
+        assert!(offers("").is_empty() && offers("nonsense").is_empty());
+    }
+
+    #[test]
+    fn tokens_go_over_tls_only() {
+        let who = Identity { user: "u".into(), group: "g".into(), token: Some("abc".into()) };
+        assert_eq!(who.credential("unix", false).unwrap().0, b"unix\0u g\0");
+        assert_eq!(who.credential("ztn", false), None);
+        assert_eq!(who.credential("ztn", true).unwrap().0, b"ztn\0\0T\0\0\0\x04abc\0");
+        assert_eq!(who.credential("gsi", true), None);
+        let none = Identity { token: None, ..who };
+        assert_eq!(none.credential("ztn", true), None);
+    }
+}

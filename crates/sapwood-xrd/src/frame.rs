@@ -1,0 +1,243 @@
+//! Messages cut out of a stream of bytes: replies for a client, requests for a server.
+
+use crate::checksum::crc32c;
+use crate::code::{FIRST_REQUEST, status};
+use crate::cursor::Cursor;
+use crate::request::{HEADER, Request};
+use bytes::Bytes;
+
+/// A reply's fixed part, in bytes.
+pub const REPLY_HEADER: usize = 8;
+/// A status frame's fixed part behind that, in bytes.
+const STATUS_BODY: usize = 16;
+/// What a status frame may say beyond its fixed part, in bytes.
+const STATUS_INFO: usize = 1024;
+
+/// The next thing in a stream of replies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// A reply begins (without bytes), or brings some of its body: all of it is `len` bytes long, and these lie at `at`.
+    Reply {
+        /// Whose answer.
+        stream: u16,
+        /// As in [`status`].
+        status: u16,
+        /// Length of the body.
+        len: u32,
+        /// Where in the body these bytes lie.
+        at: u32,
+        /// The bytes; none at the beginning, so that a length can be refused before its bytes come.
+        bytes: Bytes,
+    },
+    /// A status frame begins; its data follow.
+    Status(StatusHead),
+    /// Data of the status frame that began last.
+    Data {
+        /// Whose answer.
+        stream: u16,
+        /// Bytes still to come.
+        left: u32,
+        /// The bytes.
+        bytes: Bytes,
+    },
+}
+
+/// What a status frame says before its data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatusHead {
+    /// Whose answer.
+    pub stream: u16,
+    /// Number of the request that is answered.
+    pub request: u16,
+    /// 0: the last frame of the answer, 1: more follow, 2: only a sign of life.
+    pub kind: u8,
+    /// What is particular to the request.
+    pub info: Vec<u8>,
+    /// Bytes of data behind.
+    pub len: u32,
+}
+
+/// Why a stream of replies cannot be understood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Nonsense(pub &'static str);
+
+impl std::fmt::Display for Nonsense {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl std::error::Error for Nonsense {}
+
+/// Cuts a stream of replies. Keeps no more than a header: bodies pass through.
+#[derive(Debug, Default)]
+pub struct ReplyDecoder {
+    header: Vec<u8>,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+enum State {
+    #[default]
+    Header,
+    Body {
+        stream: u16,
+        status: u16,
+        len: u32,
+        at: u32,
+    },
+    Status {
+        stream: u16,
+        len: usize,
+    },
+    Data {
+        stream: u16,
+        left: u32,
+    },
+}
+
+impl ReplyDecoder {
+    /// The next part, taken from the front of `input`; none when more bytes are needed.
+    ///
+    /// # Errors
+    /// Negative lengths, damaged status frames: the stream cannot be followed any further.
+    pub fn next(&mut self, input: &mut Bytes) -> Result<Option<Part>, Nonsense> {
+        loop {
+            match self.state {
+                State::Header => {
+                    if !fill(&mut self.header, REPLY_HEADER, input) {
+                        return Ok(None);
+                    }
+                    let mut header = Cursor::new(&self.header);
+                    let (Some(stream), Some(status), Some(len)) = (header.u16(), header.u16(), header.i32()) else {
+                        return Err(Nonsense("a header is cut short"));
+                    };
+                    let len = u32::try_from(len).map_err(|_| Nonsense("a reply of negative length"))?;
+                    self.header.clear();
+                    if status == status::STATUS {
+                        let len = usize::try_from(len).unwrap_or(usize::MAX);
+                        if !(STATUS_BODY..=STATUS_BODY + STATUS_INFO).contains(&len) {
+                            return Err(Nonsense("a status frame of impossible length"));
+                        }
+                        self.state = State::Status { stream, len };
+                    } else {
+                        if len > 0 {
+                            self.state = State::Body { stream, status, len, at: 0 };
+                        }
+                        return Ok(Some(Part::Reply { stream, status, len, at: 0, bytes: Bytes::new() }));
+                    }
+                }
+                State::Body { stream, status, len, at } => {
+                    let Some(bytes) = pass(input, len - at) else { return Ok(None) };
+                    let end = at + bytes.len() as u32;
+                    self.state = if end == len { State::Header } else { State::Body { stream, status, len, at: end } };
+                    return Ok(Some(Part::Reply { stream, status, len, at, bytes }));
+                }
+                State::Status { stream, len } => {
+                    if !fill(&mut self.header, len, input) {
+                        return Ok(None);
+                    }
+                    let head = status_head(stream, &self.header)?;
+                    self.header.clear();
+                    self.state = if head.len == 0 { State::Header } else { State::Data { stream, left: head.len } };
+                    return Ok(Some(Part::Status(head)));
+                }
+                State::Data { stream, left } => {
+                    let Some(bytes) = pass(input, left) else { return Ok(None) };
+                    let left = left - bytes.len() as u32;
+                    self.state = if left == 0 { State::Header } else { State::Data { stream, left } };
+                    return Ok(Some(Part::Data { stream, left, bytes }));
+                }
+            }
+        }
+    }
+}
+
+fn status_head(stream: u16, body: &[u8]) -> Result<StatusHead, Nonsense> {
+    let short = Nonsense("a status frame is cut short");
+    let mut c = Cursor::new(body);
+    let sum = c.u32().ok_or(short)?;
+    if crc32c(c.rest()) != sum {
+        return Err(Nonsense("a status frame came damaged: its checksum is wrong"));
+    }
+    let same = c.u16().ok_or(short)?;
+    let (request, kind) = (c.u8().ok_or(short)?, c.u8().ok_or(short)?);
+    c.u32().ok_or(short)?;
+    let len = u32::try_from(c.i32().ok_or(short)?).map_err(|_| Nonsense("a status frame of negative length"))?;
+    if same != stream {
+        return Err(Nonsense("a status frame names two streams"));
+    }
+    Ok(StatusHead { stream, request: FIRST_REQUEST + u16::from(request), kind, info: c.rest().to_vec(), len })
+}
+
+/// Collects until there are so many bytes.
+fn fill(kept: &mut Vec<u8>, len: usize, input: &mut Bytes) -> bool {
+    let more = len.saturating_sub(kept.len()).min(input.len());
+    kept.extend(input.split_to(more));
+    kept.len() >= len
+}
+
+/// At most so many bytes off the front; none when there are none.
+fn pass(input: &mut Bytes, most: u32) -> Option<Bytes> {
+    let len = input.len().min(usize::try_from(most).unwrap_or(usize::MAX));
+    (len > 0).then(|| input.split_to(len))
+}
+
+/// A reply's bytes behind those in `out`: the server's side.
+pub fn encode_reply(stream: u16, status: u16, body: &[u8], out: &mut Vec<u8>) {
+    out.extend(stream.to_be_bytes());
+    out.extend(status.to_be_bytes());
+    out.extend((body.len() as u32).to_be_bytes());
+    out.extend(body);
+}
+
+/// A status frame and its data: the server's side.
+pub fn encode_status(head: &StatusHead, data: &[u8], out: &mut Vec<u8>) {
+    let mut body = Vec::with_capacity(STATUS_BODY + head.info.len());
+    body.extend(head.stream.to_be_bytes());
+    body.extend([(head.request - FIRST_REQUEST) as u8, head.kind, 0, 0, 0, 0]);
+    body.extend((data.len() as u32).to_be_bytes());
+    body.extend(&head.info);
+    let sum = crc32c(&body).to_be_bytes();
+    encode_reply(head.stream, status::STATUS, &[&sum[..], &body].concat(), out);
+    out.extend(data);
+}
+
+/// Cuts a stream of requests: the server's side. The client's greeting is to be taken off first.
+#[derive(Debug)]
+pub struct RequestDecoder {
+    kept: Vec<u8>,
+    most: usize,
+}
+
+impl RequestDecoder {
+    /// Refuses payloads longer than this.
+    pub fn new(max_payload: usize) -> Self {
+        Self { kept: Vec::new(), most: max_payload }
+    }
+
+    /// The next request and its stream, taken from the front of `input`; none when more bytes are needed. A request
+    /// that is not understood comes as its number.
+    ///
+    /// # Errors
+    /// A payload longer than allowed.
+    #[allow(clippy::type_complexity)]
+    pub fn next(&mut self, input: &mut Bytes) -> Result<Option<(u16, Result<Request, u16>)>, Nonsense> {
+        if !fill(&mut self.kept, HEADER, input) {
+            return Ok(None);
+        }
+        let mut c = Cursor::new(&self.kept);
+        let (Some(stream), Some(number), Some(fixed), Some(len)) = (c.u16(), c.u16(), c.array::<16>(), c.i32()) else {
+            return Ok(None);
+        };
+        let len = usize::try_from(len).ok().filter(|len| *len <= self.most);
+        let len = len.ok_or(Nonsense("a request with a payload of impossible length"))?;
+        if !fill(&mut self.kept, HEADER + len, input) {
+            return Ok(None);
+        }
+        let payload = self.kept.get(HEADER..).unwrap_or_default();
+        let request = Request::decode(number, &fixed, payload).ok_or(number);
+        self.kept.clear();
+        Ok(Some((stream, request)))
+    }
+}

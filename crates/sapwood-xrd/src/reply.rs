@@ -1,0 +1,324 @@
+//! What a server answers, taken apart, and put together for the server's side.
+
+use crate::cursor::Cursor;
+use crate::frame::Nonsense;
+use crate::request::Handle;
+use std::fmt;
+
+/// To a protocol request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Protocol {
+    /// The server's protocol version.
+    pub version: u32,
+    /// As in [`crate::code::server`].
+    pub flags: u32,
+}
+
+impl Protocol {
+    /// # Errors
+    /// Too short.
+    pub fn parse(body: &[u8]) -> Result<Self, Nonsense> {
+        let mut c = Cursor::new(body);
+        let (Some(version), Some(flags)) = (c.u32(), c.u32()) else {
+            return Err(Nonsense("a protocol reply is cut short"));
+        };
+        Ok(Self { version, flags })
+    }
+
+    /// Its bytes.
+    pub fn encode(&self) -> Vec<u8> {
+        [self.version.to_be_bytes(), self.flags.to_be_bytes()].concat()
+    }
+}
+
+/// To a login.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Login {
+    /// The session's name: whoever knows it may bind links to it.
+    pub session: [u8; 16],
+    /// How to authenticate (`&P=unix&P=ztn,...`); empty where nobody has to.
+    pub security: String,
+}
+
+impl Login {
+    /// # Errors
+    /// Too short.
+    pub fn parse(body: &[u8]) -> Result<Self, Nonsense> {
+        let mut c = Cursor::new(body);
+        let session = c.array().ok_or(Nonsense("a login's reply is cut short"))?;
+        let security = String::from_utf8_lossy(c.rest()).trim_matches(|c: char| c == '\0' || c == ' ').to_owned();
+        Ok(Self { session, security })
+    }
+
+    /// Its bytes.
+    pub fn encode(&self) -> Vec<u8> {
+        [&self.session[..], self.security.as_bytes()].concat()
+    }
+}
+
+/// To an open request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Open {
+    /// The file's name in this session.
+    pub handle: Handle,
+    /// What the file is, where the server was asked and knows.
+    pub stat: Option<Stat>,
+}
+
+impl Open {
+    /// # Errors
+    /// Too short, or a stat that makes no sense.
+    pub fn parse(body: &[u8]) -> Result<Self, Nonsense> {
+        let mut c = Cursor::new(body);
+        let handle = c.array().ok_or(Nonsense("an open's reply is cut short"))?;
+        // Block size and name of a compression that no server applies any more.
+        let stat = c.take(8).map(|_| c.rest()).filter(|rest| rest.iter().any(|b| *b > b' '));
+        Ok(Self { handle, stat: stat.map(Stat::parse).transpose()? })
+    }
+
+    /// Its bytes.
+    pub fn encode(&self) -> Vec<u8> {
+        let stat = self.stat.map(|s| [&[0; 8], s.encode().as_slice()].concat());
+        [&self.handle[..], &stat.unwrap_or_default()].concat()
+    }
+}
+
+/// What a path is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stat {
+    /// Size in bytes.
+    pub size: u64,
+    /// As in [`crate::code::stat`].
+    pub flags: u32,
+    /// Last change, in seconds since 1970.
+    pub modified: i64,
+}
+
+impl Stat {
+    /// From `id size flags time ...`.
+    ///
+    /// # Errors
+    /// Words missing, or not numbers.
+    pub fn parse(text: &[u8]) -> Result<Self, Nonsense> {
+        let text = String::from_utf8_lossy(text);
+        let mut words = text.split(['\0', '\n']).next().unwrap_or_default().split_ascii_whitespace().skip(1);
+        let mut number = || words.next().and_then(|w| w.parse::<i64>().ok());
+        let (Some(size), Some(flags), Some(modified)) = (number(), number(), number()) else {
+            return Err(Nonsense("a stat that is not four numbers"));
+        };
+        match (u64::try_from(size), u32::try_from(flags)) {
+            (Ok(size), Ok(flags)) => Ok(Self { size, flags, modified }),
+            _ => Err(Nonsense("a stat with a negative size")),
+        }
+    }
+
+    /// Its bytes.
+    pub fn encode(&self) -> Vec<u8> {
+        format!("0 {} {} {}\0", self.size, self.flags, self.modified).into_bytes()
+    }
+
+    /// Whether it is a directory.
+    pub fn is_dir(&self) -> bool {
+        self.flags & crate::code::stat::IS_DIR != 0
+    }
+}
+
+/// A failure in the server's words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// As in [`crate::code::error`].
+    pub number: u32,
+    /// What the server says, made fit to print.
+    pub message: String,
+}
+
+impl Failure {
+    /// # Errors
+    /// Too short.
+    pub fn parse(body: &[u8]) -> Result<Self, Nonsense> {
+        let mut c = Cursor::new(body);
+        let number = c.u32().ok_or(Nonsense("an error's reply is cut short"))?;
+        Ok(Self { number, message: printable(c.rest()) })
+    }
+
+    /// Its bytes.
+    pub fn encode(&self) -> Vec<u8> {
+        [&self.number.to_be_bytes()[..], self.message.as_bytes(), &[0]].concat()
+    }
+}
+
+/// Where to ask instead.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Redirect {
+    /// Host and port; a port below zero says that `host` holds a URL.
+    pub host: String,
+    /// See `host`.
+    pub port: i32,
+    /// To be put behind the path's question mark: may hold credentials.
+    pub opaque: String,
+    /// For the login: may be a credential.
+    pub token: String,
+}
+
+impl fmt::Debug for Redirect {
+    /// Without what may be a credential.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let host = self.host.split(['?', '@']).next().unwrap_or_default();
+        write!(f, "Redirect({host}:{})", self.port)
+    }
+}
+
+impl Redirect {
+    /// From a port and `host[?opaque[?token]]`; what stands behind a URL's second question mark is its token.
+    ///
+    /// # Errors
+    /// Too short, no host, characters that no host has.
+    pub fn parse(body: &[u8]) -> Result<Self, Nonsense> {
+        let mut c = Cursor::new(body);
+        let port = c.i32().ok_or(Nonsense("a redirect is cut short"))?;
+        let text = std::str::from_utf8(c.rest()).map_err(|_| Nonsense("a redirect that is no text"))?;
+        let mut parts = text.trim_end_matches('\0').splitn(3, '?');
+        let mut part = || parts.next().unwrap_or_default().to_owned();
+        let (host, opaque, token) = (part(), part().trim_start_matches('&').to_owned(), part());
+        let fits = |text: &str| !text.bytes().any(|b| b.is_ascii_control() || b == b' ');
+        if host.is_empty() || ![&host, &opaque, &token].into_iter().all(|t| fits(t)) {
+            return Err(Nonsense("a redirect without a valid host"));
+        }
+        Ok(Self { host, port, opaque, token })
+    }
+
+    /// Its bytes.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = self.port.to_be_bytes().to_vec();
+        out.extend(self.host.as_bytes());
+        if !self.opaque.is_empty() || !self.token.is_empty() {
+            out.extend(format!("?{}", self.opaque).as_bytes());
+        }
+        if !self.token.is_empty() {
+            out.extend(format!("?{}", self.token).as_bytes());
+        }
+        out
+    }
+}
+
+/// Seconds to wait, and perhaps why.
+///
+/// # Errors
+/// Too short, or negative.
+pub fn wait(body: &[u8]) -> Result<(u32, String), Nonsense> {
+    let mut c = Cursor::new(body);
+    let seconds = c.i32().and_then(|s| u32::try_from(s).ok()).ok_or(Nonsense("a wait without a time"))?;
+    Ok((seconds, printable(c.rest())))
+}
+
+/// The largest vector read that a server takes: how many ranges, and how many bytes in one of them. From the answer to
+/// the query `readv_iov_max readv_ior_max`, one line each; a value that is no number is not known to the server.
+pub fn vector_limits(body: &[u8]) -> (Option<u32>, Option<u32>) {
+    let text = String::from_utf8_lossy(body);
+    let mut lines = text.trim_matches(['\0', '\n']).lines();
+    let mut number = || lines.next().and_then(|l| l.trim().parse().ok());
+    (number(), number())
+}
+
+/// A server that has a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// `host:port`.
+    pub address: String,
+    /// A server of servers, to be asked in its turn.
+    pub manager: bool,
+    /// It is getting the file just now.
+    pub pending: bool,
+}
+
+/// Who has a file, from the answer to a locate request.
+pub fn locations(body: &[u8]) -> Vec<Location> {
+    let text = String::from_utf8_lossy(body);
+    let word = |word: &str| {
+        let mut letters = word.chars();
+        let (kind, _access) = (letters.next()?, letters.next()?);
+        let address = letters.as_str().to_owned();
+        let known = matches!(kind, 'S' | 's' | 'M' | 'm') && !address.is_empty();
+        known.then_some(Location { address, manager: matches!(kind, 'M' | 'm'), pending: matches!(kind, 's' | 'm') })
+    };
+    text.trim_end_matches('\0').split_ascii_whitespace().filter_map(word).collect()
+}
+
+/// One line of a directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its name.
+    pub name: String,
+    /// What it is, where the server was asked and knows how to tell.
+    pub stat: Option<Stat>,
+}
+
+/// A whole directory, from the answer to a listing. With stats, names and stats take turns behind a first line `.`.
+///
+/// # Errors
+/// A stat that makes no sense.
+pub fn entries(body: &[u8]) -> Result<Vec<Entry>, Nonsense> {
+    let text = String::from_utf8_lossy(body);
+    let mut lines = text.trim_end_matches('\0').split('\n').filter(|l| !l.is_empty()).peekable();
+    let mut out = Vec::new();
+    if lines.next_if(|l| l.trim() == ".").is_some() {
+        lines.next();
+        while let (Some(name), Some(stat)) = (lines.next(), lines.next()) {
+            out.push(Entry { name: name.to_owned(), stat: Some(Stat::parse(stat.as_bytes())?) });
+        }
+    } else {
+        out.extend(lines.map(|name| Entry { name: name.to_owned(), stat: None }));
+    }
+    Ok(out)
+}
+
+/// A server's words without control characters, and not too many of them.
+fn printable(bytes: &[u8]) -> String {
+    const MOST: usize = 300;
+    let text = String::from_utf8_lossy(bytes);
+    let clean = text.trim_matches(['\0', '\n', ' ']).chars().map(|c| if c.is_control() { ' ' } else { c });
+    clean.take(MOST).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn redirects() {
+        let parse = |port: i32, text: &str| Redirect::parse(&[&port.to_be_bytes()[..], text.as_bytes()].concat());
+        let plain = parse(1094, "h.example.org").unwrap();
+        assert_eq!((plain.host.as_str(), plain.port, plain.opaque.as_str()), ("h.example.org", 1094, ""));
+        let full = parse(1095, "h?&a=b&c=d?tok").unwrap();
+        assert_eq!((full.opaque.as_str(), full.token.as_str()), ("a=b&c=d", "tok"));
+        assert_eq!(Redirect::parse(&full.encode()).unwrap(), full);
+        assert!(!format!("{full:?}").contains("a=b"));
+        for bad in ["", "?a", "h h", "h\n", "h?a b"] {
+            assert!(parse(1, bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn stats() {
+        let stat = Stat::parse(b"140698833649660 4096 51 1700000000 1700000000\0").unwrap();
+        assert_eq!((stat.size, stat.flags, stat.is_dir()), (4096, 51, true));
+        for bad in [&b""[..], b"1 2 3", b"1 x 3 4", b"1 -2 3 4", b"1 99999999999999999999 3 4"] {
+            assert!(Stat::parse(bad).is_err());
+        }
+        assert_eq!(Open::parse(&[0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0]).unwrap().stat, None);
+    }
+
+    #[test]
+    fn lists() {
+        assert_eq!(vector_limits(b"1024\n2097136\n"), (Some(1024), Some(2_097_136)));
+        assert_eq!(vector_limits(b"readv_iov_max\n7\n\0"), (None, Some(7)));
+        let found = locations(b"Srh1:1094 Mr[::1]:2 sw h\0");
+        assert_eq!(found.len(), 2);
+        assert_eq!((found[1].address.as_str(), found[1].manager), ("[::1]:2", true));
+        let list = entries(b".\n0 0 0 0\na b\n1 5 0 7\nd\n1 6 2 7\0").unwrap();
+        assert_eq!((list[0].name.as_str(), list[0].stat.unwrap().size), ("a b", 5));
+        assert!(list[1].stat.unwrap().is_dir());
+        assert_eq!(entries(b"x\ny\n").unwrap().len(), 2);
+        assert!(entries(b"").unwrap().is_empty());
+    }
+}

@@ -1,0 +1,164 @@
+//! A request that waits for its answer.
+
+use super::link::LinkId;
+use crate::code::request as number;
+use crate::frame::{Nonsense, StatusHead};
+use crate::pages::PageBody;
+use crate::request::{CHUNK, Request};
+use crate::vector::VectorBody;
+use bytes::Bytes;
+use std::time::Duration;
+
+/// Names a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Id(pub(super) u64);
+
+/// Who is waiting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Owner {
+    /// The caller.
+    Caller(Id),
+    /// The session itself: answers are part of setting up a link.
+    Setup(Step),
+}
+
+/// Steps of setting up a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    Protocol,
+    Login,
+    /// The bool: sent before anybody asked for it.
+    Auth(bool),
+    Bind,
+}
+
+#[derive(Debug)]
+pub(super) struct Asked {
+    pub owner: Owner,
+    /// Over which link the answer is to come.
+    pub link: LinkId,
+    /// The request's bytes, to be sent again after a wait.
+    pub encoded: Vec<u8>,
+    pub answer: Answer,
+    /// When to send it again.
+    pub resend: Option<Duration>,
+    /// The server has said that the answer will come later.
+    pub late: bool,
+    /// The status frame that began last is the answer's last one.
+    pub answer_is_final: bool,
+    /// Nobody wants the answer any more.
+    pub mute: bool,
+    /// It uses a handle that was only guessed: this open must confirm it first.
+    pub guessed: Option<Id>,
+    /// The handle that was guessed for this open.
+    pub guess: Option<u32>,
+    /// Bytes that count in the link's load.
+    pub load: u64,
+}
+
+/// What has come of an answer, and what may still come.
+#[derive(Debug)]
+pub(super) enum Answer {
+    /// A small body, kept until it is whole.
+    Body { most: usize, kept: Vec<u8> },
+    /// Bytes from here to there.
+    Read { at: u64, end: u64 },
+    /// Ranges with headers; so many bytes at most.
+    Vector { body: VectorBody, left: u64 },
+    /// Pages with checksums; so many bytes at most.
+    Pages { body: PageBody, left: u64 },
+}
+
+/// A directory may be large; nothing else is.
+const DIRECTORY: usize = 64 << 20;
+const SMALL: usize = 256 << 10;
+
+impl Answer {
+    pub fn to(request: &Request) -> Self {
+        match request {
+            Request::Read { offset, len, .. } => {
+                Self::Read { at: *offset, end: offset.saturating_add(u64::from(*len)) }
+            }
+            Request::PageRead { offset, len, .. } => Self::Pages {
+                body: PageBody::new(*offset, u64::from(*len)),
+                left: PageBody::wire_len(*offset, u64::from(*len)),
+            },
+            Request::ReadV(chunks) => Self::Vector {
+                body: VectorBody::new(chunks),
+                left: chunks.iter().map(|c| u64::from(c.len) + CHUNK as u64).sum(),
+            },
+            Request::DirList { .. } => Self::Body { most: DIRECTORY, kept: Vec::new() },
+            _ => Self::Body { most: SMALL, kept: Vec::new() },
+        }
+    }
+
+    /// Bytes that are still to come at most.
+    pub fn left(&self) -> u64 {
+        match self {
+            Self::Body { most, kept } => (most - kept.len().min(*most)) as u64,
+            Self::Read { at, end } => end - at,
+            Self::Vector { left, .. } | Self::Pages { left, .. } => *left,
+        }
+    }
+
+    /// Takes some of a reply's body.
+    pub fn push(&mut self, bytes: Bytes, out: &mut Vec<(u64, Bytes)>) -> Result<(), Nonsense> {
+        let len = bytes.len() as u64;
+        if len > self.left() {
+            return Err(Nonsense("a reply is longer than what was asked for"));
+        }
+        match self {
+            Self::Body { kept, .. } => kept.extend_from_slice(&bytes),
+            Self::Read { at, .. } => {
+                if !bytes.is_empty() {
+                    out.push((*at, bytes));
+                    *at += len;
+                }
+            }
+            Self::Vector { body, left } => {
+                *left -= len;
+                body.push(bytes, out)?;
+            }
+            Self::Pages { .. } => {
+                if !bytes.is_empty() {
+                    return Err(Nonsense("a page read is answered without checksums"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A status frame begins.
+    pub fn status(&mut self, head: &StatusHead) -> Result<(), Nonsense> {
+        let Self::Pages { body, left } = self else {
+            return Err(Nonsense("a status frame answers something else than a page read"));
+        };
+        let offset = head.info.first_chunk::<8>().map(|b| u64::from_be_bytes(*b));
+        let Some(offset) = offset.filter(|_| head.request == number::PGREAD && head.kind < 2) else {
+            return Err(Nonsense("a status frame that does not fit the page read"));
+        };
+        if u64::from(head.len) > *left {
+            return Err(Nonsense("a page read is longer than what was asked for"));
+        }
+        body.frame(offset)
+    }
+
+    /// Data of that status frame; `last` closes it.
+    pub fn data(&mut self, bytes: &[u8], last: bool, out: &mut Vec<(u64, Bytes)>) -> Result<(), Nonsense> {
+        match self {
+            Self::Pages { body, left } => {
+                *left = left.saturating_sub(bytes.len() as u64);
+                body.push(bytes, last, out)
+            }
+            _ => Err(Nonsense("data without a page read")),
+        }
+    }
+
+    /// Pages that came damaged.
+    pub fn damaged(&self) -> u32 {
+        match self {
+            Self::Pages { body, .. } => body.damaged,
+            _ => 0,
+        }
+    }
+}

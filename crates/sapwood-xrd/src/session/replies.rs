@@ -1,0 +1,212 @@
+//! Answers find their requests.
+
+use super::asked::{Answer, Asked, Id, Owner};
+use super::link::LinkId;
+use super::{Event, Outcome, Session};
+use crate::code::{action, status};
+use crate::cursor::Cursor;
+use crate::frame::{Nonsense, Part, REPLY_HEADER};
+use crate::reply::{self, Failure, Open, Redirect};
+use bytes::Bytes;
+use std::time::Duration;
+
+/// Replies that are not data, in bytes at most.
+const MESSAGE: u32 = 64 << 10;
+/// An answer that comes late is wrapped whole into a message; longer ones are cut into several by the server.
+const LATE: u32 = 16 << 20;
+
+impl Session {
+    pub(super) fn part(&mut self, link: LinkId, part: Part, now: Duration) -> Result<(), Nonsense> {
+        let greeted = self.links.get(link).is_some_and(|l| l.greeted);
+        match part {
+            Part::Reply { stream, status, len, bytes, .. } if !greeted => {
+                if stream != 0 {
+                    return Err(Nonsense("the answer is not XRootD's"));
+                }
+                self.greeted(link, status, len, &bytes)
+            }
+            Part::Reply { stream, status: s @ (status::OK | status::OKSOFAR), len, at, bytes } => {
+                self.take_body(stream, s == status::OK, len, at, bytes)
+            }
+            Part::Reply { stream, status, len, at, bytes } => {
+                let most = if status == status::ATTN { LATE } else { MESSAGE };
+                if len > most {
+                    return Err(Nonsense("a message is longer than makes sense"));
+                }
+                let Some(here) = self.links.get_mut(link) else { return Ok(()) };
+                here.body.extend_from_slice(&bytes);
+                if at as usize + bytes.len() < len as usize {
+                    return Ok(());
+                }
+                let body = std::mem::take(&mut here.body);
+                self.message(stream, status, body.into(), now)
+            }
+            Part::Status(head) => {
+                let asked = self.asked.get_mut(&head.stream).ok_or(UNASKED)?;
+                asked.answer.status(&head)?;
+                asked.answer_is_final = head.kind == 0;
+                if head.len == 0 && head.kind == 0 {
+                    self.complete(head.stream)?;
+                }
+                Ok(())
+            }
+            Part::Data { stream, left, bytes } => {
+                let asked = self.asked.get_mut(&stream).ok_or(UNASKED)?;
+                let mut out = Vec::new();
+                asked.answer.data(&bytes, left == 0, &mut out)?;
+                let complete = left == 0 && asked.answer_is_final;
+                self.hand_over(stream, out);
+                if complete { self.complete(stream) } else { Ok(()) }
+            }
+        }
+    }
+
+    /// Some of an answer; `last` says that its frame is the last one.
+    fn take_body(&mut self, stream: u16, last: bool, len: u32, at: u32, bytes: Bytes) -> Result<(), Nonsense> {
+        let end = at as usize + bytes.len() == len as usize;
+        let asked = self.asked.get_mut(&stream).ok_or(UNASKED)?;
+        if u64::from(len - at) > asked.answer.left() {
+            return Err(Nonsense("a reply is longer than what was asked for"));
+        }
+        let mut out = Vec::new();
+        asked.answer.push(bytes, &mut out)?;
+        self.hand_over(stream, out);
+        if end && last { self.complete(stream) } else { Ok(()) }
+    }
+
+    /// Bytes of the file are here, if the handle they were read by is known to be right.
+    fn hand_over(&mut self, stream: u16, pieces: Vec<(u64, Bytes)>) {
+        let Some(asked) = self.asked.get_mut(&stream) else { return };
+        if asked.guessed.is_some() && !asked.mute {
+            asked.mute = true;
+            if let Owner::Caller(id) = asked.owner {
+                self.events.push_back(Event::Done(id, Outcome::Unread));
+            }
+            return;
+        }
+        if let (Owner::Caller(id), false) = (asked.owner, asked.mute) {
+            self.events.extend(pieces.into_iter().map(|(offset, bytes)| Event::Bytes(id, offset, bytes)));
+        }
+    }
+
+    /// An answer is complete.
+    fn complete(&mut self, stream: u16) -> Result<(), Nonsense> {
+        let Some(mut asked) = self.remove(stream) else { return Ok(()) };
+        let damaged = asked.answer.damaged();
+        let body = match &mut asked.answer {
+            Answer::Body { kept, .. } => Bytes::from(std::mem::take(kept)),
+            _ => Bytes::new(),
+        };
+        let outcome = if damaged > 0 { Outcome::Damaged(damaged) } else { Outcome::Ok(body) };
+        self.settle(asked, outcome)
+    }
+
+    /// The outcome of a request is known.
+    fn settle(&mut self, asked: Asked, outcome: Outcome) -> Result<(), Nonsense> {
+        match asked.owner {
+            Owner::Setup(step) => self.set_up(asked.link, step, outcome),
+            Owner::Caller(id) => {
+                if let Some(guess) = asked.guess {
+                    self.opened(id, guess, &outcome)?;
+                }
+                let outcome = if asked.guessed.is_some() { Outcome::Unread } else { outcome };
+                self.done(&asked, outcome);
+                Ok(())
+            }
+        }
+    }
+
+    /// An open is answered: reads that guessed its handle are right, or void.
+    fn opened(&mut self, open: Id, guess: u32, outcome: &Outcome) -> Result<(), Nonsense> {
+        self.handles.remove(&guess);
+        let mut right = false;
+        if let Outcome::Ok(body) = outcome {
+            let handle = u32::from_le_bytes(Open::parse(body)?.handle);
+            self.handles.insert(handle);
+            right = handle == guess;
+        }
+        self.confirm(open, right);
+        Ok(())
+    }
+
+    fn confirm(&mut self, open: Id, right: bool) {
+        for asked in self.asked.values_mut().filter(|a| a.guessed == Some(open)) {
+            if right {
+                asked.guessed = None;
+            } else if !asked.mute {
+                asked.mute = true;
+                if let Owner::Caller(id) = asked.owner {
+                    self.events.push_back(Event::Done(id, Outcome::Unread));
+                }
+            }
+        }
+    }
+
+    /// A whole reply that brings no data.
+    fn message(&mut self, stream: u16, status: u16, body: Bytes, now: Duration) -> Result<(), Nonsense> {
+        if status == status::ATTN {
+            return self.attention(&body, now);
+        }
+        let asked = self.asked.get_mut(&stream).ok_or(UNASKED)?;
+        match status {
+            status::WAIT | status::WAITRESP => {
+                let (seconds, why) = reply::wait(&body)?;
+                if status == status::WAIT {
+                    asked.resend = Some(now.saturating_add(Duration::from_secs(u64::from(seconds))));
+                } else {
+                    asked.late = true;
+                }
+                let (owner, open) = (asked.owner, asked.guess.is_some());
+                if let Owner::Caller(id) = owner {
+                    if open {
+                        self.confirm(id, false);
+                    }
+                    self.events.push_back(Event::Waiting(id, seconds, why));
+                }
+                return Ok(());
+            }
+            status::ERROR | status::REDIRECT | status::AUTHMORE => {}
+            _ => return Err(Nonsense("a reply of an unknown kind")),
+        }
+        let Some(asked) = self.remove(stream) else { return Ok(()) };
+        let outcome = match status {
+            status::ERROR => Outcome::Failed(Failure::parse(&body)?),
+            status::REDIRECT => Outcome::Redirect(Redirect::parse(&body)?),
+            _ => {
+                let message = "the server wants a longer exchange than this client speaks".to_owned();
+                Outcome::Failed(Failure { number: crate::code::error::AUTH_FAILED, message })
+            }
+        };
+        self.settle(asked, outcome)
+    }
+
+    /// Something that nobody asked for just now.
+    fn attention(&mut self, body: &Bytes, now: Duration) -> Result<(), Nonsense> {
+        let mut c = Cursor::new(body);
+        match c.u32() {
+            Some(action::RESPONSE) => {}
+            Some(action::DISCONNECT | action::REDIRECT) => return Err(Nonsense("the server ends the session")),
+            Some(_) => return Ok(()),
+            None => return Err(Nonsense("a message is cut short")),
+        }
+        c.u32();
+        let header = (c.u16(), c.u16(), c.i32().and_then(|l| u32::try_from(l).ok()));
+        let (Some(stream), Some(status), Some(len)) = header else {
+            return Err(Nonsense("a late answer is cut short"));
+        };
+        let bytes = body.get(REPLY_HEADER + 8..).map(|_| body.slice(REPLY_HEADER + 8..)).unwrap_or_default();
+        if bytes.len() != len as usize {
+            return Err(Nonsense("a late answer of another length than it says"));
+        }
+        if let Some(asked) = self.asked.get_mut(&stream) {
+            asked.late = false;
+        }
+        match status {
+            status::OK | status::OKSOFAR => self.take_body(stream, status == status::OK, len, 0, bytes),
+            status::ATTN | status::STATUS => Err(Nonsense("a late answer of an unknown kind")),
+            _ => self.message(stream, status, bytes, now),
+        }
+    }
+}
+
+const UNASKED: Nonsense = Nonsense("a reply to something that was not asked");
