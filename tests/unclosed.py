@@ -1,7 +1,7 @@
 """Writes files with ROOT that are never closed, and says what ROOT recovers from files: run by test_recovery.py.
 
-    python tests/unclosed.py write FOLDER
-    python tests/unclosed.py read FILE...
+python tests/unclosed.py write FOLDER
+python tests/unclosed.py read FILE...
 """
 
 import json

@@ -32,6 +32,7 @@ from ._file import Directory, ReadOnlyFile, open
 if TYPE_CHECKING:
     from ._histogram import Histogram
     from ._many import concatenate, iterate
+    from ._objects import Object
     from ._reading import Report
     from ._tree import Branch, Tree
 
@@ -47,6 +48,7 @@ __all__ = [
     "KeyInFileError",
     "MissingLibraryError",
     "NotAFileError",
+    "Object",
     "ReadError",
     "ReadOnlyFile",
     "RecoveredFileWarning",
@@ -65,6 +67,7 @@ __all__ = [
 _LATER = {
     "Branch": "_tree",
     "Histogram": "_histogram",
+    "Object": "_objects",
     "Report": "_reading",
     "Tree": "_tree",
     "concatenate": "_many",

@@ -94,7 +94,9 @@ class Object:
 
     def is_instance(self, classname: str) -> bool:
         """Whether it is of this C++ class or derives from it."""
-        return self.classname == classname or any(isinstance(b, Object) and b.is_instance(classname) for b in self._bases)
+        return self.classname == classname or any(
+            isinstance(b, Object) and b.is_instance(classname) for b in self._bases
+        )
 
     @property
     def name(self) -> str | None:

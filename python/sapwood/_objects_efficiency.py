@@ -11,7 +11,16 @@ from ._objects_axis import TAxis
 from ._objects_hist import Hist
 
 #: Names of TEfficiency::EStatOption, by number.
-_OPTIONS = ("clopper-pearson", "normal", "wilson", "agresti-coull", "feldman-cousins", "jeffreys", "uniform", "bayesian")
+_OPTIONS = (
+    "clopper-pearson",
+    "normal",
+    "wilson",
+    "agresti-coull",
+    "feldman-cousins",
+    "jeffreys",
+    "uniform",
+    "bayesian",
+)
 
 
 class TEfficiency(Object):
@@ -76,7 +85,9 @@ class TEfficiency(Object):
             InvalidError: Feldman-Cousins intervals and weighted efficiencies are not worked out here.
         """
         if self.total.weighted and not np.array_equal(self.total.variances(True), np.abs(self.total.values(True))):
-            raise InvalidError(f"{self.name}: the errors of a weighted TEfficiency are not worked out; see passed and total")
+            raise InvalidError(
+                f"{self.name}: the errors of a weighted TEfficiency are not worked out; see passed and total"
+            )
         passed, total = (h.values(flow).astype(np.float64) for h in (self.passed, self.total))
         prior = self._prior() if self.statistic in ("jeffreys", "uniform", "bayesian") else (0.0, 0.0)
         low, high = _intervals.interval(self.statistic, passed, total, self.confidence_level, prior)

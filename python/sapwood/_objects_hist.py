@@ -51,7 +51,9 @@ class Hist(Object):
         flat = np.asarray(numbers)
         shape = self._shape()
         if flat.size != np.prod(shape):
-            raise InvalidError(f"{self.classname} {self.name}: {what} has {flat.size} cells, its axes have {np.prod(shape)}")
+            raise InvalidError(
+                f"{self.classname} {self.name}: {what} has {flat.size} cells, its axes have {np.prod(shape)}"
+            )
         return flat.reshape(shape[::-1]).T
 
     def _sumw2(self, name: str) -> np.ndarray | None:

@@ -14,28 +14,7 @@ from pathlib import Path
 import uproot
 
 TABLE = Path(__file__).parents[2] / "crates" / "sapwood-format" / "src" / "builtin" / "classes.txt"
-CLASSES = """
-TObject TNamed TObjString TAttAxis TAttFill TAttLine TAttMarker TAttText TAttPad TAttCanvas TAttBBox2D TAtt3D TQObject
-TAxis TH1 TH1C TH1S TH1I TH1F TH1D TH1K TH2 TH2C TH2S TH2I TH2F TH2D TH2Poly TH2PolyBin TH3 TH3C TH3S TH3I TH3F TH3D
-TH1L TH2L TH3L TProfile TProfile2D TProfile2Poly TProfile3D THnBase THnSparse THnSparseArrayChunk THStack
-THnSparseT<TArrayC> THnSparseT<TArrayS> THnSparseT<TArrayI> THnSparseT<TArrayF> THnSparseT<TArrayD>
-TGraph TGraphErrors TGraphAsymmErrors TGraphBentErrors TGraphMultiErrors TGraph2D TGraph2DErrors TMultiGraph TCutG
-TEfficiency TF1 TF2 TF3 TF1Parameters TF1AbsComposition TF1Convolution TF1NormSum TFormula TSpline TSpline3 TSpline5
-TSplinePoly TSplinePoly3 TSplinePoly5 TFractionFitter TFitResult TPad TVirtualPad TCanvas TBox TPave TPaveText
-TPaveStats TPaveLabel TPaletteAxis TLine TLatex TText TLegend TLegendEntry TArrow TEllipse TMarker TPolyLine TPolyMarker
-TGaxis TFrame TColor TStyle TGlobal TAxis3D TTree TNtuple TNtupleD TChain TChainElement TBranch TBranchElement
-TBranchObject TBranchClones TBranchSTL TBranchRef TLeaf TLeafB TLeafC TLeafD TLeafD32 TLeafElement TLeafF TLeafF16
-TLeafG TLeafI TLeafL TLeafO TLeafObject TLeafS TVirtualIndex TFriendElement TEntryList TEventList TEntryListArray
-TRefTable TProcessID ROOT::TIOFeatures TParameter<bool> TParameter<int> TParameter<long> TParameter<Long64_t>
-TParameter<float> TParameter<double> TMatrixTBase<float> TMatrixTBase<double> TMatrixT<float> TMatrixT<double>
-TMatrixTSym<float> TMatrixTSym<double> TVectorT<float> TVectorT<double> TLorentzVector TVector2 TVector3 TRotation
-TLorentzRotation TBits TUUID TTimeStamp TMacro TFolder TCut TRandom TRandom3 TRandom2 TRandom1 TQCommand
-RooAbsArg RooAbsBinning RooAbsCache RooAbsCategory RooAbsCategoryLValue RooAbsCollection RooAbsData RooAbsDataStore
-RooAbsLValue RooAbsPdf RooAbsProxy RooAbsReal RooAbsRealLValue RooAddPdf RooArgList RooArgProxy RooArgSet RooCategory
-RooDataSet RooDirItem RooFitResult RooGaussian RooLinkedList RooListProxy RooNumIntConfig RooPrintable RooRealProxy
-RooRealVar RooConstVar RooRealVarSharedProperties RooSetProxy RooSharedProperties RooUniformBinning RooBinning
-RooVectorDataStore RooCurve RooHist RooPlot RooPlotable RooDataHist RooFormulaVar RooRefCountList RooExpensiveObjectCache
-""".split()
+CLASSES = Path(__file__).with_name("class_table_names.txt").read_text().split()
 
 MACRO = """
 import sys
@@ -78,7 +57,10 @@ def element(e):
     if not (kind in ("BasicType", "BasicPointer") and title.lstrip().startswith("[") and "," in title):
         title = ""
     count = extents = special = ""
-    get = lambda name: e.member(name, none_if_missing=True)
+
+    def get(name):
+        return e.member(name, none_if_missing=True)
+
     if kind == "Base":
         special = str(get("fBaseVersion") or 0)
     if kind in ("BasicPointer", "Loop"):
