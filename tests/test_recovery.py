@@ -95,7 +95,7 @@ def test_a_cut_file_says_what_is_cut(folder):
     path = folder / "half.root"
     path.write_bytes((folder / "whole.root").read_bytes()[:size])
     with pytest.warns(
-        sapwood.RecoveredFileWarning, match=f"of branch . of tree t at byte .* is cut short|follow behind"
+        sapwood.RecoveredFileWarning, match="of branch . of tree t at byte .* is cut short|follow behind"
     ):
         sapwood.open(path)
 

@@ -14,9 +14,9 @@ from ._errors import KeyInFileError
 class Object:
     """An object as the file describes it: its class, its bases, its members by name.
 
-    A member is a number, text (``str``), a numpy array, a list, a dict (std::map), another :class:`Object`, None (a null
-    pointer) or an :class:`Unread`, which says why it cannot be read. Objects that the file points to several times are
-    one object here.
+    A member is a number, text (``str``), a numpy array, a list, a dict (std::map), another :class:`Object`, None (a
+    null pointer) or an :class:`Unread`, which says why it cannot be read. Objects that the file points to several times
+    are one object here.
     """
 
     #: The C++ class.
@@ -137,7 +137,7 @@ class Unread:
 
 
 class Listed(Object, Sequence):
-    """TList, TObjArray, TClonesArray and their kin, and collections of the C++ library: a sequence of what they hold."""
+    """TList, TObjArray, TClonesArray and their kin, and collections of the C++ library: a sequence of their items."""
 
     @property
     def options(self) -> list[str]:

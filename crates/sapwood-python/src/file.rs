@@ -48,6 +48,9 @@ impl File {
 /// An object in a file: (path without cycle, cycle, class, title, bytes in the file, bytes of the object).
 type Row = (String, i16, String, String, u64, u32);
 
+/// An object, and the parts of it that cannot be read: (class, reason).
+type ObjectAndRefused<'py> = (Bound<'py, PyAny>, Vec<(String, String)>);
+
 fn row(l: Listing) -> Row {
     (l.path, l.key.cycle, l.key.class, l.key.title, l.key.span.len, l.key.object_len)
 }
@@ -95,7 +98,7 @@ impl File {
         py: Python<'py>,
         path: String,
         factory: &Bound<'py, PyAny>,
-    ) -> PyResult<(Bound<'py, PyAny>, Vec<(String, String)>)> {
+    ) -> PyResult<ObjectAndRefused<'py>> {
         let objects = self.ask(py, move |f| f.read_object(&path))?;
         let made = Builder::build(py, &objects, factory)?;
         Ok((made, objects.refused().iter().map(|r| (r.class.clone(), r.why.clone())).collect()))
