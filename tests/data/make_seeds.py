@@ -32,6 +32,12 @@ def main() -> int:
                 print(f"ROOT did not write the files of {macro}:\n{done.stdout}\n{done.stderr}", file=sys.stderr)
                 return 1
             Path(folder, "done").unlink()
+        objects = f'{HERE.parent / "objects.C"}("{folder}")'
+        words = [root, "-l", "-b", "-q", objects]
+        done = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        if not Path(folder, "objects.done").exists():
+            print(f"ROOT did not write the objects:\n{done.stdout}\n{done.stderr}", file=sys.stderr)
+            return 1
         files = sorted(p for p in Path(folder).iterdir() if p.name.endswith((".root", ".root.json")))
         total = sum(p.stat().st_size for p in files)
         if total > MOST_BYTES:
