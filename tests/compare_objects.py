@@ -19,6 +19,12 @@ import sapwood
 
 SKIPPED = ("TTree", "TNtuple", "TNtupleD", "TDirectory", "TDirectoryFile")
 DEEPEST = 30
+#: Where uproot differs, and ROOT has what sapwood has: the parent of a function is the histogram that it was fitted to
+#: (uproot takes a base class for it), the volumes of a geometry likewise, arrays of TString, a TClonesArray's class, which
+#: is a Python class there, and the elements of symmetric matrices, of which uproot has the upper triangle.
+UPROOTS_WAY = ("fParent", "fMother", "fVolume", "fExpr", "fClass", "fElements")
+#: References of geometries that lead back: None in uproot.
+BACK = ("fNodes",)
 
 
 def same_numbers(a, b):
@@ -60,6 +66,8 @@ def difference(ours, theirs, where, depth=0):
             return f"{where}: {type(ours).__name__} {ours!r:.80}, uproot has {theirs!r:.80}"
         mine = ours.all_members
         for name, value in members(theirs).items():
+            if name in UPROOTS_WAY or (name in BACK and value is None):
+                continue
             if name in ("fBits", "fUniqueID") and not hasattr(ours, "_bases"):
                 continue
             if name not in mine:

@@ -81,13 +81,15 @@ void write(std::ofstream& json, const char* name, T& object) {
 }
 
 // Cells of a histogram as its methods give them, under- and overflow included, x fastest.
-void bins(std::ofstream& json, const char* name, TH1& h) {
+void bins(std::ofstream& json, const char* name, TH1& h, bool waiting = false) {
+    if (waiting) gFile->WriteObject(&h, name);
     TString values, errors;
     for (int i = 0; i < h.GetNcells(); ++i) {
         values += TString::Format("%s%.17g", i ? "," : "", h.GetBinContent(i));
         errors += TString::Format("%s%.17g", i ? "," : "", h.GetBinError(i));
     }
     put(json, TString::Format("bins of %s", name), "{\"values\": [" + values + "], \"errors\": [" + errors + "]}");
+    if (waiting) return;
     gFile->WriteObject(&h, name);
     put(json, name, TBufferJSON::ToJSON(&h));
 }
@@ -137,6 +139,22 @@ void objects(const char* folder) {
     for (int i = 3; i > 0; --i) all.GetXaxis()->SetBinLabel(i, TString::Format("bin%d", i));
     all.Fill(1.5);
     bins(json, "all", all);
+
+    // rows that wait in a buffer: they are put into bins when they are asked for, here after writing
+    TH1D waiting("waiting", "", 10, 0, 10);
+    waiting.Sumw2();
+    waiting.SetBuffer(100);
+    TH2F waiting2("waiting2", "", 4, variable, 3, -3, 3);
+    waiting2.SetBuffer(100);
+    TH1D unranged("unranged", "", 10, 0, 0);
+    for (int i = 0; i < 30; ++i) {
+        waiting.Fill(i * 0.7 - 2, 1 + i % 2);
+        waiting2.Fill(i * 0.3 - 4, i * 0.25 - 3.5);
+        unranged.Fill(i);
+    }
+    file.WriteObject(&unranged, "unranged");
+    bins(json, "waiting", waiting, true);
+    bins(json, "waiting2", waiting2, true);
 
     TRandom3 random(3);
     for (const char* option : {"", "s", "i", "g"}) {

@@ -132,8 +132,8 @@ def test_what_uproot_has_is_the_same(file, told, folder):
     theirs = uproot.open(folder / "objects.root")
     for name in histograms(told):
         ours, expected = file[name], theirs[name]
-        if not hasattr(expected, "values"):
-            continue  # TH1L is unknown to uproot
+        if not hasattr(expected, "values") or name.startswith("waiting"):
+            continue  # TH1L is unknown to uproot, and so are rows that wait in a buffer
         for flow in (False, True):
             np.testing.assert_array_equal(ours.values(flow), expected.values(flow), err_msg=name)
             np.testing.assert_allclose(ours.errors(flow), expected.errors(flow), rtol=1e-14, err_msg=name)
@@ -142,6 +142,13 @@ def test_what_uproot_has_is_the_same(file, told, folder):
                 np.testing.assert_array_equal(ours.axis(i).edges(flow), axis.edges(flow), err_msg=name)
                 np.testing.assert_array_equal(ours.axis(i).intervals(flow), axis.intervals(flow), err_msg=name)
                 np.testing.assert_allclose(ours.axis(i).widths(flow), axis.widths(flow), err_msg=name)
+
+
+def test_rows_without_a_range_are_not_guessed(file):
+    assert file["waiting"].member("fBuffer")[0] == 30
+    assert file["waiting"].values().sum() > 20
+    with pytest.raises(sapwood.UnsupportedError, match="unranged has 30 rows in its buffer and no range yet"):
+        file["unranged"].values()
 
 
 def test_labels_stand_at_their_bins(file):

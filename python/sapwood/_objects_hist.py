@@ -9,6 +9,7 @@ import numpy as np
 from ._errors import InvalidError, require
 from ._objects import Object
 from ._objects_axis import TAxis
+from ._objects_buffer import pending
 
 _NAMES = "xyz"
 
@@ -67,14 +68,19 @@ class Hist(Object):
 
     def values(self, flow: bool = False) -> np.ndarray:
         """The bins' contents; with under- and overflow if flow."""
-        return self._inner(self._cells(self._get(), "its array"), flow)
+        cells = self._cells(self._get(), "its array")
+        waiting = pending(self)
+        if waiting is not None:
+            cells = cells + waiting[0].astype(cells.dtype)
+        return self._inner(cells, flow)
 
     def variances(self, flow: bool = False) -> np.ndarray:
         """The squared errors: sums of squared weights where they are kept, else the contents."""
         squares = self._sumw2("fSumw2")
         if squares is None:
             return np.abs(self.values(flow).astype(np.float64))
-        return self._inner(squares, flow).astype(np.float64)
+        waiting = pending(self)
+        return self._inner(squares if waiting is None else squares + waiting[1], flow).astype(np.float64)
 
     def errors(self, flow: bool = False) -> np.ndarray:
         """The errors of the contents."""

@@ -39,9 +39,6 @@ class Matrix(_Numbers):
 
     def to_numpy(self) -> np.ndarray:
         """The numbers, row by row."""
-        content = self._get()
-        if content is not None:
-            return content
         return np.asarray(self.member("fElements")).reshape(self.member("fNrows"), self.member("fNcols"))
 
 

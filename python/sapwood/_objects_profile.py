@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ._errors import InvalidError
+from ._objects_buffer import pending
 from ._objects_hist import Hist
 
 #: What the errors are: ROOT's EErrorType and the letters of TProfile's option.
@@ -31,6 +32,7 @@ class Profile(Hist):
 
     def _sums(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Sums of weights, of weight times value, of weight times value squared."""
+        pending(self)
         weights = self._cells(self.member("fBinEntries"), "fBinEntries").astype(np.float64)
         sums = self._cells(self._get(), "its array").astype(np.float64)
         squares = self._sumw2("fSumw2")

@@ -31,8 +31,11 @@ pub struct Walk {
     held: (u64, Bytes),
     /// Where the damage began behind which the next record is looked for.
     lost: Option<u64>,
-    /// Where the free bytes began that led here: what they say is only believed when they lead to a record.
-    gap: Option<u64>,
+    /// From where to look again when no record begins here: the free bytes, or the label, that led here said how long
+    /// they are, and lengths are believed only when they lead to a record.
+    again: Option<(u64, Length)>,
+    /// Whether what is lost is what a cut record should hold: it was told already.
+    told: bool,
 }
 
 /// What comes next in a [`Walk`].
@@ -50,6 +53,13 @@ pub enum Found {
     End,
 }
 
+/// What a length that led somewhere was that of.
+#[derive(Clone, Copy, Debug)]
+enum Length {
+    Record,
+    Free,
+}
+
 enum Label {
     Key(Box<Key>),
     Gap(u64),
@@ -61,7 +71,7 @@ enum Label {
 impl Walk {
     /// From a position to the end of a file; `window` bytes are asked for at once.
     pub fn new(from: u64, size: u64, window: u64) -> Self {
-        Self { size, at: from, window: window.max(1024), held: (0, Bytes::new()), lost: None, gap: None }
+        Self { size, at: from, window: window.max(1024), held: (0, Bytes::new()), lost: None, again: None, told: false }
     }
 
     /// Gives bytes that [`Self::step`] asked for.
@@ -73,7 +83,9 @@ impl Walk {
     pub fn step(&mut self) -> Step<Found> {
         loop {
             if self.at >= self.size {
-                return Step::Done(self.damage_up_to(self.size).unwrap_or(Found::End));
+                let told = std::mem::take(&mut self.told) && self.lost.take().is_some();
+                let damage = if told { None } else { self.damage_up_to(self.size) };
+                return Step::Done(damage.unwrap_or(Found::End));
             }
             let here = self.here();
             if here.is_empty() {
@@ -85,7 +97,9 @@ impl Walk {
                 }
                 Label::Gap(n) if self.lost.is_none() && n <= self.size - self.at => {
                     let gap = Span::new(self.at, n);
-                    self.gap.get_or_insert(self.at);
+                    if !matches!(self.again, Some((_, Length::Free))) {
+                        self.again = Some((self.at, Length::Free));
+                    }
                     self.at = gap.end();
                     return Step::Done(Found::Gap(gap));
                 }
@@ -93,10 +107,14 @@ impl Walk {
                     if let Some(damage) = self.damage_up_to(self.at) {
                         return Step::Done(damage);
                     }
-                    self.gap = None;
+                    self.told = false;
                     let end = key.span.end();
+                    let behind = self.at + u64::from(key.key_len);
                     if end > self.size {
-                        self.at = self.size;
+                        // the file is cut, or the length is wrong: then there are records behind
+                        self.again = None;
+                        self.at = behind.min(self.size);
+                        (self.lost, self.told) = (Some(self.at), true);
                         return Step::Done(Found::Cut(key));
                     }
                     // the record of a directory is told from its key list by what it holds
@@ -106,10 +124,11 @@ impl Walk {
                         return self.need(wanted.max(self.window));
                     }
                     self.at = end;
+                    self.again = Some((behind, Length::Record));
                     return Step::Done(Found::Key(key, here));
                 }
                 Label::Gap(_) | Label::Short(_) | Label::Bad => {
-                    if let Some(start) = self.gap.take() {
+                    if let Some((start, _)) = self.again.take() {
                         self.lost = Some(start);
                         self.at = start;
                         continue;
@@ -192,8 +211,8 @@ pub struct Recovered {
     pub damage: Vec<Span>,
     /// How many places are no records.
     pub damaged_places: u64,
-    /// The last record, when it goes on behind the end of the file.
-    pub cut: Option<Key>,
+    /// Records that go on behind the end of the file: the last one when it is cut, others when their length is wrong.
+    pub cut: Vec<Key>,
     /// Baskets that follow behind the last header of their tree, which does not know them.
     pub orphans: BTreeMap<String, Orphans>,
     /// Records of all kinds.
@@ -223,7 +242,11 @@ impl Recovered {
                     self.damage.push(span);
                 }
             }
-            Found::Cut(key) => self.cut = Some(*key),
+            Found::Cut(key) => {
+                if self.cut.len() < NOTED {
+                    self.cut.push(*key);
+                }
+            }
             Found::Gap(_) | Found::End => {}
         }
     }
@@ -268,7 +291,7 @@ impl Recovered {
     /// What is lost, in words; empty when nothing is known to be.
     pub fn lost(&self) -> Vec<String> {
         let mut out = Vec::new();
-        if let Some(key) = &self.cut {
+        for key in &self.cut {
             out.push(format!(
                 "{} {} at byte {} is cut short: it should go on to byte {}",
                 key.class,

@@ -317,9 +317,8 @@ impl Reader<'_> {
         self.ends(c, &v, class)?;
         let mut made = Made::new(class, v.number);
         made.base(&info.name, Value::Object(Box::new(base)));
-        let mut object = made.0;
-        let rows = object.member("fNrows").and_then(Value::as_i64).and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
-        let columns = object.member("fNcols").and_then(Value::as_i64);
+        let rows = made.0.member("fNrows").and_then(Value::as_i64).and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
+        let columns = made.0.member("fNcols").and_then(Value::as_i64);
         let n = rows.checked_add(1).and_then(|m| rows.checked_mul(m)).map(|n| n / 2);
         let n = n.filter(|_| columns == i64::try_from(rows).ok());
         let n = n.ok_or_else(|| Error::corrupt(format!("a symmetric matrix of {rows} rows")))?;
@@ -330,8 +329,10 @@ impl Reader<'_> {
             Data::F64(v) => Data::F64(mirrored(&v, rows)),
             other => other,
         };
-        object.content = Value::Numbers(Box::new(Numbers { shape: vec![rows, rows], data }));
-        Ok(Some(object))
+        // as it is in memory: the whole matrix, row by row
+        let elements = Value::Numbers(Box::new(Numbers::flat(data)));
+        made.add("fElements", "TStreamerBasicPointer", k + code::OFFSET_P, "Element*", elements);
+        made.done(Value::Null)
     }
 
     fn tree_index(&mut self, c: &mut Cursor) -> Result<Option<Object>> {
