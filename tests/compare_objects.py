@@ -20,8 +20,8 @@ import sapwood
 SKIPPED = ("TTree", "TNtuple", "TNtupleD", "TDirectory", "TDirectoryFile")
 DEEPEST = 30
 #: Where uproot differs, and ROOT has what sapwood has: the parent of a function is the histogram that it was fitted to
-#: (uproot takes a base class for it), the volumes of a geometry likewise, arrays of TString, a TClonesArray's class, which
-#: is a Python class there, and the elements of symmetric matrices, of which uproot has the upper triangle.
+#: (uproot takes a base class for it), the volumes of a geometry likewise, arrays of TString, a TClonesArray's class,
+#: which is a Python class there, and the elements of symmetric matrices, of which uproot has the upper triangle.
 UPROOTS_WAY = ("fParent", "fMother", "fVolume", "fExpr", "fClass", "fElements")
 #: References of geometries that lead back: None in uproot.
 BACK = ("fNodes",)

@@ -29,8 +29,8 @@ pub struct Walk {
     /// How many bytes are asked for at once.
     window: u64,
     held: (u64, Bytes),
-    /// Where the damage began behind which the next record is looked for.
-    lost: Option<u64>,
+    /// Where the damage began behind which the next record is looked for, and from where it is looked for.
+    lost: Option<(u64, u64)>,
     /// From where to look again when no record begins here: the free bytes, or the label, that led here said how long
     /// they are, and lengths are believed only when they lead to a record.
     again: Option<(u64, Length)>,
@@ -114,7 +114,7 @@ impl Walk {
                         // the file is cut, or the length is wrong: then there are records behind
                         self.again = None;
                         self.at = behind.min(self.size);
-                        (self.lost, self.told) = (Some(self.at), true);
+                        (self.lost, self.told) = (Some((self.at, self.at)), true);
                         return Step::Done(Found::Cut(key));
                     }
                     // the record of a directory is told from its key list by what it holds
@@ -129,11 +129,11 @@ impl Walk {
                 }
                 Label::Gap(_) | Label::Short(_) | Label::Bad => {
                     if let Some((start, _)) = self.again.take() {
-                        self.lost = Some(start);
+                        self.lost = Some((self.at, start));
                         self.at = start;
                         continue;
                     }
-                    self.lost.get_or_insert(self.at);
+                    self.lost.get_or_insert((self.at, self.at));
                     self.at = self.next_candidate(&here);
                 }
             }
@@ -141,7 +141,9 @@ impl Walk {
     }
 
     fn damage_up_to(&mut self, end: u64) -> Option<Found> {
-        let from = self.lost.take()?;
+        let (began, searched) = self.lost.take()?;
+        // a record in front of where the damage showed: what led behind it was damaged
+        let from = if began < end { began } else { searched };
         Some(Found::Damage(Span::new(from, end - from)))
     }
 
