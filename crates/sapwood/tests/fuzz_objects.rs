@@ -154,7 +154,7 @@ fn files_without_an_end() {
 
 #[test]
 fn whole_files_are_healthy() {
-    let names = ["objects", "leaves", "split", "codecs", "collections", "whole"];
+    let names = ["objects", "leaves", "split", "codecs", "collections", "whole", "types"];
     cases::all("whole files", &names, ToString::to_string, |name| {
         let path = format!("{FOLDER}/{name}.root");
         let found = examine(&path, &OpenOptions::default(), &ExamineOptions { deep: true }).unwrap();
