@@ -112,7 +112,7 @@ fn xrootd_conforms() {
 #[test]
 fn certificates_are_checked() {
     let folder = folder();
-    if certificate(&folder).is_none() {
+    if certificate(&folder, "CA:FALSE").is_none() {
         return;
     }
     let run = folder.0.display().to_string();
@@ -130,4 +130,37 @@ fn certificates_are_checked() {
     let refused = open_right(&rt, &url, &options(), &file).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Denied, "{refused}");
     assert!(refused.to_string().contains("X509_CERT_DIR"), "{refused}");
+    assert!(refused.to_string().contains("not signed by an authority that is trusted here"), "{refused}");
+}
+
+#[test]
+fn a_trusted_certificate_may_call_itself_an_authority() {
+    let folder = folder();
+    if certificate(&folder, "CA:TRUE").is_none() {
+        return;
+    }
+    let run = folder.0.display().to_string();
+    let Some(server) = nginx(folder, &format!("ssl_certificate {run}/ca/cert.pem; ssl_certificate_key {run}/key.pem;"))
+    else {
+        return;
+    };
+    let (rt, file) = (runtime(), noise(4 << 20));
+    let trusting = SourceOptions { ca_dir: Some(server.folder.0.join("ca")), ..options() };
+    let url = |host: &str| format!("https://{host}:{}/large.root", server.port);
+    open_right(&rt, &url("localhost"), &trusting, &file).unwrap();
+    open_right(&rt, &url("127.0.0.1"), &trusting, &file).unwrap();
+
+    let other_name = open_right(&rt, &url("127.0.0.2"), &trusting, &file).unwrap_err();
+    assert_eq!(other_name.kind(), ErrorKind::Denied, "{other_name}");
+    assert!(other_name.to_string().contains("made for other names"), "{other_name}");
+    let refused = open_right(&rt, &url("localhost"), &options(), &file).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Denied, "{refused}");
+    assert!(refused.to_string().contains("X509_CERT_DIR"), "{refused}");
+
+    // another one of the same name: an authority of that name is trusted, but this one it did not sign
+    let others = Folder::new();
+    certificate(&others, "CA:TRUE").unwrap();
+    let trusting = SourceOptions { ca_dir: Some(others.0.join("ca")), ..options() };
+    let refused = open_right(&rt, &url("localhost"), &trusting, &file).unwrap_err();
+    assert!(refused.to_string().contains("not signed by an authority that is trusted here"), "{refused}");
 }
