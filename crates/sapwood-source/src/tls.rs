@@ -9,7 +9,9 @@ use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use tokio_rustls::rustls::server::ParsedCertificate;
-use tokio_rustls::rustls::{self, CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use tokio_rustls::rustls::{
+    self, CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme,
+};
 
 /// Trusts the system's certificates (`SSL_CERT_FILE`, `SSL_CERT_DIR`), those in the folder that
 /// `X509_CERT_DIR` names, as grid tools do, and those in `ca_dir`.
@@ -17,7 +19,7 @@ use tokio_rustls::rustls::{self, CertificateError, ClientConfig, DigitallySigned
 /// # Errors
 /// `ca_dir` cannot be read, or no certificate is found anywhere.
 pub(crate) fn configuration(ca_dir: Option<&Path>) -> Result<Arc<ClientConfig>> {
-    let mut roots = Trusted::default();
+    let mut roots = Trusted { store: RootCertStore::empty(), certificates: Vec::new() };
     roots.add(rustls_native_certs::load_native_certs().certs);
     if let Some(dir) = std::env::var_os("X509_CERT_DIR") {
         // Named for other tools, perhaps: not being able to read it is no error of this one.
@@ -70,7 +72,6 @@ pub(crate) fn explain(error: &std::io::Error) -> Option<(&'static str, &'static 
 }
 
 /// Certificates that are trusted.
-#[derive(Default)]
 struct Trusted {
     /// As authorities.
     store: RootCertStore,
