@@ -51,13 +51,15 @@ pub(crate) fn explain(error: &std::io::Error) -> Option<(&'static str, &'static 
     let Some(rustls::Error::InvalidCertificate(why)) = error.get_ref().and_then(|e| e.downcast_ref()) else {
         return None;
     };
+    let remedy = "if you trust the server, name a file with its certificate, or with its authority's, in SSL_CERT_FILE, \
+                  or a folder of such files in X509_CERT_DIR";
     Some(match why {
+        // what the verifier below lets pass only where it is trusted
+        E::Other(_) => ("its certificate is not made for a server, and is not itself trusted here", remedy),
         // where an authority of the same name is trusted, it did not sign this one
-        E::UnknownIssuer | E::BadSignature => (
-            "its certificate is not signed by an authority that is trusted here",
-            "if you trust the server, name a file with its certificate, or with its authority's, in SSL_CERT_FILE, or \
-             a folder of such files in X509_CERT_DIR",
-        ),
+        E::UnknownIssuer | E::BadSignature => {
+            ("its certificate is not signed by an authority that is trusted here", remedy)
+        }
         E::Expired | E::ExpiredContext { .. } => {
             ("its certificate has expired", "the server needs a new one; check the clock of this machine, too")
         }
