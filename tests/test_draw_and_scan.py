@@ -153,7 +153,7 @@ def test_zip_is_uproots(folder):
     assert set(ours.fields) == set(theirs.fields)
     cut = sapwood.open(folder / "expressions.root")["t"].arrays(["i", "jf"], "i > 5", how="zip")
     assert cut.i.tolist() == list(range(6, 20))
-    with pytest.raises(sapwood.UnsupportedError, match="zip"):
+    with pytest.raises(sapwood.InvalidError, match="zip"):
         sapwood.open(folder / "expressions.root")["t"].arrays(alone, how="zip", library="np")
 
 
