@@ -1,7 +1,7 @@
 """ROOT trees, near or far: read as awkward, numpy, pandas, pyarrow or polars.
 
 >>> import sapwood
->>> tree = sapwood.open("https://host/path/file.root:Events")   # doctest: +SKIP
+>>> tree = sapwood.open("root://host//path/file.root:Events")   # doctest: +SKIP
 >>> tree.arrays(["Muon_pt", "Muon_eta"], cut="nMuon >= 2")      # doctest: +SKIP
 
 The names are those of uproot where it has them.

@@ -131,11 +131,9 @@ class HasBranches(Mapping):
         front, _, last = name.strip("/").rpartition("/")
         for number in self.tree._leaves.get(last, ()):
             branch = self.tree._branch(number)
-            if branch.path + "/" == self._prefix:
-                inside = not front
-            else:
-                inside = branch.path.startswith(self._prefix) and front in ("", branch.name, branch.path[len(self._prefix):])
-            if inside:
+            below = branch.path.removeprefix(self._prefix)
+            inside = branch.path.startswith(self._prefix) and front in ("", branch.name, below)
+            if inside or (not front and branch.path + "/" == self._prefix):
                 from ._leaf import Leaf
 
                 return Leaf(branch, last)

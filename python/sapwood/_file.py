@@ -34,8 +34,8 @@ def open(path: Where, *, cache_size: Size | None = None, timeout: float = 60, th
     """Opens a file, or an object in it.
 
     Args:
-        path: a path or URL (``http://``, ``https://``); ``"url:object"``, ``{url: object}``, or a ``pathlib.Path``.
-            The object may be a branch: ``"url:tree/branch"``.
+        path: a path or URL (``http://``, ``https://``, ``root://``); ``"url:object"``, ``{url: object}``, or a
+            ``pathlib.Path``. The object may be a branch: ``"url:tree/branch"``.
         cache_size: bytes that may be fetched ahead (``"100 MB"``); 0 turns it off, None lets sapwood choose.
         timeout: seconds without any progress after which a read fails.
         threads: how many unzip and decode; None for all cores.

@@ -58,7 +58,7 @@ class Library:
 
     def zipped(self, names: Sequence[str], arrays: Sequence[Any], entries: int) -> Any:
         """Lists of one length as lists of records."""
-        raise UnsupportedError(f'how="zip" makes lists of records, which library="ak" holds, not {self.name!r}')
+        raise InvalidError(f'how="zip" makes lists of records, which library="ak" holds, not {self.name!r}')
 
     def concatenate(self, parts: Sequence[Any]) -> Any:
         """Tables of the same columns, one behind the other."""

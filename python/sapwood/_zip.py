@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from os.path import commonprefix
 from typing import Any
 
 import numpy as np
@@ -53,14 +52,15 @@ def _is_list_of_numbers(layout: Any) -> bool:
     if not layout.is_list or layout.is_regular or layout.parameter("__array__") is not None:
         return False
     content = layout.content
-    while content.is_indexed or content.is_regular and content.parameter("__array__") is None:
+    while content.is_indexed or (content.is_regular and content.parameter("__array__") is None):
         content = content.content
     return not content.is_list
 
 
 def _front(names: Sequence[str]) -> str:
     """What all names begin with, up to an underscore or a dot, and shorter than each of them."""
-    common = commonprefix(names)
-    while common and (common[-1] not in "_." or any(len(n) == len(common) for n in names)):
-        common = common[:-1]
-    return common
+    shortest = min(names, key=len)
+    for n in range(len(shortest) - 1, 0, -1):
+        if shortest[n - 1] in "_." and all(name.startswith(shortest[:n]) for name in names):
+            return shortest[:n]
+    return ""

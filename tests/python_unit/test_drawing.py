@@ -60,7 +60,7 @@ def test_two_dimensions(leaves):
 
 
 @pytest.mark.parametrize(
-    "bins", [3, (3, 1), (0, 0, 1), (-3, 0, 1), (3, 1, 0), (3, 0, float("nan")), "abc", (1.5, 0, 1)]
+    "bins", [0, (3, 1), (0, 0, 1), (-3, 0, 1), (3, 1, 0), (3, 0, float("nan")), "abc", (1.5, 0, 1)]
 )
 def test_bins_that_make_no_sense(codecs, bins):
     with pytest.raises(ValueError, match=r"bins|range"):

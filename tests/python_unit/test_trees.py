@@ -51,7 +51,8 @@ def test_tree_mapping(leaves):
     assert len(leaves) == 14
     assert list(leaves)[:2] == ["i8", "u16"]
     assert "pairs" in leaves
-    assert "x" not in leaves
+    assert "nothing" not in leaves
+    assert leaves["x"].path == "point/x"
     assert leaves[0].name == "i8"
     assert leaves["i8"] is leaves["/i8"]
     assert dict(leaves)["n"] is leaves["n"]

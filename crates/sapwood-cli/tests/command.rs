@@ -4,7 +4,7 @@ mod common;
 
 use common::{Folder, command, failure, json, sapwood, text};
 use std::io::Read;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 #[test]
 fn errors_are_said_once_on_stderr_with_status_1() {
@@ -94,4 +94,68 @@ fn nothing_at_all_prints_help_and_fails() {
     let out = sapwood(&[]);
     assert_eq!(out.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&out.stderr).contains("Usage: sapwood"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_closed_stdout_is_an_error() {
+    let folder = Folder::new("closed");
+    let sample = folder.sample("a.root", 10, &[]);
+    for verb in ["ls", "show", "scan"] {
+        let script = format!("exec '{}' {verb} '{sample}' >&-", env!("CARGO_BIN_EXE_sapwood"));
+        let out = Command::new("sh").args(["-c", &script]).output().unwrap();
+        assert_eq!(out.status.code(), Some(1), "{verb}");
+        assert_eq!(String::from_utf8_lossy(&out.stderr), "sapwood: cannot write the output: stdout is closed\n");
+    }
+    // who closes nothing, or throws the output away, hears nothing
+    let script = format!("exec '{}' show '{sample}' >/dev/null", env!("CARGO_BIN_EXE_sapwood"));
+    assert!(Command::new("sh").args(["-c", &script]).output().unwrap().status.success());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_full_disk_leaves_no_part_of_a_picture() {
+    let folder = Folder::new("full");
+    let sample = folder.sample("a.root", 100, &[]);
+    let (picture, kept) = (folder.path("a.png"), folder.path("kept.png"));
+    std::fs::write(&kept, "before").unwrap();
+    for path in [&picture, &kept] {
+        // a limit of one block stands for a full disk
+        let command = env!("CARGO_BIN_EXE_sapwood");
+        let script = format!("trap '' XFSZ; ulimit -f 1; exec '{command}' draw '{sample}' run -o '{path}'");
+        let out = Command::new("sh").args(["-c", &script]).output().unwrap();
+        assert_eq!(out.status.code(), Some(1));
+        assert!(String::from_utf8_lossy(&out.stderr).contains("cannot write"));
+    }
+    let mut left: Vec<_> = std::fs::read_dir(folder.path("")).unwrap().map(|f| f.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["a.root", "kept.png"]);
+    assert_eq!(std::fs::read_to_string(&kept).unwrap(), "before");
+    text(&["draw", &sample, "run", "-q", "-o", &kept]);
+    assert!(std::fs::read(&kept).unwrap().starts_with(b"\x89PNG"));
+}
+
+#[test]
+fn entries_as_slices() {
+    let folder = Folder::new("slices");
+    let sample = folder.sample("a.root", 100, &[]);
+    for (entries, first, rows) in [("-10:", 90, 10), ("5", 5, 1), ("-1", 99, 1), (":-98", 0, 2), ("98:500", 98, 2)] {
+        let scanned = json(&["scan", &sample, "Entry$", "--entries", entries, "--json"]);
+        let found = scanned["rows"].as_array().unwrap();
+        assert_eq!((found[0][0].as_f64().unwrap(), found.len()), (f64::from(first), rows), "{entries}");
+    }
+    let (status, said) = failure(&["scan", &sample, "Entry$", "--entries", "100"]);
+    assert_eq!((status, said.contains("the tree has 100 entries")), (2, true), "{said}");
+}
+
+#[test]
+fn a_branch_in_place_of_a_tree() {
+    let folder = Folder::new("branch");
+    let sample = folder.sample("a.root", 10, &[]);
+    let shown = json(&["show", &format!("{sample}:Events/run"), "--json"]);
+    assert_eq!(shown["branches"].as_array().unwrap().len(), 1);
+    let (status, said) = failure(&["scan", &format!("{sample}:Events/run")]);
+    assert_eq!(status, 1);
+    assert!(said.contains("Events/run is no tree but the branch run of the tree Events; name the tree"), "{said}");
+    assert!(failure(&["show", &format!("{sample}:Events/none")]).1.contains("no branch none"));
 }

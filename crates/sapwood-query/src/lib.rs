@@ -12,6 +12,8 @@
 //! - an array of which an item is taken (`m[0]`) counts its instances from the first free index;
 //! - `%` by zero is NaN (ROOT ends with a floating point exception);
 //! - `a<b<c` is refused.
+//!
+//! [`Query::scan`] gives the rows of TTree::Scan, where expressions run apart; strings are repeated in them like numbers.
 
 mod alias;
 mod apart;

@@ -192,4 +192,35 @@ proptest! {
             prop_assert_eq!(bits(&parts), bits(&rows));
         }
     }
+
+    #[test]
+    fn any_expressions_are_scanned(
+        exprs in prop::collection::vec(expression(), 1..4),
+        cut in prop::option::of(expression()),
+        x in prop::collection::vec(0usize..5, 1..12),
+        z in prop::collection::vec(0usize..5, 12),
+    ) {
+        let tree = tree(&x, &z[..x.len()]);
+        let exprs: Vec<Expr> = exprs.iter().filter_map(|e| Expr::parse(e).ok()).collect();
+        let cut = cut.and_then(|c| Expr::parse(&c).ok());
+        let Ok(query) = Query::scan(&exprs, cut.as_ref(), tree.as_slice()) else { return Ok(()) };
+        let columns = query.names().iter().map(|n| &tree.iter().find(|c| c.0 == *n).unwrap().1).collect();
+        let batch = Batch { first_entry: 5, first_local_entry: 0, total_entries: 9, entries: x.len(), columns };
+        let rows = query.rows(&batch).unwrap();
+        for (column, present) in rows.columns.iter().zip(&rows.present) {
+            prop_assert_eq!(column.len(), rows.len());
+            prop_assert!(present.as_ref().is_none_or(|p| p.len() == rows.len()));
+        }
+        prop_assert!(rows.index.len() == rows.len() && rows.entry.is_sorted());
+        if cut.is_none() {
+            // every entry has a row, the instances count up from 0
+            let mut entries = rows.entry.clone();
+            entries.dedup();
+            prop_assert_eq!(entries.len(), x.len());
+            for r in 1..rows.len() {
+                let next = if rows.entry[r] == rows.entry[r - 1] { rows.index[r - 1] + 1 } else { 0 };
+                prop_assert_eq!(rows.index[r], next);
+            }
+        }
+    }
 }

@@ -190,3 +190,79 @@ fn long_sums_and_deep_brackets_are_evaluated() {
     assert_eq!(values(&format!("k{}", "+k".repeat(900))), [901.0, 0.0, -901.0]);
     assert_eq!(values(&format!("{}k{}", "-(".repeat(90), ")".repeat(90))), [1.0, 0.0, -1.0]);
 }
+
+/// Rows as TTree::Scan prints them: each a line of its cells, `-` where there is none.
+fn scan(exprs: &str, cut: &str) -> Vec<String> {
+    let tree = tree();
+    let cut = (!cut.is_empty()).then(|| Expr::parse(cut).unwrap());
+    let exprs = Expr::parse_list(exprs).unwrap();
+    let query = Query::scan(&exprs, cut.as_ref(), tree.as_slice()).unwrap_or_else(|e| panic!("{e}"));
+    let columns: Vec<&Array> = query.names().iter().map(|n| &tree.iter().find(|c| c.0 == *n).unwrap().1).collect();
+    let batch = Batch { first_entry: 100, first_local_entry: 10, total_entries: 1000, entries: 3, columns };
+    let rows = query.rows(&batch).unwrap();
+    let cell = |c, r| rows.cell(c, r).map_or_else(|| "-".to_string(), |c| c.to_string());
+    (0..rows.len())
+        .map(|r| {
+            let cells: Vec<String> = (0..exprs.len()).map(|c| cell(c, r)).collect();
+            format!("{}.{} {}", rows.entry[r], rows.index[r], cells.join(" "))
+        })
+        .collect()
+}
+
+#[test]
+fn a_scan_keeps_every_entry_and_leaves_blanks() {
+    let wanted = ["100.0 1 10 1", "100.1 2 - 1", "101.0 - 20 0", "102.0 3 30 -1", "102.1 4 40 -1", "102.2 5 - -1"];
+    assert_eq!(scan("x:z:k", ""), wanted);
+    // an item that is missing is blank, a string is repeated
+    assert_eq!(scan("x[1]:z:s", ""), ["100.0 2 10 ab", "101.0 - 20 ", "102.0 4 30 üb", "102.1 4 40 üb"]);
+    // matrices beside lists: by the number of the instance
+    let rows = scan("m:z", "k==1");
+    assert_eq!((rows.len(), rows[0].as_str(), rows[5].as_str()), (6, "100.0 0 10", "100.5 5 -"));
+    assert_eq!(scan("vv:x", "k<1"), ["101.0 - -", "102.0 4 3", "102.1 - 4", "102.2 - 5"]);
+    assert_eq!(scan("Iteration$*2:z", "k!=0"), ["100.0 0 10", "102.0 0 30", "102.1 2 40"]);
+    assert_eq!(scan("Alt$(x,7):z", ""), ["100.0 1 10", "101.0 7 20", "102.0 3 30", "102.1 4 40"]);
+    assert_eq!(scan("x+z:k", ""), ["100.0 11 1", "101.0 - 0", "102.0 33 -1", "102.1 44 -1"]);
+    assert_eq!(scan("id", ""), ["100.0 18446744073709551615", "101.0 9223372036854775808", "102.0 7"]);
+    assert_eq!(scan("\"a\":2", "k>0"), ["100.0 a 2"]);
+}
+
+#[test]
+fn a_cut_with_instances_makes_a_scan_run_together() {
+    assert_eq!(scan("x:z", "z>0"), ["100.0 1 10", "102.0 3 30", "102.1 4 40"]);
+    assert_eq!(scan("x:k", "Iteration$<1"), ["100.0 1 1", "101.0 - 0", "102.0 3 -1"]);
+    // an item of the cut that is missing takes the entry with it
+    assert_eq!(scan("k", "x[2]>0"), ["102.0 -1"]);
+}
+
+#[test]
+fn rows_of_a_scan_can_be_joined() {
+    let tree = tree();
+    let query = Query::scan(&Expr::parse_list("x:k").unwrap(), None, tree.as_slice()).unwrap();
+    let rows = |tree: &[(String, Array)], entries| {
+        let columns = query.names().iter().map(|n| &tree.iter().find(|c| c.0 == *n).unwrap().1).collect();
+        let batch = Batch { first_entry: 0, first_local_entry: 0, total_entries: 3, entries, columns };
+        query.rows(&batch).unwrap()
+    };
+    let full = vec![("x".to_string(), list(&[&[1.0]])), ("k".to_string(), Array::Flat(Values::I32(vec![1])))];
+    let mut joined = rows(&full, 1);
+    assert_eq!(joined.present, [None, None]);
+    joined.append(&rows(&tree, 3)).unwrap();
+    joined.append(&rows(&full, 1)).unwrap();
+    let there: Vec<bool> = (0..joined.len()).map(|r| joined.has(0, r)).collect();
+    assert_eq!(there, [true, true, true, false, true, true, true, true]);
+    assert!((0..joined.len()).all(|r| joined.has(1, r)) && !joined.has(1, joined.len()) && !joined.has(2, 0));
+    assert!(
+        query
+            .visit(
+                &Batch {
+                    first_entry: 0,
+                    first_local_entry: 0,
+                    total_entries: 1,
+                    entries: 1,
+                    columns: full.iter().map(|c| &c.1).collect()
+                },
+                |_| Ok(())
+            )
+            .is_err()
+    );
+}

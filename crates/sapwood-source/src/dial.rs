@@ -77,6 +77,10 @@ async fn first_to_answer(addresses: &[SocketAddr], host: &str, port: u16) -> Res
 
 fn tls_failed(error: std::io::Error, host: &str, port: u16) -> Error {
     let what = format!("TLS handshake with {} failed", authority(host, port));
+    if let Some((why, remedy)) = crate::tls::explain(&error) {
+        let what = format!("{what}: {why}");
+        return Error::new(ErrorKind::Denied, what).with_source(error).with_remedy(remedy);
+    }
     let remedy = "if the server's certificate comes from a private authority, set SSL_CERT_FILE or X509_CERT_DIR";
     // What rustls found wrong will be wrong the next time as well; a torn connection may not.
     if error.kind() == std::io::ErrorKind::InvalidData {

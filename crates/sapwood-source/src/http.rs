@@ -1,6 +1,6 @@
 //! Files on HTTP servers.
 //!
-//! From the wire up: `connect` opens one connection, `hosts` pools them, `client` sends
+//! From the wire up: `connect` opens one connection, perhaps through a `proxy`, `hosts` pools them, `client` sends
 //! a request along redirects, `body` makes pieces of the file out of the answer, the crate's `job` puts them
 //! together, `file` decides what to ask and how to go on when the answer is not what it should
 //! be, `opening` does the same for the first request, when nothing is known yet.
@@ -13,6 +13,7 @@ mod file;
 mod hosts;
 mod multipart;
 mod opening;
+mod proxy;
 mod range;
 mod trouble;
 

@@ -71,7 +71,8 @@ fn file_path(rest: &str) -> Option<PathBuf> {
 }
 
 impl Url {
-    fn parse(https: bool, rest: &str) -> Result<Self> {
+    /// An address behind its `scheme://`.
+    pub(crate) fn parse(https: bool, rest: &str) -> Result<Self> {
         let refuse =
             |what: &str| Err(Error::invalid(format!("bad URL: {what}")).in_file(redact(&format!("http://{rest}"))));
         let rest = rest.split('#').next().unwrap_or_default();

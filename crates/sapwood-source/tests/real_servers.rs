@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::servers::{Folder, Server, apache, certificate, nginx, xrootd};
+use common::servers::{Folder, Server, apache, certificate, certificate_for, nginx, xrootd};
 use common::{fetch, impatient, noise, open_right, runtime, scattered};
 use sapwood_source::SourceOptions;
 use sapwood_span::{ErrorKind, Span};
@@ -112,7 +112,7 @@ fn xrootd_conforms() {
 #[test]
 fn certificates_are_checked() {
     let folder = folder();
-    if certificate(&folder).is_none() {
+    if certificate(&folder, "CA:FALSE").is_none() {
         return;
     }
     let run = folder.0.display().to_string();
@@ -130,4 +130,45 @@ fn certificates_are_checked() {
     let refused = open_right(&rt, &url, &options(), &file).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Denied, "{refused}");
     assert!(refused.to_string().contains("X509_CERT_DIR"), "{refused}");
+    assert!(refused.to_string().contains("not signed by an authority that is trusted here"), "{refused}");
+}
+
+#[test]
+fn a_trusted_certificate_may_call_itself_an_authority() {
+    let folder = folder();
+    if certificate(&folder, "CA:TRUE").is_none() {
+        return;
+    }
+    let run = folder.0.display().to_string();
+    let Some(server) = nginx(folder, &format!("ssl_certificate {run}/ca/cert.pem; ssl_certificate_key {run}/key.pem;"))
+    else {
+        return;
+    };
+    let (rt, file) = (runtime(), noise(4 << 20));
+    let trusting = SourceOptions { ca_dir: Some(server.folder.0.join("ca")), ..options() };
+    let url = |host: &str| format!("https://{host}:{}/large.root", server.port);
+    open_right(&rt, &url("localhost"), &trusting, &file).unwrap();
+    open_right(&rt, &url("127.0.0.1"), &trusting, &file).unwrap();
+
+    let refused = open_right(&rt, &url("localhost"), &options(), &file).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Denied, "{refused}");
+    assert!(refused.to_string().contains("X509_CERT_DIR"), "{refused}");
+
+    // one for other names
+    let elsewhere = Folder::new();
+    certificate_for(&elsewhere, "CA:TRUE", "DNS:elsewhere.example").unwrap();
+    let run = elsewhere.0.display().to_string();
+    let tls = format!("ssl_certificate {run}/ca/cert.pem; ssl_certificate_key {run}/key.pem;");
+    let other = nginx(elsewhere, &tls).unwrap();
+    let pinned = SourceOptions { ca_dir: Some(other.folder.0.join("ca")), ..options() };
+    let refused = open_right(&rt, &format!("https://localhost:{}/none.root", other.port), &pinned, &file).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Denied, "{refused}");
+    assert!(refused.to_string().contains("made for other names"), "{refused}");
+
+    // another one of the same name: that one is trusted, not this
+    let others = Folder::new();
+    certificate(&others, "CA:TRUE").unwrap();
+    let trusting = SourceOptions { ca_dir: Some(others.0.join("ca")), ..options() };
+    let refused = open_right(&rt, &url("localhost"), &trusting, &file).unwrap_err();
+    assert!(refused.to_string().contains("is not itself trusted here"), "{refused}");
 }

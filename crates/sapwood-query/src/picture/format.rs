@@ -34,11 +34,12 @@ pub(crate) fn grouped(n: u64) -> String {
 
 /// The statistics that stand beside a histogram.
 pub(crate) fn statistics(hist: &crate::Hist1D) -> Vec<(&'static str, String)> {
-    let mut out = vec![
-        ("Entries", grouped(hist.entries())),
-        ("Mean", significant(hist.mean(), 5)),
-        ("Std Dev", significant(hist.std_dev(), 5)),
-    ];
+    let mut out = vec![("Entries", grouped(hist.entries()))];
+    if hist.labels().is_some() {
+        // the middles of bins of strings say nothing to a reader
+        return out;
+    }
+    out.extend([("Mean", significant(hist.mean(), 5)), ("Std Dev", significant(hist.std_dev(), 5))]);
     let all = hist.values(true);
     for (name, value) in [("Underflow", all.first()), ("Overflow", all.last())] {
         if let Some(&value) = value

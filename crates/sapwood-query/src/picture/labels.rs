@@ -19,7 +19,7 @@ pub(super) fn terminal(hist: &Hist1D, labels: &[String], width: usize, height: u
     let most = values.iter().copied().filter(|v| v.is_finite()).fold(0.0, f64::max);
 
     let mut out = String::new();
-    let words: Vec<String> = statistics(hist).iter().take(1).map(|(n, v)| format!("{n} {v}")).collect();
+    let words: Vec<String> = statistics(hist).iter().map(|(n, v)| format!("{n} {v}")).collect();
     out.push_str(&format!("{}\n", words.join("  ")));
     let (wall, full, half) = if unicode { ('│', '█', '▌') } else { ('|', '#', '#') };
     for ((label, text), value) in names.iter().zip(&numbers).zip(values) {

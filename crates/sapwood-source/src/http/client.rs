@@ -176,8 +176,14 @@ impl Client {
         ranges: usize,
     ) -> hyper::Result<Response<Incoming>> {
         let mut request = Request::new(Empty::<Bytes>::new());
+        // A proxy that makes no tunnel is told the whole address.
+        let proxy = if place.url.https { None } else { super::proxy::of(&place.url).ok().flatten() };
+        let target = match &proxy {
+            Some(_) => format!("http://{}{}", place.url.authority(), place.url.target),
+            None => place.url.target.clone(),
+        };
         // The target was made of characters that fit; if not, the server will say so.
-        *request.uri_mut() = place.url.target.parse().unwrap_or_default();
+        *request.uri_mut() = target.parse().unwrap_or_default();
         let headers = request.headers_mut();
         let mut set = |name, value: &str| {
             if let Ok(value) = HeaderValue::from_str(value) {
@@ -189,6 +195,9 @@ impl Client {
         set(header::ACCEPT, "*/*");
         set(header::ACCEPT_ENCODING, "identity");
         set(header::RANGE, range);
+        if let Some(authorization) = proxy.and_then(|p| p.authorization) {
+            set(header::PROXY_AUTHORIZATION, &authorization);
+        }
         if let Some(credential) = self.credential_for(&place.url) {
             headers.insert(header::AUTHORIZATION, credential.clone());
         }

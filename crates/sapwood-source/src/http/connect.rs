@@ -1,5 +1,6 @@
 //! Opening one connection.
 
+use super::proxy;
 use crate::dial;
 use crate::url::Url;
 use bytes::Bytes;
@@ -8,7 +9,7 @@ use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use sapwood_span::{Error, ErrorKind, Result};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
 use tokio_rustls::rustls::ClientConfig;
@@ -22,13 +23,27 @@ pub(crate) struct Connected {
     pub round_trip: Duration,
 }
 
-/// Connects to the URL's host; the connection lives in a task of the current runtime.
+/// Connects to the URL's host, or to the proxy on the way to it; the connection lives in a task of the current runtime.
 ///
 /// # Errors
-/// Name resolution, TCP or TLS fails, or all of it takes longer than `patience`.
+/// Name resolution, TCP or TLS fails, a proxy refuses, or all of it takes longer than `patience`.
 pub(crate) async fn connect(url: Url, tls: Option<Arc<ClientConfig>>, patience: Duration) -> Result<Connected> {
     let attempt = async {
-        let (stream, round_trip) = dial::tcp(url.bare_host(), url.port).await?;
+        let (stream, round_trip) = match proxy::of(&url)? {
+            None => dial::tcp(url.bare_host(), url.port).await?,
+            Some(proxy) => {
+                let remedy = "that is the proxy which http_proxy or https_proxy names; no_proxy lists what needs none";
+                let to_proxy = dial::tcp(&proxy.host, proxy.port).await;
+                let (mut stream, mut round_trip) = to_proxy.map_err(|e| e.with_remedy(remedy))?;
+                if tls.is_some() {
+                    let begin = Instant::now();
+                    proxy.tunnel(&mut stream, &url).await?;
+                    // its answer came when the server's had come to it
+                    round_trip += begin.elapsed();
+                }
+                (stream, round_trip)
+            }
+        };
         let sender = match tls {
             Some(config) => speak_http(dial::secure(config, stream, url.bare_host(), url.port).await?).await?,
             None => speak_http(stream).await?,

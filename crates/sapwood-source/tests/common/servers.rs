@@ -187,14 +187,20 @@ fn xrootd_command(binary: &Path, run: &str) -> Command {
     command
 }
 
-/// A certificate for localhost and 127.0.0.1 that vouches for itself, and its key.
-pub fn certificate(folder: &Folder) -> Option<()> {
+/// A certificate for localhost and 127.0.0.1 that vouches for itself, and its key; `basic` says whether it calls itself
+/// an authority (`CA:TRUE`).
+pub fn certificate(folder: &Folder, basic: &str) -> Option<()> {
+    certificate_for(folder, basic, "DNS:localhost,IP:127.0.0.1")
+}
+
+/// The same for other names.
+pub fn certificate_for(folder: &Folder, basic: &str, names: &str) -> Option<()> {
     let binary = binary("openssl")?;
     fs::create_dir_all(folder.0.join("ca")).unwrap();
     let made = Command::new(binary)
         .args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"])
-        .args(["-subj", "/CN=sapwood test", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"])
-        .args(["-addext", "basicConstraints=critical,CA:FALSE"])
+        .args(["-subj", "/CN=sapwood test", "-addext", &format!("subjectAltName={names}")])
+        .args(["-addext", &format!("basicConstraints=critical,{basic}")])
         .arg("-keyout")
         .arg(folder.0.join("key.pem"))
         .arg("-out")
