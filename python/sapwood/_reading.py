@@ -165,6 +165,7 @@ def array(branch: Branch, span: Span, library_name: str, progress: Progress) -> 
             # as in uproot, a branch that is only a folder is read as what is in it
             filters: dict[str, Any] = {}
             return arrays(branch, None, None, filters, None, span, library_name, None, progress)
-    first, last = entry_range(*span, branch.tree.num_entries)
+    # its own entries: in broken files not those of the tree
+    first, last = entry_range(*span, branch.num_entries)
     columns = _whole(branch.tree, [branch.number], first, last, progress)
     return lib.array(columns[branch.number], branch.name)

@@ -37,7 +37,8 @@ impl Header {
         }
         let mut c = Cursor::new(data, 0);
         c.skip(4)?;
-        let version = c.u32()?;
+        // a number with a sign: a file of uproot's (coffea's nano_dy_SpecialTree.root) has a negative one
+        let version = c.i32()?;
         let begin = u64::from(c.u32()?);
         let big = version >= 1_000_000;
         let position = |c: &mut Cursor| if big { c.u64() } else { c.u32().map(u64::from) };
@@ -57,7 +58,7 @@ impl Header {
             .at(Span::new(0, HEADER_BYTES)));
         }
         Ok(Self {
-            version: version % 1_000_000,
+            version: (version % 1_000_000).unsigned_abs(),
             big,
             begin,
             end,
