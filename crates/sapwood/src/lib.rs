@@ -16,7 +16,7 @@
 //! ```
 
 pub use sapwood_codec::{Algorithm, Compression};
-pub use sapwood_column::{Array, ColumnType, DType, Values, with_values};
+pub use sapwood_column::{Array, ColumnType, DType, Form, Values, with_values};
 pub use sapwood_engine::{Batch, File, IoReport, OpenOptions, Progress, Scan, ScanOptions, StepSize, Tree};
 pub use sapwood_format::tree::{Branch, BranchElement, Leaf, Tree as TreeHeader};
 pub use sapwood_format::{Header, Key, Listing, datetime};

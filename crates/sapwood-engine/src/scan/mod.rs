@@ -63,7 +63,7 @@ impl Scan {
         let most = tree.entries().max(held.unwrap_or(0));
         if entries.start > entries.end || entries.end > most {
             return Err(Error::invalid(format!("entries {}-{} of a tree with {most}", entries.start, entries.end))
-            .in_file(tree.file().url()));
+                .in_file(tree.file().url()));
         }
         baskets::check_reach(tree, &options.branches, &entries)?;
         let steps::Steps { steps, batches } =
