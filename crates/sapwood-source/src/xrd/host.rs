@@ -173,7 +173,7 @@ impl Host {
 
     /// Bulk worth having under way at once: the farther away, the more slow start is worth sharing.
     pub fn parallel(&self) -> usize {
-        let wish = match lock(&self.meter).round_trip().unwrap_or_default() {
+        let wish = match lock(&self.meter).distance().unwrap_or_default() {
             t if t < Duration::from_millis(5) => 4,
             t if t < Duration::from_millis(50) => 8,
             _ => 16,
@@ -194,7 +194,7 @@ impl Host {
     }
 
     pub fn is_near(&self) -> bool {
-        lock(&self.meter).round_trip().is_none_or(|t| t < Duration::from_millis(5))
+        lock(&self.meter).distance().is_none_or(|t| t < Duration::from_millis(5))
     }
 
     /// The session with the least under way; a new one where there is none, or where all are deep in bulk.
@@ -204,7 +204,7 @@ impl Host {
         let fitting = || {
             let mut pool = lock(&self.pool);
             pool.conns.retain(|c| c.is_alive());
-            let crowded = pool.conns.len() >= self.most_sessions() || self.is_near();
+            let crowded = pool.conns.len() >= self.most_sessions();
             pool.conns.iter().min_by_key(|c| c.load()).filter(|c| crowded || c.load() < LITTLE).cloned()
         };
         if let Some(conn) = fitting() {
