@@ -55,7 +55,6 @@ pub(crate) struct State {
     /// Whoever asks first has waited for all of them.
     pub unclaimed: bool,
     used: bool,
-    unwanted: u64,
     /// Events for whoever sets up data links.
     pub notes: Vec<Event>,
     /// The way of authentication that was accepted; set once the login is through.
@@ -96,7 +95,6 @@ impl Core {
             turns: 0,
             unclaimed: false,
             used: false,
-            unwanted: 0,
             notes: Vec::new(),
             accepted: None,
             tasks: Vec::new(),
@@ -233,8 +231,9 @@ impl Core {
         if state.pending.remove(&id).is_none() {
             return;
         }
-        state.unwanted += state.session.forget(id);
-        if state.pending.is_empty() && state.unwanted > UNWANTED {
+        state.session.forget(id);
+        let left: u64 = (0..state.links.len()).map(|link| state.session.load(link)).sum();
+        if state.pending.is_empty() && left > UNWANTED {
             let error = Error::new(ErrorKind::Interrupted, "reading was stopped");
             self.die(&mut state, Broken::new(error));
         }
