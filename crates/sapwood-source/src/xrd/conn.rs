@@ -42,6 +42,8 @@ pub(crate) struct Core {
     pub meter: Arc<Mutex<Meter>>,
     /// There is something to watch over.
     pub busy: Notify,
+    /// Bytes received.
+    carried: AtomicU64,
 }
 
 pub(crate) struct State {
@@ -99,7 +101,14 @@ impl Core {
             accepted: None,
             tasks: Vec::new(),
         };
-        Arc::new(Self { state: Mutex::new(state), begin: Instant::now(), patience, meter, busy: Notify::new() })
+        Arc::new(Self {
+            state: Mutex::new(state),
+            begin: Instant::now(),
+            patience,
+            meter,
+            busy: Notify::new(),
+            carried: AtomicU64::new(0),
+        })
     }
 
     /// Sends what there is to send.
@@ -129,6 +138,7 @@ impl Core {
             }
             self.wake(&state);
         }
+        self.carried.fetch_add(len, Relaxed);
         lock(&self.meter).arrived(len, now);
         for (take, offset, bytes) in calls {
             take(offset, bytes);
@@ -263,6 +273,11 @@ impl Conn {
 
     pub fn is_alive(&self) -> bool {
         lock(&self.core.state).dead.is_none()
+    }
+
+    /// Bytes received over it so far.
+    pub fn carried(&self) -> u64 {
+        self.core.carried.load(Relaxed)
     }
 
     /// Whether anything was asked over it.

@@ -84,7 +84,6 @@ pub(crate) struct Host {
 
 #[derive(Default)]
 struct Pool {
-    /// The oldest first: it is kept free of bulk where others can take it.
     conns: Vec<Arc<Conn>>,
     /// Bulk under way, by session.
     bulk: HashMap<u64, usize>,
@@ -182,15 +181,23 @@ impl Host {
         wish.min(self.most_sessions() - 1).max(1)
     }
 
-    /// Connections that are logins; the others are data links.
+    /// Connections that may be logins. Near servers keep some for data links, which save logins and opens; far ones get
+    /// sessions only, as vector reads need them to share slow start.
     fn most_sessions(&self) -> usize {
-        self.max - self.max / 4
+        if self.is_near() { self.max - self.max / 4 } else { self.max }
     }
 
     /// How many more data links there may be.
     pub fn spare_data_links(&self) -> usize {
         let open: usize = lock(&self.pool).conns.iter().map(|c| c.data_links()).sum();
-        (self.max / 4).saturating_sub(open)
+        (self.max - self.most_sessions()).saturating_sub(open)
+    }
+
+    /// Sessions among which one fetch of middling size may be shared: those that are idle, if nothing else is under way.
+    pub fn idle(&self) -> usize {
+        let pool = lock(&self.pool);
+        let all_idle = pool.bulk.is_empty() && pool.conns.iter().all(|c| c.load() == 0);
+        if all_idle { pool.conns.len() } else { 1 }
     }
 
     pub fn is_near(&self) -> bool {
@@ -238,9 +245,12 @@ impl Host {
                 let depth = if pool.conns.len() > wanted { 1 } else { 2 };
                 let depth = if self.is_near() { depth } else { 1 };
                 let busy = |c: &Arc<Conn>| pool.bulk.get(&c.number).copied().unwrap_or(0);
-                let free = |c: &&Arc<Conn>| busy(c) < depth;
-                let found = pool.conns.iter().skip(1).filter(free).min_by_key(|c| busy(c));
-                if let Some(conn) = found.or_else(|| pool.conns.first().filter(free)).cloned() {
+                // One session stays free for small requests, where there are several.
+                let full = pool.conns.len() > 1 && pool.bulk.len() >= wanted.min(pool.conns.len() + pool.dialing - 1);
+                let free = |c: &&Arc<Conn>| busy(c) < depth && !(full && busy(c) == 0);
+                // What a connection has carried has opened its window.
+                let best = |c: &&Arc<Conn>| (std::cmp::Reverse(busy(c)), c.carried());
+                if let Some(conn) = pool.conns.iter().filter(free).max_by_key(best).cloned() {
                     *pool.bulk.entry(conn.number).or_default() += 1;
                     if waited && !conn.is_used() {
                         caller.counters.waited(wait, 1);
