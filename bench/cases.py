@@ -73,18 +73,19 @@ def faster(contender, other, limit):
     return Bound(f"time over {other}'s", limit, lambda outcome: outcome.ratio(contender, other))
 
 
-def seed_query(tools, data, row, wan, nginx, cache):
-    """Draw("rawtr", "E33>5") on the scattered tree over HTTP through the WAN lab."""
-    url = nginx.url("chep_old.root")
+def seed_query(tools, data, row, wan, server, cache, protocol="http"):
+    """Draw("rawtr","E33>5") on the scattered tree through the WAN lab, over HTTP or XRootD."""
+    url = server.url("chep_old.root")
+    spoken = {"http": "HTTP", "xrootd": "XRootD"}[protocol]
 
     def logged(call, words):
-        nginx.forget()
+        server.forget()
         run = call([*wan.client, *words])
-        run.wire = nginx.wire()
+        run.wire = server.wire()
         return run
 
     contenders = {
-        "ROOT": lambda: logged(measure.run, tools.macro("draw.C", url, cache, True)),
+        "ROOT": lambda: logged(measure.run, tools.macro("draw.C", url, cache, protocol == "http")),
         "uproot": lambda: logged(measure.run, [tools.peers, PEERS / "draw_uproot.py", url]),
         "Sapwood": lambda: logged(drawn, tools.draw(url)),
     }
@@ -97,8 +98,8 @@ def seed_query(tools, data, row, wan, nginx, cache):
             Bound("time over bytes/bandwidth", 1.1, lambda outcome: (outcome.median("Sapwood") or 0) / floor or None)
         ]
     return Case(
-        name=f"wan-{row}",
-        title=f"Draw over HTTP, {wan.rtt:g} ms, {wan.rate:g} Mbit/s (client {row})",
+        name=f"wan-{row}" + ("" if protocol == "http" else f"-{protocol}"),
+        title=f"Draw over {spoken}, {wan.rtt:g} ms, {wan.rate:g} Mbit/s (client {row})",
         contenders=tools.choose(contenders),
         floor=("the wanted bytes at full rate", floor),
         bounds=bounds,

@@ -1,8 +1,9 @@
-"""The network of the benchmark: the WAN lab of wanlab/, and an nginx that counts what it sends."""
+"""The network of the benchmark: the WAN lab of wanlab/, and servers that count what they send."""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -17,6 +18,7 @@ import servers  # noqa: E402  (the tests' servers serve here, too)
 
 SERVER_ADDRESS = "198.18.1.2"
 PORT = 31081
+XROOTD_PORT = 31094
 # The seed's clients: round-trip time in ms, Mbit/s.
 ROWS = {
     "B": (0.3, 100),
@@ -128,3 +130,71 @@ class Nginx:
         """Requests and bytes since forget()."""
         requests = self.requests()
         return {"requests": len(requests), "bytes": sum(request.bytes for request in requests)}
+
+
+class XRootD:
+    """xrootd over a folder, in the WAN lab's server namespace or on this machine; a context manager."""
+
+    def __init__(self, folder, wan=None):
+        self.folder, self.wan = Path(folder).resolve(), wan
+
+    def __enter__(self):
+        self.run = Path(tempfile.mkdtemp(prefix="sapwood-bench-"))
+        self.run.chmod(0o755)
+        admin = self.run / "admin"
+        admin.mkdir()
+        self.log, self.seen = admin / "log", 0
+        address, port = (SERVER_ADDRESS, XROOTD_PORT) if self.wan else ("127.0.0.1", servers.free_port())
+        self.address = f"{address}:{port}"
+        config = self.run / "xrootd.cfg"
+        config.write_text(f"""
+xrd.port {port}
+xrd.network nodnr
+all.export /
+oss.localroot {self.folder}
+all.adminpath {admin}
+all.pidpath {admin}
+xrootd.trace request response
+""")
+        words = [*(self.wan.server if self.wan else ()), servers.find("xrootd"), "-c", config, "-l", self.log]
+        if os.geteuid() == 0:
+            shutil.chown(admin, "xrootd")
+            words += ["-R", "xrootd"]
+        self.process = subprocess.Popen(
+            list(map(str, words)),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        deadline = time.monotonic() + 20
+        while not (self.log.exists() and f":{port} initialization completed" in self.log.read_text(errors="replace")):
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                said = self.log.read_text()[-500:] if self.log.exists() else ""
+                self.__exit__()
+                raise RuntimeError(f"xrootd did not start: {said}")
+            time.sleep(0.02)
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGTERM)
+            self.process.wait()
+        shutil.rmtree(self.run, ignore_errors=True)
+
+    def url(self, name):
+        return f"root://{self.address}//{name}"
+
+    def forget(self):
+        """Counts from here."""
+        self.seen = self.log.stat().st_size
+
+    def wire(self):
+        """Requests for files and their bytes since forget()."""
+        time.sleep(0.05)
+        with self.log.open(errors="replace") as log:
+            log.seek(self.seen)
+            text = log.read()
+        requests = re.findall(r"req=(?:open|read|readv|pgread) ", text)
+        sent = re.findall(r"(?:sending|sendfile) (?:\w+ \d+ info and )?(\d+) data bytes", text)
+        return {"requests": len(requests), "bytes": sum(map(int, sent))}

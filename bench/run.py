@@ -39,12 +39,14 @@ LOCAL = {
     "start-up": cases.start_up,
 }
 CASES = [*LOCAL, "cold-open"]
+SERVERS = {"http": lab.Nginx, "xrootd": lab.XRootD}
 
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=OUT / "data", help="where the trees are, or will be written")
     parser.add_argument("--rows", default="F,G", help=f"clients of the WAN table, of {','.join(lab.ROWS)}; or none")
+    parser.add_argument("--protocols", default=",".join(SERVERS), help="over which the WAN table is run")
     parser.add_argument("--cases", default=",".join(CASES), help="some of the default's; or none")
     parser.add_argument("--repeat", type=int, default=3, help="runs of each, of which the median counts")
     parser.add_argument("--only", default="ROOT,uproot,Sapwood", help="contenders")
@@ -77,9 +79,14 @@ def main():
         if reason := lab.why_no_lab():
             skipped[f"wan-{row}"] = reason
             continue
-        with lab.Wan(*lab.ROWS[row], OUT) as wan, lab.Nginx(options.data, wan) as nginx:
-            case = cases.seed_query(tools, options.data, row, wan, nginx, options.root_cache)
-            outcomes.append(measured(case, options.repeat))
+        for protocol in chosen(options.protocols, SERVERS):
+            program = {"http": "nginx"}.get(protocol, protocol)
+            if not lab.found(program):
+                skipped[f"wan-{row}-{protocol}"] = f"needs {program}"
+                continue
+            with lab.Wan(*lab.ROWS[row], OUT) as wan, SERVERS[protocol](options.data, wan) as server:
+                case = cases.seed_query(tools, options.data, row, wan, server, options.root_cache, protocol)
+                outcomes.append(measured(case, options.repeat))
     for name, reason in skipped.items():
         print(f"{name} skipped: {reason}")
     report = {"machine": machine(options), "cases": [outcome.as_json() for outcome in outcomes], "skipped": skipped}

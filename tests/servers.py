@@ -192,7 +192,7 @@ all.export /data
 oss.localroot {run}/root
 all.adminpath {run}/admin
 all.pidpath {run}/admin
-xrootd.trace login request
+xrootd.trace login request response
 {extra}
 """)
     command = [program, "-c", str(config), "-l", str(run / "admin" / "log")]

@@ -6,14 +6,17 @@ use crate::output::table::{Align, Table};
 use crate::output::{self, io_report};
 use crate::target::Target;
 use crate::units;
-use sapwood::{ErrorKind, File, Listing, OpenOptions, Result};
+use sapwood::{ErrorKind, File, Listing, OpenOptions, RemoteEntry, Result, list_directory};
 use serde_json::{Value, json};
 use std::io::Write;
 
 /// Runs the verb.
 pub fn run(args: &LsArgs, options: &OpenOptions, as_json: bool) -> Result<(), Failure> {
     let target = Target::parse(&args.target);
-    let file = target.open(options)?;
+    let file = match open(&target, options)? {
+        Found::File(file) => file,
+        Found::Directory(entries) => return directory(&target.url, &entries, as_json),
+    };
     let keys = keys(&file, target.object.as_deref().unwrap_or(""), args.recursive)?;
     if as_json {
         output::json(&to_json(&file, &keys))?;
@@ -21,6 +24,48 @@ pub fn run(args: &LsArgs, options: &OpenOptions, as_json: bool) -> Result<(), Fa
     }
     let mut out = output::stdout();
     let mut table = if args.long { long(&keys) } else { short(&keys) };
+    table.write(&mut out)?;
+    out.flush()?;
+    Ok(())
+}
+
+/// What a target leads to.
+enum Found {
+    File(File),
+    Directory(Vec<RemoteEntry>),
+}
+
+/// Opens the file; on an XRootD server it may be a directory of files as well.
+fn open(target: &Target, options: &OpenOptions) -> Result<Found> {
+    let scheme = target.url.split("://").next().unwrap_or_default().to_ascii_lowercase();
+    let lists = matches!(scheme.as_str(), "root" | "roots" | "xroot" | "xroots") && target.object.is_none();
+    if lists && target.url.ends_with('/') {
+        return list_directory(&target.url, options).map(Found::Directory);
+    }
+    match target.open(options) {
+        Err(e) if lists && e.kind() == ErrorKind::Invalid => match list_directory(&target.url, options) {
+            Ok(entries) => Ok(Found::Directory(entries)),
+            Err(_) => Err(e),
+        },
+        other => other.map(Found::File),
+    }
+}
+
+fn directory(url: &str, entries: &[RemoteEntry], as_json: bool) -> Result<(), Failure> {
+    if as_json {
+        let entries: Vec<Value> = entries
+            .iter()
+            .map(|e| json!({"name": e.name, "bytes": e.size, "directory": e.directory, "modified": e.modified}))
+            .collect();
+        output::json(&json!({"directory": url.split('?').next(), "entries": entries}))?;
+        return Ok(());
+    }
+    let mut table = Table::new([("kind", Align::Left), ("size", Align::Right), ("name", Align::Left)]);
+    for e in entries {
+        let (kind, size) = if e.directory { ("directory", String::new()) } else { ("file", units::bytes(e.size)) };
+        table.row([kind.to_owned(), size, e.name.clone()]);
+    }
+    let mut out = output::stdout();
     table.write(&mut out)?;
     out.flush()?;
     Ok(())

@@ -164,15 +164,20 @@ impl std::fmt::Debug for File {
     }
 }
 
-pub(crate) fn open_source(url: &str, options: &OpenOptions) -> Result<Opening> {
+/// What a source is told of how a file is opened.
+pub(crate) fn source_options(options: &OpenOptions) -> SourceOptions {
     let defaults = SourceOptions::default();
-    let wanted = SourceOptions {
+    SourceOptions {
         tail: TAIL,
         progress_timeout: options.timeout,
         max_connections: options.max_connections.unwrap_or(defaults.max_connections),
         ca_dir: options.ca_dir.clone(),
         ..defaults
-    };
+    }
+}
+
+pub(crate) fn open_source(url: &str, options: &OpenOptions) -> Result<Opening> {
+    let wanted = source_options(options);
     if sapwood_source::is_remote(url) {
         let handle = runtime::handle()?;
         return runtime::wait(sapwood_source::open(url, &wanted, &handle));

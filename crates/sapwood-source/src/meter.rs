@@ -89,6 +89,11 @@ impl Meter {
         self.waits.iter().min().or(self.connect.as_ref()).copied()
     }
 
+    /// How far the host is at most: the shortest of all that was measured. A server that is slow to answer is not far.
+    pub fn distance(&self) -> Option<Duration> {
+        self.waits.iter().chain(self.connect.as_ref()).min().copied()
+    }
+
     /// Bytes per second of all connections together.
     pub fn bandwidth(&self) -> Option<f64> {
         self.rates.iter().copied().reduce(f64::max)

@@ -37,7 +37,7 @@ fn conforms() {
     let stats = opening.source.stats();
     assert_eq!(
         (stats.requests, stats.connections, stats.round_trips),
-        (2, 1, 3),
+        (3, 1, 3),
         "TCP, everything, the tail: {stats:?}"
     );
     assert_eq!(stats.payload, options.head + options.tail);
@@ -81,7 +81,7 @@ fn small_files_are_here_after_one_flight() {
     let options = SourceOptions { head: 1000, tail: 300, ..options() };
     let opening = open_right(&rt, &url(&server, "small.root"), &options, &file[..700]).unwrap();
     let stats = opening.source.stats();
-    assert_eq!((stats.requests, stats.round_trips), (1, 2), "TCP, and everything: {stats:?}");
+    assert_eq!((stats.requests, stats.round_trips), (2, 2), "TCP, and everything: {stats:?}");
     let again = open_right(&rt, &url(&server, "small.root"), &options, &file[..700]).unwrap();
     assert_eq!((again.source.stats().round_trips, again.source.stats().connections), (1, 0));
 }
@@ -117,26 +117,64 @@ fn host_authentication() {
     fetch(&rt, &opening.source, &scattered(100, SIZE as u64), &file).unwrap();
 }
 
-#[test]
-fn certificates_are_checked() {
+/// A server with a certificate; `extra`: further directives.
+fn with_tls(extra: &str) -> Option<Server> {
     let folder = folder();
-    if certificate(&folder).is_none() {
-        return;
-    }
+    certificate(&folder)?;
     let run = folder.0.display().to_string();
     own_key(&folder);
     let tls = format!("xrd.tls {run}/ca/cert.pem {run}/key.pem\nxrd.tlsca certfile {run}/ca/cert.pem");
-    let Some(server) = xrootd_native(folder, &format!("{tls}\nxrootd.tls capable none")) else { return };
+    xrootd_native(folder, &format!("{tls}\n{extra}"))
+}
+
+/// Options that trust that certificate.
+fn trusting(server: &Server) -> SourceOptions {
+    SourceOptions { ca_dir: Some(server.folder.0.join("ca")), ..options() }
+}
+
+#[test]
+fn certificates_are_checked() {
+    let Some(server) = with_tls("xrootd.tls capable none") else { return };
     let (rt, file) = (runtime(), noise(SIZE));
     let url = format!("roots://localhost:{}//large.root", server.port);
-    let trusting = SourceOptions { ca_dir: Some(server.folder.0.join("ca")), ..options() };
-    let opening = open_right(&rt, &url, &trusting, &file).unwrap();
+    let opening = open_right(&rt, &url, &trusting(&server), &file).unwrap();
     assert_eq!(opening.source.stats().round_trips, 5, "TCP, greeting, TLS, everything, the tail");
     fetch(&rt, &opening.source, &scattered(50, SIZE as u64), &file).unwrap();
 
     let refused = open_right(&rt, &url, &options(), &file).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Denied, "{refused}");
     assert!(refused.to_string().contains("X509_CERT_DIR"), "{refused}");
+}
+
+#[test]
+fn servers_that_demand_tls_get_it() {
+    for demand in ["login", "session", "all"] {
+        let Some(server) = with_tls(&format!("xrootd.tls {demand}")) else { return };
+        let (rt, file, options) = (runtime(), noise(SIZE), trusting(&server));
+        let url = format!("root://localhost:{}//large.root", server.port);
+        let opening = open_right(&rt, &url, &options, &file).unwrap_or_else(|e| panic!("{demand}: {e}"));
+        fetch(&rt, &opening.source, &scattered(50, SIZE as u64), &file).unwrap();
+        for i in 0..10 {
+            fetch(&rt, &opening.source, &[Span::new(i, 1 << 20)], &file).unwrap();
+        }
+        // Learnt once.
+        let before = opening.source.stats().connections;
+        let again = open_right(&rt, &url, &options, &file).unwrap();
+        assert_eq!(again.source.stats().connections, 0, "{demand}: {before}");
+    }
+}
+
+#[test]
+fn ipv6() {
+    let Some(server) = xrootd_native(folder(), "") else { return };
+    if std::net::TcpStream::connect(("::1", server.port)).is_err() {
+        println!("skipped: no IPv6 here");
+        return;
+    }
+    let (rt, file) = (runtime(), noise(SIZE));
+    let url = format!("root://[::1]:{}//large.root", server.port);
+    let opening = open_right(&rt, &url, &options(), &file).unwrap();
+    assert_eq!(opening.source.name(), url);
 }
 
 #[test]

@@ -17,7 +17,10 @@
 
 pub use sapwood_codec::{Algorithm, Compression};
 pub use sapwood_column::{Array, ColumnType, DType, Form, Values, with_values};
-pub use sapwood_engine::{Batch, File, IoReport, OpenOptions, Progress, Scan, ScanOptions, StepSize, Tree};
+pub use sapwood_engine::{
+    Batch, File, IoReport, OpenOptions, Progress, RemoteEntry, Scan, ScanOptions, StepSize, Tree, list_directory,
+    locate_file,
+};
 pub use sapwood_engine::{Examination, ExamineOptions, Finding, Severity, examine};
 pub use sapwood_format::object::{Data, Numbers, Object, Objects, Refused, Value};
 pub use sapwood_format::streamer::{ClassInfo, Element};

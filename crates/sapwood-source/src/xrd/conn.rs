@@ -42,6 +42,8 @@ pub(crate) struct Core {
     pub meter: Arc<Mutex<Meter>>,
     /// There is something to watch over.
     pub busy: Notify,
+    /// Bytes received.
+    carried: AtomicU64,
 }
 
 pub(crate) struct State {
@@ -55,7 +57,6 @@ pub(crate) struct State {
     /// Whoever asks first has waited for all of them.
     pub unclaimed: bool,
     used: bool,
-    unwanted: u64,
     /// Events for whoever sets up data links.
     pub notes: Vec<Event>,
     /// The way of authentication that was accepted; set once the login is through.
@@ -96,12 +97,18 @@ impl Core {
             turns: 0,
             unclaimed: false,
             used: false,
-            unwanted: 0,
             notes: Vec::new(),
             accepted: None,
             tasks: Vec::new(),
         };
-        Arc::new(Self { state: Mutex::new(state), begin: Instant::now(), patience, meter, busy: Notify::new() })
+        Arc::new(Self {
+            state: Mutex::new(state),
+            begin: Instant::now(),
+            patience,
+            meter,
+            busy: Notify::new(),
+            carried: AtomicU64::new(0),
+        })
     }
 
     /// Sends what there is to send.
@@ -131,6 +138,7 @@ impl Core {
             }
             self.wake(&state);
         }
+        self.carried.fetch_add(len, Relaxed);
         lock(&self.meter).arrived(len, now);
         for (take, offset, bytes) in calls {
             take(offset, bytes);
@@ -233,8 +241,9 @@ impl Core {
         if state.pending.remove(&id).is_none() {
             return;
         }
-        state.unwanted += state.session.forget(id);
-        if state.pending.is_empty() && state.unwanted > UNWANTED {
+        state.session.forget(id);
+        let left: u64 = (0..state.links.len()).map(|link| state.session.load(link)).sum();
+        if state.pending.is_empty() && left > UNWANTED {
             let error = Error::new(ErrorKind::Interrupted, "reading was stopped");
             self.die(&mut state, Broken::new(error));
         }
@@ -264,6 +273,11 @@ impl Conn {
 
     pub fn is_alive(&self) -> bool {
         lock(&self.core.state).dead.is_none()
+    }
+
+    /// Bytes received over it so far.
+    pub fn carried(&self) -> u64 {
+        self.core.carried.load(Relaxed)
     }
 
     /// Whether anything was asked over it.

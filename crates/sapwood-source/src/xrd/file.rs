@@ -87,6 +87,11 @@ impl XrdFile {
         let missing = job.missing(&[Span::new(0, self.version.size)]);
         let host = self.client.place().host;
         let mut groups = plan::requests(&missing, host.known().vector.unwrap_or(VECTOR));
+        if let [alone] = &groups[..]
+            && !host.is_near()
+        {
+            groups = plan::share(alone, host.idle());
+        }
         match groups.len() {
             0 => Ok(()),
             1 => self.group(job, groups.remove(0)).await,

@@ -84,7 +84,6 @@ pub(crate) struct Host {
 
 #[derive(Default)]
 struct Pool {
-    /// The oldest first: it is kept free of bulk where others can take it.
     conns: Vec<Arc<Conn>>,
     /// Bulk under way, by session.
     bulk: HashMap<u64, usize>,
@@ -173,7 +172,7 @@ impl Host {
 
     /// Bulk worth having under way at once: the farther away, the more slow start is worth sharing.
     pub fn parallel(&self) -> usize {
-        let wish = match lock(&self.meter).round_trip().unwrap_or_default() {
+        let wish = match lock(&self.meter).distance().unwrap_or_default() {
             t if t < Duration::from_millis(5) => 4,
             t if t < Duration::from_millis(50) => 8,
             _ => 16,
@@ -182,19 +181,27 @@ impl Host {
         wish.min(self.most_sessions() - 1).max(1)
     }
 
-    /// Connections that are logins; the others are data links.
+    /// Connections that may be logins. Near servers keep some for data links, which save logins and opens; far ones get
+    /// sessions only, as vector reads need them to share slow start.
     fn most_sessions(&self) -> usize {
-        self.max - self.max / 4
+        if self.is_near() { self.max - self.max / 4 } else { self.max }
     }
 
     /// How many more data links there may be.
     pub fn spare_data_links(&self) -> usize {
         let open: usize = lock(&self.pool).conns.iter().map(|c| c.data_links()).sum();
-        (self.max / 4).saturating_sub(open)
+        (self.max - self.most_sessions()).saturating_sub(open)
+    }
+
+    /// Sessions among which one fetch of middling size may be shared: those that are idle, if nothing else is under way.
+    pub fn idle(&self) -> usize {
+        let pool = lock(&self.pool);
+        let all_idle = pool.bulk.is_empty() && pool.conns.iter().all(|c| c.load() == 0);
+        if all_idle { pool.conns.len() } else { 1 }
     }
 
     pub fn is_near(&self) -> bool {
-        lock(&self.meter).round_trip().is_none_or(|t| t < Duration::from_millis(5))
+        lock(&self.meter).distance().is_none_or(|t| t < Duration::from_millis(5))
     }
 
     /// The session with the least under way; a new one where there is none, or where all are deep in bulk.
@@ -204,7 +211,7 @@ impl Host {
         let fitting = || {
             let mut pool = lock(&self.pool);
             pool.conns.retain(|c| c.is_alive());
-            let crowded = pool.conns.len() >= self.most_sessions() || self.is_near();
+            let crowded = pool.conns.len() >= self.most_sessions();
             pool.conns.iter().min_by_key(|c| c.load()).filter(|c| crowded || c.load() < LITTLE).cloned()
         };
         if let Some(conn) = fitting() {
@@ -238,9 +245,12 @@ impl Host {
                 let depth = if pool.conns.len() > wanted { 1 } else { 2 };
                 let depth = if self.is_near() { depth } else { 1 };
                 let busy = |c: &Arc<Conn>| pool.bulk.get(&c.number).copied().unwrap_or(0);
-                let free = |c: &&Arc<Conn>| busy(c) < depth;
-                let found = pool.conns.iter().skip(1).filter(free).min_by_key(|c| busy(c));
-                if let Some(conn) = found.or_else(|| pool.conns.first().filter(free)).cloned() {
+                // One session stays free for small requests, where there are several.
+                let full = pool.conns.len() > 1 && pool.bulk.len() >= wanted.min(pool.conns.len() + pool.dialing - 1);
+                let free = |c: &&Arc<Conn>| busy(c) < depth && !(full && busy(c) == 0);
+                // What a connection has carried has opened its window.
+                let best = |c: &&Arc<Conn>| (std::cmp::Reverse(busy(c)), c.carried());
+                if let Some(conn) = pool.conns.iter().filter(free).max_by_key(best).cloned() {
                     *pool.bulk.entry(conn.number).or_default() += 1;
                     if waited && !conn.is_used() {
                         caller.counters.waited(wait, 1);

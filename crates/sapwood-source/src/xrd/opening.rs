@@ -57,10 +57,13 @@ async fn ends(client: &Arc<Client>) -> Result<Opening> {
         lock(&found).clear();
         let take: Take = Arc::new(move |offset, bytes| lock(&found).push(Piece { offset, bytes }));
         let read = Request::Read { handle: [0; 4], offset: 0, len: head_len, path_id: 0 };
-        if head_len > 0 { vec![(read, take)] } else { Vec::new() }
+        if head_len == 0 {
+            return Vec::new();
+        }
+        Counters::add(&client.counters().requests, 1);
+        Counters::add(&client.counters().ranges, 1);
+        vec![(read, take)]
     };
-    Counters::add(&client.counters().requests, 1);
-    Counters::add(&client.counters().ranges, 1);
     let opened = to_open(client, Hope::fresh(options), &along).await?;
     let size = opened.stat.size;
     let (head, tail) = (options.head.min(size), options.tail.min(size));
@@ -175,6 +178,7 @@ pub(super) async fn open_on(client: &Client, place: &Place, conn: Arc<Conn>, alo
     let limits = Request::Query { kind: code::QUERY_CONFIG, words };
     let ask_limits = place.host.known().vector.is_none();
     let options = code::open::READ | code::open::RETSTAT | code::open::ASYNC;
+    Counters::add(&counters.requests, 1);
     let reads = along();
     let riding = reads.len();
     let mut answers = conn.open(&client.path(), options, reads, ask_limits.then_some(&limits), counters).into_iter();

@@ -23,6 +23,8 @@ use link::{Link, Phase};
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
 
+/// Requests under way at most: there are hardly more stream ids.
+const MOST_ASKED: usize = 60_000;
 /// Stream 0 is that of the greeting's answer.
 const FIRST_STREAM: u16 = 1;
 
@@ -227,19 +229,17 @@ impl Session {
         self.links.get(link).is_some_and(|l| l.phase == Phase::Tls)
     }
 
-    /// Nobody waits for this answer any more. Gives back how many bytes of it are still under way.
-    pub fn forget(&mut self, id: Id) -> u64 {
+    /// Nobody waits for this answer any more. What is under way still counts in its link's load until it is here.
+    pub fn forget(&mut self, id: Id) {
         let found = self.asked.iter_mut().find(|(_, a)| a.owner == Owner::Caller(id));
-        let Some((&stream, asked)) = found else { return 0 };
+        let Some((&stream, asked)) = found else { return };
         asked.mute = true;
-        let load = asked.load;
         // What was to be sent again is not; what was never sent needs no answer.
         let unsent = self.held.contains(&stream);
         if asked.resend.is_some() || unsent {
             self.held.retain(|s| *s != stream);
             self.remove(stream);
         }
-        load
     }
 
     /// Server flags, from its protocol reply; 0 before.
@@ -305,6 +305,10 @@ impl Session {
     fn ask(&mut self, request: &Request, link: LinkId, guessed: Option<Id>, guess: Option<u32>) -> Id {
         let id = Id(self.next_id);
         self.next_id += 1;
+        if self.asked.len() >= MOST_ASKED {
+            self.events.push_back(Event::Done(id, Outcome::Unread));
+            return id;
+        }
         let stream = self.free_stream();
         let mut encoded = Vec::new();
         request.encode(stream, &mut encoded);
@@ -362,7 +366,7 @@ impl Session {
         }
     }
 
-    /// A stream id that no request under way has. There are far more of them than requests.
+    /// A stream id that no request under way has.
     fn free_stream(&mut self) -> u16 {
         loop {
             let stream = self.next_stream;

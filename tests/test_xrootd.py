@@ -1,0 +1,84 @@
+"""XRootD end to end: the same answers as from disk, and figures that agree with the server's log."""
+
+import json
+import re
+
+import awkward as ak
+import pytest
+from servers import SERVERS, Skip
+
+import sapwood
+
+
+@pytest.fixture
+def xrootd(public, flat):
+    """A server of its own, so that its log holds one test's requests only."""
+    try:
+        started = SERVERS["xrootd"](public, None)
+    except Skip as reason:
+        pytest.skip(str(reason))
+    yield started
+    started.stop()
+
+
+def asked(server, *kinds):
+    """The requests of these kinds in the server's log."""
+    return re.findall(rf"req=({'|'.join(kinds)}) ", server.log.read_text())
+
+
+@pytest.mark.parametrize("verb", [["show"], ["ls"], ["scan", "x", "--limit", "20"], ["draw", "x", "x > 10"]])
+def test_every_verb_says_the_same_as_locally(run, xrootd, flat, verb):
+    name, *rest = verb
+    tree = "" if name == "ls" else ":t"
+    remote = run(name, xrootd.url(flat) + tree, *rest)
+    local = run(name, flat + tree, *rest)
+    assert remote.returncode == 0, remote.stderr
+    # the last line of a drawing tells requests and time
+    end = -1 if name == "draw" else None
+    assert remote.stdout.splitlines()[:end] == local.stdout.splitlines()[:end]
+
+
+def test_figures_are_those_of_the_servers_log(run, xrootd, flat):
+    done = run("draw", xrootd.url(flat) + ":t", "x", "--json")
+    io = json.loads(done.stdout)["io"]
+    assert io["requests"] == len(asked(xrootd, "open", "read", "readv", "pgread"))
+    sent = [
+        int(n)
+        for n in re.findall(r"(?: sending|sendfile) (?:final 8 info and )?(\d+) data bytes", xrootd.log.read_text())
+    ]
+    assert io["bytes_fetched"] <= sum(sent)
+    assert io["bytes_fetched"] >= io["bytes_wanted"] > 0
+    # TCP, everything at once, the file's end, perhaps the tree, the baskets
+    assert 3 <= io["round_trips"] <= 6
+    assert len(asked(xrootd, "login")) == io["connections"]
+
+
+def test_two_files_share_a_session(xrootd, flat):
+    options = {"cache_size": 0}
+    first, second = sapwood.open(xrootd.url(flat), **options), sapwood.open(xrootd.url(flat), **options)
+    local = sapwood.open(flat)["t"]
+    for tree, name in ((first["t"], "x"), (second["t"], "jagged"), (first["t"], "matrix")):
+        assert ak.array_equal(tree[name].array(library="ak"), local[name].array(library="ak"))
+    assert len(asked(xrootd, "login")) == 1
+
+
+def test_directories_are_listed(run, xrootd, flat):
+    folder = xrootd.url(flat).rsplit("/", 1)[0]
+    for url in (folder, folder + "/"):
+        done = run("ls", url, "--json")
+        assert done.returncode == 0, done.stderr
+        entries = {entry["name"]: entry for entry in json.loads(done.stdout)["entries"]}
+        assert not entries["flat-zlib.root"]["directory"]
+        assert entries["flat-zlib.root"]["bytes"] > 1000
+    assert "flat-zlib.root" in run("ls", folder + "/").stdout
+
+
+def test_errors_name_the_file_and_no_token(run, xrootd, flat):
+    url = xrootd.url(flat).replace("flat", "none") + "?authz=S3CR3T"
+    done = run("ls", url)
+    assert done.returncode == 1
+    assert "none-zlib.root" in done.stderr
+    assert "S3CR3T" not in done.stderr + done.stdout
+    with pytest.raises(FileNotFoundError, match="none-zlib") as caught:
+        sapwood.open(url)
+    assert "S3CR3T" not in str(caught.value)
