@@ -17,6 +17,7 @@ from ._errors import (
     DeniedError,
     Error,
     FileMissingError,
+    FileThereError,
     InvalidError,
     KeyInFileError,
     MissingLibraryError,
@@ -26,6 +27,7 @@ from ._errors import (
     SkippedBranchWarning,
     StalledError,
     UnsupportedError,
+    WriteError,
 )
 from ._file import Directory, ReadOnlyFile, open
 
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
     from ._many import concatenate, iterate
     from ._reading import Report
     from ._tree import Branch, Tree
+    from ._writing import WritableDirectory, WritableFile, create, recreate, update
+    from ._writing_tree import WritableTree
 
 __all__ = [
     "Branch",
@@ -42,6 +46,7 @@ __all__ = [
     "Directory",
     "Error",
     "FileMissingError",
+    "FileThereError",
     "Histogram",
     "InvalidError",
     "KeyInFileError",
@@ -55,10 +60,17 @@ __all__ = [
     "StalledError",
     "Tree",
     "UnsupportedError",
+    "WritableDirectory",
+    "WritableFile",
+    "WritableTree",
+    "WriteError",
     "__version__",
     "concatenate",
+    "create",
     "iterate",
     "open",
+    "recreate",
+    "update",
 ]
 
 # numpy, and what needs it, is imported when first used: `import sapwood` alone stays quick
@@ -67,8 +79,14 @@ _LATER = {
     "Histogram": "_histogram",
     "Report": "_reading",
     "Tree": "_tree",
+    "WritableDirectory": "_writing",
+    "WritableFile": "_writing",
+    "WritableTree": "_writing_tree",
     "concatenate": "_many",
+    "create": "_writing",
     "iterate": "_many",
+    "recreate": "_writing",
+    "update": "_writing",
 }
 
 

@@ -1,3 +1,4 @@
+use crate::append::Old;
 use crate::basket::{Branch, Home};
 use crate::basket_sizes::{Facts, choose};
 use crate::column::{Data, Input};
@@ -5,7 +6,7 @@ use crate::commit;
 use crate::core::{Core, Shared};
 use crate::cursor::Cursor;
 use crate::directory::DirectoryId;
-use crate::feed::Piece;
+use crate::feed::{Feed, Piece};
 use crate::key::Key;
 use crate::layout::Cluster;
 use crate::schema::{BranchSpec, BranchType, check_basket_bytes, resolve};
@@ -146,9 +147,63 @@ impl TreeWriter {
         })
     }
 
+    /// Goes on with a tree that is in the file.
+    pub(crate) fn resume(
+        shared: &Shared,
+        core: &mut Core,
+        old: Old,
+        specs: &[BranchSpec],
+        options: TreeOptions,
+    ) -> Result<Self> {
+        let (tree, directory) = (&old.tree, old.directory);
+        // laid out before anything is noted in the core
+        let (columns, _) = resolve(specs)?;
+        let branches = old.branches(&columns)?;
+        let tables = branches.iter().map(|b| old.table(b)).collect::<Result<Vec<_>>>()?;
+        let mut new = Self::begin(shared, core, directory, &tree.name, &tree.title, specs, options)?;
+        let (cluster, origin, ranges) = old.clusters(options.cluster);
+        for (branch, was) in new.branches.iter_mut().zip(&branches) {
+            branch.basket_bytes = was.basket_size.max(100);
+            branch.submitted = was.entry_number;
+            branch.largest = was.element.as_ref().map_or(0, |e| i64::from(e.maximum));
+            if let Some(leaf) = was.leaves.first().and_then(|&l| tree.leaves.get(l)) {
+                branch.largest = branch.largest.max(leaf.maximum);
+            }
+            if branch.offsets_len > 0 {
+                branch.offsets_len = u32::try_from(was.entry_offset_len).unwrap_or(0).max(10);
+            }
+        }
+        let zip_bytes = tables.iter().map(|t| t.zip_bytes).sum();
+        if let Some(place) = core.tables.get_mut(new.home.tree) {
+            *place = tables;
+        }
+        new.progress = Progress {
+            entries: tree.entries,
+            flushed_bytes: if matches!(cluster, Cluster::Entries(_)) { zip_bytes } else { 0 },
+            saved_bytes: zip_bytes,
+            origin,
+            cluster,
+            auto_save: new.progress.auto_save,
+            ranges,
+            aliases: tree.aliases.clone(),
+        };
+        new.saved = Some(old.key);
+        // counters are filled from what they count, unless they are given
+        for input in &mut new.inputs {
+            let counts = new.branches.get(input.feed.column()).is_some_and(|b| b.column.counts());
+            input.automatic |= counts && matches!(input.feed, Feed::Numbers { .. });
+        }
+        Ok(new)
+    }
+
     /// Entries so far.
     pub fn entries(&self) -> u64 {
         self.progress.entries
+    }
+
+    /// Names of the columns to be given, and what each holds: numpy's name of its numbers, or a C++ type.
+    pub fn inputs(&self) -> Vec<(String, String)> {
+        self.inputs.iter().filter(|i| !i.automatic).map(|i| (i.name.clone(), i.feed.type_name())).collect()
     }
 
     /// Appends entries: for each branch, by name and in any order, a column of the same length.
