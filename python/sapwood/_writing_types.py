@@ -240,7 +240,7 @@ def fit(column: Column, t: Type, what: str) -> Column:
         return _fit_numbers(column, t[1], what)
     if t[0] == "fixed":
         n = length(column)
-        extents, content = _extents(column)
+        extents, content = _extents(_regular(column))
         if not n and column[0] == "flat":
             extents = list(t[3])
         if math.prod(extents) != t[2] or content[0] != "flat" or (len(t[3]) > 1 and extents != list(t[3])):
@@ -249,6 +249,17 @@ def fit(column: Column, t: Type, what: str) -> Column:
     if t[0] == "jagged":
         return _fit_list(column, ("number", t[1]), what)
     return _fit_cpp(column, t[1], what)
+
+
+def _regular(column: Column) -> Column:
+    """Lists that all have one length, as fixed arrays."""
+    if column[0] == "regular":
+        return "regular", column[1], column[2], _regular(column[3])
+    if column[0] == "list" and length(column):
+        sizes = np.diff(column[1])
+        if (sizes == sizes[0]).all():
+            return "regular", int(sizes[0]), length(column), _regular(column[2])
+    return column
 
 
 def _fit_numbers(column: Column, dtype: str, what: str) -> Column:

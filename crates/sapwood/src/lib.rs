@@ -29,7 +29,7 @@ pub use sapwood_span::{Error, ErrorKind, Result, Span};
 /// Writing files: new ones, and more into those that are there.
 pub mod write {
     pub use sapwood_write::{
-        BranchSpec, BranchType, Class, Cluster, CppType, DirectoryId, FileOptions, FileWriter, ObjectBuffer,
+        BranchSpec, BranchType, Class, Cluster, CppType, DirectoryId, FileOptions, FileWriter, ObjectBuffer, Storage,
         TreeOptions, TreeWriter,
     };
 }
