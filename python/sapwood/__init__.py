@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ._reading import Report
     from ._tree import Branch, Tree
     from ._writing import WritableDirectory, WritableFile, create, recreate, update
+    from ._writing_objects import Graph
     from ._writing_tree import WritableTree
 
 __all__ = [
@@ -47,6 +48,7 @@ __all__ = [
     "Error",
     "FileMissingError",
     "FileThereError",
+    "Graph",
     "Histogram",
     "InvalidError",
     "KeyInFileError",
@@ -76,6 +78,7 @@ __all__ = [
 # numpy, and what needs it, is imported when first used: `import sapwood` alone stays quick
 _LATER = {
     "Branch": "_tree",
+    "Graph": "_writing_objects",
     "Histogram": "_histogram",
     "Report": "_reading",
     "Tree": "_tree",
