@@ -46,7 +46,9 @@ def recreate(
         title: of the file.
         threads: how many compress; None for all cores.
     """
-    return WritableFile(_core.Writer.create(_path(path), compression_text(compression), title, True, threads or 0), path)
+    return WritableFile(
+        _core.Writer.create(_path(path), compression_text(compression), title, True, threads or 0), path
+    )
 
 
 def create(
@@ -169,7 +171,9 @@ class WritableDirectory:
         """
         options: dict[str, Any] = {"optimize_baskets": bool(optimize_baskets)}
         if auto_flush is not None:
-            options["auto_flush"] = -size_in_bytes(auto_flush, "auto_flush") if isinstance(auto_flush, str) else auto_flush
+            options["auto_flush"] = (
+                -size_in_bytes(auto_flush, "auto_flush") if isinstance(auto_flush, str) else auto_flush
+            )
         if auto_save is not None:
             options["auto_save_bytes"] = size_in_bytes(auto_save, "auto_save")
         by_branch: dict[str, dict[str, Any]] = {}
@@ -272,8 +276,8 @@ class WritableDirectory:
 class WritableFile(WritableDirectory):
     """A file that is written, and the directory at its top. A context manager.
 
-    It is complete when it is closed: by :meth:`close`, at the end of a ``with`` block, or when Python ends. A block that
-    ends with an exception gives it up: a new file does not appear, an old one is what it was.
+    It is complete when it is closed: by :meth:`close`, at the end of a ``with`` block, or when Python ends. A block
+    that ends with an exception gives it up: a new file does not appear, an old one is what it was.
     """
 
     def __init__(self, core: _core.Writer, path: str | os.PathLike[str]) -> None:

@@ -196,7 +196,11 @@ def _from_arrow(array: Any, what: str) -> Column:
     if pa.types.is_fixed_size_list(kind):
         return "regular", kind.list_size, len(array), _from_arrow(array.flatten(), what)
     if pa.types.is_map(kind):
-        entries = ("record", len(array.keys), [("key", _from_arrow(array.keys, what)), ("value", _from_arrow(array.items, what))])
+        entries = (
+            "record",
+            len(array.keys),
+            [("key", _from_arrow(array.keys, what)), ("value", _from_arrow(array.items, what))],
+        )
         offsets = np.asarray(array.offsets, np.int64)
         return cut(("list", offsets, entries), 0, len(array))
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
@@ -246,7 +250,9 @@ def tables(data: Any) -> dict[str, Any]:
     elif module == "polars" and hasattr(data, "get_columns"):
         return {column.name: column for column in data.get_columns()}
     elif module == "pandas" and hasattr(data, "columns"):
-        names = [c if isinstance(c, str) else "_".join(map(str, c)) if isinstance(c, tuple) else str(c) for c in data.columns]
+        names = [
+            c if isinstance(c, str) else "_".join(map(str, c)) if isinstance(c, tuple) else str(c) for c in data.columns
+        ]
         out = {} if _plain_index(data.index) else {data.index.name or "index": data.index.to_series()}
         return out | {name: data.iloc[:, i] for i, name in enumerate(names)}
     elif isinstance(data, np.ndarray) and data.dtype.names is not None:

@@ -1,4 +1,4 @@
-"""Histograms of hist, boost-histogram, numpy and whatever follows the plottable-histogram protocol, as TH1 and its kin."""
+"""Histograms of hist, boost-histogram, numpy and whatever follows the plottable protocol, as TH1 and its kin."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Histogram:
         return f"TH{n}{letter}", self.title, [self._histogram(name, n, kind, self.variances)]
 
     def _sums(self, of: np.ndarray, squared: np.ndarray) -> list[float]:
-        """Sums within the axes: weights, their squares, then those with x and x squared, y …, products in ROOT's order."""
+        """Sums within the axes: weights, their squares, those with x and x squared, then with y … in ROOT's order."""
         inside = tuple(slice(1, -1) for _ in self.axes)
         w, w2 = of[inside].astype(float), squared[inside].astype(float)
         centers = np.meshgrid(*(a.centers for a in self.axes), indexing="ij")
@@ -158,6 +158,8 @@ def _of_protocol(h: Any) -> Histogram:
         discrete = getattr(traits, "discrete", False) and len(axis) and isinstance(axis[0], str)
         edges = np.arange(len(axis) + 1.0) if discrete else np.asarray(axis.edges, float)
         title = getattr(axis, "label", "") or getattr(axis, "name", "") or ""
+        if title == f"Axis {len(axes)}":
+            title = ""  # what hist says of axes without a name
         axes.append(Axis(edges, title, [str(v) for v in axis] if discrete else []))
         flow = hasattr(traits, "underflow")
         pads.append((1 - int(flow and traits.underflow), 1 - int(flow and traits.overflow)))
@@ -203,6 +205,4 @@ def _mean(h: Any, axes: list[Axis], title: str, whole: Any) -> Histogram:
         raise UnsupportedError("a histogram of means without the sums that a TProfile keeps")
     mean = view["value"]
     sums = whole(weights * mean)
-    return Histogram(
-        axes, sums, None, title, whole(weights), whole(squared), whole(deltas + weights * mean * mean)
-    )
+    return Histogram(axes, sums, None, title, whole(weights), whole(squared), whole(deltas + weights * mean * mean))

@@ -87,7 +87,9 @@ class Layout:
                     b[2] for b in self.types.values() if b[0] == "lists"
                 }
                 if name in counted:
-                    out.append((str(name), fit(from_any(value, f"branch {name}"), ("scalar", "int32"), f"branch {name}")))
+                    out.append(
+                        (str(name), fit(from_any(value, f"branch {name}"), ("scalar", "int32"), f"branch {name}"))
+                    )
                     continue
                 raise KeyInFileError(f"the tree has no branch {name}; it has {', '.join(self.types)}")
             self._spread(str(name), t, from_any(value, f"branch {name}"), out)

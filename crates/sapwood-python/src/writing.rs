@@ -6,7 +6,7 @@ use sapwood::write::{
     BranchSpec, BranchType, Cluster, CppType, DirectoryId, FileOptions, FileWriter, ObjectBuffer, TreeOptions,
     TreeWriter,
 };
-use sapwood::{Array, Compression, Error};
+use sapwood::{Array, Compression, Error, ErrorKind};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -17,6 +17,9 @@ pub struct Writer(Mutex<Option<FileWriter>>);
 /// A tree in it; `None` once it is finished.
 #[pyclass(frozen, module = "sapwood._core")]
 pub struct WriterTree(Mutex<Option<TreeWriter>>);
+
+/// Name, title, type and options of a branch.
+type GivenBranch<'py> = (String, Option<String>, Bound<'py, PyTuple>, Bound<'py, PyDict>);
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -84,7 +87,7 @@ impl Writer {
         directory: usize,
         name: &str,
         title: &str,
-        branches: Vec<(String, Option<String>, Bound<'_, PyTuple>, Bound<'_, PyDict>)>,
+        branches: Vec<GivenBranch<'_>>,
         options: &Bound<'_, PyDict>,
     ) -> PyResult<WriterTree> {
         let specs = branches.iter().map(|b| spec(py, b)).collect::<PyResult<Vec<_>>>()?;
@@ -151,7 +154,11 @@ impl Writer {
         work: impl FnOnce(&mut FileWriter) -> Result<T, Error> + Send,
     ) -> PyResult<T> {
         let done = py.detach(|| work(lock(&self.0).as_mut().ok_or_else(closed)?));
-        raise(py, done)
+        done.map_err(|e| {
+            // what is not found in an open file is an object, not the file
+            let missing = if e.kind() == ErrorKind::NotFound { Missing::Key } else { Missing::Written };
+            exception(py, &e, missing)
+        })
     }
 }
 
@@ -192,10 +199,7 @@ impl WriterTree {
     }
 }
 
-fn spec(
-    py: Python<'_>,
-    given: &(String, Option<String>, Bound<'_, PyTuple>, Bound<'_, PyDict>),
-) -> PyResult<BranchSpec> {
+fn spec(py: Python<'_>, given: &GivenBranch<'_>) -> PyResult<BranchSpec> {
     let (name, title, ty, options) = given;
     let kind: String = ty.get_item(0)?.extract()?;
     let number = || taking::dtype(&ty.get_item(1)?.extract::<String>()?);

@@ -248,7 +248,7 @@ impl Old {
     pub(crate) fn clusters(&self, asked: Cluster) -> (Cluster, u64, Vec<(u64, u64)>) {
         let entries = self.tree.entries;
         let mut ranges = self.tree.cluster_ranges.clone();
-        let begun = ranges.last().map_or(0, |(last, _)| last + 1);
+        let begun = ranges.last().map_or(0, |(last, _)| last + 1).min(entries);
         let rule = match self.tree.auto_flush {
             n if n > 0 => Cluster::Entries(n as u64),
             n if n < 0 => Cluster::Bytes(n.unsigned_abs()),
@@ -259,9 +259,8 @@ impl Old {
             Cluster::Entries(n) => n,
             _ => entries.saturating_sub(begun),
         };
-        if entries > begun && !(entries - begun).is_multiple_of(size.max(1))
-            || (entries > begun && size == entries - begun)
-        {
+        let whole = matches!(rule, Cluster::Entries(_)) && (entries - begun).is_multiple_of(size.max(1));
+        if entries > begun && !whole {
             ranges.push((entries - 1, size));
         }
         let origin = ranges.last().map_or(0, |(last, _)| last + 1);
