@@ -65,6 +65,9 @@ class Histogram:
     weights: np.ndarray | None = None
     weights_squared: np.ndarray | None = None
     squares: np.ndarray | None = None
+    #: Entries and sums as they are kept; made up from the bins where they are not.
+    entries: float | None = None
+    sums: list[float] | None = None
 
     def parts(self, name: str) -> tuple[str, str, list[Part]]:
         """Class, title and parts of the object."""
@@ -92,11 +95,12 @@ class Histogram:
         """TH1 and its kin down to the values."""
         weights = self.values if self.weights is None else self.weights
         squared = variances if self.weights is None else self.weights_squared
-        sums = self._sums(weights, weights if squared is None else squared)
+        sums = self.sums or self._sums(weights, weights if squared is None else squared)
+        entries = float(np.asarray(weights, float).sum()) if self.entries is None else self.entries
         axes = [*self.axes, *(Axis(np.array([0.0, 1.0])) for _ in range(3 - n))]
         base = [tnamed(name, self.title, 8), *attributes(), ("i4", self.values.size)]
         base += [a.part(f"{letter}axis") for a, letter in zip(axes, "xyz", strict=True)]
-        base += [("u2", 0), ("u2", 1000), ("f8", float(np.asarray(weights, float).sum()))]
+        base += [("u2", 0), ("u2", 1000), ("f8", entries)]
         base += [("f8", s) for s in sums[:4]]
         base += [("f8", NOT_SET), ("f8", NOT_SET), ("f8", 0.0), *array([])]
         base += array([] if variances is None else _flat(variances))
@@ -130,7 +134,7 @@ def histogram_of(value: Any) -> Histogram | None:
     if isinstance(value, tuple):
         return _of_numpy(value)
     if hasattr(value, "axes") and hasattr(value, "values") and hasattr(value, "kind"):
-        return _of_protocol(value)
+        return _of_root(value) if hasattr(value, "member") else _of_protocol(value)
     return None
 
 
@@ -145,6 +149,30 @@ def _of_numpy(value: tuple[Any, ...]) -> Histogram | None:
         return None
     axes = [Axis(np.asarray(e, float)) for e in edges]
     return Histogram(axes, np.pad(values, 1))
+
+
+def _of_root(h: Any) -> Histogram:
+    """A histogram that was read from a file, by Sapwood or by uproot: its members as they are."""
+    n = len(h.axes)
+    axes = []
+    for axis in h.axes:
+        labels = axis.labels() or []
+        axes.append(Axis(np.asarray(axis.edges(), float), axis.member("fTitle") or "", [str(t) for t in labels]))
+    shape = tuple(len(a.edges) + 1 for a in axes)
+
+    def cells(name: str) -> np.ndarray | None:
+        table = np.asarray(h.member(name), float)
+        return table.reshape(shape[::-1]).T if len(table) else None
+
+    names = ["fTsumw", "fTsumw2", "fTsumwx", "fTsumwx2", "fTsumwy", "fTsumwy2", "fTsumwxy"]
+    names += ["fTsumwz", "fTsumwz2", "fTsumwxz", "fTsumwyz"]
+    sums = [float(h.member(name)) for name in names[: {1: 4, 2: 7, 3: 11}[n]]]
+    made = Histogram(axes, np.asarray(h.values(flow=True)), cells("fSumw2"), h.title or "")
+    made.entries, made.sums = float(h.member("fEntries")), sums
+    if str(h.kind) == "MEAN":
+        made.weights, made.weights_squared, made.squares = cells("fBinEntries"), cells("fBinSumw2"), made.variances
+        made.values, made.variances = np.nan_to_num(made.values) * made.weights, None
+    return made
 
 
 def _of_protocol(h: Any) -> Histogram:

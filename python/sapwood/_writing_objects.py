@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._errors import InvalidError
+from ._errors import InvalidError, UnsupportedError
 
 if TYPE_CHECKING:
     from ._writing import WritableDirectory
@@ -29,7 +29,9 @@ def write_object(directory: WritableDirectory, name: str, value: Any) -> bool:
 
     if isinstance(value, str):
         made = "TObjString", "Collectable string class", [("versioned", 1, [*tobject(), ("text", value)])]
-    elif isinstance(value, Graph):
+    elif isinstance(value, Graph) or str(getattr(value, "classname", "")).startswith("TGraph"):
+        if not isinstance(value, Graph):
+            value = _graph_of_root(value)
         last = name.rpartition("/")[2].partition(";")[0]
         made = value._parts(last)
     else:
@@ -42,6 +44,22 @@ def write_object(directory: WritableDirectory, name: str, value: Any) -> bool:
     place, last = directory._place(name)
     directory._file._core.object(place, kind, last, title, parts)
     return True
+
+
+def _graph_of_root(graph: Any) -> Graph:
+    """A graph that was read from a file, by Sapwood or by uproot."""
+
+    def errors(axis: str) -> Any:
+        if graph.classname == "TGraphErrors":
+            return graph.member(f"fE{axis}")
+        if graph.classname == "TGraphAsymmErrors":
+            return graph.member(f"fE{axis}low"), graph.member(f"fE{axis}high")
+        return None
+
+    if graph.classname not in ("TGraph", "TGraphErrors", "TGraphAsymmErrors"):
+        raise UnsupportedError(f"graphs of class {graph.classname} are not written")
+    title = graph.member("fTitle")
+    return Graph(graph.member("fX"), graph.member("fY"), x_errors=errors("X"), y_errors=errors("Y"), title=title)
 
 
 def tobject(unique_id: int = 0, bits: int = 0) -> list[Part]:

@@ -90,6 +90,30 @@ def test_graphs(back):
         sapwood.Graph([1, 2], [1])
 
 
+@pytest.mark.parametrize("reader", [sapwood.open, uproot.open])
+def test_what_was_read_is_written_again(tmp_path, reader):
+    objects = {
+        "h": hist.Hist.new.Var([0, 1, 3], name="x").Weight().fill([0.5, 2, 7], weight=[1, 2, 3]),
+        "c": hist.Hist.new.StrCat(["one", "two"]).Double().fill(["two"]),
+        "p": hist.Hist.new.Reg(4, -2, 2).WeightedMean().fill(X, sample=Y, weight=W),
+        "t": hist.Hist.new.Reg(4, -2, 2).Reg(5, -3, 3).Reg(3, 0, 1).Int64().fill(X, Y, W),
+        "g": sapwood.Graph([1, 2], [4, 5], y_errors=([0.1, 0.2], [0.3, 0.4]), title="t"),
+    }
+    with sapwood.recreate(tmp_path / "a.root") as file:
+        for name, value in objects.items():
+            file[name] = value
+    with sapwood.recreate(tmp_path / "b.root") as file:
+        for name in objects:
+            file[name] = reader(tmp_path / "a.root")[name]
+    first, again = (uproot.open(tmp_path / f"{name}.root") for name in "ab")
+    for name in objects:
+        a, b = first[name].all_members, again[name].all_members
+        assert a.keys() == b.keys()
+        for key in a:
+            if isinstance(a[key], (int, float, str, np.ndarray)) and not key.startswith("@"):
+                assert np.allclose(a[key], b[key], rtol=1e-12) if not isinstance(a[key], str) else a[key] == b[key], key
+
+
 def test_refused(tmp_path):
     with sapwood.recreate(tmp_path / "a.root") as file:
         with pytest.raises(sapwood.UnsupportedError, match="one to three axes"):
