@@ -135,6 +135,32 @@ def every_branch(tools, data):
     )
 
 
+def write_tree(tools, data):
+    path, out = data / "chep_new.root", data / "written.root"
+    words = [PEERS / "write.py"]
+    contenders = {
+        "ROOT": lambda: measure.run(tools.macro("writeall.C", path, "h42", out)),
+        "uproot": lambda: measure.run([tools.python, *words, "uproot", path, "h42", out]),
+        "Sapwood": lambda: measure.run([tools.python, *words, "sapwood", path, "h42", out]),
+    }
+
+    def size(run):
+        return run.result["file_mb"]
+
+    return Case(
+        name="write-tree",
+        title="A tree of 152 branches (302 MB of numbers and arrays) from memory to a file, zlib 1",
+        contenders=tools.choose(contenders),
+        bounds=[
+            faster("Sapwood", "ROOT", 1 / 4),
+            faster("Sapwood", "uproot", 1 / 5),
+            Bound("size over ROOT's", 1.02, lambda outcome: outcome.ratio("Sapwood", "ROOT", size)),
+        ],
+        same={"entries": 0},
+        columns={"file MB": size, "MB added by writing": lambda run: run.result.get("added_mb")},
+    )
+
+
 def wide_tree(tools, data):
     path = data / "pre.root"
     contenders = {

@@ -34,6 +34,7 @@ MAKERS = {
 LOCAL = {
     "every-branch": cases.every_branch,
     "wide-tree": cases.wide_tree,
+    "write-tree": cases.write_tree,
     "draw-local": cases.draw_local,
     "five-of-1100": cases.nano,
     "start-up": cases.start_up,

@@ -17,6 +17,7 @@ from ._errors import (
     DeniedError,
     Error,
     FileMissingError,
+    FileThereError,
     InvalidError,
     KeyInFileError,
     MissingLibraryError,
@@ -26,6 +27,7 @@ from ._errors import (
     SkippedBranchWarning,
     StalledError,
     UnsupportedError,
+    WriteError,
 )
 from ._file import Directory, ReadOnlyFile, open
 
@@ -35,6 +37,9 @@ if TYPE_CHECKING:
     from ._objects import Object
     from ._reading import Report
     from ._tree import Branch, Tree
+    from ._writing import WritableDirectory, WritableFile, create, recreate, update
+    from ._writing_objects import Graph
+    from ._writing_tree import WritableTree
 
 __all__ = [
     "Branch",
@@ -43,6 +48,8 @@ __all__ = [
     "Directory",
     "Error",
     "FileMissingError",
+    "FileThereError",
+    "Graph",
     "Histogram",
     "InvalidError",
     "KeyInFileError",
@@ -57,21 +64,35 @@ __all__ = [
     "StalledError",
     "Tree",
     "UnsupportedError",
+    "WritableDirectory",
+    "WritableFile",
+    "WritableTree",
+    "WriteError",
     "__version__",
     "concatenate",
+    "create",
     "iterate",
     "open",
+    "recreate",
+    "update",
 ]
 
 # numpy, and what needs it, is imported when first used: `import sapwood` alone stays quick
 _LATER = {
     "Branch": "_tree",
+    "Graph": "_writing_objects",
     "Histogram": "_histogram",
     "Object": "_objects",
     "Report": "_reading",
     "Tree": "_tree",
+    "WritableDirectory": "_writing",
+    "WritableFile": "_writing",
+    "WritableTree": "_writing_tree",
     "concatenate": "_many",
+    "create": "_writing",
     "iterate": "_many",
+    "recreate": "_writing",
+    "update": "_writing",
 }
 
 

@@ -35,6 +35,10 @@ class FileMissingError(Error, FileNotFoundError):
     """There is no such file."""
 
 
+class FileThereError(Error, FileExistsError):
+    """The file is there already, and was not to be replaced."""
+
+
 class NotAFileError(Error, IsADirectoryError):
     """The path is a directory."""
 
@@ -65,6 +69,10 @@ class DeniedError(Error, PermissionError):
 
 class ReadError(Error, OSError):
     """The system, the network or the server failed."""
+
+
+class WriteError(Error, OSError):
+    """The system failed to write; what was there before is untouched."""
 
 
 class MissingLibraryError(Error, ImportError):

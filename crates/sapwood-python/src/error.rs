@@ -9,18 +9,22 @@ pub enum Missing {
     File,
     /// An object in the file, or a branch in the tree.
     Key,
+    /// The file that was to be written into, or its folder.
+    Written,
 }
 
 /// The Python exception for an error: a class of `sapwood._errors`, with the parts of the error as attributes.
 pub fn exception(py: Python<'_>, error: &Error, missing: Missing) -> PyErr {
     let class = match (error.kind(), missing) {
-        (ErrorKind::NotFound, Missing::File) => "FileMissingError",
+        (ErrorKind::Invalid, Missing::Written) if error.what().contains("there already") => "FileThereError",
+        (ErrorKind::NotFound, Missing::File | Missing::Written) => "FileMissingError",
         (ErrorKind::NotFound, Missing::Key) => "KeyInFileError",
         (ErrorKind::Invalid, _) => "InvalidError",
         (ErrorKind::Unsupported, _) => "UnsupportedError",
         (ErrorKind::Corrupt, _) => "CorruptError",
         (ErrorKind::Timeout, _) => "StalledError",
         (ErrorKind::Denied, _) => "DeniedError",
+        (_, Missing::Written) => "WriteError",
         _ => "ReadError",
     };
     build(py, class, error).unwrap_or_else(|e| e)

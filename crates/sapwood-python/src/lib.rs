@@ -10,8 +10,10 @@ mod file;
 mod meter;
 mod object;
 mod scan;
+mod taking;
 mod tree;
 mod wait;
+mod writing;
 
 use pyo3::prelude::*;
 
@@ -27,5 +29,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<file::File>()?;
     module.add_class::<tree::Tree>()?;
     module.add_class::<scan::Scan>()?;
+    module.add_class::<writing::Writer>()?;
+    module.add_class::<writing::WriterTree>()?;
     module.add_function(wrap_pyfunction!(file::open, module)?)
 }

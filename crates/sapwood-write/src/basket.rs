@@ -20,8 +20,8 @@ pub(crate) struct Branch {
     pub(crate) offsets_len: u32,
     /// The largest count so far, for branches that count.
     pub(crate) largest: i64,
-    /// Entries in baskets that are written or on their way.
-    pub(crate) submitted: u64,
+    /// Baskets that are written or on their way.
+    pub(crate) baskets: usize,
     key_len: usize,
     name: Arc<str>,
     data: Vec<u8>,
@@ -47,7 +47,7 @@ impl Branch {
             compression: column.compression.unwrap_or(compression),
             offsets_len: if matches!(column.data, Data::Fixed(_)) { 0 } else { OFFSETS_AT_FIRST },
             largest: 0,
-            submitted: 0,
+            baskets: 0,
             key_len: Basket::key_len(&column.name, tree),
             name: column.name.as_str().into(),
             column,
@@ -112,7 +112,7 @@ impl Branch {
         }
         let entry_size = match self.column.data {
             Data::Fixed(size) => size,
-            Data::None | Data::Offsets => self.offsets_len.max(self.entries as u32 + 1),
+            Data::None | Data::Offsets => self.offset_places(),
         };
         let basket = Basket {
             tree: home.tree,
@@ -127,19 +127,35 @@ impl Branch {
             size: bytes.len(),
         };
         self.adapt_offsets();
-        self.submitted += self.entries;
         self.entries = 0;
         self.starts.clear();
         core.submit(basket, bytes, self.compression)
     }
 
-    /// ROOT's guess of the next basket's entries, made from this one's (`TBranch::WriteBasketImpl`).
+    /// Places in the basket's table of offsets: doubled as entries came (`TBasket::Update`).
+    fn offset_places(&self) -> u32 {
+        let mut places = self.offsets_len.max(10);
+        while u64::from(places) <= self.entries {
+            places = places.saturating_mul(2);
+        }
+        places
+    }
+
+    /// ROOT's guess of the next basket's entries, made from this one's: the table as it grew, in the first ten baskets,
+    /// then what `TBranch::WriteBasketImpl` makes of it.
     fn adapt_offsets(&mut self) {
+        if self.offsets_len == 0 {
+            return;
+        }
         let entries = self.entries.min(u64::from(u32::MAX / 4)) as u32;
+        if self.baskets < 10 && entries >= self.offsets_len {
+            self.offsets_len = self.offset_places();
+        }
         if self.offsets_len > 10 && 4 * entries < self.offsets_len {
             self.offsets_len = if entries < 3 { 10 } else { 4 * entries };
-        } else if self.offsets_len > 0 && entries > self.offsets_len {
+        } else if entries > self.offsets_len {
             self.offsets_len = 2 * entries;
         }
+        self.baskets += 1;
     }
 }

@@ -130,7 +130,9 @@ impl Layout<'_> {
                 Feed::Numbers { column, dtype: *dtype, n: 1, regular: false }
             }
             BranchType::Fixed(dtype, n) => {
-                let column = self.numbers(spec, *dtype, *n, format!("{name}[{n}]"), None);
+                let extents = if spec.extents.is_empty() { std::slice::from_ref(n) } else { &spec.extents };
+                let dimensions: String = extents.iter().map(|e| format!("[{e}]")).collect();
+                let column = self.numbers(spec, *dtype, *n, format!("{name}{dimensions}"), None);
                 Feed::Numbers { column, dtype: *dtype, n: *n, regular: true }
             }
             BranchType::Jagged { dtype, counter } => {

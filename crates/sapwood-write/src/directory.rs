@@ -13,6 +13,18 @@ pub(crate) const CLASS: &str = "TDirectory";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DirectoryId(pub(crate) usize);
 
+impl DirectoryId {
+    /// The number, for languages that cannot hold an id.
+    pub fn number(self) -> usize {
+        self.0
+    }
+
+    /// The id of a number; one of no directory is refused where it is used.
+    pub fn of_number(number: usize) -> Self {
+        Self(number)
+    }
+}
+
 /// A directory while its file is written. Number 0 is the file's own.
 #[derive(Clone, Debug)]
 pub(crate) struct Directory {

@@ -89,6 +89,22 @@ impl Feed {
         }
     }
 
+    /// What is to be given, for people to read.
+    pub(crate) fn type_name(&self) -> String {
+        let record = |members: &[(String, Feed)]| {
+            let fields: Vec<String> = members.iter().map(|(n, m)| format!("{n}: {}", m.type_name())).collect();
+            format!("{{{}}}", fields.join(", "))
+        };
+        match self {
+            Feed::Numbers { dtype, regular: false, .. } => dtype.name().to_owned(),
+            Feed::Numbers { dtype, n, .. } => format!("{n} * {}", dtype.name()),
+            Feed::Jagged { dtype, .. } => format!("var * {}", dtype.name()),
+            Feed::Object { ty, .. } => ty.name(),
+            Feed::Class { members, .. } => record(members),
+            Feed::Collection { members, .. } => format!("var * {}", record(members)),
+        }
+    }
+
     /// Whether the bytes are made here, so that large columns are better taken in steps.
     pub(crate) fn makes_bytes(&self) -> bool {
         match self {

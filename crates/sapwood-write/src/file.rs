@@ -111,6 +111,10 @@ impl FileWriter {
         Self { core: Shared(Arc::new(Mutex::new(core))) }
     }
 
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.core
+    }
+
     /// The file's own directory.
     pub fn root(&self) -> DirectoryId {
         DirectoryId(0)

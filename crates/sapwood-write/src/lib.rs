@@ -23,6 +23,7 @@
 //! Where baskets and clusters end is arithmetic of its own (`layout`); baskets are compressed on all cores (`pool`) and
 //! go through one ordered sink. What makes an update safe is the order of writes (`commit`).
 
+mod append;
 mod basket;
 mod basket_sizes;
 mod buffer;
@@ -38,6 +39,7 @@ mod feed;
 mod file;
 mod key;
 mod layout;
+mod parse;
 mod pool;
 pub mod sample;
 mod schema;

@@ -36,6 +36,9 @@ pub struct BranchSpec {
     pub compression: Option<Compression>,
     /// Bytes of a basket before compression; the tree's when `None`.
     pub basket_bytes: Option<u32>,
+    /// The extents of an entry of [`BranchType::Fixed`], outermost first, where there are several; their product is the
+    /// number of its numbers.
+    pub extents: Vec<usize>,
     /// Whether classes, collections of classes and maps get a branch for each member, as in ROOT at split level 99.
     pub split: bool,
     /// Whether collections of classes that are not split are written member by member, as ROOT does, or object by object,
@@ -52,6 +55,7 @@ impl BranchSpec {
             ty,
             compression: None,
             basket_bytes: None,
+            extents: Vec::new(),
             split: true,
             member_wise: false,
         }
@@ -133,7 +137,14 @@ fn check_spec(spec: &BranchSpec) -> Result<()> {
         check_basket_bytes(bytes)?;
     }
     match &spec.ty {
-        BranchType::Fixed(dtype, n) => check_extent(*dtype, *n),
+        BranchType::Fixed(dtype, n) => {
+            check_extent(*dtype, *n)?;
+            let product = spec.extents.iter().try_fold(1_usize, |p, &e| p.checked_mul(e));
+            if !spec.extents.is_empty() && product != Some(*n) {
+                return Err(Error::invalid(format!("extents {:?} do not make {n} values", spec.extents)));
+            }
+            Ok(())
+        }
         BranchType::Jagged { counter: Some(counter), .. } => check_name("counter", counter),
         BranchType::Object(ty) => check_type(ty, false).map(drop),
         _ => Ok(()),

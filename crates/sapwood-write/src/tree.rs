@@ -1,3 +1,4 @@
+use crate::append::Old;
 use crate::basket::{Branch, Home};
 use crate::basket_sizes::{Facts, choose};
 use crate::column::{Data, Input};
@@ -5,7 +6,7 @@ use crate::commit;
 use crate::core::{Core, Shared};
 use crate::cursor::Cursor;
 use crate::directory::DirectoryId;
-use crate::feed::Piece;
+use crate::feed::{Feed, Piece};
 use crate::key::Key;
 use crate::layout::Cluster;
 use crate::schema::{BranchSpec, BranchType, check_basket_bytes, resolve};
@@ -56,10 +57,10 @@ const STEP: usize = 8 << 20;
 pub(crate) struct Progress {
     /// Entries so far.
     pub(crate) entries: u64,
-    /// Compressed bytes at the last flush of all baskets; 0 before the first.
-    pub(crate) flushed_bytes: u64,
-    /// Compressed bytes when the header was saved last.
-    pub(crate) saved_bytes: u64,
+    /// Entries at the last end of a cluster; 0 before the first.
+    pub(crate) flushed: u64,
+    /// Entries when ROOT would have saved the header last.
+    pub(crate) saved: u64,
     /// Where clusters are counted from.
     pub(crate) origin: u64,
     pub(crate) cluster: Cluster,
@@ -88,6 +89,8 @@ pub struct TreeWriter {
     given_bytes: u64,
     /// The same when the file was made whole last.
     given_at_save: u64,
+    /// Compressed bytes then.
+    saved_bytes: u64,
 }
 
 impl TreeWriter {
@@ -132,8 +135,8 @@ impl TreeWriter {
             options,
             progress: Progress {
                 entries: 0,
-                flushed_bytes: 0,
-                saved_bytes: 0,
+                flushed: 0,
+                saved: 0,
                 origin: 0,
                 cluster: options.cluster,
                 auto_save: AUTO_SAVE,
@@ -143,12 +146,66 @@ impl TreeWriter {
             saved: None,
             given_bytes: 0,
             given_at_save: 0,
+            saved_bytes: 0,
         })
+    }
+
+    /// Goes on with a tree that is in the file.
+    pub(crate) fn resume(
+        shared: &Shared,
+        core: &mut Core,
+        old: Old,
+        specs: &[BranchSpec],
+        options: TreeOptions,
+    ) -> Result<Self> {
+        let (tree, directory) = (&old.tree, old.directory);
+        // laid out before anything is noted in the core
+        let (columns, _) = resolve(specs)?;
+        let branches = old.branches(&columns)?;
+        let tables = branches.iter().map(|b| old.table(b)).collect::<Result<Vec<_>>>()?;
+        let mut new = Self::begin(shared, core, directory, &tree.name, &tree.title, specs, options)?;
+        let (cluster, origin, ranges) = old.clusters(options.cluster);
+        for (branch, was) in new.branches.iter_mut().zip(&branches) {
+            branch.basket_bytes = was.basket_size.max(100);
+            branch.baskets = was.write_basket;
+            branch.largest = was.element.as_ref().map_or(0, |e| i64::from(e.maximum));
+            if let Some(leaf) = was.leaves.first().and_then(|&l| tree.leaves.get(l)) {
+                branch.largest = branch.largest.max(leaf.maximum);
+            }
+            if branch.offsets_len > 0 {
+                branch.offsets_len = u32::try_from(was.entry_offset_len).unwrap_or(0).max(10);
+            }
+        }
+        if let Some(place) = core.tables.get_mut(new.home.tree) {
+            *place = tables;
+        }
+        new.progress = Progress {
+            entries: tree.entries,
+            flushed: if matches!(cluster, Cluster::Entries(_)) { tree.entries } else { 0 },
+            saved: 0,
+            origin,
+            cluster,
+            auto_save: new.progress.auto_save,
+            ranges,
+            aliases: tree.aliases.clone(),
+        };
+        new.saved = Some(old.key);
+        // counters are filled from what they count, unless they are given
+        for input in &mut new.inputs {
+            let counts = new.branches.get(input.feed.column()).is_some_and(|b| b.column.counts());
+            input.automatic |= counts && matches!(input.feed, Feed::Numbers { .. });
+        }
+        Ok(new)
     }
 
     /// Entries so far.
     pub fn entries(&self) -> u64 {
         self.progress.entries
+    }
+
+    /// Names of the columns to be given, and what each holds: numpy's name of its numbers, or a C++ type.
+    pub fn inputs(&self) -> Vec<(String, String)> {
+        self.inputs.iter().filter(|i| !i.automatic).map(|i| (i.name.clone(), i.feed.type_name())).collect()
     }
 
     /// Appends entries: for each branch, by name and in any order, a column of the same length.
@@ -197,8 +254,7 @@ impl TreeWriter {
         let mut core = shared.lock();
         core.attempt(|core| {
             self.flush_baskets(core)?;
-            core.drain()?;
-            self.progress.flushed_bytes = self.zip_bytes(core);
+            self.progress.flushed = self.progress.entries;
             self.mark_cluster();
             Ok(())
         })
@@ -267,7 +323,7 @@ impl TreeWriter {
 
     /// Writes all baskets at the end of a cluster; at the first, sizes are chosen and the rule is made one of entries.
     fn end_cluster(&mut self, core: &mut Core) -> Result<()> {
-        if self.progress.flushed_bytes == 0 {
+        if self.progress.flushed == 0 {
             core.drain()?;
             let zip_before = self.zip_bytes(core);
             self.flush_baskets(core)?;
@@ -278,9 +334,13 @@ impl TreeWriter {
             let entries = self.progress.entries.max(1);
             self.progress.cluster = Cluster::Entries(entries);
             self.progress.auto_save = auto_save(self.progress.auto_save, zip_before, self.total_bytes(core), entries);
-            self.progress.flushed_bytes = self.zip_bytes(core);
         } else {
             self.flush_baskets(core)?;
+        }
+        let progress = &mut self.progress;
+        progress.flushed = progress.entries;
+        if u64::try_from(progress.auto_save).is_ok_and(|n| n > 0 && progress.entries.is_multiple_of(n)) {
+            progress.saved = progress.entries;
         }
         self.auto_save(core)
     }
@@ -294,9 +354,8 @@ impl TreeWriter {
         }
         core.drain()?;
         let zip_bytes = self.zip_bytes(core);
-        if zip_bytes.saturating_sub(self.progress.saved_bytes) >= bytes {
-            self.progress.flushed_bytes = zip_bytes;
-            self.progress.saved_bytes = zip_bytes;
+        if zip_bytes.saturating_sub(self.saved_bytes) >= bytes {
+            self.saved_bytes = zip_bytes;
             self.given_at_save = self.given_bytes;
             self.write_header(core)?;
             commit::write(core)?;
@@ -355,9 +414,6 @@ impl TreeWriter {
     /// Writes the tree's header, in the place of the one saved before.
     fn write_header(&mut self, core: &mut Core) -> Result<()> {
         core.drain()?;
-        if self.progress.flushed_bytes > 0 {
-            self.progress.flushed_bytes = self.zip_bytes(core);
-        }
         let mut key = core.new_key(self.directory, "TTree", &self.home.name, &self.title)?;
         if let Some(old) = self.saved.take() {
             key.cycle = old.cycle;

@@ -84,8 +84,8 @@ impl Writer<'_> {
         b.i64(signed(p.entries)?);
         b.i64(signed(self.tables.iter().map(|x| x.total_bytes).sum())?);
         b.i64(signed(self.tables.iter().map(|x| x.zip_bytes).sum())?);
-        b.i64(signed(p.saved_bytes)?);
-        b.i64(signed(p.flushed_bytes)?);
+        b.i64(signed(zip_bytes_until(self.tables, p.saved))?);
+        b.i64(signed(zip_bytes_until(self.tables, p.flushed))?);
         b.f64(1.0);
         let ranges = i32::try_from(p.ranges.len()).map_err(|_| Error::unsupported("too many ranges of clusters"))?;
         // fTimerInterval, fScanField, fUpdate, fDefaultEntryOffsetLen, fNClusterRange.
@@ -314,6 +314,12 @@ fn basket_tables(b: &mut ObjectBuffer, table: &Table, places: usize) -> Result<(
         b.i64(signed(n)?);
     }
     Ok(())
+}
+
+/// Compressed bytes of the baskets that begin before an entry.
+fn zip_bytes_until(tables: &[Table], entry: u64) -> u64 {
+    let before = |t: &Table| t.baskets.iter().filter(|b| b.first_entry < entry).map(|b| b.span.len).sum::<u64>();
+    tables.iter().map(before).sum()
 }
 
 fn signed(n: u64) -> Result<i64> {

@@ -28,3 +28,11 @@ pub use sapwood_format::tree::{Branch, BranchElement, Leaf, Tree as TreeHeader};
 pub use sapwood_format::{Header, Key, Listing, Orphans, Recovered, datetime};
 pub use sapwood_plan::CacheSize;
 pub use sapwood_span::{Error, ErrorKind, Result, Span};
+
+/// Writing files: new ones, and more into those that are there.
+pub mod write {
+    pub use sapwood_write::{
+        BranchSpec, BranchType, Class, Cluster, CppType, DirectoryId, FileOptions, FileWriter, ObjectBuffer, Storage,
+        TreeOptions, TreeWriter,
+    };
+}

@@ -1,0 +1,117 @@
+//! What Python hands over: columns as nested tuples of numpy arrays, types as nested tuples of names.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyTuple};
+use sapwood::write::CppType;
+use sapwood::{Array, DType, Values};
+
+/// A column from the nested tuples that [`crate::column::column`] makes, with numpy arrays for its numbers.
+pub fn array(given: &Bound<'_, PyTuple>) -> PyResult<Array> {
+    let kind: String = given.get_item(0)?.extract()?;
+    let tuple = |i: usize| -> PyResult<Array> { array(given.get_item(i)?.cast::<PyTuple>()?) };
+    match kind.as_str() {
+        "flat" => Ok(Array::Flat(values(&given.get_item(1)?)?)),
+        "regular" => {
+            let (size, len) = (given.get_item(1)?.extract()?, given.get_item(2)?.extract()?);
+            Ok(Array::Regular { size, len, content: Box::new(tuple(3)?) })
+        }
+        "list" => Ok(Array::List { offsets: offsets(&given.get_item(1)?)?, content: Box::new(tuple(2)?) }),
+        "text" => match values(&given.get_item(2)?)? {
+            Values::U8(bytes) => Ok(Array::Text { offsets: offsets(&given.get_item(1)?)?, bytes }),
+            _ => Err(PyValueError::new_err("text is given as bytes")),
+        },
+        "record" => {
+            let mut fields = Vec::new();
+            for field in given.get_item(2)?.cast::<PyList>()? {
+                let (name, content): (String, Bound<'_, PyTuple>) = field.extract()?;
+                fields.push((name, array(&content)?));
+            }
+            Ok(Array::Record { len: given.get_item(1)?.extract()?, fields })
+        }
+        other => Err(PyValueError::new_err(format!("no column is of kind {other}"))),
+    }
+}
+
+fn offsets(given: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
+    match values(given)? {
+        Values::I64(v) => Ok(v),
+        _ => Err(PyValueError::new_err("offsets are int64")),
+    }
+}
+
+/// A type's number by numpy's name.
+pub fn dtype(name: &str) -> PyResult<DType> {
+    use DType::{Bool, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
+    let all = [Bool, I8, U8, I16, U16, I32, U32, I64, U64, F32, F64];
+    let found = all.into_iter().find(|d| d.name() == name);
+    found.ok_or_else(|| PyValueError::new_err(format!("no number is of type {name}")))
+}
+
+/// The numbers of a numpy array of one dimension, copied. They must lie one after the other in native order.
+fn values(given: &Bound<'_, PyAny>) -> PyResult<Values> {
+    let name: String = given.getattr("dtype")?.getattr("name")?.extract()?;
+    let interface = given.getattr("__array_interface__")?;
+    let (address, _): (usize, bool) = interface.get_item("data")?.extract()?;
+    let (len,): (usize,) = interface.get_item("shape")?.extract()?;
+    let apart = !interface.get_item("strides")?.is_none();
+    let order: String = interface.get_item("typestr")?.extract()?;
+    let native = if cfg!(target_endian = "little") { ['<', '|'] } else { ['>', '|'] };
+    if apart || !order.starts_with(native) {
+        return Err(PyValueError::new_err("the numbers do not lie one after the other in native order"));
+    }
+    // SAFETY: numpy tells where `len` numbers of this type lie, without gaps and in native order, as was just checked;
+    // `given` keeps them alive, and the interpreter, which could change them, is held while they are copied. An address
+    // that is not aligned is copied byte by byte.
+    macro_rules! copy {
+        ($t:ty) => {{
+            let mut out: Vec<$t> = Vec::with_capacity(len);
+            if len > 0 {
+                unsafe {
+                    std::ptr::copy_nonoverlapping(address as *const u8, out.as_mut_ptr().cast(), len * size_of::<$t>());
+                    out.set_len(len);
+                }
+            }
+            out
+        }};
+    }
+    Ok(match dtype(&name)? {
+        DType::Bool => Values::Bool(copy!(u8)),
+        DType::I8 => Values::I8(copy!(i8)),
+        DType::U8 => Values::U8(copy!(u8)),
+        DType::I16 => Values::I16(copy!(i16)),
+        DType::U16 => Values::U16(copy!(u16)),
+        DType::I32 => Values::I32(copy!(i32)),
+        DType::U32 => Values::U32(copy!(u32)),
+        DType::I64 => Values::I64(copy!(i64)),
+        DType::U64 => Values::U64(copy!(u64)),
+        DType::F32 => Values::F32(copy!(f32)),
+        DType::F64 => Values::F64(copy!(f64)),
+    })
+}
+
+/// A C++ type: `("number", dtype)`, `("array", dtype, n)`, `("text",)`, `("vector", item)`, `("map", key, value)`,
+/// `("class", name, [(name, type), …])`.
+pub fn cpp(given: &Bound<'_, PyTuple>) -> PyResult<CppType> {
+    let kind: String = given.get_item(0)?.extract()?;
+    let number = || -> PyResult<DType> { dtype(&given.get_item(1)?.extract::<String>()?) };
+    let inner = |i: usize| -> PyResult<Box<CppType>> { Ok(Box::new(cpp(given.get_item(i)?.cast::<PyTuple>()?)?)) };
+    Ok(match kind.as_str() {
+        "number" => CppType::Number(number()?),
+        "array" => CppType::Array(number()?, given.get_item(2)?.extract()?),
+        "text" => CppType::Text,
+        "vector" => CppType::Vector(inner(1)?),
+        "map" => CppType::Map(inner(1)?, inner(2)?),
+        "class" => {
+            let mut members = Vec::new();
+            for member in given.get_item(2)?.cast::<PyList>()? {
+                let (name, ty): (String, Bound<'_, PyTuple>) = member.extract()?;
+                members.push((name, cpp(&ty)?));
+            }
+            CppType::class(given.get_item(1)?.extract::<String>()?, members)
+        }
+        "cpp" => CppType::parse(&given.get_item(1)?.extract::<String>()?)
+            .map_err(|e| PyValueError::new_err(e.to_string()))?,
+        other => return Err(PyValueError::new_err(format!("no type is of kind {other}"))),
+    })
+}

@@ -1,0 +1,347 @@
+"""Files that are written."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from . import _core
+from ._errors import InvalidError, KeyInFileError
+from ._sizes import Size, size_in_bytes
+from ._writing_tree import Layout, WritableTree
+
+Compression = Any
+
+
+def compression_text(compression: Compression) -> str:
+    """``"zstd:5"``, ROOT's number 505, or an object of uproot's (``uproot.ZSTD(5)``) as the core takes it."""
+    if compression is None:
+        return "none"
+    if isinstance(compression, str):
+        return compression
+    if isinstance(compression, int) and not isinstance(compression, bool):
+        return str(compression)
+    code = getattr(compression, "code", None)
+    if isinstance(code, int):
+        return str(code)
+    raise InvalidError(f'compression is text such as "zstd:5", ROOT\'s number 505 or None, not {compression!r}')
+
+
+def recreate(
+    path: str | os.PathLike[str],
+    *,
+    compression: Compression = "zlib:1",
+    title: str = "",
+    threads: int | None = None,
+) -> WritableFile:
+    """Begins a file; one that is there is replaced when this one is closed, and untouched until then.
+
+    Use it in a ``with`` block: when the block ends the file appears, when it fails nothing does.
+
+    Args:
+        path: a local path.
+        compression: ``"zlib:1"``, ``"zstd:5"``, ``"lz4:4"``, ``"lzma:7"``, ROOT's number, uproot's objects, or None.
+        title: of the file.
+        threads: how many compress; None for all cores.
+    """
+    return WritableFile(
+        _core.Writer.create(_path(path), compression_text(compression), title, True, threads or 0), path
+    )
+
+
+def create(
+    path: str | os.PathLike[str],
+    *,
+    compression: Compression = "zlib:1",
+    title: str = "",
+    threads: int | None = None,
+) -> WritableFile:
+    """As :func:`recreate`, for a file that is not there yet.
+
+    Raises:
+        FileThereError: (a FileExistsError) it is there.
+    """
+    return WritableFile(
+        _core.Writer.create(_path(path), compression_text(compression), title, False, threads or 0), path
+    )
+
+
+def update(path: str | os.PathLike[str]) -> WritableFile:
+    """Opens a file to write more into it: objects, trees, entries of trees that are there.
+
+    Until it is closed it stays what it was for everybody else; when the ``with`` block fails, or the process dies, it
+    is what it was.
+
+    Raises:
+        FileMissingError: (a FileNotFoundError) no such file.
+    """
+    return WritableFile(_core.Writer.update(_path(path)), path)
+
+
+def _path(path: str | os.PathLike[str]) -> str:
+    text = os.fspath(path)
+    if not isinstance(text, str):
+        raise InvalidError(f"the name of a file is text, not {path!r}")
+    if "://" in text and not text.startswith("file://"):
+        raise InvalidError(f"{text}: only local files are written; write it here and copy it there")
+    return text.removeprefix("file://")
+
+
+def _close(core: _core.Writer, trees: dict[Any, WritableTree]) -> None:
+    for tree in list(trees.values()):
+        tree._finish()
+    trees.clear()
+    core.finish()
+
+
+class WritableDirectory:
+    """A directory of a file that is written."""
+
+    def __init__(self, file: WritableFile | None, path: str) -> None:
+        self._owner = file
+        self._path = path
+
+    @property
+    def _file(self) -> WritableFile:
+        return self._owner  # type: ignore[return-value]
+
+    @property
+    def file(self) -> WritableFile:
+        """The file it is in."""
+        return self._file
+
+    @property
+    def path(self) -> str:
+        """Where it is in the file; empty at the top."""
+        return self._path
+
+    def _join(self, name: str) -> str:
+        if not isinstance(name, str) or not name.strip("/"):
+            raise InvalidError(f"an object is named by text, not by {name!r}")
+        return "/".join(p for p in (*self._path.split("/"), *name.split("/")) if p)
+
+    def _place(self, name: str) -> tuple[int, str]:
+        """Directory and name of an object; directories are made."""
+        above, _, last = self._join(name).rpartition("/")
+        return self._file._core.mkdir(above), last.partition(";")[0]
+
+    def mkdir(self, path: str) -> WritableDirectory:
+        """A directory of this path, made where it is not there."""
+        full = self._join(path)
+        self._file._core.mkdir(full)
+        return WritableDirectory(self._file, full)
+
+    def mktree(
+        self,
+        name: str,
+        branch_types: Any,
+        title: str = "",
+        *,
+        counter_name: Callable[[str], str] | None = None,
+        field_name: Callable[[str, str], str] | None = None,
+        compression: Compression | Mapping[str, Compression] = "",
+        basket_size: Size | Mapping[str, Size] | None = None,
+        auto_flush: int | str | None = None,
+        titles: Mapping[str, str] | None = None,
+        split: bool | Mapping[str, bool] = True,
+        optimize_baskets: bool = True,
+        auto_save: Size | None = None,
+    ) -> WritableTree:
+        """Begins a tree.
+
+        Args:
+            name: its name, with directories in front of it (``"a/b/tree"``).
+            branch_types: types by branch: numpy's (``"f4"``, ``("f4", (3,))``), awkward's (``"var * float32"``), C++
+                names (``"vector<vector<float>>"``, ``"string"``, ``"map<string,int>"``), type hints (``list[float]``),
+                dataclasses and typed dicts; or one of those classes for the whole tree; or data to be like.
+            title: of the tree.
+            counter_name: what the counter of a branch is called; ``"n" + branch``.
+            field_name: what the branch of a record's field is called; ``record + "_" + field``.
+            compression: of all branches, or by branch; the file's when not given.
+            basket_size: bytes of a basket before compression, of all branches or by branch.
+            auto_flush: entries of a cluster; or compressed bytes, negative or as text ("30 MB"), that the first cluster
+                has, and then again after as many entries; 0 for none. 30 MB when not given.
+            titles: of branches.
+            split: whether classes and collections of classes get a branch for each member; for all or by branch.
+            optimize_baskets: whether basket sizes are chosen at the first flush, as ROOT does.
+            auto_save: compressed bytes after which the file is made whole, so that a killed process loses no more;
+                0 for never. 30 MB when not given.
+        """
+        options: dict[str, Any] = {"optimize_baskets": bool(optimize_baskets)}
+        if auto_flush is not None:
+            options["auto_flush"] = (
+                -size_in_bytes(auto_flush, "auto_flush") if isinstance(auto_flush, str) else auto_flush
+            )
+        if auto_save is not None:
+            options["auto_save_bytes"] = size_in_bytes(auto_save, "auto_save")
+        by_branch: dict[str, dict[str, Any]] = {}
+
+        def option(key: str, value: Any, convert: Callable[[Any], Any]) -> None:
+            if isinstance(value, Mapping):
+                for branch, v in value.items():
+                    by_branch.setdefault(branch, {})[key] = convert(v)
+            else:
+                options[key] = convert(value)
+
+        if compression != "":
+            option("compression", compression, compression_text)
+        if basket_size is not None:
+            option("basket_bytes", basket_size, lambda v: size_in_bytes(v, "basket_size"))
+        if isinstance(split, Mapping):
+            option("split", split, bool)
+        elif not split:
+            options["split"] = False
+        layout = Layout(branch_types, counter_name, field_name, titles or {}, by_branch, options.pop("split", True))
+        directory, last = self._place(name)
+        self._file._finish_tree(self._join(name))
+        core = self._file._core.tree(directory, last, title, layout.specs(), options)
+        tree = WritableTree(self._file, self._join(name), title, core, layout)
+        self._file._trees[self._join(name)] = tree
+        return tree
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        """Writes an object: a tree from a dict of arrays, table, frame or record array; a histogram, graph or text."""
+        from ._writing_columns import is_table
+        from ._writing_objects import write_object
+
+        self._file._check_open()
+        if write_object(self, name, value):
+            return
+        if not is_table(value):
+            from ._errors import UnsupportedError
+
+            raise UnsupportedError(
+                f"{name}: a {type(value).__name__} cannot be written; give a dict of arrays, a table, a frame, a "
+                "record array, a histogram, a graph or text"
+            )
+        tree = self.mktree(name, value)
+        try:
+            tree.extend(value)
+        except BaseException:
+            self._file._trees.pop(self._join(name), None)
+            raise
+
+    def __getitem__(self, name: str) -> WritableTree | WritableDirectory:
+        """A tree to be extended, one that is in the file already among them; or a directory."""
+        self._file._check_open()
+        full = self._join(name)
+        tree = self._file._trees.get(full.partition(";")[0])
+        if tree is not None:
+            return tree
+        kind = self._kind(full)
+        if kind in ("TDirectory", "TDirectoryFile"):
+            return WritableDirectory(self._file, full)
+        core = self._file._core.append(full, {})
+        tree = WritableTree(self._file, full, "", core, Layout.existing(core.inputs()))
+        self._file._trees[full.partition(";")[0]] = tree
+        return tree
+
+    def _kind(self, full: str) -> str:
+        above, _, last = full.rpartition("/")
+        last = last.partition(";")[0]
+        for name, _cycle, kind in self._file._core.keys(above):
+            if name == last:
+                return kind
+        raise KeyInFileError(f"{self._file.file_path}: no {full} in it", file=self._file.file_path)
+
+    def __delitem__(self, name: str) -> None:
+        """Deletes all cycles of a name, or the one that is named (``"name;1"``)."""
+        full, _, cycle = self._join(name).partition(";")
+        self._file._check_open()
+        self._file._finish_tree(full)
+        self._file._core.delete(full, int(cycle) if cycle else None)
+
+    def __contains__(self, name: object) -> bool:
+        if not isinstance(name, str):
+            return False
+        try:
+            return self._join(name) in self._file._trees or bool(self._kind(self._join(name)))
+        except KeyInFileError:
+            return False
+
+    def keys(self) -> list[str]:
+        """``name;cycle`` of what is in it; trees that are being written appear when the file is closed."""
+        return [f"{name};{cycle}" for name, cycle, _ in self._file._core.keys(self._path)]
+
+    def classnames(self) -> dict[str, str]:
+        """C++ classes by ``name;cycle``."""
+        return {f"{name};{cycle}": kind for name, cycle, kind in self._file._core.keys(self._path)}
+
+    def __repr__(self) -> str:
+        return f"<WritableDirectory {self._path!r} in {self._file.file_path!r}>"
+
+
+class WritableFile(WritableDirectory):
+    """A file that is written, and the directory at its top. A context manager.
+
+    It is complete when it is closed: by :meth:`close`, at the end of a ``with`` block, or when Python ends. A block
+    that ends with an exception gives it up: a new file does not appear, an old one is what it was.
+    """
+
+    def __init__(self, core: _core.Writer, path: str | os.PathLike[str]) -> None:
+        self._core = core
+        self._given_path = os.fspath(path)
+        self._trees: dict[str, WritableTree] = {}
+        self._finalizer = weakref.finalize(self, _close, core, self._trees)
+        super().__init__(None, "")
+
+    @property
+    def _file(self) -> WritableFile:
+        return self
+
+    def _check_open(self) -> None:
+        if self.closed:
+            raise InvalidError(f"{self.file_path} was closed; open it again with update", file=self.file_path)
+
+    def _finish_tree(self, full: str) -> None:
+        self._check_open()
+        tree = self._trees.pop(full.partition(";")[0], None)
+        if tree is not None:
+            tree._finish()
+
+    @property
+    def file_path(self) -> str:
+        """Its path."""
+        return str(self._given_path)
+
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed."""
+        return not self._finalizer.alive
+
+    def commit(self) -> None:
+        """Makes all that was written so far, trees up to their last :meth:`WritableTree.close`, what readers find.
+
+        Of a new file that is its temporary one, which a killed process leaves behind.
+        """
+        self._check_open()
+        self._core.commit()
+
+    def close(self) -> None:
+        """Completes the file. Nothing happens when it was closed before."""
+        if self._finalizer.detach() is not None:
+            try:
+                _close(self._core, self._trees)
+            except BaseException:
+                self._core.abandon()
+                raise
+
+    def abandon(self) -> None:
+        """Gives it up: a new file does not appear, an old one is what it was."""
+        if self._finalizer.detach() is not None:
+            self._trees.clear()
+            self._core.abandon()
+
+    def __enter__(self) -> WritableFile:
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self.abandon()
+
+    def __repr__(self) -> str:
+        return f"<WritableFile {self.file_path!r}{' (closed)' if self.closed else ''}>"

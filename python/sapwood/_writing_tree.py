@@ -1,0 +1,265 @@
+"""Trees that are written."""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._errors import InvalidError, KeyInFileError
+from ._writing_columns import Column, cut, from_any, is_table, length, nbytes, tables
+from ._writing_types import Names, Type, fields_of, fit, of_column, of_declared
+
+if TYPE_CHECKING:
+    from . import _core
+    from ._writing import WritableFile
+
+#: Bytes that are handed to the core at a time: enough to keep all cores busy, little beside a cluster.
+STEP = 16 << 20
+
+
+class Layout:
+    """Which columns a tree takes, and which branches each of them becomes."""
+
+    def __init__(
+        self,
+        types: Any,
+        counter_name: Callable[[str], str] | None,
+        field_name: Callable[[str, str], str] | None,
+        titles: Mapping[str, str],
+        options: Mapping[str, Mapping[str, Any]],
+        split: bool,
+    ) -> None:
+        names = Names()
+        names.counter = counter_name or names.counter
+        names.field = field_name or names.field
+        self._names = names
+        self.types: dict[str, Type] = {}
+        for name, t in _declared(types).items():
+            self.types[str(name)] = _type_of(t, str(name), names)
+        self.branches: dict[str, Type] = {}
+        for name, t in self.types.items():
+            self._add(name, t)
+        self._titles, self._options, self._split = titles, options, split
+        unknown = [n for n in (*titles, *options) if n not in self.branches]
+        if unknown:
+            raise KeyInFileError(f"no branch is called {unknown[0]}; they are {', '.join(self.branches)}")
+
+    @classmethod
+    def existing(cls, inputs: list[tuple[str, str]]) -> Layout:
+        """That of a tree in the file, from what its columns hold."""
+        layout = cls({}, None, None, {}, {}, True)
+        for name, text in inputs:
+            layout.types[name] = layout.branches[name] = _of_existing(text)
+        return layout
+
+    def _add(self, name: str, t: Type) -> None:
+        if t[0] in ("group", "lists"):
+            for field, inner in t[1].items():
+                self._add(self._names.field(name, field), inner)
+        elif name in self.branches:
+            raise InvalidError(f"there are two branches called {name}")
+        else:
+            self.branches[name] = t
+
+    def specs(self) -> list[tuple[str, str | None, Type, dict[str, Any]]]:
+        """The branches as the core takes them."""
+        out = []
+        for name, t in self.branches.items():
+            options = dict(self._options.get(name, {}))
+            if t[0] == "fixed" and len(t[3]) > 1:
+                options["extents"] = list(t[3])
+            if not self._split:
+                options.setdefault("split", False)
+            out.append((name, self._titles.get(name), t[:3], options))
+        return out
+
+    def columns(self, data: Any) -> list[tuple[str, Column]]:
+        """What is given, branch by branch, in the types of the branches."""
+        given = tables(data)
+        out: list[tuple[str, Column]] = []
+        for name, value in given.items():
+            t = self.types.get(str(name))
+            if t is None:
+                counted = {b[2] for b in self.branches.values() if b[0] == "jagged"} | {
+                    b[2] for b in self.types.values() if b[0] == "lists"
+                }
+                if name in counted:
+                    out.append(
+                        (str(name), fit(from_any(value, f"branch {name}"), ("scalar", "int32"), f"branch {name}"))
+                    )
+                    continue
+                raise KeyInFileError(f"the tree has no branch {name}; it has {', '.join(self.types)}")
+            self._spread(str(name), t, from_any(value, f"branch {name}"), out)
+        missing = [name for name in self.types if name not in given]
+        if missing:
+            raise InvalidError(f"branch {missing[0]}: no entries are given for it", branch=missing[0])
+        return out
+
+    def _spread(self, name: str, t: Type, column: Column, out: list[tuple[str, Column]]) -> None:
+        if t[0] not in ("group", "lists"):
+            out.append((name, fit(column, t, f"branch {name}")))
+            return
+        records = column[2] if t[0] == "lists" and column[0] == "list" else column
+        if t[0] == "lists" and column[0] != "list" and length(column):
+            raise InvalidError(f"branch {name}: each entry is a list of records")
+        fields = dict(records[2]) if records[0] == "record" else {}
+        if records[0] != "record" and length(column) and length(records):
+            raise InvalidError(f"branch {name}: each entry is a record")
+        for field, inner in t[1].items():
+            if field in fields:
+                content = fields[field]
+            elif records[0] == "record":
+                raise InvalidError(f"branch {name}: the records have no field {field}")
+            else:
+                content = ("flat", np.zeros(0))
+            if t[0] == "lists" and column[0] == "list":
+                content = ("list", column[1], content)
+            self._spread(self._names.field(name, field), inner, content, out)
+
+
+def _declared(types: Any) -> dict[str, Any]:
+    """Types by name, from whatever describes a whole tree."""
+    fields = fields_of(types)
+    if fields is not None:
+        return fields
+    if isinstance(types, Mapping):
+        return dict(types)
+    if isinstance(types, np.dtype) and types.names is not None:
+        return {name: types[name] for name in types.names}
+    if type(types).__module__.partition(".")[0] == "pyarrow" and hasattr(types, "empty_table"):
+        return tables(types.empty_table())
+    if is_table(types):
+        return tables(types)
+    if isinstance(types, (list, tuple)):
+        return dict(types)
+    raise InvalidError(f"the branches of a tree are given by a dict of types, not by a {type(types).__name__}")
+
+
+def _type_of(t: Any, name: str, names: Names) -> Type:
+    hint = isinstance(t, (str, tuple, Mapping, np.dtype, type)) or typing.get_origin(t) is not None
+    if not hint and (isinstance(t, np.ndarray) or hasattr(t, "__len__")):
+        return of_column(from_any(t, f"branch {name}"), name, names)
+    return of_declared(t, name, names)
+
+
+def _of_existing(text: str) -> Type:
+    """The type of a column of a tree in the file, from the core's words."""
+    t = of_declared(text, "", Names())
+    if t[0] == "group":
+        return "object", ("class", "", [(n, _within(f)) for n, f in t[1].items()])
+    if t[0] == "lists":
+        return "object", ("vector", ("class", "", [(n, ("number", f[1])) for n, f in t[1].items()]))
+    return t
+
+
+def _within(t: Type) -> Type:
+    if t[0] == "scalar":
+        return "number", t[1]
+    if t[0] == "fixed":
+        return "array", t[1], t[2]
+    if t[0] == "jagged":
+        return "vector", ("number", t[1])
+    if t[0] == "group":
+        return "class", "", [(n, _within(f)) for n, f in t[1].items()]
+    return t[1]
+
+
+class WritableTree:
+    """A tree that is written: entries are appended in batches of any size."""
+
+    def __init__(self, file: WritableFile, path: str, title: str, core: _core.WriterTree, layout: Layout) -> None:
+        self._path = path
+        self._title = title
+        self._core = core
+        self._layout = layout
+        self._entries: int | None = None
+        self._file_path = file.file_path
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self._path.rpartition("/")[2].partition(";")[0]
+
+    @property
+    def title(self) -> str:
+        """Its title."""
+        return self._title
+
+    @property
+    def num_entries(self) -> int:
+        """Entries so far."""
+        return self._core.entries if self._entries is None else self._entries
+
+    def __len__(self) -> int:
+        return self.num_entries
+
+    def __bool__(self) -> bool:
+        return True
+
+    def keys(self) -> list[str]:
+        """Names of the branches, counters left out."""
+        return list(self._layout.branches)
+
+    def extend(self, data: Any) -> None:
+        """Appends entries: a dict of arrays, a table or frame, a record array, or rows as a list of dicts.
+
+        Raises:
+            InvalidError: (a ValueError) wrong lengths or types; then nothing was appended.
+            KeyInFileError: (a KeyError) the tree has no such branch.
+        """
+        if self._entries is not None:
+            raise InvalidError(f"{self._file_path}: tree {self.name} was closed")
+        columns = self._layout.columns(data)
+        entries = {length(column) for _, column in columns}
+        if len(entries) > 1:
+            (first, a), (name, b) = columns[0], next(c for c in columns if length(c[1]) != length(columns[0][1]))
+            raise InvalidError(
+                f"branch {name}: {length(b)} entries are given for it, but {length(a)} for {first}", branch=name
+            )
+        if not entries:
+            return
+        (total,) = entries
+        step = max(1, int(total * STEP / max(1, sum(nbytes(c) for _, c in columns))))
+        if total <= step:
+            self._core.extend(columns)
+            return
+        for start in range(0, total, step):
+            self._core.extend([(name, cut(c, start, min(total, start + step))) for name, c in columns])
+
+    def fill(self, *args: Any, **values: Any) -> None:
+        """Appends one entry: by name (``fill(x=1, y=[1, 2])``), or a dict or dataclass instance.
+
+        Many entries are appended faster by :meth:`extend`.
+        """
+        import dataclasses
+
+        for row in args:
+            values |= row if isinstance(row, Mapping) else dataclasses.asdict(row)
+        self.extend({name: [value] for name, value in values.items()})
+
+    def flush(self) -> None:
+        """Ends the cluster here, whatever its size."""
+        self._core.flush()
+
+    def _finish(self) -> None:
+        if self._entries is None:
+            entries = self._core.entries
+            self._core.finish()
+            self._entries = entries
+
+    def close(self) -> None:
+        """Writes what is left; it takes no more entries."""
+        self._finish()
+
+    def __enter__(self) -> WritableTree:
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is None:
+            self.close()
+
+    def __repr__(self) -> str:
+        return f"<WritableTree {self._path!r} in {self._file_path!r}, {self.num_entries} entries>"

@@ -1,0 +1,369 @@
+"""Types of branches: what users write down becomes what the core takes, and columns are brought to it.
+
+A type is ``("scalar", dtype)``, ``("fixed", dtype, n, extents)``, ``("jagged", dtype, counter)`` or
+``("object", C++ type)``; between Python and these stand groups: ``("group", {field: type})`` and
+``("lists", {field: type}, counter)``, which become a branch for each field.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ._errors import InvalidError, UnsupportedError
+from ._writing_columns import Column, length
+
+Type = tuple[Any, ...]
+
+_PYTHON = {bool: "bool", int: "int64", float: "float64"}
+_NUMBERS = frozenset(
+    ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64")
+)
+
+
+@dataclass
+class Names:
+    """How counters and fields are called."""
+
+    counter: Callable[[str], str] = field(default=lambda counted: "n" + counted)
+    field: Callable[[str, str], str] = field(default=lambda outer, inner: inner if not outer else f"{outer}_{inner}")
+
+
+def of_column(column: Column, name: str, names: Names) -> Type:
+    """The type of branch that a column goes to when nothing else is said.
+
+    Numbers, fixed arrays and lists of numbers become leaves (with a counter), records a branch for each field, lists of
+    records of numbers such lists with one counter for all; strings and deeper lists become objects of C++.
+    """
+    kind = column[0]
+    if kind == "flat":
+        return "scalar", column[1].dtype.name
+    if kind == "regular":
+        extents, content = _extents(column)
+        if content[0] == "flat":
+            return "fixed", content[1].dtype.name, math.prod(extents), extents
+        return "object", _cpp_of(column, name)
+    if kind == "list" and column[2][0] == "flat":
+        return "jagged", column[2][1].dtype.name, names.counter(name)
+    if kind == "list" and column[2][0] == "record" and all(c[0] == "flat" for _, c in column[2][2]):
+        counter = names.counter(name)
+        return "lists", {n: ("jagged", c[1].dtype.name, counter) for n, c in column[2][2]}, counter
+    if kind == "record":
+        return "group", {n: of_column(c, names.field(name, n), names) for n, c in column[2]}
+    return "object", _cpp_of(column, name)
+
+
+def _extents(column: Column) -> tuple[list[int], Column]:
+    extents = []
+    while column[0] == "regular":
+        extents.append(column[1])
+        column = column[3]
+    return extents, column
+
+
+def _cpp_of(column: Column, name: str, member: bool = False) -> Type:
+    """The C++ type of a column; classes are called after the branch."""
+    kind = column[0]
+    if kind == "flat":
+        return "number", column[1].dtype.name
+    if kind == "text":
+        return ("text",)
+    if kind == "regular" and member and column[3][0] == "flat":
+        return "array", column[3][1].dtype.name, column[1]
+    if kind in ("list", "regular"):
+        return "vector", _cpp_of(column[2] if kind == "list" else column[3], name)
+    clean = re.sub(r"\W", "_", name)
+    return "class", clean, [(n, _cpp_of(c, f"{clean}_{n}", True)) for n, c in column[2]]
+
+
+def of_declared(declared: Any, name: str, names: Names) -> Type:
+    """The type of branch that a user wrote down: numpy's and Python's types, a shape as in ``("f4", (3,))``, awkward's
+    types and their text (``"var * float32"``), C++ names (``"vector<float>"``), dataclasses and typed dicts.
+
+    Raises:
+        UnsupportedError: nothing that a tree can hold.
+    """
+    if isinstance(declared, tuple) and len(declared) == 2 and not isinstance(declared[1], Mapping):
+        declared = np.dtype(declared)
+    if isinstance(declared, Mapping):
+        return "group", {n: of_declared(t, names.field(name, n), names) for n, t in declared.items()}
+    if isinstance(declared, str):
+        return _of_text(declared, name, names)
+    if type(declared).__module__.partition(".")[0] == "awkward":
+        return _of_text(str(declared), name, names)
+    if declared is str or declared is bytes:
+        return "object", ("text",)
+    if declared in _PYTHON:
+        return "scalar", _PYTHON[declared]
+    if _is_record(declared) or typing.get_origin(declared) in (list, dict, tuple, typing.Annotated):
+        return _of_hint(declared, name, names)
+    try:
+        dtype = np.dtype(declared)
+    except TypeError:
+        raise UnsupportedError(f"branch {name}: {declared!r} is no type that a tree can hold") from None
+    return _of_dtype(dtype, name, names)
+
+
+def _of_dtype(dtype: np.dtype, name: str, names: Names) -> Type:
+    if dtype.names is not None:
+        return "group", {n: _of_dtype(dtype[n], names.field(name, n), names) for n in dtype.names}
+    if dtype.subdtype is not None:
+        base, shape = dtype.subdtype
+        return "fixed", _number(base, name), math.prod(shape), list(shape)
+    if dtype.kind in "US":
+        return "object", ("text",)
+    return "scalar", _number(dtype, name)
+
+
+def _number(dtype: np.dtype, name: str) -> str:
+    if dtype.name not in _NUMBERS:
+        raise UnsupportedError(f"branch {name}: values of type {dtype} have no place in a ROOT tree")
+    return dtype.name
+
+
+def _of_text(text: str, name: str, names: Names) -> Type:
+    """numpy's names, awkward's ``"var * 3 * float32"`` and ``"{x: int32}"``, or C++ names."""
+    text = text.strip()
+    if text in ("string", "std::string", "str"):
+        return "object", ("text",)
+    if text.startswith("{") and text.endswith("}"):
+        fields = (part.partition(":") for part in _split(text[1:-1]))
+        pairs = [(n.strip().strip("\"'"), t) for n, _, t in fields]
+        return "group", {n: _of_text(t, names.field(name, n), names) for n, t in pairs}
+    head, star, rest = text.partition("*")
+    if star and head.strip() == "var":
+        inner = _of_text(rest, name, names)
+        if inner[0] == "scalar":
+            return "jagged", inner[1], names.counter(name)
+        if inner[0] == "group" and all(t[0] == "scalar" for t in inner[1].values()):
+            counter = names.counter(name)
+            return "lists", {n: ("jagged", t[1], counter) for n, t in inner[1].items()}, counter
+        return "object", ("vector", _as_cpp(inner, name))
+    if star and head.strip().isdigit():
+        n, inner = int(head), _of_text(rest, name, names)
+        if inner[0] == "scalar":
+            return "fixed", inner[1], n, [n]
+        if inner[0] == "fixed":
+            return "fixed", inner[1], n * inner[2], [n, *inner[3]]
+        return "object", ("vector", _as_cpp(inner, name))
+    if text in _CPP or "<" in text:
+        t = from_cpp_name(text)
+        return ("scalar", t[1]) if t[0] == "number" else ("object", t)
+    try:
+        dtype = np.dtype(text)
+    except (TypeError, ValueError, SyntaxError):
+        raise UnsupportedError(
+            f"branch {name}: {text!r} is no type; write it as numpy, awkward or C++ does: float32, var * float32, "
+            "vector<float>"
+        ) from None
+    return _of_dtype(dtype, name, names)
+
+
+def _split(text: str) -> list[str]:
+    """At commas outside of braces."""
+    parts, depth, start = [], 0, 0
+    for i, c in enumerate(text):
+        depth += (c in "{[(") - (c in "}])")
+        if c == "," and depth == 0:
+            parts.append(text[start:i])
+            start = i + 1
+    return [p for p in [*parts, text[start:]] if p.strip()]
+
+
+def _as_cpp(t: Type, name: str, member: bool = False) -> Type:
+    """A branch's type as a C++ type within another one."""
+    if t[0] == "scalar":
+        return "number", t[1]
+    if t[0] == "fixed":
+        return ("array", t[1], t[2]) if member else ("vector", ("number", t[1]))
+    if t[0] == "jagged":
+        return "vector", ("number", t[1])
+    clean = re.sub(r"\W", "_", name)
+    if t[0] == "lists":
+        return "vector", ("class", clean, [(n, ("number", f[1])) for n, f in t[1].items()])
+    if t[0] == "group":
+        return "class", clean, [(n, _as_cpp(f, f"{clean}_{n}", True)) for n, f in t[1].items()]
+    return t[1]
+
+
+def _is_record(declared: Any) -> bool:
+    return isinstance(declared, type) and (dataclasses.is_dataclass(declared) or typing.is_typeddict(declared))
+
+
+def fields_of(declared: Any) -> dict[str, Any] | None:
+    """The fields of a dataclass or typed dict; None of anything else."""
+    if not _is_record(declared):
+        return None
+    hints = typing.get_type_hints(declared, include_extras=True)
+    if dataclasses.is_dataclass(declared):
+        return {f.name: hints[f.name] for f in dataclasses.fields(declared)}
+    return hints
+
+
+def _of_hint(declared: Any, name: str, names: Names) -> Type:
+    """Python's type hints: classes become classes of C++, lists vectors, except lists of numbers."""
+    origin, arguments = typing.get_origin(declared), typing.get_args(declared)
+    if origin is typing.Annotated:
+        return of_declared(arguments[1], name, names)
+    if origin is list and len(arguments) == 1:
+        inner = _hint_as_cpp(arguments[0], name)
+        return ("jagged", inner[1], names.counter(name)) if inner[0] == "number" else ("object", ("vector", inner))
+    return "object", _hint_as_cpp(declared, name)
+
+
+def _hint_as_cpp(declared: Any, name: str) -> Type:
+    origin, arguments = typing.get_origin(declared), typing.get_args(declared)
+    fields = fields_of(declared)
+    if fields is not None:
+        return "class", declared.__name__, [(n, _hint_as_cpp(t, n)) for n, t in fields.items()]
+    if origin is list and len(arguments) == 1:
+        return "vector", _hint_as_cpp(arguments[0], name)
+    if origin is dict and len(arguments) == 2:
+        return "map", _hint_as_cpp(arguments[0], name), _hint_as_cpp(arguments[1], name)
+    return _as_cpp(of_declared(declared, name, Names()), name, True)
+
+
+def fit(column: Column, t: Type, what: str) -> Column:
+    """Brings a column to a type: numbers are converted where nothing but precision is lost.
+
+    Raises:
+        InvalidError: it is of another shape, or numbers would change.
+    """
+    if t[0] == "scalar":
+        return _fit_numbers(column, t[1], what)
+    if t[0] == "fixed":
+        n = length(column)
+        extents, content = _extents(_regular(column))
+        if not n and column[0] == "flat":
+            extents = list(t[3])
+        if math.prod(extents) != t[2] or content[0] != "flat" or (len(t[3]) > 1 and extents != list(t[3])):
+            raise InvalidError(f"{what}: each entry is an array of {' x '.join(map(str, t[3]))} numbers")
+        return "regular", t[2], n, _fit_numbers(content, t[1], what)
+    if t[0] == "jagged":
+        return _fit_list(column, ("number", t[1]), what)
+    return _fit_cpp(column, t[1], what)
+
+
+def _regular(column: Column) -> Column:
+    """Lists that all have one length, as fixed arrays."""
+    if column[0] == "regular":
+        return "regular", column[1], column[2], _regular(column[3])
+    if column[0] == "list" and length(column):
+        sizes = np.diff(column[1])
+        if (sizes == sizes[0]).all():
+            return "regular", int(sizes[0]), length(column), _regular(column[2])
+    return column
+
+
+def _fit_numbers(column: Column, dtype: str, what: str) -> Column:
+    if column[0] != "flat":
+        raise InvalidError(f"{what}: each value is one {dtype}, but a {_WORDS[column[0]]} is given")
+    numbers = column[1]
+    if numbers.dtype.name == dtype:
+        return column
+    wanted = np.dtype(dtype)
+    if not len(numbers):
+        return "flat", np.zeros(0, wanted)
+    if not np.can_cast(numbers.dtype, wanted, "same_kind") and not (numbers.dtype.kind in "iu" and wanted.kind in "iu"):
+        raise InvalidError(f"{what}: it holds {dtype}, not {numbers.dtype.name}; convert the values first")
+    with np.errstate(over="ignore", invalid="ignore"):
+        converted = numbers.astype(wanted)
+    if wanted.kind in "iu" and not np.can_cast(numbers.dtype, wanted, "safe"):
+        wrong = np.flatnonzero((converted != numbers) | ((converted < 0) != (numbers < 0)))
+        if len(wrong):
+            raise InvalidError(f"{what}: {numbers[wrong[0]]} does not fit into {dtype}")
+    return "flat", converted
+
+
+_WORDS = {"flat": "number", "regular": "fixed array", "list": "list", "text": "string", "record": "record"}
+
+
+def _fit_list(column: Column, item: Type, what: str) -> Column:
+    if column[0] == "flat" and not length(column):
+        return "list", np.zeros(1, np.int64), _empty(item)
+    if column[0] == "regular":
+        offsets = np.arange(column[2] + 1, dtype=np.int64) * column[1]
+        return "list", offsets, _fit_cpp(column[3], item, what)
+    if column[0] != "list":
+        raise InvalidError(f"{what}: each value is a list, but a {_WORDS[column[0]]} is given")
+    return "list", column[1], _fit_cpp(column[2], item, what)
+
+
+def _empty(t: Type) -> Column:
+    return _fit_cpp(("flat", np.zeros(0)), t, "")
+
+
+def _fit_cpp(column: Column, t: Type, what: str) -> Column:
+    if t[0] == "number":
+        return _fit_numbers(column, t[1], what)
+    nothing = column[0] == "flat" and not length(column)
+    if t[0] == "array":
+        return fit(column, ("fixed", t[1], t[2], [t[2]]), what)
+    if t[0] == "text":
+        if nothing:
+            return "text", np.zeros(1, np.int64), np.zeros(0, np.uint8)
+        if column[0] != "text":
+            raise InvalidError(f"{what}: each value is a string, but a {_WORDS[column[0]]} is given")
+        return column
+    if t[0] == "vector":
+        return _fit_list(column, t[1], what)
+    if t[0] == "map":
+        return _fit_map(column, t, what)
+    if nothing:
+        return "record", 0, [(n, _empty(m)) for n, m in t[2]]
+    if column[0] != "record":
+        raise InvalidError(f"{what}: each value is a record, but a {_WORDS[column[0]]} is given")
+    given = dict(column[2])
+    missing = [n for n, _ in t[2] if n not in given]
+    if missing or len(given) > len(t[2]):
+        unknown = sorted(set(given) - {n for n, _ in t[2]})
+        raise InvalidError(f"{what}: fields missing: {missing or 'none'}, unknown: {unknown or 'none'}")
+    return "record", column[1], [(n, _fit_cpp(given[n], m, f"{what}.{n}")) for n, m in t[2]]
+
+
+def _fit_map(column: Column, t: Type, what: str) -> Column:
+    if column[0] == "list" and column[2][0] == "record" and len(column[2][2]) == 2:
+        (first, keys), (second, values) = column[2][2]
+        pairs = [(first, _fit_cpp(keys, t[1], what)), (second, _fit_cpp(values, t[2], what))]
+        return "list", column[1], ("record", column[2][1], pairs)
+    if column[0] == "flat" and not length(column):
+        return "list", np.zeros(1, np.int64), ("record", 0, [("first", _empty(t[1])), ("second", _empty(t[2]))])
+    raise InvalidError(f"{what}: each value is a map: give lists of records of key and value, or dicts")
+
+
+def from_cpp_name(text: str) -> Type:
+    """The parts of a C++ type's name."""
+    text = text.strip().removeprefix("std::").strip()
+    match = re.fullmatch(r"(vector|map)\s*<(.*)>", text, re.DOTALL)
+    if match:
+        parts, depth, start = [], 0, 0
+        for i, c in enumerate(match[2]):
+            depth += (c == "<") - (c == ">")
+            if c == "," and depth == 0:
+                parts.append(match[2][start:i])
+                start = i + 1
+        parts.append(match[2][start:])
+        return (match[1], *(from_cpp_name(p) for p in parts))
+    if text == "string":
+        return ("text",)
+    name = _CPP.get(text, text)
+    if name not in _NUMBERS:
+        raise UnsupportedError(f"the type {text} is not known; use numbers, string, vector<> and map<,>")
+    return "number", name
+
+
+_CPP = {
+    "char": "int8", "signed char": "int8", "unsigned char": "uint8", "short": "int16", "unsigned short": "uint16",
+    "int": "int32", "unsigned int": "uint32", "unsigned": "uint32", "long": "int64", "unsigned long": "uint64",
+    "long long": "int64", "unsigned long long": "uint64", "float": "float32", "double": "float64",
+    "Bool_t": "bool", "Char_t": "int8", "UChar_t": "uint8", "Short_t": "int16", "UShort_t": "uint16",
+    "Int_t": "int32", "UInt_t": "uint32", "Long_t": "int64", "ULong_t": "uint64", "Long64_t": "int64",
+    "ULong64_t": "uint64", "Float_t": "float32", "Double_t": "float64",
+} | {f"{n}_t": n for n in ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")}  # fmt: skip

@@ -1,0 +1,348 @@
+"""What is written is read back by Sapwood and by uproot; what cannot be written is refused and leaves nothing."""
+
+import dataclasses
+import typing
+
+import awkward as ak
+import numpy as np
+import pytest
+
+import sapwood
+
+uproot = pytest.importorskip("uproot")
+
+N = 300
+RNG = np.random.default_rng(7)
+COUNTS = RNG.integers(0, 4, N)
+JAGGED = ak.unflatten(RNG.normal(size=COUNTS.sum()).astype("f4"), COUNTS)
+TEXT = [f"text {i}" * (1 + 60 * (i % 40 == 39)) for i in range(N)]
+
+
+def write(path, data, **options):
+    with sapwood.recreate(path, **options) as file:
+        file["t"] = data
+    return path
+
+
+def both(path, branch, tree="t"):
+    """The branch as both read it, which is the same."""
+    ours = sapwood.open(path)[tree][branch].array(library="ak")
+    theirs = uproot.open(path)[tree][branch].array(library="ak")
+    assert ak.to_list(ours) == ak.to_list(theirs), branch
+    return ours
+
+
+DTYPES = ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8", ">i4", ">f8"]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_numbers_of_all_widths(tmp_path, dtype):
+    kind = np.dtype(dtype)
+    values = (np.arange(N) % 2 if kind.kind == "b" else np.arange(N) * 7).astype(dtype)
+    write(
+        tmp_path / "a.root", {"x": values, "every": values[::2].repeat(2), "grid": values.reshape(N, 1, 1).repeat(6, 1)}
+    )
+    got = both(tmp_path / "a.root", "x")
+    assert ak.to_numpy(got).dtype == kind.newbyteorder("=") and np.array_equal(ak.to_numpy(got), values)
+    assert np.array_equal(ak.to_numpy(both(tmp_path / "a.root", "every")), values[::2].repeat(2))
+    assert sapwood.open(tmp_path / "a.root")["t"]["grid"].array(library="np").shape == (N, 6, 1)
+
+
+NESTED = {
+    "jagged": JAGGED,
+    "two": ak.Array([[[1.0, 2.0], []], [], [[3.0]]] * (N // 3)),
+    "three": ak.Array([[[[1], [2, 3]], []], [], [[[4]]]] * (N // 3)),
+    "text": ak.Array(TEXT),
+    "texts": ak.Array([["a", "bc"], [], ["d" * 300]] * (N // 3)),
+    "bools": ak.Array([[True, False], [], [True]] * (N // 3)),
+    "sliced": ak.Array([[9.0], *([[1.0, 2.0], []] * (N // 2))])[1:],
+    "masked": ak.mask(ak.Array(np.arange(N)), np.ones(N, bool)),
+    "picked": ak.Array([[1.5], [2.5, 3.5]])[np.arange(N) % 2],
+}
+
+
+@pytest.mark.parametrize("name", sorted(NESTED))
+def test_awkward(tmp_path, name):
+    data = NESTED[name]
+    write(tmp_path / "a.root", {"x": data, "n": np.arange(N)})
+    assert ak.to_list(both(tmp_path / "a.root", "x")) == ak.to_list(data)
+
+
+def test_records_become_branches_that_share_a_counter(tmp_path):
+    muon = ak.zip({"pt": JAGGED, "charge": ak.values_astype(JAGGED > 0, "i4")})
+    vertex = ak.zip({"x": np.arange(N), "y": np.arange(N) * 2.0})
+    path = write(tmp_path / "a.root", {"Muon": muon, "vertex": vertex})
+    tree = uproot.open(path)["t"]
+    assert tree.keys() == ["nMuon", "Muon_pt", "Muon_charge", "vertex_x", "vertex_y"]
+    assert ak.to_list(both(path, "Muon_pt")) == ak.to_list(muon.pt)
+    assert ak.to_list(both(path, "nMuon")) == COUNTS.tolist()
+    assert ak.to_list(both(path, "vertex_y")) == ak.to_list(vertex.y)
+    with sapwood.recreate(path) as file:
+        names = {"counter_name": lambda n: f"{n}_size", "field_name": lambda a, b: f"{a}.{b}"}
+        file.mktree("t", {"Muon": muon}, **names).extend({"Muon": muon})
+    assert uproot.open(path)["t"].keys() == ["Muon_size", "Muon.pt", "Muon.charge"]
+
+
+def test_a_structured_array_is_a_tree(tmp_path):
+    data = np.array([(1, 2.5, [1, 2]), (3, 4.5, [3, 4])], dtype=[("i", "i4"), ("d", "f8"), ("a", "i2", (2,))])
+    path = write(tmp_path / "a.root", data)
+    assert both(path, "i").tolist() == [1, 3] and both(path, "a").tolist() == [[1, 2], [3, 4]]
+
+
+def test_frames_and_tables(tmp_path):
+    pd, pa, pl = (pytest.importorskip(name) for name in ("pandas", "pyarrow", "polars"))
+    columns = {"i": [1, 2, 3], "f": [0.5, 1.5, 2.5], "s": ["a", "", "ccc"], "b": [True, False, True]}
+    lists = {"l": [[1.0], [], [2.0, 3.0]], "ls": [["x"], ["y", "z"], []]}
+    chunked = pa.chunked_array([pa.array([1.0]), pa.array([2.0, 3.0])])
+    sources = {
+        "pandas": (pd.DataFrame(columns), columns),
+        "arrow": (pa.table({**columns, **lists, "chunked": chunked}), {**columns, **lists, "chunked": [1.0, 2.0, 3.0]}),
+        "batch": (pa.RecordBatch.from_pydict({**columns, **lists}), columns | lists),
+        "slice": (pa.table({**columns, **lists}).slice(1, 2), {k: v[1:] for k, v in (columns | lists).items()}),
+        "polars": (pl.DataFrame({**columns, **lists}), columns | lists),
+    }
+    with sapwood.recreate(tmp_path / "a.root") as file:
+        for name, (source, _) in sources.items():
+            file[name] = source
+    for name, (_, expected) in sources.items():
+        for key, values in expected.items():
+            assert both(tmp_path / "a.root", key, name).tolist() == values, (name, key)
+    index = pd.DataFrame({"x": [1.0, 2.0]}, index=pd.Index([5, 7], name="event"))
+    assert both(write(tmp_path / "b.root", index), "event").tolist() == [5, 7]
+
+
+@dataclasses.dataclass
+class Point:
+    px: np.float32
+    py: float
+
+
+class Event(typing.TypedDict):
+    run: np.int32
+    vertex: Point
+    values: list[float]
+    points: list[Point]
+    name: str
+    deep: list[list[np.float32]]
+
+
+ROWS = [
+    {
+        "run": i,
+        "vertex": {"px": i, "py": -i},
+        "values": [0.5] * (i % 3),
+        "points": [{"px": j, "py": i} for j in range(i % 4)],
+        "name": f"n{i}",
+        "deep": [[1.0], []] * (i % 2),
+    }
+    for i in range(40)
+]
+
+
+@pytest.mark.parametrize("split", [True, False])
+def test_classes_from_type_hints(tmp_path, split):
+    with sapwood.recreate(tmp_path / "a.root") as file:
+        tree = file.mktree("t", Event, title="events", split=split)
+        tree.extend(ROWS[:30])
+        for row in ROWS[30:]:
+            tree.fill(row)
+        assert tree.num_entries == 40
+    path = tmp_path / "a.root"
+    tree = uproot.open(path)["t"]
+    assert tree.title == "events" and ("points/points.px" in tree) == split
+    if split:
+        assert both(path, "vertex/py").tolist() == [-i for i in range(40)]
+        assert both(path, "points/points.px").tolist() == [[p["px"] for p in row["points"]] for row in ROWS]
+    else:
+        ours = sapwood.open(path)["t"]["points"].array(library="ak")
+        assert ours.to_list() == [row["points"] for row in ROWS]
+        assert both(path, "vertex").tolist() == [row["vertex"] for row in ROWS]
+    for name in ("run", "values", "name", "deep"):
+        assert both(path, name).tolist() == [row[name] for row in ROWS], name
+
+
+def test_declared_types_in_all_spellings(tmp_path):
+    types = {
+        "a": "f4", "b": np.int8, "c": float, "d": ("i2", (2, 3)), "e": "var * int64", "f": "3 * float32",
+        "g": "std::vector<std::vector<int>>", "h": "string", "i": str, "j": "map<string,vector<float>>",
+        "k": "{x: int32, y: var * float64}", "l": list[np.float32], "m": dict[str, int], "n": "unsigned short",
+    }  # fmt: skip
+    data = {
+        "a": [1, 2], "b": [1, -2], "c": [1, 2], "d": np.arange(12).reshape(2, 2, 3), "e": [[1], [2, 3]],
+        "f": [[1, 2, 3], [4, 5, 6]], "g": [[[1], []], []], "h": ["x", "y"], "i": ["", "z"],
+        "j": ak.Array([[{"first": "k", "second": [1.0]}], []]),
+        "k": ak.Array([{"x": 1, "y": []}, {"x": 2, "y": [1.0]}]), "l": [[], [1.5]], "n": [65535, 0],
+        "m": ak.Array([[{"first": "q", "second": 4}], []]),
+    }  # fmt: skip
+    path = tmp_path / "a.root"
+    with sapwood.recreate(path) as file:
+        file.mktree("t", types, titles={"a": "the first"}).extend(data)
+    tree = uproot.open(path)["t"]
+    wanted = {"a": "float", "b": "int8_t", "c": "double", "d": "int16_t[2][3]", "e": "int64_t[]", "f": "float[3]"}
+    wanted |= {"g": "std::vector<std::vector<int32_t>>", "h": "std::string", "k_x": "int32_t", "n": "uint16_t"}
+    assert {name: tree[name].typename for name in wanted} == wanted
+    assert tree["a"].title == "the first"
+    for name in "abcdefghiln":
+        assert both(path, name).tolist() == ak.to_list(data[name]), name
+    assert both(path, "j/j.first").tolist() == [["k"], []] and both(path, "m/m.second").tolist() == [[4], []]
+
+
+def test_batches_do_not_matter(tmp_path):
+    data = {"x": np.arange(N), "j": JAGGED, "s": TEXT}
+    with sapwood.recreate(tmp_path / "a.root") as file:
+        file["whole"] = data
+        tree = file.mktree("parts", data)
+        for start in range(0, N, 37):
+            tree.extend({name: values[start : start + 37] for name, values in data.items()})
+        tree.extend({"x": [], "j": [], "s": []})
+    file = sapwood.open(tmp_path / "a.root")
+    for name, values in data.items():
+        assert file["whole"][name].array().to_list() == file["parts"][name].array().to_list() == ak.to_list(values)
+
+
+def test_layout_options(tmp_path):
+    path = tmp_path / "a.root"
+    data = {"x": np.arange(10_000), "y": np.arange(10_000) * 1.0}
+    with sapwood.recreate(path, compression="zstd:3", title="my file") as file:
+        options = {"compression": {"x": "lz4:4"}, "basket_size": {"y": "2 kB"}, "optimize_baskets": False}
+        file.mktree("t", data, auto_flush=2500, **options).extend(data)
+        file.mktree("bytes", data, auto_flush="5 kB", basket_size="1 kB").extend(data)
+        file.mktree("plain", data, compression=None).extend(data)
+    file = uproot.open(path)
+    tree = file["t"]
+    assert tree["x"].compression.code == 404 and tree["y"].compression.code == 503
+    assert tree["x"].num_baskets == 4 and tree["y"].num_baskets > 30
+    assert tree.member("fAutoFlush") == 2500 and 0 < file["bytes"].member("fAutoFlush") < 10_000
+    assert file["plain"].compressed_bytes == file["plain"].uncompressed_bytes
+    assert file["t"].num_entries == 10_000
+    for name in ("t", "bytes", "plain"):
+        assert np.array_equal(file[name]["y"].array(library="np"), data["y"])
+
+
+@pytest.mark.parametrize("compression", ["none", None, "zlib:9", 404, "lzma:1", uproot.ZSTD(2)])
+def test_compressions(tmp_path, compression):
+    write(tmp_path / "a.root", {"x": np.arange(5000)}, compression=compression)
+    assert both(tmp_path / "a.root", "x").to_list() == list(range(5000))
+
+
+class TestRefused:
+    """With the branch and the reason; the tree can go on."""
+
+    @pytest.fixture
+    def file(self, tmp_path):
+        with sapwood.recreate(tmp_path / "a.root") as file:
+            yield file
+
+    @pytest.mark.parametrize(
+        ("value", "error", "words"),
+        [
+            (np.arange(3), sapwood.InvalidError, "but 3 for x"),
+            (np.array([1, 2**40]), sapwood.InvalidError, "does not fit into int32"),
+            (np.array([-1.5, 2.0]), sapwood.InvalidError, "float64"),
+            (["a", "b"], sapwood.InvalidError, "string"),
+            ([[1], [2]], sapwood.InvalidError, "list"),
+            (ak.Array([1, None]), sapwood.UnsupportedError, "missing values"),
+            (np.array(["2020-01-01"] * 2, "M8[D]"), sapwood.UnsupportedError, "dates"),
+            (np.ones(2, complex), sapwood.UnsupportedError, "complex"),
+            (5, sapwood.UnsupportedError, "no array"),
+        ],
+    )
+    def test_values(self, file, value, error, words):
+        tree = file.mktree("t", {"x": "i4", "y": "f8"})
+        with pytest.raises(error, match=words) as caught:
+            tree.extend({"x": value, "y": np.ones(2)})
+        assert "x" in str(caught.value)
+        tree.extend({"x": [1, 2], "y": [1, 2]})
+        assert tree.num_entries == 2
+
+    def test_branches(self, file):
+        tree = file.mktree("t", {"x": "i4", "j": "var * f4"})
+        with pytest.raises(sapwood.KeyInFileError, match="no branch z"):
+            tree.extend({"x": [1], "j": [[1]], "z": [1]})
+        with pytest.raises(sapwood.InvalidError, match="branch j"):
+            tree.extend({"x": [1]})
+        with pytest.raises(sapwood.InvalidError, match="counter is nj"):
+            tree.extend({"x": [1], "j": [[1.0]], "nj": [2]})
+        for wrong in ("Hit", "vector<Hit>", object()):
+            with pytest.raises(sapwood.UnsupportedError):
+                file.mktree("wrong", {"x": wrong})
+        with pytest.raises(sapwood.InvalidError, match="has a meaning"):
+            file.mktree("wrong", {"a/b": "i4"})
+        with pytest.raises(sapwood.UnsupportedError, match="cannot be written"):
+            file["x"] = object()
+
+
+def fail_in_block(begin, path):
+    with begin(path) as file:
+        file["other"] = {"x": np.arange(100_000)}
+        raise KeyboardInterrupt
+
+
+def test_nothing_appears_when_the_block_fails(tmp_path):
+    path = tmp_path / "a.root"
+    with pytest.raises(KeyboardInterrupt):
+        fail_in_block(sapwood.recreate, path)
+    assert list(tmp_path.iterdir()) == []
+    write(path, {"x": np.arange(3)})
+    was = path.read_bytes()
+    for begin in (sapwood.recreate, sapwood.update):
+        with pytest.raises(KeyboardInterrupt):
+            fail_in_block(begin, path)
+        assert path.read_bytes() == was and list(tmp_path.iterdir()) == [path]
+    with pytest.raises(FileExistsError):
+        sapwood.create(path)
+    with pytest.raises(FileNotFoundError):
+        sapwood.update(tmp_path / "none.root")
+    with pytest.raises(sapwood.Error, match="no/such"):
+        sapwood.recreate(tmp_path / "no" / "such" / "a.root")
+    with sapwood.recreate(path) as file:
+        file["t"] = {"x": [1]}
+    with pytest.raises(sapwood.InvalidError, match="closed"):
+        file["t"] = {"x": [1]}
+    with pytest.raises(sapwood.InvalidError, match="only local files"):
+        sapwood.recreate("https://example.org/a.root")
+
+
+def test_updates(tmp_path):
+    path = tmp_path / "a.root"
+    data = {"x": np.arange(N), "j": JAGGED, "s": TEXT, "two": NESTED["two"]}
+    with sapwood.recreate(path) as file:
+        file["t"] = data
+        file["a/b/t"] = {"x": np.arange(5)}
+        file["gone"] = {"x": [1]}
+    for _ in range(3):
+        with sapwood.update(path) as file:
+            assert "t" in file and "gone" in file
+            file["t"].extend(data)
+            file["a/b/t"].extend({"x": np.arange(2)})
+            file["a/b/other"] = {"y": [1.5]}
+            del file["gone"]
+            file["gone"] = {"x": [2]}
+            file["note"] = "words"
+            file.mkdir("a/c")
+    file = sapwood.open(path)
+    assert file["t"].num_entries == 4 * N
+    for name, values in data.items():
+        assert ak.to_list(both(path, name)) == ak.to_list(values) * 4
+    assert both(path, "x", "a/b/t").to_list() == [0, 1, 2, 3, 4, *[0, 1] * 3]
+    keys = uproot.open(path).keys()
+    assert {"a/b/other;3", "a/b/t;1", "gone;1", "note;3", "a/c;1"} <= set(keys) and "gone;2" not in keys
+    assert str(uproot.open(path)["note"]) == "words"
+    with sapwood.update(path) as file:
+        del file["note;2"]
+        with pytest.raises(sapwood.KeyInFileError):
+            del file["nothing"]
+        with pytest.raises(sapwood.InvalidError, match="not empty"):
+            del file["a"]
+    assert [k for k in uproot.open(path).keys() if k.startswith("note")] == ["note;1", "note;3"]
+
+
+def test_a_tree_of_uproot_goes_on(tmp_path):
+    path = tmp_path / "a.root"
+    with uproot.recreate(path) as file:
+        file.mktree("t", {"x": np.int64, "j": "var * float64"})
+        file["t"].extend({"x": np.arange(10), "j": ak.Array([[1.0], []] * 5)})
+    with sapwood.update(path) as file:
+        file["t"].extend({"x": [7], "j": [[5.0]]})
+    assert both(path, "x").to_list() == [*range(10), 7]
+    assert both(path, "j").to_list() == [[1.0], []] * 5 + [[5.0]]

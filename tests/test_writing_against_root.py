@@ -1,0 +1,121 @@
+"""ROOT opens what Sapwood writes without a word, finds the same values, and would have written the same header."""
+
+import importlib.util
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import awkward as ak
+import numpy as np
+import pytest
+
+import sapwood
+
+SCRIPT = Path(__file__).parent / "oracle" / "read_written.py"
+
+
+@pytest.fixture(scope="module")
+def root():
+    """Runs read_written.py; ROOT must say nothing."""
+    if importlib.util.find_spec("ROOT") is None:
+        pytest.skip("ROOT is not installed: pip install --pre ROOT")
+
+    def root(*words):
+        command = [sys.executable, "-W", "ignore", str(SCRIPT), *map(str, words)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL)
+        said = [line for line in done.stdout.splitlines() if not line.startswith("ANSWER ")]
+        assert done.returncode == 0 and not done.stderr and not any(said), (
+            f"{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+        )
+        return json.loads(done.stdout.partition("ANSWER ")[2])
+
+    return root
+
+
+def columns(entries):
+    """The same values as read_written.py fills."""
+    k = np.arange(entries)
+    counts = k * k % 7
+    of = np.repeat(k, counts) - np.concatenate([np.arange(n) for n in counts])
+    jagged = ak.unflatten(of.astype("f4"), counts)
+    return {
+        "i": k.astype("i4"),
+        "d": k / 4,
+        "w": (k[:, None] + np.arange(3)).astype("f4"),
+        "b": k % 2 == 1,
+        "x": jagged,
+        "v": jagged,
+        "s": [f"s{i}" for i in k],
+    }
+
+
+TYPES = {
+    "i": "i4",
+    "d": "f8",
+    "w": ("f4", (3,)),
+    "b": "?",
+    "x": "var * float32",
+    "v": "vector<float>",
+    "s": "string",
+}
+
+
+@pytest.mark.parametrize("auto_flush", [4000, -300_000, 0])
+def test_the_header_is_roots(root, tmp_path, auto_flush):
+    entries = 10_000
+    theirs = root("fill", tmp_path / "root.root", entries, auto_flush)
+    with sapwood.recreate(tmp_path / "ours.root", compression=None) as file:
+        file.mktree("t", TYPES, auto_flush=auto_flush).extend(columns(entries))
+    ours = root("header", tmp_path / "ours.root", "t")
+    for key in theirs:
+        assert ours[key] == theirs[key], key
+    assert ours.keys() == theirs.keys()
+
+
+def test_every_value(root, tmp_path):
+    point = {"px": "f4", "py": "f8"}
+    nested = ak.Array([[[1.0, 2.0], []], [], [[3.0]]] * 50)
+    points = ak.Array([[{"px": j, "py": i} for j in range(i % 4)] for i in range(150)])
+    one = ak.Array([{"px": i, "py": -i} for i in range(150)])
+    split = ak.types.from_datashape("var * {px: float32, py: float64}", highlevel=False)
+    types = TYPES | {"vv": "vector<vector<double>>", "one": point, "pts": split}
+    data = columns(150)
+    with sapwood.recreate(tmp_path / "a.root", compression="zstd:5") as file:
+        tree = file.mktree("t", types, auto_flush=60)
+        tree.extend(data | {"vv": nested, "one": one, "pts": points})
+    names = ["i", "d", "w", "b", "x", "v", "vv", "one_px", "pts_py", "nx", "npts"]
+    got = root("values", tmp_path / "a.root", "t", *names)
+    data |= {"vv": nested, "one_px": one.px, "pts_py": points.py, "nx": ak.num(data["x"]), "npts": ak.num(points)}
+    for name in names:
+        assert got[name] == ak.to_list(ak.flatten(data[name], axis=None)), name
+
+
+def test_objects_and_updates(root, tmp_path):
+    path = tmp_path / "a.root"
+    histogram = np.histogram([1, 2, 2, 3, 3, 3], bins=3, range=(0.5, 3.5))
+    with sapwood.recreate(path) as file:
+        file["t"] = columns(100)
+        file["a/b/t"] = {"x": np.arange(5)}
+        file["h"] = histogram
+        file["a/g"] = sapwood.Graph([1, 2], [3, 4])
+        file["words"] = "and more"
+    with sapwood.update(path) as file:
+        file["t"].extend(columns(100))
+        file["h"] = histogram
+        file["a/c/t"] = {"x": np.arange(2)}
+        del file["a/b/t"]
+    got = root("objects", path)
+    assert got["t;1"] == ["TTree", 200, 200] and got["a/c/t;1"] == ["TTree", 2, 2]
+    assert got["a/b;1"] == ["TDirectoryFile"] and "a/b/t;1" not in got
+    assert got["h;2"] == got["h;1"] == ["TH1D", 6, 6, pytest.approx(14 / 6), 1]
+    assert got["a/g;1"] == ["TGraph", 2, 4] and got["words;1"] == ["TObjString"]
+    root("update", path, "t")
+    file = sapwood.open(path)
+    assert file["t"].num_entries == 201
+    assert file["t"]["s"].array()[[100, 200]].to_list() == ["s0", "s0"]
+    assert file["t"]["x"].array()[150].to_list() == ak.to_list(columns(100)["x"][50])
+    with sapwood.update(path) as writer:
+        writer["t"].extend(columns(3))
+    assert root("objects", path)["t;1"][1:] == [204, 204]
+    assert sapwood.open(path)["t"]["d"].array().to_list()[-4:] == [0, 0, 0.25, 0.5]
