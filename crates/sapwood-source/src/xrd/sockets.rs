@@ -20,7 +20,7 @@ const READ: usize = 256 << 10;
 
 /// Where to, and how.
 #[derive(Clone)]
-pub(super) struct Way {
+pub(crate) struct Way {
     pub host: String,
     pub port: u16,
     pub tls: Option<Arc<ClientConfig>>,
