@@ -84,6 +84,17 @@ impl Meter {
         self.steady
     }
 
+    /// Connections whose first windows a way of this length carries; more would only push each other's bytes out of its
+    /// queue. Without end where it was not seen to be full.
+    pub fn first_windows(&self, far: Duration) -> usize {
+        /// Bytes that a fresh connection sends at once, about: ten segments (RFC 6928).
+        const FIRST_WINDOW: f64 = (16 << 10) as f64;
+        /// Connections that even a narrow way is given: one in slow start after a loss must not leave it idle.
+        const FEWEST: usize = 4;
+        let carried = |rate: f64| ((rate * far.as_secs_f64() / FIRST_WINDOW) as usize).max(FEWEST);
+        self.narrow().map_or(usize::MAX, carried)
+    }
+
     /// How long a request waits at least: what a server, or a proxy before it, adds is in it.
     pub fn round_trip(&self) -> Option<Duration> {
         self.waits.iter().min().or(self.connect.as_ref()).copied()

@@ -95,7 +95,7 @@ pub struct FetchReport {
 /// Counters of a source since it was opened, the opening included.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SourceStats {
-    /// Requests sent, those sent again included (local: reads).
+    /// Requests sent, those sent again included (local: reads; XRootD: opens and reads).
     pub requests: u64,
     /// Byte ranges in those requests.
     pub ranges: u64,

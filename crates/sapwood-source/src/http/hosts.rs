@@ -16,12 +16,6 @@ use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio_rustls::rustls::ClientConfig;
 
-/// Bytes that a fresh connection sends at once, about: ten segments (RFC 6928).
-const FIRST_WINDOW: f64 = (16 << 10) as f64;
-
-/// Connections that even a narrow way is given: one in slow start after a loss must not leave it idle.
-const FEWEST: usize = 4;
-
 /// What was learnt about hosts, with their connections: shared by all files that are opened
 /// with the same one.
 #[derive(Clone, Default)]
@@ -180,17 +174,14 @@ impl Host {
     /// Connections worth having: the farther away, the more slow start is worth sharing; but only as many as the way
     /// carries the first windows of, for more would only push each other's bytes out of its queue.
     pub fn parallel(&self) -> usize {
-        let (far, narrow) = {
-            let meter = lock(&self.meter);
-            (meter.round_trip().unwrap_or_default(), meter.narrow())
-        };
+        let meter = lock(&self.meter);
+        let far = meter.round_trip().unwrap_or_default();
         let wish = match far {
             t if t < Duration::from_millis(5) => 4,
             t if t < Duration::from_millis(50) => 8,
             _ => 16,
         };
-        let full = narrow.map_or(wish, |rate| (rate * far.as_secs_f64() / FIRST_WINDOW) as usize);
-        wish.min(full.max(FEWEST)).min(self.max)
+        wish.min(meter.first_windows(far)).min(self.max)
     }
 
     /// A connection, idle or new; waits while as many as allowed are in use.

@@ -58,7 +58,7 @@ impl Client {
     pub fn new(url: RootUrl, options: SourceOptions, handle: Handle) -> Self {
         let identity = identity(&options, url.user.as_deref());
         let cautious = url.has_secret();
-        let caller = Caller { options, handle, counters: Arc::default(), cautious };
+        let caller = Caller::new(options, handle, cautious);
         let host = host(&url, &url, &identity, &caller.options, String::new());
         let way = Way { place: Place { url: url.clone(), host }, tried: Vec::new(), redirects: 0 };
         Self { name: url.redacted(), caller, identity, origin: url, way: Mutex::new(way) }

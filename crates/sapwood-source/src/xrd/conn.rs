@@ -311,7 +311,7 @@ impl Conn {
         {
             state.links.push(Wire { wake: Arc::default(), moved: Instant::now() });
             let task = sockets::data_link(Arc::downgrade(&self.core), link, self.way.clone(), patience);
-            let task = caller.handle.spawn(task).abort_handle();
+            let task = caller.handle().spawn(task).abort_handle();
             Counters::add(&caller.counters.connections, 1);
             state.tasks.push(task);
         }

@@ -99,7 +99,7 @@ impl XrdFile {
                 let mut running = JoinSet::new();
                 for group in groups {
                     let (file, job) = (Arc::clone(self), Arc::clone(job));
-                    running.spawn_on(async move { file.group(&job, group).await }, &self.client.caller.handle);
+                    running.spawn_on(async move { file.group(&job, group).await }, &self.client.caller.handle());
                 }
                 while let Some(ended) = running.join_next().await {
                     // Leaving at the first failure drops the set and stops the others.
@@ -403,6 +403,9 @@ impl Source for XrdFile {
 
 impl Drop for XrdFile {
     fn drop(&mut self) {
+        if !self.client.caller.is_ours() {
+            return;
+        }
         for (conn, slot) in lock(&self.slots).values() {
             if let (Some(conn), Ok(open)) = (conn.upgrade(), slot.try_lock())
                 && let Some(handle) = *open

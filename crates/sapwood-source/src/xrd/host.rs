@@ -14,7 +14,7 @@ use sapwood_xrd::auth::Identity;
 use sapwood_xrd::{Eager, Refusal, SecretBytes, Session, SessionOptions, code};
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
@@ -75,30 +75,63 @@ pub(crate) struct Host {
     max: usize,
     known: Mutex<Known>,
     pool: Mutex<Pool>,
-    /// A session is free, or cannot be had.
-    freed: Notify,
-    /// The first session is being opened: others wait for it.
-    first: tokio::sync::Mutex<()>,
     pub meter: Arc<Mutex<Meter>>,
 }
 
-#[derive(Default)]
 struct Pool {
+    /// Whose sessions these are: a forked child must not use its parent's, nor wait for what the parent began.
+    process: u32,
     conns: Vec<Arc<Conn>>,
     /// Bulk under way, by session.
     bulk: HashMap<u64, usize>,
     dialing: usize,
     failed: Option<Broken>,
+    /// A session is free, or cannot be had.
+    freed: Arc<Notify>,
+    /// The first session is being opened: others wait for it.
+    first: Arc<tokio::sync::Mutex<()>>,
+}
+
+impl Default for Pool {
+    fn default() -> Self {
+        Self {
+            process: std::process::id(),
+            conns: Vec::new(),
+            bulk: HashMap::new(),
+            dialing: 0,
+            failed: None,
+            freed: Arc::default(),
+            first: Arc::default(),
+        }
+    }
 }
 
 /// What a file brings along to open sessions.
 #[derive(Clone)]
 pub(crate) struct Caller {
     pub options: SourceOptions,
-    pub handle: Handle,
+    handle: Handle,
+    /// Whose thread is behind the handle: a forked child has it not.
+    process: u32,
     pub counters: Arc<Counters>,
     /// Nothing that must not be overheard goes out before the server has had its say about TLS.
     pub cautious: bool,
+}
+
+impl Caller {
+    pub fn new(options: SourceOptions, handle: Handle, cautious: bool) -> Self {
+        Self { options, handle, process: std::process::id(), counters: Arc::default(), cautious }
+    }
+
+    /// The runtime that runs this, or the one that opened the file.
+    pub fn handle(&self) -> Handle {
+        Handle::try_current().unwrap_or_else(|_| self.handle.clone())
+    }
+
+    /// Whether this process opened the file, and not the one that it was forked from.
+    pub fn is_ours(&self) -> bool {
+        self.process == std::process::id()
+    }
 }
 
 impl Host {
@@ -106,16 +139,16 @@ impl Host {
         let eager = if key.tls { Eager::WithLogin } else { Eager::AtOnce };
         let known =
             Known { tls: key.tls, eager, auth: Some("unix".to_owned()), proven: false, pages: false, vector: None };
-        Self {
-            key,
-            identity,
-            max: max.max(1),
-            known: Mutex::new(known),
-            pool: Mutex::default(),
-            freed: Notify::new(),
-            first: tokio::sync::Mutex::default(),
-            meter: Arc::default(),
+        Self { key, identity, max: max.max(1), known: Mutex::new(known), pool: Mutex::default(), meter: Arc::default() }
+    }
+
+    fn pool(&self) -> MutexGuard<'_, Pool> {
+        let mut pool = lock(&self.pool);
+        if pool.process != std::process::id() {
+            // dropped, the sessions would be ended for the parent as well
+            std::mem::forget(std::mem::take(&mut *pool));
         }
+        pool
     }
 
     pub fn known(&self) -> Known {
@@ -172,11 +205,17 @@ impl Host {
 
     /// Bulk worth having under way at once: the farther away, the more slow start is worth sharing.
     pub fn parallel(&self) -> usize {
-        let wish = match lock(&self.meter).distance().unwrap_or_default() {
+        let (far, carried) = {
+            let meter = lock(&self.meter);
+            let far = meter.distance().unwrap_or_default();
+            (far, meter.first_windows(far))
+        };
+        let wish = match far {
             t if t < Duration::from_millis(5) => 4,
             t if t < Duration::from_millis(50) => 8,
             _ => 16,
         };
+        let wish = wish.min(carried);
         // One session is kept free of bulk.
         wish.min(self.most_sessions() - 1).max(1)
     }
@@ -189,13 +228,13 @@ impl Host {
 
     /// How many more data links there may be.
     pub fn spare_data_links(&self) -> usize {
-        let open: usize = lock(&self.pool).conns.iter().map(|c| c.data_links()).sum();
+        let open: usize = self.pool().conns.iter().map(|c| c.data_links()).sum();
         (self.max - self.most_sessions()).saturating_sub(open)
     }
 
     /// Sessions among which one fetch of middling size may be shared: those that are idle, if nothing else is under way.
     pub fn idle(&self) -> usize {
-        let pool = lock(&self.pool);
+        let pool = self.pool();
         let all_idle = pool.bulk.is_empty() && pool.conns.iter().all(|c| c.load() == 0);
         if all_idle { pool.conns.len() } else { 1 }
     }
@@ -209,7 +248,7 @@ impl Host {
         /// Less than this hardly delays anything.
         const LITTLE: u64 = 128 << 10;
         let fitting = || {
-            let mut pool = lock(&self.pool);
+            let mut pool = self.pool();
             pool.conns.retain(|c| c.is_alive());
             let crowded = pool.conns.len() >= self.most_sessions();
             pool.conns.iter().min_by_key(|c| c.load()).filter(|c| crowded || c.load() < LITTLE).cloned()
@@ -218,7 +257,8 @@ impl Host {
             return Ok(conn);
         }
         // One opens a session, the others wait and use it, too.
-        let _first = self.first.lock().await;
+        let first = Arc::clone(&self.pool().first);
+        let _first = first.lock().await;
         if let Some(conn) = fitting() {
             return Ok(conn);
         }
@@ -226,7 +266,7 @@ impl Host {
         let conn = self.dial(caller, patience).await?;
         caller.counters.waited(wait, 1);
         lock(&conn.core.state).unclaimed = true;
-        lock(&self.pool).conns.push(Arc::clone(&conn));
+        self.pool().conns.push(Arc::clone(&conn));
         Ok(conn)
     }
 
@@ -235,11 +275,12 @@ impl Host {
         let wait = caller.counters.wait();
         let mut waited = false;
         loop {
-            let freed = self.freed.notified();
+            let freed = Arc::clone(&self.pool().freed);
+            let freed = freed.notified();
             tokio::pin!(freed);
             freed.as_mut().enable();
             {
-                let mut pool = lock(&self.pool);
+                let mut pool = self.pool();
                 pool.conns.retain(|c| c.is_alive());
                 let wanted = self.parallel();
                 let depth = if pool.conns.len() > wanted { 1 } else { 2 };
@@ -271,7 +312,10 @@ impl Host {
 
     /// Opens sessions in the background until there are so many, for bulk, and one more that is kept free.
     pub fn warm(self: &Arc<Self>, bulk: usize, caller: &Caller, patience: Duration) {
-        let mut pool = lock(&self.pool);
+        if !caller.is_ours() && Handle::try_current().is_err() {
+            return;
+        }
+        let mut pool = self.pool();
         let most = self.most_sessions().min(bulk.min(self.parallel()) + 1);
         for _ in pool.conns.len() + pool.dialing..most {
             self.dial_aside(&mut pool, caller, patience);
@@ -282,10 +326,10 @@ impl Host {
         pool.dialing += 1;
         let guard = Dialing(Arc::clone(self));
         let caller = caller.clone();
-        let handle = caller.handle.clone();
+        let handle = caller.handle();
         handle.spawn(async move {
             let result = guard.0.dial(&caller, patience).await;
-            let mut pool = lock(&guard.0.pool);
+            let mut pool = guard.0.pool();
             match result {
                 Ok(conn) => pool.conns.push(conn),
                 Err(broken) => pool.failed = Some(broken),
@@ -323,21 +367,21 @@ impl Host {
         let address = stream.peer_addr().ok().map(|a| a.ip());
         let way = Way { host: host.clone(), port: *port, tls, address };
         let link = sockets::run(Arc::downgrade(&core), 0, stream, way.clone(), at_once);
-        let tasks = [caller.handle.spawn(link), caller.handle.spawn(watch::run(Arc::downgrade(&core), way.clone()))];
+        let handle = caller.handle();
+        let tasks = [handle.spawn(link), handle.spawn(watch::run(Arc::downgrade(&core), way.clone()))];
         lock(&core.state).tasks.extend(tasks.iter().map(tokio::task::JoinHandle::abort_handle));
         Ok(Conn::new(core, way))
     }
 
     fn release(&self, conn: &Conn) {
-        let mut pool = lock(&self.pool);
+        let mut pool = self.pool();
         if let Some(count) = pool.bulk.get_mut(&conn.number) {
             *count -= 1;
             if *count == 0 {
                 pool.bulk.remove(&conn.number);
             }
         }
-        drop(pool);
-        self.freed.notify_waiters();
+        pool.freed.notify_waiters();
     }
 }
 
@@ -358,9 +402,8 @@ struct Dialing(Arc<Host>);
 
 impl Drop for Dialing {
     fn drop(&mut self) {
-        let mut pool = lock(&self.0.pool);
+        let mut pool = self.0.pool();
         pool.dialing = pool.dialing.saturating_sub(1);
-        drop(pool);
-        self.0.freed.notify_waiters();
+        pool.freed.notify_waiters();
     }
 }
