@@ -94,7 +94,10 @@ def _awkward():
 
 
 def to_layout(column: Column):
-    """An awkward layout over the same memory: lists with 64-bit offsets, fixed arrays regular, strings as strings."""
+    """An awkward layout over the same memory: lists with 64-bit offsets, fixed arrays regular, strings as strings.
+
+    Records bear the name of their C++ class, keys and values of maps are pairs, as in uproot.
+    """
     contents, index, backend = _awkward()
     kind = column[0]
     if kind == "flat":
@@ -108,7 +111,13 @@ def to_layout(column: Column):
         offsets = index.Index64(np.asarray(column[1]))
         return contents.ListOffsetArray(offsets, characters, parameters={"__array__": "string"})
     layouts = [to_layout(content) for _, content in column[2]]
-    return contents.RecordArray(layouts, [name for name, _ in column[2]], length=column[1])
+    names = [name for name, _ in column[2]]
+    class_name = column[3] if len(column) > 3 else None
+    if class_name == "map":
+        # as uproot gives them: pairs without names
+        return contents.RecordArray(layouts, None, length=column[1], parameters={"__array__": "sorted_map"})
+    parameters = {"__record__": class_name} if class_name else None
+    return contents.RecordArray(layouts, names, length=column[1], parameters=parameters)
 
 
 def to_awkward(column: Column):

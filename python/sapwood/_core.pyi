@@ -13,7 +13,7 @@ class Buffer:
     def __len__(self) -> int: ...
 
 # A column: ("flat", Buffer) | ("regular", size, entries, Column) | ("list", Buffer, Column)
-# | ("text", Buffer, Buffer) | ("record", entries, [(name, Column), ...])
+# | ("text", Buffer, Buffer) | ("record", entries, [(name, Column), ...], class)
 Column = tuple[Any, ...]
 Row = tuple[str, int, str, str, int, int]
 

@@ -22,6 +22,9 @@ def plain(value):
         return [plain(v) for v in (value.to_list() if hasattr(value, "to_list") else value)]
     if isinstance(value, list):
         return [plain(v) for v in value]
+    if isinstance(value, tuple):
+        # a key and its value, as awkward has them
+        return dict(zip(("key", "value"), map(plain, value), strict=True))
     if isinstance(value, dict):
         return {k: plain(v) for k, v in value.items()}
     return value.item() if isinstance(value, np.generic) else value
@@ -114,7 +117,9 @@ def test_awkward_types(leaves, collections):
     assert str(leaves["grid"].array().type) == "20 * 2 * 2 * float32"
     assert str(leaves["text"].array().type) == "20 * string"
     assert str(collections["vvi"].array().type) == "12 * var * var * int32"
-    assert str(collections["cells"].array().type) == "12 * var * {row: int16, charge: float64}"
+    assert str(collections["cells"].array().type) == "12 * var * Cell[row: int16, charge: float64]"
+    table = '12 * var * tuple[[int32, float32], parameters={"__array__": "sorted_map"}]'
+    assert str(collections["table"].array().type) == table
 
 
 def test_how_puts_columns_together(leaves):

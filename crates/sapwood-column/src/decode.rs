@@ -1,7 +1,7 @@
 use crate::input::Input;
 use crate::lists::Lists;
 use crate::regular::{Shape, fuse};
-use crate::{Array, ColumnType, Item};
+use crate::{Array, ColumnType, Form, Item};
 use sapwood_format::tree::{BasketData, EmbeddedBasket};
 use sapwood_span::{Error, Result};
 
@@ -29,6 +29,8 @@ pub struct Layout {
     pub entries: Entries,
     /// The kernel for the usual baskets of collections of numbers.
     lists: Option<Lists>,
+    /// The class of records whose item does not say it.
+    class: Option<String>,
 }
 
 /// A decoded basket.
@@ -82,7 +84,24 @@ impl Layout {
     /// Works out once, for all baskets of a branch, which kernels run over them.
     pub fn new(item: Item, entries: Entries) -> Self {
         let lists = if entries == Entries::One { Lists::of(&item) } else { None };
-        Self { item: fuse(item), entries, lists }
+        Self { item: fuse(item), entries, lists, class: None }
+    }
+
+    /// The same for records of a class.
+    pub(crate) fn of_class(self, class: &str) -> Self {
+        Self { class: Some(class.to_owned()), ..self }
+    }
+
+    /// The form of the column: what its type does not say.
+    pub fn form(&self) -> Form {
+        let mut form = self.item.form();
+        if let (Form::Record { class, .. }, Some(own)) = (&mut form, &self.class) {
+            class.get_or_insert_with(|| own.clone());
+        }
+        match self.entries {
+            Entries::One | Entries::Text => form,
+            _ => Form::List(Box::new(form)),
+        }
     }
 
     /// The type of the column.

@@ -115,8 +115,7 @@ fn from_element(tree: &Tree, b: &Branch, cx: &Context) -> Result<Layout> {
         return Err(Error::unsupported("its values lie in its sub-branches"));
     }
     if x.id < 0 {
-        let item = whole(x, cx)?;
-        return Ok(Layout::new(item, Entries::One));
+        return Ok(Layout::new(whole(x, cx)?, Entries::One).of_class(bare(&x.class_name)));
     }
     let element = match class_info(x, cx) {
         Some(info) => usize::try_from(x.id).ok().and_then(|id| info.elements.get(id)),

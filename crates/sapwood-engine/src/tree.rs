@@ -2,7 +2,7 @@ use crate::file::File;
 use crate::names::Names;
 use crate::options::ScanOptions;
 use crate::scan::Scan;
-use sapwood_column::{ColumnType, Layout, interpret};
+use sapwood_column::{ColumnType, Form, Layout, interpret};
 use sapwood_format::streamer::Streamers;
 use sapwood_format::tree::{Tree as Header, clusters};
 use sapwood_format::{Key, TreeAt};
@@ -116,6 +116,14 @@ impl Tree {
     /// `Unsupported`, with the reason, when this version does not read it.
     pub fn column_type(&self, branch: usize) -> Result<ColumnType> {
         self.layout(branch).map(Layout::column_type)
+    }
+
+    /// The classes of the records in a branch's column, and which of its lists are maps.
+    ///
+    /// # Errors
+    /// As [`Tree::column_type`].
+    pub fn form(&self, branch: usize) -> Result<Form> {
+        self.layout(branch).map(Layout::form)
     }
 
     /// The C++ type of a branch, as uproot's `typename` writes it.

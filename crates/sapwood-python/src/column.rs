@@ -1,6 +1,6 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
-use sapwood::{Array, DType, Values};
+use sapwood::{Array, DType, Form, Values};
 
 /// Numbers of one type in memory of the core's own; `numpy.asarray(buffer)` is a view on it that keeps it alive.
 #[pyclass(frozen, module = "sapwood._core")]
@@ -60,23 +60,38 @@ fn typestr(dtype: DType) -> String {
 
 /// A column as nested tuples, its numbers as [`Buffer`]s:
 /// `("flat", values)`, `("regular", size, entries, content)`, `("list", offsets, content)`,
-/// `("text", offsets, bytes)`, `("record", entries, [(name, content), …])`.
-pub fn column(py: Python<'_>, array: Array) -> PyResult<Bound<'_, PyTuple>> {
+/// `("text", offsets, bytes)`, `("record", entries, [(name, content), …], class)`; the class is a C++ name, `"map"` for
+/// the keys and values of a map (which are no class), or None.
+pub fn column<'py>(py: Python<'py>, array: Array, form: Option<&Form>) -> PyResult<Bound<'py, PyTuple>> {
+    let inner = match form {
+        Some(Form::List(inner)) => Some(&**inner),
+        _ => None,
+    };
     match array {
         Array::Flat(values) => ("flat", Buffer::new(values)).into_pyobject(py),
-        Array::Regular { size, len, content } => ("regular", size, len, column(py, *content)?).into_pyobject(py),
+        Array::Regular { size, len, content } => ("regular", size, len, column(py, *content, inner)?).into_pyobject(py),
         Array::List { offsets, content } => {
-            ("list", Buffer::new(Values::I64(offsets)), column(py, *content)?).into_pyobject(py)
+            ("list", Buffer::new(Values::I64(offsets)), column(py, *content, inner)?).into_pyobject(py)
         }
         Array::Text { offsets, bytes } => {
             ("text", Buffer::new(Values::I64(offsets)), Buffer::new(Values::U8(bytes))).into_pyobject(py)
         }
         Array::Record { len, fields } => {
             let list = PyList::empty(py);
-            for (name, content) in fields {
-                list.append((name, column(py, content)?))?;
+            for (i, (name, content)) in fields.into_iter().enumerate() {
+                let form = match form {
+                    Some(Form::Record { fields, .. }) => fields.get(i),
+                    Some(Form::Pair(pair)) => Some(if i == 0 { &pair.0 } else { &pair.1 }),
+                    _ => None,
+                };
+                list.append((name, column(py, content, form)?))?;
             }
-            ("record", len, list).into_pyobject(py)
+            let class = match form {
+                Some(Form::Record { class, .. }) => class.as_deref(),
+                Some(Form::Pair(_)) => Some("map"),
+                _ => None,
+            };
+            ("record", len, list, class).into_pyobject(py)
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::wait::wait;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use sapwood::{IoReport, ScanOptions, StepSize};
+use sapwood::{Form, IoReport, ScanOptions, StepSize};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -27,6 +27,8 @@ pub struct Scan {
     state: Mutex<State>,
     cancel: Arc<AtomicBool>,
     meter: Meter,
+    /// Of each column, where there is something to say.
+    forms: Vec<Option<Form>>,
 }
 
 enum State {
@@ -46,12 +48,13 @@ impl Scan {
     ) -> PyResult<Self> {
         let meter = Meter::attach(&mut options, progress);
         let cancel = options.cancel.clone();
+        let forms = options.branches.iter().map(|&b| tree.form(b).ok().filter(|f| *f != Form::Plain)).collect();
         let begun = wait(py, |_| Ok(()), move || tree.scan(&options));
         if begun.is_err() {
             cancel.store(true, Ordering::Relaxed);
         }
         let scan = begun?.map_err(|e| exception(py, &e, Missing::Key))?;
-        Ok(Self { state: Mutex::new(State::Idle(Box::new(scan))), cancel, meter })
+        Ok(Self { state: Mutex::new(State::Idle(Box::new(scan))), cancel, meter, forms })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -98,8 +101,8 @@ impl Scan {
             Some(Ok(batch)) => {
                 *self.lock() = State::Idle(scan);
                 let columns = PyList::empty(py);
-                for c in batch.columns {
-                    columns.append(column(py, c)?)?;
+                for (i, c) in batch.columns.into_iter().enumerate() {
+                    columns.append(column(py, c, self.forms.get(i).and_then(Option::as_ref))?)?;
                 }
                 self.meter.tell(py)?;
                 Ok(Some((batch.entries.start, batch.entries.end, columns)))

@@ -16,7 +16,7 @@
 //! ```
 
 pub use sapwood_codec::{Algorithm, Compression};
-pub use sapwood_column::{Array, ColumnType, DType, Values, with_values};
+pub use sapwood_column::{Array, ColumnType, DType, Form, Values, with_values};
 pub use sapwood_engine::{Batch, File, IoReport, OpenOptions, Progress, Scan, ScanOptions, StepSize, Tree};
 pub use sapwood_engine::{Examination, ExamineOptions, Finding, Severity, examine};
 pub use sapwood_format::object::{Data, Numbers, Object, Objects, Refused, Value};
