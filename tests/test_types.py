@@ -60,6 +60,19 @@ def test_records_bear_the_names_of_their_classes(tree):
     assert tree["track0"].array().layout.parameter("__record__") == "Track"
 
 
+def test_lists_of_objects_of_any_class(tree):
+    objects = tree["split./split.objects"].array()
+    assert ak.num(objects).to_list() == [entry % 3 for entry in range(tree.num_entries)]
+    assert objects.TObjString.fString[5].to_list() == [["ooooo"], []]
+    assert objects.Derived[5].to_list() == [[], [{"b": 4, "d": 1.5}]]
+
+
+def test_a_clones_array_that_is_not_divided(tree):
+    derived = tree["whole"].array().clones.Derived
+    assert derived[6].to_list() == [[{"b": 6, "d": 0.0}, {"b": 6, "d": 0.5}]]
+    assert ak.num(derived).to_list() == [int(entry % 4 > 0) for entry in range(tree.num_entries)]
+
+
 def test_maps_are_lists_of_pairs(tree):
     pairs = tree["msvi0"].array()
     assert pairs.layout.content.is_tuple

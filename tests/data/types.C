@@ -62,6 +62,14 @@ public:
     Float_t d = 0;
     ClassDef(Derived, 1)
 };
+// One of those of which a split TClonesArray has a branch per member, counted arrays too.
+class Point : public TObject {
+public:
+    Int_t n = 0;
+    Float_t* values = nullptr; //[n]
+    ~Point() { delete[] values; }
+    ClassDef(Point, 1)
+};
 class Mother {
 public:
     Int_t m = 0;
@@ -103,8 +111,11 @@ public:
     TMatrixD matrix{2, 3};
     TLorentzVector p4;
     TBits flags;
+    std::array<std::vector<int>, 2> arrays;
+    TObjArray objects;
+    TClonesArray clones{"Derived"};
     char* text = nullptr; //!
-    ClassDef(Holder, 3)
+    ClassDef(Holder, 4)
 };
 
 #ifdef __CLING__
@@ -112,6 +123,7 @@ public:
 #pragma link C++ class Track + ;
 #pragma link C++ class Base + ;
 #pragma link C++ class Derived + ;
+#pragma link C++ class Point + ;
 #pragma link C++ class Mother + ;
 #pragma link C++ class Holder + ;
 #pragma link C++ class std::vector < Cell> + ;
@@ -516,6 +528,14 @@ void fill(Holder& h, int e) {
         for (int k = 0; k < 3; ++k) h.matrix(i, k) = e * 10 + i * 3 + k;
     }
     h.p4.SetXYZT(e, 1, 2, 3);
+    for (int i = 0; i < 2; ++i) h.arrays[i].assign(e % 3 + i, e);
+    h.objects.Delete();
+    for (int i = 0; i < e % 3; ++i) h.objects.Add(i ? static_cast<TObject*>(base(4, 1)) : new TObjString(TString('o', e)));
+    h.clones.Clear();
+    for (int i = 0; i < e % 4; ++i) {
+        auto d = static_cast<Derived*>(h.clones.ConstructedAt(i));
+        d->b = e, d->d = i * 0.5f;
+    }
     h.flags.ResetAllBits();
     h.flags.SetBitNumber(e % 8);
 }
@@ -554,6 +574,7 @@ std::vector<std::pair<std::string, std::string>> members(const Holder& h) {
     std::vector<double> doubles(h.doubles.GetArray(), h.doubles.GetArray() + h.doubles.GetSize());
     put("doubles", json(doubles));
     put("p4", json(h.p4));
+    put("arrays[2]", json(h.arrays));
     return out;
 }
 
@@ -574,6 +595,9 @@ void types() {
     TLorentzVector old;
     auto old_pointer = &old;
     tree.BranchOld("old", "TLorentzVector", &old_pointer, 32000, 0);
+    TClonesArray points("Point");
+    auto points_pointer = &points;
+    tree.Branch("points", &points_pointer, 32000, 99);
     TClonesArray clones("TVector3");
     auto clones_pointer = &clones;
     tree.Branch("clones", &clones_pointer, 32000, 99);
@@ -597,6 +621,19 @@ void types() {
         values["old"].push_back(json(old));
         clones.Clear();
         for (int i = 0; i < e % 4; ++i) static_cast<TVector3*>(clones.ConstructedAt(i))->SetXYZ(e, i, 0.25);
+        points.Clear();
+        std::string n, lists;
+        for (int i = 0; i < e % 5; ++i) {
+            auto p = static_cast<Point*>(points.ConstructedAt(i));
+            delete[] p->values;
+            p->n = (e + i) % 4;
+            p->values = p->n ? new Float_t[p->n] : nullptr;
+            for (int k = 0; k < p->n; ++k) p->values[k] = e + k * 0.5f;
+            n += (i ? "," : "") + json(p->n);
+            lists += (i ? "," : "") + json(std::vector<float>(p->values, p->values + p->n));
+        }
+        values["points/points.n"].push_back("[" + n + "]");
+        values["points/points.values"].push_back("[" + lists + "]");
         std::string z;
         for (auto v : clones) z += (z.empty() ? "" : ",") + json(static_cast<TVector3*>(v)->Y());
         values["clones"].push_back(json(clones.GetEntriesFast()));

@@ -23,13 +23,21 @@ pub(crate) struct Context<'s> {
     members: Cell<usize>,
     /// Classes that are being worked out: one that turns up again holds itself.
     open: RefCell<Vec<String>>,
+    /// Whether a pointer to any object is being worked out: within it, lists of any objects are not.
+    any: Cell<bool>,
     /// Class names by their spelling without blanks, made when first needed.
     spellings: RefCell<Option<HashMap<String, String>>>,
 }
 
 impl<'s> Context<'s> {
     pub fn new(streamers: &'s Streamers) -> Self {
-        Self { streamers, members: Cell::new(0), open: RefCell::default(), spellings: RefCell::default() }
+        Self {
+            streamers,
+            members: Cell::new(0),
+            open: RefCell::default(),
+            any: Cell::new(false),
+            spellings: RefCell::default(),
+        }
     }
 
     /// All versions of a class, the newest first.
@@ -204,6 +212,8 @@ pub(crate) fn element_item(e: &Element, before: &[(String, Item)], cx: &Context)
         code::TSTRING => Item::Text,
         code::TOBJECT => known::tobject(),
         code::TNAMED => class_item("TNamed", cx)?,
+        // std::array of collections: without a header each
+        code::ANY if array && is_collection(&e.type_name) => collection::inside(&e.type_name, cx, 0)?,
         code::OBJECT | code::ANY => class_item(&e.type_name, cx)?,
         // a pointer that is never null is written as the object
         code::OBJECT_P_NONNULL | code::ANY_P_NONNULL => class_item(e.type_name.trim_end_matches('*'), cx)?,
@@ -259,6 +269,17 @@ pub(crate) fn pointer(class: &str, cx: &Context) -> Result<Item> {
     if crate::kernel::dtype_of(class).is_some() || class.is_empty() {
         return Err(Error::unsupported(format!("pointers to {class}")));
     }
+    if class == "TObject" && cx.any.replace(true) {
+        return Err(Error::unsupported("objects of any class within objects of any class"));
+    }
+    let item = pointer_to(class, cx);
+    if class == "TObject" {
+        cx.any.set(false);
+    }
+    item
+}
+
+fn pointer_to(class: &str, cx: &Context) -> Result<Item> {
     let mut classes = Vec::new();
     let own = class_or_absent(class, cx);
     let mut names: Vec<&str> = Vec::new();

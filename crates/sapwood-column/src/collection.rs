@@ -26,7 +26,7 @@ pub(crate) fn headed(name: &str, dims: &[usize], content: i32, cx: &Context) -> 
 }
 
 /// What stands inside a collection: no header of its own, but for objects.
-fn inside(name: &str, cx: &Context, depth: usize) -> Result<Item> {
+pub(crate) fn inside(name: &str, cx: &Context, depth: usize) -> Result<Item> {
     if depth > DEEPEST {
         return Err(Error::unsupported("collections nested without end"));
     }

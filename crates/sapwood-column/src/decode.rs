@@ -14,6 +14,9 @@ pub enum Entries {
     UntilEnd,
     /// A flag byte, then as many as fit: counted arrays that are members of split objects.
     FlaggedUntilEnd,
+    /// Counted arrays that are members of split collections: for each object a flag byte and as many items as its
+    /// counter says, which is a branch of its own.
+    CountedUntilEnd,
     /// As many as fit behind one byte count and version: collections that are members of split collections.
     HeadedUntilEnd,
     /// A C string of a leaf list: one length byte (or 255 and four), then the bytes.
@@ -38,7 +41,8 @@ pub struct Layout {
 pub enum Decoded {
     /// Entries.
     Column(Array),
-    /// All items of all entries: the offsets were left out in the file and follow from the counter.
+    /// What has to be divided by the counter's values: all items of all entries where the offsets were left out in the
+    /// file, or the bytes of each entry ([`Layout::attach`]).
     Uncounted(Array),
 }
 
@@ -100,6 +104,7 @@ impl Layout {
         }
         match self.entries {
             Entries::One | Entries::Text => form,
+            Entries::CountedUntilEnd => Form::List(Box::new(Form::List(Box::new(form)))),
             _ => Form::List(Box::new(form)),
         }
     }
@@ -110,6 +115,10 @@ impl Layout {
             Entries::One | Entries::Text => self.item.column_type(),
             Entries::UntilEnd | Entries::FlaggedUntilEnd | Entries::HeadedUntilEnd => {
                 ColumnType::List { item: Box::new(self.item.column_type()) }
+            }
+            Entries::CountedUntilEnd => {
+                let list = ColumnType::List { item: Box::new(self.item.column_type()) };
+                ColumnType::List { item: Box::new(list) }
             }
         }
     }
@@ -174,6 +183,17 @@ impl Layout {
                 })
                 .map(Decoded::Column),
             Entries::UntilEnd => self.until_end(raw, out),
+            Entries::CountedUntilEnd => {
+                let bytes = Array::Text { offsets: vec![0], bytes: Vec::new() };
+                let kept = self.each(raw, bytes, |c, out| {
+                    let Array::Text { offsets, bytes } = out else { return Err(not_a_list()) };
+                    let left = c.left();
+                    bytes.extend_from_slice(c.take(left)?);
+                    offsets.push(bytes.len() as i64);
+                    Ok(())
+                });
+                kept.map(Decoded::Uncounted)
+            }
             Entries::FlaggedUntilEnd | Entries::HeadedUntilEnd if raw.starts.is_none() => {
                 Err(Error::unsupported("entries of any size whose offsets were left out"))
             }
@@ -319,6 +339,53 @@ impl Layout {
                 return Err(in_entry(Error::corrupt(format!("{} bytes are left over", c.left())), i));
             }
             at = end;
+        }
+        Ok(out)
+    }
+}
+
+impl Layout {
+    /// Divides what is [`Decoded::Uncounted`] by the counter's values for the same entries.
+    ///
+    /// # Errors
+    /// `Corrupt` when the counts do not add up to what is there.
+    pub fn attach(&self, uncounted: Array, counts: &Array) -> Result<Array> {
+        match uncounted {
+            Array::Text { offsets, bytes } if self.entries == Entries::CountedUntilEnd => {
+                self.divide(&offsets, &bytes, counts)
+            }
+            items => attach_counts(items, counts),
+        }
+    }
+
+    /// Reads the bytes of entries: a flag and as many items for each count.
+    fn divide(&self, offsets: &[i64], bytes: &[u8], counts: &Array) -> Result<Array> {
+        let bad = || Error::corrupt("the counter of an array within a collection is not one number for each object");
+        let Array::List { offsets: objects, content } = counts else { return Err(bad()) };
+        let Array::Flat(numbers) = &**content else { return Err(bad()) };
+        if objects.len() != offsets.len() {
+            return Err(bad());
+        }
+        let mut out = self.column_type().empty();
+        let Array::List { offsets: outer, content } = &mut out else { return Err(not_a_list()) };
+        let Array::List { offsets: inner, content: items } = &mut **content else { return Err(not_a_list()) };
+        for (i, (entry, range)) in offsets.windows(2).zip(objects.windows(2)).enumerate() {
+            let data = bytes.get(entry[0] as usize..entry[1] as usize).unwrap_or_default();
+            let mut c = Input::new(data, 0);
+            for object in range[0]..range[1] {
+                let count = numbers.get_f64(object as usize).map_or(0, |n| n.max(0.0) as usize);
+                let n = if c.u8().map_err(|e| in_entry(e, i))? != 0 { count } else { 0 };
+                if n.saturating_mul(self.item.least_size().max(1)) > c.left() {
+                    let why = format!("{n} items announced, but {} bytes are left", c.left());
+                    return Err(in_entry(Error::corrupt(why), i));
+                }
+                self.item.read_many(&mut c, n, items).map_err(|e| in_entry(e, i))?;
+                inner.push(items.len() as i64);
+            }
+            if c.left() > 0 {
+                return Err(in_entry(Error::corrupt(format!("{} bytes are left over", c.left())), i));
+            }
+            outer.push(inner.len() as i64 - 1);
         }
         Ok(out)
     }

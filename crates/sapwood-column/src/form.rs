@@ -32,13 +32,14 @@ impl Item {
             | Item::Records(item)
             | Item::Counted(_, item)
             | Item::Times(_, item)
-            | Item::Triangle(_, item) => list(item),
+            | Item::Triangle(_, item)
+            | Item::Listed { item, .. } => list(item),
             Item::Headed(item) | Item::Named(item) => item.form(),
             Item::Fused(f) => f.item.form(),
             Item::Object(o) | Item::Base(o) => record(Some(o.class.replace(" >", ">")), &o.members),
             Item::Members(members) => record(None, members),
             Item::Pair(pair) => Form::Pair(Box::new((pair.0.form(), pair.1.form()))),
-            Item::Pointer(classes) => match classes.as_slice() {
+            Item::Pointer(classes) | Item::Clones(classes) => match classes.as_slice() {
                 [(_, item)] => list(item),
                 many => Form::Record { class: None, fields: many.iter().map(|(_, i)| list(i)).collect() },
             },

@@ -141,9 +141,7 @@ fn from_element(tree: &Tree, b: &Branch, cx: &Context) -> Result<Layout> {
     let in_collection = matches!(x.kind, 31 | 41);
     Ok(match (item, in_collection) {
         (Item::Counted(_, item), false) => Layout::new(*item, Entries::FlaggedUntilEnd),
-        (Item::Counted(..), true) => {
-            return Err(Error::unsupported("counted arrays that are members of a split collection"));
-        }
+        (Item::Counted(_, item), true) => Layout::new(*item, Entries::CountedUntilEnd),
         (Item::Headed(item), _) if matches!(*item, Item::Times(..)) => match *item {
             Item::Times(_, item) if !in_collection => Layout::new(*item, Entries::HeadedUntilEnd),
             _ => return Err(Error::unsupported("counted objects that are members of a split collection")),
@@ -182,6 +180,9 @@ fn whole(x: &BranchElement, cx: &Context) -> Result<Item> {
     }
     if is_collection(name) {
         return headed(name, &[], 0, cx);
+    }
+    if name == "TClonesArray" && !x.clones_name.is_empty() {
+        return Ok(Item::Clones(vec![(x.clones_name.clone(), class_item(&x.clones_name, cx)?)]));
     }
     // a class with a streamer of its own writes a header as well
     if x.kind < 0 || known::item(bare(name), cx).is_some() {

@@ -49,6 +49,17 @@ pub enum Item {
     /// A pointer to an object of one of these classes (never none): a list of no or one record. With several classes a
     /// record with a field for each, of which at most one holds a record.
     Pointer(Vec<(String, Item)>),
+    /// A TObjArray, or (`linked`) a TList and its kind, each object of which has an option behind it: a list of what the
+    /// pointers in it are.
+    Listed {
+        /// Whether options stand between the objects.
+        linked: bool,
+        /// A pointer.
+        item: Box<Item>,
+    },
+    /// A TClonesArray that is not divided: its class is named in the data and is one of these. A list of records; with
+    /// several classes a record with a list for each.
+    Clones(Vec<(String, Item)>),
     /// The class's name (a length byte, the name, a zero), then the object.
     Named(Box<Item>),
     /// An object of a class that the file does not describe, since none was ever written: a record without fields.
@@ -147,7 +158,8 @@ impl Item {
             | Item::Records(item)
             | Item::Counted(_, item)
             | Item::Times(_, item)
-            | Item::Triangle(_, item) => list(item),
+            | Item::Triangle(_, item)
+            | Item::Listed { item, .. } => list(item),
             Item::Headed(item) | Item::Named(item) => item.column_type(),
             Item::Fused(f) => f.item.column_type(),
             Item::Object(o) | Item::Base(o) => record(&o.members),
@@ -155,7 +167,7 @@ impl Item {
             Item::Pair(pair) => ColumnType::Record {
                 fields: vec![("key".to_owned(), pair.0.column_type()), ("value".to_owned(), pair.1.column_type())],
             },
-            Item::Pointer(classes) => match classes.as_slice() {
+            Item::Pointer(classes) | Item::Clones(classes) => match classes.as_slice() {
                 [(_, item)] => list(item),
                 many => ColumnType::Record { fields: many.iter().map(|(n, i)| (n.clone(), list(i))).collect() },
             },
@@ -181,6 +193,7 @@ impl Item {
     pub(crate) fn least_size(&self) -> usize {
         match self {
             Item::Headed(_) | Item::Object(_) | Item::Base(_) => 2,
+            Item::Listed { .. } | Item::Clones(_) => 10,
             Item::Pair(pair) => bare(&pair.0).least_size().saturating_add(bare(&pair.1).least_size()),
             Item::Sequence(_)
             | Item::Records(_)

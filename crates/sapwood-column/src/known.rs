@@ -1,6 +1,6 @@
 //! ROOT's own classes that write themselves, whatever their descriptions say.
 
-use crate::class::{Context, class_item};
+use crate::class::{Context, class_item, pointer};
 use crate::item::columns_of;
 use crate::names::template;
 use crate::{DType, Item, Object, Skip};
@@ -25,14 +25,26 @@ pub(crate) fn item(class: &str, cx: &Context) -> Option<Result<Item>> {
         "TRef" => Some(Ok(Item::Members(tref()))),
         "TRefArray" => Some(Ok(Item::Object(any_version(class, tref_array())))),
         "TNamed" if cx.versions(class).is_empty() => Some(Ok(Item::Object(any_version(class, tnamed())))),
-        "TObjArray" | "TList" | "THashList" | "TOrdCollection" | "TSortedList" | "TSeqCollection" | "TCollection"
-        | "TMap" | "THashTable" | "TBtree" | "TClonesArray" => {
+        "TObjArray" | "TList" | "THashList" => {
+            let linked = class != "TObjArray";
+            Some(pointer("TObject", cx).map(|item| Item::Listed { linked, item: Box::new(item) }))
+        }
+        "TClonesArray" => Some(any_class(cx).map(Item::Clones)),
+        "TOrdCollection" | "TSortedList" | "TSeqCollection" | "TCollection" | "TMap" | "THashTable" | "TBtree" => {
             Some(Err(Error::unsupported(format!("a {class}, which may hold objects of any class"))))
         }
         _ => match template(class) {
             Some(("TMatrixTSym", _)) => Some(symmetric(class, cx)),
             _ => None,
         },
+    }
+}
+
+/// Every class of the file that a TObject may be.
+fn any_class(cx: &Context) -> Result<Vec<(String, Item)>> {
+    match pointer("TObject", cx)? {
+        Item::Pointer(classes) => Ok(classes),
+        _ => Err(Error::unsupported("objects of any class")),
     }
 }
 

@@ -11,6 +11,9 @@ use sapwood_span::{Error, Result};
 /// The status bit of objects that others refer to.
 const IS_REFERENCED: u32 = 1 << 4;
 
+/// The status bit of a TClonesArray whose objects are written member by member.
+const BYPASSES_STREAMER: u32 = 1 << 12;
+
 /// Since this version of a collection's header the version of the class follows it when members are written one after
 /// another (in `m_AreaSet.m_dims` of an ATLAS file of 2010, version 8, it does).
 const FIRST_WITH_CLASS_VERSION: i16 = 8;
@@ -88,6 +91,12 @@ impl Item {
                 Ok(())
             }
             (Item::Pointer(classes), out) => c.nested(|c| read_pointed(classes, c, out)),
+            (Item::Clones(classes), out) => c.nested(|c| read_clones(classes, c, out)),
+            (Item::Listed { linked, item }, Array::List { offsets, content }) => {
+                read_listed(*linked, item, c, content)?;
+                offsets.push(content.len() as i64);
+                Ok(())
+            }
             (Item::Named(item), out) => {
                 let n = usize::from(c.u8()?);
                 c.skip(n + 1)?;
@@ -268,7 +277,8 @@ impl Object {
     /// Reads an object behind its header into its columns.
     fn read(&self, c: &mut Input, fields: &mut Fields) -> Result<()> {
         let v = c.version()?;
-        let checksum = if v.number <= 0 { c.u32()? } else { 0 };
+        // a class that says of itself to have version 0 has neither
+        let checksum = if v.number <= 0 && self.version != 0 { c.u32()? } else { 0 };
         match self.variant(Some((v.number, checksum)))? {
             Variant::Same => read_members(&self.members, c, fields)?,
             Variant::Other(other) => {
@@ -283,7 +293,9 @@ impl Object {
     /// Which of the described versions the bytes are in.
     fn variant(&self, written: Option<(i16, u32)>) -> Result<Variant<'_>> {
         let Some((version, checksum)) = written else { return Ok(Variant::Same) };
-        let fits = |v: i32, sum: u32| if version > 0 { i32::from(version) == v } else { checksum == sum };
+        let fits = |v: i32, sum: u32| {
+            if version > 0 || v == 0 { i32::from(version) == v } else { checksum == sum }
+        };
         if self.version < 0 || fits(self.version, self.checksum) {
             return Ok(Variant::Same);
         }
@@ -375,22 +387,8 @@ fn read_pointed(classes: &[(String, Item)], c: &mut Input, out: &mut Array) -> R
             None => return Err(Error::unsupported(format!("a pointer to an object of class {class}"))),
         },
     };
-    let Some((class, item)) = classes.get(which) else { return Err(Error::invalid("no such class")) };
-    let column = match (out, classes.len()) {
-        (out, 1) => out,
-        (Array::Record { len, fields }, _) => {
-            *len += 1;
-            for (i, (_, field)) in fields.iter_mut().enumerate() {
-                if i != which {
-                    push_nothing(field, 1)?;
-                }
-            }
-            let Some((_, field)) = fields.get_mut(which) else { return Err(misfit(item)) };
-            field
-        }
-        _ => return Err(misfit(item)),
-    };
-    let Array::List { offsets, content } = column else { return Err(misfit(item)) };
+    let (class, item) = &classes[which];
+    let Array::List { offsets, content } = list_of(classes, which, out)? else { return Err(misfit(item)) };
     item.read(c, content)?;
     offsets.push(content.len() as i64);
     match end {
@@ -400,6 +398,80 @@ fn read_pointed(classes: &[(String, Item)], c: &mut Input, out: &mut Array) -> R
         ))),
         _ => Ok(()),
     }
+}
+
+/// The list that objects of this class go to; those of the other classes get nothing.
+fn list_of<'a>(classes: &[(String, Item)], which: usize, out: &'a mut Array) -> Result<&'a mut Array> {
+    let misfit = || Error::invalid("objects of several classes go into a record");
+    if classes.len() == 1 {
+        return Ok(out);
+    }
+    let Array::Record { len, fields } = out else { return Err(misfit()) };
+    *len += 1;
+    for (i, (_, field)) in fields.iter_mut().enumerate() {
+        if i != which {
+            push_nothing(field, 1)?;
+        }
+    }
+    fields.get_mut(which).map(|(_, field)| field).ok_or_else(misfit)
+}
+
+/// Reads a TObjArray or a TList: TObject, name, number of objects, lower bound (of an array), objects, and an option
+/// behind each (of a list).
+fn read_listed(linked: bool, item: &Item, c: &mut Input, out: &mut Array) -> Result<()> {
+    let v = c.version()?;
+    if v.number < if linked { 4 } else { 3 } {
+        return Err(Error::unsupported(format!("a list of objects in version {}", v.number)));
+    }
+    read_base_object(c)?;
+    c.string_bytes()?;
+    let n = c.count(4)?;
+    if !linked {
+        c.skip(4)?;
+    }
+    for _ in 0..n {
+        item.read(c, out)?;
+        if linked {
+            c.string_bytes()?;
+        }
+    }
+    all_read(c, &v, || "TList".to_owned())
+}
+
+/// Reads a TClonesArray: TObject, name, `class;version`, number of objects, lower bound, objects: member by member, or
+/// each behind a byte that says whether it is there.
+fn read_clones(classes: &[(String, Item)], c: &mut Input, out: &mut Array) -> Result<()> {
+    let v = c.version()?;
+    if v.number < 4 {
+        return Err(Error::unsupported(format!("a TClonesArray in version {}", v.number)));
+    }
+    let by_members = read_base_object(c)? & BYPASSES_STREAMER != 0;
+    c.string_bytes()?;
+    let named = c.string()?;
+    let (class, version) = named.split_once(';').unwrap_or((&named, "0"));
+    let n = c.count(usize::from(!by_members))?;
+    c.skip(4)?;
+    if n == 0 {
+        push_nothing(out, 1)?;
+        return all_read(c, &v, || named.clone());
+    }
+    let Some(which) = classes.iter().position(|(name, _)| name == class) else {
+        return Err(Error::unsupported(format!("a TClonesArray of class {class}")));
+    };
+    let item = &classes[which].1;
+    let Array::List { offsets, content } = list_of(classes, which, out)? else { return Err(misfit(item)) };
+    if by_members {
+        item.read_by_members(c, n, version.parse().ok().map(|version| (version, 0)), content)?;
+    } else {
+        for _ in 0..n {
+            if c.u8()? == 0 {
+                return Err(Error::unsupported("a TClonesArray with empty places"));
+            }
+            item.read(c, content)?;
+        }
+    }
+    offsets.push(content.len() as i64);
+    all_read(c, &v, || named.clone())
 }
 
 fn none_of(classes: &[(String, Item)], out: &mut Array) -> Result<()> {
@@ -458,6 +530,9 @@ fn count_at(done: &Fields, by: usize, n: usize, i: usize) -> Result<usize> {
 /// Reads one member of `n` records: collections and strings have one header for all.
 fn one_of_all(name: &str, member: &Item, c: &mut Input, n: usize, out: &mut Array) -> Result<()> {
     match member {
+        Item::Headed(inner) if matches!(**inner, Item::Times(..)) => {
+            Err(Error::unsupported("counted objects within a collection written member by member"))
+        }
         Item::Headed(inner) if n > 0 => inner.headed(c, |c| inner.read_many(c, n, out)),
         other => other.read_many(c, n, out),
     }

@@ -78,6 +78,8 @@ pub(crate) fn fuse(item: Item) -> Item {
         Item::Members(m) => Item::Members(all(m)),
         Item::Pair(pair) => Item::Pair(Box::new((fuse(pair.0), fuse(pair.1)))),
         Item::Pointer(classes) => Item::Pointer(all(classes)),
+        Item::Clones(classes) => Item::Clones(all(classes)),
+        Item::Listed { linked, item } => Item::Listed { linked, item: boxed(item) },
         item => item,
     };
     if !matches!(item, Item::Object(_) | Item::Members(_) | Item::Pair(_)) {

@@ -1,6 +1,8 @@
 //! Baskets of every layout, good ones and wrong ones: values right, or an error that names the entry.
 
-use sapwood_column::{Array, DType, Decoded, Entries, Item, Layout, Object, Packed, Values, attach_counts};
+use sapwood_column::{
+    Array, DType, Decoded, Entries, Item, Layout, Object, OtherVersion, Packed, Values, attach_counts,
+};
 use sapwood_format::tree::{BasketData, EmbeddedBasket};
 use sapwood_span::{Error, ErrorKind, Result};
 use std::time::Duration;
@@ -430,5 +432,149 @@ mod objects {
         let got = decode_as(&layout, &[0, 1, 2, 0, 3, 4], 2, None).unwrap();
         let fields = vec![("a".to_owned(), i16s(&[1, 3])), ("b".to_owned(), Array::Flat(Values::I8(vec![2, 4])))];
         assert_eq!(got, Decoded::Column(Array::Record { len: 2, fields }));
+    }
+
+    #[test]
+    fn objects_in_another_version_of_their_class() {
+        let old = OtherVersion {
+            version: 7,
+            checksum: 0,
+            // `id` was a float, `gone` is no more, `name` was not yet
+            members: vec![("gone".to_owned(), number(DType::I16)), ("id".to_owned(), number(DType::F32))],
+            places: vec![None, Some(0)],
+        };
+        let class = Object { others: vec![old], ..class() };
+        let old_bytes = |id: f32| {
+            let mut bytes = headed(&[&[9, 9][..], &id.to_be_bytes()].concat());
+            bytes[5] = 7;
+            bytes
+        };
+        let new_bytes = headed(&[0, 5, 1, b'a']);
+        let data = [&new_bytes[..], &old_bytes(6.0)].concat();
+        let got = decode(Item::Object(class), Entries::One, &data, &[0, new_bytes.len() as u32]).unwrap();
+        assert_eq!(got, records(&[5, 6], &[0, 1, 1], b"a"));
+    }
+
+    #[test]
+    fn records_of_one_size_are_read_at_once_and_others_one_by_one() {
+        let members = vec![("x".to_owned(), number(DType::I16)), ("y".to_owned(), number(DType::I8))];
+        let class = Object { class: "P".to_owned(), version: 1, members, ..Object::default() };
+        let fields = |x: &[i16], y: &[i8]| Array::Record {
+            len: x.len(),
+            fields: vec![("x".to_owned(), i16s(x)), ("y".to_owned(), Array::Flat(Values::I8(y.to_vec())))],
+        };
+        let (a, b) = (headed(&[0, 1, 2]), headed(&[0, 3, 4]));
+        // without a byte count: as right, but not as expected
+        let short = [0, 1, 0, 5, 6];
+        let data = [&a[..], &short, &b].concat();
+        let two = decode(Item::Object(class.clone()), Entries::UntilEnd, &[&a[..], &b].concat(), &[0, 18]).unwrap();
+        assert_eq!(two, list(&[0, 2, 2], fields(&[1, 3], &[2, 4])));
+        let three = decode(Item::Object(class), Entries::UntilEnd, &data, &[0]).unwrap();
+        assert_eq!(three, list(&[0, 3], fields(&[1, 5, 3], &[2, 6, 4])));
+    }
+
+    #[test]
+    fn bytes_that_no_description_covers() {
+        let data = headed(&[0, 5, 1, b'a', 0]);
+        let e = decode(Item::Object(class()), Entries::One, &data, &[0]).unwrap_err();
+        assert!(e.kind() == ErrorKind::Unsupported && e.what().contains("1 bytes of class Hit"), "{e}");
+    }
+}
+
+mod pointers {
+    use super::*;
+
+    fn pointer() -> Item {
+        let members = vec![("x".to_owned(), number(DType::I8))];
+        let class = Object { class: "P".to_owned(), version: 1, members, ..Object::default() };
+        Item::Pointer(vec![("P".to_owned(), Item::Object(class))])
+    }
+
+    fn lists(offsets: &[i64], x: &[i8]) -> Array {
+        let x = Array::Flat(Values::I8(x.to_vec()));
+        list(offsets, Array::Record { len: offsets.len() - 1, fields: vec![("x".to_owned(), x)] })
+    }
+
+    /// Byte count, the tag of a new class with its name, the object.
+    fn new_object(x: u8) -> Vec<u8> {
+        let body = [&u32::MAX.to_be_bytes()[..], b"P\0", &headed(&[x])].concat();
+        [&(0x4000_0000 | body.len() as u32).to_be_bytes()[..], &body].concat()
+    }
+
+    #[test]
+    fn none_a_new_object_and_the_same_again() {
+        let first = new_object(7);
+        // a reference: where the pointer stood, counted from the label, and two more
+        let again = (KEY_LEN + 4 + 2).to_be_bytes();
+        // an object of the class that was named before: its tag says where
+        let tag = 0x8000_0000 | (KEY_LEN + 4 + 4 + 2);
+        let other = [&tag.to_be_bytes()[..], &headed(&[9])].concat();
+        let other = [&(0x4000_0000 | other.len() as u32).to_be_bytes()[..], &other].concat();
+        let data = [&[0; 4][..], &first, &again, &other].concat();
+        let item = Item::Fixed(4, Box::new(pointer()));
+        let Array::Regular { content, .. } = decode(item, Entries::One, &data, &[0]).unwrap() else { panic!("4 each") };
+        assert_eq!(
+            *content,
+            Array::List {
+                offsets: vec![0, 0, 1, 2, 3],
+                content: match lists(&[0, 1, 2, 3], &[7, 7, 9]) {
+                    Array::List { content, .. } => content,
+                    _ => unreachable!(),
+                }
+            }
+        );
+    }
+
+    #[test]
+    fn pointers_to_nowhere_and_in_circles() {
+        for reference in [1u32, KEY_LEN + 2, KEY_LEN + 400, 0x3fff_ffff] {
+            let e = decode(pointer(), Entries::One, &reference.to_be_bytes(), &[0]).unwrap_err();
+            assert_eq!(e.kind(), ErrorKind::Corrupt, "{reference}: {e}");
+        }
+        let other = [&u32::MAX.to_be_bytes()[..], b"Q\0", &headed(&[1])].concat();
+        let e = decode(pointer(), Entries::One, &other, &[0]).unwrap_err();
+        assert!(e.kind() == ErrorKind::Unsupported && e.what().contains("class Q"), "{e}");
+    }
+}
+
+mod counted_in_collections {
+    use super::*;
+
+    #[test]
+    fn a_flag_and_as_many_as_the_counter_of_each_object_says() {
+        let layout = Layout::new(number(DType::I8), Entries::CountedUntilEnd);
+        assert_eq!(layout.column_type().to_string(), "var * var * int8");
+        let data = [1, 7, 8, 0, 1, 9];
+        let Decoded::Uncounted(bytes) = decode_as(&layout, &data, 2, Some(&[0, 4])).unwrap() else {
+            panic!("no counts")
+        };
+        let counts = |n: &[i32]| list(&[0, 2, 3], Array::Flat(Values::I32(n.to_vec())));
+        let got = layout.attach(bytes.clone(), &counts(&[2, 5, 1])).unwrap();
+        assert_eq!(got, list(&[0, 2, 3], list(&[0, 2, 2, 3], Array::Flat(Values::I8(vec![7, 8, 9])))));
+        for wrong in [[1, 5, 1], [3, 5, 1], [2, 5, 0], [2, 5, 2]] {
+            let e = layout.attach(bytes.clone(), &counts(&wrong)).unwrap_err();
+            assert_eq!(e.kind(), ErrorKind::Corrupt, "{wrong:?}: {e}");
+        }
+    }
+}
+
+mod nested_numbers {
+    use super::*;
+
+    #[test]
+    fn whole_baskets_of_vectors_of_vectors_and_what_is_wrong_in_them() {
+        let item = Item::Headed(Box::new(Item::Sequence(Box::new(Item::Sequence(Box::new(number(DType::I16)))))));
+        let first = headed(&[0, 0, 0, 2, 0, 0, 0, 1, 0, 9, 0, 0, 0, 0]);
+        let second = headed(&[0, 0, 0, 1, 0, 0, 0, 2, 0, 3, 0, 4]);
+        let data = [&first[..], &second].concat();
+        let starts = [0, first.len() as u32];
+        let got = decode(item.clone(), Entries::One, &data, &starts).unwrap();
+        assert_eq!(got, list(&[0, 2, 3], list(&[0, 1, 1, 3], i16s(&[9, 3, 4]))));
+        // every single byte that says how long something is
+        for at in [0, 1, 2, 3, 6, 9, 10, 13, 20, 21, 23, 26, 30] {
+            let mut damaged = data.clone();
+            damaged[at] ^= 0x11;
+            assert!(decode(item.clone(), Entries::One, &damaged, &starts).is_err(), "byte {at}");
+        }
     }
 }

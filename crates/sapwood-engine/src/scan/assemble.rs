@@ -1,7 +1,7 @@
 //! From decoded baskets to the columns of a batch.
 
 use super::state::{Shared, State};
-use sapwood_column::{Array, Decoded, attach_counts};
+use sapwood_column::{Array, Decoded};
 use sapwood_span::{Error, Result};
 use std::ops::Range;
 use std::sync::Arc;
@@ -143,7 +143,7 @@ fn attach(shared: &Shared, s: &mut State, column: usize, batch: usize) -> Result
         let Some(counter) = shared.columns[column].counter else { continue };
         let content = content.clone();
         let counts = counts(shared, s, counter, &needed.entries)?;
-        let counted = attach_counts(content, &counts).map_err(|e| named(shared, column, e))?;
+        let counted = shared.columns[column].layout.attach(content, &counts).map_err(|e| named(shared, column, e))?;
         s.slots[b] = Some(Ok(Arc::new(Decoded::Column(counted))));
     }
     Ok(())

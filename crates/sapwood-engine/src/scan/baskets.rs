@@ -114,6 +114,9 @@ pub(super) fn choose(tree: &Tree, branches: &[usize], entries: &Range<u64>, step
 fn counter_of(tree: &Tree, column: &Column) -> Option<usize> {
     let h = tree.header();
     let b = &h.branches[column.branch];
+    if column.layout.entries == Entries::CountedUntilEnd {
+        return b.element.as_ref()?.count2;
+    }
     if column.layout.entries != Entries::UntilEnd || !(b.generated_offsets || b.entry_offset_len == 0) {
         return None;
     }

@@ -15,6 +15,7 @@ pub fn layout(r: &mut Random) -> Layout {
     let entries = match r.below(8) {
         0..=2 => Entries::One,
         3..=4 => Entries::UntilEnd,
+        5 if r.below(2) == 0 => Entries::CountedUntilEnd,
         5 => Entries::FlaggedUntilEnd,
         6 => Entries::HeadedUntilEnd,
         _ => return Layout::new(Item::Text, Entries::Text),
@@ -53,6 +54,8 @@ fn item(r: &mut Random, depth: usize) -> Item {
         12 => Item::Records(inner(r)),
         13 => Item::Named(inner(r)),
         14 => Item::Pointer((0..1 + r.below(2)).map(|i| (CLASSES[i].to_owned(), item(r, depth - 1))).collect()),
+        16 if r.below(2) == 0 => Item::Listed { linked: r.below(2) == 0, item: inner(r) },
+        16 => Item::Clones(vec![("C".to_owned(), Item::Object(object(r, depth)))]),
         15 if r.below(2) == 0 => Item::Absent("Never".to_owned()),
         15 => Item::Enumeration("Color".to_owned()),
         _ => Item::Members(members(r, depth)),
