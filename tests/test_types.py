@@ -69,8 +69,8 @@ def test_lists_of_objects_of_any_class(tree):
 
 def test_a_clones_array_that_is_not_divided(tree):
     derived = tree["whole"].array().clones.Derived
-    assert derived[6].to_list() == [[{"b": 6, "d": 0.0}, {"b": 6, "d": 0.5}]]
-    assert ak.num(derived).to_list() == [int(entry % 4 > 0) for entry in range(tree.num_entries)]
+    assert derived[6].to_list() == [{"b": 6, "d": 0.0}, {"b": 6, "d": 0.5}]
+    assert ak.num(derived).to_list() == [entry % 4 for entry in range(tree.num_entries)]
 
 
 def test_maps_are_lists_of_pairs(tree):

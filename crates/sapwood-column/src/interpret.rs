@@ -20,7 +20,9 @@ pub fn interpret(tree: &Tree, branch: usize, streamers: &Streamers) -> Result<La
     let cx = &Context::new(streamers);
     let b = tree.branches.get(branch).ok_or_else(|| Error::not_found(format!("no branch number {branch}")))?;
     let named = |e: Error| e.in_branch(tree.path(branch));
-    if !b.file_name.is_empty() {
+    // baskets that lie in the tree's header are here, whatever file the others went to
+    let elsewhere = b.basket_seek.iter().take(b.write_basket).any(|&at| at != 0);
+    if !b.file_name.is_empty() && elsewhere {
         return Err(named(Error::unsupported(format!("its values lie in another file, {}", b.file_name))));
     }
     match b.class.as_str() {

@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""Instructions per value: Sapwood beside uproot and ROOT, counted by valgrind's callgrind.
+
+    instructions.py [-o bench/out/instructions.json] [--entries N] [--readers sapwood,uproot,root]
+
+Reads a tree that ROOT writes first (bench/instructions/ten.C, not compressed): a float, vector<float>,
+vector<vector<float>>, a struct of ten members, a vector of them. Each branch is read once to warm up and once counted;
+the count is of user-space instructions of the whole process between two marks (a library of a few lines, made by cc).
+Reading is from a local file, so what is counted is the way from bytes to arrays (ROOT: to objects, entry by entry).
+Needs valgrind, a C compiler and ROOT (for the file and its own row)."""
+
+import argparse
+import ctypes
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+BRANCHES = ("float", "vector", "nested", "struct", "structs")
+MARKS = """
+#include <valgrind/callgrind.h>
+void begin(void) { CALLGRIND_ZERO_STATS; CALLGRIND_TOGGLE_COLLECT; }
+void end(const char* name) { CALLGRIND_TOGGLE_COLLECT; CALLGRIND_DUMP_STATS_AT(name); }
+"""
+
+
+def values(entries):
+    """How many numbers each branch holds."""
+    count = dict.fromkeys(BRANCHES, 0)
+    for entry in range(entries):
+        count["float"] += 1
+        count["vector"] += entry % 10
+        count["nested"] += (entry % 4) * (entry % 6)
+        count["struct"] += 10
+        count["structs"] += 10 * (entry % 4)
+    return count
+
+
+def reader(name, path, folder):
+    """A function that reads one branch in full."""
+    if name == "root":
+        import ROOT
+
+        ROOT.gSystem.Load(str(folder / "ten_C.so"))
+        ROOT.gInterpreter.Declare(
+            "void read_all(TBranch* b, Long64_t n) { for (Long64_t e = 0; e < n; ++e) b->GetEntry(e); }"
+        )
+        file = ROOT.TFile.Open(str(path))
+        tree = file.Get("t")
+        reader.keep = file, tree
+        return lambda branch: ROOT.read_all(tree.GetBranch(branch), tree.GetEntries())
+    if name == "uproot":
+        import uproot
+
+        file = uproot.open(path, array_cache=None)
+        return lambda branch: file["t"][branch].array()
+    import sapwood
+
+    file = sapwood.open(path, threads=1)
+    tree = file["t"]
+    return lambda branch: tree[branch].array()
+
+
+def child(name, path, folder):
+    """Reads every branch, the second time between marks."""
+    marks = ctypes.CDLL(str(folder / "marks.so"))
+    read = reader(name, path, folder)
+    for branch in BRANCHES:
+        try:
+            read(branch)
+        except Exception as error:
+            # uproot does not read structs that are written member by member
+            print(f"{name} does not read {branch}: {error}".splitlines()[0], file=sys.stderr)
+            continue
+        marks.begin()
+        read(branch)
+        marks.end(branch.encode())
+
+
+def count(name, path, folder):
+    """Instructions by branch, out of the dumps."""
+    out = folder / f"{name}.out"
+    words = ["valgrind", "--tool=callgrind", "--cache-sim=no", "--collect-atstart=no", f"--callgrind-out-file={out}"]
+    words += [sys.executable, "-W", "ignore", __file__, "--child", name, path, folder]
+    done = subprocess.run(list(map(str, words)), capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if done.returncode:
+        raise SystemExit(f"{name}: {done.stderr[-2000:]}")
+    found = {}
+    for dump in folder.glob(f"{name}.out*"):
+        text = dump.read_text(errors="replace")
+        branch = next((b for b in BRANCHES if f"desc: Trigger: Client Request: {b}\n" in text), None)
+        totals = [line for line in text.splitlines() if line.startswith(("summary:", "totals:"))]
+        if branch and totals:
+            found[branch] = int(totals[-1].split()[1])
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("-o", "--out", type=Path, default=HERE / "out" / "instructions.json")
+    parser.add_argument("--entries", type=int, default=100_000)
+    parser.add_argument("--readers", default="sapwood,uproot,root")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="sapwood-instructions-") as name:
+        folder = Path(name)
+        (folder / "marks.c").write_text(MARKS)
+        subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", folder / "marks.so", folder / "marks.c"], check=True)
+        (folder / "ten.C").write_text((HERE / "instructions" / "ten.C").read_text())
+        path = folder / "ten.root"
+        root = Path(sys.executable).parent / "root"
+        call = f'ten.C+("{path}",{options.entries})'
+        subprocess.run([root, "-l", "-b", "-q", call], cwd=folder, capture_output=True, stdin=subprocess.DEVNULL)
+        number = values(options.entries)
+        result = {"entries": options.entries, "values": number, "instructions_per_value": {}}
+        for one in options.readers.split(","):
+            counted = count(one, path, folder)
+            row = {branch: round(n / number[branch], 2) for branch, n in sorted(counted.items())}
+            result["instructions_per_value"][one] = row
+            print(f"{one:8}", *(f"{branch} {row.get(branch, '-')}" for branch in BRANCHES), flush=True)
+    options.out.parent.mkdir(exist_ok=True)
+    options.out.write_text(json.dumps(result, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--child"]:
+        child(sys.argv[2], Path(sys.argv[3]), Path(sys.argv[4]))
+    else:
+        main()
