@@ -13,6 +13,7 @@ import pytest
 import sapwood
 
 SCRIPT = Path(__file__).parent / "oracle" / "read_written.py"
+OBJECTS = Path(__file__).parent.parent / "target" / "release" / "examples" / "write_objects"
 
 
 @pytest.fixture(scope="module")
@@ -119,3 +120,13 @@ def test_objects_and_updates(root, tmp_path):
         writer["t"].extend(columns(3))
     assert root("objects", path)["t;1"][1:] == [204, 204]
     assert sapwood.open(path)["t"]["d"].array().to_list()[-4:] == [0, 0, 0.25, 0.5]
+
+
+def test_objects_of_every_kind_with_dictionaries():
+    if not OBJECTS.exists():
+        pytest.skip("no write_objects example: cargo build --release --examples -p sapwood-write")
+    command = [sys.executable, "-W", "ignore", str(SCRIPT.with_name("check_objects.py")), str(OBJECTS)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL)
+    if done.returncode == 77:
+        pytest.skip(done.stdout.strip())
+    assert done.returncode == 0 and not done.stderr, f"{done.stdout[-2000:]}\n{done.stderr[-2000:]}"

@@ -1,6 +1,9 @@
 """What is written is read back by Sapwood and by uproot; what cannot be written is refused and leaves nothing."""
 
 import dataclasses
+import os
+import subprocess
+import sys
 import typing
 
 import awkward as ak
@@ -10,6 +13,8 @@ import pytest
 import sapwood
 
 uproot = pytest.importorskip("uproot")
+
+ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
 
 N = 300
 RNG = np.random.default_rng(7)
@@ -301,6 +306,47 @@ def test_nothing_appears_when_the_block_fails(tmp_path):
         file["t"] = {"x": [1]}
     with pytest.raises(sapwood.InvalidError, match="only local files"):
         sapwood.recreate("https://example.org/a.root")
+
+
+KILLED = """
+import os, sys, numpy as np, sapwood
+file = sapwood.recreate(sys.argv[1], compression=None)
+tree = file.mktree("t", {"x": "f8"}, auto_flush=1000, auto_save="50 kB")
+for i in range(40):
+    tree.extend({"x": np.arange(1000 * i, 1000 * (i + 1), dtype="f8")})
+os._exit(1)
+"""
+
+FULL = """
+import resource, signal, sys, numpy as np, sapwood
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (3 << 20, 3 << 20))
+begin = sapwood.update if len(sys.argv) > 2 else sapwood.recreate
+with begin(sys.argv[1]) as file:
+    file["big"] = {"x": np.random.default_rng(1).normal(size=1_000_000)}
+"""
+
+
+def test_a_killed_process_leaves_what_was_saved(tmp_path):
+    path = tmp_path / "a.root"
+    done = subprocess.run([sys.executable, "-c", KILLED, path], timeout=60, env=ENVIRONMENT)
+    assert done.returncode == 1 and not path.exists()
+    (left,) = tmp_path.iterdir()
+    entries = sapwood.open(left)["t"].num_entries
+    assert entries >= 20_000 and entries % 1000 == 0
+    assert both(left, "x").to_list() == list(range(entries))
+
+
+def test_a_full_disk(tmp_path):
+    path = tmp_path / "a.root"
+    words = [sys.executable, "-c", FULL, path]
+    done = subprocess.run(words, timeout=60, env=ENVIRONMENT, capture_output=True, text=True)
+    assert "WriteError" in done.stderr and "a.root" in done.stderr and "cannot write at byte" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+    write(path, {"x": np.arange(10)})
+    was = path.read_bytes()
+    done = subprocess.run([*words, "update"], timeout=60, env=ENVIRONMENT, capture_output=True, text=True)
+    assert "WriteError" in done.stderr and path.read_bytes() == was and list(tmp_path.iterdir()) == [path]
 
 
 def test_updates(tmp_path):

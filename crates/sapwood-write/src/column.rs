@@ -74,7 +74,7 @@ pub(crate) struct ElementFacts {
     /// 0 value, 2 object, 4 collection, 41 member of a collection; -1 a string.
     pub(crate) kind: i32,
     pub(crate) streamer_type: i32,
-    /// Whether the object is of a class with a description in the file.
+    /// Whether reading it goes through the description of a class.
     pub(crate) of_class: bool,
 }
 
@@ -243,7 +243,7 @@ impl Layout<'_> {
             version: ty.version(),
             id: if split { -2 } else { -1 },
             kind: if matches!(ty, CppType::Text) { -1 } else { 0 },
-            of_class: ty.has_class(),
+            of_class: ty.is_described(),
             ..WHOLE
         };
         let leaf = element_leaf(&spec.name, &spec.name, ty, facts.id, -1);
@@ -434,7 +434,7 @@ fn member_facts(class: &Class, id: usize, ty: &CppType, kind: i32) -> ElementFac
         id: id as i32,
         kind,
         streamer_type: ty.code(),
-        of_class: ty.has_class(),
+        of_class: ty.is_described(),
         ..WHOLE
     }
 }

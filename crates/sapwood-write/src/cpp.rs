@@ -115,6 +115,15 @@ impl CppType {
         }
     }
 
+    /// Whether reading it goes through descriptions of classes: those of maps' pairs count, too.
+    pub(crate) fn is_described(&self) -> bool {
+        match self {
+            CppType::Number(_) | CppType::Array(..) | CppType::Text => false,
+            CppType::Vector(item) => item.is_described(),
+            CppType::Map(..) | CppType::Class(_) => true,
+        }
+    }
+
     /// The pair that a map's items are.
     pub(crate) fn pair(key: &CppType, value: &CppType) -> Class {
         let name = CppType::Map(Box::new(key.clone()), Box::new(value.clone())).name().replacen("map<", "pair<", 1);

@@ -60,7 +60,11 @@ impl FileWriter {
 fn read(mut sink: Sink, len: u64, threads: usize) -> Result<Core> {
     let head = sink.read(Span::new(0, len.min(HEAD)))?;
     let header = Header::parse(&head)?;
-    if header.end > len || header.end < header.begin || header.begin != key::FIRST_RECORD {
+    if header.begin != key::FIRST_RECORD {
+        return Err(Error::unsupported(format!("updating a file whose first record lies at byte {}", header.begin))
+            .with_remedy("copy it with ROOT 4 or newer first"));
+    }
+    if header.end > len || header.end < header.begin {
         return Err(Error::corrupt(format!(
             "the header says that the file ends at byte {}, but it has {len}",
             header.end

@@ -15,6 +15,7 @@ use crate::tree_header::{self, TreeFacts};
 use sapwood_codec::Compression;
 use sapwood_column::Array;
 use sapwood_span::{Error, Result};
+use std::collections::HashSet;
 
 /// How a tree is laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -203,6 +204,10 @@ impl TreeWriter {
         self.progress.entries
     }
 
+    pub(crate) fn input_list(&self) -> &[Input] {
+        &self.inputs
+    }
+
     /// Names of the columns to be given, and what each holds: numpy's name of its numbers, or a C++ type.
     pub fn inputs(&self) -> Vec<(String, String)> {
         self.inputs.iter().filter(|i| !i.automatic).map(|i| (i.name.clone(), i.feed.type_name())).collect()
@@ -366,7 +371,7 @@ impl TreeWriter {
     fn choose_sizes(&mut self, core: &Core) {
         let tables = core.tables.get(self.home.tree).map(Vec::as_slice).unwrap_or_default();
         // a branch with sub-branches keeps its size; one without a leaf is not asked
-        let mothers: Vec<usize> = self.branches.iter().filter_map(|b| b.column.parent).collect();
+        let mothers: HashSet<usize> = self.branches.iter().filter_map(|b| b.column.parent).collect();
         let with_leaf = |b: &Branch| b.column.leaf.is_some();
         let leaves: Vec<Facts> = self
             .branches
