@@ -32,6 +32,7 @@ from ._file import Directory, ReadOnlyFile, open
 if TYPE_CHECKING:
     from ._histogram import Histogram
     from ._many import concatenate, iterate
+    from ._merging import merge, optimize
     from ._reading import Report
     from ._tree import Branch, Tree
 
@@ -58,7 +59,9 @@ __all__ = [
     "__version__",
     "concatenate",
     "iterate",
+    "merge",
     "open",
+    "optimize",
 ]
 
 # numpy, and what needs it, is imported when first used: `import sapwood` alone stays quick
@@ -69,6 +72,8 @@ _LATER = {
     "Tree": "_tree",
     "concatenate": "_many",
     "iterate": "_many",
+    "merge": "_merging",
+    "optimize": "_merging",
 }
 
 

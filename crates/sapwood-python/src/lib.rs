@@ -7,8 +7,10 @@ mod column;
 mod draw;
 mod error;
 mod file;
+mod merge;
 mod meter;
 mod object;
+mod optimize;
 mod scan;
 mod tree;
 mod wait;
@@ -27,5 +29,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<file::File>()?;
     module.add_class::<tree::Tree>()?;
     module.add_class::<scan::Scan>()?;
+    module.add_function(wrap_pyfunction!(merge::merge, module)?)?;
+    module.add_function(wrap_pyfunction!(optimize::optimize, module)?)?;
     module.add_function(wrap_pyfunction!(file::open, module)?)
 }
