@@ -34,6 +34,7 @@ mod core;
 mod cpp;
 mod cursor;
 mod directory;
+pub mod doctor;
 mod existing;
 mod feed;
 mod file;
