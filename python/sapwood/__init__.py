@@ -34,6 +34,7 @@ from ._file import Directory, ReadOnlyFile, open
 if TYPE_CHECKING:
     from ._histogram import Histogram
     from ._many import concatenate, iterate
+    from ._merging import merge, optimize
     from ._objects import Object
     from ._reading import Report
     from ._tree import Branch, Tree
@@ -72,7 +73,9 @@ __all__ = [
     "concatenate",
     "create",
     "iterate",
+    "merge",
     "open",
+    "optimize",
     "recreate",
     "update",
 ]
@@ -93,6 +96,8 @@ _LATER = {
     "iterate": "_many",
     "recreate": "_writing",
     "update": "_writing",
+    "merge": "_merging",
+    "optimize": "_merging",
 }
 
 

@@ -83,6 +83,25 @@ class Scan(Iterator[tuple[int, int, list[Column]]]):
     def close(self) -> None: ...
     def report(self) -> dict[str, float]: ...
 
+def merge(
+    out: str,
+    inputs: list[str],
+    force: bool,
+    compression: str | None,
+    reading: tuple[int, float],
+    progress: Callable[[int, int, int], object] | None,
+) -> dict[str, Any]: ...
+def optimize(
+    url: str,
+    out: str,
+    overall: tuple[bool, bool],
+    compression: str | None,
+    cluster: tuple[int, bool],
+    basket: int,
+    names: tuple[list[str], list[str], list[str]],
+    reading: tuple[int, float],
+    progress: Callable[[int, int, int], object] | None,
+) -> dict[str, Any]: ...
 def open(url: str, cache_size: int | None = ..., timeout: float = ..., threads: int = ...) -> File: ...
 
 # A part of an object's bytes: see sapwood._writing_objects

@@ -1,6 +1,7 @@
-//! `sapwood doctor`: what is wrong with a file.
+//! `sapwood doctor`: what is wrong with a file, and how well it lies.
 
 mod damage;
+mod layout;
 
 use crate::args::DoctorArgs;
 use crate::failure::Failure;
@@ -12,11 +13,15 @@ use std::io::Write;
 /// Runs the verb: one section after another.
 pub fn run(args: &DoctorArgs, options: &OpenOptions, as_json: bool) -> Result<(), Failure> {
     let damage = damage::examine(args, options)?;
+    let layout = layout::examine(args, options);
     if as_json {
-        output::json(&json!({ "file": args.file, "damage": damage::to_json(&damage) }))?;
+        output::json(
+            &json!({ "file": args.file, "damage": damage::to_json(&damage), "layout": layout::to_json(&layout) }),
+        )?;
     } else {
         let mut out = output::stdout();
         damage::print(args, &damage, &mut out)?;
+        layout::print(&layout, &mut out)?;
         out.flush()?;
     }
     if damage.is_healthy() { Ok(()) } else { Err(Failure::Found) }

@@ -1,7 +1,7 @@
 //! Ctrl-C: the first asks a scan to stop, the second (or the first, when no scan runs) ends the process.
 
 use sapwood::{Error, ErrorKind, Result};
-use signal_hook::consts::SIGINT;
+use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,6 +35,16 @@ impl Interrupt {
     pub fn defer(&self) -> Arc<AtomicBool> {
         self.immediate.store(false, Ordering::SeqCst);
         self.pressed.clone()
+    }
+
+    /// The same for work that leaves something behind when it is cut off: SIGTERM sets the flag as well.
+    ///
+    /// # Errors
+    /// When the system refuses the handler.
+    pub fn defer_all(&self) -> Result<Arc<AtomicBool>> {
+        let refused = |e| Error::io("cannot take over the signal to terminate", e);
+        flag::register(SIGTERM, self.pressed.clone()).map_err(refused)?;
+        Ok(self.defer())
     }
 
     /// An error when Ctrl-C was pressed.

@@ -6,7 +6,9 @@ mod draw;
 mod failure;
 mod interrupt;
 mod ls;
+mod merge;
 mod object;
+mod optimize;
 mod output;
 mod progress;
 mod reading;
@@ -16,6 +18,7 @@ mod serve;
 mod show;
 mod target;
 mod units;
+mod working;
 
 use args::{Cli, Verb};
 use clap::Parser;
@@ -47,6 +50,8 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Verb::Doctor(a) => doctor::run(a, &options, global.json),
         Verb::Draw(a) => draw::run(a, &options, global, &interrupt),
         Verb::Scan(a) => scan::run(a, &options, global, &interrupt),
+        Verb::Merge(a) => merge::run(a, &options, global, &interrupt),
+        Verb::Optimize(a) => optimize::run(a, &options, global, &interrupt),
         Verb::Serve(a) => serve::run(a, global.json),
         Verb::Sample(a) => sample::run(a, global.json),
     }

@@ -145,6 +145,25 @@ impl File {
         Ok(Tree::new(self.clone(), found))
     }
 
+    /// Bytes of the file as they are, for whoever copies records: all spans in as few requests as the source allows.
+    ///
+    /// # Errors
+    /// A span that leaves the file, or what the source says.
+    pub fn read(&self, spans: &[Span]) -> Result<Vec<Bytes>> {
+        if let Some(out) = spans.iter().find(|s| s.end() > self.size()) {
+            let e = Error::corrupt(format!("a record lies beyond the end of the file of {} bytes", self.size()));
+            return Err(e.at(*out).in_file(self.url()).with_remedy("the file is cut short: fetch it again"));
+        }
+        let wanted: u64 = spans.iter().map(|s| s.len).sum();
+        self.add(|t| t.bytes_wanted += wanted);
+        read(&self.0.source, spans).map_err(|e| e.in_file(self.url()))
+    }
+
+    /// Whether reading needs no network.
+    pub fn is_local(&self) -> bool {
+        self.0.source.is_local()
+    }
+
     /// What opening and all scans so far did.
     pub fn io(&self) -> IoReport {
         let mut r = self.0.totals.lock().unwrap_or_else(PoisonError::into_inner).clone();

@@ -7,8 +7,10 @@ mod column;
 mod draw;
 mod error;
 mod file;
+mod merge;
 mod meter;
 mod object;
+mod optimize;
 mod scan;
 mod taking;
 mod tree;
@@ -31,5 +33,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<scan::Scan>()?;
     module.add_class::<writing::Writer>()?;
     module.add_class::<writing::WriterTree>()?;
+    module.add_function(wrap_pyfunction!(merge::merge, module)?)?;
+    module.add_function(wrap_pyfunction!(optimize::optimize, module)?)?;
     module.add_function(wrap_pyfunction!(file::open, module)?)
 }

@@ -1,0 +1,126 @@
+//! The section on performance: how trees lie in the file, and what reading them costs.
+
+use crate::args::DoctorArgs;
+use crate::output::clean;
+use crate::output::table::{Align, Table};
+use crate::units;
+use sapwood::{File, OpenOptions, Result};
+use sapwood_write::doctor::{Diagnosis, Price, diagnose};
+use serde_json::{Value, json};
+use std::io::{self, Write};
+use std::time::Duration;
+
+/// Round-trip times that costs are worked out for: the same machine, a country away, half around the world.
+const ROUND_TRIPS: [u64; 3] = [0, 20, 200];
+
+/// A tree and its diagnosis.
+pub struct Examined {
+    path: String,
+    entries: u64,
+    diagnosis: Diagnosis,
+}
+
+/// Examines all trees of a file by their headers. What is so damaged that it cannot be read the other section tells.
+pub fn examine(args: &DoctorArgs, options: &OpenOptions) -> Vec<Examined> {
+    trees(&args.file, options).unwrap_or_default()
+}
+
+fn trees(url: &str, options: &OpenOptions) -> Result<Vec<Examined>> {
+    let file = File::open(url, options)?;
+    let mut paths: Vec<String> = file.list("", true)?.into_iter().filter(|l| l.key.is_tree()).map(|l| l.path).collect();
+    paths.sort();
+    paths.dedup();
+    let round_trips = ROUND_TRIPS.map(Duration::from_millis);
+    let one = |path: &String| {
+        let tree = file.tree(path).ok()?;
+        let diagnosis = diagnose(tree.header(), tree.clusters(), &[Some(0), None], &round_trips).ok()?;
+        Some(Examined { path: path.clone(), entries: tree.entries(), diagnosis })
+    };
+    Ok(paths.iter().filter_map(one).collect())
+}
+
+/// For people.
+///
+/// # Errors
+/// When `out` cannot be written.
+pub fn print(trees: &[Examined], out: &mut impl Write) -> io::Result<()> {
+    for t in trees.iter().filter(|t| t.diagnosis.baskets > 0) {
+        let d = &t.diagnosis;
+        let (n, b) = (units::count, units::bytes);
+        let clusters = d.clusters.len().saturating_sub(1) as u64;
+        writeln!(out, "\n{}: {} entries in {} clusters", clean(&t.path), n(t.entries), n(clusters))?;
+        let (least, median, most) = d.basket_bytes;
+        writeln!(
+            out,
+            "  {} baskets of {} to {} (median {}), {} in all; {} lie backward, {} overlap",
+            n(d.baskets),
+            b(least),
+            b(most),
+            b(median),
+            b(d.bytes),
+            n(d.backward),
+            n(d.overlapping)
+        )?;
+        let largest: Vec<String> =
+            d.branches.iter().take(3).map(|x| format!("{} {}", clean(&x.name), b(x.bytes))).collect();
+        writeln!(out, "  largest branches: {}", largest.join(", "))?;
+        let titles = [("reading", Align::Left), ("cache", Align::Left), ("round trip", Align::Right)];
+        let numbers = ["requests", "bytes", "time", "rewritten: requests", "bytes", "time"].map(|t| (t, Align::Right));
+        let mut table = Table::new(titles.into_iter().chain(numbers));
+        for c in &d.costs {
+            let price = |p: &Price| [n(p.requests), b(p.bytes), units::seconds(p.time.as_secs_f64())];
+            let far =
+                if c.round_trip.is_zero() { "local".to_owned() } else { units::seconds(c.round_trip.as_secs_f64()) };
+            let head = [c.reads.to_owned(), cache(c.cache), far];
+            table.row(head.into_iter().chain(price(&c.now)).chain(price(&c.rewritten)));
+        }
+        table.write(out)?;
+    }
+    Ok(())
+}
+
+fn cache(size: Option<u64>) -> String {
+    match size {
+        None => "auto".to_owned(),
+        Some(0) => "none".to_owned(),
+        Some(n) => units::bytes(n),
+    }
+}
+
+/// The member `layout` of `--json`.
+pub fn to_json(trees: &[Examined]) -> Value {
+    let price = |p: &Price| json!({ "requests": p.requests, "ranges": p.ranges, "bytes": p.bytes, "seconds": p.time.as_secs_f64() });
+    let tree = |t: &Examined| {
+        let d = &t.diagnosis;
+        let costs: Vec<Value> = d
+            .costs
+            .iter()
+            .map(|c| {
+                json!({
+                    "reads": c.reads,
+                    "cache_bytes": c.cache,
+                    "round_trip_seconds": c.round_trip.as_secs_f64(),
+                    "now": price(&c.now),
+                    "rewritten": price(&c.rewritten),
+                })
+            })
+            .collect();
+        let branches: Vec<Value> =
+            d.branches.iter().map(|b| json!({ "name": b.name, "baskets": b.baskets, "bytes": b.bytes })).collect();
+        json!({
+            "tree": t.path,
+            "entries": t.entries,
+            "clusters": d.clusters,
+            "baskets": d.baskets,
+            "bytes": d.bytes,
+            "smallest_basket": d.basket_bytes.0,
+            "median_basket": d.basket_bytes.1,
+            "largest_basket": d.basket_bytes.2,
+            "backward": d.backward,
+            "overlapping": d.overlapping,
+            "branches": branches,
+            "costs": costs,
+        })
+    };
+    Value::Array(trees.iter().map(tree).collect())
+}

@@ -1,0 +1,95 @@
+//! `sapwood merge`: many files into one.
+
+use crate::args::{Global, MergeArgs};
+use crate::failure::{Failure, remark};
+use crate::interrupt::Interrupt;
+use crate::output;
+use crate::units;
+use crate::working::Working;
+use sapwood::{Error, OpenOptions, Result};
+use sapwood_write::merge::{MergeOptions, MergeReport, merge};
+use serde_json::{Value, json};
+use std::io::Write;
+use std::sync::Arc;
+
+/// Runs the verb.
+pub fn run(args: &MergeArgs, options: &OpenOptions, global: &Global, interrupt: &Interrupt) -> Result<(), Failure> {
+    let inputs = inputs(&args.inputs)?;
+    let bar = Working::new(global.quiet || global.json);
+    let shown = bar.clone();
+    let options = MergeOptions {
+        force: args.force,
+        compression: args.compress,
+        open: options.clone(),
+        progress: Some(Arc::new(move |p| shown.tell(p.inputs as u64, p.total as u64, p.bytes))),
+        cancel: interrupt.defer_all()?,
+    };
+    let merged = merge(&args.output, &inputs, &options);
+    bar.done();
+    let report = merged?;
+    if global.json {
+        output::json(&to_json(args, &report))?;
+        return Ok(());
+    }
+    if !global.quiet {
+        for text in &report.remarks {
+            remark(text);
+        }
+        let mut out = output::stdout();
+        writeln!(out, "{}", summary(args, &report))?;
+        out.flush()?;
+    }
+    Ok(())
+}
+
+/// The inputs with lists (`@FILE`) in place.
+fn inputs(given: &[String]) -> Result<Vec<String>> {
+    let mut out = Vec::new();
+    for text in given {
+        match text.strip_prefix('@') {
+            None => out.push(text.clone()),
+            Some(list) => {
+                let lines =
+                    std::fs::read_to_string(list).map_err(|e| Error::io("cannot read the list", e).in_file(list))?;
+                let lines = lines.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with('#'));
+                out.extend(lines.map(str::to_owned));
+            }
+        }
+    }
+    Ok(out)
+}
+
+fn summary(args: &MergeArgs, r: &MergeReport) -> String {
+    let many = |n: usize, what: &str| format!("{} {what}{}", units::count(n as u64), if n == 1 { "" } else { "s" });
+    let mut parts: Vec<String> = r
+        .trees
+        .iter()
+        .map(|t| format!("{}: {} entries in {} baskets", t.path, units::count(t.entries), units::count(t.baskets)))
+        .collect();
+    if r.added > 0 {
+        parts.push(format!("{} added up", many(r.added, "histogram")));
+    }
+    if r.kept > 0 {
+        parts.push(format!("{} kept", many(r.kept, "other object")));
+    }
+    let head = format!("{}: {} of {}", args.output.display(), units::bytes(r.output_bytes), many(r.inputs, "file"));
+    output::clean(&format!("{head}; {}", parts.join("; ")))
+}
+
+fn to_json(args: &MergeArgs, r: &MergeReport) -> Value {
+    let trees: Vec<Value> = r
+        .trees
+        .iter()
+        .map(|t| json!({ "path": t.path, "entries": t.entries, "baskets": t.baskets, "inputs": t.inputs }))
+        .collect();
+    json!({
+        "file": args.output.display().to_string(),
+        "bytes": r.output_bytes,
+        "inputs": r.inputs,
+        "input_bytes": r.input_bytes,
+        "trees": trees,
+        "added": r.added,
+        "kept": r.kept,
+        "remarks": r.remarks,
+    })
+}

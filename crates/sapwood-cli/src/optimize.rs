@@ -1,0 +1,106 @@
+//! `sapwood optimize`: a file laid out anew.
+
+use crate::args::{Global, OptimizeArgs};
+use crate::failure::{Failure, remark};
+use crate::interrupt::Interrupt;
+use crate::output;
+use crate::units;
+use crate::working::Working;
+use sapwood::OpenOptions;
+use sapwood_write::optimize::{OptimizeOptions, OptimizeReport, OptimizedTree, optimize};
+use serde_json::{Value, json};
+use std::io::Write;
+use std::sync::Arc;
+
+/// Runs the verb.
+pub fn run(args: &OptimizeArgs, options: &OpenOptions, global: &Global, interrupt: &Interrupt) -> Result<(), Failure> {
+    let bar = Working::new(global.quiet || global.json);
+    let shown = bar.clone();
+    let options = OptimizeOptions {
+        force: args.force,
+        compression: args.compress,
+        cluster: args.cluster,
+        basket_bytes: args.basket,
+        drop: args.drop.clone(),
+        first: args.first.clone(),
+        keep: args.keep.clone(),
+        verify: !args.no_verify,
+        open: options.clone(),
+        progress: Some(Arc::new(move |p| shown.tell(p.done, p.total, p.bytes))),
+        cancel: interrupt.defer_all()?,
+    };
+    let done = optimize(&args.output, &args.input, &options);
+    bar.done();
+    let report = done?;
+    if global.json {
+        output::json(&to_json(args, &report))?;
+        return Ok(());
+    }
+    if !global.quiet {
+        for text in &report.remarks {
+            remark(text);
+        }
+        let mut out = output::stdout();
+        for line in summary(args, &report) {
+            writeln!(out, "{}", output::clean(&line))?;
+        }
+        out.flush()?;
+    }
+    Ok(())
+}
+
+fn summary(args: &OptimizeArgs, r: &OptimizeReport) -> Vec<String> {
+    let checked = if r.verified { "; every entry compared" } else { "" };
+    let (before, after) = (units::bytes(r.input_bytes), units::bytes(r.output_bytes));
+    let mut out = vec![format!("{}: {after}, from {before}{checked}", args.output.display())];
+    for t in &r.trees {
+        let n = units::count;
+        out.push(format!(
+            "{}: {} entries in {} clusters, {} baskets of {} on average, from {} of {}",
+            t.path,
+            n(t.entries),
+            n(t.clusters),
+            n(t.baskets.1),
+            mean(t.bytes.1, t.baskets.1),
+            n(t.baskets.0),
+            mean(t.bytes.0, t.baskets.0),
+        ));
+        if !t.dropped.is_empty() {
+            out.push(format!("  left out: {}", t.dropped.join(", ")));
+        }
+        if let [(name, why), others @ ..] = t.whole.as_slice() {
+            let more = if others.is_empty() { String::new() } else { format!(" (and {} more)", others.len()) };
+            out.push(format!("  baskets kept in one piece: {name}: {why}{more}"));
+        }
+    }
+    out
+}
+
+fn mean(bytes: u64, baskets: u64) -> String {
+    units::bytes(bytes.checked_div(baskets).unwrap_or(0))
+}
+
+fn to_json(args: &OptimizeArgs, r: &OptimizeReport) -> Value {
+    let tree = |t: &OptimizedTree| {
+        let whole: Vec<Value> = t.whole.iter().map(|(name, why)| json!({ "branch": name, "reason": why })).collect();
+        json!({
+            "path": t.path,
+            "entries": t.entries,
+            "clusters": t.clusters,
+            "baskets_before": t.baskets.0,
+            "baskets": t.baskets.1,
+            "bytes_before": t.bytes.0,
+            "bytes": t.bytes.1,
+            "whole": whole,
+            "dropped": t.dropped,
+        })
+    };
+    json!({
+        "file": args.output.display().to_string(),
+        "bytes": r.output_bytes,
+        "input_bytes": r.input_bytes,
+        "trees": r.trees.iter().map(tree).collect::<Vec<_>>(),
+        "verified": r.verified,
+        "remarks": r.remarks,
+    })
+}

@@ -1,0 +1,94 @@
+use crate::error::{Missing, exception};
+use crate::wait::wait;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use sapwood::{Compression, Error, OpenOptions};
+use sapwood_write::merge::{MergeOptions, MergeProgress, MergeReport, merge as merge_files};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// Merges files into one: (path, inputs, force, compression such as "zstd:5" or none, (threads, timeout in
+/// seconds), a function of (inputs done, inputs, bytes written)); gives a dict of what was done.
+#[pyfunction]
+#[pyo3(signature = (out, inputs, force, compression, reading, progress))]
+pub fn merge<'py>(
+    py: Python<'py>,
+    out: PathBuf,
+    inputs: Vec<String>,
+    force: bool,
+    compression: Option<&str>,
+    reading: (usize, f64),
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let (threads, timeout) = reading;
+    let fail = |e: Error| exception(py, &e, Missing::File);
+    let compression = compression.map(str::parse::<Compression>).transpose().map_err(fail)?;
+    let timeout = Duration::try_from_secs_f64(timeout)
+        .map_err(|_| pyo3::exceptions::PyValueError::new_err("timeout is a positive number of seconds"))?;
+    let far = Arc::new(Far::default());
+    let seen = far.clone();
+    let cancel = Arc::new(AtomicBool::new(false));
+    let options = MergeOptions {
+        force,
+        compression,
+        open: OpenOptions { threads, timeout, ..OpenOptions::default() },
+        progress: Some(Arc::new(move |p: MergeProgress| {
+            seen.done.store(p.inputs as u64, Relaxed);
+            seen.total.store(p.total as u64, Relaxed);
+            seen.bytes.store(p.bytes, Relaxed);
+        })),
+        cancel: cancel.clone(),
+    };
+    let tell = |py: Python<'_>| match &progress {
+        Some(f) => {
+            let n = |n: &AtomicU64| n.load(Relaxed);
+            f.call1(py, (n(&far.done), n(&far.total), n(&far.bytes))).map(drop)
+        }
+        None => Ok(()),
+    };
+    // whoever interrupts gets the exception once the half-written file is gone
+    let ended = Arc::new(Mutex::new(()));
+    let running = ended.clone();
+    let merged = wait(py, tell, move || {
+        let _running = running.lock().unwrap_or_else(PoisonError::into_inner);
+        merge_files(&out, &inputs, &options)
+    });
+    if merged.is_err() {
+        cancel.store(true, Relaxed);
+        py.detach(|| drop(ended.lock().unwrap_or_else(PoisonError::into_inner)));
+    }
+    let report = merged?.map_err(fail)?;
+    tell(py)?;
+    to_dict(py, &report)
+}
+
+/// How far the merge is.
+#[derive(Default)]
+struct Far {
+    done: AtomicU64,
+    total: AtomicU64,
+    bytes: AtomicU64,
+}
+
+fn to_dict<'py>(py: Python<'py>, r: &MergeReport) -> PyResult<Bound<'py, PyDict>> {
+    let trees = PyList::empty(py);
+    for t in &r.trees {
+        let d = PyDict::new(py);
+        d.set_item("path", &t.path)?;
+        d.set_item("entries", t.entries)?;
+        d.set_item("baskets", t.baskets)?;
+        d.set_item("inputs", t.inputs)?;
+        trees.append(d)?;
+    }
+    let d = PyDict::new(py);
+    d.set_item("bytes", r.output_bytes)?;
+    d.set_item("inputs", r.inputs)?;
+    d.set_item("input_bytes", r.input_bytes)?;
+    d.set_item("trees", trees)?;
+    d.set_item("added", r.added)?;
+    d.set_item("kept", r.kept)?;
+    d.set_item("remarks", &r.remarks)?;
+    Ok(d)
+}

@@ -1,0 +1,103 @@
+use crate::error::{Missing, exception};
+use crate::wait::wait;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use sapwood::{Compression, Error, OpenOptions};
+use sapwood_write::optimize::{
+    ClusterSize, OptimizeOptions, OptimizeProgress, OptimizeReport, optimize as optimize_file,
+};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// Lays a file out anew: (input, output, (force, verify), compression or none, (cluster size, whether it counts
+/// entries), bytes of a basket, (branches to drop, to put first, to keep whole), (threads, timeout in seconds), a
+/// function of (steps done, steps, bytes written)); gives a dict of what was done.
+#[pyfunction]
+#[pyo3(signature = (url, out, overall, compression, cluster, basket, names, reading, progress))]
+#[allow(clippy::too_many_arguments, clippy::type_complexity)]
+pub fn optimize<'py>(
+    py: Python<'py>,
+    url: String,
+    out: PathBuf,
+    overall: (bool, bool),
+    compression: Option<&str>,
+    cluster: (u64, bool),
+    basket: u32,
+    names: (Vec<String>, Vec<String>, Vec<String>),
+    reading: (usize, f64),
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let ((force, verify), (cluster, entries)) = (overall, cluster);
+    let fail = |e: Error| exception(py, &e, Missing::File);
+    let compression = compression.map(str::parse::<Compression>).transpose().map_err(fail)?;
+    let timeout = Duration::try_from_secs_f64(reading.1)
+        .map_err(|_| pyo3::exceptions::PyValueError::new_err("timeout is a positive number of seconds"))?;
+    let counts: Arc<[AtomicU64; 3]> = Arc::default();
+    let seen = counts.clone();
+    let cancel = Arc::new(AtomicBool::new(false));
+    let (drop, first, keep) = names;
+    let options = OptimizeOptions {
+        force,
+        compression,
+        cluster: if entries { ClusterSize::Entries(cluster) } else { ClusterSize::Bytes(cluster) },
+        basket_bytes: basket,
+        drop,
+        first,
+        keep,
+        verify,
+        open: OpenOptions { threads: reading.0, timeout, ..OpenOptions::default() },
+        progress: Some(Arc::new(move |p: OptimizeProgress| {
+            for (place, n) in seen.iter().zip([p.done, p.total, p.bytes]) {
+                place.store(n, Relaxed);
+            }
+        })),
+        cancel: cancel.clone(),
+    };
+    let tell = |py: Python<'_>| match &progress {
+        Some(f) => {
+            let [done, all, bytes] = [0, 1, 2].map(|i| counts[i].load(Relaxed));
+            f.call1(py, (done, all, bytes)).map(|_| ())
+        }
+        None => Ok(()),
+    };
+    // whoever interrupts gets the exception once the half-written file is gone
+    let ended = Arc::new(Mutex::new(()));
+    let running = ended.clone();
+    let done = wait(py, tell, move || {
+        let _running = running.lock().unwrap_or_else(PoisonError::into_inner);
+        optimize_file(&out, &url, &options)
+    });
+    if done.is_err() {
+        cancel.store(true, Relaxed);
+        py.detach(|| std::mem::drop(ended.lock().unwrap_or_else(PoisonError::into_inner)));
+    }
+    let report = done?.map_err(fail)?;
+    tell(py)?;
+    to_dict(py, &report)
+}
+
+fn to_dict<'py>(py: Python<'py>, r: &OptimizeReport) -> PyResult<Bound<'py, PyDict>> {
+    let trees = PyList::empty(py);
+    for t in &r.trees {
+        let d = PyDict::new(py);
+        d.set_item("path", &t.path)?;
+        d.set_item("entries", t.entries)?;
+        d.set_item("clusters", t.clusters)?;
+        d.set_item("baskets_before", t.baskets.0)?;
+        d.set_item("baskets", t.baskets.1)?;
+        d.set_item("bytes_before", t.bytes.0)?;
+        d.set_item("bytes", t.bytes.1)?;
+        d.set_item("whole", t.whole.iter().map(|(n, w)| (n.as_str(), w.as_str())).collect::<Vec<_>>())?;
+        d.set_item("dropped", &t.dropped)?;
+        trees.append(d)?;
+    }
+    let d = PyDict::new(py);
+    d.set_item("bytes", r.output_bytes)?;
+    d.set_item("input_bytes", r.input_bytes)?;
+    d.set_item("trees", trees)?;
+    d.set_item("verified", r.verified)?;
+    d.set_item("remarks", &r.remarks)?;
+    Ok(d)
+}

@@ -1,0 +1,170 @@
+use sapwood_span::{Error, ErrorKind, Result};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Small records are gathered up to so many bytes.
+const GATHER: usize = 1 << 16;
+
+/// A file that is being written under a hidden name beside its final one, which it takes in [`Part::commit`]. Dropped
+/// before, it disappears.
+pub(crate) struct Part {
+    file: File,
+    gathered: Vec<u8>,
+    temporary: PathBuf,
+    target: PathBuf,
+    replace: bool,
+    at: u64,
+    committed: bool,
+}
+
+impl Part {
+    /// Begins it.
+    ///
+    /// # Errors
+    /// `Invalid` when the target exists and shall not be replaced, or what the system says.
+    pub(crate) fn create(target: &Path, replace: bool) -> Result<Self> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let name = target.file_name().ok_or_else(|| {
+            Error::invalid(format!("\"{}\" names no file", target.display())).with_remedy("give the name of a file")
+        })?;
+        match fs::symlink_metadata(target) {
+            Ok(m) if m.is_dir() => {
+                return Err(Error::invalid("is a directory").in_file(target.display().to_string()));
+            }
+            Ok(_) if !replace => return Err(exists(target)),
+            _ => {}
+        }
+        let mut hidden = std::ffi::OsString::from(".");
+        hidden.push(name);
+        hidden.push(format!(".{}-{}.part", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed)));
+        let temporary = target.with_file_name(hidden);
+        let file = OpenOptions::new().write(true).read(true).create_new(true).open(&temporary).map_err(|e| {
+            let e = Error::io("cannot create the file", e).in_file(target.display().to_string());
+            if e.kind() == ErrorKind::NotFound { e.with_remedy("create its folder first") } else { e }
+        })?;
+        let target = target.to_owned();
+        Ok(Self { file, gathered: Vec::new(), temporary, target, replace, at: 0, committed: false })
+    }
+
+    /// Where the next byte will lie.
+    pub(crate) fn position(&self) -> u64 {
+        self.at
+    }
+
+    /// Appends.
+    pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<()> {
+        if self.gathered.len() + bytes.len() > GATHER {
+            self.flush()?;
+        }
+        if bytes.len() >= GATHER {
+            self.file.write_all(bytes).map_err(|e| self.failed(e))?;
+        } else {
+            self.gathered.extend_from_slice(bytes);
+        }
+        self.at += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Where the bytes are until they have their name.
+    pub(crate) fn path(&self) -> &Path {
+        &self.temporary
+    }
+
+    /// Hands what was gathered to the system.
+    pub(crate) fn flush(&mut self) -> Result<()> {
+        self.file.write_all(&self.gathered).map_err(|e| self.failed(e))?;
+        self.gathered.clear();
+        Ok(())
+    }
+
+    /// Writes over what was appended before.
+    pub(crate) fn patch(&mut self, at: u64, bytes: &[u8]) -> Result<()> {
+        self.flush()?;
+        self.file.write_all_at(bytes, at).map_err(|e| self.failed(e))
+    }
+
+    /// Makes the file appear under its final name, on disk for good.
+    pub(crate) fn commit(&mut self) -> Result<()> {
+        self.flush()?;
+        self.file.sync_all().map_err(|e| self.failed(e))?;
+        if self.replace {
+            fs::rename(&self.temporary, &self.target).map_err(|e| self.failed(e))?;
+        } else {
+            // a link is made only where nothing is; file systems without links get the check alone
+            match fs::hard_link(&self.temporary, &self.target) {
+                Ok(()) => drop(fs::remove_file(&self.temporary)),
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => return Err(exists(&self.target)),
+                Err(_) if fs::symlink_metadata(&self.target).is_ok() => return Err(exists(&self.target)),
+                Err(_) => fs::rename(&self.temporary, &self.target).map_err(|e| self.failed(e))?,
+            }
+        }
+        self.committed = true;
+        // the name itself is on disk once its folder is; where folders cannot be synced nothing is lost
+        let folder = self.target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if let Ok(folder) = File::open(folder) {
+            let _ = folder.sync_all();
+        }
+        Ok(())
+    }
+
+    fn failed(&self, error: io::Error) -> Error {
+        let full = error.kind() == io::ErrorKind::StorageFull;
+        let e =
+            Error::io(format!("cannot write at byte {}", self.at), error).in_file(self.target.display().to_string());
+        if full { e.with_remedy("make room; nothing was left behind") } else { e }
+    }
+}
+
+fn exists(target: &Path) -> Error {
+    Error::invalid("exists already")
+        .in_file(target.display().to_string())
+        .with_remedy("give another name, or -f (force) to replace it")
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        if !self.committed {
+            // nothing can be done when it stays
+            let _ = fs::remove_file(&self.temporary);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_appears_whole_or_not_at_all() {
+        let folder = std::env::temp_dir().join(format!("sapwood-part-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("a");
+        let mut part = Part::create(&path, false).unwrap();
+        part.append(b"hello").unwrap();
+        assert!(!path.exists());
+        drop(part);
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+        let mut part = Part::create(&path, false).unwrap();
+        part.append(b"hello").unwrap();
+        part.append(&[b'x'; GATHER]).unwrap();
+        part.patch(1, b"E").unwrap();
+        part.commit().unwrap();
+        drop(part);
+        let written = fs::read(&path).unwrap();
+        assert_eq!((&written[..5], written.len()), (b"hEllo".as_slice(), GATHER + 5));
+        let refused = Part::create(&path, false).err().unwrap();
+        assert!(refused.to_string().contains("exists already"), "{refused}");
+        // one that appears in the meantime is not replaced
+        let other = folder.join("b");
+        let mut part = Part::create(&other, false).unwrap();
+        fs::write(&other, b"mine").unwrap();
+        assert!(part.commit().is_err());
+        drop(part);
+        assert_eq!(fs::read(&other).unwrap(), b"mine");
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 2);
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}

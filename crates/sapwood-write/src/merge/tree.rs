@@ -1,0 +1,452 @@
+//! A tree as it is joined from those of the inputs, and its header when all baskets have their place.
+
+use super::clusters;
+use super::facts::{LeafFacts, join_leaves, read_facts};
+use super::input::InputTree;
+use super::schema::BranchSchema;
+use crate::container::{Container, DirectoryId, Label};
+use crate::survey::{Edit, Mark, Name, Node, Survey, array_code, put_integer};
+use sapwood_codec::Compression;
+use sapwood_format::Streamers;
+use sapwood_format::streamer::code;
+use sapwood_span::{Error, Result};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A header has room for so many baskets at least (`TBranch` makes its tables so long).
+const LEAST_BASKETS: usize = 10;
+
+/// A tree while it is joined.
+pub(crate) struct TreeSum {
+    pub(crate) path: String,
+    pub(crate) directory: DirectoryId,
+    pub(crate) entries: u64,
+    /// Trees that were joined.
+    pub(crate) inputs: usize,
+    pub(crate) branches: Vec<BranchSum>,
+    class: String,
+    label: Label,
+    base: usize,
+    header: Vec<u8>,
+    /// File of the first input that has it.
+    first_file: String,
+    streamers: Arc<Streamers>,
+    by_path: HashMap<String, Vec<usize>>,
+    leaves: Vec<LeafFacts>,
+    boundaries: Vec<u64>,
+    flushed_bytes: i64,
+    saved_bytes: i64,
+    relayout: Option<Relayout>,
+}
+
+/// How a tree lies that was laid out anew.
+pub(crate) struct Relayout {
+    /// Boundaries of its clusters, the number of entries at the end.
+    pub(crate) boundaries: Vec<u64>,
+    /// Bytes that a basket holds at most before compression.
+    pub(crate) basket_bytes: u32,
+    /// Branches that are left out, with those below them, by number.
+    pub(crate) dropped: Vec<usize>,
+}
+
+/// A branch while it is joined.
+pub(crate) struct BranchSum {
+    schema: BranchSchema,
+    entries: u64,
+    entry_number: u64,
+    total_bytes: i64,
+    zip_bytes: i64,
+    maximum: Option<i64>,
+    filled: bool,
+    dropped: bool,
+    baskets: Vec<Placed>,
+}
+
+/// A basket in the output.
+#[derive(Clone, Copy, Debug)]
+struct Placed {
+    seek: u64,
+    bytes: u32,
+    first: u64,
+}
+
+impl TreeSum {
+    /// Begins with the first input's tree.
+    pub(crate) fn new(
+        tree: &mut InputTree,
+        directory: DirectoryId,
+        streamers: &Arc<Streamers>,
+        file: &str,
+    ) -> (Self, Vec<usize>) {
+        let mut by_path: HashMap<String, Vec<usize>> = HashMap::new();
+        for (i, b) in tree.facts.branches.iter().enumerate() {
+            by_path.entry(b.schema.path.clone()).or_default().push(i);
+        }
+        let branches = tree.facts.branches.iter().map(|b| BranchSum {
+            schema: b.schema.clone(),
+            entries: b.entries,
+            entry_number: b.entry_number,
+            total_bytes: b.total_bytes,
+            zip_bytes: b.zip_bytes,
+            maximum: b.maximum,
+            filled: b.filled,
+            dropped: false,
+            baskets: Vec::new(),
+        });
+        let sum = Self {
+            path: tree.path.clone(),
+            directory,
+            entries: 0,
+            inputs: 1,
+            branches: branches.collect(),
+            class: tree.class.clone(),
+            label: tree.label.clone(),
+            base: tree.base,
+            header: std::mem::take(&mut tree.header),
+            first_file: file.to_owned(),
+            streamers: streamers.clone(),
+            by_path,
+            leaves: tree.facts.leaves.clone(),
+            boundaries: tree.facts.clusters.clone(),
+            flushed_bytes: tree.facts.flushed_bytes,
+            saved_bytes: tree.facts.saved_bytes,
+            relayout: None,
+        };
+        let identity = (0..sum.branches.len()).collect();
+        (sum, identity)
+    }
+
+    /// Adds another input's tree; for each of its branches the one here.
+    ///
+    /// # Errors
+    /// `Invalid`, naming the first difference, when they cannot stand in one tree.
+    pub(crate) fn join(&mut self, tree: &InputTree) -> Result<Vec<usize>> {
+        let map = self.matching(tree)?;
+        let f = &tree.facts;
+        for (b, &at) in f.branches.iter().zip(&map) {
+            let Some(sum) = self.branches.get_mut(at) else { continue };
+            sum.total_bytes += b.total_bytes;
+            sum.zip_bytes += b.zip_bytes;
+            sum.entries += b.entries;
+            sum.entry_number += b.entry_number;
+            sum.maximum = sum.maximum.max(b.maximum);
+            sum.filled |= b.filled;
+        }
+        join_leaves(&mut self.leaves, &f.leaves);
+        let from = self.entries;
+        if self.boundaries.is_empty() {
+            self.boundaries.push(0);
+        }
+        self.boundaries.extend(f.clusters.iter().skip(1).map(|c| from + c));
+        self.flushed_bytes += f.flushed_bytes;
+        self.saved_bytes += f.saved_bytes;
+        self.inputs += 1;
+        Ok(map)
+    }
+
+    /// Which branch here is which there; refuses what differs.
+    fn matching(&self, tree: &InputTree) -> Result<Vec<usize>> {
+        let differs = |branch: &str, what: String| {
+            Error::invalid(format!("tree {}: branch {branch} {what} (compared with {})", self.path, self.first_file))
+                .with_remedy("merge files of one kind, or leave this one out")
+        };
+        if tree.class != self.class {
+            let (a, b) = (&tree.class, &self.class);
+            return Err(Error::invalid(format!("{} is a {a}, but a {b} in {}", self.path, self.first_file)));
+        }
+        let mut used = vec![false; self.branches.len()];
+        let mut map = Vec::with_capacity(tree.facts.branches.len());
+        for (i, b) in tree.facts.branches.iter().enumerate() {
+            let path = &b.schema.path;
+            // nearly always in the same order; names that occur twice are taken in their order
+            let same = self.branches.get(i).is_some_and(|s| s.schema.path == *path) && used.get(i) == Some(&false);
+            let known = || self.by_path.get(path)?.iter().copied().find(|&k| used.get(k) == Some(&false));
+            let Some(at) = (if same { Some(i) } else { known() }) else {
+                return Err(differs(path, "is there in addition".to_owned()));
+            };
+            used[at] = true;
+            let Some(mine) = self.branches.get(at) else { continue };
+            if let Some(what) = mine.schema.difference(&b.schema, mine.filled && b.filled) {
+                return Err(differs(path, what));
+            }
+            let (there, here) = (tree.facts.entries, self.entries);
+            if mine.filled != b.filled && there > 0 && here > 0 {
+                let what = if b.filled { "has values" } else { "has no values" };
+                return Err(differs(path, what.to_owned()));
+            }
+            if mine.filled && mine.entry_number != here {
+                return Err(differs(path, format!("had {} entries of {here}", mine.entry_number)));
+            }
+            map.push(at);
+        }
+        match self.branches.iter().zip(&used).find(|(_, used)| !**used) {
+            Some((missing, _)) => Err(differs(&missing.schema.path, "is missing".to_owned())),
+            None => Ok(map),
+        }
+    }
+
+    /// Notes where a basket of the present input lies now.
+    pub(crate) fn place(&mut self, branch: usize, first: u64, seek: u64, bytes: u32, zip: i64, total: i64) {
+        let from = self.entries;
+        if let Some(b) = self.branches.get_mut(branch) {
+            b.baskets.push(Placed { seek, bytes, first: from + first });
+            b.zip_bytes += zip;
+            b.total_bytes += total;
+        }
+    }
+
+    /// Whether a branch's entries mean the same wherever they are in a basket, and its name.
+    pub(crate) fn is_plain(&self, branch: usize) -> (bool, &str) {
+        self.branches.get(branch).map_or((false, ""), |b| (b.schema.is_plain(), &b.schema.path))
+    }
+
+    /// From here on baskets come that were made anew.
+    pub(crate) fn relayout(&mut self, layout: Relayout) {
+        for b in &mut self.branches {
+            (b.total_bytes, b.zip_bytes) = (0, 0);
+        }
+        for &i in &layout.dropped {
+            if let Some(b) = self.branches.get_mut(i) {
+                b.dropped = true;
+            }
+        }
+        self.boundaries.clone_from(&layout.boundaries);
+        self.relayout = Some(layout);
+    }
+
+    /// Writes the header: the first input's, with the tables of all.
+    ///
+    /// # Errors
+    /// When the header would not fit into what its version of ROOT or a record can hold.
+    pub(crate) fn write(
+        mut self,
+        file: &mut Container,
+        compression: Option<Compression>,
+        remarks: &mut Vec<String>,
+    ) -> Result<()> {
+        let header = std::mem::take(&mut self.header);
+        let (facts, survey) = read_facts(&header, self.base, &self.class, &self.streamers)?;
+        let mut edits = Vec::new();
+        self.tree_edits(&survey, &mut edits, remarks)?;
+        for (b, f) in self.branches.iter_mut().zip(&facts.branches) {
+            let path = b.schema.path.clone();
+            if b.dropped {
+                continue;
+            }
+            b.edits(&survey, f.node, compression, &mut edits).map_err(|e| e.in_branch(path))?;
+            if let Some(r) = self.relayout.as_ref().filter(|_| b.filled) {
+                set(&survey, f.node, Name::BasketSize, Some(i64::from(r.basket_bytes)), &mut edits)?;
+            }
+        }
+        let nodes: Vec<usize> =
+            self.branches.iter().zip(&facts.branches).filter(|(b, _)| b.dropped).map(|(_, f)| f.node).collect();
+        drop_branches(&survey, &nodes, &mut edits)?;
+        for (l, f) in self.leaves.iter().zip(&facts.leaves) {
+            set(&survey, f.node, Name::Maximum, l.maximum.filter(|_| l.maximum != f.maximum), &mut edits)?;
+            set(&survey, f.node, Name::Len, l.len.filter(|_| l.len != f.len), &mut edits)?;
+        }
+        for (at, class) in &survey.unknown {
+            let pointer = survey.marks.binary_search_by_key(&at.start, |(p, _)| *p).is_ok();
+            if !pointer {
+                return Err(Error::unsupported(format!(
+                    "{}: its header holds {class} that cannot be moved",
+                    self.path
+                )));
+            }
+            edits.push(Edit { at: at.clone(), bytes: vec![0; 4] });
+            remarks.push(format!("{}: an object of class {class} in its header is left out", self.path));
+        }
+        let label = Label { pid: 0, big: false, ..self.label.clone() };
+        let path = self.path.clone();
+        file.put_object(self.directory, label, |base| survey.rewrite(&mut edits, base))
+            .map_err(|e| Error::new(e.kind(), format!("{path}: {}", e.what())).with_source(e))?;
+        Ok(())
+    }
+
+    fn tree_edits(&self, s: &Survey, edits: &mut Vec<Edit>, remarks: &mut Vec<String>) -> Result<()> {
+        let total: i64 = self.branches.iter().filter(|b| !b.dropped).map(|b| b.total_bytes).sum();
+        let zip: i64 = self.branches.iter().filter(|b| !b.dropped).map(|b| b.zip_bytes).sum();
+        let (flushed, saved) = (self.flushed_bytes, self.saved_bytes);
+        for (name, value) in [
+            (Name::Entries, self.entries as i64),
+            (Name::TotBytes, total),
+            (Name::ZipBytes, zip),
+            (Name::FlushedBytes, if self.relayout.is_some() { zip } else { flushed }),
+            (Name::SavedBytes, if self.relayout.is_some() { zip } else { saved }),
+        ] {
+            set(s, 0, name, Some(value), edits)?;
+        }
+        if self.inputs > 1 || self.relayout.is_some() {
+            self.cluster_edits(s, edits)?;
+        }
+        if self.inputs < 2 {
+            return Ok(());
+        }
+        // an index counts entries of its own tree: a joined one has none until it is built again
+        let has_index = s.find(|n| n.via == Some(Name::TreeIndex)).next().is_some()
+            || s.field(0, Name::IndexValues).is_some_and(|f| f.at.len() > 4);
+        for name in [Name::IndexValues, Name::Index, Name::TreeIndex] {
+            if let Some(f) = s.field(0, name) {
+                edits.push(Edit { at: f.at.clone(), bytes: vec![0; 4] });
+            }
+        }
+        if has_index {
+            remarks.push(format!("{}: its index is left out; build it anew with TTree::BuildIndex", self.path));
+        }
+        Ok(())
+    }
+
+    fn cluster_edits(&self, s: &Survey, edits: &mut Vec<Edit>) -> Result<()> {
+        let t = clusters::table(&self.boundaries);
+        // versions of TTree before 19 know no ranges
+        if s.field(0, Name::ClusterRanges).is_some() {
+            set(s, 0, Name::ClusterRanges, Some(t.ranges.len() as i64), edits)?;
+            let ends: Vec<u64> = t.ranges.iter().map(|r| r.0).collect();
+            let sizes: Vec<u64> = t.ranges.iter().map(|r| r.1).collect();
+            set_array(s, 0, Name::ClusterRangeEnd, &ends, edits)?;
+            set_array(s, 0, Name::ClusterSize, &sizes, edits)?;
+        } else if !t.ranges.is_empty() {
+            return Ok(());
+        }
+        set(s, 0, Name::AutoFlush, Some(t.auto_flush as i64), edits)
+    }
+}
+
+impl BranchSum {
+    fn edits(
+        &mut self,
+        s: &Survey,
+        node: usize,
+        compression: Option<Compression>,
+        edits: &mut Vec<Edit>,
+    ) -> Result<()> {
+        self.baskets.sort_by_key(|b| b.first);
+        for (name, value) in [
+            (Name::Entries, Some(self.entries as i64)),
+            (Name::EntryNumber, Some(self.entry_number as i64)),
+            (Name::TotBytes, Some(self.total_bytes)),
+            (Name::ZipBytes, Some(self.zip_bytes)),
+            (Name::Maximum, self.maximum),
+            (Name::Compress, compression.map(|c| i64::from(c.settings()))),
+        ] {
+            set(s, node, name, value, edits)?;
+        }
+        if self.baskets.is_empty() {
+            return Ok(());
+        }
+        let n = self.baskets.len();
+        let places = LEAST_BASKETS.max(n + 1);
+        set(s, node, Name::WriteBasket, Some(n as i64), edits)?;
+        set(s, node, Name::MaxBaskets, Some(places as i64), edits)?;
+        let filled = |values: &mut dyn Iterator<Item = u64>| {
+            let mut out: Vec<u64> = values.collect();
+            out.resize(places, 0);
+            out
+        };
+        let bytes = filled(&mut self.baskets.iter().map(|b| u64::from(b.bytes)));
+        let first = filled(&mut self.baskets.iter().map(|b| b.first).chain([self.entry_number]));
+        let seek = filled(&mut self.baskets.iter().map(|b| b.seek));
+        set_array(s, node, Name::BasketBytes, &bytes, edits)?;
+        set_array(s, node, Name::BasketEntry, &first, edits)?;
+        set_array(s, node, Name::BasketSeek, &seek, edits)?;
+        if let Some(f) = s.field(node, Name::Baskets) {
+            edits.push(Edit { at: f.at.clone(), bytes: empty_places(n + 1) });
+        }
+        Ok(())
+    }
+}
+
+/// A `TObjArray` of null pointers: byte count, version 3, a `TObject`, no name, how many, lower bound 0. A place for
+/// every basket and the next, as ROOT leaves them: its readers of old headers look there without asking.
+fn empty_places(n: usize) -> Vec<u8> {
+    let count = (21 + 4 * n) as u32 | 0x4000_0000;
+    let mut out = count.to_be_bytes().to_vec();
+    out.extend_from_slice(&[0, 3, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    out.extend_from_slice(&(n as u32).to_be_bytes());
+    out.resize(out.len() + 4 + 4 * n, 0);
+    out
+}
+
+/// Takes branches out of the header, and their leaves out of the tree's list of leaves.
+///
+/// # Errors
+/// `Invalid` when one that stays needs one that goes, as an array needs its counter.
+fn drop_branches(s: &Survey, nodes: &[usize], edits: &mut Vec<Edit>) -> Result<()> {
+    let gone: Vec<&Node> = nodes.iter().filter_map(|&n| s.nodes.get(n)).collect();
+    // those below another one go with it
+    let outermost: Vec<&Node> = gone
+        .iter()
+        .filter(|n| !gone.iter().any(|o| o.at.start < n.at.start && n.at.end <= o.at.end))
+        .copied()
+        .collect();
+    let within = |at: usize| outermost.iter().find(|n| n.at.contains(&at));
+    edits.retain(|e| within(e.at.start).is_none());
+    let mut removed: Vec<(usize, i64)> = Vec::new();
+    let mut count = |list: usize| match removed.iter_mut().find(|(l, _)| *l == list) {
+        Some((_, n)) => *n += 1,
+        None => removed.push((list, 1)),
+    };
+    for n in &outermost {
+        count(n.parent);
+        edits.push(Edit { at: n.at.clone(), bytes: Vec::new() });
+    }
+    let leaves = s.find(|n| n.parent == 0 && n.via == Some(Name::Leaves)).next();
+    for (at, mark) in &s.marks {
+        let Mark::Object { target } = mark else { continue };
+        if within(*at).is_some() || within(*target).is_none() {
+            continue;
+        }
+        let list = leaves.filter(|&l| s.nodes.get(l).is_some_and(|l| l.at.contains(at)));
+        let Some(list) = list else {
+            let name = |at: usize| {
+                let node = s.find(|n| n.class.starts_with("TBranch") && n.at.contains(&at)).last();
+                let name = node.and_then(|n| s.text(n, Name::Identifier)).unwrap_or_default();
+                String::from_utf8_lossy(name).into_owned()
+            };
+            return Err(Error::invalid(format!(
+                "branch {} needs branch {}, which is to be left out",
+                name(*at),
+                name(*target)
+            ))
+            .with_remedy("keep that one as well"));
+        };
+        count(list);
+        edits.push(Edit { at: *at..*at + 4, bytes: Vec::new() });
+    }
+    for (list, n) in removed {
+        let size = s.integer(list, Name::Size).unwrap_or(0);
+        set(s, list, Name::Size, Some(size - n), edits)?;
+    }
+    Ok(())
+}
+
+/// Exchanges a number, if the object has it.
+pub(super) fn set(s: &Survey, node: usize, name: Name, value: Option<i64>, edits: &mut Vec<Edit>) -> Result<()> {
+    if let (Some(f), Some(value)) = (s.field(node, name), value) {
+        let mut bytes = Vec::new();
+        put_integer(&mut bytes, f.code, value)
+            .map_err(|e| Error::new(e.kind(), format!("{}: {}", name.text(), e.what())))?;
+        edits.push(Edit { at: f.at.clone(), bytes });
+    }
+    Ok(())
+}
+
+/// Exchanges a counted array, if the object has it.
+pub(super) fn set_array(s: &Survey, node: usize, name: Name, values: &[u64], edits: &mut Vec<Edit>) -> Result<()> {
+    let Some(f) = s.field(node, name) else { return Ok(()) };
+    // until version 9 a flag of 2 said that positions have 64 bits
+    let wide = s.data.get(f.at.start) == Some(&2) || values.iter().any(|&v| v > i32::MAX as u64);
+    let flag = match values.is_empty() {
+        true => 0,
+        false if name == Name::BasketSeek && f.version <= 9 && wide => 2,
+        false => 1,
+    };
+    let item = if flag == 0 { code::INT } else { array_code(f, flag) };
+    let mut bytes = vec![flag];
+    for &v in values {
+        let v = i64::try_from(v).map_err(|_| Error::unsupported(format!("{v} does not fit into 63 bits")))?;
+        put_integer(&mut bytes, item, v)?;
+    }
+    edits.push(Edit { at: f.at.clone(), bytes });
+    Ok(())
+}

@@ -1,0 +1,378 @@
+//! A file laid out anew so that it reads fast: entries in clusters, in each of them the baskets of every branch side by
+//! side, in baskets of a good size, compressed on all cores.
+//!
+//! Nothing is decoded. Baskets are inflated, cut between entries and joined, so trees of any class can be treated;
+//! branches whose entries may refer to positions in their basket keep their baskets in one piece. Before the output
+//! gets its name, every entry of every branch is read back and compared with the input, byte by byte.
+
+mod build;
+mod cut;
+mod names;
+mod plan;
+mod verify;
+
+use crate::merge::input::{self, Input};
+use crate::merge::ordered::ordered;
+use crate::merge::output::Output;
+use crate::merge::recode::Recoder;
+use build::{Built, Source, build};
+use cut::Rule;
+use plan::{Loader, TreePlan};
+use sapwood_codec::Compression;
+use sapwood_engine::OpenOptions;
+use sapwood_format::tree::read_tree;
+use sapwood_span::{Error, ErrorKind, Result};
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// Compressed bytes of branches that one thread packs at a time.
+const SHARE: usize = 256 << 10;
+/// Bytes of a cluster in the file, as ROOT flushes by default.
+const CLUSTER: u64 = 30_000_000;
+/// Bytes of a basket before compression.
+const BASKET: u32 = 1 << 20;
+
+/// How much of a tree lies together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClusterSize {
+    /// So many bytes in the file, about.
+    Bytes(u64),
+    /// So many entries.
+    Entries(u64),
+}
+
+/// How a file is laid out anew.
+#[derive(Clone)]
+pub struct OptimizeOptions {
+    /// Replace the output if it exists.
+    pub force: bool,
+    /// Compress all baskets so; by default each branch stays as it was.
+    pub compression: Option<Compression>,
+    /// Size of clusters.
+    pub cluster: ClusterSize,
+    /// Bytes that a basket holds at most before compression.
+    pub basket_bytes: u32,
+    /// Top-level branches to leave out: names with `*` and `?`.
+    pub drop: Vec<String>,
+    /// Branches whose baskets come first in each cluster, in this order.
+    pub first: Vec<String>,
+    /// Branches whose baskets stay in one piece.
+    pub keep: Vec<String>,
+    /// Compare every entry of the output with the input before it gets its name.
+    pub verify: bool,
+    /// How the input is opened, and on how many threads baskets are packed.
+    pub open: OpenOptions,
+    /// Called now and then with how far it is.
+    pub progress: Option<Arc<dyn Fn(OptimizeProgress) + Send + Sync>>,
+    /// Set from another thread to end with an `Interrupted` error; nothing is left behind.
+    pub cancel: Arc<AtomicBool>,
+}
+
+impl Default for OptimizeOptions {
+    fn default() -> Self {
+        Self {
+            force: false,
+            compression: None,
+            cluster: ClusterSize::Bytes(CLUSTER),
+            basket_bytes: BASKET,
+            drop: Vec::new(),
+            first: Vec::new(),
+            keep: Vec::new(),
+            verify: true,
+            open: OpenOptions::default(),
+            progress: None,
+            cancel: Arc::new(AtomicBool::new(false)),
+        }
+    }
+}
+
+/// How far it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OptimizeProgress {
+    /// Clusters that were written and branches that were compared.
+    pub done: u64,
+    /// All of them.
+    pub total: u64,
+    /// Bytes written.
+    pub bytes: u64,
+}
+
+/// What was done.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OptimizeReport {
+    /// Bytes of the input.
+    pub input_bytes: u64,
+    /// Bytes of the output.
+    pub output_bytes: u64,
+    /// Its trees.
+    pub trees: Vec<OptimizedTree>,
+    /// Whether every entry was compared with the input.
+    pub verified: bool,
+    /// What a user should know, in words.
+    pub remarks: Vec<String>,
+}
+
+/// A tree that was laid out anew.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OptimizedTree {
+    /// Directories and name.
+    pub path: String,
+    /// Entries.
+    pub entries: u64,
+    /// Clusters now.
+    pub clusters: u64,
+    /// Baskets before and now.
+    pub baskets: (u64, u64),
+    /// Bytes of baskets before and now.
+    pub bytes: (u64, u64),
+    /// Branches whose baskets stayed in one piece, and why.
+    pub whole: Vec<(String, String)>,
+    /// Branches that were left out.
+    pub dropped: Vec<String>,
+}
+
+/// Lays out all trees of a file (path or URL) anew in a new file `out`; other objects are copied.
+///
+/// # Errors
+/// `Invalid` when the output exists or options make no sense; `Corrupt` when a basket is damaged or a value came out
+/// differently. Nothing is left under the output's name, nor beside it.
+pub fn optimize(out: &Path, url: &str, options: &OptimizeOptions) -> Result<OptimizeReport> {
+    if std::fs::canonicalize(url).is_ok_and(|i| std::fs::canonicalize(out).is_ok_and(|o| o == i)) {
+        return Err(Error::invalid("is both the input and the output").in_file(url));
+    }
+    let input = input::open(url, &options.open)?;
+    let name = input.reader.name().to_owned();
+    run(out, input, options).map_err(|e| e.in_file(name))
+}
+
+fn run(out: &Path, input: Input, options: &OptimizeOptions) -> Result<OptimizeReport> {
+    let reader = input.reader.clone();
+    let plans =
+        input.trees.iter().map(|t| TreePlan::new(t, &input.streamers, options)).collect::<Result<Vec<TreePlan>>>()?;
+    unused(&plans, options)?;
+    let own = Compression::from_settings(reader.compression()).unwrap_or_default();
+    let mut output = Output::create(out, options.force, options.compression.unwrap_or(own), options.compression)?;
+    let mut report = OptimizeReport { input_bytes: reader.size(), ..OptimizeReport::default() };
+    output.begin(input)?;
+    for (i, p) in plans.iter().enumerate() {
+        output.relayout(i, p.relayout(options.basket_bytes));
+        report.trees.push(summary(p));
+    }
+    let threads = match options.open.threads {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        n => n,
+    };
+    let clusters: u64 = plans.iter().map(|p| p.clusters().count() as u64).sum();
+    let branches: u64 = plans.iter().map(|p| p.branches.len() as u64).sum();
+    let all = clusters + if options.verify { branches } else { 0 };
+    let tell = |done: u64, bytes: u64| {
+        if let Some(f) = &options.progress {
+            f(OptimizeProgress { done, total: all, bytes });
+        }
+    };
+    let jobs = plans.iter().enumerate().flat_map(|(i, p)| p.clusters().map(move |c| (i, p, c)));
+    ordered(
+        1,
+        2,
+        jobs,
+        Loader::default,
+        |loader, (i, plan, cluster)| {
+            check(options)?;
+            let loaded = loader.load(i, plan, &cluster, &reader)?;
+            Ok((i, plan, cluster, loaded))
+        },
+        |clusters| {
+            ordered(
+                threads,
+                4 * threads,
+                clusters.flat_map(shares),
+                Recoder::default,
+                |recoder, share| check(options).and_then(|()| pack(share?, recoder)),
+                |results| {
+                    let mut done = 0;
+                    for result in results {
+                        check(options)?;
+                        let packed = result?;
+                        for (branch, baskets) in packed.baskets {
+                            for mut b in baskets {
+                                if let Some(t) = report.trees.get_mut(packed.tree) {
+                                    t.baskets.1 += 1;
+                                    t.bytes.1 += b.record.len() as u64;
+                                }
+                                output.record(packed.tree, branch, b.first, &mut b.record, b.total)?;
+                            }
+                        }
+                        if packed.last {
+                            done += 1;
+                            tell(done, output.position());
+                        }
+                    }
+                    Ok::<(), Error>(())
+                },
+            )
+        },
+    )?;
+    output.end()?;
+    let (mut part, merged) = output.close(|| check(options))?;
+    report.output_bytes = merged.output_bytes;
+    report.remarks = merged.remarks;
+    if options.verify {
+        let name = reader.name().to_owned();
+        compare(&name, part.path(), &plans, threads, options, |n| tell(clusters + n, report.output_bytes))?;
+        report.verified = true;
+    }
+    check(options)?;
+    part.commit()?;
+    Ok(report)
+}
+
+/// Patterns that fit nothing are mistakes.
+fn unused(plans: &[TreePlan], options: &OptimizeOptions) -> Result<()> {
+    for p in &options.drop {
+        if !plans
+            .iter()
+            .any(|t| t.dropped_names.iter().any(|n| names::fits(p, n) || names::fits(p, n.trim_end_matches('.'))))
+        {
+            return Err(Error::not_found(format!("no top-level branch fits {p}"))
+                .with_remedy("`sapwood show` lists the branches; those below others go with them"));
+        }
+    }
+    for p in options.first.iter().chain(&options.keep) {
+        if !plans.iter().any(|t| t.branches.iter().any(|b| names::fits(p, &b.name))) {
+            return Err(Error::not_found(format!("no branch with values fits {p}")));
+        }
+    }
+    Ok(())
+}
+
+fn summary(p: &TreePlan) -> OptimizedTree {
+    let whole = p.branches.iter().filter_map(|b| match &b.shape.rule {
+        Rule::Whole(why) => Some((b.name.clone(), why.clone())),
+        _ => None,
+    });
+    OptimizedTree {
+        path: p.path.clone(),
+        entries: p.entries,
+        clusters: p.clusters().count() as u64,
+        baskets: (p.baskets_before, 0),
+        bytes: (p.bytes_before, 0),
+        whole: whole.collect(),
+        dropped: p.dropped_names.clone(),
+    }
+}
+
+/// What one thread packs at a time: branches of a cluster.
+struct Share<'a> {
+    tree: usize,
+    plan: &'a TreePlan,
+    cluster: Range<u64>,
+    branches: Vec<(usize, Vec<Source>)>,
+    /// Whether the cluster is complete with it.
+    last: bool,
+}
+
+/// What came out, by branch (its number in the header).
+struct Packed {
+    tree: usize,
+    baskets: Vec<(usize, Vec<Built>)>,
+    last: bool,
+}
+
+type Cluster<'a> = Result<(usize, &'a TreePlan, Range<u64>, plan::Loaded)>;
+
+fn shares(cluster: Cluster<'_>) -> Vec<Result<Share<'_>>> {
+    let (tree, plan, cluster, loaded) = match cluster {
+        Ok(c) => c,
+        Err(e) => return vec![Err(e)],
+    };
+    let mut out: Vec<Share> = Vec::new();
+    let mut bytes = usize::MAX;
+    for (branch, sources) in loaded {
+        let size: usize = sources.iter().map(|s| s.record.len()).sum();
+        if bytes >= SHARE {
+            out.push(Share { tree, plan, cluster: cluster.clone(), branches: Vec::new(), last: false });
+            bytes = 0;
+        }
+        bytes += size;
+        if let Some(share) = out.last_mut() {
+            share.branches.push((branch, sources));
+        }
+    }
+    match out.last_mut() {
+        Some(share) => share.last = true,
+        None => out.push(Share { tree, plan, cluster, branches: Vec::new(), last: true }),
+    }
+    out.into_iter().map(Ok).collect()
+}
+
+fn pack(share: Share, recoder: &mut Recoder) -> Result<Packed> {
+    let mut baskets = Vec::with_capacity(share.branches.len());
+    for (b, sources) in share.branches {
+        let Some(branch) = share.plan.branches.get(b) else { continue };
+        let built = build(&branch.shape, &sources, &share.cluster, recoder).map_err(|e| e.in_branch(&branch.name))?;
+        baskets.push((branch.index, built));
+    }
+    Ok(Packed { tree: share.tree, baskets, last: share.last })
+}
+
+/// Reads both files once more and compares them entry by entry, along the tables of both headers.
+fn compare(
+    before: &str,
+    after: &Path,
+    plans: &[TreePlan],
+    threads: usize,
+    options: &OptimizeOptions,
+    tell: impl Fn(u64),
+) -> Result<()> {
+    let old = input::open(before, &options.open)?;
+    let new = input::open(&after.to_string_lossy(), &options.open)?;
+    let mut jobs = Vec::new();
+    for plan in plans {
+        let find = |i: &Input| i.trees.iter().position(|t| t.path == plan.path);
+        let (Some(a), Some(b)) = (find(&old), find(&new)) else {
+            return Err(Error::corrupt(format!("tree {} did not come out", plan.path)));
+        };
+        let (a, b) = (&old.trees[a], &new.trees[b]);
+        let written = read_tree(&b.header, b.base, &b.class, &new.streamers)?;
+        if a.facts.entries != b.facts.entries || written.cluster_ranges.len() > plan.boundaries.len() {
+            return Err(Error::corrupt(format!("tree {} came out with other entries", plan.path)));
+        }
+        // those that were left out close the ranks
+        let mut kept = b.facts.branches.iter();
+        let pairs = a.facts.branches.iter().enumerate().filter(|(i, _)| !plan.dropped.contains(i));
+        for (i, x) in pairs {
+            let Some(y) = kept.next().filter(|y| y.schema.path == x.schema.path) else {
+                return Err(Error::corrupt("did not come out").in_branch(x.schema.path.clone()));
+            };
+            if let Some(p) = plan.branches.iter().find(|p| p.index == i) {
+                jobs.push((&p.shape.rule, x, y));
+            }
+        }
+    }
+    ordered(
+        threads,
+        8 * threads,
+        jobs.into_iter(),
+        Recoder::default,
+        |recoder, (rule, x, y)| {
+            check(options)?;
+            verify::same(rule, (&old.reader, x), (&new.reader, y), recoder)
+                .map_err(|e| e.in_branch(x.schema.path.clone()))
+        },
+        |results| {
+            let mut done = 0;
+            for r in results {
+                r?;
+                done += 1;
+                tell(done);
+            }
+            Ok(())
+        },
+    )
+}
+
+fn check(options: &OptimizeOptions) -> Result<()> {
+    if options.cancel.load(Relaxed) { Err(Error::new(ErrorKind::Interrupted, "interrupted")) } else { Ok(()) }
+}

@@ -1,0 +1,235 @@
+//! What is to be done with a tree: its new clusters, and which old baskets each branch's part of a cluster comes from.
+
+use super::build::{Shape, Source};
+use super::cut::Rule;
+use super::names::fits;
+use super::{ClusterSize, OptimizeOptions};
+use crate::merge::input::{InputTree, Reader};
+use crate::merge::recode::Recoder;
+use crate::merge::tree::Relayout;
+use bytes::Bytes;
+use sapwood_codec::Compression;
+use sapwood_format::Streamers;
+use sapwood_format::tree::{Tree, read_tree};
+use sapwood_span::{Error, Result, Span};
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// Compressed baskets that reach into the next cluster are kept up to so many bytes; beyond they are read again.
+const CARRIED: usize = 48 << 20;
+
+/// A tree and its new layout.
+pub(crate) struct TreePlan {
+    pub(crate) path: String,
+    pub(crate) entries: u64,
+    pub(crate) boundaries: Vec<u64>,
+    /// In the order in which their baskets shall lie in a cluster.
+    pub(crate) branches: Vec<BranchPlan>,
+    /// Branches that are left out, by number.
+    pub(crate) dropped: Vec<usize>,
+    /// Names of the outermost of those.
+    pub(crate) dropped_names: Vec<String>,
+    pub(crate) baskets_before: u64,
+    pub(crate) bytes_before: u64,
+}
+
+/// A branch and where its entries come from.
+pub(crate) struct BranchPlan {
+    /// Number in the header.
+    pub(crate) index: usize,
+    pub(crate) name: String,
+    pub(crate) shape: Shape,
+    baskets: Vec<Old>,
+}
+
+struct Old {
+    entries: Range<u64>,
+    place: Place,
+}
+
+enum Place {
+    File(Span),
+    Header(Bytes),
+}
+
+impl TreePlan {
+    /// Plans a tree's new layout.
+    ///
+    /// # Errors
+    /// `Invalid` when nothing would be left of it.
+    pub(crate) fn new(tree: &InputTree, streamers: &Streamers, options: &OptimizeOptions) -> Result<Self> {
+        let header = read_tree(&tree.header, tree.base, &tree.class, streamers)?;
+        let facts = &tree.facts;
+        let (dropped, dropped_names) = dropped(&header, &options.drop);
+        let mut recoder = Recoder::default();
+        let mut branches = Vec::new();
+        let (mut bytes, mut baskets_before, mut bytes_before) = (0, 0, 0);
+        for (index, b) in facts.branches.iter().enumerate() {
+            let size: u64 = b.baskets.iter().map(|b| b.span.len).sum();
+            bytes_before += size;
+            baskets_before += (b.baskets.len() + b.embedded.len()) as u64;
+            if !b.filled || dropped.contains(&index) {
+                continue;
+            }
+            bytes += size;
+            let name = b.schema.path.clone();
+            let rule = if options.keep.iter().any(|p| fits(p, &name)) {
+                Rule::Whole("as asked".to_owned())
+            } else {
+                Rule::of(&header, index, streamers)
+            };
+            let own = Compression::from_settings(b.compression).unwrap_or_default();
+            let shape = Shape { rule, basket_bytes: options.basket_bytes, compression: options.compression, own };
+            let in_file = b.baskets.iter().map(|b| Old { entries: b.first..b.last, place: Place::File(b.span) });
+            let mut old: Vec<Old> = in_file.collect();
+            for e in &b.embedded {
+                let (record, _) = e.record(Compression::NONE, recoder.encoder())?;
+                let entries = e.first..e.first + u64::from(e.entries);
+                old.push(Old { entries, place: Place::Header(Bytes::from(record)) });
+            }
+            old.sort_by_key(|o| o.entries.start);
+            branches.push(BranchPlan { index, name, shape, baskets: old });
+        }
+        if branches.is_empty() && facts.branches.iter().any(|b| b.filled) {
+            return Err(Error::invalid(format!("{}: no branch with values would be left", tree.path)));
+        }
+        // those that are used together lie together, in front
+        let rank = |name: &str| options.first.iter().position(|p| fits(p, name)).unwrap_or(usize::MAX);
+        branches.sort_by_key(|b| rank(&b.name));
+        let boundaries = boundaries(facts.entries, bytes, options.cluster);
+        let (path, entries) = (tree.path.clone(), facts.entries);
+        Ok(Self { path, entries, boundaries, branches, dropped, dropped_names, baskets_before, bytes_before })
+    }
+
+    /// What the tree's header must be told.
+    pub(crate) fn relayout(&self, basket_bytes: u32) -> Relayout {
+        Relayout { boundaries: self.boundaries.clone(), basket_bytes, dropped: self.dropped.clone() }
+    }
+
+    /// The clusters.
+    pub(crate) fn clusters(&self) -> impl Iterator<Item = Range<u64>> + '_ {
+        self.boundaries.windows(2).map(|w| w[0]..w[1])
+    }
+}
+
+/// Clusters of equal size, as near to the wanted one as they can be.
+fn boundaries(entries: u64, bytes: u64, size: ClusterSize) -> Vec<u64> {
+    let wanted = match size {
+        ClusterSize::Entries(n) => n,
+        ClusterSize::Bytes(b) => {
+            (u128::from(entries) * u128::from(b)).checked_div(u128::from(bytes)).map_or(entries, |n| n as u64)
+        }
+    };
+    let wanted = wanted.clamp(1, entries.max(1));
+    let step = match size {
+        ClusterSize::Entries(_) => wanted,
+        ClusterSize::Bytes(_) => entries.div_ceil(entries.div_ceil(wanted).max(1)).max(1),
+    };
+    let mut out: Vec<u64> = (0..entries.div_ceil(step)).map(|i| i * step).collect();
+    out.push(entries);
+    out
+}
+
+/// Branches that the patterns name, with all below them, and the names of the outermost.
+fn dropped(tree: &Tree, patterns: &[String]) -> (Vec<usize>, Vec<String>) {
+    let gone = |i: usize| {
+        let mut at = Some(i);
+        while let Some(b) = at.and_then(|i| tree.branches.get(i)) {
+            if b.parent.is_none() {
+                let plain = b.name.trim_end_matches('.');
+                return patterns.iter().any(|p| fits(p, &b.name) || fits(p, plain));
+            }
+            at = b.parent;
+        }
+        false
+    };
+    let all: Vec<usize> = (0..tree.branches.len()).filter(|&i| gone(i)).collect();
+    let top = tree.top.iter().filter(|i| all.contains(i)).filter_map(|&i| tree.branches.get(i));
+    let names = top.map(|b| b.name.clone()).collect();
+    (all, names)
+}
+
+/// The baskets that a cluster needs, by branch (a place in [`TreePlan::branches`]).
+pub(crate) type Loaded = Vec<(usize, Vec<Source>)>;
+
+/// Reads the baskets of one cluster after the other, in the order of the file.
+#[derive(Default)]
+pub(crate) struct Loader {
+    /// Records that the next cluster needs again: by tree, branch and basket.
+    carried: HashMap<(usize, usize, usize), Bytes>,
+}
+
+impl Loader {
+    /// The baskets of a cluster.
+    ///
+    /// # Errors
+    /// What reading says.
+    pub(crate) fn load(
+        &mut self,
+        number: usize,
+        tree: &TreePlan,
+        cluster: &Range<u64>,
+        reader: &Reader,
+    ) -> Result<Loaded> {
+        let mut needed: Vec<(usize, usize)> = Vec::new();
+        for (b, branch) in tree.branches.iter().enumerate() {
+            let whole = matches!(branch.shape.rule, Rule::Whole(_));
+            let from = branch.baskets.partition_point(|o| match whole {
+                true => o.entries.start < cluster.start,
+                false => o.entries.end <= cluster.start,
+            });
+            let to = branch.baskets.partition_point(|o| o.entries.start < cluster.end);
+            needed.extend((from..to).map(|i| (b, i)));
+        }
+        let old = |(b, i): (usize, usize)| tree.branches.get(b).and_then(|x| x.baskets.get(i));
+        let mut spans = Vec::new();
+        let mut asked = Vec::new();
+        for &n in &needed {
+            if let Some(Old { place: Place::File(span), .. }) = old(n)
+                && !self.carried.contains_key(&(number, n.0, n.1))
+            {
+                spans.push(*span);
+                asked.push(n);
+            }
+        }
+        let mut read: HashMap<(usize, usize), Bytes> = asked.into_iter().zip(reader.read_all(&spans)?).collect();
+        let before = std::mem::take(&mut self.carried);
+        let mut carried = 0;
+        let mut out: Loaded = Vec::new();
+        for n in needed {
+            let Some(o) = old(n) else { continue };
+            let record = match &o.place {
+                Place::Header(b) => Some(b.clone()),
+                Place::File(_) => read.remove(&n).or_else(|| before.get(&(number, n.0, n.1)).cloned()),
+            };
+            let Some(record) = record else { continue };
+            let goes_on = o.entries.end > cluster.end && !matches!(tree.branches[n.0].shape.rule, Rule::Whole(_));
+            if goes_on && carried + record.len() <= CARRIED {
+                carried += record.len();
+                // a copy, lest it keep all that was read with it in memory
+                self.carried.insert((number, n.0, n.1), Bytes::copy_from_slice(&record));
+            }
+            let source = Source { entries: o.entries.clone(), record };
+            match out.last_mut().filter(|(b, _)| *b == n.0) {
+                Some((_, list)) => list.push(source),
+                None => out.push((n.0, vec![source])),
+            }
+        }
+        Ok(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clusters_are_even_and_end_with_the_entries() {
+        assert_eq!(boundaries(100, 1000, ClusterSize::Bytes(300)), [0, 25, 50, 75, 100]);
+        assert_eq!(boundaries(100, 1000, ClusterSize::Bytes(5000)), [0, 100]);
+        assert_eq!(boundaries(100, 1000, ClusterSize::Bytes(1)), (0..=100).collect::<Vec<_>>());
+        assert_eq!(boundaries(10, 0, ClusterSize::Entries(4)), [0, 4, 8, 10]);
+        assert_eq!(boundaries(0, 0, ClusterSize::Bytes(100)), [0]);
+        assert_eq!(boundaries(7, 0, ClusterSize::Bytes(100)), [0, 7]);
+    }
+}

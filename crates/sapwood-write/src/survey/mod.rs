@@ -1,0 +1,198 @@
+//! A streamed object as bytes that can be changed in places while everything else stays as it is.
+//!
+//! [`survey`] walks an object (a tree's header, a histogram) along the class descriptions of its own file and notes
+//! where its parts lie: members that somebody may want to change, byte counts, names of classes and references to
+//! objects, which all depend on positions. [`Survey::emit`] then writes the object anew with some parts exchanged:
+//! byte counts and references follow, all other bytes are copied. So objects of any class and version are changed
+//! without this code knowing all their members.
+
+mod emit;
+mod fields;
+mod walk;
+
+pub(crate) use emit::{Edit, Stream};
+pub(crate) use fields::Name;
+pub(crate) use walk::survey;
+
+use sapwood_format::cursor::Cursor;
+use sapwood_format::streamer::code;
+use sapwood_span::{Error, Result};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Something in an object whose bytes depend on where things lie.
+#[derive(Clone, Debug)]
+pub(crate) enum Mark {
+    /// A byte count of four bytes; what it counts ends here.
+    Count { end: usize },
+    /// The name of a class, or a reference to where it was named: so many bytes.
+    Class { len: usize, class: Arc<str> },
+    /// A reference to an object that begins here.
+    Object { target: usize },
+}
+
+/// An object within the surveyed one, or that itself.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    /// Its class.
+    pub(crate) class: Arc<str>,
+    /// The member of the object above that holds it.
+    pub(crate) via: Option<Name>,
+    /// The object above; the outermost is its own.
+    pub(crate) parent: usize,
+    /// Its bytes, class tag and byte count in front included.
+    pub(crate) at: Range<usize>,
+    /// Where its members begin.
+    pub(crate) body: usize,
+    /// Members of it and its base classes that have a [`Name`].
+    pub(crate) fields: Vec<Field>,
+}
+
+/// A member.
+#[derive(Clone, Debug)]
+pub(crate) struct Field {
+    pub(crate) name: Name,
+    /// Type code of the member, see [`code`].
+    pub(crate) code: i32,
+    /// Its bytes.
+    pub(crate) at: Range<usize>,
+    /// Version of the class that has it.
+    pub(crate) version: i16,
+}
+
+/// What was found in an object.
+#[derive(Clone, Debug)]
+pub(crate) struct Survey<'a> {
+    /// The object's bytes.
+    pub(crate) data: &'a [u8],
+    /// What references count in front of the first byte: the length of the key's label.
+    pub(crate) base: usize,
+    /// Positions that matter, ascending.
+    pub(crate) marks: Vec<(usize, Mark)>,
+    /// The object and those within it, in the order in which they begin.
+    pub(crate) nodes: Vec<Node>,
+    /// Objects of unknown classes in which references may hide: the places of their pointers and their classes.
+    pub(crate) unknown: Vec<(Range<usize>, Arc<str>)>,
+}
+
+impl Survey<'_> {
+    /// A member of an object.
+    pub(crate) fn field(&self, node: usize, name: Name) -> Option<&Field> {
+        self.nodes.get(node)?.fields.iter().find(|f| f.name == name)
+    }
+
+    /// The value of a number.
+    pub(crate) fn number(&self, node: usize, name: Name) -> Option<f64> {
+        let f = self.field(node, name)?;
+        let mut c = Cursor::new(self.data.get(f.at.clone())?, 0);
+        Some(match f.code {
+            code::FLOAT | code::DOUBLE32 => f64::from(c.f32().ok()?),
+            code::DOUBLE => c.f64().ok()?,
+            _ => self.integer(node, name)? as f64,
+        })
+    }
+
+    /// The value of a number that counts something.
+    pub(crate) fn integer(&self, node: usize, name: Name) -> Option<i64> {
+        let f = self.field(node, name)?;
+        read_integer(&mut Cursor::new(self.data.get(f.at.clone())?, 0), f.code).ok()
+    }
+
+    /// A text.
+    pub(crate) fn text(&self, node: usize, name: Name) -> Option<&[u8]> {
+        let f = self.field(node, name)?;
+        Cursor::new(self.data.get(f.at.clone())?, 0).string_bytes().ok()
+    }
+
+    /// The numbers of a counted array; empty when it is not there.
+    pub(crate) fn integers(&self, node: usize, name: Name) -> Result<Vec<u64>> {
+        let Some(f) = self.field(node, name) else { return Ok(Vec::new()) };
+        let raw = self.data.get(f.at.clone()).unwrap_or_default();
+        let Some((flag, items)) = raw.split_first().filter(|(flag, _)| **flag != 0) else { return Ok(Vec::new()) };
+        let item = array_code(f, *flag);
+        let n = items.len() / width(item)?;
+        let mut c = Cursor::new(items, 0);
+        (0..n).map(|_| read_integer(&mut c, item).map(|n| n.max(0) as u64)).collect()
+    }
+
+    /// The objects that are of a kind.
+    pub(crate) fn find<'s>(&'s self, wanted: impl Fn(&Node) -> bool + 's) -> impl Iterator<Item = usize> + 's {
+        self.nodes.iter().enumerate().filter(move |(_, n)| wanted(n)).map(|(i, _)| i)
+    }
+}
+
+/// The type of an array's items. Until version 9 of `TBranch` a flag and not the description said whether positions of
+/// baskets have 64 bits.
+pub(crate) fn array_code(f: &Field, flag: u8) -> i32 {
+    match flag {
+        2 if f.name == Name::BasketSeek => code::LONG64,
+        _ if f.name == Name::BasketSeek && f.version <= 9 => code::INT,
+        _ => f.code - code::OFFSET_P,
+    }
+}
+
+/// Bytes of a number.
+pub(crate) fn width(k: i32) -> Result<usize> {
+    Ok(match k {
+        code::CHAR | code::LEGACY_CHAR | code::UCHAR | code::BOOL => 1,
+        code::SHORT | code::USHORT => 2,
+        code::INT | code::COUNTER | code::FLOAT | code::UINT | code::BITS | code::DOUBLE32 => 4,
+        code::FLOAT16 => 3,
+        code::LONG | code::DOUBLE | code::ULONG | code::LONG64 | code::ULONG64 => 8,
+        other => return Err(Error::unsupported(format!("a number of type code {other}"))),
+    })
+}
+
+/// Reads a number that counts something, whatever its type is.
+pub(crate) fn read_integer(c: &mut Cursor, k: i32) -> Result<i64> {
+    Ok(match k {
+        code::CHAR | code::LEGACY_CHAR => c.i8()?.into(),
+        code::UCHAR | code::BOOL => c.u8()?.into(),
+        code::SHORT => c.i16()?.into(),
+        code::USHORT => c.u16()?.into(),
+        code::INT | code::COUNTER => c.i32()?.into(),
+        code::UINT | code::BITS => c.u32()?.into(),
+        code::LONG | code::LONG64 => c.i64()?,
+        code::ULONG | code::ULONG64 => c.u64()? as i64,
+        code::FLOAT | code::DOUBLE32 => c.f32()? as i64,
+        code::DOUBLE => c.f64()? as i64,
+        other => return Err(Error::unsupported(format!("a number of type code {other}"))),
+    })
+}
+
+/// Appends a number in the type that a member has.
+///
+/// # Errors
+/// `Unsupported` when it does not fit: headers of old versions count with 32 bits.
+pub(crate) fn put_integer(out: &mut Vec<u8>, k: i32, value: i64) -> Result<()> {
+    let narrow = |fits: bool| match fits {
+        true => Ok(()),
+        false => Err(Error::unsupported(format!(
+            "{value} is too large for the old version of ROOT that wrote the first input's header"
+        ))
+        .with_remedy("give an input first that a newer version wrote")),
+    };
+    match k {
+        code::CHAR | code::LEGACY_CHAR | code::UCHAR | code::BOOL => {
+            narrow((-128..256).contains(&value))?;
+            out.push(value as u8);
+        }
+        code::SHORT | code::USHORT => {
+            narrow((-32768..65536).contains(&value))?;
+            out.extend_from_slice(&(value as u16).to_be_bytes());
+        }
+        code::INT | code::COUNTER => {
+            narrow(i32::try_from(value).is_ok())?;
+            out.extend_from_slice(&(value as i32).to_be_bytes());
+        }
+        code::UINT | code::BITS => {
+            narrow(u32::try_from(value).is_ok())?;
+            out.extend_from_slice(&(value as u32).to_be_bytes());
+        }
+        code::LONG | code::LONG64 | code::ULONG | code::ULONG64 => out.extend_from_slice(&value.to_be_bytes()),
+        code::FLOAT | code::DOUBLE32 => out.extend_from_slice(&(value as f32).to_be_bytes()),
+        code::DOUBLE => out.extend_from_slice(&(value as f64).to_be_bytes()),
+        other => return Err(Error::unsupported(format!("a number of type code {other}"))),
+    }
+    Ok(())
+}

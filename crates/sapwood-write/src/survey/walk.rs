@@ -1,0 +1,509 @@
+//! The walk through an object along its file's class descriptions.
+
+use super::emit::FIRST_REFERENCE;
+use super::{Field, Mark, Name, Node, Survey, width};
+use sapwood_format::cursor::{Cursor, Version};
+use sapwood_format::streamer::{ClassInfo, Element, Streamers, code};
+use sapwood_format::{Pointed, read_base_object, read_pointer};
+use sapwood_span::{Error, Result};
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Objects within objects: deeper is damage.
+const DEEPEST: usize = 200;
+/// Objects in one header, at most: what a damaged one claims beyond is refused.
+const MOST_NODES: usize = 1 << 24;
+
+/// Surveys an object of `class` in the inflated payload of its key; `base` is the length of the key's label.
+///
+/// # Errors
+/// `Corrupt` when the bytes do not follow the class descriptions, `Unsupported` when a class is not described.
+pub(crate) fn survey<'a>(data: &'a [u8], base: usize, class: &str, streamers: &Streamers) -> Result<Survey<'a>> {
+    let survey = Survey { data, base, marks: Vec::new(), nodes: Vec::new(), unknown: Vec::new() };
+    let mut walk = Walk { survey, streamers, plans: HashMap::new(), names: HashMap::new(), depth: 0 };
+    let class = walk.name(class);
+    let node = walk.node(class.clone(), None, 0, 0)?;
+    let mut c = Cursor::new(data, base);
+    walk.content(&mut c, &class, node)?;
+    walk.survey.nodes[node].at.end = data.len();
+    Ok(walk.survey)
+}
+
+/// One class in one version, ready to be walked.
+struct Plan {
+    steps: Vec<Step>,
+    version: i16,
+}
+
+struct Step {
+    name: Option<Name>,
+    op: Op,
+    /// Type code, for numbers and arrays.
+    code: i32,
+}
+
+enum Op {
+    Base(Arc<str>),
+    Number,
+    /// An `int` that counts arrays.
+    Counter(Arc<str>),
+    /// A fixed array: items.
+    Array(usize),
+    /// A counted array: by which member.
+    Counted(Arc<str>),
+    Text,
+    Pointer,
+    /// An object of this class without a tag.
+    Object(Arc<str>),
+    Object0,
+    /// A C string: length and bytes.
+    CharStar,
+    /// Something else with a byte count.
+    Other,
+}
+
+struct Walk<'a, 's> {
+    survey: Survey<'a>,
+    streamers: &'s Streamers,
+    plans: HashMap<(Arc<str>, i16), Option<Arc<Plan>>>,
+    names: HashMap<String, Arc<str>>,
+    depth: usize,
+}
+
+impl Walk<'_, '_> {
+    fn name(&mut self, text: &str) -> Arc<str> {
+        if let Some(n) = self.names.get(text) {
+            return n.clone();
+        }
+        let n: Arc<str> = text.into();
+        self.names.insert(text.to_owned(), n.clone());
+        n
+    }
+
+    fn node(&mut self, class: Arc<str>, via: Option<Name>, parent: usize, start: usize) -> Result<usize> {
+        if self.survey.nodes.len() >= MOST_NODES {
+            return Err(Error::corrupt("an object holds more than 16 million others"));
+        }
+        let n = self.survey.nodes.len();
+        self.survey.nodes.push(Node { class, via, parent, at: start..start, body: start, fields: Vec::new() });
+        Ok(n)
+    }
+
+    fn field(&mut self, node: usize, name: Option<Name>, code: i32, at: Range<usize>, version: i16) {
+        if let (Some(name), Some(n)) = (name, self.survey.nodes.get_mut(node)) {
+            n.fields.push(Field { name, code, at, version });
+        }
+    }
+
+    fn count(&mut self, v: &Version) {
+        if let Some(end) = v.end {
+            self.survey.marks.push((v.start, Mark::Count { end }));
+        }
+    }
+
+    fn plan(&mut self, class: &Arc<str>, v: &Version, c: &mut Cursor) -> Result<Option<Arc<Plan>>> {
+        // a class without versions says its checksum instead, unless it was told that its version is 0
+        let said =
+            if v.number <= 0 && v.end.is_some_and(|end| end >= c.pos() + 4) { c.clone().u32().ok() } else { None };
+        let info = match said.and_then(|checksum| self.streamers.find_checksum(class, checksum)).cloned() {
+            Some(info) => {
+                c.skip(4)?;
+                let plan = Arc::new(self.compile(&info, v.number));
+                return Ok(Some(plan));
+            }
+            None => {
+                let key = (class.clone(), v.number);
+                if let Some(known) = self.plans.get(&key) {
+                    return Ok(known.clone());
+                }
+                self.streamers.find(class, i32::from(v.number)).cloned()
+            }
+        };
+        let plan = info.map(|i| Arc::new(self.compile(&i, v.number)));
+        self.plans.insert((class.clone(), v.number), plan.clone());
+        Ok(plan)
+    }
+
+    fn compile(&mut self, info: &ClassInfo, version: i16) -> Plan {
+        let steps = info.elements.iter().map(|e| self.step(e)).collect();
+        Plan { steps, version }
+    }
+
+    /// TLeaf, version 2: unchanged since ROOT 3, and not described by some writers (groot).
+    fn leaf(&mut self) -> Plan {
+        let step = |name, op, code| Step { name, op, code };
+        let named = self.name("TNamed");
+        let steps = vec![
+            step(None, Op::Base(named), code::BASE),
+            step(Some(Name::Len), Op::Number, code::INT),
+            step(None, Op::Number, code::INT),
+            step(None, Op::Number, code::INT),
+            step(Some(Name::IsRange), Op::Number, code::BOOL),
+            step(None, Op::Number, code::BOOL),
+            step(Some(Name::LeafCount), Op::Pointer, code::OBJECT_P),
+        ];
+        Plan { steps, version: 2 }
+    }
+
+    fn step(&mut self, e: &Element) -> Step {
+        let op = if e.kind == "TStreamerBase" {
+            Op::Base(self.name(&e.name))
+        } else {
+            match e.code {
+                code::COUNTER => Op::Counter(self.name(&e.name)),
+                code::TSTRING => Op::Text,
+                code::TOBJECT => Op::Object0,
+                code::TNAMED => Op::Object(self.name("TNamed")),
+                code::CHAR_STAR => Op::CharStar,
+                code::OBJECT_P | code::ANY_P => Op::Pointer,
+                code::OBJECT | code::ANY | code::OBJECT_P_NONNULL | code::ANY_P_NONNULL => {
+                    Op::Object(self.name(e.type_name.trim_end_matches('*').trim_end()))
+                }
+                k if (1..code::OFFSET_L).contains(&k) => Op::Number,
+                k if (code::OFFSET_L + 1..code::OFFSET_P).contains(&k) => {
+                    Op::Array(usize::try_from(e.array_len).unwrap_or(0))
+                }
+                k if (code::OFFSET_P + 1..60).contains(&k) => Op::Counted(self.name(&e.count_name)),
+                _ => Op::Other,
+            }
+        };
+        // a fixed array of objects is as many of them; no class of trees or histograms has any
+        let op = match op {
+            Op::Object(_) | Op::Pointer | Op::Text if e.array_len > 1 => Op::Other,
+            op => op,
+        };
+        Step { name: Name::of(&e.name), op, code: e.code }
+    }
+
+    /// Walks the content of an object: what stands behind its class tag, or by itself for a member.
+    fn content(&mut self, c: &mut Cursor, class: &Arc<str>, node: usize) -> Result<()> {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return Err(Error::corrupt("objects are nested without end"));
+        }
+        let done = match &**class {
+            "TList" | "THashList" => self.list(c, node),
+            "TObjArray" => self.array(c, node),
+            "TObjString" => self.string(c, node),
+            "TObject" => self.object(c, node),
+            "TStreamerInfo" => self.info(c, node),
+            // the elements of a class description hold numbers and texts only
+            _ if class.starts_with("TStreamer") => {
+                let v = c.version()?;
+                c.finish(&v)
+            }
+            _ => match bare_array(class) {
+                Some(item) => self.bare(c, item, node, Some(Name::Array), 0),
+                None => self.class(c, class, node),
+            },
+        };
+        self.depth -= 1;
+        done
+    }
+
+    fn object(&mut self, c: &mut Cursor, node: usize) -> Result<()> {
+        let start = c.pos();
+        read_base_object(c)?;
+        self.field(node, Some(Name::UniqueId), code::UINT, start + 2..start + 6, 0);
+        self.field(node, Some(Name::Bits), code::BITS, start + 6..start + 10, 0);
+        Ok(())
+    }
+
+    /// A text that is an object.
+    fn string(&mut self, c: &mut Cursor, node: usize) -> Result<()> {
+        let v = c.version()?;
+        self.count(&v);
+        self.object(c, node)?;
+        let start = c.pos();
+        c.string_bytes()?;
+        self.field(node, Some(Name::Text), code::TSTRING, start..c.pos(), v.number);
+        c.finish(&v)
+    }
+
+    /// A class description: no file describes how those are written.
+    fn info(&mut self, c: &mut Cursor, node: usize) -> Result<()> {
+        let v = c.version()?;
+        self.count(&v);
+        let named = self.name("TNamed");
+        self.class(c, &named, node)?;
+        for (name, code) in [(Name::CheckSum, code::UINT), (Name::ClassVersion, code::INT)] {
+            let start = c.pos();
+            c.skip(4)?;
+            self.field(node, Some(name), code, start..c.pos(), v.number);
+        }
+        self.pointer(c, None, node)?;
+        c.finish(&v)
+    }
+
+    /// `TArrayD` and its kind: a length and the items.
+    fn bare(&mut self, c: &mut Cursor, item: i32, node: usize, name: Option<Name>, version: i16) -> Result<()> {
+        let start = c.pos();
+        let n = c.count(width(item)?)?;
+        c.skip(n * width(item)?)?;
+        self.field(node, name, item, start..c.pos(), version);
+        Ok(())
+    }
+
+    fn class(&mut self, c: &mut Cursor, class: &Arc<str>, node: usize) -> Result<()> {
+        let v = c.version()?;
+        self.count(&v);
+        if &**class == "TNamed" {
+            self.object(c, node)?;
+            for name in [Name::Identifier, Name::Title] {
+                let start = c.pos();
+                c.string_bytes()?;
+                self.field(node, Some(name), code::TSTRING, start..c.pos(), v.number);
+            }
+            return c.finish(&v);
+        }
+        let plan = match self.plan(class, &v, c)? {
+            None if &**class == "TLeaf" && v.number == 2 => Some(Arc::new(self.leaf())),
+            plan => plan,
+        };
+        let Some(plan) = plan else {
+            // some writers describe TLeaf alone, with which every kind of leaf begins
+            if class.starts_with("TLeaf") && &**class != "TLeaf" && v.end.is_some() {
+                let base = self.name("TLeaf");
+                self.class(c, &base, node)?;
+                return c.finish(&v);
+            }
+            if v.end.is_some() && !is_essential(class) {
+                let start = c.pos();
+                c.finish(&v)?;
+                self.suspect(start..c.pos(), class);
+                return Ok(());
+            }
+            return Err(Error::unsupported(format!(
+                "the file does not describe version {} of its class {class}",
+                v.number
+            )));
+        };
+        let mut counts: Vec<(Arc<str>, i64)> = Vec::new();
+        for step in &plan.steps {
+            self.member(c, step, plan.version, node, &mut counts)?;
+        }
+        c.finish(&v).map_err(|e| Error::corrupt(format!("{class}: {}", e.what())))
+    }
+
+    fn member(
+        &mut self,
+        c: &mut Cursor,
+        step: &Step,
+        version: i16,
+        node: usize,
+        counts: &mut Vec<(Arc<str>, i64)>,
+    ) -> Result<()> {
+        let start = c.pos();
+        match &step.op {
+            Op::Base(base) => return self.content(c, base, node),
+            Op::Number => c.skip(width(step.code)?)?,
+            Op::Counter(name) => counts.push((name.clone(), i64::from(c.i32()?))),
+            Op::Array(n) => c.skip(n.saturating_mul(width(step.code - code::OFFSET_L)?))?,
+            Op::Counted(by) => {
+                let n = counts.iter().rev().find(|(name, _)| name == by).map_or(0, |&(_, n)| n);
+                let flag = c.u8()?;
+                if flag != 0 && n > 0 {
+                    let f = Field { name: step.name.unwrap_or(Name::Title), code: step.code, at: 0..0, version };
+                    let item = width(super::array_code(&f, flag))?;
+                    c.skip(usize::try_from(n).unwrap_or(usize::MAX).saturating_mul(item))?;
+                }
+            }
+            Op::Text => drop(c.string_bytes()?),
+            Op::CharStar => {
+                let n = c.count(1)?;
+                c.skip(n)?;
+            }
+            Op::Object0 => drop(read_base_object(c)?),
+            Op::Pointer => self.pointer(c, step.name, node)?,
+            Op::Object(class) => {
+                if let Some(item) = bare_array(class) {
+                    return self.bare(c, item, node, step.name, version);
+                }
+                let inner = self.node(class.clone(), step.name, node, start)?;
+                self.guarded(c, class, inner)?;
+            }
+            Op::Other => self.opaque(c)?,
+        }
+        self.field(node, step.name, step.code, start..c.pos(), version);
+        Ok(())
+    }
+
+    /// Leaves out a member of a kind that is not known here.
+    fn opaque(&mut self, c: &mut Cursor) -> Result<()> {
+        let start = c.pos();
+        let v = c.version()?;
+        if v.end.is_none() {
+            return Err(Error::unsupported("a member of unknown type without length"));
+        }
+        c.finish(&v)?;
+        self.suspect(start..c.pos(), "a member");
+        Ok(())
+    }
+
+    /// Notes bytes that were not understood, if a reference may hide in them.
+    fn suspect(&mut self, at: Range<usize>, class: &str) {
+        let bytes = self.survey.data.get(at.clone()).unwrap_or_default();
+        let limit = (self.survey.base + at.end) as u32;
+        let tagged = bytes.windows(4).any(|w| {
+            let tag = u32::from_be_bytes([w[0], w[1], w[2], w[3]]);
+            tag == u32::MAX || (tag & 0x8000_0000 != 0 && tag & 0x7fff_ffff > 2 && tag & 0x7fff_ffff < limit)
+        });
+        if tagged {
+            let class = self.name(class);
+            self.survey.unknown.push((at, class));
+        }
+    }
+
+    /// Walks an object whose end its byte count tells; one that cannot be walked is left as it is.
+    fn guarded(&mut self, c: &mut Cursor, class: &Arc<str>, node: usize) -> Result<()> {
+        let start = c.pos();
+        let before = (self.survey.marks.len(), self.survey.nodes.len(), self.survey.unknown.len(), self.depth);
+        if let Some(n) = self.survey.nodes.get_mut(node) {
+            n.body = start;
+        }
+        let done = self.content(c, class, node);
+        if let Err(e) = done {
+            self.survey.marks.truncate(before.0);
+            self.survey.nodes.truncate(before.1);
+            self.survey.unknown.truncate(before.2);
+            self.depth = before.3;
+            c.seek(start)?;
+            let v = c.version()?;
+            if v.end.is_none() || is_essential(class) {
+                return Err(e);
+            }
+            c.finish(&v)?;
+            self.suspect(start..c.pos(), class);
+            if let Some(n) = self.survey.nodes.get_mut(node) {
+                n.fields.clear();
+            }
+        }
+        if let Some(n) = self.survey.nodes.get_mut(node) {
+            n.at.end = c.pos();
+        }
+        Ok(())
+    }
+
+    /// Walks what a pointer leads to, class tag included.
+    fn pointer(&mut self, c: &mut Cursor, via: Option<Name>, parent: usize) -> Result<()> {
+        let start = c.pos();
+        match read_pointer(c)? {
+            Pointed::Null => {}
+            Pointed::Reference(reference) => {
+                // the tag lies behind a byte count, if there is one
+                let tag = c.pos() - 4;
+                let target = usize::try_from(reference)
+                    .ok()
+                    .and_then(|r| r.checked_sub(FIRST_REFERENCE + self.survey.base))
+                    .filter(|t| *t < start);
+                let Some(target) = target else {
+                    return Err(Error::corrupt(format!("a reference to {reference} leads out of its object")));
+                };
+                self.survey.marks.push((tag, Mark::Object { target }));
+            }
+            Pointed::Object { class, end, .. } => {
+                let Some(end) = end else {
+                    return Err(Error::unsupported(format!("a {class} without length, as ROOT 2 wrote them")));
+                };
+                let class = self.name(&class);
+                self.survey.marks.push((start, Mark::Count { end }));
+                self.survey.marks.push((start + 4, Mark::Class { len: c.pos() - start - 4, class: class.clone() }));
+                let node = self.node(class.clone(), via, parent, start)?;
+                if &*class == "TBasket" {
+                    if let Some(n) = self.survey.nodes.get_mut(node) {
+                        (n.body, n.at.end) = (c.pos(), end);
+                    }
+                    return c.seek(end);
+                }
+                let body = c.pos();
+                let before = (self.survey.marks.len(), self.survey.nodes.len(), self.survey.unknown.len(), self.depth);
+                if let Some(n) = self.survey.nodes.get_mut(node) {
+                    n.body = body;
+                }
+                match self.content(c, &class, node) {
+                    Ok(()) if c.pos() <= end => {}
+                    Ok(()) => return Err(Error::corrupt(format!("a {class} reads on beyond its end"))),
+                    Err(e) if is_essential(&class) => return Err(e),
+                    Err(_) => {
+                        self.survey.marks.truncate(before.0);
+                        self.survey.nodes.truncate(before.1);
+                        self.survey.unknown.truncate(before.2);
+                        self.depth = before.3;
+                        self.suspect(body..end, &class);
+                        // what is left out is the whole object, pointer included
+                        if let Some(last) = self.survey.unknown.last_mut().filter(|(at, _)| *at == (body..end)) {
+                            last.0 = start..end;
+                        }
+                    }
+                }
+                c.seek(end)?;
+                if let Some(n) = self.survey.nodes.get_mut(node) {
+                    n.at.end = end;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn array(&mut self, c: &mut Cursor, node: usize) -> Result<()> {
+        let v = c.version()?;
+        self.count(&v);
+        if v.number > 2 {
+            self.object(c, node)?;
+        }
+        if v.number > 1 {
+            c.string_bytes()?;
+        }
+        let start = c.pos();
+        let n = c.count(4)?;
+        self.field(node, Some(Name::Size), code::INT, start..c.pos(), v.number);
+        c.i32()?;
+        let via = self.survey.nodes.get(node).and_then(|n| n.via);
+        for _ in 0..n {
+            self.pointer(c, via, node)?;
+        }
+        c.finish(&v)
+    }
+
+    fn list(&mut self, c: &mut Cursor, node: usize) -> Result<()> {
+        let v = c.version()?;
+        self.count(&v);
+        if v.number <= 3 {
+            return Err(Error::unsupported(format!("a list in its version {}", v.number)));
+        }
+        self.object(c, node)?;
+        c.string_bytes()?;
+        let n = c.count(5)?;
+        let via = self.survey.nodes.get(node).and_then(|n| n.via);
+        for _ in 0..n {
+            self.pointer(c, via, node)?;
+            let option = match c.u8()? {
+                255 => c.count(1)?,
+                n => usize::from(n),
+            };
+            c.skip(option)?;
+        }
+        c.finish(&v)
+    }
+}
+
+/// Classes without which a header means nothing: what goes wrong in them is an error.
+fn is_essential(class: &str) -> bool {
+    matches!(class, "TTree" | "TNtuple" | "TNtupleD" | "TObjArray")
+        || class.starts_with("TBranch")
+        || class.starts_with("TLeaf")
+}
+
+/// The type of the items of a bare array.
+fn bare_array(class: &str) -> Option<i32> {
+    Some(match class {
+        "TArrayC" => code::CHAR,
+        "TArrayS" => code::SHORT,
+        "TArrayI" => code::INT,
+        "TArrayF" => code::FLOAT,
+        "TArrayD" => code::DOUBLE,
+        "TArrayL" | "TArrayL64" => code::LONG64,
+        _ => return None,
+    })
+}

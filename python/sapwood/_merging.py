@@ -1,0 +1,122 @@
+"""Many files into one, and one file laid out anew."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+from ._core import merge as _merge
+from ._core import optimize as _optimize
+from ._errors import InvalidError
+from ._progress import Progress, reporter
+from ._sizes import Size, size_in_bytes
+
+Path = str | os.PathLike[str]
+
+
+def merge(
+    out: Path,
+    inputs: Path | Iterable[Path],
+    *,
+    force: bool = False,
+    compression: str | None = None,
+    progress: Progress = None,
+    threads: int = 0,
+    timeout: float = 60.0,
+) -> dict[str, Any]:
+    """Join files, near or far, into the new file ``out``, as ROOT's ``hadd`` does.
+
+    Trees are joined by copying their compressed baskets untouched, histograms, profiles and ``TParameter`` are added,
+    and of everything else each different content is kept as a cycle. ``out`` appears when it is complete.
+
+    Args:
+        out: the file to write.
+        inputs: paths or URLs.
+        force: replace ``out`` if it exists.
+        compression: compress all baskets anew, as in ``"zstd:5"``; by default they stay as they are.
+        progress: True for a bar, or a function of (inputs done, inputs, bytes written).
+        threads: that compress, 0 for one per core.
+        timeout: seconds after which a transfer on which nothing moves is given up.
+
+    Returns:
+        ``bytes`` of the output, ``inputs``, ``input_bytes``, ``trees`` (a list of ``path``, ``entries``, ``baskets``,
+        ``inputs``), how many objects were ``added`` and ``kept``, and ``remarks`` that a user should read.
+
+    Raises:
+        InvalidError: ``out`` exists, or trees or histograms do not fit together; the message names the difference.
+    """
+    if isinstance(inputs, (str, os.PathLike)):
+        inputs = [inputs]
+    names = [os.fspath(i) for i in inputs]
+    if not all(isinstance(n, str) for n in names):
+        raise InvalidError("inputs are paths or URLs as text")
+    tell, close = reporter(progress)
+    try:
+        return _merge(os.fspath(out), names, force, compression, (threads, timeout), tell)
+    finally:
+        close()
+
+
+def optimize(
+    source: Path,
+    out: Path,
+    *,
+    force: bool = False,
+    compression: str | None = None,
+    cluster: Size = "30 MB",
+    cluster_entries: int | None = None,
+    basket: Size = "1 MB",
+    drop: Iterable[str] = (),
+    first: Iterable[str] = (),
+    keep: Iterable[str] = (),
+    verify: bool = True,
+    progress: Progress = None,
+    threads: int = 0,
+    timeout: float = 60.0,
+) -> dict[str, Any]:
+    """Lay ``source`` out anew in the file ``out``, so that it reads fast: clusters, basket sizes, compression.
+
+    Baskets are cut between entries and joined; nothing is decoded, so trees of any class can be treated. Branches whose
+    entries hold pointers keep their baskets in one piece. Before ``out`` gets its name, every entry of every branch is
+    read back and compared with the source.
+
+    Args:
+        source: a path or URL.
+        out: the file to write.
+        force: replace ``out`` if it exists.
+        compression: compress all baskets anew, as in ``"zstd:5"``; by default each branch stays as it was.
+        cluster: bytes in the file that lie together; ``cluster_entries`` gives a number of entries instead.
+        basket: bytes that a basket holds at most before compression.
+        drop: top-level branches to leave out (names with ``*`` and ``?``).
+        first: branches whose baskets come first in each cluster.
+        keep: branches whose baskets stay in one piece.
+        verify: compare all entries at the end.
+        progress: True for a bar, or a function of (steps done, steps, bytes written).
+        threads: that pack and compare, 0 for one per core.
+        timeout: seconds after which a transfer on which nothing moves is given up.
+
+    Returns:
+        ``bytes`` of the output, ``input_bytes``, ``trees`` (what became of each), ``verified``, and ``remarks``.
+    """
+    size = size_in_bytes(cluster, "cluster") if cluster_entries is None else cluster_entries
+    if size < 1:
+        raise InvalidError("a cluster has at least one entry")
+    basket_bytes = size_in_bytes(basket, "basket")
+    if not 512 <= basket_bytes <= 1_000_000_000:
+        raise InvalidError("a basket has 512 bytes to 1 GB")
+    tell, close = reporter(progress)
+    try:
+        return _optimize(
+            os.fspath(source),
+            os.fspath(out),
+            (force, verify),
+            compression,
+            (size, cluster_entries is not None),
+            basket_bytes,
+            (list(drop), list(first), list(keep)),
+            (threads, timeout),
+            tell,
+        )
+    finally:
+        close()
