@@ -38,6 +38,7 @@ mod existing;
 mod feed;
 mod file;
 mod key;
+mod lay_out;
 mod layout;
 mod parse;
 mod pool;
