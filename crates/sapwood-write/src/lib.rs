@@ -40,6 +40,7 @@ mod existing;
 mod feed;
 mod file;
 mod key;
+mod lay_out;
 mod layout;
 pub mod merge;
 pub mod optimize;

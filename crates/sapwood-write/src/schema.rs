@@ -1,5 +1,6 @@
-use crate::column::{Column, Inputs, lay_out};
+use crate::column::{Column, Inputs};
 use crate::cpp::CppType;
+use crate::lay_out::lay_out;
 use sapwood_codec::Compression;
 use sapwood_column::DType;
 use sapwood_span::{Error, Result};

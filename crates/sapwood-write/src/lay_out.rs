@@ -1,0 +1,334 @@
+//! From the branches that are asked for to those that lie in the file.
+
+use crate::column::{Column, Data, ElementFacts, Input, Inputs, Leaf, WHOLE, element_leaf, is_unsigned, leaf_class};
+use crate::column::{member_facts, split_items};
+use crate::cpp::{Class, CppType};
+use crate::feed::{Feed, Form};
+use crate::schema::{BranchSpec, BranchType, code};
+use sapwood_column::DType;
+use sapwood_span::{Error, Result};
+use std::collections::{HashMap, HashSet};
+
+/// Lays out all branches.
+pub(crate) fn lay_out(specs: &[BranchSpec]) -> Result<(Vec<Column>, Inputs)> {
+    let asked = specs.iter().map(|s| &*s.name).collect();
+    let mut layout =
+        Layout { asked, columns: Vec::new(), inputs: Vec::with_capacity(specs.len()), index: HashMap::new() };
+    for spec in specs {
+        layout.add(spec).map_err(|e| e.in_branch(&spec.name))?;
+    }
+    Ok((layout.columns, layout.inputs))
+}
+
+struct Layout<'a> {
+    /// The names of all branches asked for.
+    asked: HashSet<&'a str>,
+    columns: Vec<Column>,
+    inputs: Inputs,
+    /// Inputs by name.
+    index: HashMap<String, usize>,
+}
+
+/// Where a member's branch is hung, and what it is called.
+struct Place<'a> {
+    spec: &'a BranchSpec,
+    parent: usize,
+    /// In front of the members' names.
+    prefix: String,
+    class: &'a Class,
+    id: usize,
+    level: i32,
+}
+
+impl Layout<'_> {
+    fn add(&mut self, spec: &BranchSpec) -> Result<()> {
+        let name = &spec.name;
+        let feed = match &spec.ty {
+            BranchType::Scalar(dtype) => {
+                let column = self.numbers(spec, *dtype, 1, name.clone(), None);
+                Feed::Numbers { column, dtype: *dtype, n: 1, regular: false }
+            }
+            BranchType::Fixed(dtype, n) => {
+                let extents = if spec.extents.is_empty() { std::slice::from_ref(n) } else { &spec.extents };
+                let dimensions: String = extents.iter().map(|e| format!("[{e}]")).collect();
+                let column = self.numbers(spec, *dtype, *n, format!("{name}{dimensions}"), None);
+                Feed::Numbers { column, dtype: *dtype, n: *n, regular: true }
+            }
+            BranchType::Jagged { dtype, counter } => {
+                let counter = counter.clone().unwrap_or_else(|| format!("n{name}"));
+                let input = self.counter(&counter)?;
+                let counting = self.inputs.get(input).map(|i| i.feed.column());
+                let column = self.numbers(spec, *dtype, 1, format!("{name}[{counter}]"), counting);
+                Feed::Jagged { column, dtype: *dtype, counter: input }
+            }
+            BranchType::Object(ty) => self.object(spec, ty),
+        };
+        self.input(name, feed, false)
+    }
+
+    fn input(&mut self, name: &str, feed: Feed, automatic: bool) -> Result<()> {
+        if self.index.insert(name.to_owned(), self.inputs.len()).is_some() {
+            return Err(Error::invalid(format!("there are two branches called {name}"))
+                .with_remedy("give each branch, and each counter, its own name"));
+        }
+        self.inputs.push(Input { name: name.to_owned(), feed, automatic });
+        Ok(())
+    }
+
+    fn push(&mut self, column: Column) -> usize {
+        self.columns.push(column);
+        self.columns.len() - 1
+    }
+
+    /// A branch of numbers in one leaf.
+    fn numbers(
+        &mut self,
+        spec: &BranchSpec,
+        dtype: DType,
+        n: usize,
+        leaf_title: String,
+        count: Option<usize>,
+    ) -> usize {
+        let title = spec.title.clone().unwrap_or_else(|| format!("{leaf_title}/{}", code(dtype)));
+        let leaf = Leaf {
+            class: leaf_class(dtype),
+            name: spec.name.clone(),
+            title: leaf_title,
+            len: n,
+            len_type: dtype.size(),
+            unsigned: is_unsigned(dtype),
+            range: false,
+            counts: false,
+            count,
+            element: None,
+        };
+        self.push(Column {
+            name: spec.name.clone(),
+            title,
+            leaf: Some(leaf),
+            element: None,
+            parent: None,
+            data: if count.is_some() { Data::Offsets } else { Data::Fixed((n * dtype.size()) as u32) },
+            split_level: 0,
+            compression: spec.compression,
+            basket_bytes: spec.basket_bytes,
+        })
+    }
+
+    /// The input that counts, made here unless it is there.
+    fn counter(&mut self, counter: &str) -> Result<usize> {
+        if let Some(&i) = self.index.get(counter) {
+            let counts =
+                |f: &Feed| matches!(f, Feed::Numbers { n: 1, regular: false, dtype: DType::I32 | DType::U32, .. });
+            let column = self.inputs.get(i).filter(|input| counts(&input.feed)).map(|input| input.feed.column());
+            let Some(leaf) = column.and_then(|c| self.columns.get_mut(c)?.leaf.as_mut()) else {
+                return Err(Error::invalid(format!("branch {counter} cannot count: an entry is not one int32"))
+                    .with_remedy("make it a scalar int32 or uint32, or leave it out to have it written"));
+            };
+            (leaf.range, leaf.counts) = (true, true);
+            return Ok(i);
+        }
+        if self.asked.contains(counter) {
+            return Err(Error::invalid(format!("its counter {counter} comes after it"))
+                .with_remedy(format!("name {counter} first, or leave it out to have it written")));
+        }
+        let spec = BranchSpec::scalar(counter, DType::I32);
+        let column = self.numbers(&spec, DType::I32, 1, counter.to_owned(), None);
+        if let Some(leaf) = self.columns.get_mut(column).and_then(|c| c.leaf.as_mut()) {
+            (leaf.range, leaf.counts) = (true, true);
+        }
+        self.input(counter, Feed::Numbers { column, dtype: DType::I32, n: 1, regular: false }, true)?;
+        Ok(self.inputs.len() - 1)
+    }
+
+    /// A branch of a C++ object, with sub-branches where it is split.
+    fn object(&mut self, spec: &BranchSpec, ty: &CppType) -> Feed {
+        if let Some(class) = split_items(spec, ty) {
+            let facts = ElementFacts {
+                class: ty.name(),
+                clones: class.name.clone(),
+                checksum: ty.checksum(),
+                version: ty.version(),
+                kind: 4,
+                of_class: true,
+                ..WHOLE
+            };
+            return self.collection(spec, &class, facts, None, &spec.name, 99, matches!(ty, CppType::Map(..)));
+        }
+        let split = matches!(ty, CppType::Class(_)) && spec.split;
+        let facts = ElementFacts {
+            class: ty.name(),
+            checksum: ty.checksum(),
+            version: ty.version(),
+            id: if split { -2 } else { -1 },
+            kind: if matches!(ty, CppType::Text) { -1 } else { 0 },
+            of_class: ty.is_described(),
+            ..WHOLE
+        };
+        let leaf = element_leaf(&spec.name, &spec.name, ty, facts.id, -1);
+        let level = if matches!(ty, CppType::Text) || !spec.split { 0 } else { 99 };
+        let data = if split { Data::None } else { Data::Offsets };
+        let title = spec.title.clone().unwrap_or_else(|| spec.name.clone());
+        let column = self.element_branch(spec, (&spec.name, title), Some(leaf), facts, None, data, level);
+        let CppType::Class(class) = ty else {
+            return Feed::Object { column, ty: ty.clone(), form: Form::Whole, member_wise: spec.member_wise };
+        };
+        if !split {
+            return Feed::Object { column, ty: ty.clone(), form: Form::Whole, member_wise: spec.member_wise };
+        }
+        // a dot at the end of the branch's name is put in front of its members' names
+        let prefix = if spec.name.ends_with('.') { spec.name.clone() } else { String::new() };
+        self.class(spec, class, column, &prefix, 98)
+    }
+
+    #[allow(clippy::too_many_arguments)] // what a branch is, one word each
+    fn element_branch(
+        &mut self,
+        spec: &BranchSpec,
+        (name, title): (&str, String),
+        leaf: Option<Leaf>,
+        facts: ElementFacts,
+        parent: Option<usize>,
+        data: Data,
+        split_level: i32,
+    ) -> usize {
+        self.push(Column {
+            name: name.to_owned(),
+            title,
+            leaf,
+            element: Some(facts),
+            parent,
+            data,
+            split_level,
+            compression: spec.compression,
+            basket_bytes: spec.basket_bytes,
+        })
+    }
+
+    /// The members of a class, each in a branch of its own.
+    fn class(&mut self, spec: &BranchSpec, class: &Class, parent: usize, prefix: &str, level: i32) -> Feed {
+        let members = class.members.iter().enumerate().map(|(id, (name, ty))| {
+            let place = Place { spec, parent, prefix: prefix.to_owned(), class, id, level };
+            (name.clone(), self.member(&place, name, ty))
+        });
+        let members = members.collect();
+        Feed::Class { column: parent, members }
+    }
+
+    fn member(&mut self, at: &Place<'_>, name: &str, ty: &CppType) -> Feed {
+        let full = format!("{}{name}", at.prefix);
+        let facts = member_facts(at.class, at.id, ty, 0);
+        let (id, code) = (facts.id, facts.streamer_type);
+        match ty {
+            CppType::Class(class) => {
+                let facts = ElementFacts { kind: 2, ..facts };
+                let column = self.element_branch(
+                    at.spec,
+                    (&full, full.clone()),
+                    None,
+                    facts,
+                    Some(at.parent),
+                    Data::None,
+                    at.level,
+                );
+                self.class(at.spec, class, column, &format!("{full}."), at.level - 1)
+            }
+            CppType::Number(dtype) => {
+                let leaf = element_leaf(&full, &full, ty, id, code);
+                let data = Data::Fixed(dtype.size() as u32);
+                let column = self.element_branch(
+                    at.spec,
+                    (&full, full.clone()),
+                    Some(leaf),
+                    facts,
+                    Some(at.parent),
+                    data,
+                    at.level,
+                );
+                Feed::Numbers { column, dtype: *dtype, n: 1, regular: false }
+            }
+            CppType::Array(dtype, n) => {
+                let named = format!("{full}[{n}]");
+                let leaf = element_leaf(&full, &named, ty, id, code);
+                let column = self.element_branch(
+                    at.spec,
+                    (&named, named.clone()),
+                    Some(leaf),
+                    facts,
+                    Some(at.parent),
+                    // ROOT keeps offsets for these and for the counts of collections; no reader needs them
+                    Data::Fixed((n * dtype.size()) as u32),
+                    at.level,
+                );
+                Feed::Numbers { column, dtype: *dtype, n: *n, regular: true }
+            }
+            _ => {
+                if let Some(class) = split_items(at.spec, ty) {
+                    let facts = ElementFacts { kind: 4, clones: class.name.clone(), ..facts };
+                    let map = matches!(ty, CppType::Map(..));
+                    return self.collection(at.spec, &class, facts, Some(at.parent), &full, at.level, map);
+                }
+                let leaf = element_leaf(&full, &full, ty, id, code);
+                let column = self.element_branch(
+                    at.spec,
+                    (&full, full.clone()),
+                    Some(leaf),
+                    facts,
+                    Some(at.parent),
+                    Data::Offsets,
+                    0,
+                );
+                Feed::Object { column, ty: ty.clone(), form: Form::Member, member_wise: at.spec.member_wise }
+            }
+        }
+    }
+
+    /// A collection's branch, which counts, and below it one for each member of its items.
+    #[allow(clippy::too_many_arguments)] // what a branch is, one word each
+    fn collection(
+        &mut self,
+        spec: &BranchSpec,
+        class: &Class,
+        facts: ElementFacts,
+        parent: Option<usize>,
+        name: &str,
+        level: i32,
+        map: bool,
+    ) -> Feed {
+        let counter = format!("{name}_");
+        let leaf = Leaf {
+            class: "TLeafElement",
+            name: counter.clone(),
+            title: counter.clone(),
+            len: 1,
+            len_type: 0,
+            unsigned: false,
+            range: parent.is_some(),
+            counts: true,
+            count: None,
+            element: Some((facts.id, facts.streamer_type)),
+        };
+        let column =
+            self.element_branch(spec, (name, counter.clone()), Some(leaf), facts, parent, Data::Fixed(4), level);
+        let mut members = Vec::with_capacity(class.members.len());
+        for (id, (member, ty)) in class.members.iter().enumerate() {
+            let full = format!("{}.{member}", name.trim_end_matches('.'));
+            let branch = match ty {
+                CppType::Array(_, n) => format!("{full}[{n}]"),
+                _ => full.clone(),
+            };
+            let title = format!("{member}[{counter}]");
+            let facts = member_facts(class, id, ty, 41);
+            let mut leaf = element_leaf(&full, &title, ty, facts.id, facts.streamer_type);
+            leaf.count = Some(column);
+            let at = self.element_branch(spec, (&branch, title), Some(leaf), facts, Some(column), Data::Offsets, 0);
+            let feed = match ty {
+                CppType::Number(dtype) => Feed::Numbers { column: at, dtype: *dtype, n: 1, regular: false },
+                CppType::Array(dtype, n) => Feed::Numbers { column: at, dtype: *dtype, n: *n, regular: true },
+                _ => Feed::Object { column: at, ty: ty.clone(), form: Form::Items, member_wise: false },
+            };
+            members.push((member.clone(), feed));
+        }
+        Feed::Collection { column, members, map }
+    }
+}
