@@ -175,6 +175,35 @@ impl Item {
         }
     }
 
+    /// Whether objects behind pointers may be inside. These are written with class tags and references that count
+    /// from the beginning of the basket: such a value means something only where it was written.
+    pub fn holds_pointers(&self) -> bool {
+        let any = |members: &[(String, Item)]| members.iter().any(|(_, i)| i.holds_pointers());
+        match self {
+            Item::Pointer(_) | Item::Listed { .. } => true,
+            Item::Number(_)
+            | Item::Packed(..)
+            | Item::Bits
+            | Item::Text
+            | Item::LongText
+            | Item::Skip(_)
+            | Item::Absent(_)
+            | Item::Enumeration(_) => false,
+            Item::Fixed(_, item)
+            | Item::Sequence(item)
+            | Item::Records(item)
+            | Item::Headed(item)
+            | Item::Counted(_, item)
+            | Item::Times(_, item)
+            | Item::Triangle(_, item)
+            | Item::Named(item) => item.holds_pointers(),
+            Item::Object(o) | Item::Base(o) => any(&o.members) || o.others.iter().any(|v| any(&v.members)),
+            Item::Members(m) | Item::Clones(m) => any(m),
+            Item::Pair(pair) => pair.0.holds_pointers() || pair.1.holds_pointers(),
+            Item::Fused(f) => f.item.holds_pointers(),
+        }
+    }
+
     /// Bytes of the value, where all have the same.
     pub fn fixed_size(&self) -> Option<usize> {
         match self {

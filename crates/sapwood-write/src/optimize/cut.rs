@@ -10,8 +10,7 @@ use std::ops::Range;
 ///
 /// An object behind a pointer is written with a class tag, and both tags and references to objects count from the
 /// beginning of the basket's buffer, label included. Such an entry means something only where it was written. So a
-/// branch is cut only when its layout is known to hold no such thing, which is what [`interpret`] refuses to read; the
-/// baskets of all others stay whole.
+/// branch is cut only when its layout is known and holds no such thing; the baskets of all others stay whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Rule {
     /// Entries of so many bytes.
@@ -30,6 +29,9 @@ impl Rule {
             Ok(l) => l,
             Err(e) => return Rule::Whole(e.what().to_owned()),
         };
+        if layout.item.holds_pointers() {
+            return Rule::Whole("objects behind pointers may be inside".to_owned());
+        }
         let size = match layout.entries {
             Entries::One => layout.item.fixed_size().filter(|&n| n > 0),
             _ => None,
