@@ -68,6 +68,9 @@ def child(name, path, folder, entries):
     """Reads every branch once, then half of it and all of it between marks."""
     marks = ctypes.CDLL(str(folder / "marks.so"))
     read = reader(name, path, folder)
+    # the first dump also holds what was counted before it
+    marks.begin()
+    marks.end(b"start")
     for branch in BRANCHES:
         try:
             read(branch, entries)
