@@ -4,8 +4,9 @@
     instructions.py [-o bench/out/instructions.json] [--entries N] [--readers sapwood,uproot,root]
 
 Reads a tree that ROOT writes first (bench/instructions/ten.C, not compressed): a float, vector<float>,
-vector<vector<float>>, a struct of ten members, a vector of them. Each branch is read once to warm up and once counted;
-the count is of user-space instructions of the whole process between two marks (a library of a few lines, made by cc).
+vector<vector<float>>, a struct of ten members, a vector of them. Each branch is read to warm up, then half of it
+and all of it counted: the difference is what the values of the second half cost, without what a call costs. Counted are the
+user-space instructions of all threads between two marks (a library of a few lines, made by cc).
 Reading is from a local file, so what is counted is the way from bytes to arrays (ROOT: to objects, entry by entry).
 Needs valgrind, a C compiler and ROOT (for the file and its own row)."""
 
@@ -21,8 +22,8 @@ HERE = Path(__file__).resolve().parent
 BRANCHES = ("float", "vector", "nested", "struct", "structs")
 MARKS = """
 #include <valgrind/callgrind.h>
-void begin(void) { CALLGRIND_ZERO_STATS; CALLGRIND_TOGGLE_COLLECT; }
-void end(const char* name) { CALLGRIND_TOGGLE_COLLECT; CALLGRIND_DUMP_STATS_AT(name); }
+void begin(void) { CALLGRIND_ZERO_STATS; }
+void end(const char* name) { CALLGRIND_DUMP_STATS_AT(name); }
 """
 
 
@@ -50,51 +51,57 @@ def reader(name, path, folder):
         file = ROOT.TFile.Open(str(path))
         tree = file.Get("t")
         reader.keep = file, tree
-        return lambda branch: ROOT.read_all(tree.GetBranch(branch), tree.GetEntries())
+        return lambda branch, stop: ROOT.read_all(tree.GetBranch(branch), stop)
     if name == "uproot":
         import uproot
 
         file = uproot.open(path, array_cache=None)
-        return lambda branch: file["t"][branch].array()
+        return lambda branch, stop: file["t"][branch].array(entry_stop=stop)
     import sapwood
 
     file = sapwood.open(path, threads=1)
     tree = file["t"]
-    return lambda branch: tree[branch].array()
+    return lambda branch, stop: tree[branch].array(entry_stop=stop)
 
 
-def child(name, path, folder):
-    """Reads every branch, the second time between marks."""
+def child(name, path, folder, entries):
+    """Reads every branch once, then half of it and all of it between marks."""
     marks = ctypes.CDLL(str(folder / "marks.so"))
     read = reader(name, path, folder)
+    # the first dump also holds what was counted before it
+    marks.begin()
+    marks.end(b"start")
     for branch in BRANCHES:
         try:
-            read(branch)
+            read(branch, entries)
+            read(branch, entries // 2)
         except Exception as error:
             # uproot does not read structs that are written member by member
             print(f"{name} does not read {branch}: {error}".splitlines()[0], file=sys.stderr)
             continue
-        marks.begin()
-        read(branch)
-        marks.end(branch.encode())
+        for mark, stop in ((f"half of {branch}", entries // 2), (branch, entries)):
+            marks.begin()
+            read(branch, stop)
+            marks.end(mark.encode())
 
 
-def count(name, path, folder):
-    """Instructions by branch, out of the dumps."""
+def count(name, path, folder, entries):
+    """Instructions for the second half of each branch, out of the dumps."""
     out = folder / f"{name}.out"
-    words = ["valgrind", "--tool=callgrind", "--cache-sim=no", "--collect-atstart=no", f"--callgrind-out-file={out}"]
-    words += [sys.executable, "-W", "ignore", __file__, "--child", name, path, folder]
+    words = ["valgrind", "--tool=callgrind", "--cache-sim=no", f"--callgrind-out-file={out}"]
+    words += [sys.executable, "-W", "ignore", __file__, "--child", name, path, folder, entries]
     done = subprocess.run(list(map(str, words)), capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if done.returncode:
         raise SystemExit(f"{name}: {done.stderr[-2000:]}")
     found = {}
     for dump in folder.glob(f"{name}.out*"):
         text = dump.read_text(errors="replace")
-        branch = next((b for b in BRANCHES if f"desc: Trigger: Client Request: {b}\n" in text), None)
+        marks = [f"{half}{b}" for b in BRANCHES for half in ("", "half of ")]
+        branch = next((m for m in marks if f"desc: Trigger: Client Request: {m}\n" in text), None)
         totals = [line for line in text.splitlines() if line.startswith(("summary:", "totals:"))]
         if branch and totals:
             found[branch] = int(totals[-1].split()[1])
-    return found
+    return {b: found[b] - found[f"half of {b}"] for b in BRANCHES if b in found}
 
 
 def main():
@@ -112,10 +119,11 @@ def main():
         root = Path(sys.executable).parent / "root"
         call = f'ten.C+("{path}",{options.entries})'
         subprocess.run([root, "-l", "-b", "-q", call], cwd=folder, capture_output=True, stdin=subprocess.DEVNULL)
-        number = values(options.entries)
+        whole, half = values(options.entries), values(options.entries // 2)
+        number = {branch: whole[branch] - half[branch] for branch in BRANCHES}
         result = {"entries": options.entries, "values": number, "instructions_per_value": {}}
         for one in options.readers.split(","):
-            counted = count(one, path, folder)
+            counted = count(one, path, folder, options.entries)
             row = {branch: round(n / number[branch], 2) for branch, n in sorted(counted.items())}
             result["instructions_per_value"][one] = row
             print(f"{one:8}", *(f"{branch} {row.get(branch, '-')}" for branch in BRANCHES), flush=True)
@@ -125,6 +133,6 @@ def main():
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--child"]:
-        child(sys.argv[2], Path(sys.argv[3]), Path(sys.argv[4]))
+        child(sys.argv[2], Path(sys.argv[3]), Path(sys.argv[4]), int(sys.argv[5]))
     else:
         main()
