@@ -5,8 +5,8 @@
 
 Reads a tree that ROOT writes first (bench/instructions/ten.C, not compressed): a float, vector<float>,
 vector<vector<float>>, a struct of ten members, a vector of them. Each branch is read to warm up, then half of it
-and all of it counted: the difference is what the values of the second half cost, without what a call costs. Counted are the
-user-space instructions of all threads between two marks (a library of a few lines, made by cc).
+and all of it counted: the difference is what the values of the second half cost, without what a call costs. Counted
+are the user-space instructions of all threads between two marks (a library of a few lines, made by cc).
 Reading is from a local file, so what is counted is the way from bytes to arrays (ROOT: to objects, entry by entry).
 Needs valgrind, a C compiler and ROOT (for the file and its own row)."""
 

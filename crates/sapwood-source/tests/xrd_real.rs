@@ -120,7 +120,7 @@ fn host_authentication() {
 /// A server with a certificate; `extra`: further directives.
 fn with_tls(extra: &str) -> Option<Server> {
     let folder = folder();
-    certificate(&folder)?;
+    certificate(&folder, "CA:FALSE")?;
     let run = folder.0.display().to_string();
     own_key(&folder);
     let tls = format!("xrd.tls {run}/ca/cert.pem {run}/key.pem\nxrd.tlsca certfile {run}/ca/cert.pem");
