@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from ._histogram import Histogram
     from ._many import concatenate, iterate
     from ._objects import Object
+    from ._perf import PerfStats, perf_stats
     from ._reading import Report
     from ._tree import Branch, Tree
     from ._writing import WritableDirectory, WritableFile, create, recreate, update
@@ -56,6 +57,7 @@ __all__ = [
     "MissingLibraryError",
     "NotAFileError",
     "Object",
+    "PerfStats",
     "ReadError",
     "ReadOnlyFile",
     "RecoveredFileWarning",
@@ -75,6 +77,7 @@ __all__ = [
     "open",
     "recreate",
     "update",
+    "perf_stats",
 ]
 
 # numpy, and what needs it, is imported when first used: `import sapwood` alone stays quick
@@ -83,6 +86,7 @@ _LATER = {
     "Graph": "_writing_objects",
     "Histogram": "_histogram",
     "Object": "_objects",
+    "PerfStats": "_perf",
     "Report": "_reading",
     "Tree": "_tree",
     "WritableDirectory": "_writing",
@@ -93,6 +97,7 @@ _LATER = {
     "iterate": "_many",
     "recreate": "_writing",
     "update": "_writing",
+    "perf_stats": "_perf",
 }
 
 

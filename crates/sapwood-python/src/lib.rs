@@ -9,6 +9,7 @@ mod error;
 mod file;
 mod meter;
 mod object;
+mod perf;
 mod scan;
 mod taking;
 mod tree;
@@ -31,5 +32,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<scan::Scan>()?;
     module.add_class::<writing::Writer>()?;
     module.add_class::<writing::WriterTree>()?;
+    module.add_class::<perf::Collector>()?;
+    module.add_function(wrap_pyfunction!(perf::perf_text, module)?)?;
     module.add_function(wrap_pyfunction!(file::open, module)?)
 }
