@@ -75,9 +75,9 @@ __all__ = [
     "create",
     "iterate",
     "open",
+    "perf_stats",
     "recreate",
     "update",
-    "perf_stats",
 ]
 
 # numpy, and what needs it, is imported when first used: `import sapwood` alone stays quick
@@ -95,9 +95,9 @@ _LATER = {
     "concatenate": "_many",
     "create": "_writing",
     "iterate": "_many",
+    "perf_stats": "_perf",
     "recreate": "_writing",
     "update": "_writing",
-    "perf_stats": "_perf",
 }
 
 

@@ -27,6 +27,11 @@ pub fn run(args: &PerfArgs, options: &OpenOptions, global: &Global, interrupt: &
     for path in &args.outputs {
         kind(path).map_err(Failure::Usage)?;
     }
+    let tries =
+        args.all || !args.if_cache.is_empty() || !args.if_round_trip.is_empty() || !args.if_bandwidth.is_empty();
+    if tries && args.replay.is_none() {
+        return Err(Failure::Usage("--all and --if-… are about a recorded log: name it with --replay".to_owned()));
+    }
     if let Some(path) = &args.replay {
         return replay::run(args, path, global.json);
     }

@@ -43,7 +43,7 @@ fn counts_the_bytes_of_the_chosen_branches() {
     let zipped = |name: &str| {
         let all = show["branches"].as_array().unwrap();
         let b = all.iter().find(|b| b["name"] == name).unwrap_or_else(|| panic!("{name} in {show}"));
-        number(b, "zip_bytes")
+        number(b, "compressed_bytes")
     };
     let stats = json(&["perf", &sample, "-b", "Muon_p?", "-b", "nMuon", "--json"]);
     let branches = stats["branches"].as_array().unwrap();

@@ -45,15 +45,15 @@ pub struct PerfArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["files", "record", "outputs"])]
     pub replay: Option<PathBuf>,
     /// With --replay: every arrival and release of a basket as well
-    #[arg(long, requires = "replay")]
+    #[arg(long)]
     pub all: bool,
     /// With --replay: how it would go with a tree cache of this size; may be repeated
-    #[arg(long, value_name = "BYTES|auto|0", value_parser = cache_size, requires = "replay")]
+    #[arg(long, value_name = "BYTES|auto|0", value_parser = cache_size)]
     pub if_cache: Vec<CacheSize>,
     /// With --replay: with this round-trip time, 0 for a local disk; may be repeated
-    #[arg(long, value_name = "TIME", value_parser = units::parse_duration, requires = "replay")]
+    #[arg(long, value_name = "TIME", value_parser = units::parse_duration)]
     pub if_round_trip: Vec<Duration>,
     /// With --replay: with this bandwidth, as in 100Mbit; may be repeated
-    #[arg(long, value_name = "RATE", value_parser = sapwood_proxy::parse_bandwidth, requires = "replay")]
+    #[arg(long, value_name = "RATE", value_parser = sapwood_proxy::parse_bandwidth)]
     pub if_bandwidth: Vec<u64>,
 }

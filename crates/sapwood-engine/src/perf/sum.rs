@@ -305,3 +305,134 @@ fn union(intervals: Vec<(Duration, Duration)>) -> Vec<(Duration, Duration)> {
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::perf::{ScanLog, Times};
+    use sapwood_plan::{BasketId, Log, Part, PlanStats, Request};
+    use sapwood_span::Span;
+    use std::time::Instant;
+
+    fn ms(n: u64) -> Duration {
+        Duration::from_millis(n)
+    }
+
+    /// x[0], y[0] and, behind a gap of 50 bytes, x[1]; y[1] far away.
+    fn baskets() -> Vec<Basket> {
+        let basket = |branch, index: u32, start, len| {
+            let first = u64::from(index) * 10;
+            Basket { branch, index, span: Span::new(start, len), first, last: first + 10, unzipped: 0 }
+        };
+        vec![basket(0, 0, 100, 300), basket(1, 0, 400, 100), basket(0, 1, 550, 50), basket(1, 1, 9000, 70)]
+    }
+
+    fn fetch(id: u64, span: Span, parts: &[(u32, u64, u64)]) -> Record {
+        let parts = parts.iter().map(|&(b, offset, len)| Part { basket: BasketId(b), offset, len }).collect();
+        Record::Action(Action::Fetch(Fetch { id: FetchId(id), ranges: vec![Range { span, parts }], urgent: true }))
+    }
+
+    /// A scan of two steps: the first three baskets come together after 100 ms, the last, asked for twice, after 40 ms
+    /// of a second wait and is never used. 20 ms are spent waiting for other threads.
+    fn trace() -> Trace {
+        let arrived = |f, b| Record::Event(Event::Arrived { fetch: FetchId(f), basket: BasketId(b) });
+        let consumed = |b| Record::Event(Event::Consumed { basket: BasketId(b) });
+        let done = |f, total| {
+            let fetch = FetchId(f);
+            Record::Event(Event::Done { fetch, first_byte: ms(total / 2), total: ms(total), bytes: 500 })
+        };
+        let last = |id| fetch(id, Span::new(9000, 70), &[(3, 0, 70)]);
+        let records = vec![
+            (ms(0), Record::Event(Event::Want { first: 0, last: 10 })),
+            (ms(0), fetch(0, Span::new(100, 500), &[(0, 0, 300), (1, 300, 100), (2, 450, 50)])),
+            (ms(100), arrived(0, 0)),
+            (ms(100), arrived(0, 1)),
+            (ms(101), arrived(0, 2)),
+            (ms(101), done(0, 100)),
+            (ms(150), consumed(0)),
+            (ms(150), consumed(1)),
+            (ms(150), consumed(2)),
+            (ms(200), Record::Event(Event::Want { first: 10, last: 20 })),
+            (ms(200), last(1)),
+            (ms(210), Record::Event(Event::Failed { fetch: FetchId(1), retry: true })),
+            (ms(210), last(2)),
+            (ms(240), arrived(2, 3)),
+            (ms(240), done(2, 30)),
+            (ms(240), Record::Event(Event::Stop)),
+        ];
+        let log = ScanLog {
+            file: "http://h:80/a.root".into(),
+            tree: "t".into(),
+            branches: vec!["x".into(), "y".into()],
+            baskets: baskets(),
+            request: Request::default(),
+            log: Log { records },
+            ..ScanLog::default()
+        };
+        Trace {
+            log,
+            plan: PlanStats { asked_bytes: 640, ..PlanStats::default() },
+            times: vec![
+                Times { baskets: 2, bytes: 350, unzipped: 900, unzip: 0.5, decode: 0.25, ..Times::default() };
+                2
+            ],
+            began: Instant::now(),
+            entries: 0..20,
+            leaves: 7,
+            tree_bytes: 30,
+            tree_zip_bytes: 10,
+            cache_bytes: 1000,
+            requests: 3,
+            waits: vec![(ms(0), ms(100)), (ms(120), ms(140)), (ms(200), ms(240))],
+        }
+    }
+
+    #[test]
+    fn what_a_log_adds_up_to() {
+        let mut sums = Sums::default();
+        sums.add(&trace(), 1.0);
+        let s = sums.finish(&[], 2.0, 1.5);
+        assert_eq!((s.read_bytes, s.extra_bytes, s.read_calls), (640, 120, 3), "a gap of 50, and 70 again");
+        assert_eq!((s.cache_bytes, s.leaves, s.compression().round()), (1000, 7, 3.0));
+        assert_eq!((s.scans, s.entries, s.baskets, s.unzipped_bytes), (1, 20, 4, 1800));
+        let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-9, "{a} and {b}");
+        near(s.disk_seconds, 0.13);
+        near(s.wire_wait_seconds, 0.14);
+        near(s.work_wait_seconds, 0.02);
+        assert_eq!(s.waits, 2);
+        // of the first wait x has 300 of 400 bytes: its second basket came later
+        let [x, y] = s.branches.as_slice() else { panic!("{:?}", s.branches) };
+        assert_eq!((x.name.as_str(), y.name.as_str()), ("t/x", "t/y"));
+        near(x.wait_seconds, 0.075);
+        near(y.wait_seconds, 0.065);
+        assert_eq!((x.missed, x.repeated, x.unused), (1, 0, 0), "x[1] was read ahead");
+        assert_eq!((y.missed, y.repeated, y.unused), (2, 1, 1));
+        let [host] = s.hosts.as_slice() else { panic!("{:?}", s.hosts) };
+        assert_eq!(host.host, "h:80");
+        near(host.wait_seconds, 0.14);
+        near(host.slowest_seconds, 0.1);
+        let slowest = s.slowest.as_ref().unwrap();
+        assert!(slowest.what.contains("x[0] y[0] x[1]"), "{}", slowest.what);
+        near(slowest.sent, 1.0);
+        let points: Vec<_> = s.points.iter().map(|p| (p.entry, p.at, p.offset, p.len)).collect();
+        assert_eq!(points, [(0, 0, 100, 500), (10, 10, 9000, 70), (10, 10, 9000, 70)]);
+        near(s.points[1].time, 1.2);
+        assert_eq!(PerfStats::from_json(&s.to_json()).unwrap(), s);
+    }
+
+    #[test]
+    fn the_recorded_scan_can_be_tried_elsewhere() {
+        use crate::perf::What;
+        use sapwood_plan::CacheSize;
+        let log = trace().log;
+        let what = |cache, far| What { cache: Some(cache), round_trip: Some(ms(far)), bandwidth: Some(1e6) };
+        let near = log.what_if(&what(CacheSize::Auto, 0)).unwrap();
+        let far = log.what_if(&what(CacheSize::Auto, 100)).unwrap();
+        let one_by_one = log.what_if(&what(CacheSize::Off, 100)).unwrap();
+        assert!(near.seconds < far.seconds && far.seconds < one_by_one.seconds, "{near:?} {far:?} {one_by_one:?}");
+        assert_eq!((one_by_one.requests, one_by_one.bytes), (4, 520));
+        assert!(far.requests < 4, "{far:?}");
+        let none = ScanLog { log: Log::default(), ..log };
+        assert!(none.what_if(&What::default()).unwrap_err().to_string().contains("wanted no entries"));
+    }
+}
