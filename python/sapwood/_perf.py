@@ -135,7 +135,9 @@ class PerfStats:
         ax.set_xlabel("entry")
         ax.set_ylabel("place in the file, MB")
         times = ax.twinx()
-        times.plot(entries, [p["time"] for p in points], color="#b08d6a")
+        # along the entries: what was asked for together is for entries here and there
+        curve = sorted((p["entry"], p["time"]) for p in points)
+        times.plot([entry for entry, _ in curve], [time for _, time in curve], color="#b08d6a")
         times.set_ylabel("real time, s", color="#b08d6a")
         ax.set_xlim(left=0)
         ax.set_ylim(bottom=0)

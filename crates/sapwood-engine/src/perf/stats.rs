@@ -72,7 +72,7 @@ pub struct PerfStats {
     pub decode_seconds: f64,
     /// The request of a scan that took longest.
     pub slowest: Option<Slowest>,
-    /// By branch, those that were waited for longest first.
+    /// By branch, those that were waited for longest first, then those that took most work.
     pub branches: Vec<BranchPerf>,
     /// By host.
     pub hosts: Vec<HostPerf>,

@@ -137,8 +137,8 @@ impl Sums {
         s.bytes_wasted = s.bytes_fetched.saturating_sub(s.bytes_wanted);
         s.hosts = hosts.into_values().collect();
         s.branches = self.branches.iter().map(|(name, b)| BranchPerf { name: name.clone(), ..b.clone() }).collect();
-        // names in order where nobody waited
-        s.branches.sort_by(|a, b| b.wait_seconds.total_cmp(&a.wait_seconds));
+        let work = |b: &BranchPerf| b.unzip_seconds + b.decode_seconds;
+        s.branches.sort_by(|a, b| b.wait_seconds.total_cmp(&a.wait_seconds).then_with(|| work(b).total_cmp(&work(a))));
         s
     }
 }
@@ -412,7 +412,7 @@ mod tests {
         near(host.wait_seconds, 0.14);
         near(host.slowest_seconds, 0.1);
         let slowest = s.slowest.as_ref().unwrap();
-        assert!(slowest.what.contains("x[0] y[0] x[1]"), "{}", slowest.what);
+        assert!(slowest.what.contains("x[0..2] y[0]"), "{}", slowest.what);
         near(slowest.sent, 1.0);
         let points: Vec<_> = s.points.iter().map(|p| (p.entry, p.at, p.offset, p.len)).collect();
         assert_eq!(points, [(0, 0, 100, 500), (10, 10, 9000, 70), (10, 10, 9000, 70)]);

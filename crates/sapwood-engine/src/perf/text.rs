@@ -217,7 +217,7 @@ mod tests {
             real_seconds: 0.858_95,
             cpu_seconds: 0.31,
             disk_seconds: 0.030_234_3,
-            unzip_seconds: 0.010_171_65,
+            unzip_seconds: 0.010_171_655,
             ..PerfStats::default()
         };
         let text = stats.to_string();

@@ -71,7 +71,10 @@ pub fn reads(title: &str, note: &str, reads: &[Read]) -> Canvas {
         canvas.rectangle(x - 1.5, high.min(low - LEAST), 3.0, (low - high).max(LEAST), Color::LEAF);
     }
     let mut curve: Vec<(f64, f64)> = Vec::new();
-    for r in reads.iter().filter(|r| r.time.is_finite()) {
+    // along the entries: what was asked for together is for entries here and there
+    let mut along: Vec<&Read> = reads.iter().filter(|r| r.time.is_finite()).collect();
+    along.sort_by(|a, b| a.entry.cmp(&b.entry).then(a.time.total_cmp(&b.time)));
+    for r in along {
         let point = (x(r.entry as f64), y(r.time, seconds));
         // ranges of one request lie on one another
         if curve.last().is_none_or(|last| (last.0 - point.0).abs() + (last.1 - point.1).abs() > 0.3) {
