@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from ._many import concatenate, iterate
     from ._merging import merge, optimize
     from ._objects import Object
+    from ._perf import PerfStats, perf_stats
     from ._reading import Report
     from ._tree import Branch, Tree
     from ._writing import WritableDirectory, WritableFile, create, recreate, update
@@ -57,6 +58,7 @@ __all__ = [
     "MissingLibraryError",
     "NotAFileError",
     "Object",
+    "PerfStats",
     "ReadError",
     "ReadOnlyFile",
     "RecoveredFileWarning",
@@ -76,6 +78,7 @@ __all__ = [
     "merge",
     "open",
     "optimize",
+    "perf_stats",
     "recreate",
     "update",
 ]
@@ -86,6 +89,7 @@ _LATER = {
     "Graph": "_writing_objects",
     "Histogram": "_histogram",
     "Object": "_objects",
+    "PerfStats": "_perf",
     "Report": "_reading",
     "Tree": "_tree",
     "WritableDirectory": "_writing",
@@ -94,6 +98,7 @@ _LATER = {
     "concatenate": "_many",
     "create": "_writing",
     "iterate": "_many",
+    "perf_stats": "_perf",
     "recreate": "_writing",
     "update": "_writing",
     "merge": "_merging",

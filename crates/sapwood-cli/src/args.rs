@@ -1,5 +1,6 @@
 //! The command line.
 
+use crate::perf::PerfArgs;
 use crate::units;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use sapwood::{CacheSize, Compression, OpenOptions};
@@ -70,6 +71,8 @@ pub enum Verb {
     Draw(DrawArgs),
     /// Print a tree's values as a table, CSV or JSON lines (TTree::Scan)
     Scan(ScanArgs),
+    /// Read, and say what it cost: perf stats as TTreePerfStats has them, and more
+    Perf(PerfArgs),
     /// Examine a file for damage: header, records, directories, trees, baskets
     Doctor(DoctorArgs),
     /// Join files: trees basket by basket, histograms added (hadd)
@@ -151,6 +154,9 @@ pub struct DrawArgs {
     /// Entries to read, as a slice of Python's: 100:200, 5000:, -100: for the last; or one entry's number
     #[arg(long, value_name = "START:STOP", allow_hyphen_values = true)]
     pub entries: Option<String>,
+    /// Keep the planner's log of the read, for `sapwood perf --replay`
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
 }
 
 /// `sapwood scan`
@@ -187,6 +193,9 @@ pub struct ScanArgs {
     /// Entries to read, as a slice of Python's: 100:200, 5000:, -100: for the last; or one entry's number
     #[arg(long, value_name = "START:STOP", allow_hyphen_values = true)]
     pub entries: Option<String>,
+    /// Keep the planner's log of the read, for `sapwood perf --replay`
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
 }
 
 /// How `scan` prints rows.
@@ -328,7 +337,8 @@ pub struct SampleArgs {
     pub scattered: bool,
 }
 
-fn cache_size(text: &str) -> Result<CacheSize, String> {
+/// The value of `--cache-size`.
+pub fn cache_size(text: &str) -> Result<CacheSize, String> {
     match text {
         "auto" => Ok(CacheSize::Auto),
         _ => Ok(match units::parse_bytes(text)? {

@@ -10,6 +10,7 @@ mod merge;
 mod object;
 mod optimize;
 mod output;
+mod perf;
 mod progress;
 mod reading;
 mod sample;
@@ -48,8 +49,9 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Verb::Ls(a) => ls::run(a, &options, global.json),
         Verb::Show(a) => show::run(a, &options, global.json),
         Verb::Doctor(a) => doctor::run(a, &options, global.json),
-        Verb::Draw(a) => draw::run(a, &options, global, &interrupt),
-        Verb::Scan(a) => scan::run(a, &options, global, &interrupt),
+        Verb::Draw(a) => perf::recorded(a.record.as_deref(), || draw::run(a, &options, global, &interrupt)),
+        Verb::Scan(a) => perf::recorded(a.record.as_deref(), || scan::run(a, &options, global, &interrupt)),
+        Verb::Perf(a) => perf::run(a, &options, global, &interrupt),
         Verb::Merge(a) => merge::run(a, &options, global, &interrupt),
         Verb::Optimize(a) => optimize::run(a, &options, global, &interrupt),
         Verb::Serve(a) => serve::run(a, global.json),

@@ -49,7 +49,7 @@ fn what_makes_no_sense_has_status_2() {
 #[test]
 fn help_of_every_verb_has_an_example() {
     let help = text(&["--help"]);
-    for verb in ["ls", "show", "draw", "scan", "serve"] {
+    for verb in ["ls", "show", "draw", "scan", "perf", "serve"] {
         assert!(help.contains(&format!("\n  {verb} ")), "{help}");
         let own = text(&[verb, "--help"]);
         assert!(own.contains(&format!("\n  sapwood {verb} ")), "{own}");

@@ -1,4 +1,5 @@
 use crate::options::OpenOptions;
+use crate::perf::{self, FileMeter};
 use crate::recover::root_keys;
 use crate::report::IoReport;
 use crate::runtime;
@@ -9,7 +10,7 @@ use sapwood_format::{Header, Listing, ObjectAt, Opener, Recovered, Step, Target}
 use sapwood_source::{Opening, Sink, Source, SourceOptions, SourceStats};
 use sapwood_span::{Error, ErrorKind, Result, Span};
 use std::future::Future;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
@@ -38,6 +39,33 @@ struct Inner {
     opened: Instant,
     totals: Mutex<IoReport>,
     recovered: Option<Recovered>,
+    /// What collectors of perf stats want to be told when the file is closed.
+    meters: Mutex<Vec<Arc<FileMeter>>>,
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        let meters = std::mem::take(self.meters.get_mut().unwrap_or_else(PoisonError::into_inner));
+        if !meters.is_empty() {
+            let io = self.totals.get_mut().unwrap_or_else(PoisonError::into_inner).clone();
+            meters.iter().for_each(|m| m.closed(self.source.stats(), io.clone()));
+        }
+    }
+}
+
+/// A file that is looked at without being held open.
+pub(crate) struct Watched(Weak<Inner>);
+
+impl Watched {
+    /// Whether both are the same open file.
+    pub(crate) fn same(&self, other: &Self) -> bool {
+        self.0.ptr_eq(&other.0)
+    }
+
+    /// What it has done until now; none once it is closed.
+    pub(crate) fn now(&self) -> Option<(SourceStats, IoReport)> {
+        self.0.upgrade().map(|inner| File(inner).counts())
+    }
 }
 
 impl File {
@@ -61,8 +89,11 @@ impl File {
         let totals = Mutex::new(IoReport::default());
         let opener = Mutex::new(opener);
         let options = options.clone();
-        let inner = Inner { url: name, source, size, header, opener, options, opened, totals, recovered };
-        Ok(Self(Arc::new(inner)))
+        let meters = Mutex::default();
+        let inner = Inner { url: name, source, size, header, opener, options, opened, totals, recovered, meters };
+        let file = Self(Arc::new(inner));
+        perf::meet(&perf::listening(), &file, Default::default);
+        Ok(file)
     }
 
     /// The path or URL, without credentials.
@@ -105,6 +136,7 @@ impl File {
     }
 
     fn ask<T>(&self, question: impl FnMut(&mut Opener) -> Result<Step<T>>) -> Result<T> {
+        perf::meet(&perf::listening(), self, || self.counts());
         answer(&self.0.source, &mut self.opener(), question).map_err(|e| e.in_file(&self.0.url))
     }
 
@@ -170,6 +202,19 @@ impl File {
         r.wire(&self.0.source.stats(), &SourceStats::default());
         r.seconds = self.0.opened.elapsed().as_secs_f64();
         r
+    }
+
+    /// What the source counts, and what scans and headers added up.
+    pub(crate) fn counts(&self) -> (SourceStats, IoReport) {
+        (self.0.source.stats(), self.0.totals.lock().unwrap_or_else(PoisonError::into_inner).clone())
+    }
+
+    pub(crate) fn watched(&self) -> Watched {
+        Watched(Arc::downgrade(&self.0))
+    }
+
+    pub(crate) fn add_meter(&self, meter: Arc<FileMeter>) {
+        self.0.meters.lock().unwrap_or_else(PoisonError::into_inner).push(meter);
     }
 
     pub(crate) fn add(&self, change: impl FnOnce(&mut IoReport)) {

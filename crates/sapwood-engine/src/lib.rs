@@ -8,6 +8,7 @@ mod doctor;
 mod file;
 mod names;
 mod options;
+pub mod perf;
 mod recover;
 mod remote;
 mod report;

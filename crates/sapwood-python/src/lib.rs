@@ -11,6 +11,7 @@ mod merge;
 mod meter;
 mod object;
 mod optimize;
+mod perf;
 mod scan;
 mod taking;
 mod tree;
@@ -35,5 +36,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<writing::WriterTree>()?;
     module.add_function(wrap_pyfunction!(merge::merge, module)?)?;
     module.add_function(wrap_pyfunction!(optimize::optimize, module)?)?;
+    module.add_class::<perf::Collector>()?;
+    module.add_function(wrap_pyfunction!(perf::perf_text, module)?)?;
     module.add_function(wrap_pyfunction!(file::open, module)?)
 }

@@ -40,6 +40,7 @@ pub(super) fn decode(
         result: Err(Error::invalid("not decoded")),
         bytes: 0,
         unzipped: 0,
+        packed: 0,
         unzip: Duration::ZERO,
         decode: Duration::ZERO,
     };
@@ -97,6 +98,7 @@ fn stored(
     let unzipped = Instant::now();
     out.unzip = unzipped - began;
     out.unzipped = inflated.len() as u64;
+    out.packed = if key.is_raw() { 0 } else { payload.len() as u64 };
     let decoded = shared.columns[needed.column].layout.decode(&split_basket(&head, inflated)?, spare)?;
     out.decode = unzipped.elapsed();
     Ok(decoded)

@@ -5,9 +5,11 @@ mod baskets;
 mod decode;
 mod state;
 mod steps;
+mod trace;
 mod work;
 
 use crate::options::{Progress, ScanOptions};
+use crate::perf::{self, Probe};
 use crate::report::IoReport;
 use crate::tree::Tree;
 use assemble::Columns;
@@ -54,6 +56,8 @@ pub struct Scan {
     before: SourceStats,
     options: ScanOptions,
     finished: bool,
+    /// For collectors of perf stats, when there are any.
+    probe: Option<Probe>,
 }
 
 impl Scan {
@@ -75,6 +79,9 @@ impl Scan {
             steps::steps(tree, &options.branches, &entries, options.step).map_err(|e| e.in_file(tree.file().url()))?;
         let chosen = baskets::choose(tree, &options.branches, &entries, &steps)?;
         let cache = options.cache.unwrap_or(tree.file().options().cache);
+        let collectors = perf::listening();
+        perf::meet(&collectors, tree.file(), || tree.file().counts());
+        let probe = Probe::new(collectors);
         let before = tree.file().source().stats();
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let threads = match (options.threads, tree.file().options().threads) {
@@ -83,7 +90,7 @@ impl Scan {
         }
         .clamp(1, 256);
         let bytes: u64 = chosen.baskets.iter().map(|b| b.unzipped).sum();
-        let shared = Arc::new(Shared::new(tree, chosen, steps, cache, threads)?);
+        let shared = Arc::new(Shared::new(tree, chosen, steps, cache, threads, probe.is_some())?);
         let helpers = if bytes < ALONE || cache == CacheSize::Off { 0 } else { threads - 1 };
         let mut scan = Self {
             shared: shared.clone(),
@@ -97,6 +104,7 @@ impl Scan {
             before,
             options: options.clone(),
             finished: false,
+            probe,
         };
         for i in 0..helpers {
             let shared = shared.clone();
@@ -162,7 +170,12 @@ impl Scan {
             }
             // a consumer that would wait helps
             if !work::once(&self.shared, &mut self.worker) {
-                self.waited += self.shared.wait_ready(step, GLANCE);
+                let waited = self.shared.wait_ready(step, GLANCE);
+                self.waited += waited;
+                if let Some(probe) = &mut self.probe {
+                    let now = self.shared.elapsed();
+                    probe.waited(now.saturating_sub(waited), now);
+                }
                 self.shared.tick();
             }
         }
@@ -184,6 +197,12 @@ impl Scan {
                 t.decode_seconds += done.decode_seconds;
                 t.wait_seconds += self.waited.as_secs_f64();
             });
+            if let Some(probe) = self.probe.take() {
+                let requests = self.shared.source.stats().requests.saturating_sub(self.before.requests);
+                if let Some(trace) = self.shared.trace(requests, self.thread_limit) {
+                    probe.end(trace);
+                }
+            }
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::baskets::{Chosen, Column, Needed};
 use crate::file::File;
+use crate::perf::Times;
 use crate::report::IoReport;
 use crate::runtime;
 use crate::tree::Tree;
@@ -41,10 +42,12 @@ pub(super) struct Shared {
     /// There may be work.
     work: Condvar,
     started: Instant,
+    /// What the planner was asked for, when a collector of perf stats listens.
+    pub request: Option<Request>,
 }
 
 pub(super) struct State {
-    planner: Planner,
+    pub planner: Planner,
     pub slots: Vec<Option<Result<Arc<Decoded>>>>,
     /// Decoded baskets that were joined to their columns: their memory serves again, column by column.
     spares: Vec<Vec<Array>>,
@@ -66,6 +69,8 @@ pub(super) struct State {
     broken: Option<(usize, Error)>,
     stopped: bool,
     report: IoReport,
+    /// What decoding took, by column, when a collector of perf stats listens.
+    pub times: Option<Vec<Times>>,
 }
 
 /// Something for a worker to do.
@@ -79,7 +84,14 @@ pub(super) enum Job {
 }
 
 impl Shared {
-    pub fn new(tree: &Tree, chosen: Chosen, steps: Vec<Range<u64>>, cache: CacheSize, threads: usize) -> Result<Self> {
+    pub fn new(
+        tree: &Tree,
+        chosen: Chosen,
+        steps: Vec<Range<u64>>,
+        cache: CacheSize,
+        threads: usize,
+        traced: bool,
+    ) -> Result<Self> {
         let source = tree.file().source().clone();
         let Chosen { columns, wanted, baskets } = chosen;
         let mut pending = vec![0; steps.len()];
@@ -120,7 +132,9 @@ impl Shared {
         // one cluster that is the whole tree says nothing of what is needed together
         let clusters = if tree.clusters().len() > 2 { tree.clusters().to_vec() } else { Vec::new() };
         let request = Request { cache, limits, clusters, hold };
-        let planner = Planner::new(list, request)?;
+        let kept = traced.then(|| request.clone());
+        let mut planner = Planner::new(list, request)?;
+        planner.record(traced);
         let state = State {
             planner,
             slots: baskets.iter().map(|_| None).collect(),
@@ -139,6 +153,7 @@ impl Shared {
             failure: None,
             stopped: false,
             report,
+            times: traced.then(|| vec![Times::default(); columns.len()]),
         };
         Ok(Self {
             file: tree.file().clone(),
@@ -153,6 +168,7 @@ impl Shared {
             ready: Condvar::new(),
             work: Condvar::new(),
             started: Instant::now(),
+            request: kept,
         })
     }
 
@@ -163,6 +179,16 @@ impl Shared {
 
     pub fn report(&self) -> IoReport {
         self.lock().report.clone()
+    }
+
+    /// Time since the scan's start, by the planner's clock.
+    pub fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// When the scan began.
+    pub fn began(&self) -> Instant {
+        self.started
     }
 
     /// The consumer wants this batch now.
@@ -371,6 +397,16 @@ impl Shared {
             s.report.decode_seconds += r.decode.as_secs_f64();
             s.report.unzipped_bytes += r.unzipped;
             s.report.baskets += 1;
+            let needed = &self.baskets[r.basket];
+            if let Some(t) = s.times.as_mut().and_then(|t| t.get_mut(needed.column)) {
+                t.baskets += 1;
+                t.bytes += needed.span.map_or(0, |span| span.len);
+                t.unzipped += r.unzipped;
+                t.packed += r.packed;
+                t.inflated += if r.packed > 0 { r.unzipped } else { 0 };
+                t.unzip += r.unzip.as_secs_f64();
+                t.decode += r.decode.as_secs_f64();
+            }
             if let Some(id) = r.planned {
                 s.planner.handle(now, Event::Consumed { basket: id });
             }
@@ -416,6 +452,8 @@ pub(super) struct Outcome {
     pub result: Result<Arc<Decoded>>,
     pub bytes: u64,
     pub unzipped: u64,
+    /// Compressed bytes that were inflated to them, without the record's key; 0 where nothing was compressed.
+    pub packed: u64,
     pub unzip: Duration,
     pub decode: Duration,
 }

@@ -11,6 +11,7 @@ mod format;
 mod histogram;
 mod labels;
 mod png;
+mod reads;
 mod svg;
 mod terminal;
 mod ticks;
@@ -18,6 +19,7 @@ mod ticks;
 pub use bars::{Bar, bar_chart};
 pub use canvas::{Anchor, Canvas, Color, Stroke};
 pub use histogram::{Labels, histogram};
+pub use reads::{Read, reads};
 pub use terminal::terminal;
 
 use crate::hist::Hist1D;

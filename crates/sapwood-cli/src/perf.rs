@@ -1,0 +1,242 @@
+//! `sapwood perf`: what a read costs, and what the planner did.
+
+mod args;
+mod replay;
+
+pub use args::PerfArgs;
+
+use crate::args::Global;
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::output;
+use crate::reading::{self, Reading};
+use crate::target::Target;
+use sapwood::perf::{Collector, PerfStats};
+use sapwood::{Batch, Error, OpenOptions, Result, Tree};
+use sapwood_query::picture::{Read, reads};
+use sapwood_query::{Binding, Expr};
+use std::io::Write;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+/// Pixels per unit of length: sharp on any screen.
+const SCALE: f64 = 2.0;
+
+/// Runs the verb.
+pub fn run(args: &PerfArgs, options: &OpenOptions, global: &Global, interrupt: &Interrupt) -> Result<(), Failure> {
+    for path in &args.outputs {
+        kind(path).map_err(Failure::Usage)?;
+    }
+    let tries =
+        args.all || !args.if_cache.is_empty() || !args.if_round_trip.is_empty() || !args.if_bandwidth.is_empty();
+    if tries && args.replay.is_none() {
+        return Err(Failure::Usage("--all and --if-… are about a recorded log: name it with --replay".to_owned()));
+    }
+    if let Some(path) = &args.replay {
+        return replay::run(args, path, global.json);
+    }
+    let (stats, title) = match &args.load {
+        Some(path) => {
+            let name = path.display().to_string();
+            let text = std::fs::read_to_string(path).map_err(|e| Error::io("cannot read", e).in_file(&name))?;
+            (PerfStats::from_json(&text).map_err(|e| e.in_file(&name))?, name)
+        }
+        None => (read(args, options, global, interrupt)?, args.files.join(", ")),
+    };
+    for path in &args.outputs {
+        save(path, &stats, &title)?;
+    }
+    if global.json {
+        let mut out = output::stdout();
+        writeln!(out, "{}", stats.to_json())?;
+        out.flush()?;
+    } else {
+        let mut out = output::stdout();
+        // names of branches come from the file
+        for line in stats.to_string().lines() {
+            writeln!(out, "{}", output::clean(line))?;
+        }
+        out.flush()?;
+    }
+    Ok(())
+}
+
+/// Does `work` and writes the planner's log of all its scans into `path`, also when it fails; just does it without one.
+///
+/// # Errors
+/// Those of the work, then that the log cannot be written.
+pub fn recorded(path: Option<&Path>, work: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
+    let Some(path) = path else { return work() };
+    let collector = Collector::start(true);
+    let done = work();
+    let written = write_logs(path, &collector);
+    done.and(written)
+}
+
+fn write_logs(path: &Path, collector: &Collector) -> Result<(), Failure> {
+    let lines: String = collector.take_logs().iter().map(|l| l.to_lines()).collect();
+    Ok(output::write_file(path, lines.as_bytes())?)
+}
+
+/// Reads what is asked for, and counts.
+fn read(args: &PerfArgs, options: &OpenOptions, global: &Global, interrupt: &Interrupt) -> Result<PerfStats, Failure> {
+    let exprs = args.draw.as_deref().map(Expr::parse_list).transpose()?;
+    let cut = args.cut.as_deref().map(Expr::parse).transpose()?;
+    let collector = Collector::start(args.record.is_some());
+    let job = Job { args, options, exprs: exprs.as_deref(), cut: cut.as_ref(), global, interrupt };
+    let done = args.files.iter().try_for_each(|text| job.read(text));
+    let stats = collector.stats();
+    let written = args.record.as_ref().map_or(Ok(()), |path| write_logs(path, &collector));
+    done.and(written).map(|()| stats)
+}
+
+/// What is read of every file.
+struct Job<'a> {
+    args: &'a PerfArgs,
+    options: &'a OpenOptions,
+    exprs: Option<&'a [Expr]>,
+    cut: Option<&'a Expr>,
+    global: &'a Global,
+    interrupt: &'a Interrupt,
+}
+
+impl Job<'_> {
+    fn read(&self, text: &str) -> Result<(), Failure> {
+        let target = Target::parse(text);
+        let file = target.open(self.options)?;
+        let tree = target.tree(&file)?;
+        let range = reading::entries(self.args.entries.as_deref(), tree.entries()).map_err(Failure::Usage)?;
+        let quiet = self.global.quiet || self.global.json;
+        if self.exprs.is_none() && self.cut.is_none() {
+            let branches = branches(&tree, &self.args.branches)?;
+            let reading = Reading::new(&tree, branches, quiet, self.interrupt);
+            return reading.each(range, |_| Ok(ControlFlow::Continue(()))).map(drop);
+        }
+        let binding = Binding::new(&tree, self.exprs.unwrap_or_default(), self.cut)?;
+        let reading = Reading::new(&tree, binding.branches.clone(), quiet, self.interrupt);
+        let compute = |batch: &Batch| {
+            let columns = binding.columns(&batch.columns)?;
+            let columns = columns.iter().map(AsRef::as_ref).collect();
+            binding.query.rows(&reading.query_batch(batch, columns))?;
+            Ok::<_, Failure>(ControlFlow::Continue(()))
+        };
+        reading.each(range, compute).map(drop)
+    }
+}
+
+/// The branches with values that match a pattern and can be read; all without one.
+fn branches(tree: &Tree, patterns: &[String]) -> Result<Vec<usize>> {
+    let header = &tree.header().branches;
+    let mut used = vec![false; patterns.len()];
+    let mut out = Vec::new();
+    for &i in tree.order() {
+        let Some(branch) = header.get(i) else { continue };
+        let path = tree.name_of(i);
+        let hit = patterns.iter().position(|p| glob(p, &path) || glob(p, &branch.name));
+        if let Some(used) = hit.and_then(|h| used.get_mut(h)) {
+            *used = true;
+        } else if !patterns.is_empty() {
+            continue;
+        }
+        if branch.children.is_empty() {
+            match tree.column_type(i) {
+                Ok(_) => out.push(i),
+                // who names a branch wants to know why it is not read
+                Err(e) if patterns.iter().any(|p| *p == path || *p == branch.name) => return Err(e),
+                Err(_) => {}
+            }
+        }
+    }
+    match patterns.iter().zip(used).find(|(_, used)| !used) {
+        // without a wildcard: says what is like it
+        Some((p, _)) if !p.contains(['*', '?']) => tree.find(p).map(|i| vec![i]),
+        Some((p, _)) => Err(Error::not_found(format!("no branch is like {p}")).in_file(tree.file().url())),
+        None => Ok(out),
+    }
+}
+
+/// `*` stands for any characters, `?` for one.
+fn glob(pattern: &str, text: &str) -> bool {
+    let (p, t): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
+    let (mut i, mut j) = (0, 0);
+    // where the last star was, and how much it has taken
+    let mut star: Option<(usize, usize)> = None;
+    while j < t.len() {
+        match p.get(i) {
+            Some('*') => {
+                star = Some((i, j));
+                i += 1;
+            }
+            Some(c) if *c == '?' || *c == t[j] => (i, j) = (i + 1, j + 1),
+            _ => match star {
+                Some((at, taken)) => {
+                    star = Some((at, taken + 1));
+                    (i, j) = (at + 1, taken + 1);
+                }
+                None => return false,
+            },
+        }
+    }
+    p.get(i..).unwrap_or_default().iter().all(|c| *c == '*')
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Png,
+    Svg,
+    Json,
+}
+
+fn kind(path: &Path) -> Result<Kind, String> {
+    match path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
+        Some("png") => Ok(Kind::Png),
+        Some("svg") => Ok(Kind::Svg),
+        Some("json") => Ok(Kind::Json),
+        _ => Err(format!("-o {}: .png and .svg draw what was read, .json keeps the stats", path.display())),
+    }
+}
+
+/// Draws the stats, or keeps them.
+fn save(path: &Path, stats: &PerfStats, title: &str) -> Result<(), Failure> {
+    let picture = || {
+        let note = format!(
+            "{:.1} MB in {} reads, {:.2} s, {:.2} s of it waiting",
+            stats.read_bytes as f64 * 1e-6,
+            stats.read_calls,
+            stats.real_seconds,
+            stats.wire_wait_seconds
+        );
+        let points: Vec<Read> = (stats.points.iter())
+            .map(|p| Read { entry: p.entry, offset: p.offset, len: p.len, time: p.time })
+            .collect();
+        reads(&output::clean(title), &note, &points)
+    };
+    let bytes = match kind(path).map_err(Failure::Usage)? {
+        Kind::Png => picture().to_png(SCALE)?,
+        Kind::Svg => picture().to_svg().into_bytes(),
+        Kind::Json => stats.to_json().into_bytes(),
+    };
+    Ok(output::write_file(path, &bytes)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::glob;
+
+    #[test]
+    fn globs() {
+        for (pattern, text, fits) in [
+            ("*", "", true),
+            ("Muon_*", "Muon_pt", true),
+            ("Muon_*", "nMuon", false),
+            ("*_pt", "Muon_pt_pt", true),
+            ("a?c*", "abcde", true),
+            ("a?c", "ac", false),
+            ("*a*b", "xaybzb", true),
+            ("", "x", false),
+            ("ü?", "üß", true),
+        ] {
+            assert_eq!(glob(pattern, text), fits, "{pattern} {text}");
+        }
+    }
+}
