@@ -12,6 +12,7 @@ mod assemble;
 mod bounds;
 mod counters;
 mod dial;
+mod fullness;
 mod http;
 mod job;
 mod local;

@@ -1,5 +1,6 @@
 //! Estimates of round-trip time and bandwidth, from what is seen anyway.
 
+use crate::fullness::Fullness;
 use std::time::{Duration, Instant};
 
 /// Waits remembered: the shortest of them is the estimate.
@@ -18,8 +19,7 @@ pub(crate) struct Meter {
     connect: Option<Duration>,
     waits: Ring<Duration, WAITS>,
     rates: Ring<f64, RATES>,
-    /// The latest rate that was the way's own.
-    steady: Option<f64>,
+    full: Fullness,
     window: Option<Window>,
 }
 
@@ -27,13 +27,11 @@ struct Window {
     begin: Instant,
     last: Instant,
     bytes: u64,
-    /// The longest time in which nothing came.
-    gap: Duration,
 }
 
 impl Window {
     fn new(now: Instant) -> Self {
-        Self { begin: now, last: now, bytes: 0, gap: Duration::ZERO }
+        Self { begin: now, last: now, bytes: 0 }
     }
 }
 
@@ -50,17 +48,17 @@ impl Meter {
 
     /// Bytes of a body arrived, on any connection.
     pub fn arrived(&mut self, bytes: u64, now: Instant) {
+        if let Some(round_trip) = self.round_trip() {
+            self.full.arrived(bytes, now, round_trip);
+        }
         match &mut self.window {
             Some(w) if now.saturating_duration_since(w.last) < SILENCE => {
-                w.gap = w.gap.max(now.saturating_duration_since(w.last));
                 w.last = now;
                 w.bytes += bytes;
                 let time = now.saturating_duration_since(w.begin);
                 if time >= WINDOW && w.bytes >= WINDOW_BYTES {
-                    let (rate, gap) = (w.bytes as f64 / time.as_secs_f64(), w.gap);
+                    self.rates.push(w.bytes as f64 / time.as_secs_f64());
                     self.window = Some(Window::new(now));
-                    self.rates.push(rate);
-                    self.judge(rate, time, gap);
                 }
             }
             // The first bytes have been under way for an unknown time: they only start the clock.
@@ -68,20 +66,9 @@ impl Meter {
         }
     }
 
-    /// A rate is the way's own when bytes came without a break for half a round trip: a window that is still opening
-    /// brings them in bursts, one for each round trip.
-    fn judge(&mut self, rate: f64, time: Duration, gap: Duration) {
-        let Some(round_trip) = self.round_trip() else { return };
-        if time >= round_trip / 2 && gap < round_trip / 3 {
-            self.steady = Some(rate);
-        } else if self.steady.is_some_and(|s| rate > 1.5 * s) {
-            self.steady = None;
-        }
-    }
-
     /// What the way itself carries, in bytes per second, where it was seen to be full.
     pub fn narrow(&self) -> Option<f64> {
-        self.steady
+        self.full.rate()
     }
 
     /// Connections whose first windows a way of this length carries; more would only push each other's bytes out of its
@@ -169,27 +156,5 @@ mod tests {
         m.arrived(50_000, at(9010));
         m.arrived(50_000, at(9050));
         assert_eq!(m.bandwidth(), Some(2e6));
-    }
-
-    #[test]
-    fn a_way_is_narrow_when_it_is_full_without_a_break() {
-        let begin = Instant::now();
-        let at = |ms| begin + Duration::from_millis(ms);
-        let mut m = Meter::default();
-        m.connected(Duration::from_millis(72));
-        // 4 kB every 4 ms
-        (0..40).for_each(|i| m.arrived(4000, at(4 * i)));
-        assert!(m.narrow().is_some_and(|b| (b / 1e6 - 1.0).abs() < 0.1), "{:?}", m.narrow());
-        // faster after all
-        (0..200).for_each(|i| m.arrived(16_000, at(160 + i)));
-        assert!(m.narrow().is_none_or(|b| b > 1e7), "{:?}", m.narrow());
-
-        let mut m = Meter::default();
-        m.connected(Duration::from_millis(72));
-        // slow start: bursts, a round trip apart, each twice the one before
-        for (turn, bytes) in [(0u64, 15_000u64), (1, 30_000), (2, 60_000), (3, 120_000)] {
-            (0..bytes / 1500).for_each(|i| m.arrived(1500, at(72 * turn + i / 10)));
-        }
-        assert_eq!(m.narrow(), None);
     }
 }
