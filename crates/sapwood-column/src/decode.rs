@@ -123,7 +123,8 @@ impl Layout {
         }
     }
 
-    /// Decodes an inflated basket, into the memory of `spare` where one is given (a column that this layout made).
+    /// Decodes an inflated basket, into the memory of `spare` where one is given (a column of this
+    /// layout's type).
     ///
     /// # Errors
     /// `Corrupt` when its bytes are not what the layout says.

@@ -34,12 +34,16 @@ impl<M: Memory> Arena<M> {
 
     /// A free block of whole pages: the lowest there is, so that the high ones become free as a whole.
     pub fn take(&mut self, len: usize) -> Option<usize> {
-        if !self.free.values().any(|&n| n >= len) {
-            let more = len.next_multiple_of(HUGE).max(GROW);
-            let start = self.memory.map(more)?;
-            self.insert(start, more);
-        }
-        let (start, size) = self.free.iter().find(|&(_, &n)| n >= len).map(|(&s, &n)| (s, n))?;
+        let fits = self.free.iter().find(|&(_, &n)| n >= len).map(|(&start, &n)| (start, n));
+        let (start, size) = match fits {
+            Some(found) => found,
+            None => {
+                let more = len.next_multiple_of(HUGE).max(GROW);
+                let start = self.memory.map(more)?;
+                // it may join what is free before it
+                self.insert(start, more)
+            }
+        };
         self.free.remove(&start);
         if size > len {
             self.free.insert(start + len, size - len);

@@ -1,8 +1,8 @@
 //! Columns in large pages.
 //!
-//! A column of a batch takes a megabyte or so. The C library gives each such block a mapping of its own, which the
-//! kernel fills page by page, 4 KiB at a time, and takes away again when the block is freed: on trees of many columns
-//! that cost as much as inflating them. [`LargePages`] carves these blocks out of larger mappings for which large
+//! A column of a batch takes from some kilobytes to some megabytes. The C library gives the larger blocks a mapping
+//! each and the smaller ones the end of its heap, which the kernel fills page by page, 4 KiB at a time, and takes away
+//! again when the blocks are freed: on trees of many columns that cost as much as inflating them. [`LargePages`] carves these blocks out of larger mappings for which large
 //! pages are asked, and keeps what is freed for the blocks to come. All other sizes are left to the system.
 //!
 //! It is for programs to choose, so only the two faces (the command and the Python extension) name it as their global
@@ -15,12 +15,12 @@ mod lock;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
-/// The allocator: blocks of 128 KiB to 16 MiB lie in large pages.
+/// The allocator: blocks of 16 KiB to 16 MiB lie in large pages.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct LargePages;
 
-/// From here on the C library would map every block by itself.
-const LEAST: usize = 128 << 10;
+/// Below this, rounding to whole pages would waste more than a tenth.
+const LEAST: usize = 16 << 10;
 
 /// Above this a block has large pages of its own where its owner asks for them, and grows by remapping.
 const MOST: usize = 16 << 20;

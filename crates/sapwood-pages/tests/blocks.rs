@@ -23,8 +23,9 @@ fn blocks_of_all_sizes_keep_their_bytes() {
                 let mut r = thread + 1;
                 for step in 0..300 {
                     r = r.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                    // around both borders: 128 KiB and 16 MiB
-                    let len = [1 << 10, 20 << 10, 16 << 10, 150 << 10, 2 << 20, (2 << 20) + 1][(r >> 40) as usize % 6];
+                    // around both borders: 16 KiB and 16 MiB, and between
+                    let len =
+                        [1 << 10, (2 << 10) - 1, 2 << 10, 150 << 10, 2 << 20, (2 << 20) + 1][(r >> 40) as usize % 6];
                     if held.len() > 6 || (r >> 50).is_multiple_of(3) {
                         if let Some((seed, mut v)) = held.pop() {
                             check(seed, &v);

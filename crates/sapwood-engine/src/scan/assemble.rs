@@ -1,95 +1,155 @@
 //! From decoded baskets to the columns of a batch.
+//!
+//! Whoever has decoded a basket appends it to its column at once, when everything before it is there: the values move
+//! while they are in the processor's cache, and their memory serves the next basket. What came out of order waits in
+//! its slot for whoever appends the basket before it. Baskets that only a counter can divide are left to the consumer.
 
 use super::state::{Shared, State};
 use sapwood_column::{Array, Decoded};
 use sapwood_span::{Error, Result};
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
-/// Below this many bytes one thread joins all columns.
-const ALONE: usize = 4 << 20;
-
-/// The baskets of one column and which of their entries belong to the batch.
+/// Consecutive baskets of one column and which of their entries belong to the batch.
 type Pieces = Vec<(Arc<Decoded>, Range<usize>)>;
 
-/// Columns that grow step by step.
-pub(super) struct Columns {
-    columns: Vec<Array>,
-    threads: usize,
+/// The batch that grows.
+pub(super) struct Open {
+    /// Its entries.
+    entries: Range<u64>,
+    /// The columns, and how far they are.
+    columns: Vec<Frontier>,
 }
 
-impl Columns {
-    /// Empty columns with room for all entries of these steps.
-    pub fn new(shared: &Shared, steps: Range<usize>, threads: usize) -> Self {
-        let single = steps.len() == 1;
-        let range = &shared.steps[steps];
-        let entries: u64 = range.iter().map(|r| r.end - r.start).sum();
-        let column = |c: &super::baskets::Column| {
-            let mut a = c.layout.column_type().empty();
-            if !single {
-                let b = &shared.tree.header().branches[c.branch];
-                let part = entries as f64 / b.entries.max(1) as f64;
+/// How far a column of the batch is.
+struct Frontier {
+    /// Entries before this one are in the column, or will be as soon as nobody appends any more.
+    joined: u64,
+    /// The basket to append next.
+    next: usize,
+    /// Somebody appends to it.
+    busy: bool,
+    /// Its only basket becomes the column as it is.
+    alone: bool,
+}
+
+impl Shared {
+    /// From now on baskets of these entries are appended to columns with room for all of them.
+    pub fn open(&self, entries: Range<u64>) {
+        let mut columns = Vec::with_capacity(self.wanted);
+        for (i, c) in self.columns[..self.wanted].iter().enumerate() {
+            let baskets = &self.baskets[c.baskets.clone()];
+            let from = baskets.partition_point(|b| b.entries.end <= entries.start);
+            let to = baskets.partition_point(|b| b.entries.start < entries.end);
+            let mut array = c.layout.column_type().empty();
+            let alone = to <= from + 1;
+            if !alone {
+                let b = &self.tree.header().branches[c.branch];
+                let count = entries.end - entries.start;
+                let part = count as f64 / b.entries.max(1) as f64;
                 // what the header claims is believed only as far as the file could hold it
-                let claimed = b.total_bytes.min(shared.file.size().saturating_mul(50));
+                let claimed = b.total_bytes.min(self.file.size().saturating_mul(50));
                 // the tables of offsets in the baskets are not values
                 let claimed =
                     if b.entry_offset_len > 0 { claimed.saturating_sub(b.entries.saturating_mul(4)) } else { claimed };
-                a.reserve(entries.min(claimed.max(1 << 20)) as usize, (claimed as f64 * part) as usize);
+                array.reserve(count.min(claimed.max(1 << 20)) as usize, (claimed as f64 * part) as usize);
             }
-            a
-        };
-        Self { columns: shared.columns[..shared.wanted].iter().map(column).collect(), threads }
+            *self.growing[i].lock().unwrap_or_else(PoisonError::into_inner) = array;
+            columns.push(Frontier { joined: entries.start, next: c.baskets.start + from, busy: false, alone });
+        }
+        self.lock().open = Some(Open { entries, columns });
     }
 
-    /// Appends a step whose baskets are all decoded.
-    pub fn append(&mut self, shared: &Shared, step: usize) -> Result<()> {
-        let entries = shared.steps[step].clone();
-        let mut work = Vec::with_capacity(shared.wanted);
-        {
-            let mut s = shared.lock();
-            for column in 0..shared.wanted {
-                if shared.columns[column].counter.is_some() {
-                    attach(shared, &mut s, column, step)?;
-                }
-                work.push(pieces(shared, &mut s, column, step, &entries)?);
+    /// Takes the columns of the batch, all of whose steps were completed.
+    pub fn close(&self) -> Vec<Array> {
+        self.lock().open = None;
+        let empty = |i: usize| self.columns[i].layout.column_type().empty();
+        let take = |(i, c): (usize, &std::sync::Mutex<Array>)| {
+            std::mem::replace(&mut *c.lock().unwrap_or_else(PoisonError::into_inner), empty(i))
+        };
+        self.growing.iter().enumerate().map(take).collect()
+    }
+
+    /// Appends what can be appended to these columns; what is wrong with them is left for the consumer to find.
+    pub fn join_ready(&self, columns: impl Iterator<Item = usize>) {
+        for column in columns {
+            if column >= self.wanted || self.columns[column].counter.is_some() {
+                continue;
             }
-            // counters that no later step needs
-            for column in shared.wanted..shared.columns.len() {
-                for b in shared.columns[column].baskets.clone() {
-                    if shared.baskets[b].batches.1 == step {
-                        s.slots[b] = None;
+            loop {
+                let mut s = self.lock();
+                let Ok(Some((pieces, alone))) = take(self, &mut s, column) else { break };
+                drop(s);
+                let result = self.append(column, pieces, alone);
+                let mut s = self.lock();
+                match result {
+                    Ok(spares) => s.joined(self, column, spares),
+                    Err(e) => {
+                        s.joined(self, column, Vec::new());
+                        s.fail(0, &named(self, column, e));
                     }
                 }
+                drop(s);
+                self.ready.notify_all();
             }
         }
-        let bytes: usize = work.iter().flatten().map(|(d, _)| column_of(d).nbytes()).sum();
-        // helpers are busy with later steps: only where there are many cores is joining worth more than one
-        let threads = if bytes < ALONE { 1 } else { (self.threads / 4).clamp(1, work.len().max(1)) };
-        let mut jobs: Vec<(&mut Array, Pieces)> = self.columns.iter_mut().zip(work).collect();
-        if threads == 1 {
-            let mut spares = Vec::new();
-            for (column, (out, p)) in jobs.into_iter().enumerate() {
-                join(out, p, |a| spares.push((column, a)))?;
-            }
-            shared.spare(spares);
-            return Ok(());
-        }
-        let share = jobs.len().div_ceil(threads);
-        std::thread::scope(|scope| {
-            let mut running = Vec::new();
-            while !jobs.is_empty() {
-                let part = jobs.split_off(jobs.len().saturating_sub(share));
-                running.push(scope.spawn(move || part.into_iter().try_for_each(|(out, p)| join(out, p, drop))));
-            }
-            running.into_iter().try_for_each(|t| {
-                t.join().unwrap_or_else(|_| Err(Error::invalid("a thread that joined columns failed")))
-            })
-        })
     }
 
-    /// The columns.
-    pub fn finish(self) -> Vec<Array> {
-        self.columns
+    /// Completes the columns up to the end of a step whose baskets are all decoded.
+    pub fn complete(&self, step: usize) -> Result<()> {
+        for column in 0..self.wanted {
+            let mut s = self.lock();
+            if self.columns[column].counter.is_some() {
+                attach(self, &mut s, column, step)?;
+            }
+            loop {
+                while s.is_joining(column) {
+                    s = self.ready.wait(s).unwrap_or_else(PoisonError::into_inner);
+                }
+                let Some((pieces, alone)) = take(self, &mut s, column)? else { break };
+                drop(s);
+                let result = self.append(column, pieces, alone);
+                s = self.lock();
+                s.joined(self, column, result.map_err(|e| named(self, column, e))?);
+            }
+            if s.open.as_ref().is_some_and(|o| o.columns[column].joined < self.steps[step].end.min(o.entries.end)) {
+                return Err(named(self, column, Error::invalid("a basket was delivered twice")));
+            }
+        }
+        let mut s = self.lock();
+        // counters that no later step needs
+        for column in self.wanted..self.columns.len() {
+            for b in self.columns[column].baskets.clone() {
+                if self.baskets[b].batches.1 == step {
+                    s.slots[b] = None;
+                }
+            }
+        }
+        match &s.broken {
+            Some((first, e)) if *first <= step => Err(e.duplicate()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Appends baskets to a column of the batch; gives back those that nobody else holds.
+    fn append(&self, column: usize, pieces: Pieces, alone: bool) -> Result<Vec<Array>> {
+        join(&mut self.growing[column].lock().unwrap_or_else(PoisonError::into_inner), pieces, alone)
+    }
+}
+
+impl State {
+    /// Whoever appended to the column is through with these baskets.
+    fn joined(&mut self, shared: &Shared, column: usize, baskets: Vec<Array>) {
+        for array in baskets {
+            self.spares.keep(shared.kinds[column], array);
+        }
+        if let Some(f) = self.open.as_mut().and_then(|o| o.columns.get_mut(column)) {
+            f.busy = false;
+        }
+    }
+
+    fn is_joining(&self, column: usize) -> bool {
+        self.open.as_ref().and_then(|o| o.columns.get(column)).is_some_and(|f| f.busy)
     }
 }
 
@@ -99,32 +159,41 @@ fn column_of(d: &Decoded) -> &Array {
     }
 }
 
-fn pieces(shared: &Shared, s: &mut State, column: usize, batch: usize, entries: &Range<u64>) -> Result<Pieces> {
-    let all = shared.columns[column].baskets.clone();
-    let baskets = &shared.baskets[all.clone()];
-    let from = baskets.partition_point(|b| b.entries.end <= entries.start);
+/// The next baskets of a column that are there, for the caller to append, and whether they are all there will be;
+/// nobody else appends until the caller says [`State::joined`].
+fn take(shared: &Shared, s: &mut State, column: usize) -> Result<Option<(Pieces, bool)>> {
+    let Some(open) = &mut s.open else { return Ok(None) };
+    let end = open.entries.end;
+    let f = &mut open.columns[column];
+    if f.busy {
+        return Ok(None);
+    }
+    let last = shared.columns[column].baskets.end;
     let mut out = Vec::new();
-    for (i, b) in baskets.iter().enumerate().skip(from) {
-        if b.entries.start >= entries.end {
-            break;
-        }
-        let slot = &mut s.slots[all.start + i];
+    while f.next < last && f.joined < end {
+        let b = &shared.baskets[f.next];
+        let slot = &mut s.slots[f.next];
         let decoded = match slot {
-            Some(Ok(d)) if matches!(**d, Decoded::Uncounted(_)) => {
+            None => break,
+            Some(Ok(d)) if matches!(**d, Decoded::Column(_)) => d.clone(),
+            // what is before it is appended first
+            Some(_) if !out.is_empty() => break,
+            Some(Ok(_)) => {
                 return Err(named(shared, column, Error::unsupported("its entries have no offsets and no counter")));
             }
-            Some(Ok(d)) => d.clone(),
             Some(Err(e)) => return Err(e.duplicate()),
-            None => return Err(Error::invalid("a basket was delivered twice").in_file(shared.file.url())),
         };
-        if b.batches.1 == batch {
+        let (from, to) = (f.joined - b.entries.start, end.min(b.entries.end) - b.entries.start);
+        f.joined = end.min(b.entries.end);
+        if b.entries.end <= end {
             *slot = None;
+            f.next += 1;
+            s.ahead.leave(b.batches.0, column_of(&decoded).nbytes() as u64);
         }
-        let start = entries.start.max(b.entries.start) - b.entries.start;
-        let stop = entries.end.min(b.entries.end) - b.entries.start;
-        out.push((decoded, start as usize..stop as usize));
+        out.push((decoded, from as usize..to as usize));
     }
-    Ok(out)
+    f.busy = !out.is_empty();
+    Ok(f.busy.then_some((out, f.alone)))
 }
 
 fn named(shared: &Shared, column: usize, e: Error) -> Error {
@@ -152,7 +221,7 @@ fn attach(shared: &Shared, s: &mut State, column: usize, batch: usize) -> Result
 /// The counter's values for these entries.
 fn counts(shared: &Shared, s: &State, counter: usize, entries: &Range<u64>) -> Result<Array> {
     let all = shared.columns[counter].baskets.clone();
-    let mut parts: Vec<(Arc<Decoded>, Range<usize>)> = Vec::new();
+    let mut parts: Pieces = Vec::new();
     for b in all {
         let needed = &shared.baskets[b];
         if needed.entries.start >= entries.end || needed.entries.end <= entries.start {
@@ -169,32 +238,29 @@ fn counts(shared: &Shared, s: &State, counter: usize, entries: &Range<u64>) -> R
         }
     }
     let mut out = shared.columns[counter].layout.column_type().empty();
-    join(&mut out, parts, drop)?;
+    join(&mut out, parts, false)?;
     Ok(out)
 }
 
-/// Appends baskets to a column and gives their memory to `spare`; the only basket of an empty column becomes the
+/// Appends baskets to a column and gives back those that nobody else holds; where a whole one is alone, it becomes the
 /// column.
-fn join(out: &mut Array, mut pieces: Pieces, mut spare: impl FnMut(Array)) -> Result<()> {
-    if let [(d, r)] = pieces.as_slice()
-        && out.is_empty()
-        && r.start == 0
-        && r.end == column_of(d).len()
-        && r.end > 0
+fn join(out: &mut Array, mut pieces: Pieces, alone: bool) -> Result<Vec<Array>> {
+    let mut over = Vec::new();
+    if alone
+        && pieces.first().is_some_and(|(d, r)| r.start == 0 && r.end == column_of(d).len())
+        && let Some((d, _)) = pieces.pop()
     {
-        if let Some((d, _)) = pieces.pop() {
-            match Arc::try_unwrap(d) {
-                Ok(Decoded::Column(a) | Decoded::Uncounted(a)) => *out = a,
-                Err(d) => *out = column_of(&d).clone(),
-            }
-        }
-        return Ok(());
+        *out = match Arc::try_unwrap(d) {
+            Ok(Decoded::Column(a) | Decoded::Uncounted(a)) => a,
+            Err(d) => column_of(&d).clone(),
+        };
+        return Ok(over);
     }
     for (d, r) in pieces {
         out.append_range(column_of(&d), r)?;
         if let Ok(Decoded::Column(a)) = Arc::try_unwrap(d) {
-            spare(a);
+            over.push(a);
         }
     }
-    Ok(())
+    Ok(over)
 }

@@ -1,8 +1,10 @@
 //! One pass over entries of chosen branches.
 
+mod ahead;
 mod assemble;
 mod baskets;
 mod decode;
+mod spares;
 mod state;
 mod steps;
 mod trace;
@@ -12,7 +14,6 @@ use crate::options::{Progress, ScanOptions};
 use crate::perf::{self, Probe};
 use crate::report::IoReport;
 use crate::tree::Tree;
-use assemble::Columns;
 pub(crate) use baskets::reach;
 use sapwood_column::Array;
 use sapwood_plan::CacheSize;
@@ -141,10 +142,10 @@ impl Scan {
     fn next_batch(&mut self) -> Result<Option<Batch>> {
         let Some(batch) = self.batches.get(self.at).cloned() else { return Ok(None) };
         let entries = self.entries(&batch);
-        let mut columns = Columns::new(&self.shared, batch.clone(), self.thread_limit);
+        self.shared.open(entries.clone());
         for step in batch {
             self.wait_for(step)?;
-            columns.append(&self.shared, step)?;
+            self.shared.complete(step)?;
         }
         self.at += 1;
         if let Some(progress) = &self.options.progress {
@@ -153,7 +154,7 @@ impl Scan {
             let bytes = self.shared.source.stats().wire.saturating_sub(self.before.wire);
             progress(Progress { entries: entries.end - first, total: last - first, bytes });
         }
-        Ok(Some(Batch { entries, columns: columns.finish() }))
+        Ok(Some(Batch { entries, columns: self.shared.close() }))
     }
 
     /// Helps until all baskets of a step are decoded.

@@ -1,6 +1,9 @@
 //! What the consumer, the workers and the network share.
 
+use super::ahead::Ahead;
+use super::assemble::Open;
 use super::baskets::{Chosen, Column, Needed};
+use super::spares::{Spares, kinds};
 use crate::file::File;
 use crate::perf::Times;
 use crate::report::IoReport;
@@ -17,12 +20,6 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::task::AbortHandle;
 
-/// Decoded bytes that may wait for batches behind the one the consumer wants, for each thread.
-const AHEAD: u64 = 4 << 20;
-
-/// Bytes of decoded baskets whose memory is kept for further ones.
-const SPARES: u64 = 8 << 20;
-
 /// Compressed bytes under way or waiting, for a local file: reading ahead gains nothing there.
 const HOLD_LOCAL: u64 = 8 << 20;
 
@@ -32,13 +29,17 @@ pub(super) struct Shared {
     pub source: Arc<dyn Source>,
     pub steps: Vec<Range<u64>>,
     pub columns: Vec<Column>,
+    /// Columns of the same number have the same type.
+    pub kinds: Vec<usize>,
     pub wanted: usize,
     pub baskets: Vec<Needed>,
     /// The planner's number of a basket to ours.
     planned: Vec<usize>,
     state: Mutex<State>,
+    /// The columns of the batch that grows; locked by whoever appends, never together with another lock.
+    pub growing: Vec<Mutex<Array>>,
     /// A batch may be complete.
-    ready: Condvar,
+    pub ready: Condvar,
     /// There may be work.
     work: Condvar,
     started: Instant,
@@ -49,9 +50,10 @@ pub(super) struct Shared {
 pub(super) struct State {
     pub planner: Planner,
     pub slots: Vec<Option<Result<Arc<Decoded>>>>,
-    /// Decoded baskets that were joined to their columns: their memory serves again, column by column.
-    spares: Vec<Vec<Array>>,
-    spare_bytes: u64,
+    /// Memory for baskets to come.
+    pub spares: Spares,
+    /// The batch that decoded baskets are appended to, while the consumer waits for it.
+    pub open: Option<Open>,
     /// Baskets missing, per batch.
     pending: Vec<usize>,
     reads: VecDeque<Arc<Fetch>>,
@@ -59,14 +61,12 @@ pub(super) struct State {
     decodes: BTreeMap<(usize, usize), Job>,
     /// The batch that the consumer wants.
     at: usize,
-    /// Decoded bytes, by the first batch that needs them, for those behind `at`.
-    ahead: BTreeMap<usize, u64>,
-    ahead_sum: u64,
-    ahead_most: u64,
+    /// Decoded bytes that wait for steps behind `at`.
+    pub ahead: Ahead,
     under_way: HashMap<FetchId, AbortHandle>,
     failure: Option<Error>,
     /// The first step that cannot be completed, and why.
-    broken: Option<(usize, Error)>,
+    pub broken: Option<(usize, Error)>,
     stopped: bool,
     report: IoReport,
     /// What decoding took, by column, when a collector of perf stats listens.
@@ -135,27 +135,29 @@ impl Shared {
         let kept = traced.then(|| request.clone());
         let mut planner = Planner::new(list, request)?;
         planner.record(traced);
+        let kinds = kinds(&columns);
         let state = State {
             planner,
             slots: baskets.iter().map(|_| None).collect(),
-            spares: columns.iter().map(|_| Vec::new()).collect(),
-            spare_bytes: 0,
+            spares: Spares::new(&kinds),
+            open: None,
             broken: None,
             pending,
             reads: VecDeque::new(),
             reading: 0,
             decodes,
             at: 0,
-            ahead: BTreeMap::new(),
-            ahead_sum: 0,
-            ahead_most: AHEAD * threads.clamp(2, 16) as u64,
+            ahead: Ahead::new(threads),
             under_way: HashMap::new(),
             failure: None,
             stopped: false,
             report,
             times: traced.then(|| vec![Times::default(); columns.len()]),
         };
+        let growing = columns[..wanted].iter().map(|c| Mutex::new(c.layout.column_type().empty())).collect();
         Ok(Self {
+            growing,
+            kinds,
             file: tree.file().clone(),
             tree: tree.clone(),
             source,
@@ -195,9 +197,7 @@ impl Shared {
     pub fn want(self: &Arc<Self>, batch: usize) {
         let mut s = self.lock();
         s.at = batch;
-        let passed: u64 = s.ahead.range(..=batch).map(|(_, n)| n).sum();
-        s.ahead_sum -= passed;
-        s.ahead = s.ahead.split_off(&(batch + 1));
+        s.ahead.pass(batch);
         let r = self.steps[batch].clone();
         let event = Event::Want { first: r.start, last: r.end.max(r.start + 1) };
         s.planner.handle(self.started.elapsed(), event);
@@ -239,25 +239,13 @@ impl Shared {
 
     /// Something to do, if there is.
     pub fn take(&self) -> Option<Job> {
-        self.lock().take(&self.baskets)
+        self.lock().take(self)
     }
 
     /// A basket to decode, if there is.
     pub fn take_decode(&self) -> Option<Job> {
         let mut s = self.lock();
-        if s.decodable() { s.pop(&self.baskets) } else { None }
-    }
-
-    /// Gives back decoded baskets that were joined to their column.
-    pub fn spare(&self, arrays: Vec<(usize, Array)>) {
-        let mut s = self.lock();
-        for (column, array) in arrays {
-            let bytes = array.nbytes() as u64;
-            if s.spare_bytes + bytes <= SPARES {
-                s.spare_bytes += bytes;
-                s.spares[column].push(array);
-            }
-        }
+        if s.decodable() { s.pop(self) } else { None }
     }
 
     /// Something to do; waits for it. None when the scan is over.
@@ -267,7 +255,7 @@ impl Shared {
             if s.stopped {
                 return None;
             }
-            if let Some(job) = s.take(&self.baskets) {
+            if let Some(job) = s.take(self) {
                 return Some(job);
             }
             s = self.work.wait(s).unwrap_or_else(PoisonError::into_inner);
@@ -390,6 +378,8 @@ impl Shared {
         if results.is_empty() {
             return;
         }
+        let mut columns: Vec<usize> = results.iter().map(|r| self.baskets[r.basket].column).collect();
+        columns.dedup();
         let mut s = self.lock();
         let now = self.started.elapsed();
         for r in results {
@@ -419,6 +409,7 @@ impl Shared {
             self.work.notify_all();
         }
         self.ready.notify_all();
+        self.join_ready(columns.into_iter());
     }
 
     fn put(&self, s: &mut State, basket: usize, result: Result<Arc<Decoded>>, bytes: u64) {
@@ -426,16 +417,15 @@ impl Shared {
             return;
         }
         let (first, last) = self.baskets[basket].batches;
-        if let (Err(e), true) = (&result, s.broken.as_ref().is_none_or(|(step, _)| first < *step)) {
-            s.broken = Some((first, e.duplicate()));
+        if let Err(e) = &result {
+            s.fail(first, e);
         }
         s.slots[basket] = Some(result);
         for p in &mut s.pending[first..=last] {
             *p = p.saturating_sub(1);
         }
         if first > s.at {
-            *s.ahead.entry(first).or_default() += bytes;
-            s.ahead_sum += bytes;
+            s.ahead.enter(first, bytes);
         }
     }
 
@@ -459,17 +449,22 @@ pub(super) struct Outcome {
 }
 
 impl State {
+    /// From this step on nothing can be completed, unless an earlier one has failed already.
+    pub fn fail(&mut self, step: usize, why: &Error) {
+        if self.broken.as_ref().is_none_or(|(first, _)| step < *first) {
+            self.broken = Some((step, why.duplicate()));
+        }
+    }
+
     fn decodable(&self) -> bool {
-        self.decodes
-            .first_key_value()
-            .is_some_and(|((batch, _), _)| *batch <= self.at || self.ahead_sum < self.ahead_most)
+        self.decodes.first_key_value().is_some_and(|((batch, _), _)| *batch <= self.at || self.ahead.has_room())
     }
 
     fn has_work(&self) -> bool {
         !self.reads.is_empty() || self.decodable()
     }
 
-    fn take(&mut self, baskets: &[Needed]) -> Option<Job> {
+    fn take(&mut self, shared: &Shared) -> Option<Job> {
         let waited_for = self.decodes.first_key_value().is_some_and(|((batch, _), _)| *batch <= self.at);
         // one thread keeps reading while the others decode; all read when there is nothing to decode
         if !self.reads.is_empty() && (self.reading == 0 || !waited_for) {
@@ -478,18 +473,16 @@ impl State {
             return Some(Job::Read(fetch));
         }
         if self.decodable() {
-            return self.pop(baskets);
+            return self.pop(shared);
         }
         None
     }
 
     /// The next basket to decode, with memory for it.
-    fn pop(&mut self, baskets: &[Needed]) -> Option<Job> {
+    fn pop(&mut self, shared: &Shared) -> Option<Job> {
         let (_, mut job) = self.decodes.pop_first()?;
         if let Job::Decode { basket, spare, .. } = &mut job {
-            *spare = self.spares[baskets[*basket].column].pop();
-            let bytes = spare.as_ref().map_or(0, |a| a.nbytes() as u64);
-            self.spare_bytes = self.spare_bytes.saturating_sub(bytes);
+            *spare = self.spares.take(shared.kinds[shared.baskets[*basket].column]);
         }
         Some(job)
     }
