@@ -87,10 +87,12 @@ def _strings(offsets: np.ndarray, data: np.ndarray) -> np.ndarray:
 
 @cache
 def _awkward():
-    """awkward's nodes, its offsets, and its numpy backend: looked up once, for trees have thousands of columns."""
+    """awkward's nodes and how they are made: looked up once, for trees have thousands of columns."""
     from awkward import contents, index
 
-    return contents, index, contents.NumpyArray(np.zeros(0)).backend
+    from . import _nodes
+
+    return contents, index, _nodes
 
 
 def to_layout(column: Column):
@@ -98,14 +100,14 @@ def to_layout(column: Column):
 
     Records bear the name of their C++ class, keys and values of maps are pairs, as in uproot.
     """
-    contents, index, backend = _awkward()
+    contents, index, nodes = _awkward()
     kind = column[0]
     if kind == "flat":
-        return contents.NumpyArray(np.asarray(column[1]), backend=backend)
+        return nodes.numbers(np.asarray(column[1]))
     if kind == "regular":
-        return contents.RegularArray(to_layout(column[3]), column[1], zeros_length=column[2])
+        return nodes.regular(to_layout(column[3]), column[1], column[2])
     if kind == "list":
-        return contents.ListOffsetArray(index.Index64(np.asarray(column[1])), to_layout(column[2]))
+        return nodes.lists(np.asarray(column[1]), to_layout(column[2]))
     if kind == "text":
         characters = contents.NumpyArray(np.asarray(column[2]), parameters={"__array__": "char"})
         offsets = index.Index64(np.asarray(column[1]))
