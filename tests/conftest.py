@@ -49,19 +49,34 @@ def public():
 
 
 @pytest.fixture(scope="session")
-def root_files(public):
-    """Folder of the files that files.C writes, with ROOT's values as NAME.root.json."""
+def root_here():
+    """Skips what needs ROOT where it is not installed."""
     if importlib.util.find_spec("ROOT") is None:
         pytest.skip("ROOT is not installed: pip install --pre ROOT")
+
+
+@pytest.fixture(scope="session")
+def macro(root_here):
+    """macro("files.C", folder, ...): ROOT runs a macro of this folder, which says by FOLDER/done that it got to
+    its end."""
     root = Path(sys.executable).parent / "root"
+
+    def macro(name, folder, *arguments):
+        values = ", ".join([f'"{folder}"', *map(str, arguments)])
+        words = [root, "-l", "-b", "-q", f"{HERE / name}({values})"]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL)
+        if not (folder / "done").exists():
+            pytest.fail(f"ROOT did not get through {name}:\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
+
+    return macro
+
+
+@pytest.fixture(scope="session")
+def root_files(public, macro):
+    """Folder of the files that files.C writes, with ROOT's values as NAME.root.json."""
     folder = public / "root"
     folder.mkdir()
-    macro = f'{HERE / "files.C"}("{folder}")'
-    done = subprocess.run(
-        [root, "-l", "-b", "-q", macro], capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL
-    )
-    if not (folder / "done").exists():
-        pytest.fail(f"ROOT did not write the test files:\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
+    macro("files.C", folder)
     return folder
 
 

@@ -268,5 +268,5 @@ void objects(const char* folder) {
     file.WriteObject(&counts, "counts");
     json << "\"end\": null\n}\n";
     file.Close();
-    std::ofstream(std::string(folder) + "/objects.done") << "done\n";
+    std::ofstream(std::string(folder) + "/done") << "done\n";
 }

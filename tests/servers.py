@@ -155,50 +155,38 @@ LoadModule authz_core_module {modules}/mod_authz_core.so
     return Server(folder, port, [program, "-DFOREGROUND", "-f", str(config)], run)
 
 
-def xrdhttp(folder, _command):
-    program, run, port, plain = find("xrootd"), scratch(), free_port(), free_port()
+def _xrootd(folder, run, directives):
+    """The command of an XRootD that exports `folder` as /data, with further directives."""
+    program = find("xrootd")
     (run / "root").mkdir()
     (run / "admin").mkdir()
     (run / "root" / "data").symlink_to(folder)
     config = run / "xrootd.cfg"
     config.write_text(f"""
-xrd.port {plain}
 xrd.network nodnr
 all.export /data
 oss.localroot {run}/root
 all.adminpath {run}/admin
 all.pidpath {run}/admin
-xrd.protocol http:{port} libXrdHttp.so
-xrootd.async off
+{directives}
 """)
     command = [program, "-c", str(config), "-l", str(run / "admin" / "log")]
     if os.geteuid() == 0:
         shutil.chown(run / "admin", "xrootd")
         command += ["-R", "xrootd"]
-    return Server(folder, port, command, run, prefix="/data")
+    return command
+
+
+def xrdhttp(folder, _command):
+    run, port = scratch(), free_port()
+    directives = f"xrd.port {free_port()}\nxrd.protocol http:{port} libXrdHttp.so\nxrootd.async off"
+    return Server(folder, port, _xrootd(folder, run, directives), run, prefix="/data")
 
 
 def xrootd(folder, _command, extra=""):
     """XRootD itself, with further directives."""
-    program, run, port = find("xrootd"), scratch(), free_port()
-    (run / "root").mkdir()
-    (run / "admin").mkdir()
-    (run / "root" / "data").symlink_to(folder)
-    config = run / "xrootd.cfg"
-    config.write_text(f"""
-xrd.port {port}
-xrd.network nodnr
-all.export /data
-oss.localroot {run}/root
-all.adminpath {run}/admin
-all.pidpath {run}/admin
-xrootd.trace login request response
-{extra}
-""")
-    command = [program, "-c", str(config), "-l", str(run / "admin" / "log")]
-    if os.geteuid() == 0:
-        shutil.chown(run / "admin", "xrootd")
-        command += ["-R", "xrootd"]
+    run, port = scratch(), free_port()
+    command = _xrootd(folder, run, f"xrd.port {port}\nxrootd.trace login request response\n{extra}")
     return Server(folder, port, command, run, run / "admin" / "log", prefix="/data", scheme="root")
 
 

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
 import io
 import json
 import math
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,19 +14,11 @@ import sapwood
 
 
 @pytest.fixture(scope="module")
-def folder(public):
+def folder(public, macro):
     """What expressions.C writes."""
-    if importlib.util.find_spec("ROOT") is None:
-        pytest.skip("ROOT is not installed: pip install --pre ROOT")
     folder = public / "expressions"
     folder.mkdir()
-    root = Path(sys.executable).parent / "root"
-    macro = f'{Path(__file__).parent / "expressions.C"}("{folder}")'
-    done = subprocess.run(
-        [root, "-l", "-b", "-q", macro], capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL
-    )
-    if not (folder / "done").exists():
-        pytest.fail(f"ROOT did not write the test files:\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
+    macro("expressions.C", folder)
     return folder
 
 

@@ -1,6 +1,5 @@
 """sapwood merge: against ROOT's own hadd, by ROOT, uproot and sapwood; refusals, signals, limits."""
 
-import importlib.util
 import json
 import signal
 import subprocess
@@ -192,10 +191,8 @@ def python(code, *arguments):
 
 
 @pytest.fixture(scope="module")
-def pair(tmp_path_factory):
+def pair(tmp_path_factory, root_here):
     """Two files that ROOT wrote, and what its own merger makes of them."""
-    if importlib.util.find_spec("ROOT") is None:
-        pytest.skip("ROOT is not installed: pip install --pre ROOT")
     folder = tmp_path_factory.mktemp("merge")
     python(ORACLE, folder)
     return folder

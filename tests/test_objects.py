@@ -1,10 +1,7 @@
 """Objects of many classes, written by ROOT: what sapwood reads is what ROOT says of them."""
 
-import importlib.util
 import json
 import math
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -19,14 +16,9 @@ NOT_IN_THE_FILE = {"fUniqueID", "fBits", "fClass", "fReserved", "fIntegral", "fB
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    if importlib.util.find_spec("ROOT") is None:
-        pytest.skip("ROOT is not installed: pip install --pre ROOT")
+def folder(tmp_path_factory, macro):
     folder = tmp_path_factory.mktemp("objects")
-    words = [Path(sys.executable).parent / "root", "-l", "-b", "-q", f'{HERE / "objects.C"}("{folder}")']
-    done = subprocess.run(words, capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL)
-    if not (folder / "objects.done").exists():
-        pytest.fail(f"ROOT did not write the objects:\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
+    macro("objects.C", folder)
     return folder
 
 

@@ -1,6 +1,5 @@
 """Files that were never closed or were cut short: at least what ROOT recovers, and what is lost is said."""
 
-import importlib.util
 import json
 import subprocess
 import sys
@@ -28,10 +27,8 @@ def root_says(*words):
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def folder(tmp_path_factory, root_here):
     """open.root, whole.root, and both cut at many places."""
-    if importlib.util.find_spec("ROOT") is None:
-        pytest.skip("ROOT is not installed: pip install --pre ROOT")
     folder = tmp_path_factory.mktemp("unclosed")
     root_says("write", folder)
     for name in ("open", "whole"):

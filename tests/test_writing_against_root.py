@@ -1,6 +1,5 @@
 """ROOT opens what Sapwood writes without a word, finds the same values, and would have written the same header."""
 
-import importlib.util
 import json
 import subprocess
 import sys
@@ -17,10 +16,8 @@ OBJECTS = Path(__file__).parent.parent / "target" / "release" / "examples" / "wr
 
 
 @pytest.fixture(scope="module")
-def root():
+def root(root_here):
     """Runs read_written.py; ROOT must say nothing."""
-    if importlib.util.find_spec("ROOT") is None:
-        pytest.skip("ROOT is not installed: pip install --pre ROOT")
 
     def root(*words):
         command = [sys.executable, "-W", "ignore", str(SCRIPT), *map(str, words)]

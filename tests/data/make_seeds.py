@@ -35,7 +35,7 @@ def main() -> int:
         objects = f'{HERE.parent / "objects.C"}("{folder}")'
         words = [root, "-l", "-b", "-q", objects]
         done = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL)
-        if not Path(folder, "objects.done").exists():
+        if not Path(folder, "done").exists():
             print(f"ROOT did not write the objects:\n{done.stdout}\n{done.stderr}", file=sys.stderr)
             return 1
         files = sorted(p for p in Path(folder).iterdir() if p.name.endswith((".root", ".root.json")))
