@@ -8,8 +8,8 @@ pub const HUGE: usize = 2 << 20;
 /// Bytes mapped at once.
 const GROW: usize = 8 << 20;
 
-/// Free bytes that are kept.
-const KEEP: usize = 16 << 20;
+/// Free bytes that are kept: a batch, for the next one. Clearing fresh pages takes as long as inflating into them.
+const KEEP: usize = 64 << 20;
 
 /// Where memory comes from.
 pub trait Memory {

@@ -1,7 +1,7 @@
 //! Every basket decompressed, every object read.
 
-use super::{Examination, fetch, named};
-use crate::file::File;
+use super::{Examination, named};
+use crate::file::{File, read};
 use crate::tree::Tree;
 use sapwood_codec::Decoder;
 use sapwood_format::inflate;
@@ -71,14 +71,14 @@ fn baskets(
         let (now, later) = rest.split_at(n);
         rest = later;
         let spans: Vec<Span> = now.iter().map(|(s, _, _)| *s).collect();
-        let read = match fetch(file.source(), &spans) {
-            Ok(read) => read,
+        let records = match read(file.source(), &spans) {
+            Ok(records) => records,
             Err(e) => {
                 out.error("basket", name, None, &e);
                 continue;
             }
         };
-        for ((span, branch, k), record) in now.iter().zip(read) {
+        for ((span, branch, k), record) in now.iter().zip(records) {
             out.decompressed += 1;
             if let Err(e) = whole(&record, decoder) {
                 let place = format!("{name}:{}", tree.name_of(*branch));

@@ -223,8 +223,3 @@ fn check_directories(out: &mut Examination, source: &Arc<dyn Source>, opener: &m
 fn named(path: &str, key: &Key) -> String {
     format!("{path};{}", key.cycle)
 }
-
-/// Reads spans, many at once.
-fn fetch(source: &Arc<dyn Source>, spans: &[Span]) -> Result<Vec<bytes::Bytes>> {
-    read(source, spans)
-}

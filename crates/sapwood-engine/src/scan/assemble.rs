@@ -2,16 +2,36 @@
 //!
 //! Whoever has decoded a basket appends it to its column at once, when everything before it is there: the values move
 //! while they are in the processor's cache, and their memory serves the next basket. What came out of order waits in
-//! its slot for whoever appends the basket before it. Baskets that only a counter can divide are left to the consumer.
+//! its slot for whoever appends the basket before it. A basket that reaches into batches to come is cut into their parts
+//! at once, so that its memory, too, serves the next one. Baskets that only a counter can divide are left to the consumer.
 
 use super::state::{Shared, State};
 use sapwood_column::{Array, Decoded};
 use sapwood_span::{Error, Result};
+use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::{Arc, PoisonError};
 
 /// Consecutive baskets of one column and which of their entries belong to the batch.
 type Pieces = Vec<(Arc<Decoded>, Range<usize>)>;
+
+/// What there is to append to a column.
+struct Next {
+    pieces: Pieces,
+    /// They are all there will be.
+    alone: bool,
+    /// The last one is this basket and reaches into batches to come.
+    beyond: Option<usize>,
+}
+
+/// What is left of baskets that were appended.
+#[derive(Default)]
+struct Left {
+    /// Memory that nobody else holds.
+    spares: Vec<Array>,
+    /// A basket's parts for the batches to come.
+    parts: Option<(usize, VecDeque<Array>)>,
+}
 
 /// The batch that grows.
 pub(super) struct Open {
@@ -78,14 +98,14 @@ impl Shared {
             }
             loop {
                 let mut s = self.lock();
-                let Ok(Some((pieces, alone))) = take(self, &mut s, column) else { break };
+                let Ok(Some(next)) = take(self, &mut s, column) else { break };
                 drop(s);
-                let result = self.append(column, pieces, alone);
+                let result = self.append(column, next);
                 let mut s = self.lock();
                 match result {
-                    Ok(spares) => s.joined(self, column, spares),
+                    Ok(left) => s.joined(self, column, left),
                     Err(e) => {
-                        s.joined(self, column, Vec::new());
+                        s.joined(self, column, Left::default());
                         s.fail(0, &named(self, column, e));
                     }
                 }
@@ -106,9 +126,9 @@ impl Shared {
                 while s.is_joining(column) {
                     s = self.ready.wait(s).unwrap_or_else(PoisonError::into_inner);
                 }
-                let Some((pieces, alone)) = take(self, &mut s, column)? else { break };
+                let Some(next) = take(self, &mut s, column)? else { break };
                 drop(s);
-                let result = self.append(column, pieces, alone);
+                let result = self.append(column, next);
                 s = self.lock();
                 s.joined(self, column, result.map_err(|e| named(self, column, e))?);
             }
@@ -131,18 +151,38 @@ impl Shared {
         }
     }
 
-    /// Appends baskets to a column of the batch; gives back those that nobody else holds.
-    fn append(&self, column: usize, pieces: Pieces, alone: bool) -> Result<Vec<Array>> {
-        join(&mut self.growing[column].lock().unwrap_or_else(PoisonError::into_inner), pieces, alone)
+    /// Appends baskets to a column of the batch, and cuts off what belongs to batches to come.
+    fn append(&self, column: usize, next: Next) -> Result<Left> {
+        let mut left = Left::default();
+        if let Some(basket) = next.beyond
+            && let Some((decoded, range)) = next.pieces.last()
+        {
+            let entries = &self.baskets[basket].entries;
+            let mut parts = VecDeque::new();
+            let mut from = range.end;
+            for end in &self.ends[self.ends.partition_point(|&end| end <= entries.start + from as u64)..] {
+                let to = ((*end).min(entries.end) - entries.start) as usize;
+                parts.push_back(column_of(decoded).slice(from, to));
+                from = to;
+                if *end >= entries.end {
+                    break;
+                }
+            }
+            left.parts = Some((basket, parts));
+        }
+        let mut out = self.growing[column].lock().unwrap_or_else(PoisonError::into_inner);
+        left.spares = join(&mut out, next.pieces, next.alone)?;
+        Ok(left)
     }
 }
 
 impl State {
     /// Whoever appended to the column is through with these baskets.
-    fn joined(&mut self, shared: &Shared, column: usize, baskets: Vec<Array>) {
-        for array in baskets {
+    fn joined(&mut self, shared: &Shared, column: usize, left: Left) {
+        for array in left.spares {
             self.spares.keep(shared.kinds[column], array);
         }
+        self.parts.extend(left.parts);
         if let Some(f) = self.open.as_mut().and_then(|o| o.columns.get_mut(column)) {
             f.busy = false;
         }
@@ -159,9 +199,9 @@ fn column_of(d: &Decoded) -> &Array {
     }
 }
 
-/// The next baskets of a column that are there, for the caller to append, and whether they are all there will be;
-/// nobody else appends until the caller says [`State::joined`].
-fn take(shared: &Shared, s: &mut State, column: usize) -> Result<Option<(Pieces, bool)>> {
+/// The next baskets of a column that are there, for the caller to append; nobody else appends until the caller says
+/// [`State::joined`].
+fn take(shared: &Shared, s: &mut State, column: usize) -> Result<Option<Next>> {
     let Some(open) = &mut s.open else { return Ok(None) };
     let end = open.entries.end;
     let f = &mut open.columns[column];
@@ -169,31 +209,42 @@ fn take(shared: &Shared, s: &mut State, column: usize) -> Result<Option<(Pieces,
         return Ok(None);
     }
     let last = shared.columns[column].baskets.end;
-    let mut out = Vec::new();
+    let mut next = Next { pieces: Vec::new(), alone: f.alone, beyond: None };
     while f.next < last && f.joined < end {
         let b = &shared.baskets[f.next];
-        let slot = &mut s.slots[f.next];
-        let decoded = match slot {
-            None => break,
-            Some(Ok(d)) if matches!(**d, Decoded::Column(_)) => d.clone(),
+        let piece = match (s.parts.get_mut(&f.next), &mut s.slots[f.next]) {
+            (Some(parts), _) => {
+                let Some(part) = parts.pop_front() else { break };
+                let len = part.len();
+                (Arc::new(Decoded::Column(part)), 0..len)
+            }
+            (None, None) => break,
+            (None, Some(Ok(d))) if matches!(**d, Decoded::Column(_)) => {
+                let (from, to) = (f.joined - b.entries.start, end.min(b.entries.end) - b.entries.start);
+                if b.entries.end > end {
+                    next.beyond = Some(f.next);
+                }
+                s.ahead.leave(b.batches.0, column_of(d).nbytes() as u64);
+                let piece = (d.clone(), from as usize..to as usize);
+                s.slots[f.next] = None;
+                piece
+            }
             // what is before it is appended first
-            Some(_) if !out.is_empty() => break,
-            Some(Ok(_)) => {
+            (None, Some(_)) if !next.pieces.is_empty() => break,
+            (None, Some(Ok(_))) => {
                 return Err(named(shared, column, Error::unsupported("its entries have no offsets and no counter")));
             }
-            Some(Err(e)) => return Err(e.duplicate()),
+            (None, Some(Err(e))) => return Err(e.duplicate()),
         };
-        let (from, to) = (f.joined - b.entries.start, end.min(b.entries.end) - b.entries.start);
+        next.pieces.push(piece);
         f.joined = end.min(b.entries.end);
         if b.entries.end <= end {
-            *slot = None;
+            s.parts.remove(&f.next);
             f.next += 1;
-            s.ahead.leave(b.batches.0, column_of(&decoded).nbytes() as u64);
         }
-        out.push((decoded, from as usize..to as usize));
     }
-    f.busy = !out.is_empty();
-    Ok(f.busy.then_some((out, f.alone)))
+    f.busy = !next.pieces.is_empty();
+    Ok(f.busy.then_some(next))
 }
 
 fn named(shared: &Shared, column: usize, e: Error) -> Error {

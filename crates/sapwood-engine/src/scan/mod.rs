@@ -76,9 +76,9 @@ impl Scan {
             .in_file(tree.file().url()));
         }
         baskets::check_reach(tree, &options.branches, &entries)?;
-        let steps::Steps { steps, batches } =
+        let steps =
             steps::steps(tree, &options.branches, &entries, options.step).map_err(|e| e.in_file(tree.file().url()))?;
-        let chosen = baskets::choose(tree, &options.branches, &entries, &steps)?;
+        let chosen = baskets::choose(tree, &options.branches, &entries, &steps.steps)?;
         let cache = options.cache.unwrap_or(tree.file().options().cache);
         let collectors = perf::listening();
         perf::meet(&collectors, tree.file(), || tree.file().counts());
@@ -90,6 +90,7 @@ impl Scan {
             (0, n) | (n, _) => n,
         }
         .clamp(1, 256);
+        let batches = steps.batches.clone();
         let bytes: u64 = chosen.baskets.iter().map(|b| b.unzipped).sum();
         let shared = Arc::new(Shared::new(tree, chosen, steps, cache, threads, probe.is_some())?);
         let helpers = if bytes < ALONE || cache == CacheSize::Off { 0 } else { threads - 1 };

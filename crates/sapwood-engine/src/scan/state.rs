@@ -4,6 +4,7 @@ use super::ahead::Ahead;
 use super::assemble::Open;
 use super::baskets::{Chosen, Column, Needed};
 use super::spares::{Spares, kinds};
+use super::steps::Steps;
 use crate::file::File;
 use crate::perf::Times;
 use crate::report::IoReport;
@@ -28,6 +29,8 @@ pub(super) struct Shared {
     pub tree: Tree,
     pub source: Arc<dyn Source>,
     pub steps: Vec<Range<u64>>,
+    /// Where batches end, ascending.
+    pub ends: Vec<u64>,
     pub columns: Vec<Column>,
     /// Columns of the same number have the same type.
     pub kinds: Vec<usize>,
@@ -52,6 +55,8 @@ pub(super) struct State {
     pub slots: Vec<Option<Result<Arc<Decoded>>>>,
     /// Memory for baskets to come.
     pub spares: Spares,
+    /// Parts of baskets, by their number, for the batches to come.
+    pub parts: HashMap<usize, VecDeque<Array>>,
     /// The batch that decoded baskets are appended to, while the consumer waits for it.
     pub open: Option<Open>,
     /// Baskets missing, per batch.
@@ -87,7 +92,7 @@ impl Shared {
     pub fn new(
         tree: &Tree,
         chosen: Chosen,
-        steps: Vec<Range<u64>>,
+        Steps { steps, batches }: Steps,
         cache: CacheSize,
         threads: usize,
         traced: bool,
@@ -136,10 +141,12 @@ impl Shared {
         let mut planner = Planner::new(list, request)?;
         planner.record(traced);
         let kinds = kinds(&columns);
+        let ends = batches.iter().filter_map(|b| steps[b.clone()].last()).map(|step| step.end).collect();
         let state = State {
             planner,
             slots: baskets.iter().map(|_| None).collect(),
             spares: Spares::new(&kinds),
+            parts: HashMap::new(),
             open: None,
             broken: None,
             pending,
@@ -158,6 +165,7 @@ impl Shared {
         Ok(Self {
             growing,
             kinds,
+            ends,
             file: tree.file().clone(),
             tree: tree.clone(),
             source,
