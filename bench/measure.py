@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import mmap
 import os
 import subprocess
+import sys
 import tempfile
 import time
 from dataclasses import dataclass, field
@@ -60,13 +60,18 @@ def run(words, timeout=600, whole=False):
 
 
 def warm_memory():
-    """Touches and frees `warm_bytes`."""
-    if not warm_bytes:
-        return
-    step = bytes(b"\1" * (2 << 20))
-    with mmap.mmap(-1, warm_bytes) as memory:
-        for _ in range(warm_bytes // len(step)):
-            memory.write(step)
+    """Touches and frees `warm_bytes`, in a process of its own: a child's peak memory counts from its parent's."""
+    if warm_bytes:
+        subprocess.run([sys.executable, "-I", "-S", "-c", TOUCH, str(warm_bytes)], check=True, stdin=subprocess.DEVNULL)
+
+
+TOUCH = """
+import mmap, sys
+step, size = b"\\1" * (2 << 20), int(sys.argv[1])
+with mmap.mmap(-1, size) as memory:
+    for _ in range(size // len(step)):
+        memory.write(step)
+"""
 
 
 def wait(process, deadline, words):
