@@ -17,8 +17,8 @@ SPOKEN = {"http": "HTTP", "xrootd": "XRootD"}
 CACHES = {"0": 0, "64kB": 64_000, "10MB": 10_000_000, "30MB": 30_000_000, "200MB": 200_000_000, "auto": -1}
 #: Seconds. What would take longer is cut to the entries of a shorter time, the same for every program.
 PATIENCE, SHORTER = 60, 20
-#: Where prefetching is measured: the seed's client D. Basket by basket only the first of five clusters is read.
-PREFETCH_LINK, CLUSTER = lab.ROWS["D"], 100
+#: Where prefetching is measured: the seed's client D. Basket by basket only the first one of each branch is read.
+PREFETCH_LINK, FIRST = lab.ROWS["D"], 50
 #: ms, Mbit/s; and microseconds of work on each of 283 813 entries: about what its bytes take on the way.
 WORK_LINK, WORK = (100, 100), 40
 CLOCKS = "Sapwood's time is the whole process; ROOT and uproot start their clock after start-up and imports. "
@@ -158,11 +158,11 @@ def share(outcome, size):
 def prefetch(place, cache):
     """Every entry of every branch of the wide tree, with and without ROOT's asynchronous prefetching."""
     url, tools = place.url("pre.root"), place.tools
-    last = CLUSTER if cache == "0" else -1
+    last = FIRST if cache == "0" else -1
     size = {"0": 0, "100MB": 100_000_000}[cache]
 
     def root(ahead):
-        macro = tools.macro("readall.C", url, "T", "", 1, size, ahead, last)
+        macro = tools.macro("readall.C", url, "T", "", 1, size, ahead, last, 0, place.web)
         return lambda: place.logged(measure.run, macro)
 
     ours = [tools.sapwood, "perf", f"{url}:T", "--cache-size", cache, "--json"]
@@ -189,7 +189,7 @@ def prefetch(place, cache):
         ],
         same={"entries": 0},
         columns={"peak MB": peak, **WIRE},
-        note="Basket by basket the whole tree would take minutes: its first cluster is read. "
+        note="Basket by basket the whole tree would take minutes: only the first basket of each branch is read. "
         * (last >= 0)
         + "ROOT's `TFile.AsyncPrefetching` is what the benchmark of 2013 compared; Sapwood fetches ahead always (but "
         "for cache 0) and is `sapwood perf`, the whole process.",
@@ -203,7 +203,7 @@ def work(place):
     far = [url, "h42"]
 
     def root(ahead):
-        macro = tools.macro("readall.C", *far, "", 1, -1, ahead, -1, WORK)
+        macro = tools.macro("readall.C", *far, "", 1, -1, ahead, -1, WORK, place.web)
         return lambda: place.logged(measure.run, macro, timeout=900)
 
     contenders = {

@@ -1,12 +1,14 @@
 // Every entry through TTree::GetEntry, of every branch or of those named: root -l -b -q 'readall.C("FILE", "TREE", "a,b")'
 // threads: for unzipping; cache: bytes of TTreeCache, -1 for ROOT's own choice; prefetch: TFile.AsyncPrefetching;
-// last: entries to read, -1 for all; load: microseconds of work on every entry.
+// last: entries to read, -1 for all; load: microseconds of work on every entry; web: TWebFile instead of what
+// TFile::Open picks.
 void readall(const char* url, const char* name, const char* branches = "", int threads = 1, int cache = -1,
-             bool prefetch = false, Long64_t last = -1, double load = 0) {
+             bool prefetch = false, Long64_t last = -1, double load = 0, bool web = false) {
     if (threads > 1) ROOT::EnableImplicitMT(threads);
     if (prefetch) gEnv->SetValue("TFile.AsyncPrefetching", 1);
     TStopwatch watch;
-    auto file = TFile::Open(url);
+    if (web) gSystem->Load("libNet");
+    TFile* file = web ? new TWebFile(url) : TFile::Open(url);
     auto tree = file->Get<TTree>(name);
     if (cache >= 0) tree->SetCacheSize(cache);
     std::string list = branches, branch;

@@ -108,10 +108,10 @@ pub fn diagnose(tree: &Tree, clusters: &[u64], caches: &[Option<u64>], round_tri
     Ok(out)
 }
 
-/// The baskets in the file, branch by branch.
-fn baskets(tree: &Tree) -> Vec<Basket> {
+/// The baskets in the file, branch by branch: none of those that lie in the tree's header or in another file.
+pub fn baskets(tree: &Tree) -> Vec<Basket> {
     let mut out = Vec::new();
-    for (number, b) in tree.branches.iter().enumerate() {
+    for (number, b) in tree.branches.iter().enumerate().filter(|(_, b)| b.file_name.is_empty()) {
         let n = b.write_basket.min(b.basket_entry.len()).min(b.basket_seek.len()).min(b.basket_bytes.len());
         for i in 0..n {
             let (first, at, len) = (b.basket_entry[i], b.basket_seek[i], u64::from(b.basket_bytes[i]));
