@@ -53,7 +53,10 @@ def run(words, timeout=600, whole=False):
         text = out.read().decode(errors="replace")
         if status != 0:
             errors.seek(0)
-            raise Failed(f"{' '.join(words)}: status {status}: {errors.read().decode(errors='replace')[-500:]}")
+            said = errors.read().decode(errors="replace").strip()[-500:]
+            # what happened in the first line, without this machine's paths
+            last = said.splitlines()[-1] if said else "it said nothing"
+            raise Failed(f"status {status}: {last}\n{' '.join(words)}: {said}")
     result = parse(text)
     seconds = spent if whole else float(result["seconds"])
     return Measured(seconds, spent, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1e3, words, result)
@@ -85,7 +88,7 @@ def wait(process, deadline, words):
             os.killpg(process.pid, 9)
             os.wait4(process.pid, 0)
             process.returncode = -9
-            raise Failed(f"{' '.join(words)}: took too long")
+            raise Failed(f"took too long\n{' '.join(words)}")
         # Short against what is measured; the whole-process times of a few ms get a finer step.
         time.sleep(0.0005)
 

@@ -110,34 +110,55 @@ def section(case):
     """A case: its contenders, its floor, remarks."""
     yield f"## {case['title']}"
     yield ""
-    rows = case["rows"]
-    titles = list(next(iter(rows.values()))["columns"]) if rows else []
-    ours = rows.get("Sapwood", {}).get("median")
+    titles = column_titles(case)
     yield "| | seconds | min - max | Sapwood's time over it | CPU s |" + "".join(f" {title} |" for title in titles)
     yield "| --- | ---: | ---: | ---: | ---: |" + " ---: |" * len(titles)
-    for name, row in rows.items():
-        if row["median"] is None:
+    for name, row, ratio, columns in lines(case):
+        if row is None:
             yield f"| {name} | failed | | | |" + " |" * len(titles)
             continue
         spread = f"{min(row['seconds']):.3g} - {max(row['seconds']):.3g}"
-        ratio = f"{ours / row['median']:.2f}" if ours and name != "Sapwood" else ""
-        columns = "".join(f" {number(value)} |" for value in row["columns"].values())
-        yield f"| {name} | {row['median']:.3g} | {spread} | {ratio} | {row['cpu']:.3g} |{columns}"
+        texts = "".join(f" {text} |" for text in columns)
+        yield f"| {name} | {row['median']:.3g} | {spread} | {ratio} | {row['cpu']:.3g} |{texts}"
     if case["floor"]:
-        what, seconds = case["floor"]
-        ratio = f"{ours / seconds:.2f}" if ours else ""
+        what, seconds, ratio = floor(case)
         yield f"| floor: {what} | {seconds:.3g} | | {ratio} | |" + " |" * len(titles)
     yield ""
     if case["note"]:
         yield case["note"]
         yield ""
-    for name, row in rows.items():
+    for name, row in case["rows"].items():
         if row["failure"]:
             yield f"{name} failed: `{row['failure'].splitlines()[0][:200]}`"
             yield ""
     for difference in case["differences"]:
         yield f"**Values differ**: {difference}"
         yield ""
+
+
+def column_titles(case):
+    return list(next(iter(case["rows"].values()))["columns"]) if case["rows"] else []
+
+
+def over(case, seconds):
+    """Sapwood's time over another, as text; nothing where there is none to compare."""
+    ours = case["rows"].get("Sapwood", {}).get("median")
+    return f"{ours / seconds:.2f}" if ours and case.get("compared", True) else ""
+
+
+def lines(case):
+    """What a table says of each contender: name, row (None where it failed), Sapwood's time over its own, columns."""
+    for name, row in case["rows"].items():
+        if row["median"] is None:
+            yield name, None, "", []
+        else:
+            ratio = over(case, row["median"]) if name != "Sapwood" else ""
+            yield name, row, ratio, [number(value) for value in row["columns"].values()]
+
+
+def floor(case):
+    what, seconds = case["floor"]
+    return what, seconds, over(case, seconds)
 
 
 def number(value):

@@ -191,6 +191,7 @@ def scattered(tools, data, stack):
         title=f"Ten thousand branches, scattered baskets, never flushed ({old.stat().st_size / 1e6:.0f} MB): "
         "`sapwood optimize`, and ROOT's own count of its reads",
         contenders=contenders,
+        compared=False,
         bounds=[
             Bound(
                 "reads of all branches, as ROOT reads them now, over those without a cache before",

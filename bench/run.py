@@ -27,10 +27,10 @@ from pathlib import Path
 import cases
 import lab
 import measure
+import report as report_of
 import rewrites
 import wan
 from case import Case, Outcome
-from report import number
 
 HERE = Path(__file__).parent
 OUT = HERE / "out"
@@ -225,20 +225,17 @@ def measured(outcome, repeat):
 
 def table(case):
     """Lines of a case as text."""
-    titles = list(next(iter(case["rows"].values()))["columns"]) if case["rows"] else []
-    ours = case["rows"].get("Sapwood", {}).get("median")
-    yield f"  {'':18}{'seconds':>10}{'Sapwood is':>14}" + "".join(f"{title:>29}" for title in titles)
-    for name, row in case["rows"].items():
-        if row["median"] is None:
-            yield f"  {name:18}{'failed':>10}"
+    titles = report_of.column_titles(case)
+    yield f"  {'':26}{'seconds':>10}{'Sapwood is':>14}" + "".join(f"{title:>29}" for title in titles)
+    for name, row, ratio, columns in report_of.lines(case):
+        if row is None:
+            yield f"  {name:26}{'failed':>10}"
             continue
-        ratio = f"{ours / row['median']:.2f} of it" if ours and name != "Sapwood" else ""
-        more = "".join(f"{number(value):>29}" for value in row["columns"].values())
-        yield f"  {name:18}{row['median']:>10.4f}{ratio:>14}{more}"
+        texts = "".join(f"{text:>29}" for text in columns)
+        yield f"  {name:26}{row['median']:>10.4f}{ratio and ratio + ' of it':>14}{texts}"
     if case["floor"]:
-        what, seconds = case["floor"]
-        ratio = f"{ours / seconds:.2f} of it" if ours else ""
-        yield f"  {'floor':18}{seconds:>10.4f}{ratio:>14}   ({what})"
+        what, seconds, ratio = report_of.floor(case)
+        yield f"  {'floor':26}{seconds:>10.4f}{ratio and ratio + ' of it':>14}   ({what})"
     for bound in case["bounds"]:
         if bound["value"] is not None:
             verdict = "met" if bound["value"] <= bound["limit"] else "MISSED"
