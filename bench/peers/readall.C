@@ -2,6 +2,8 @@
 // threads: for unzipping; cache: bytes of TTreeCache, -1 for ROOT's own choice; prefetch: TFile.AsyncPrefetching;
 // last: entries to read, -1 for all; load: microseconds of work on every entry; web: TWebFile instead of what
 // TFile::Open picks.
+#include "choose.h"
+
 void readall(const char* url, const char* name, const char* branches = "", int threads = 1, int cache = -1,
              bool prefetch = false, Long64_t last = -1, double load = 0, bool web = false) {
     if (threads > 1) ROOT::EnableImplicitMT(threads);
@@ -11,12 +13,7 @@ void readall(const char* url, const char* name, const char* branches = "", int t
     TFile* file = web ? new TWebFile(url) : TFile::Open(url);
     auto tree = file->Get<TTree>(name);
     if (cache >= 0) tree->SetCacheSize(cache);
-    std::string list = branches, branch;
-    if (!list.empty()) {
-        tree->SetBranchStatus("*", false);
-        std::stringstream names(list);
-        while (std::getline(names, branch, ',')) tree->SetBranchStatus(branch.c_str(), true);
-    }
+    choose(tree, branches);
     Long64_t bytes = 0, entries = last < 0 ? tree->GetEntries() : std::min(last, tree->GetEntries());
     for (Long64_t i = 0; i < entries; ++i) {
         bytes += tree->GetEntry(i);

@@ -1,15 +1,12 @@
 // Every entry through TTree::GetEntry, counted by TTreePerfStats: of all branches, or of those that match one of some
 // patterns. root -l -b -q 'stats.C("FILE", "TREE", "c020_*,c053_*", 0)'; cache: bytes of TTreeCache, -1 for ROOT's own.
+#include "choose.h"
+
 void stats(const char* path, const char* name, const char* branches = "", int cache = -1) {
     auto file = TFile::Open(path);
     auto tree = file->Get<TTree>(name);
     if (cache >= 0) tree->SetCacheSize(cache);
-    std::string list = branches, branch;
-    if (!list.empty()) {
-        tree->SetBranchStatus("*", false);
-        std::stringstream names(list);
-        while (std::getline(names, branch, ',')) tree->SetBranchStatus(branch.c_str(), true);
-    }
+    choose(tree, branches);
     TTreePerfStats stats("stats", tree);
     TStopwatch watch;
     Long64_t bytes = 0, entries = tree->GetEntries();
