@@ -36,6 +36,10 @@ class Case:
     #: further columns: title and how to get them from a run
     columns: dict[str, Callable[[Measured], float | None]] = field(default_factory=dict)
     note: str = ""
+    #: whether all contenders do the same work, so that their times can be set against each other
+    compared: bool = True
+    #: where it belongs in a table of many cases: the table's name and the case's coordinates in it
+    place: dict[str, str] = field(default_factory=dict)
 
 
 class Outcome:
@@ -116,6 +120,8 @@ class Outcome:
             "rows": rows,
             "bounds": bounds,
             "differences": self.differences(),
+            "compared": self.case.compared,
+            "place": self.case.place,
         }
 
 

@@ -1,8 +1,8 @@
-"""The cases: the same work for ROOT, uproot and Sapwood."""
+"""The cases without a network: the same work for ROOT, uproot and Sapwood."""
 
 from __future__ import annotations
 
-import re
+import functools
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,7 +36,7 @@ class Tools:
 
     def choose(self, contenders):
         """Those contenders whose first word was asked for."""
-        return {name: call for name, call in contenders.items() if name.split()[0] in self.only}
+        return {name: call for name, call in contenders.items() if name.split()[0].rstrip(",") in self.only}
 
     def macro(self, name, *arguments):
         """Words that run a ROOT macro of peers/."""
@@ -56,11 +56,16 @@ def drawn(words):
     return run
 
 
-def wanted_bytes(tools, path, tree, branches):
-    """Compressed bytes of some branches, as uproot knows them."""
-    script = "import sys, uproot; t = uproot.open(sys.argv[1])[sys.argv[2]]; "
-    script += 'print("RESULT", sum(int(t[b].member("fZipBytes")) for b in sys.argv[3].split(",")))'
-    return measure.run([tools.peers, "-c", script, path, tree, branches], whole=True).result
+@functools.cache
+def wanted(python, path, tree, branches):
+    """Compressed bytes and baskets of some branches, the tree's entries, and the bytes of what describes it (the tree's
+    header and the file's classes), as uproot knows them."""
+    script = "import json, sys, uproot; f = uproot.open(sys.argv[1]); t = f[sys.argv[2]]; "
+    script += "b = [t[name] for name in sys.argv[3].split(',')]; "
+    script += "print('RESULT', json.dumps({'bytes': sum(int(x.member('fZipBytes')) for x in b), "
+    script += "'baskets': sum(x.num_baskets for x in b), 'entries': t.num_entries, "
+    script += "'described': int(f.key(sys.argv[2]).fNbytes + f.file.fNbytesInfo)}))"
+    return measure.run([python, "-c", script, path, tree, branches], whole=True).result
 
 
 def peak(run):
@@ -71,48 +76,6 @@ def peak(run):
 def faster(contender, other, limit):
     """A bound on a contender's time over another's."""
     return Bound(f"time over {other}'s", limit, lambda outcome: outcome.ratio(contender, other))
-
-
-def seed_query(tools, data, row, wan, server, cache, protocol="http"):
-    """Draw("rawtr","E33>5") on the scattered tree through the WAN lab, over HTTP or XRootD."""
-    url = server.url("chep_old.root")
-    spoken = {"http": "HTTP", "xrootd": "XRootD"}[protocol]
-
-    def logged(call, words):
-        server.forget()
-        run = call([*wan.client, *words])
-        run.wire = server.wire()
-        return run
-
-    contenders = {
-        "ROOT": lambda: logged(measure.run, tools.macro("draw.C", url, cache, protocol == "http")),
-        "uproot": lambda: logged(measure.run, [tools.peers, PEERS / "draw_uproot.py", url]),
-        "Sapwood": lambda: logged(drawn, tools.draw(url)),
-    }
-    floor = wanted_bytes(tools, data / "chep_old.root", "h42", "rawtr,E33") * 8 / (wan.rate * 1e6)
-    bounds = []
-    if row == "G":
-        bounds = [faster("Sapwood", "ROOT", 0.5), faster("Sapwood", "uproot", 1.0)]
-    if row == "F":
-        bounds = [
-            Bound("time over bytes/bandwidth", 1.1, lambda outcome: (outcome.median("Sapwood") or 0) / floor or None)
-        ]
-    return Case(
-        name=f"wan-{row}" + ("" if protocol == "http" else f"-{protocol}"),
-        title=f"Draw over {spoken}, {wan.rtt:g} ms, {wan.rate:g} Mbit/s (client {row})",
-        contenders=tools.choose(contenders),
-        floor=("the wanted bytes at full rate", floor),
-        bounds=bounds,
-        same={"entries": 0, "mean": 1e-6},
-        incomparable=("ROOT",),
-        columns={
-            "rows drawn": lambda run: run.result["entries"],
-            "requests": lambda run: run.wire["requests"],
-            "MB at the server": lambda run: run.wire["bytes"] / 1e6,
-        },
-        note="Sapwood's time is the whole process; ROOT and uproot start their clock after start-up and imports. "
-        + QUIRK,
-    )
 
 
 def every_branch(tools, data):
@@ -234,53 +197,6 @@ def start_up(tools, data):
             Bound("`import sapwood`", 0.150, lambda outcome: outcome.median("Sapwood import"), "s"),
         ],
     )
-
-
-def cold_open(tools, data, nginx):
-    """Requests on a cold HTTP open up to the one that holds a wanted basket, from nginx's log."""
-    url = nginx.url("chep_new.root")
-    script = "import sys, json, uproot; m = uproot.open(sys.argv[1])['h42']['rawtr'].member; n = m('fWriteBasket'); "
-    script += "print('RESULT', json.dumps([[int(a), int(a) + int(b)] for a, b in "
-    script += "zip(m('fBasketSeek')[:n], m('fBasketBytes')[:n])]))"
-    baskets = measure.run([tools.peers, "-c", script, data / "chep_new.root"], whole=True).result
-
-    def logged(call, words):
-        nginx.forget()
-        run = call(words)
-        run.wire = {"first": first_basket(nginx.requests(), baskets), **nginx.wire()}
-        return run
-
-    contenders = {
-        "ROOT": lambda: logged(measure.run, tools.macro("draw.C", url, -1, True)),
-        "uproot": lambda: logged(measure.run, [tools.peers, PEERS / "draw_uproot.py", url]),
-        "Sapwood": lambda: logged(drawn, tools.draw(url)),
-    }
-    return Case(
-        name="cold-open",
-        title="A cold open over HTTP: which request is the first that asks for a basket of the drawn branch",
-        contenders=tools.choose(contenders),
-        bounds=[
-            Bound("first basket request", 3, lambda outcome: outcome.median("Sapwood", lambda run: run.wire["first"]))
-        ],
-        same={"entries": 0, "mean": 1e-6},
-        incomparable=("ROOT",),
-        columns={
-            "request of the first basket": lambda run: run.wire["first"],
-            "requests": lambda run: run.wire["requests"],
-            "MB at the server": lambda run: run.wire["bytes"] / 1e6,
-        },
-    )
-
-
-def first_basket(requests, baskets):
-    """Number (from 1) of the first request with a range that holds a whole basket."""
-    for number, request in enumerate(requests, 1):
-        if request.status == 200 and not request.range and request.method == "GET":
-            return number
-        for first, last in re.findall(r"(\d+)-(\d+)", request.range):
-            if any(int(first) <= start and stop <= int(last) + 1 for start, stop in baskets):
-                return number
-    return None
 
 
 def sapwood_python():

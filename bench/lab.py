@@ -16,11 +16,9 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "tests"))
 import servers  # noqa: E402  (the tests' servers serve here, too)
 
-SERVER_ADDRESS = "198.18.1.2"
-PORT = 31081
-XROOTD_PORT = 31094
-# The seed's clients: round-trip time in ms, Mbit/s.
+# The seed's clients: round-trip time in ms, Mbit/s. A is the server itself.
 ROWS = {
+    "A": (0, 0),
     "B": (0.3, 100),
     "C": (2, 10),
     "D": (11, 100),
@@ -52,11 +50,32 @@ def found(program):
         return None
 
 
+def network(rtt, rate, scratch):
+    """The link to a client: the WAN lab, or this machine alone where there is no distance."""
+    return Wan(rtt, rate, scratch) if rtt else Here()
+
+
+class Here:
+    """This machine, client and server; a context manager."""
+
+    client, server, address, rtt, rate = (), (), "127.0.0.1", 0, 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def port(self, _usual):
+        return servers.free_port()
+
+
 class Wan:
     """The three namespaces with a link of some round-trip time (ms) and rate (Mbit/s) between; a context manager."""
 
     client = ("ip", "netns", "exec", "wl-job")
     server = ("ip", "netns", "exec", "wl-srv")
+    address = "198.18.1.2"
 
     def __init__(self, rtt, rate, scratch):
         self.rtt, self.rate, self.folder = rtt, rate, Path(scratch) / "wanlab"
@@ -72,27 +91,25 @@ class Wan:
     def __exit__(self, *_):
         subprocess.run([self.folder / "wan-down.sh"], check=True, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
 
+    def port(self, usual):
+        """The namespace is the lab's own: any port is free."""
+        return usual
 
-class Nginx:
-    """nginx over a folder, in the WAN lab's server namespace or on this machine; a context manager."""
 
-    def __init__(self, folder, wan=None):
-        self.folder, self.wan = Path(folder).resolve(), wan
+class Server:
+    """A program that serves a folder and logs what it sends; a context manager."""
+
+    #: what must be installed, the scheme of its URLs, what stands between address and name, the port in the WAN lab
+    program, scheme, root, usual_port = "", "", "/", 0
+
+    def __init__(self, folder, network):
+        self.folder, self.network = Path(folder).resolve(), network
 
     def __enter__(self):
         self.run = Path(tempfile.mkdtemp(prefix="sapwood-bench-"))
-        self.log = self.run / "access.log"
-        address, port = (SERVER_ADDRESS, PORT) if self.wan else ("127.0.0.1", servers.free_port())
-        self.address = f"{address}:{port}"
-        config = servers.nginx_config(self.folder, self.run, self.address, self.log)
-        words = [
-            *(self.wan.server if self.wan else ()),
-            servers.find("nginx"),
-            "-e",
-            self.run / "error.log",
-            "-c",
-            config,
-        ]
+        self.run.chmod(0o755)
+        self.address = f"{self.network.address}:{self.network.port(self.usual_port)}"
+        words = [*self.network.server, *self.command()]
         self.process = subprocess.Popen(
             list(map(str, words)),
             stdin=subprocess.DEVNULL,
@@ -101,10 +118,11 @@ class Nginx:
             start_new_session=True,
         )
         deadline = time.monotonic() + 20
-        # nginx writes its process id once it listens.
-        while not (self.run / "nginx.pid").exists():
+        while not self.listens():
             if self.process.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError(f"nginx did not start: {(self.run / 'error.log').read_text()[-500:]}")
+                said = self.complaints.read_text(errors="replace")[-500:] if self.complaints.exists() else ""
+                self.__exit__()
+                raise RuntimeError(f"{self.program} did not start: {said}")
             time.sleep(0.02)
         return self
 
@@ -115,7 +133,22 @@ class Nginx:
         shutil.rmtree(self.run, ignore_errors=True)
 
     def url(self, name):
-        return f"http://{self.address}/{name}"
+        return f"{self.scheme}://{self.address}{self.root}{name}"
+
+
+class Nginx(Server):
+    """nginx over a folder."""
+
+    program, scheme, usual_port = "nginx", "http", 31081
+
+    def command(self):
+        self.log, self.complaints = self.run / "access.log", self.run / "error.log"
+        config = servers.nginx_config(self.folder, self.run, self.address, self.log)
+        return [servers.find("nginx"), "-e", self.complaints, "-c", config]
+
+    def listens(self):
+        """nginx writes its process id once it does."""
+        return (self.run / "nginx.pid").exists()
 
     def forget(self):
         """Empties the log."""
@@ -132,23 +165,19 @@ class Nginx:
         return {"requests": len(requests), "bytes": sum(request.bytes for request in requests)}
 
 
-class XRootD:
-    """xrootd over a folder, in the WAN lab's server namespace or on this machine; a context manager."""
+class XRootD(Server):
+    """xrootd over a folder."""
 
-    def __init__(self, folder, wan=None):
-        self.folder, self.wan = Path(folder).resolve(), wan
+    program, scheme, root, usual_port = "xrootd", "root", "//", 31094
 
-    def __enter__(self):
-        self.run = Path(tempfile.mkdtemp(prefix="sapwood-bench-"))
-        self.run.chmod(0o755)
+    def command(self):
         admin = self.run / "admin"
         admin.mkdir()
-        self.log, self.seen = admin / "log", 0
-        address, port = (SERVER_ADDRESS, XROOTD_PORT) if self.wan else ("127.0.0.1", servers.free_port())
-        self.address = f"{address}:{port}"
+        self.log = self.complaints = admin / "log"
+        self.seen = 0
         config = self.run / "xrootd.cfg"
         config.write_text(f"""
-xrd.port {port}
+xrd.port {self.address.rpartition(":")[2]}
 xrd.network nodnr
 all.export /
 oss.localroot {self.folder}
@@ -156,34 +185,14 @@ all.adminpath {admin}
 all.pidpath {admin}
 xrootd.trace request response
 """)
-        words = [*(self.wan.server if self.wan else ()), servers.find("xrootd"), "-c", config, "-l", self.log]
+        words = [servers.find("xrootd"), "-c", config, "-l", self.log]
         if os.geteuid() == 0:
             shutil.chown(admin, "xrootd")
             words += ["-R", "xrootd"]
-        self.process = subprocess.Popen(
-            list(map(str, words)),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        deadline = time.monotonic() + 20
-        while not (self.log.exists() and f":{port} initialization completed" in self.log.read_text(errors="replace")):
-            if self.process.poll() is not None or time.monotonic() > deadline:
-                said = self.log.read_text()[-500:] if self.log.exists() else ""
-                self.__exit__()
-                raise RuntimeError(f"xrootd did not start: {said}")
-            time.sleep(0.02)
-        return self
+        return words
 
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            os.killpg(self.process.pid, signal.SIGTERM)
-            self.process.wait()
-        shutil.rmtree(self.run, ignore_errors=True)
-
-    def url(self, name):
-        return f"root://{self.address}//{name}"
+    def listens(self):
+        return self.log.exists() and " initialization completed" in self.log.read_text(errors="replace")
 
     def forget(self):
         """Counts from here."""

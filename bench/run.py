@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """Sapwood beside ROOT and uproot, on the same work in one run: prints ratios, writes bench/out/bench.json.
 
-bench/run.py                        everything (makes 1 GB of data with ROOT once; about a quarter of an hour)
-bench/run.py --rows G --repeat 5    only client G of the WAN table, five times
-bench/run.py --cases every-branch,draw-local
+bench/run.py                        every case (makes 1 GB of data with ROOT once; about half an hour)
+bench/run.py --cases none --rows G --repeat 5       only client G of the WAN table, five times
+bench/run.py --cases none --rows all --cache all    the seed's tables whole: hours
+bench/run.py --cases every-branch,draw-local --rows none
+
+What was measured is kept when the run is cut short (Ctrl-C, SIGTERM); report.py --merge joins several runs.
 """
 
 from __future__ import annotations
@@ -14,14 +17,20 @@ import datetime
 import json
 import os
 import platform
+import signal
 import subprocess
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import cases
 import lab
-from case import Outcome
-from report import number
+import measure
+import report as report_of
+import rewrites
+import wan
+from case import Case, Outcome
 
 HERE = Path(__file__).parent
 OUT = HERE / "out"
@@ -30,7 +39,10 @@ MAKERS = {
     "chep_new.root": ("mkchep.C", 1),
     "pre.root": ("mkpre.C",),
     "nano.root": ("mknano.C",),
+    "scattered.root": ("../layout/scattered.C", 200, 3900),
 }
+#: What only one case needs is not made for the others.
+ONLY_FOR = {"scattered.root": "scattered"}
 LOCAL = {
     "every-branch": cases.every_branch,
     "wide-tree": cases.wide_tree,
@@ -39,77 +51,159 @@ LOCAL = {
     "five-of-1100": cases.nano,
     "start-up": cases.start_up,
 }
-CASES = [*LOCAL, "cold-open"]
+#: What these write, and where, is set up when it is their turn.
+REWRITES = {
+    "merge-memory": lambda *where: rewrites.merge(*where, "memory"),
+    "merge-disk": lambda *where: rewrites.merge(*where, "disk"),
+    "merge-many": rewrites.merge_many,
+    "optimize": rewrites.optimize,
+    "scattered": rewrites.scattered,
+}
+FAR = ("cold-open", "prefetch", "work")
+CASES = [*LOCAL, *REWRITES, *FAR]
 SERVERS = {"http": lab.Nginx, "xrootd": lab.XRootD}
+#: Runs of milliseconds: more of them cost nothing.
+SHORT = ("start-up",)
+#: Runs of minutes that count requests: one says it.
+LONG = ("scattered",)
 
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=OUT / "data", help="where the trees are, or will be written")
-    parser.add_argument("--rows", default="F,G", help=f"clients of the WAN table, of {','.join(lab.ROWS)}; or none")
-    parser.add_argument("--protocols", default=",".join(SERVERS), help="over which the WAN table is run")
+    parser.add_argument(
+        "--rows", default="F,G", help=f"clients of the WAN table, of {','.join(lab.ROWS)}; all; or none"
+    )
+    parser.add_argument("--cache", default="auto", help=f"sizes of its tree cache, of {','.join(wan.CACHES)}; or all")
+    parser.add_argument("--protocols", default=",".join(SERVERS), help="over which the cases with a network are run")
     parser.add_argument("--cases", default=",".join(CASES), help="some of the default's; or none")
     parser.add_argument("--repeat", type=int, default=3, help="runs of each, of which the median counts")
     parser.add_argument("--only", default="ROOT,uproot,Sapwood", help="contenders")
-    parser.add_argument(
-        "--root-cache", type=int, default=-1, help="bytes of ROOT's TTreeCache over the WAN; -1: its own"
-    )
+    parser.add_argument("--cold-memory", action="store_true", help="do not touch 1 GB of memory before every start")
     parser.add_argument("--peers", type=Path, default=Path(sys.executable), help="a Python with ROOT and uproot")
     parser.add_argument("--sapwood", type=Path, default=Path(sys.executable).parent / "sapwood", help="the command")
     parser.add_argument("--json", type=Path, default=OUT / "bench.json", help="where the figures go")
     return parser.parse_args()
 
 
+@dataclass
+class Job:
+    """A case that can be set up when it is its turn."""
+
+    name: str
+    #: the case, once what it needs runs; that is ended with the stack
+    make: Callable[[contextlib.ExitStack], Case]
+    #: programs that must be installed
+    programs: tuple[str, ...] = ()
+    #: whether it needs the WAN lab
+    lab: bool = False
+    #: whether it needs a RAM file system
+    ram: bool = False
+
+    def repeat(self, usual):
+        return max(usual, 10) if self.name in SHORT else 1 if self.name in LONG else usual
+
+    def missing(self):
+        """Why it cannot be run here; None when it can."""
+        if self.ram and (reason := rewrites.why_no_ram()):
+            return reason
+        if lacking := [program for program in self.programs if not lab.found(program)]:
+            return f"needs {', '.join(lacking)}"
+        return lab.why_no_lab() if self.lab else None
+
+
+def jobs(options, tools):
+    """What was chosen, in the order of the report."""
+    protocols = chosen(options.protocols, SERVERS)
+
+    def far(name, link, protocol, case, *more):
+        def make(stack):
+            network = stack.enter_context(lab.network(*link, OUT))
+            server = stack.enter_context(SERVERS[protocol](options.data, network))
+            return case(wan.Place(tools, options.data, network, server, protocol), *more)
+
+        # what bytes alone take is measured with nginx
+        return Job(name, make, tuple({"nginx", SERVERS[protocol].program}), lab=bool(link[0]))
+
+    names = chosen(options.cases, CASES)
+    for name in names:
+        if name in LOCAL:
+            yield Job(name, lambda _, case=LOCAL[name]: case(tools, options.data))
+        elif name in REWRITES:
+            ram = name not in ("merge-disk", "scattered")
+            yield Job(name, lambda stack, case=REWRITES[name]: case(tools, options.data, stack), ram=ram)
+    if "cold-open" in names:
+        yield far("cold-open", lab.ROWS["A"], "http", wan.cold_open)
+    for protocol in protocols:
+        if "prefetch" in names:
+            for cache in ("100MB", "0"):
+                yield far(f"prefetch-{protocol}-{cache}", wan.PREFETCH_LINK, protocol, wan.prefetch, cache)
+        if "work" in names:
+            yield far(f"work-{protocol}", wan.WORK_LINK, protocol, wan.work)
+    for row in chosen(options.rows, lab.ROWS):
+        for protocol in protocols:
+            for cache in chosen(options.cache, wan.CACHES):
+                yield far(f"wan-{row}-{protocol}-{cache}", lab.ROWS[row], protocol, wan.seed_query, row, cache)
+
+
 def main():
     options = arguments()
     options.json.parent.mkdir(parents=True, exist_ok=True)
+    if options.cold_memory:
+        measure.warm_bytes = 0
+    # ended from outside: what was measured so far is kept, and the network is taken down
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     tools = cases.Tools(options.peers, cases.sapwood_python(), options.sapwood, tuple(options.only.split(",")))
-    make_data(options.data, tools)
-    outcomes, skipped = [], {}
-    for name in chosen(options.cases, CASES):
-        if name != "cold-open":
-            # Runs of milliseconds: more of them cost nothing.
-            repeat = max(options.repeat, 10) if name == "start-up" else options.repeat
-            outcomes.append(measured(LOCAL[name](tools, options.data), repeat))
-        elif not lab.found("nginx"):
-            skipped[name] = "needs nginx"
-        else:
-            with lab.Nginx(options.data) as nginx:
-                outcomes.append(measured(cases.cold_open(tools, options.data, nginx), options.repeat))
-    for row in chosen(options.rows, lab.ROWS):
-        if reason := lab.why_no_lab():
-            skipped[f"wan-{row}"] = reason
-            continue
-        for protocol in chosen(options.protocols, SERVERS):
-            program = {"http": "nginx"}.get(protocol, protocol)
-            if not lab.found(program):
-                skipped[f"wan-{row}-{protocol}"] = f"needs {program}"
+    make_data(options.data, tools, chosen(options.cases, CASES))
+    report = {"machine": machine(options), "cases": [], "skipped": {}}
+    outcomes = []
+    try:
+        for job in jobs(options, tools):
+            if reason := job.missing():
+                report["skipped"][job.name] = reason
+                print(f"{job.name} skipped: {reason}")
                 continue
-            with lab.Wan(*lab.ROWS[row], OUT) as wan, SERVERS[protocol](options.data, wan) as server:
-                case = cases.seed_query(tools, options.data, row, wan, server, options.root_cache, protocol)
-                outcomes.append(measured(case, options.repeat))
-    for name, reason in skipped.items():
-        print(f"{name} skipped: {reason}")
-    report = {"machine": machine(options), "cases": [outcome.as_json() for outcome in outcomes], "skipped": skipped}
-    options.json.write_text(json.dumps(report, indent=1))
-    print(f"figures written to {options.json}")
+            with contextlib.ExitStack() as stack:
+                try:
+                    case = job.make(stack)
+                except (RuntimeError, measure.Failed, subprocess.CalledProcessError) as error:
+                    report["skipped"][job.name] = str(error)
+                    print(f"{job.name} could not be set up: {error}")
+                    continue
+                outcomes.append(Outcome(case))
+                measured(outcomes[-1], job.repeat(options.repeat))
+            keep(options.json, report, outcomes)
+    finally:
+        keep(options.json, report, outcomes)
+        print(f"figures written to {options.json}")
     faults = [difference for outcome in outcomes for difference in outcome.differences()]
     sys.exit("values differ: " + "; ".join(faults) if faults else 0)
 
 
+def keep(path, report, outcomes):
+    """Writes what is known so far; a file that is there is never half a file."""
+    report["cases"] = [outcome.as_json() for outcome in outcomes if any(outcome.runs.values()) or outcome.failures]
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(report, indent=1))
+    part.replace(path)
+
+
 def chosen(words, known):
+    """The names in a list with commas, `all` or `none` of what is known."""
+    if words == "all":
+        return list(known)
     names = [word for word in words.split(",") if word not in ("", "none")]
     for name in names:
         if name not in known:
-            sys.exit(f"no case {name}: there are {', '.join(known)}")
+            sys.exit(f"no {name}: there are {', '.join(known)}")
     return names
 
 
-def make_data(folder, tools):
+def make_data(folder, tools, names):
     """Writes the trees that are missing, with ROOT."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, (macro, *more) in MAKERS.items():
-        if (folder / name).exists():
+        if (folder / name).exists() or (name in ONLY_FOR and ONLY_FOR[name] not in names):
             continue
         print(f"making {name} with ROOT")
         # Under another name until it is whole.
@@ -121,32 +215,27 @@ def make_data(folder, tools):
         part.rename(folder / name)
 
 
-def measured(case, repeat):
+def measured(outcome, repeat):
     """Runs a case and prints its table."""
-    print(f"\n{case.title}")
-    outcome = Outcome(case)
+    print(f"\n{outcome.case.title}")
     outcome.measure(repeat, lambda line: print(line, file=sys.stderr, flush=True))
     for line in table(outcome.as_json()):
         print(line)
-    return outcome
 
 
 def table(case):
     """Lines of a case as text."""
-    titles = list(next(iter(case["rows"].values()))["columns"]) if case["rows"] else []
-    ours = case["rows"].get("Sapwood", {}).get("median")
-    yield f"  {'':18}{'seconds':>10}{'Sapwood is':>14}" + "".join(f"{title:>29}" for title in titles)
-    for name, row in case["rows"].items():
-        if row["median"] is None:
-            yield f"  {name:18}{'failed':>10}"
+    titles = report_of.column_titles(case)
+    yield f"  {'':26}{'seconds':>10}{'Sapwood is':>14}" + "".join(f"{title:>29}" for title in titles)
+    for name, row, ratio, columns in report_of.lines(case):
+        if row is None:
+            yield f"  {name:26}{'failed':>10}"
             continue
-        ratio = f"{ours / row['median']:.2f} of it" if ours and name != "Sapwood" else ""
-        more = "".join(f"{number(value):>29}" for value in row["columns"].values())
-        yield f"  {name:18}{row['median']:>10.4f}{ratio:>14}{more}"
+        texts = "".join(f"{text:>29}" for text in columns)
+        yield f"  {name:26}{row['median']:>10.4f}{ratio and ratio + ' of it':>14}{texts}"
     if case["floor"]:
-        what, seconds = case["floor"]
-        ratio = f"{ours / seconds:.2f} of it" if ours else ""
-        yield f"  {'floor':18}{seconds:>10.4f}{ratio:>14}   ({what})"
+        what, seconds, ratio = report_of.floor(case)
+        yield f"  {'floor':26}{seconds:>10.4f}{ratio and ratio + ' of it':>14}   ({what})"
     for bound in case["bounds"]:
         if bound["value"] is not None:
             verdict = "met" if bound["value"] <= bound["limit"] else "MISSED"
@@ -163,7 +252,7 @@ def machine(options):
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         model = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), model)
     script = 'import ROOT, uproot; print("RESULT", __import__("json").dumps([ROOT.__version__, uproot.__version__]))'
-    versions = cases.measure.run([options.peers, "-W", "ignore", "-c", script], whole=True).result
+    versions = measure.run([options.peers, "-W", "ignore", "-c", script], whole=True).result
     return {
         "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d"),
         "cpu": model,
@@ -172,8 +261,15 @@ def machine(options):
         "root": versions[0],
         "uproot": versions[1],
         "repeat": options.repeat,
-        "command": f"bench/run.py --cases {options.cases} --rows {options.rows} --repeat {options.repeat}",
+        "command": command(),
     }
+
+
+def command():
+    """The command line without the paths of this machine."""
+    words, paths = sys.argv[1:], ("--data", "--peers", "--sapwood", "--json")
+    kept = [word for i, word in enumerate(words) if word not in paths and (i == 0 or words[i - 1] not in paths)]
+    return " ".join(["bench/run.py", *kept])
 
 
 if __name__ == "__main__":

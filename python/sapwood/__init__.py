@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ._objects import Object
     from ._perf import PerfStats, perf_stats
     from ._reading import Report
+    from ._reports import Diagnosis, FileMap, doctor, map
     from ._tree import Branch, Tree
     from ._writing import WritableDirectory, WritableFile, create, recreate, update
     from ._writing_objects import Graph
@@ -47,8 +48,10 @@ __all__ = [
     "Branch",
     "CorruptError",
     "DeniedError",
+    "Diagnosis",
     "Directory",
     "Error",
+    "FileMap",
     "FileMissingError",
     "FileThereError",
     "Graph",
@@ -74,7 +77,9 @@ __all__ = [
     "__version__",
     "concatenate",
     "create",
+    "doctor",
     "iterate",
+    "map",
     "merge",
     "open",
     "optimize",
@@ -86,6 +91,8 @@ __all__ = [
 # numpy, and what needs it, is imported when first used: `import sapwood` alone stays quick
 _LATER = {
     "Branch": "_tree",
+    "Diagnosis": "_reports",
+    "FileMap": "_reports",
     "Graph": "_writing_objects",
     "Histogram": "_histogram",
     "Object": "_objects",
@@ -97,7 +104,9 @@ _LATER = {
     "WritableTree": "_writing_tree",
     "concatenate": "_many",
     "create": "_writing",
+    "doctor": "_reports",
     "iterate": "_many",
+    "map": "_reports",
     "perf_stats": "_perf",
     "recreate": "_writing",
     "update": "_writing",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from . import _core
     from ._file import ReadOnlyFile
     from ._progress import Progress
+    from ._reports import FileMap
 
 
 @dataclass(frozen=True)
@@ -162,6 +164,12 @@ class Tree(HasBranches):
         from ._drawing import draw
 
         return draw(self, expression, cut, bins, (entry_start, entry_stop), progress)
+
+    def map(self, branches: str | Iterable[str] = ()) -> FileMap:
+        """Where the baskets of this tree lie in its file; see :func:`sapwood.map`."""
+        from ._reports import FileMap, patterns
+
+        return FileMap(self._core.map(patterns(branches)))
 
     def __repr__(self) -> str:
         return f"<Tree {self.name!r} ({len(self._places)} branches, {self.num_entries} entries)>"

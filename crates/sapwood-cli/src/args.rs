@@ -73,7 +73,9 @@ pub enum Verb {
     Scan(ScanArgs),
     /// Read, and say what it cost: perf stats as TTreePerfStats has them, and more
     Perf(PerfArgs),
-    /// Examine a file for damage: header, records, directories, trees, baskets
+    /// Show where every basket lies in a file, as text and as a picture (TFile::DrawMap)
+    Map(MapArgs),
+    /// Examine a file: damage, how its trees lie, and what a rewrite would gain
     Doctor(DoctorArgs),
     /// Join files: trees basket by basket, histograms added (hadd)
     Merge(MergeArgs),
@@ -207,6 +209,27 @@ pub enum Format {
     Csv,
     /// One JSON object per row
     Jsonl,
+}
+
+/// `sapwood map`
+#[derive(Args)]
+#[command(after_help = "\
+The file goes on line after line. Branches that are chosen with -b have a letter or a colour for each pattern; without
+-b each tree has one. A pattern that fits a branch with branches below it chooses those.
+
+Examples:
+  sapwood map data.root
+  sapwood map data.root:Events -b 'Muon_*' -b Jet_pt -o map.svg")]
+pub struct MapArgs {
+    /// File, and perhaps one tree
+    #[arg(value_name = "URL[:TREE]")]
+    pub target: String,
+    /// Branches to tell apart, as patterns (*, ?); may be repeated
+    #[arg(short, long = "branch", value_name = "GLOB")]
+    pub branches: Vec<String>,
+    /// Draw into a file as well (.png, .svg), or keep the numbers (.json); may be repeated
+    #[arg(short, long = "output", value_name = "FILE")]
+    pub outputs: Vec<PathBuf>,
 }
 
 /// `sapwood doctor`

@@ -1,28 +1,21 @@
 //! `sapwood doctor`: what is wrong with a file, and how well it lies.
 
-mod damage;
-mod layout;
-
 use crate::args::DoctorArgs;
 use crate::failure::Failure;
 use crate::output;
 use sapwood::OpenOptions;
-use serde_json::json;
+use sapwood_report::doctor::Doctor;
 use std::io::Write;
 
-/// Runs the verb: one section after another.
+/// Runs the verb.
 pub fn run(args: &DoctorArgs, options: &OpenOptions, as_json: bool) -> Result<(), Failure> {
-    let damage = damage::examine(args, options)?;
-    let layout = layout::examine(args, options);
+    let report = Doctor::examine(&args.file, args.deep, options)?;
     if as_json {
-        output::json(
-            &json!({ "file": args.file, "damage": damage::to_json(&damage), "layout": layout::to_json(&layout) }),
-        )?;
+        output::json(&report.to_json())?;
     } else {
         let mut out = output::stdout();
-        damage::print(args, &damage, &mut out)?;
-        layout::print(&layout, &mut out)?;
+        report.write(&mut out)?;
         out.flush()?;
     }
-    if damage.is_healthy() { Ok(()) } else { Err(Failure::Found) }
+    if report.is_healthy() { Ok(()) } else { Err(Failure::Found) }
 }

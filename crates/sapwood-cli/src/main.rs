@@ -6,6 +6,7 @@ mod draw;
 mod failure;
 mod interrupt;
 mod ls;
+mod map;
 mod merge;
 mod object;
 mod optimize;
@@ -18,13 +19,13 @@ mod scan;
 mod serve;
 mod show;
 mod target;
-mod units;
 mod working;
 
 use args::{Cli, Verb};
 use clap::Parser;
 use failure::Failure;
 use interrupt::Interrupt;
+use sapwood_report::units;
 use std::process::ExitCode;
 
 /// Columns in large pages.
@@ -48,6 +49,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
     match &cli.verb {
         Verb::Ls(a) => ls::run(a, &options, global.json),
         Verb::Show(a) => show::run(a, &options, global.json),
+        Verb::Map(a) => map::run(a, &options, global),
         Verb::Doctor(a) => doctor::run(a, &options, global.json),
         Verb::Draw(a) => perf::recorded(a.record.as_deref(), || draw::run(a, &options, global, &interrupt)),
         Verb::Scan(a) => perf::recorded(a.record.as_deref(), || scan::run(a, &options, global, &interrupt)),

@@ -1,7 +1,7 @@
 //! `sapwood merge`: many files into one.
 
 use crate::args::{Global, MergeArgs};
-use crate::failure::{Failure, remark};
+use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::units;
@@ -9,7 +9,6 @@ use crate::working::Working;
 use sapwood::{Error, OpenOptions, Result};
 use sapwood_write::merge::{MergeOptions, MergeReport, merge};
 use serde_json::{Value, json};
-use std::io::Write;
 use std::sync::Arc;
 
 /// Runs the verb.
@@ -27,19 +26,7 @@ pub fn run(args: &MergeArgs, options: &OpenOptions, global: &Global, interrupt: 
     let merged = merge(&args.output, &inputs, &options);
     bar.done();
     let report = merged?;
-    if global.json {
-        output::json(&to_json(args, &report))?;
-        return Ok(());
-    }
-    if !global.quiet {
-        for text in &report.remarks {
-            remark(text);
-        }
-        let mut out = output::stdout();
-        writeln!(out, "{}", summary(args, &report))?;
-        out.flush()?;
-    }
-    Ok(())
+    output::written(global, &report.remarks, || to_json(args, &report), || vec![summary(args, &report)])
 }
 
 /// The inputs with lists (`@FILE`) in place.
@@ -73,7 +60,7 @@ fn summary(args: &MergeArgs, r: &MergeReport) -> String {
         parts.push(format!("{} kept", many(r.kept, "other object")));
     }
     let head = format!("{}: {} of {}", args.output.display(), units::bytes(r.output_bytes), many(r.inputs, "file"));
-    output::clean(&format!("{head}; {}", parts.join("; ")))
+    format!("{head}; {}", parts.join("; "))
 }
 
 fn to_json(args: &MergeArgs, r: &MergeReport) -> Value {

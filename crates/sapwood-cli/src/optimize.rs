@@ -1,7 +1,7 @@
 //! `sapwood optimize`: a file laid out anew.
 
 use crate::args::{Global, OptimizeArgs};
-use crate::failure::{Failure, remark};
+use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::units;
@@ -9,7 +9,6 @@ use crate::working::Working;
 use sapwood::OpenOptions;
 use sapwood_write::optimize::{OptimizeOptions, OptimizeReport, OptimizedTree, optimize};
 use serde_json::{Value, json};
-use std::io::Write;
 use std::sync::Arc;
 
 /// Runs the verb.
@@ -32,21 +31,7 @@ pub fn run(args: &OptimizeArgs, options: &OpenOptions, global: &Global, interrup
     let done = optimize(&args.output, &args.input, &options);
     bar.done();
     let report = done?;
-    if global.json {
-        output::json(&to_json(args, &report))?;
-        return Ok(());
-    }
-    if !global.quiet {
-        for text in &report.remarks {
-            remark(text);
-        }
-        let mut out = output::stdout();
-        for line in summary(args, &report) {
-            writeln!(out, "{}", output::clean(&line))?;
-        }
-        out.flush()?;
-    }
-    Ok(())
+    output::written(global, &report.remarks, || to_json(args, &report), || summary(args, &report))
 }
 
 fn summary(args: &OptimizeArgs, r: &OptimizeReport) -> Vec<String> {

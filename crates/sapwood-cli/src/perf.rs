@@ -9,23 +9,21 @@ use crate::args::Global;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output;
+use crate::output::picture::{self, Kind};
 use crate::reading::{self, Reading};
 use crate::target::Target;
 use sapwood::perf::{Collector, PerfStats};
-use sapwood::{Batch, Error, OpenOptions, Result, Tree};
+use sapwood::{Batch, Error, OpenOptions, Result, Tree, fits};
 use sapwood_query::picture::{Read, reads};
 use sapwood_query::{Binding, Expr};
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// Pixels per unit of length: sharp on any screen.
-const SCALE: f64 = 2.0;
-
 /// Runs the verb.
 pub fn run(args: &PerfArgs, options: &OpenOptions, global: &Global, interrupt: &Interrupt) -> Result<(), Failure> {
     for path in &args.outputs {
-        kind(path).map_err(Failure::Usage)?;
+        Kind::of(path).map_err(Failure::Usage)?;
     }
     let tries =
         args.all || !args.if_cache.is_empty() || !args.if_round_trip.is_empty() || !args.if_bandwidth.is_empty();
@@ -132,7 +130,7 @@ fn branches(tree: &Tree, patterns: &[String]) -> Result<Vec<usize>> {
     for &i in tree.order() {
         let Some(branch) = header.get(i) else { continue };
         let path = tree.name_of(i);
-        let hit = patterns.iter().position(|p| glob(p, &path) || glob(p, &branch.name));
+        let hit = patterns.iter().position(|p| fits(p, &path) || fits(p, &branch.name));
         if let Some(used) = hit.and_then(|h| used.get_mut(h)) {
             *used = true;
         } else if !patterns.is_empty() {
@@ -155,47 +153,6 @@ fn branches(tree: &Tree, patterns: &[String]) -> Result<Vec<usize>> {
     }
 }
 
-/// `*` stands for any characters, `?` for one.
-fn glob(pattern: &str, text: &str) -> bool {
-    let (p, t): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
-    let (mut i, mut j) = (0, 0);
-    // where the last star was, and how much it has taken
-    let mut star: Option<(usize, usize)> = None;
-    while j < t.len() {
-        match p.get(i) {
-            Some('*') => {
-                star = Some((i, j));
-                i += 1;
-            }
-            Some(c) if *c == '?' || *c == t[j] => (i, j) = (i + 1, j + 1),
-            _ => match star {
-                Some((at, taken)) => {
-                    star = Some((at, taken + 1));
-                    (i, j) = (at + 1, taken + 1);
-                }
-                None => return false,
-            },
-        }
-    }
-    p.get(i..).unwrap_or_default().iter().all(|c| *c == '*')
-}
-
-#[derive(Clone, Copy)]
-enum Kind {
-    Png,
-    Svg,
-    Json,
-}
-
-fn kind(path: &Path) -> Result<Kind, String> {
-    match path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
-        Some("png") => Ok(Kind::Png),
-        Some("svg") => Ok(Kind::Svg),
-        Some("json") => Ok(Kind::Json),
-        _ => Err(format!("-o {}: .png and .svg draw what was read, .json keeps the stats", path.display())),
-    }
-}
-
 /// Draws the stats, or keeps them.
 fn save(path: &Path, stats: &PerfStats, title: &str) -> Result<(), Failure> {
     let picture = || {
@@ -211,32 +168,10 @@ fn save(path: &Path, stats: &PerfStats, title: &str) -> Result<(), Failure> {
             .collect();
         reads(&output::clean(title), &note, &points)
     };
-    let bytes = match kind(path).map_err(Failure::Usage)? {
-        Kind::Png => picture().to_png(SCALE)?,
+    let bytes = match Kind::of(path).map_err(Failure::Usage)? {
+        Kind::Png => picture().to_png(picture::SCALE)?,
         Kind::Svg => picture().to_svg().into_bytes(),
         Kind::Json => stats.to_json().into_bytes(),
     };
     Ok(output::write_file(path, &bytes)?)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::glob;
-
-    #[test]
-    fn globs() {
-        for (pattern, text, fits) in [
-            ("*", "", true),
-            ("Muon_*", "Muon_pt", true),
-            ("Muon_*", "nMuon", false),
-            ("*_pt", "Muon_pt_pt", true),
-            ("a?c*", "abcde", true),
-            ("a?c", "ac", false),
-            ("*a*b", "xaybzb", true),
-            ("", "x", false),
-            ("ü?", "üß", true),
-        ] {
-            assert_eq!(glob(pattern, text), fits, "{pattern} {text}");
-        }
-    }
 }

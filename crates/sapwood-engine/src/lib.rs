@@ -6,6 +6,7 @@
 
 mod doctor;
 mod file;
+mod glob;
 mod names;
 mod options;
 pub mod perf;
@@ -18,6 +19,7 @@ mod tree;
 
 pub use doctor::{Examination, ExamineOptions, Finding, Severity, examine};
 pub use file::File;
+pub use glob::fits;
 pub use options::{OpenOptions, Progress, ScanOptions, StepSize};
 pub use remote::{list_directory, locate_file};
 pub use report::IoReport;

@@ -1,5 +1,6 @@
 use crate::error::{Missing, exception};
 use crate::object::Builder;
+use crate::report::Map;
 use crate::tree::Tree;
 use crate::wait::wait;
 use pyo3::prelude::*;
@@ -79,6 +80,11 @@ impl File {
     /// The objects of a directory, and of those below: (path, cycle, class, title, bytes in the file, bytes).
     fn list(&self, py: Python<'_>, directory: String, recursive: bool) -> PyResult<Vec<Row>> {
         Ok(self.ask(py, move |f| f.list(&directory, recursive))?.into_iter().map(row).collect())
+    }
+
+    /// Where everything lies; branches that fit a pattern are told apart.
+    fn map(&self, py: Python<'_>, patterns: Vec<String>) -> PyResult<Map> {
+        Map::make(py, self.inner.clone(), None, patterns)
     }
 
     /// One object, by path with or without cycle.

@@ -12,6 +12,7 @@ mod meter;
 mod object;
 mod optimize;
 mod perf;
+mod report;
 mod scan;
 mod taking;
 mod tree;
@@ -36,6 +37,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<writing::WriterTree>()?;
     module.add_function(wrap_pyfunction!(merge::merge, module)?)?;
     module.add_function(wrap_pyfunction!(optimize::optimize, module)?)?;
+    module.add_class::<report::Map>()?;
+    module.add_function(wrap_pyfunction!(report::doctor, module)?)?;
     module.add_class::<perf::Collector>()?;
     module.add_function(wrap_pyfunction!(perf::perf_text, module)?)?;
     module.add_function(wrap_pyfunction!(file::open, module)?)

@@ -1,6 +1,7 @@
 use crate::draw::{Bins, Drawn, draw};
 use crate::error::{Missing, exception};
 use crate::file::cache;
+use crate::report::Map;
 use crate::scan::{Scan, step};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
@@ -139,6 +140,11 @@ impl Tree {
         d.set_item("basket_entry", b.basket_entry.iter().take(n).collect::<Vec<_>>())?;
         d.set_item("basket_seek", b.basket_seek.iter().take(n).collect::<Vec<_>>())?;
         Ok(d)
+    }
+
+    /// Where its baskets lie in the file; branches that fit a pattern are told apart.
+    fn map(&self, py: Python<'_>, patterns: Vec<String>) -> PyResult<Map> {
+        Map::make(py, self.inner.file().clone(), Some(self.inner.clone()), patterns)
     }
 
     /// Begins a scan of the branches over entries `start..stop`, in steps of `unit` ("all", "cluster", "entries",

@@ -2,6 +2,7 @@
 //! cost, worked out by the planner itself over modelled networks; the same for the layout that
 //! [`optimize`](crate::optimize) would give it.
 
+use crate::merge::ordered::ordered;
 use sapwood_format::tree::Tree;
 use sapwood_plan::{Basket, CacheSize, Request};
 use sapwood_sim::{Client, Faults, Link, run};
@@ -13,8 +14,8 @@ const CLUSTER: u64 = 30_000_000;
 const BASKET: u64 = 1 << 20;
 /// Bytes per second of the networks that costs are worked out for: 1 Gbit/s.
 const BANDWIDTH: f64 = 125e6;
-/// A tree of more baskets is described but not simulated.
-const MOST: usize = 300_000;
+/// A tree of more baskets is described but not simulated: a million take about half a minute of one core.
+const MOST: usize = 2_000_000;
 
 /// How a tree lies, and what reading it costs.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -90,28 +91,51 @@ pub fn diagnose(tree: &Tree, clusters: &[u64], caches: &[Option<u64>], round_tri
     let (then, then_clusters) = rewritten(tree, &now);
     let median = median_branch(&out, tree, &now);
     let fifth = (tree.entries * 2 / 5, tree.entries * 2 / 5 + tree.entries.div_ceil(5));
+    let mut uses: Vec<Use> = Vec::new();
     for (reads, branch, entries) in [
         ("all branches", None, (0, tree.entries)),
         ("one branch", median, (0, tree.entries)),
         ("20 % of the entries", None, fifth),
     ] {
         for &cache in caches {
-            for &round_trip in round_trips {
-                let price = |all: &[Basket], clusters: &[u64]| {
-                    price(choose(all, branch, entries), clusters, entries, cache, round_trip)
-                };
-                let (now, rewritten) = (price(&now, clusters)?, price(&then, &then_clusters)?);
-                out.costs.push(Cost { reads, cache, round_trip, now, rewritten });
-            }
+            uses.extend(round_trips.iter().map(|&round_trip| Use { reads, branch, entries, cache, round_trip }));
         }
     }
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(uses.len());
+    out.costs = ordered(
+        threads,
+        2 * threads,
+        uses.into_iter(),
+        || (),
+        |(), one| Ok(one.cost(one.price(&now, clusters)?, one.price(&then, &then_clusters)?)),
+        |costs| costs.collect::<Result<_>>(),
+    )?;
     Ok(out)
 }
 
-/// The baskets in the file, branch by branch.
-fn baskets(tree: &Tree) -> Vec<Basket> {
+/// A way to read a tree.
+struct Use {
+    reads: &'static str,
+    branch: Option<u32>,
+    entries: (u64, u64),
+    cache: Option<u64>,
+    round_trip: Duration,
+}
+
+impl Use {
+    fn price(&self, all: &[Basket], clusters: &[u64]) -> Result<Price> {
+        price(choose(all, self.branch, self.entries), clusters, self.entries, self.cache, self.round_trip)
+    }
+
+    fn cost(&self, now: Price, rewritten: Price) -> Cost {
+        Cost { reads: self.reads, cache: self.cache, round_trip: self.round_trip, now, rewritten }
+    }
+}
+
+/// The baskets in the file, branch by branch: none of those that lie in the tree's header or in another file.
+pub fn baskets(tree: &Tree) -> Vec<Basket> {
     let mut out = Vec::new();
-    for (number, b) in tree.branches.iter().enumerate() {
+    for (number, b) in tree.branches.iter().enumerate().filter(|(_, b)| b.file_name.is_empty()) {
         let n = b.write_basket.min(b.basket_entry.len()).min(b.basket_seek.len()).min(b.basket_bytes.len());
         for i in 0..n {
             let (first, at, len) = (b.basket_entry[i], b.basket_seek[i], u64::from(b.basket_bytes[i]));

@@ -19,7 +19,7 @@ pub use sapwood_codec::{Algorithm, Compression};
 pub use sapwood_column::{Array, ColumnType, DType, Form, Values, with_values};
 pub use sapwood_engine::perf;
 pub use sapwood_engine::{
-    Batch, File, IoReport, OpenOptions, Progress, RemoteEntry, Scan, ScanOptions, StepSize, Tree, list_directory,
+    Batch, File, IoReport, OpenOptions, Progress, RemoteEntry, Scan, ScanOptions, StepSize, Tree, fits, list_directory,
     locate_file,
 };
 pub use sapwood_engine::{Examination, ExamineOptions, Finding, Severity, examine};

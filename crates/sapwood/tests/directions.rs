@@ -19,6 +19,7 @@ const HOUSE: &[&[&str]] = &[
     &["sapwood-query"],
     &["sapwood-proxy"],
     &["sapwood"],
+    &["sapwood-report"],
     &["sapwood-cli", "sapwood-python"],
 ];
 

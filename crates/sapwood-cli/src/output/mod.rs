@@ -5,12 +5,14 @@ pub mod io_report;
 pub mod picture;
 pub mod rows;
 mod stdout;
-pub mod table;
 mod whole;
 
+pub use sapwood_report::{clean, table};
 pub use stdout::{Stdout, stdout};
 pub use whole::write_file;
 
+use crate::args::Global;
+use crate::failure::{Failure, remark};
 use sapwood::{Key, datetime};
 use std::io::{self, Write};
 
@@ -25,27 +27,36 @@ pub fn json(value: &serde_json::Value) -> io::Result<()> {
     out.flush()
 }
 
+/// What became of a file that was written: one JSON value, or remarks on stderr and lines for people, or nothing when
+/// nobody wants to know.
+///
+/// # Errors
+/// When stdout cannot be written.
+pub fn written(
+    global: &Global,
+    remarks: &[String],
+    to_json: impl FnOnce() -> serde_json::Value,
+    lines: impl FnOnce() -> Vec<String>,
+) -> Result<(), Failure> {
+    if global.json {
+        json(&to_json())?;
+        return Ok(());
+    }
+    if !global.quiet {
+        for text in remarks {
+            remark(text);
+        }
+        let mut out = stdout();
+        for line in lines() {
+            writeln!(out, "{}", clean(&line))?;
+        }
+        out.flush()?;
+    }
+    Ok(())
+}
+
 /// When a key was written, as `2026-11-21 05:09:06`; ROOT keeps local time and no zone.
 pub fn date(key: &Key, between: char) -> String {
     let (year, month, day, hour, minute, second) = datetime(key.datetime);
     format!("{year:04}-{month:02}-{day:02}{between}{hour:02}:{minute:02}:{second:02}")
-}
-
-/// Text from a file without anything that would steer a terminal.
-pub fn clean(text: &str) -> String {
-    if !text.contains(char::is_control) {
-        return text.to_owned();
-    }
-    text.chars().flat_map(|c| if c.is_control() { c.escape_default().collect::<Vec<_>>() } else { vec![c] }).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::clean;
-
-    #[test]
-    fn names_cannot_steer_the_terminal() {
-        assert_eq!(clean("plain π"), "plain π");
-        assert_eq!(clean("\u{1b}[31mred\n"), "\\u{1b}[31mred\\n");
-    }
 }

@@ -4,7 +4,7 @@ use sapwood_query::picture::{self, Labels};
 use std::path::Path;
 
 /// Pixels per unit of length: sharp on any screen.
-const SCALE: f64 = 2.0;
+pub const SCALE: f64 = 2.0;
 /// Lines of a histogram on the terminal, at most.
 const LINES: usize = 24;
 /// Characters of a line when the terminal does not say, and at most.

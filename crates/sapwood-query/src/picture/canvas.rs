@@ -98,12 +98,12 @@ impl Canvas {
 }
 
 /// How wide words are in the stroke font; close to what a sans-serif font takes.
-pub(crate) fn text_width(words: &str, size: f64) -> f64 {
+pub fn text_width(words: &str, size: f64) -> f64 {
     font::advance(words) * font::scale(size)
 }
 
 /// The words, cut with an ellipsis where they are wider than allowed.
-pub(crate) fn fit(words: &str, size: f64, width: f64) -> String {
+pub fn fit(words: &str, size: f64, width: f64) -> String {
     if text_width(words, size) <= width {
         return words.to_string();
     }

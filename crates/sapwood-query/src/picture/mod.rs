@@ -17,7 +17,7 @@ mod terminal;
 mod ticks;
 
 pub use bars::{Bar, bar_chart};
-pub use canvas::{Anchor, Canvas, Color, Stroke};
+pub use canvas::{Anchor, Canvas, Color, Stroke, fit, text_width};
 pub use histogram::{Labels, histogram};
 pub use reads::{Read, reads};
 pub use terminal::terminal;

@@ -7,7 +7,6 @@
 
 mod build;
 mod cut;
-mod names;
 mod plan;
 mod verify;
 
@@ -19,7 +18,7 @@ use build::{Built, Source, build};
 use cut::Rule;
 use plan::{Loader, TreePlan};
 use sapwood_codec::Compression;
-use sapwood_engine::OpenOptions;
+use sapwood_engine::{OpenOptions, fits};
 use sapwood_format::tree::read_tree;
 use sapwood_span::{Error, ErrorKind, Result};
 use std::ops::Range;
@@ -231,16 +230,13 @@ fn run(out: &Path, input: Input, options: &OptimizeOptions) -> Result<OptimizeRe
 /// Patterns that fit nothing are mistakes.
 fn unused(plans: &[TreePlan], options: &OptimizeOptions) -> Result<()> {
     for p in &options.drop {
-        if !plans
-            .iter()
-            .any(|t| t.dropped_names.iter().any(|n| names::fits(p, n) || names::fits(p, n.trim_end_matches('.'))))
-        {
+        if !plans.iter().any(|t| t.dropped_names.iter().any(|n| fits(p, n) || fits(p, n.trim_end_matches('.')))) {
             return Err(Error::not_found(format!("no top-level branch fits {p}"))
                 .with_remedy("`sapwood show` lists the branches; those below others go with them"));
         }
     }
     for p in options.first.iter().chain(&options.keep) {
-        if !plans.iter().any(|t| t.branches.iter().any(|b| names::fits(p, &b.name))) {
+        if !plans.iter().any(|t| t.branches.iter().any(|b| fits(p, &b.name))) {
             return Err(Error::not_found(format!("no branch with values fits {p}")));
         }
     }

@@ -2,13 +2,13 @@
 
 use super::build::{Shape, Source};
 use super::cut::Rule;
-use super::names::fits;
 use super::{ClusterSize, OptimizeOptions};
 use crate::merge::input::{InputTree, Reader};
 use crate::merge::recode::Recoder;
 use crate::merge::tree::Relayout;
 use bytes::Bytes;
 use sapwood_codec::Compression;
+use sapwood_engine::fits;
 use sapwood_format::Streamers;
 use sapwood_format::tree::{Tree, read_tree};
 use sapwood_span::{Error, Result, Span};

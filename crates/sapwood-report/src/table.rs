@@ -1,4 +1,6 @@
-use super::clean;
+//! Tables of aligned columns.
+
+use crate::clean;
 use std::io::{self, Write};
 
 /// On which side a column's cells stand.

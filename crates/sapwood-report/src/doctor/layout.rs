@@ -1,9 +1,7 @@
 //! The section on performance: how trees lie in the file, and what reading them costs.
 
-use crate::args::DoctorArgs;
-use crate::output::clean;
-use crate::output::table::{Align, Table};
-use crate::units;
+use crate::table::{Align, Table};
+use crate::{clean, units};
 use sapwood::{File, OpenOptions, Result};
 use sapwood_write::doctor::{Diagnosis, Price, diagnose};
 use serde_json::{Value, json};
@@ -21,8 +19,8 @@ pub struct Examined {
 }
 
 /// Examines all trees of a file by their headers. What is so damaged that it cannot be read the other section tells.
-pub fn examine(args: &DoctorArgs, options: &OpenOptions) -> Vec<Examined> {
-    trees(&args.file, options).unwrap_or_default()
+pub fn examine(file: &str, options: &OpenOptions) -> Vec<Examined> {
+    trees(file, options).unwrap_or_default()
 }
 
 fn trees(url: &str, options: &OpenOptions) -> Result<Vec<Examined>> {

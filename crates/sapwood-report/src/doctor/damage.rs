@@ -1,33 +1,23 @@
 //! The section on damage: records, directories, trees, baskets.
 
-use crate::args::DoctorArgs;
-use crate::output::clean;
-use crate::units;
-use sapwood::{Examination, ExamineOptions, OpenOptions, Result, Severity};
+use crate::{clean, units};
+use sapwood::{Examination, Severity};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
 /// Findings that are printed; `--json` has all.
 const PRINTED: usize = 100;
 
-/// Examines the file.
-///
-/// # Errors
-/// When it cannot be read at all, or is no ROOT file.
-pub fn examine(args: &DoctorArgs, options: &OpenOptions) -> Result<Examination> {
-    sapwood::examine(&args.file, options, &ExamineOptions { deep: args.deep })
-}
-
 /// For people: what was looked at, then the findings, damage first.
 ///
 /// # Errors
 /// When `out` cannot be written.
-pub fn print(args: &DoctorArgs, e: &Examination, out: &mut impl Write) -> io::Result<()> {
+pub fn print(file: &str, deep: bool, e: &Examination, out: &mut impl Write) -> io::Result<()> {
     let count = units::count;
     writeln!(
         out,
         "{}: {} records, {} keys, {} described classes, {} trees with {} baskets; {} free",
-        clean(&args.file),
+        clean(file),
         count(e.records),
         count(e.keys),
         count(e.classes),
@@ -35,7 +25,7 @@ pub fn print(args: &DoctorArgs, e: &Examination, out: &mut impl Write) -> io::Re
         count(e.baskets),
         units::bytes(e.free_bytes)
     )?;
-    if args.deep {
+    if deep {
         writeln!(out, "{} baskets decompressed, {} objects read", count(e.decompressed), count(e.objects))?;
     }
     let (damage, notes): (Vec<_>, Vec<_>) = e.findings.iter().partition(|f| f.severity == Severity::Damage);

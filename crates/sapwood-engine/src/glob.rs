@@ -1,5 +1,7 @@
+//! Patterns for the names of branches.
+
 /// Whether a name fits a pattern of letters, `*` (any letters) and `?` (one).
-pub(crate) fn fits(pattern: &str, name: &str) -> bool {
+pub fn fits(pattern: &str, name: &str) -> bool {
     let (p, n): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
     let (mut i, mut j) = (0, 0);
     // where to go on when what follows the last star does not fit
@@ -38,6 +40,9 @@ mod tests {
             ("*_*_t", "x_y_z_t", true),
             ("*ab", "aab", true),
             ("x", "xy", false),
+            ("", "x", false),
+            ("*a*b", "xaybzb", true),
+            ("ü?", "üß", true),
         ] {
             assert_eq!(fits(pattern, name), expected, "{pattern} {name}");
         }

@@ -1,0 +1,49 @@
+//! What the doctor finds: damage, and how well trees lie in their file.
+
+mod damage;
+mod layout;
+
+use layout::Examined;
+use sapwood::{Examination, ExamineOptions, OpenOptions, Result};
+use serde_json::{Value, json};
+use std::io::{self, Write};
+
+/// A file that was examined.
+pub struct Doctor {
+    file: String,
+    deep: bool,
+    damage: Examination,
+    layout: Vec<Examined>,
+}
+
+impl Doctor {
+    /// Examines a file (path or URL); `deep` reads and decompresses everything.
+    ///
+    /// # Errors
+    /// When it cannot be read at all, or is no ROOT file; damage is no error.
+    pub fn examine(file: &str, deep: bool, options: &OpenOptions) -> Result<Self> {
+        let damage = sapwood::examine(file, options, &ExamineOptions { deep })?;
+        let layout = layout::examine(file, options);
+        Ok(Self { file: file.to_owned(), deep, damage, layout })
+    }
+
+    /// Whether nothing is damaged.
+    pub fn is_healthy(&self) -> bool {
+        self.damage.is_healthy()
+    }
+
+    /// For people: one section after another.
+    ///
+    /// # Errors
+    /// When `out` cannot be written.
+    pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        damage::print(&self.file, self.deep, &self.damage, out)?;
+        layout::print(&self.layout, out)
+    }
+
+    /// For programs: `file`, `damage` and `layout`.
+    pub fn to_json(&self) -> Value {
+        let (damage, layout) = (damage::to_json(&self.damage), layout::to_json(&self.layout));
+        json!({ "file": self.file, "damage": damage, "layout": layout })
+    }
+}

@@ -1,0 +1,141 @@
+"""What a file is like: the doctor's report, and the map of where everything lies."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from . import _core
+from ._errors import InvalidError
+from ._paths import Where, split
+
+
+class Diagnosis:
+    """What :func:`doctor` found. ``print(diagnosis)`` is the report of ``sapwood doctor``."""
+
+    def __init__(self, data: str, text: str) -> None:
+        self._text = text
+        #: everything, as ``sapwood doctor --json`` prints it: ``file``, ``damage`` and ``layout``
+        self.data: dict[str, Any] = json.loads(data)
+
+    @property
+    def healthy(self) -> bool:
+        """Whether nothing is damaged."""
+        return self.data["damage"]["healthy"]
+
+    @property
+    def findings(self) -> list[dict[str, Any]]:
+        """What is damaged or worth knowing: ``severity``, ``part``, ``object``, ``bytes`` (first and behind the last,
+        or None), ``what``."""
+        return self.data["damage"]["findings"]
+
+    @property
+    def trees(self) -> list[dict[str, Any]]:
+        """How each tree lies: clusters, sizes and order of baskets, and in ``costs`` what typical uses cost ``now`` and
+        ``rewritten`` by :func:`sapwood.optimize`."""
+        return self.data["layout"]
+
+    def __str__(self) -> str:
+        return self._text.removesuffix("\n")
+
+    def __repr__(self) -> str:
+        damage = sum(finding["severity"] == "damage" for finding in self.findings)
+        state = "healthy" if self.healthy else f"{damage} places of damage"
+        return f"<Diagnosis of {self.data['file']}: {state}, {len(self.trees)} trees>"
+
+
+def doctor(path: str | os.PathLike[str], *, deep: bool = False, timeout: float = 60) -> Diagnosis:
+    """Examines a file: what is damaged, how its trees lie, what reading them costs and what a rewrite would gain.
+
+    Args:
+        path: a path or URL.
+        deep: decompress every basket and read every object.
+        timeout: seconds without any progress after which a read fails.
+
+    Raises:
+        CorruptError: it is no ROOT file at all. Damage is no error: see :attr:`Diagnosis.findings`.
+        FileMissingError: (a FileNotFoundError) no such file.
+    """
+    where, name = split(path)
+    if name is not None:
+        raise InvalidError(f"a whole file is examined: leave out {name!r}")
+    return Diagnosis(*_core.doctor(where, bool(deep), float(timeout)))
+
+
+class FileMap:
+    """Where everything lies in a file. ``print(map)`` draws it in letters; a notebook shows the picture."""
+
+    def __init__(self, core: _core.Map) -> None:
+        self._core = core
+        self._data: dict[str, Any] | None = None
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """Everything, as ``sapwood map --json`` prints it: ``file``, ``bytes``, ``chosen``, ``trees`` (of each chosen
+        branch's baskets first entry, offset and bytes), ``records``."""
+        if self._data is None:
+            self._data = json.loads(self._core.json())
+        return self._data
+
+    @property
+    def chosen(self) -> list[dict[str, Any]]:
+        """What is told apart, the branches of a pattern or of a tree: ``name``, ``branches``, ``baskets``, ``bytes``,
+        in how many contiguous ``pieces`` they lie, and from where to where (``extent``)."""
+        return self.data["chosen"]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the picture (``.svg``, ``.png``) or the numbers (``.json``)."""
+        kind = Path(path).suffix.lower()
+        if kind == ".svg":
+            Path(path).write_text(self._core.svg(), encoding="utf-8")
+        elif kind == ".png":
+            Path(path).write_bytes(self._core.png(2.0))
+        elif kind == ".json":
+            Path(path).write_text(self._core.json(), encoding="utf-8")
+        else:
+            raise InvalidError(f"{os.fspath(path)}: a map is saved as .svg, .png or .json")
+
+    def _repr_svg_(self) -> str:
+        return self._core.svg()
+
+    def __str__(self) -> str:
+        return self._core.text().removesuffix("\n")
+
+    def __repr__(self) -> str:
+        chosen = ", ".join(f"{c['name']}: {c['baskets']} baskets in {c['pieces']} pieces" for c in self.chosen)
+        return f"<FileMap of {self.data['file']}: {chosen}>"
+
+
+def map(path: Where, branches: str | Iterable[str] = (), *, timeout: float = 60) -> FileMap:
+    """Where every basket lies in a file, as ``TFile::DrawMap`` draws it.
+
+    Args:
+        path: a path or URL, perhaps with one tree: ``"url:tree"``.
+        branches: names to tell apart, with ``*`` and ``?``: one colour for each, at most eight; one that fits a branch
+            with branches below it chooses those. Without, each tree has a colour.
+        timeout: seconds without any progress after which a read fails.
+
+    Raises:
+        KeyInFileError: (a KeyError) no such tree, or a name that fits no branch.
+    """
+    from ._file import Options, ReadOnlyFile
+
+    where, name = split(path)
+    with ReadOnlyFile(where, Options(None, float(timeout), 0)) as file:
+        if name is None:
+            return FileMap(file._core.map(patterns(branches)))
+        tree = file[name]
+        if not hasattr(tree, "map"):
+            raise InvalidError(f"{name!r} is a {type(tree).__name__}, not a tree: a map is one of a file or of a tree")
+        return tree.map(branches)
+
+
+def patterns(branches: str | Iterable[str]) -> list[str]:
+    """Names as a list of text."""
+    names = [branches] if isinstance(branches, str) else list(branches)
+    if not all(isinstance(name, str) for name in names):
+        raise InvalidError("branches are named by text, which may hold * and ?")
+    return names
