@@ -22,6 +22,7 @@ from ._errors import (
     KeyInFileError,
     MissingLibraryError,
     NotAFileError,
+    ProducerLostWarning,
     ReadError,
     RecoveredFileWarning,
     SkippedBranchWarning,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from ._tree import Branch, Tree
     from ._writing import WritableDirectory, WritableFile, create, recreate, update
     from ._writing_objects import Graph
+    from ._writing_producers import Merger, Producer
     from ._writing_tree import WritableTree
 
 __all__ = [
@@ -55,10 +57,13 @@ __all__ = [
     "Histogram",
     "InvalidError",
     "KeyInFileError",
+    "Merger",
     "MissingLibraryError",
     "NotAFileError",
     "Object",
     "PerfStats",
+    "Producer",
+    "ProducerLostWarning",
     "ReadError",
     "ReadOnlyFile",
     "RecoveredFileWarning",
@@ -88,8 +93,10 @@ _LATER = {
     "Branch": "_tree",
     "Graph": "_writing_objects",
     "Histogram": "_histogram",
+    "Merger": "_writing_producers",
     "Object": "_objects",
     "PerfStats": "_perf",
+    "Producer": "_writing_producers",
     "Report": "_reading",
     "Tree": "_tree",
     "WritableDirectory": "_writing",

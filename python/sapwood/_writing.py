@@ -89,7 +89,9 @@ def _path(path: str | os.PathLike[str]) -> str:
     return text.removeprefix("file://")
 
 
-def _close(core: _core.Writer, trees: dict[Any, WritableTree]) -> None:
+def _close(core: _core.Writer, trees: dict[Any, WritableTree], process: int) -> None:
+    if os.getpid() != process:
+        return  # a forked child has a copy of the file, which is its parent's to write
     for tree in list(trees.values()):
         tree._finish()
     trees.clear()
@@ -284,7 +286,7 @@ class WritableFile(WritableDirectory):
         self._core = core
         self._given_path = os.fspath(path)
         self._trees: dict[str, WritableTree] = {}
-        self._finalizer = weakref.finalize(self, _close, core, self._trees)
+        self._finalizer = weakref.finalize(self, _close, core, self._trees, os.getpid())
         super().__init__(None, "")
 
     @property
@@ -323,7 +325,7 @@ class WritableFile(WritableDirectory):
         """Completes the file. Nothing happens when it was closed before."""
         if self._finalizer.detach() is not None:
             try:
-                _close(self._core, self._trees)
+                _close(self._core, self._trees, os.getpid())
             except BaseException:
                 self._core.abandon()
                 raise

@@ -70,12 +70,7 @@ impl Branch {
     /// Notes what a batch tells about the whole branch.
     pub(crate) fn survey(&mut self, piece: &Piece<'_>) {
         if self.column.counts() {
-            let most = match &*piece.values {
-                sapwood_column::Values::I32(v) => v.iter().copied().max().map_or(0, i64::from),
-                sapwood_column::Values::U32(v) => v.iter().copied().max().map_or(0, i64::from),
-                _ => 0,
-            };
-            self.largest = self.largest.max(most);
+            self.largest = self.largest.max(piece.largest());
         }
     }
 

@@ -65,7 +65,9 @@ pub use cpp::{Class, CppType};
 pub use directory::DirectoryId;
 pub use file::{FileOptions, FileWriter};
 pub use layout::Cluster;
-pub use producers::{Merger, Producer};
+#[cfg(unix)]
+pub use producers::Gate;
+pub use producers::{Lost, Merger, Producer, Summary};
 pub use schema::{BranchSpec, BranchType};
 pub use storage::Storage;
 pub use tree::{TreeOptions, TreeWriter};

@@ -9,6 +9,7 @@ use crate::directory::DirectoryId;
 use crate::feed::{Feed, Piece};
 use crate::key::Key;
 use crate::layout::Cluster;
+use crate::producers::{Gathered, Lane};
 use crate::schema::{BranchSpec, BranchType, check_basket_bytes, resolve};
 use crate::take::{Taken, take};
 use crate::tree_header::{self, TreeFacts};
@@ -248,6 +249,24 @@ impl TreeWriter {
             from = to;
         }
         Ok(())
+    }
+
+    /// What its branches' baskets hold.
+    pub(crate) fn lanes(&self) -> Vec<Lane> {
+        self.branches.iter().map(|b| Lane::of(&b.column)).collect()
+    }
+
+    /// Appends entries whose bytes a producer made for these branches.
+    pub(crate) fn extend_gathered(&mut self, gathered: &Gathered) -> Result<()> {
+        let shared = self.core.clone();
+        let mut core = shared.lock();
+        core.attempt(|core| {
+            for (branch, strand) in self.branches.iter_mut().zip(&gathered.strands) {
+                branch.largest = branch.largest.max(strand.largest);
+                self.given_bytes += strand.bytes().len() as u64;
+            }
+            self.fill(core, &gathered.pieces(), gathered.entries).map_err(|e| core.named(e))
+        })
     }
 
     /// Ends the cluster here, whatever its size, so that what follows begins a new one.

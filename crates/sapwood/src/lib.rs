@@ -33,7 +33,10 @@ pub use sapwood_span::{Error, ErrorKind, Result, Span};
 /// Writing files: new ones, and more into those that are there.
 pub mod write {
     pub use sapwood_write::{
-        BranchSpec, BranchType, Class, Cluster, CppType, DirectoryId, FileOptions, FileWriter, Merger, ObjectBuffer,
-        Producer, Storage, TreeOptions, TreeWriter,
+        BranchSpec, BranchType, Class, Cluster, CppType, DirectoryId, FileOptions, FileWriter, Lost, Merger,
+        ObjectBuffer, Producer, Storage, Summary, TreeOptions, TreeWriter,
     };
+
+    #[cfg(unix)]
+    pub use sapwood_write::Gate;
 }
