@@ -135,11 +135,15 @@ def test_a_block_that_fails_loses_what_was_not_handed_on(tmp_path):
 
     with sapwood.recreate(tmp_path / "a.root") as file:
         merger = file.mktree("t", Row).merger()
-        with pytest.raises(ZeroDivisionError), merger.producer() as tree:
-            tree.fill(Row(1, [1.5]))
-            tree.flush()
-            tree.fill(Row(2, []))
-            raise ZeroDivisionError
+
+        def fails():
+            with merger.producer() as tree:
+                tree.fill(Row(1, [1.5]))
+                tree.flush()
+                tree.fill(Row(2, []))
+                raise ZeroDivisionError
+
+        pytest.raises(ZeroDivisionError, fails)
         with pickle.loads(pickle.dumps(merger)).producer() as tree:
             tree.fill(i=3, v=[])
         with pytest.warns(sapwood.ProducerLostWarning, match="it gave up"):

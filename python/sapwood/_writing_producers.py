@@ -45,8 +45,8 @@ class Merger:
                 with multiprocessing.Pool() as pool:
                     pool.starmap(work, [(merger, seed) for seed in range(16)])
 
-    A producer that is lost, since its process died or its ``with`` block failed, loses the piece it had not handed on; a
-    :class:`ProducerLostWarning` and :attr:`lost` tell of it.
+    A producer that is lost, since its process died or its ``with`` block failed, loses the piece it had not handed on;
+    a :class:`ProducerLostWarning` and :attr:`lost` tell of it.
     """
 
     def __init__(self, tree: WritableTree, patience: float) -> None:
