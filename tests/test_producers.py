@@ -143,7 +143,8 @@ def test_a_block_that_fails_loses_what_was_not_handed_on(tmp_path):
                 tree.fill(Row(2, []))
                 raise ZeroDivisionError
 
-        pytest.raises(ZeroDivisionError, fails)
+        with pytest.raises(ZeroDivisionError):
+            fails()
         with pickle.loads(pickle.dumps(merger)).producer() as tree:
             tree.fill(i=3, v=[])
         with pytest.warns(sapwood.ProducerLostWarning, match="it gave up"):
