@@ -31,7 +31,7 @@ class Layout:
         field_name: Callable[[str, str], str] | None,
         titles: Mapping[str, str],
         options: Mapping[str, Mapping[str, Any]],
-        split: bool,
+        split: int,
     ) -> None:
         names = Names()
         names.counter = counter_name or names.counter
@@ -52,7 +52,7 @@ class Layout:
     @classmethod
     def existing(cls, inputs: list[tuple[str, str]]) -> Layout:
         """That of a tree in the file, from what its columns hold."""
-        layout = cls({}, None, None, {}, {}, True)
+        layout = cls({}, None, None, {}, {}, 99)
         for name, text in inputs:
             layout.types[name] = layout.branches[name] = _of_existing(text)
         return layout
@@ -74,8 +74,7 @@ class Layout:
             options = dict(self._options.get(name, {}))
             if t[0] == "fixed" and len(t[3]) > 1:
                 options["extents"] = list(t[3])
-            if not self._split:
-                options.setdefault("split", False)
+            options.setdefault("split", self._split)
             out.append((name, self._titles.get(name), t[:3], options))
         return out
 

@@ -218,7 +218,7 @@ fn spec(py: Python<'_>, given: &GivenBranch<'_>) -> PyResult<BranchSpec> {
         spec.basket_bytes = Some(bytes.extract()?);
     }
     if let Some(split) = options.get_item("split")? {
-        spec.split = split.extract()?;
+        spec.split_level = split.extract()?;
     }
     if let Some(member_wise) = options.get_item("member_wise")? {
         spec.member_wise = member_wise.extract()?;

@@ -47,6 +47,7 @@ pub mod optimize;
 mod parse;
 mod pool;
 mod producers;
+mod record;
 pub mod sample;
 mod schema;
 mod serial;
@@ -68,6 +69,7 @@ pub use layout::Cluster;
 #[cfg(unix)]
 pub use producers::Gate;
 pub use producers::{Lost, Merger, Producer, Summary};
+pub use record::{Record, RecordWriter, Rows, Value};
 pub use schema::{BranchSpec, BranchType};
 pub use storage::Storage;
 pub use tree::{TreeOptions, TreeWriter};
