@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from ._writing import WritableFile
     from ._writing_producers import Merger
 
-#: Bytes that are handed to the core at a time: enough to keep all cores busy, little beside a cluster.
-STEP = 16 << 20
+#: Bytes that are handed to the core at a time: they are copied on the way, and little beside a cluster.
+STEP = 4 << 20
 
 
 class Layout:
