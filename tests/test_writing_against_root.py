@@ -12,7 +12,7 @@ import pytest
 import sapwood
 
 SCRIPT = Path(__file__).parent / "oracle" / "read_written.py"
-OBJECTS = Path(__file__).parent.parent / "target" / "release" / "examples" / "write_objects"
+EXAMPLES = [("check_objects.py", "sapwood-write", "write_objects"), ("check_records.py", "sapwood", "records")]
 
 
 @pytest.fixture(scope="module")
@@ -119,10 +119,12 @@ def test_objects_and_updates(root, tmp_path):
     assert sapwood.open(path)["t"]["d"].array().to_list()[-4:] == [0, 0, 0.25, 0.5]
 
 
-def test_objects_of_every_kind_with_dictionaries():
-    if not OBJECTS.exists():
-        pytest.skip("no write_objects example: cargo build --release --examples -p sapwood-write")
-    command = [sys.executable, "-W", "ignore", str(SCRIPT.with_name("check_objects.py")), str(OBJECTS)]
+@pytest.mark.parametrize(("script", "crate", "example"), EXAMPLES)
+def test_objects_of_every_kind_with_dictionaries(script, crate, example):
+    binary = Path(__file__).parent.parent / "target" / "release" / "examples" / example
+    if not binary.exists():
+        pytest.skip(f"no {example} example: cargo build --release --examples -p {crate}")
+    command = [sys.executable, "-W", "ignore", str(SCRIPT.with_name(script)), str(binary)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL)
     if done.returncode == 77:
         pytest.skip(done.stdout.strip())

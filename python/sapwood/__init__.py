@@ -22,6 +22,7 @@ from ._errors import (
     KeyInFileError,
     MissingLibraryError,
     NotAFileError,
+    ProducerLostWarning,
     ReadError,
     RecoveredFileWarning,
     SkippedBranchWarning,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from ._tree import Branch, Tree
     from ._writing import WritableDirectory, WritableFile, create, recreate, update
     from ._writing_objects import Graph
+    from ._writing_producers import Merger, Producer
     from ._writing_tree import WritableTree
 
 __all__ = [
@@ -58,10 +60,13 @@ __all__ = [
     "Histogram",
     "InvalidError",
     "KeyInFileError",
+    "Merger",
     "MissingLibraryError",
     "NotAFileError",
     "Object",
     "PerfStats",
+    "Producer",
+    "ProducerLostWarning",
     "ReadError",
     "ReadOnlyFile",
     "RecoveredFileWarning",
@@ -95,8 +100,10 @@ _LATER = {
     "FileMap": "_reports",
     "Graph": "_writing_objects",
     "Histogram": "_histogram",
+    "Merger": "_writing_producers",
     "Object": "_objects",
     "PerfStats": "_perf",
+    "Producer": "_writing_producers",
     "Report": "_reading",
     "Tree": "_tree",
     "WritableDirectory": "_writing",

@@ -87,6 +87,10 @@ class RecoveredFileWarning(UserWarning):
     """The file was never closed or was cut short: what is left of it was found by looking at all its records."""
 
 
+class ProducerLostWarning(UserWarning):
+    """A producer went without finishing: the entries it had not handed on are not in the tree."""
+
+
 def require(name: str, purpose: str):
     """Imports an optional library, or says in one line how to get it."""
     import importlib

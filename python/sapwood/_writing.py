@@ -29,6 +29,14 @@ def compression_text(compression: Compression) -> str:
     raise InvalidError(f'compression is text such as "zstd:5", ROOT\'s number 505 or None, not {compression!r}')
 
 
+def _level(split: bool | int) -> int:
+    """ROOT's split level."""
+    level = 99 if split is True else int(split)
+    if not 0 <= level <= 99:
+        raise InvalidError(f"there is no split level {split}; choose 0 to 99")
+    return level
+
+
 def recreate(
     path: str | os.PathLike[str],
     *,
@@ -89,7 +97,9 @@ def _path(path: str | os.PathLike[str]) -> str:
     return text.removeprefix("file://")
 
 
-def _close(core: _core.Writer, trees: dict[Any, WritableTree]) -> None:
+def _close(core: _core.Writer, trees: dict[Any, WritableTree], process: int) -> None:
+    if os.getpid() != process:
+        return  # a forked child has a copy of the file, which is its parent's to write
     for tree in list(trees.values()):
         tree._finish()
     trees.clear()
@@ -145,7 +155,7 @@ class WritableDirectory:
         basket_size: Size | Mapping[str, Size] | None = None,
         auto_flush: int | str | None = None,
         titles: Mapping[str, str] | None = None,
-        split: bool | Mapping[str, bool] = True,
+        split: bool | int | Mapping[str, bool | int] = True,
         optimize_baskets: bool = True,
         auto_save: Size | None = None,
     ) -> WritableTree:
@@ -164,7 +174,8 @@ class WritableDirectory:
             auto_flush: entries of a cluster; or compressed bytes, negative or as text ("30 MB"), that the first cluster
                 has, and then again after as many entries; 0 for none. 30 MB when not given.
             titles: of branches.
-            split: whether classes and collections of classes get a branch for each member; for all or by branch.
+            split: whether classes and collections of classes get a branch for each member, or for how many levels of
+                classes, as ROOT's split level; for all or by branch.
             optimize_baskets: whether basket sizes are chosen at the first flush, as ROOT does.
             auto_save: compressed bytes after which the file is made whole, so that a killed process loses no more;
                 0 for never. 30 MB when not given.
@@ -190,10 +201,9 @@ class WritableDirectory:
         if basket_size is not None:
             option("basket_bytes", basket_size, lambda v: size_in_bytes(v, "basket_size"))
         if isinstance(split, Mapping):
-            option("split", split, bool)
-        elif not split:
-            options["split"] = False
-        layout = Layout(branch_types, counter_name, field_name, titles or {}, by_branch, options.pop("split", True))
+            option("split", split, _level)
+        level = 99 if isinstance(split, Mapping) else _level(split)
+        layout = Layout(branch_types, counter_name, field_name, titles or {}, by_branch, level)
         directory, last = self._place(name)
         self._file._finish_tree(self._join(name))
         core = self._file._core.tree(directory, last, title, layout.specs(), options)
@@ -284,7 +294,7 @@ class WritableFile(WritableDirectory):
         self._core = core
         self._given_path = os.fspath(path)
         self._trees: dict[str, WritableTree] = {}
-        self._finalizer = weakref.finalize(self, _close, core, self._trees)
+        self._finalizer = weakref.finalize(self, _close, core, self._trees, os.getpid())
         super().__init__(None, "")
 
     @property
@@ -323,7 +333,7 @@ class WritableFile(WritableDirectory):
         """Completes the file. Nothing happens when it was closed before."""
         if self._finalizer.detach() is not None:
             try:
-                _close(self._core, self._trees)
+                _close(self._core, self._trees, os.getpid())
             except BaseException:
                 self._core.abandon()
                 raise

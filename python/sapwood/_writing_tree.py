@@ -15,9 +15,10 @@ from ._writing_types import Names, Type, fields_of, fit, of_column, of_declared
 if TYPE_CHECKING:
     from . import _core
     from ._writing import WritableFile
+    from ._writing_producers import Merger
 
-#: Bytes that are handed to the core at a time: enough to keep all cores busy, little beside a cluster.
-STEP = 16 << 20
+#: Bytes that are handed to the core at a time: they are copied on the way, and little beside a cluster.
+STEP = 4 << 20
 
 
 class Layout:
@@ -30,18 +31,19 @@ class Layout:
         field_name: Callable[[str, str], str] | None,
         titles: Mapping[str, str],
         options: Mapping[str, Mapping[str, Any]],
-        split: bool,
+        split: int,
     ) -> None:
         names = Names()
         names.counter = counter_name or names.counter
         names.field = field_name or names.field
-        self._names = names
         self.types: dict[str, Type] = {}
         for name, t in _declared(types).items():
             self.types[str(name)] = _type_of(t, str(name), names)
         self.branches: dict[str, Type] = {}
+        #: what the branch of a record's field is called; kept, so that a layout can go to another process
+        self._fields: dict[tuple[str, str], str] = {}
         for name, t in self.types.items():
-            self._add(name, t)
+            self._add(name, t, names)
         self._titles, self._options, self._split = titles, options, split
         unknown = [n for n in (*titles, *options) if n not in self.branches]
         if unknown:
@@ -50,15 +52,16 @@ class Layout:
     @classmethod
     def existing(cls, inputs: list[tuple[str, str]]) -> Layout:
         """That of a tree in the file, from what its columns hold."""
-        layout = cls({}, None, None, {}, {}, True)
+        layout = cls({}, None, None, {}, {}, 99)
         for name, text in inputs:
             layout.types[name] = layout.branches[name] = _of_existing(text)
         return layout
 
-    def _add(self, name: str, t: Type) -> None:
+    def _add(self, name: str, t: Type, names: Names) -> None:
         if t[0] in ("group", "lists"):
             for field, inner in t[1].items():
-                self._add(self._names.field(name, field), inner)
+                self._fields[name, field] = full = names.field(name, field)
+                self._add(full, inner, names)
         elif name in self.branches:
             raise InvalidError(f"there are two branches called {name}")
         else:
@@ -71,8 +74,7 @@ class Layout:
             options = dict(self._options.get(name, {}))
             if t[0] == "fixed" and len(t[3]) > 1:
                 options["extents"] = list(t[3])
-            if not self._split:
-                options.setdefault("split", False)
+            options.setdefault("split", self._split)
             out.append((name, self._titles.get(name), t[:3], options))
         return out
 
@@ -117,7 +119,7 @@ class Layout:
                 content = ("flat", np.zeros(0))
             if t[0] == "lists" and column[0] == "list":
                 content = ("list", column[1], content)
-            self._spread(self._names.field(name, field), inner, content, out)
+            self._spread(self._fields[name, field], inner, content, out)
 
 
 def _declared(types: Any) -> dict[str, Any]:
@@ -167,7 +169,53 @@ def _within(t: Type) -> Type:
     return t[1]
 
 
-class WritableTree:
+class Entries:
+    """What takes entries in batches of any size: a tree that is written, or one of its producers."""
+
+    _layout: Layout
+    _core: Any
+
+    def keys(self) -> list[str]:
+        """Names of the branches, counters left out."""
+        return list(self._layout.branches)
+
+    def _check_open(self) -> None:
+        raise NotImplementedError
+
+    def _take(self, columns: list[tuple[str, Column]], total: int) -> None:
+        self._core.extend(columns)
+
+    def extend(self, data: Any) -> None:
+        """Appends entries: a dict of arrays, a table or frame, a record array, or rows as a list of dicts.
+
+        Raises:
+            InvalidError: (a ValueError) wrong lengths or types; then nothing was appended.
+            KeyInFileError: (a KeyError) the tree has no such branch.
+        """
+        self._check_open()
+        columns = self._layout.columns(data)
+        entries = {length(column) for _, column in columns}
+        if len(entries) > 1:
+            (first, a), (name, b) = columns[0], next(c for c in columns if length(c[1]) != length(columns[0][1]))
+            raise InvalidError(
+                f"branch {name}: {length(b)} entries are given for it, but {length(a)} for {first}", branch=name
+            )
+        if entries:
+            self._take(columns, entries.pop())
+
+    def fill(self, *args: Any, **values: Any) -> None:
+        """Appends one entry: by name (``fill(x=1, y=[1, 2])``), or a dict or dataclass instance.
+
+        Many entries are appended faster by :meth:`extend`.
+        """
+        import dataclasses
+
+        for row in args:
+            values |= row if isinstance(row, Mapping) else dataclasses.asdict(row)
+        self.extend({name: [value] for name, value in values.items()})
+
+
+class WritableTree(Entries):
     """A tree that is written: entries are appended in batches of any size."""
 
     def __init__(self, file: WritableFile, path: str, title: str, core: _core.WriterTree, layout: Layout) -> None:
@@ -177,6 +225,7 @@ class WritableTree:
         self._layout = layout
         self._entries: int | None = None
         self._file_path = file.file_path
+        self._merger: Merger | None = None
 
     @property
     def name(self) -> str:
@@ -191,6 +240,8 @@ class WritableTree:
     @property
     def num_entries(self) -> int:
         """Entries so far."""
+        if self._merger is not None:
+            return self._merger.num_entries
         return self._core.entries if self._entries is None else self._entries
 
     def __len__(self) -> int:
@@ -199,29 +250,13 @@ class WritableTree:
     def __bool__(self) -> bool:
         return True
 
-    def keys(self) -> list[str]:
-        """Names of the branches, counters left out."""
-        return list(self._layout.branches)
-
-    def extend(self, data: Any) -> None:
-        """Appends entries: a dict of arrays, a table or frame, a record array, or rows as a list of dicts.
-
-        Raises:
-            InvalidError: (a ValueError) wrong lengths or types; then nothing was appended.
-            KeyInFileError: (a KeyError) the tree has no such branch.
-        """
+    def _check_open(self) -> None:
         if self._entries is not None:
             raise InvalidError(f"{self._file_path}: tree {self.name} was closed")
-        columns = self._layout.columns(data)
-        entries = {length(column) for _, column in columns}
-        if len(entries) > 1:
-            (first, a), (name, b) = columns[0], next(c for c in columns if length(c[1]) != length(columns[0][1]))
-            raise InvalidError(
-                f"branch {name}: {length(b)} entries are given for it, but {length(a)} for {first}", branch=name
-            )
-        if not entries:
-            return
-        (total,) = entries
+        if self._merger is not None:
+            raise InvalidError(f"{self._file_path}: producers write tree {self.name}; close their merger first")
+
+    def _take(self, columns: list[tuple[str, Column]], total: int) -> None:
         step = max(1, int(total * STEP / max(1, sum(nbytes(c) for _, c in columns))))
         if total <= step:
             self._core.extend(columns)
@@ -229,22 +264,26 @@ class WritableTree:
         for start in range(0, total, step):
             self._core.extend([(name, cut(c, start, min(total, start + step))) for name, c in columns])
 
-    def fill(self, *args: Any, **values: Any) -> None:
-        """Appends one entry: by name (``fill(x=1, y=[1, 2])``), or a dict or dataclass instance.
+    def merger(self, *, patience: float = 30.0) -> Merger:
+        """Lets many producers write this tree: threads, and processes that are given the merger.
 
-        Many entries are appended faster by :meth:`extend`.
+        Args:
+            patience: seconds that closing the merger waits for processes that still write.
         """
-        import dataclasses
+        from ._writing_producers import Merger
 
-        for row in args:
-            values |= row if isinstance(row, Mapping) else dataclasses.asdict(row)
-        self.extend({name: [value] for name, value in values.items()})
+        self._check_open()
+        self._merger = Merger(self, patience)
+        return self._merger
 
     def flush(self) -> None:
         """Ends the cluster here, whatever its size."""
+        self._check_open()
         self._core.flush()
 
     def _finish(self) -> None:
+        if self._merger is not None:
+            self._merger.close()
         if self._entries is None:
             entries = self._core.entries
             self._core.finish()

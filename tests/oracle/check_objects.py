@@ -7,12 +7,12 @@ emulation of classes without a dictionary is no judge here: it crashes on string
 its own as well.
 """
 
-import os
-import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from dictionaries import compiler_and_dictionary
 
 SKIPPED = 77
 
@@ -54,28 +54,6 @@ SAME = [
 ]
 
 
-def compiler_and_dictionary(folder):
-    """Makes the dictionary; None where the tools are missing."""
-    import ROOT
-
-    home = Path(ROOT.__file__).parent
-    rootcling = shutil.which("rootcling") or str(home / "bin" / "rootcling")
-    compiler = shutil.which("g++") or shutil.which("clang++")
-    include = ROOT.gROOT.GetIncludeDir()
-    if not Path(str(rootcling)).exists() or not compiler:
-        return None
-    Path(folder, "classes.h").write_text(HEADER)
-    links = "\n".join(f"#pragma link C++ class {name}+;" for name in CLASSES)
-    Path(folder, "LinkDef.h").write_text(f"#ifdef __CLING__\n{links}\n#endif\n")
-    environment = os.environ | {"ROOTSYS": str(home), "LD_LIBRARY_PATH": str(home / "lib")}
-    words = [rootcling, "-f", "dictionary.cxx", "classes.h", "LinkDef.h"]
-    subprocess.run(words, cwd=folder, env=environment, check=True, capture_output=True)
-    standard = "-std=c++" + str(ROOT.gROOT.ProcessLine("__cplusplus;") // 100 % 100)
-    words = [compiler, "-w", "-shared", "-fPIC", standard, "-o", "classes.so", "dictionary.cxx", f"-I{include}", "-I."]
-    subprocess.run(words, cwd=folder, check=True, capture_output=True)
-    return Path(folder, "classes.so")
-
-
 def check(library, path):
     import ROOT
 
@@ -108,7 +86,7 @@ def main(binary):
         print("skipped: ROOT is not installed")
         return SKIPPED
     with tempfile.TemporaryDirectory() as folder:
-        library = compiler_and_dictionary(folder)
+        library = compiler_and_dictionary(folder, HEADER, CLASSES)
         if library is None:
             print("skipped: no rootcling or no C++ compiler")
             return SKIPPED

@@ -12,6 +12,7 @@ mod meter;
 mod object;
 mod optimize;
 mod perf;
+mod producers;
 mod report;
 mod scan;
 mod taking;
@@ -35,6 +36,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<scan::Scan>()?;
     module.add_class::<writing::Writer>()?;
     module.add_class::<writing::WriterTree>()?;
+    module.add_class::<producers::TreeMerger>()?;
+    module.add_class::<producers::TreeProducer>()?;
     module.add_function(wrap_pyfunction!(merge::merge, module)?)?;
     module.add_function(wrap_pyfunction!(optimize::optimize, module)?)?;
     module.add_class::<report::Map>()?;

@@ -33,6 +33,16 @@ pub fn array(given: &Bound<'_, PyTuple>) -> PyResult<Array> {
     }
 }
 
+/// Columns by name.
+pub fn columns(given: &[(String, Bound<'_, PyTuple>)]) -> PyResult<Vec<(String, Array)>> {
+    given.iter().map(|(name, column)| Ok((name.clone(), array(column)?))).collect()
+}
+
+/// The same as a writer takes them.
+pub fn given(columns: &[(String, Array)]) -> Vec<(&str, &Array)> {
+    columns.iter().map(|(name, array)| (&**name, array)).collect()
+}
+
 fn offsets(given: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
     match values(given)? {
         Values::I64(v) => Ok(v),

@@ -6,7 +6,7 @@ use sapwood::write::{
     BranchSpec, BranchType, Cluster, CppType, DirectoryId, FileOptions, FileWriter, ObjectBuffer, TreeOptions,
     TreeWriter,
 };
-use sapwood::{Array, Compression, Error, ErrorKind};
+use sapwood::{Compression, Error, ErrorKind};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -16,20 +16,20 @@ pub struct Writer(Mutex<Option<FileWriter>>);
 
 /// A tree in it; `None` once it is finished.
 #[pyclass(frozen, module = "sapwood._core")]
-pub struct WriterTree(Mutex<Option<TreeWriter>>);
+pub struct WriterTree(pub(crate) Mutex<Option<TreeWriter>>);
 
 /// Name, title, type and options of a branch.
 type GivenBranch<'py> = (String, Option<String>, Bound<'py, PyTuple>, Bound<'py, PyDict>);
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn closed() -> Error {
+pub(crate) fn closed() -> Error {
     Error::invalid("the file was closed; open it again with update")
 }
 
-fn raise<T>(py: Python<'_>, result: Result<T, Error>) -> PyResult<T> {
+pub(crate) fn raise<T>(py: Python<'_>, result: Result<T, Error>) -> PyResult<T> {
     result.map_err(|e| exception(py, &e, Missing::Written))
 }
 
@@ -166,12 +166,8 @@ impl Writer {
 impl WriterTree {
     /// Appends entries: `(name, column)` for each branch.
     fn extend(&self, py: Python<'_>, columns: Vec<(String, Bound<'_, PyTuple>)>) -> PyResult<()> {
-        let arrays: Vec<(String, Array)> =
-            columns.iter().map(|(n, c)| Ok((n.clone(), taking::array(c)?))).collect::<PyResult<_>>()?;
-        let done = py.detach(|| {
-            let given: Vec<(&str, &Array)> = arrays.iter().map(|(n, a)| (&**n, a)).collect();
-            lock(&self.0).as_mut().ok_or_else(closed)?.extend(&given)
-        });
+        let arrays = taking::columns(&columns)?;
+        let done = py.detach(|| lock(&self.0).as_mut().ok_or_else(closed)?.extend(&taking::given(&arrays)));
         raise(py, done)
     }
 
@@ -222,7 +218,7 @@ fn spec(py: Python<'_>, given: &GivenBranch<'_>) -> PyResult<BranchSpec> {
         spec.basket_bytes = Some(bytes.extract()?);
     }
     if let Some(split) = options.get_item("split")? {
-        spec.split = split.extract()?;
+        spec.split_level = split.extract()?;
     }
     if let Some(member_wise) = options.get_item("member_wise")? {
         spec.member_wise = member_wise.extract()?;

@@ -166,7 +166,10 @@ fn spec(core: &Core, tree: &Tree, b: usize) -> Result<BranchSpec> {
     if let (BranchType::Fixed(..), Some(leaf)) = (&spec.ty, branch.leaves.first().and_then(|&l| tree.leaves.get(l))) {
         spec.extents = extents(&leaf.title);
     }
-    spec.split = !branch.children.is_empty();
+    spec.split_level = match branch.children.is_empty() {
+        true => 0,
+        false => u8::try_from(branch.split_level.clamp(1, 99)).unwrap_or(99),
+    };
     spec.compression = Compression::from_settings(branch.compression).ok();
     Ok(spec)
 }

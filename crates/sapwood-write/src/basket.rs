@@ -22,6 +22,8 @@ pub(crate) struct Branch {
     pub(crate) largest: i64,
     /// Baskets that are written or on their way.
     pub(crate) baskets: usize,
+    /// Bytes of the last basket, for which the next one makes room.
+    expected: usize,
     key_len: usize,
     name: Arc<str>,
     data: Vec<u8>,
@@ -48,6 +50,7 @@ impl Branch {
             offsets_len: if matches!(column.data, Data::Fixed(_)) { 0 } else { OFFSETS_AT_FIRST },
             largest: 0,
             baskets: 0,
+            expected: 0,
             key_len: Basket::key_len(&column.name, tree),
             name: column.name.as_str().into(),
             column,
@@ -70,12 +73,7 @@ impl Branch {
     /// Notes what a batch tells about the whole branch.
     pub(crate) fn survey(&mut self, piece: &Piece<'_>) {
         if self.column.counts() {
-            let most = match &*piece.values {
-                sapwood_column::Values::I32(v) => v.iter().copied().max().map_or(0, i64::from),
-                sapwood_column::Values::U32(v) => v.iter().copied().max().map_or(0, i64::from),
-                _ => 0,
-            };
-            self.largest = self.largest.max(most);
+            self.largest = self.largest.max(piece.largest());
         }
     }
 
@@ -83,6 +81,7 @@ impl Branch {
     pub(crate) fn append(&mut self, core: &Core, piece: &Piece<'_>, from: usize, to: usize) {
         if self.data.capacity() == 0 && to > from {
             self.data = core.pool.buffer();
+            self.data.reserve(self.expected);
         }
         if let Sizes::Jagged(offsets, unit) = piece.sizes() {
             let base = self.data.len() as u64;
@@ -94,10 +93,10 @@ impl Branch {
         self.entries += (to - from) as u64;
     }
 
-    /// Sends the basket that fills on its way, if it holds any entry, and begins the next.
-    pub(crate) fn write_basket(&mut self, core: &mut Core, index: usize, home: &Home) -> Result<()> {
+    /// Sends the basket that fills on its way, if it holds any entry, and begins the next. Its bytes.
+    pub(crate) fn write_basket(&mut self, core: &mut Core, index: usize, home: &Home) -> Result<u64> {
         if self.entries == 0 {
-            return Ok(());
+            return Ok(0);
         }
         let mut bytes = std::mem::take(&mut self.data);
         let end_of_data = self.key_len + bytes.len();
@@ -129,7 +128,9 @@ impl Branch {
         self.adapt_offsets();
         self.entries = 0;
         self.starts.clear();
-        core.submit(basket, bytes, self.compression)
+        self.expected = bytes.len();
+        let size = bytes.len() as u64;
+        core.submit(basket, bytes, self.compression).map(|()| size)
     }
 
     /// Places in the basket's table of offsets: doubled as entries came (`TBasket::Update`).

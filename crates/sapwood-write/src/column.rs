@@ -2,7 +2,6 @@
 
 use crate::cpp::{Class, CppType};
 use crate::feed::Feed;
-use crate::schema::BranchSpec;
 use sapwood_codec::Compression;
 use sapwood_column::DType;
 
@@ -113,9 +112,9 @@ pub(crate) fn member_facts(class: &Class, id: usize, ty: &CppType, kind: i32) ->
     }
 }
 
-/// The class of a collection's items, where their members can have branches of their own: numbers, strings and
+/// The class of a collection's items where, at this level, their members can have branches of their own: numbers, strings and
 /// collections of those. Items that hold objects are kept together.
-pub(crate) fn split_items(spec: &BranchSpec, ty: &CppType) -> Option<Class> {
+pub(crate) fn split_items(level: i32, ty: &CppType) -> Option<Class> {
     let class = match ty {
         CppType::Vector(item) => match &**item {
             CppType::Class(class) => (**class).clone(),
@@ -124,7 +123,7 @@ pub(crate) fn split_items(spec: &BranchSpec, ty: &CppType) -> Option<Class> {
         CppType::Map(key, value) => CppType::pair(key, value),
         _ => return None,
     };
-    (spec.split && class.members.iter().all(|(_, m)| !m.has_class())).then_some(class)
+    (level > 0 && class.members.iter().all(|(_, m)| !m.has_class())).then_some(class)
 }
 
 pub(crate) fn element_leaf(name: &str, title: &str, ty: &CppType, id: i32, code: i32) -> Leaf {

@@ -56,6 +56,25 @@ impl<'a> Piece<'a> {
         Piece { values: Cow::Owned(Values::I32(values)), shape: Shape::Regular { first: 0, n: 1 } }
     }
 
+    /// Entries whose bytes are made already: of `size` bytes each, or from offset to offset where there are any.
+    pub(crate) fn bytes(values: &'a Values, size: u32, offsets: &'a [i64]) -> Piece<'a> {
+        let shape = if offsets.is_empty() {
+            Shape::Regular { first: 0, n: size as usize }
+        } else {
+            Shape::Jagged { offsets: Cow::Borrowed(offsets), scale: 1 }
+        };
+        Piece { values: Cow::Borrowed(values), shape }
+    }
+
+    /// The largest of counts, at least 0.
+    pub(crate) fn largest(&self) -> i64 {
+        match &*self.values {
+            Values::I32(v) => v.iter().copied().max().map_or(0, i64::from).max(0),
+            Values::U32(v) => v.iter().copied().max().map_or(0, i64::from),
+            _ => 0,
+        }
+    }
+
     /// How many bytes the entries take.
     pub(crate) fn sizes(&self) -> Sizes<'_> {
         let item = self.values.dtype().size() as u64;

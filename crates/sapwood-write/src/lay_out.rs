@@ -143,7 +143,7 @@ impl Layout<'_> {
 
     /// A branch of a C++ object, with sub-branches where it is split.
     fn object(&mut self, spec: &BranchSpec, ty: &CppType) -> Feed {
-        if let Some(class) = split_items(spec, ty) {
+        if let Some(class) = split_items(i32::from(spec.split_level), ty) {
             let facts = ElementFacts {
                 class: ty.name(),
                 clones: class.name.clone(),
@@ -153,9 +153,10 @@ impl Layout<'_> {
                 of_class: true,
                 ..WHOLE
             };
-            return self.collection(spec, &class, facts, None, &spec.name, 99, matches!(ty, CppType::Map(..)));
+            let (level, map) = (i32::from(spec.split_level), matches!(ty, CppType::Map(..)));
+            return self.collection(spec, &class, facts, None, &spec.name, level, map);
         }
-        let split = matches!(ty, CppType::Class(_)) && spec.split;
+        let split = matches!(ty, CppType::Class(_)) && spec.split_level > 0;
         let facts = ElementFacts {
             class: ty.name(),
             checksum: ty.checksum(),
@@ -166,7 +167,7 @@ impl Layout<'_> {
             ..WHOLE
         };
         let leaf = element_leaf(&spec.name, &spec.name, ty, facts.id, -1);
-        let level = if matches!(ty, CppType::Text) || !spec.split { 0 } else { 99 };
+        let level = if matches!(ty, CppType::Text) { 0 } else { i32::from(spec.split_level) };
         let data = if split { Data::None } else { Data::Offsets };
         let title = spec.title.clone().unwrap_or_else(|| spec.name.clone());
         let column = self.element_branch(spec, (&spec.name, title), Some(leaf), facts, None, data, level);
@@ -178,7 +179,7 @@ impl Layout<'_> {
         }
         // a dot at the end of the branch's name is put in front of its members' names
         let prefix = if spec.name.ends_with('.') { spec.name.clone() } else { String::new() };
-        self.class(spec, class, column, &prefix, 98)
+        self.class(spec, class, column, &prefix, level - 1)
     }
 
     #[allow(clippy::too_many_arguments)] // what a branch is, one word each
@@ -220,7 +221,7 @@ impl Layout<'_> {
         let facts = member_facts(at.class, at.id, ty, 0);
         let (id, code) = (facts.id, facts.streamer_type);
         match ty {
-            CppType::Class(class) => {
+            CppType::Class(class) if at.level > 0 => {
                 let facts = ElementFacts { kind: 2, ..facts };
                 let column = self.element_branch(
                     at.spec,
@@ -263,7 +264,7 @@ impl Layout<'_> {
                 Feed::Numbers { column, dtype: *dtype, n: *n, regular: true }
             }
             _ => {
-                if let Some(class) = split_items(at.spec, ty) {
+                if let Some(class) = split_items(at.level, ty) {
                     let facts = ElementFacts { kind: 4, clones: class.name.clone(), ..facts };
                     let map = matches!(ty, CppType::Map(..));
                     return self.collection(at.spec, &class, facts, Some(at.parent), &full, at.level, map);

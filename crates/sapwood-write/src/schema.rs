@@ -40,8 +40,9 @@ pub struct BranchSpec {
     /// The extents of an entry of [`BranchType::Fixed`], outermost first, where there are several; their product is the
     /// number of its numbers.
     pub extents: Vec<usize>,
-    /// Whether classes, collections of classes and maps get a branch for each member, as in ROOT at split level 99.
-    pub split: bool,
+    /// How many levels of classes, collections of classes and maps get a branch for each member: ROOT's split level, 0
+    /// for none, 99 for all.
+    pub split_level: u8,
     /// Whether collections of classes that are not split are written member by member, as ROOT does, or object by object,
     /// as uproot can read them.
     pub member_wise: bool,
@@ -57,7 +58,7 @@ impl BranchSpec {
             compression: None,
             basket_bytes: None,
             extents: Vec::new(),
-            split: true,
+            split_level: 99,
             member_wise: false,
         }
     }
@@ -87,6 +88,27 @@ impl BranchSpec {
         Self::new(name, BranchType::Object(ty))
     }
 
+    /// A branch of such values.
+    pub fn of<T: crate::Value>(name: impl Into<String>) -> Self {
+        T::branch(&name.into())
+    }
+
+    /// The same counted by this branch.
+    ///
+    /// # Errors
+    /// `Invalid` when it is no list of numbers.
+    pub fn counted_by(mut self, name: &str) -> Result<Self> {
+        match &mut self.ty {
+            BranchType::Jagged { counter, .. } => *counter = Some(name.to_owned()),
+            _ => {
+                return Err(
+                    Error::invalid(format!("{name} cannot count it: it is no list of numbers")).in_branch(&self.name)
+                );
+            }
+        }
+        Ok(self)
+    }
+
     /// The same with a title.
     pub fn titled(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
@@ -101,13 +123,13 @@ impl BranchSpec {
 
     /// The same in one branch, whatever its type.
     pub fn unsplit(mut self) -> Self {
-        self.split = false;
+        self.split_level = 0;
         self
     }
 
     /// The same in one branch, collections of classes member by member.
     pub fn member_wise(mut self) -> Self {
-        (self.split, self.member_wise) = (false, true);
+        (self.split_level, self.member_wise) = (0, true);
         self
     }
 }
@@ -131,6 +153,11 @@ pub(crate) fn resolve(specs: &[BranchSpec]) -> Result<(Vec<Column>, Inputs)> {
 
 fn check_spec(spec: &BranchSpec) -> Result<()> {
     check_name("branch", &spec.name)?;
+    if spec.split_level > 99 {
+        return Err(
+            Error::invalid(format!("there is no split level {}", spec.split_level)).with_remedy("choose 0 to 99")
+        );
+    }
     if let Some(title) = &spec.title {
         check_title(title)?;
     }

@@ -42,6 +42,8 @@ pub(crate) struct NewFile {
     temporary: PathBuf,
     target: PathBuf,
     replace: bool,
+    /// The process that began it: a copy in a forked child must not take it away.
+    process: u32,
 }
 
 impl NewFile {
@@ -57,7 +59,7 @@ impl NewFile {
         beside.push(format!(".{}-{n}.part", std::process::id()));
         let temporary = target.with_file_name(beside);
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(&temporary)?;
-        Ok(Self { file, temporary, target: target.to_owned(), replace })
+        Ok(Self { file, temporary, target: target.to_owned(), replace, process: std::process::id() })
     }
 }
 
@@ -93,8 +95,10 @@ impl Storage for NewFile {
     }
 
     fn abandon(&mut self, _committed: u64) {
-        // nothing can be done, and nothing is lost, when a temporary file stays
-        let _ = fs::remove_file(&self.temporary);
+        if self.process == std::process::id() {
+            // nothing can be done, and nothing is lost, when a temporary file stays
+            let _ = fs::remove_file(&self.temporary);
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use crate::directory::DirectoryId;
 use crate::feed::{Feed, Piece};
 use crate::key::Key;
 use crate::layout::Cluster;
+use crate::producers::{Gathered, Lane};
 use crate::schema::{BranchSpec, BranchType, check_basket_bytes, resolve};
 use crate::take::{Taken, take};
 use crate::tree_header::{self, TreeFacts};
@@ -86,10 +87,10 @@ pub struct TreeWriter {
     progress: Progress,
     /// The key under which the tree was saved last.
     saved: Option<Key>,
-    /// Bytes given so far, as they are before compression.
-    given_bytes: u64,
+    /// Bytes of baskets so far, before compression.
+    submitted: u64,
     /// The same when the file was made whole last.
-    given_at_save: u64,
+    submitted_at_save: u64,
     /// Compressed bytes then.
     saved_bytes: u64,
 }
@@ -145,8 +146,8 @@ impl TreeWriter {
                 aliases: Vec::new(),
             },
             saved: None,
-            given_bytes: 0,
-            given_at_save: 0,
+            submitted: 0,
+            submitted_at_save: 0,
             saved_bytes: 0,
         })
     }
@@ -241,13 +242,29 @@ impl TreeWriter {
             for (branch, piece) in self.branches.iter_mut().zip(&pieces) {
                 if let Some(piece) = piece {
                     branch.survey(piece);
-                    self.given_bytes += piece.sizes().bytes(0, to - from);
                 }
             }
             self.fill(core, &pieces, to - from)?;
             from = to;
         }
         Ok(())
+    }
+
+    /// What its branches' baskets hold.
+    pub(crate) fn lanes(&self) -> Vec<Lane> {
+        self.branches.iter().map(|b| Lane::of(&b.column)).collect()
+    }
+
+    /// Appends entries whose bytes a producer made for these branches.
+    pub(crate) fn extend_gathered(&mut self, gathered: &Gathered) -> Result<()> {
+        let shared = self.core.clone();
+        let mut core = shared.lock();
+        core.attempt(|core| {
+            for (branch, strand) in self.branches.iter_mut().zip(&gathered.strands) {
+                branch.largest = branch.largest.max(strand.largest);
+            }
+            self.fill(core, &gathered.pieces(), gathered.entries).map_err(|e| core.named(e))
+        })
     }
 
     /// Ends the cluster here, whatever its size, so that what follows begins a new one.
@@ -297,7 +314,7 @@ impl TreeWriter {
             while let Some(i) = cursor.pop_at(at) {
                 let Some((branch, Some(piece))) = self.branches.get_mut(i).zip(pieces.get(i)) else { continue };
                 cursor.catch_up(core, branch, piece, i);
-                branch.write_basket(core, i, &self.home)?;
+                self.submitted += branch.write_basket(core, i, &self.home)?;
                 cursor.plan(branch, piece, i);
                 written = true;
             }
@@ -354,14 +371,14 @@ impl TreeWriter {
     fn auto_save(&mut self, core: &mut Core) -> Result<()> {
         let bytes = self.options.auto_save_bytes;
         // what is on its way counts uncompressed, so that threads need not be waited for without need
-        if bytes == 0 || core.updating || self.given_bytes.saturating_sub(self.given_at_save) < bytes {
+        if bytes == 0 || core.updating || self.submitted.saturating_sub(self.submitted_at_save) < bytes {
             return Ok(());
         }
         core.drain()?;
         let zip_bytes = self.zip_bytes(core);
         if zip_bytes.saturating_sub(self.saved_bytes) >= bytes {
             self.saved_bytes = zip_bytes;
-            self.given_at_save = self.given_bytes;
+            self.submitted_at_save = self.submitted;
             self.write_header(core)?;
             commit::write(core)?;
         }
@@ -397,7 +414,7 @@ impl TreeWriter {
     /// Writes all baskets that hold anything.
     fn flush_baskets(&mut self, core: &mut Core) -> Result<()> {
         for (i, branch) in self.branches.iter_mut().enumerate() {
-            branch.write_basket(core, i, &self.home)?;
+            self.submitted += branch.write_basket(core, i, &self.home)?;
         }
         Ok(())
     }

@@ -31,9 +31,62 @@ pub use sapwood_plan::CacheSize;
 pub use sapwood_span::{Error, ErrorKind, Result, Span};
 
 /// Writing files: new ones, and more into those that are there.
+///
+/// A struct is a row of a tree; each of its fields is a branch ([`Record`](macro@write::Record) lists the attributes):
+///
+/// ```
+/// use sapwood::write::{FileWriter, Record, TreeOptions};
+///
+/// #[derive(Record)]
+/// struct Hit {
+///     x: f32,
+///     channel: u16,
+/// }
+///
+/// #[derive(Record)]
+/// struct Event {
+///     run: u32,
+///     #[record(compression = "zstd:5")]
+///     weights: Vec<f64>,
+///     #[record(split = 0)]
+///     hits: Vec<Hit>,
+/// }
+///
+/// # fn main() -> sapwood::Result<()> {
+/// # let path = std::env::temp_dir().join(format!("sapwood-record-doc-{}.root", std::process::id()));
+/// let mut file = FileWriter::create(&path, sapwood::Compression::default())?;
+/// let mut tree = file.records::<Event>("events", "", TreeOptions::default())?;
+/// tree.fill(&Event { run: 1, weights: vec![0.5, 1.5], hits: vec![Hit { x: 1.0, channel: 3 }] })?;
+/// tree.finish()?;
+/// file.finish()?;
+/// # std::fs::remove_file(&path).map_err(|e| sapwood::Error::io("cannot remove", e))
+/// # }
+/// ```
+///
+/// What has no branches is refused by the compiler: a field of a type that is no [`Value`](write::Value), parameters, a
+/// word that is not known.
+///
+/// ```compile_fail
+/// #[derive(sapwood::write::Record)]
+/// struct Event { when: std::time::Duration }
+/// ```
+///
+/// ```compile_fail
+/// #[derive(sapwood::write::Record)]
+/// struct Event<T> { x: T }
+/// ```
+///
+/// ```compile_fail
+/// #[derive(sapwood::write::Record)]
+/// struct Event { #[record(colour = "red")] x: f32 }
+/// ```
 pub mod write {
+    pub use sapwood_derive::Record;
     pub use sapwood_write::{
-        BranchSpec, BranchType, Class, Cluster, CppType, DirectoryId, FileOptions, FileWriter, Merger, ObjectBuffer,
-        Producer, Storage, TreeOptions, TreeWriter,
+        BranchSpec, BranchType, Class, Cluster, CppType, DirectoryId, FileOptions, FileWriter, Lost, Merger,
+        ObjectBuffer, Producer, Record, RecordWriter, Rows, Storage, Summary, TreeOptions, TreeWriter, Value,
     };
+
+    #[cfg(unix)]
+    pub use sapwood_write::Gate;
 }

@@ -5,7 +5,7 @@ use std::process::Command;
 
 /// Bottom up; crates on one line do not know each other.
 const HOUSE: &[&[&str]] = &[
-    &["sapwood-span", "sapwood-pages"],
+    &["sapwood-span", "sapwood-pages", "sapwood-derive"],
     &["sapwood-codec"],
     &["sapwood-format"],
     &["sapwood-column"],

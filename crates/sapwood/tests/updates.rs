@@ -3,7 +3,7 @@
 mod common;
 
 use common::Folder;
-use sapwood::write::{BranchSpec, Cluster, CppType, FileOptions, FileWriter, Merger, Storage, TreeOptions, TreeWriter};
+use sapwood::write::{BranchSpec, Cluster, CppType, FileOptions, FileWriter, Storage, TreeOptions, TreeWriter};
 use sapwood::{Array, Compression, DType, ErrorKind, File, OpenOptions, ScanOptions, StepSize, Values};
 use std::io;
 use std::path::Path;
@@ -305,53 +305,4 @@ fn a_new_file_does_not_replace_unless_told() {
     std::fs::write(folder.file("cut.root"), &was[..was.len() - 5]).unwrap();
     let e = FileWriter::update(folder.file("cut.root")).unwrap_err();
     assert!(e.kind() == ErrorKind::Corrupt && e.to_string().contains("recover it first"), "{e}");
-}
-
-#[test]
-fn many_producers_fill_one_tree() {
-    let folder = Folder::new();
-    let path = folder.file("many.root");
-    let mut file = FileWriter::create(&path, Compression::default()).unwrap();
-    let specs = [BranchSpec::scalar("who", DType::I32), BranchSpec::jagged("x", DType::F64)];
-    let merger = Merger::new(file.tree("t", "", &specs, TreeOptions::default()).unwrap());
-    std::thread::scope(|scope| {
-        for who in 0..16 {
-            let mut producer = merger.producer().unwrap();
-            scope.spawn(move || {
-                for i in 0..60_i64 {
-                    let n = 100;
-                    let numbers = Array::Flat(Values::I32(vec![who; n]));
-                    let values = Values::F64((0..2 * n as i64).map(|k| (200 * i + k) as f64).collect());
-                    let offsets = (0..=n as i64).map(|k| 2 * k).collect();
-                    let x = Array::List { offsets, content: Box::new(Array::Flat(values)) };
-                    producer.extend(&[("who", &numbers), ("x", &x)]).unwrap();
-                    assert!(producer.extend(&[("who", &x), ("x", &x)]).is_err());
-                }
-                producer.finish().unwrap();
-            });
-        }
-    });
-    let late = merger.producer().unwrap();
-    assert!(merger.clone().finish().unwrap_err().to_string().contains("1 producers still write"));
-    drop(late);
-    merger.finish().unwrap();
-    file.finish().unwrap();
-    let tree = File::open(&path, &OpenOptions::default()).unwrap().tree("t").unwrap();
-    assert_eq!(tree.entries(), 16 * 6000);
-    let branches = vec![tree.find("who").unwrap(), tree.find("x").unwrap()];
-    let scan = ScanOptions { branches, step: StepSize::All, ..ScanOptions::default() };
-    let batch = tree.scan(&scan).unwrap().next().unwrap().unwrap();
-    let (Array::Flat(Values::I32(who)), Array::List { offsets, content }) = (&batch.columns[0], &batch.columns[1])
-    else {
-        panic!()
-    };
-    let Array::Flat(Values::F64(x)) = &**content else { panic!() };
-    // each producer's entries come in its own order
-    let mut next = [0.0; 16];
-    for (i, &who) in who.iter().enumerate() {
-        let values = &x[offsets[i] as usize..offsets[i + 1] as usize];
-        let expected = next[who as usize];
-        assert_eq!(values, [expected, expected + 1.0]);
-        next[who as usize] += 2.0;
-    }
 }

@@ -1,0 +1,54 @@
+//! `#[derive(Record)]`: the branches of a tree from a struct. Use it through the crate `sapwood`, whose
+//! `sapwood::write::Record` says what it means.
+
+mod generate;
+mod parse;
+
+use proc_macro::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
+
+/// What is wrong, and where in the source.
+struct Wrong {
+    what: String,
+    at: Span,
+}
+
+impl Wrong {
+    fn new(what: impl Into<String>, at: Span) -> Self {
+        Self { what: what.into(), at }
+    }
+
+    /// `::core::compile_error! { "what" }`, there.
+    fn tokens(self) -> TokenStream {
+        let punct = |c| TokenTree::Punct(Punct::new(c, Spacing::Joint));
+        let word = |w| TokenTree::Ident(Ident::new(w, self.at));
+        let text = TokenStream::from(TokenTree::Literal(Literal::string(&self.what)));
+        let body = TokenTree::Group(Group::new(Delimiter::Brace, text));
+        let all =
+            [punct(':'), punct(':'), word("core"), punct(':'), punct(':'), word("compile_error"), punct('!'), body];
+        all.into_iter()
+            .map(|mut token| {
+                token.set_span(self.at);
+                token
+            })
+            .collect()
+    }
+}
+
+/// Makes a struct with named fields a row of a tree, and a class that other rows may hold.
+///
+/// Of the struct: `#[record(class = "ns::Name")]`, its name in C++ (the struct's own). Of a field:
+///
+/// - `name = "x"`: the branch's or member's name; the field's own otherwise.
+/// - `skip`: it is not written.
+/// - `title = "..."`, `basket_bytes = 64_000`, `compression = "zstd:5"`: of its branch.
+/// - `split = 1`: levels of classes that get a branch for each member, as ROOT's split level; 0 for none, 99 if not said.
+/// - `member_wise`: collections of classes that are not split are written member by member.
+/// - `counter = "n"`: the counter of a list of numbers, which several may share; `n<name>` otherwise.
+/// - `vector`: a list of numbers becomes a `std::vector` and no counted array.
+///
+/// What says how a branch is laid out holds where the struct is a tree's row; as a member of another it is part of that
+/// branch.
+#[proc_macro_derive(Record, attributes(record))]
+pub fn record(input: TokenStream) -> TokenStream {
+    parse::record(input).map_or_else(Wrong::tokens, |record| generate::tokens(&record))
+}

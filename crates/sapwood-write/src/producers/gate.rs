@@ -1,0 +1,186 @@
+//! Where producers of other processes come in.
+
+use super::wire::{self, BAD, END, GOOD, MAGIC, PIECE, VERSION};
+use super::{Gathered, Merger, Seat, Summary, lock};
+use sapwood_span::{Error, Result};
+use std::collections::BTreeMap;
+use std::fs::DirBuilder;
+use std::io::{BufReader, Read, Write};
+use std::net::Shutdown;
+use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// Bytes read at a time.
+const BUFFER: usize = 256 << 10;
+
+/// Where producers of other processes come in: a local socket, in a folder that only this user can enter.
+///
+/// Each producer has a thread here, which takes its pieces one by one, so that it waits while the tree does. Dropped, it
+/// takes no more and cuts those off that still write.
+#[derive(Debug)]
+pub struct Gate {
+    merger: Merger,
+    inside: Arc<Inside>,
+    address: PathBuf,
+    listening: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug, Default)]
+struct Inside {
+    closed: AtomicBool,
+    /// The lines to producers, by their place.
+    lines: Mutex<BTreeMap<u64, UnixStream>>,
+}
+
+impl Merger {
+    /// Lets producers of other processes in: they connect to the gate's address with
+    /// [`Producer::connect`](super::Producer::connect).
+    ///
+    /// # Errors
+    /// What the operating system says, of a name of the temporary folder that is too long for a socket also.
+    pub fn listen(&self) -> Result<Gate> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let n = COUNT.fetch_add(1, Ordering::Relaxed);
+        let folder = std::env::temp_dir().join(format!("sapwood-{}-{n}", std::process::id()));
+        let address = folder.join("merger");
+        let failed = |e| {
+            Error::io(format!("cannot listen at {}", address.display()), e)
+                .with_remedy("set TMPDIR to a writable folder with a short name")
+        };
+        // of a process with the same number that was killed
+        let _ = std::fs::remove_file(&address);
+        let _ = std::fs::remove_dir(&folder);
+        DirBuilder::new().mode(0o700).create(&folder).map_err(failed)?;
+        let listener = UnixListener::bind(&address).map_err(|e| {
+            let _ = std::fs::remove_dir(&folder);
+            failed(e)
+        })?;
+        let inside = Arc::new(Inside::default());
+        let (merger, shared) = (self.clone(), inside.clone());
+        let thread = std::thread::Builder::new().name("sapwood-gate".into());
+        let listening = thread.spawn(move || listen(&listener, &merger, &shared)).map_err(failed)?;
+        Ok(Gate { merger: self.clone(), inside, address, listening: Some(listening) })
+    }
+}
+
+impl Gate {
+    /// Where producers connect.
+    pub fn address(&self) -> &Path {
+        &self.address
+    }
+
+    /// Takes no more producers and waits for those that still write, at most so long; then they are cut off and
+    /// counted as lost. What became of all so far.
+    pub fn close(mut self, patience: Duration) -> Summary {
+        self.shut(patience);
+        self.merger.summary()
+    }
+
+    fn shut(&mut self, patience: Duration) {
+        let Some(listening) = self.listening.take() else { return };
+        self.inside.closed.store(true, Ordering::SeqCst);
+        // whoever called before this call is let in, then the thread ends
+        if UnixStream::connect(&self.address).is_ok() {
+            let _ = listening.join();
+        }
+        if !self.merger.wait_for_processes(patience) {
+            for line in lock(&self.inside.lines).values() {
+                let _ = line.shutdown(Shutdown::Both);
+            }
+            // what was cut off ends at once, unless the disk hangs
+            self.merger.wait_for_processes(Duration::from_secs(60));
+        }
+        let _ = std::fs::remove_file(&self.address);
+        if let Some(folder) = self.address.parent() {
+            let _ = std::fs::remove_dir(folder);
+        }
+    }
+}
+
+impl Drop for Gate {
+    fn drop(&mut self) {
+        self.shut(Duration::ZERO);
+    }
+}
+
+fn listen(listener: &UnixListener, merger: &Merger, inside: &Arc<Inside>) {
+    for line in listener.incoming() {
+        let closed = inside.closed.load(Ordering::SeqCst);
+        let Ok(line) = line else {
+            if closed {
+                return;
+            }
+            // too many open files: some will be closed
+            std::thread::sleep(Duration::from_millis(20));
+            continue;
+        };
+        let Some(who) = greeting(&line) else {
+            if closed {
+                return;
+            }
+            continue;
+        };
+        let mut seat = merger.enter(format!("process {who}"), true);
+        if let Ok(line) = line.try_clone() {
+            lock(&inside.lines).insert(seat.id, line);
+        }
+        let inside = inside.clone();
+        let thread = std::thread::Builder::new().name(format!("sapwood-take-{who}"));
+        // without a thread the seat goes, and with it the line, which the producer notices
+        let _ = thread.spawn(move || {
+            seat.why = serve(&mut seat, &line).err().map(|e| e.to_string());
+            lock(&inside.lines).remove(&seat.id);
+        });
+    }
+}
+
+/// The number of the process that called; none if it is no producer, or closed again.
+fn greeting(mut line: &UnixStream) -> Option<usize> {
+    // who opens a line and says nothing must not hold up the others
+    line.set_read_timeout(Some(Duration::from_secs(5))).ok()?;
+    let mut magic = [0; 4];
+    line.read_exact(&mut magic).ok()?;
+    let (version, who) = (wire::get_u32(&mut line).ok()?, wire::get_u32(&mut line).ok()?);
+    line.set_read_timeout(None).ok()?;
+    if magic == MAGIC && version == VERSION as usize {
+        return Some(who);
+    }
+    // it reads our version and says so
+    let _ = line.write_all(&[&MAGIC[..], &VERSION.to_le_bytes(), &0_u64.to_le_bytes()].concat());
+    None
+}
+
+/// Takes a producer's pieces until it ends.
+fn serve(seat: &mut Seat, mut line: &UnixStream) -> Result<()> {
+    let said = |e| Error::io("it went without finishing", e);
+    let schema = seat.merger.0.schema.clone();
+    let bytes = wire::of_schema(&schema).map_err(said)?;
+    let head = [&MAGIC[..], &VERSION.to_le_bytes(), &(bytes.len() as u64).to_le_bytes()].concat();
+    line.write_all(&head).and_then(|()| line.write_all(&bytes)).map_err(said)?;
+    wire::put_u64(&mut line, seat.merger.share() as u64).map_err(said)?;
+    let mut gathered = Gathered::new(&schema.lanes);
+    let mut from = BufReader::with_capacity(BUFFER, line);
+    loop {
+        let kind = wire::get_u8(&mut from).map_err(said)?;
+        let done = match kind {
+            PIECE => wire::get_piece(&mut from, &mut gathered).and_then(|()| seat.give(&gathered)),
+            END => Ok(()),
+            _ => Err(Error::corrupt("it sent something else than entries")),
+        };
+        gathered.clear(super::MOST);
+        if let Err(e) = done {
+            let _ = line.write_all(&[BAD]).and_then(|()| wire::put_text(&mut line, &e.to_string()));
+            return Err(e);
+        }
+        line.write_all(&[GOOD]).map_err(said)?;
+        wire::put_u64(&mut line, seat.merger.share() as u64).map_err(said)?;
+        if kind == END {
+            return Ok(());
+        }
+    }
+}

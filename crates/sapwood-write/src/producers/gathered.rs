@@ -1,0 +1,154 @@
+//! Entries as their branches will hold them: made by a producer, so that whoever joins them only copies.
+
+use crate::column::{Column, Data};
+use crate::feed::Piece;
+use crate::layout::Sizes;
+use crate::schema::LONGEST_ENTRY;
+use crate::serial::big_endian;
+use sapwood_column::Values;
+use sapwood_span::{Error, Result};
+
+/// What entries of a branch are to its baskets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Lane {
+    pub(crate) data: Data,
+    /// Whether its values count those of others.
+    pub(crate) counts: bool,
+}
+
+impl Lane {
+    pub(crate) fn of(column: &Column) -> Self {
+        Self { data: column.data, counts: column.counts() }
+    }
+}
+
+/// The gathered entries of one branch.
+#[derive(Debug)]
+pub(crate) struct Strand {
+    pub(crate) lane: Lane,
+    /// Their bytes, big-endian; always [`Values::U8`].
+    values: Values,
+    /// Where each begins, and where the last ends; only for entries of any size.
+    pub(crate) offsets: Vec<i64>,
+    /// The largest of the counts.
+    pub(crate) largest: i64,
+}
+
+impl Strand {
+    fn new(lane: Lane) -> Self {
+        Self { lane, values: Values::U8(Vec::new()), offsets: vec![0], largest: 0 }
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        match &self.values {
+            Values::U8(v) => v,
+            _ => &[],
+        }
+    }
+
+    /// To be filled anew.
+    pub(crate) fn bytes_mut(&mut self) -> &mut Vec<u8> {
+        if !matches!(self.values, Values::U8(_)) {
+            self.values = Values::U8(Vec::new());
+        }
+        let Values::U8(v) = &mut self.values else { unreachable!("it was just made so") };
+        v
+    }
+
+    fn piece(&self) -> Option<Piece<'_>> {
+        match self.lane.data {
+            Data::None => None,
+            Data::Fixed(size) => Some(Piece::bytes(&self.values, size, &[])),
+            Data::Offsets => Some(Piece::bytes(&self.values, 0, &self.offsets)),
+        }
+    }
+
+    fn append(&mut self, piece: &Piece<'_>, entries: usize) -> Result<()> {
+        let base = self.bytes().len() as i64;
+        match (self.lane.data, piece.sizes()) {
+            (Data::Fixed(size), Sizes::Fixed(n)) if n == u64::from(size) => {}
+            (Data::Offsets, Sizes::Jagged(offsets, unit)) => {
+                let first = offsets.first().copied().unwrap_or(0);
+                let ends = offsets.get(1..=entries).unwrap_or_default();
+                self.offsets.extend(ends.iter().map(|o| base + (o - first) * unit as i64));
+            }
+            _ => return Err(Error::invalid("entries of another size than the branch has")),
+        }
+        if self.lane.counts {
+            self.largest = self.largest.max(piece.largest());
+        }
+        big_endian(&piece.values, piece.items(0, entries), self.bytes_mut());
+        Ok(())
+    }
+}
+
+/// Entries of all branches of a tree.
+#[derive(Debug)]
+pub(crate) struct Gathered {
+    pub(crate) entries: usize,
+    /// One for each branch.
+    pub(crate) strands: Vec<Strand>,
+}
+
+impl Gathered {
+    pub(crate) fn new(lanes: &[Lane]) -> Self {
+        Self { entries: 0, strands: lanes.iter().map(|&lane| Strand::new(lane)).collect() }
+    }
+
+    /// Adds entries: a piece for each branch that has data.
+    pub(crate) fn append(&mut self, pieces: &[Option<Piece<'_>>], entries: usize) -> Result<()> {
+        for (strand, piece) in self.strands.iter_mut().zip(pieces) {
+            if let Some(piece) = piece {
+                strand.append(piece, entries)?;
+            }
+        }
+        self.entries += entries;
+        Ok(())
+    }
+
+    /// Bytes that it holds.
+    pub(crate) fn bytes(&self) -> usize {
+        self.strands.iter().map(|s| s.bytes().len() + 8 * (s.offsets.len() - 1)).sum()
+    }
+
+    /// The entries, branch by branch, as a tree takes them.
+    pub(crate) fn pieces(&self) -> Vec<Option<Piece<'_>>> {
+        self.strands.iter().map(Strand::piece).collect()
+    }
+
+    /// Refuses what came from elsewhere and is not what the tree's branches hold.
+    pub(crate) fn check(&self) -> Result<()> {
+        for strand in &self.strands {
+            let bytes = strand.bytes().len() as u64;
+            let good = match strand.lane.data {
+                Data::None => bytes == 0,
+                Data::Fixed(size) => (self.entries as u64).checked_mul(u64::from(size)) == Some(bytes),
+                Data::Offsets => {
+                    let o = &strand.offsets;
+                    o.len() == self.entries + 1
+                        && (o.first(), o.last()) == (Some(&0), Some(&(bytes as i64)))
+                        && o.windows(2).all(|w| w[1] >= w[0] && (w[1] - w[0]) as u64 <= LONGEST_ENTRY)
+                }
+            };
+            if !good {
+                return Err(Error::corrupt("the entries handed on are not those of the tree's branches"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Forgets all entries; what is unusually large is given back.
+    pub(crate) fn clear(&mut self, usual: usize) {
+        let large = self.bytes() > 2 * usual;
+        self.entries = 0;
+        for strand in &mut self.strands {
+            strand.offsets.truncate(1);
+            strand.bytes_mut().clear();
+            strand.largest = 0;
+            if large {
+                strand.offsets.shrink_to(usual / 64);
+                strand.bytes_mut().shrink_to(usual / 64);
+            }
+        }
+    }
+}

@@ -1,0 +1,374 @@
+//! Many producers into one tree: threads and processes that each have a writer of their own.
+//!
+//! A producer makes its entries into the bytes that baskets hold (`gathered`) and hands them on in pieces, over a local
+//! socket where it is another process (`gate`, `remote`, `wire`). Joined, they are the entries of one writer: its
+//! clusters, its basket sizes, one cluster of memory, whatever the number of producers.
+
+#[cfg(unix)]
+mod gate;
+mod gathered;
+#[cfg(unix)]
+mod remote;
+#[cfg(unix)]
+mod wire;
+
+use crate::column::Input;
+use crate::feed::Piece;
+use crate::take::take;
+use crate::tree::TreeWriter;
+#[cfg(unix)]
+pub use gate::Gate;
+pub(crate) use gathered::{Gathered, Lane};
+use sapwood_column::Array;
+use sapwood_span::{Error, Result};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Bytes that all producers together hold before they hand them on.
+const HELD: usize = 32 << 20;
+/// What a producer holds at most: more makes nothing faster.
+const MOST: usize = 4 << 20;
+/// What a producer may hold at least, however many there are.
+const LEAST: usize = 256 << 10;
+
+/// What producers of a tree have to know.
+#[derive(Debug)]
+pub(crate) struct Schema {
+    pub(crate) inputs: Vec<Input>,
+    pub(crate) lanes: Vec<Lane>,
+}
+
+/// Joins the entries of many producers in one tree.
+///
+/// Each producer gathers entries by itself and hands them on in one piece, so that they stay together; the pieces follow
+/// one another in the order they come. Clusters and baskets are those of the tree. Together producers hold about 32 MB
+/// whatever their number, and wait for one another when the disk or the compressors do not follow. One that is lost, by
+/// a panic or because its process died, loses the piece it had not handed on, and is named at the end.
+#[derive(Clone)]
+pub struct Merger(Arc<Joined>);
+
+struct Joined {
+    tree: Mutex<Option<TreeWriter>>,
+    schema: Arc<Schema>,
+    people: Mutex<People>,
+    /// A producer went.
+    gone: Condvar,
+    /// Producers that are there.
+    count: AtomicUsize,
+}
+
+#[derive(Default)]
+struct People {
+    next: u64,
+    /// Who writes: name, and whether it is another process.
+    there: BTreeMap<u64, (String, bool)>,
+    summary: Summary,
+}
+
+/// What became of the producers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Producers that finished.
+    pub finished: u64,
+    /// Pieces that were handed on, by all.
+    pub pieces: u64,
+    /// Producers that were lost.
+    pub lost: Vec<Lost>,
+}
+
+/// A producer that went without finishing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lost {
+    /// Who it was: `process 1234`, or a thread's name.
+    pub producer: String,
+    /// Its entries that are in the tree.
+    pub entries: u64,
+    /// What happened.
+    pub why: String,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn finished() -> Error {
+    Error::invalid("the tree is finished already")
+}
+
+impl Merger {
+    /// Joins producers in this tree.
+    pub fn new(tree: TreeWriter) -> Self {
+        let schema = Schema { inputs: tree.input_list().to_vec(), lanes: tree.lanes() };
+        Self(Arc::new(Joined {
+            tree: Mutex::new(Some(tree)),
+            schema: Arc::new(schema),
+            people: Mutex::default(),
+            gone: Condvar::new(),
+            count: AtomicUsize::new(0),
+        }))
+    }
+
+    /// A writer for one more producer.
+    ///
+    /// # Errors
+    /// `Invalid` when the tree is finished.
+    pub fn producer(&self) -> Result<Producer> {
+        if lock(&self.0.tree).is_none() {
+            return Err(finished());
+        }
+        let thread = std::thread::current();
+        let name = thread.name().map_or_else(|| format!("a producer of {:?}", thread.id()), |n| format!("thread {n}"));
+        let seat = self.enter(name, false);
+        Ok(Producer::new(self.0.schema.clone(), Way::Here(seat)))
+    }
+
+    /// A place among the producers.
+    fn enter(&self, name: String, process: bool) -> Seat {
+        let mut people = lock(&self.0.people);
+        let id = people.next;
+        people.next += 1;
+        people.there.insert(id, (name, process));
+        self.0.count.fetch_add(1, Ordering::Relaxed);
+        Seat { merger: self.clone(), id, entries: 0, why: None }
+    }
+
+    /// Entries that were handed on so far.
+    pub fn entries(&self) -> u64 {
+        lock(&self.0.tree).as_ref().map_or(0, TreeWriter::entries)
+    }
+
+    /// What became of producers so far.
+    pub fn summary(&self) -> Summary {
+        lock(&self.0.people).summary.clone()
+    }
+
+    /// Finishes the tree.
+    ///
+    /// # Errors
+    /// `Invalid` while producers are there, or when it is finished; what the disk says.
+    pub fn finish(self) -> Result<Summary> {
+        let (tree, summary) = self.into_tree()?;
+        tree.finish()?;
+        Ok(summary)
+    }
+
+    /// Ends the joining: the tree goes on with a single writer.
+    ///
+    /// # Errors
+    /// `Invalid` while producers are there, or when it was given back before.
+    pub fn into_tree(self) -> Result<(TreeWriter, Summary)> {
+        let people = lock(&self.0.people);
+        if !people.there.is_empty() {
+            let names: Vec<&str> = people.there.values().map(|(n, _)| &**n).take(8).collect();
+            let what = format!("{} producers still write: {}", people.there.len(), names.join(", "));
+            return Err(Error::invalid(what).with_remedy("finish or drop each producer first"));
+        }
+        let tree = lock(&self.0.tree).take().ok_or_else(finished)?;
+        Ok((tree, people.summary.clone()))
+    }
+
+    /// Waits until no other process writes, or until this time is over; whether none does.
+    #[cfg(unix)]
+    fn wait_for_processes(&self, patience: Duration) -> bool {
+        let until = Instant::now() + patience;
+        let mut people = lock(&self.0.people);
+        while people.there.values().any(|(_, process)| *process) {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            people = self.0.gone.wait_timeout(people, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        true
+    }
+
+    /// Bytes that a producer may hold now.
+    fn share(&self) -> usize {
+        (HELD / self.0.count.load(Ordering::Relaxed).max(1)).clamp(LEAST, MOST)
+    }
+}
+
+/// A producer's place at the merger: what it hands on is counted, and that it went is noted.
+struct Seat {
+    merger: Merger,
+    id: u64,
+    entries: u64,
+    /// Why it was lost.
+    why: Option<String>,
+}
+
+impl Seat {
+    /// Puts a piece behind those that came before.
+    fn give(&mut self, gathered: &Gathered) -> Result<()> {
+        let joined = &self.merger.0;
+        lock(&joined.tree).as_mut().ok_or_else(finished)?.extend_gathered(gathered)?;
+        self.entries += gathered.entries as u64;
+        lock(&joined.people).summary.pieces += 1;
+        Ok(())
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        let joined = &self.merger.0;
+        let mut people = lock(&joined.people);
+        let producer = people.there.remove(&self.id).map(|(name, _)| name).unwrap_or_default();
+        match self.why.take() {
+            None => people.summary.finished += 1,
+            Some(why) => people.summary.lost.push(Lost { producer, entries: self.entries, why }),
+        }
+        joined.count.fetch_sub(1, Ordering::Relaxed);
+        drop(people);
+        joined.gone.notify_all();
+    }
+}
+
+/// How a producer hands on what it holds.
+enum Way {
+    Here(Seat),
+    #[cfg(unix)]
+    There(remote::Line),
+}
+
+impl Way {
+    fn share(&self) -> usize {
+        match self {
+            Way::Here(seat) => seat.merger.share(),
+            #[cfg(unix)]
+            Way::There(line) => line.share(),
+        }
+    }
+}
+
+/// One producer's end, which takes entries as a [`TreeWriter`] does.
+///
+/// Dropped, it hands on what it holds; [`Producer::finish`] also tells whether that worked. Dropped by a panic it is
+/// lost, with what it holds.
+pub struct Producer {
+    schema: Arc<Schema>,
+    way: Way,
+    gathered: Gathered,
+    entries: u64,
+    over: bool,
+}
+
+impl Producer {
+    fn new(schema: Arc<Schema>, way: Way) -> Self {
+        Self { gathered: Gathered::new(&schema.lanes), schema, way, entries: 0, over: false }
+    }
+
+    /// A producer for the tree of another process, which listens at this address ([`Gate::address`]).
+    ///
+    /// # Errors
+    /// `Io` when nobody listens there; `Unsupported` when it is another version of Sapwood.
+    #[cfg(unix)]
+    pub fn connect(address: impl AsRef<std::path::Path>) -> Result<Self> {
+        let (line, schema) = remote::Line::open(address.as_ref())?;
+        Ok(Self::new(Arc::new(schema), Way::There(line)))
+    }
+
+    /// Entries that it took.
+    pub fn entries(&self) -> u64 {
+        self.entries
+    }
+
+    /// Takes entries, as [`TreeWriter::extend`] does.
+    ///
+    /// # Errors
+    /// As there; what is refused leaves no trace.
+    pub fn extend(&mut self, columns: &[(&str, &Array)]) -> Result<()> {
+        let schema = self.schema.clone();
+        let taken = take(&schema.inputs, columns)?;
+        let mut from = 0;
+        while from < taken.entries {
+            let share = self.way.share();
+            let to = taken.entries.min(from + taken.step(share).max(1));
+            let mut pieces: Vec<Option<Piece<'_>>> = schema.lanes.iter().map(|_| None).collect();
+            taken.hand(&schema.inputs, from..to, &mut pieces)?;
+            self.gathered.append(&pieces, to - from)?;
+            self.entries += (to - from) as u64;
+            from = to;
+            if self.gathered.bytes() >= share {
+                self.flush()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Hands on what it holds.
+    ///
+    /// # Errors
+    /// What the disk says; where the tree is another process's, what it said of the piece before.
+    pub fn flush(&mut self) -> Result<()> {
+        if self.gathered.entries == 0 {
+            return Ok(());
+        }
+        let done = match &mut self.way {
+            Way::Here(seat) => seat.give(&self.gathered),
+            #[cfg(unix)]
+            Way::There(line) => line.give(&self.gathered),
+        };
+        self.gathered.clear(MOST);
+        done
+    }
+
+    /// Hands on what it holds and goes.
+    ///
+    /// # Errors
+    /// As [`Producer::flush`].
+    pub fn finish(mut self) -> Result<()> {
+        self.end()
+    }
+
+    /// Goes without finishing: what it holds is lost, and the merger says so.
+    pub fn abandon(mut self) {
+        self.over = true;
+        if let Way::Here(seat) = &mut self.way {
+            seat.why = Some("it gave up".to_owned());
+        }
+    }
+
+    fn end(&mut self) -> Result<()> {
+        if std::mem::replace(&mut self.over, true) {
+            return Ok(());
+        }
+        if std::thread::panicking() {
+            if let Way::Here(seat) = &mut self.way {
+                seat.why = Some("its thread panicked".to_owned());
+            }
+            return Ok(());
+        }
+        let done = self.flush();
+        match &mut self.way {
+            Way::Here(seat) => {
+                if let Err(e) = &done {
+                    seat.why = Some(e.to_string());
+                }
+                done
+            }
+            #[cfg(unix)]
+            Way::There(line) => done.and_then(|()| line.end()),
+        }
+    }
+}
+
+impl Drop for Producer {
+    fn drop(&mut self) {
+        // an error ends the file, or is told by the merger
+        let _ = self.end();
+    }
+}
+
+impl std::fmt::Debug for Merger {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Merger").field("producers", &self.0.count).finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for Producer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Producer").field("entries", &self.entries).finish_non_exhaustive()
+    }
+}

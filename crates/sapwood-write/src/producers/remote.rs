@@ -1,0 +1,102 @@
+//! A producer's end of the line to a merger in another process.
+
+use super::wire::{self, BAD, END, GOOD, MAGIC, VERSION};
+use super::{Gathered, Schema};
+use sapwood_span::{Error, Result};
+use std::io::{self, BufWriter, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+
+/// Bytes gathered before they are sent.
+const BUFFER: usize = 256 << 10;
+/// Bytes that a schema can have.
+const LONGEST_SCHEMA: u64 = 1 << 30;
+
+/// The line to a merger.
+pub(super) struct Line {
+    to: BufWriter<UnixStream>,
+    from: UnixStream,
+    /// Whether an answer is on its way.
+    waiting: bool,
+    share: usize,
+}
+
+fn gone(e: io::Error) -> Error {
+    Error::io("the merger is gone", e).with_remedy("keep the file open until all producers have finished")
+}
+
+impl Line {
+    /// Calls the merger; what its tree takes.
+    pub(super) fn open(address: &Path) -> Result<(Self, Schema)> {
+        let called = UnixStream::connect(address).and_then(|to| Ok((to.try_clone()?, to)));
+        let (from, to) = called.map_err(|e| {
+            Error::io(format!("no merger listens at {}", address.display()), e)
+                .with_remedy("start producers while the merger is open")
+        })?;
+        let mut line = Self { to: BufWriter::with_capacity(BUFFER, to), from, waiting: false, share: super::LEAST };
+        let schema = line.greet().map_err(|e| match e.kind() {
+            io::ErrorKind::InvalidData => Error::unsupported("the merger speaks another version of this protocol")
+                .with_remedy("use the same version of Sapwood in all processes"),
+            _ => gone(e),
+        })?;
+        Ok((line, schema))
+    }
+
+    fn greet(&mut self) -> io::Result<Schema> {
+        self.to.write_all(&MAGIC)?;
+        self.to.write_all(&VERSION.to_le_bytes())?;
+        wire::put_u32(&mut self.to, std::process::id() as usize)?;
+        self.to.flush()?;
+        let mut magic = [0; 4];
+        self.from.read_exact(&mut magic)?;
+        let (version, len) = (wire::get_u32(&mut self.from)?, wire::get_u64(&mut self.from)?);
+        if magic != MAGIC || version != VERSION as usize || len > LONGEST_SCHEMA {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        let mut bytes = Vec::new();
+        wire::get_bytes(&mut self.from, len, &mut bytes)?;
+        self.share = wire::get_u64(&mut self.from)? as usize;
+        wire::schema(&bytes)
+    }
+
+    /// Bytes that may be held.
+    pub(super) fn share(&self) -> usize {
+        self.share
+    }
+
+    /// Sends a piece, once the one before is in the tree.
+    pub(super) fn give(&mut self, gathered: &Gathered) -> Result<()> {
+        self.answer()?;
+        let sent = wire::put_piece(&mut self.to, gathered);
+        self.waiting = true;
+        // what the merger said of it tells more than a line that is cut
+        sent.or_else(|e| self.answer().and(Err(gone(e))))
+    }
+
+    /// Says that nothing more comes, and waits until all is in the tree.
+    pub(super) fn end(&mut self) -> Result<()> {
+        self.answer()?;
+        self.to.write_all(&[END]).and_then(|()| self.to.flush()).map_err(gone)?;
+        self.waiting = true;
+        self.answer()
+    }
+
+    /// Waits for the merger's word about what was sent.
+    fn answer(&mut self) -> Result<()> {
+        if !std::mem::take(&mut self.waiting) {
+            return Ok(());
+        }
+        let said = |from: &mut UnixStream| match wire::get_u8(from)? {
+            GOOD => Ok(Ok(wire::get_u64(from)? as usize)),
+            BAD => Ok(Err(wire::get_text(from)?)),
+            _ => Err(io::ErrorKind::InvalidData.into()),
+        };
+        match said(&mut self.from).map_err(gone)? {
+            Ok(share) => {
+                self.share = share;
+                Ok(())
+            }
+            Err(what) => Err(Error::io("the merger could not write", io::Error::other(what))),
+        }
+    }
+}

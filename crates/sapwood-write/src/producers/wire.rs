@@ -1,0 +1,392 @@
+//! What goes between a producer's process and the merger's, over a local socket; numbers little-endian.
+//!
+//! - The producer greets: [`MAGIC`], [`VERSION`], its process's number.
+//! - The merger answers with the tree's schema: its length, its bytes; and with the bytes that the producer may hold.
+//! - The producer sends [`PIECE`]s, each answered by [`GOOD`] and the bytes it may hold from now on, or by [`BAD`] and the
+//!   reason, and at last [`END`], answered likewise. While one piece is not answered it sends no other.
+//!
+//! A piece is a number of entries; then, for each branch with data, what [`Strand`] holds: the largest count of a branch
+//! that counts, the size of each entry of one whose entries differ, and the entries' bytes.
+
+use super::Schema;
+use super::gathered::{Gathered, Lane, Strand};
+use crate::column::{Data, Input};
+use crate::cpp::{Class, CppType};
+use crate::feed::{Feed, Form};
+use sapwood_column::DType;
+use sapwood_span::{Error, Result};
+use std::io::{self, Read, Write};
+use std::sync::Arc;
+
+pub(super) const MAGIC: [u8; 4] = *b"SapM";
+pub(super) const VERSION: u32 = 1;
+pub(super) const PIECE: u8 = 1;
+pub(super) const END: u8 = 2;
+pub(super) const GOOD: u8 = 3;
+pub(super) const BAD: u8 = 4;
+/// How deep types may lie in one another.
+const DEEPEST: usize = 64;
+/// Bytes of a message's text.
+const LONGEST_TEXT: usize = 1 << 20;
+
+pub(super) fn put_u32(to: &mut impl Write, n: usize) -> io::Result<()> {
+    let n = u32::try_from(n).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
+    to.write_all(&n.to_le_bytes())
+}
+
+pub(super) fn put_u64(to: &mut impl Write, n: u64) -> io::Result<()> {
+    to.write_all(&n.to_le_bytes())
+}
+
+pub(super) fn put_text(to: &mut impl Write, text: &str) -> io::Result<()> {
+    put_u32(to, text.len())?;
+    to.write_all(text.as_bytes())
+}
+
+pub(super) fn get_u8(from: &mut impl Read) -> io::Result<u8> {
+    let mut bytes = [0];
+    from.read_exact(&mut bytes)?;
+    Ok(bytes[0])
+}
+
+pub(super) fn get_u32(from: &mut impl Read) -> io::Result<usize> {
+    let mut bytes = [0; 4];
+    from.read_exact(&mut bytes)?;
+    Ok(u32::from_le_bytes(bytes) as usize)
+}
+
+pub(super) fn get_u64(from: &mut impl Read) -> io::Result<u64> {
+    let mut bytes = [0; 8];
+    from.read_exact(&mut bytes)?;
+    Ok(u64::from_le_bytes(bytes))
+}
+
+/// Reads so many bytes; memory grows as they come.
+pub(super) fn get_bytes(from: &mut impl Read, len: u64, into: &mut Vec<u8>) -> io::Result<()> {
+    into.clear();
+    if from.by_ref().take(len).read_to_end(into)? as u64 == len {
+        Ok(())
+    } else {
+        Err(io::ErrorKind::UnexpectedEof.into())
+    }
+}
+
+pub(super) fn get_text(from: &mut impl Read) -> io::Result<String> {
+    let len = get_u32(from)?;
+    if len > LONGEST_TEXT {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    let mut bytes = Vec::new();
+    get_bytes(from, len as u64, &mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Sends a piece.
+pub(super) fn put_piece(to: &mut impl Write, gathered: &Gathered) -> io::Result<()> {
+    to.write_all(&[PIECE])?;
+    put_u32(to, gathered.entries)?;
+    for strand in &gathered.strands {
+        if strand.lane.counts {
+            put_u64(to, strand.largest as u64)?;
+        }
+        for pair in strand.offsets.windows(2) {
+            put_u32(to, usize::try_from(pair[1] - pair[0]).unwrap_or(usize::MAX))?;
+        }
+        to.write_all(strand.bytes())?;
+    }
+    to.flush()
+}
+
+/// Reads a piece, whose kind was read, and checks it.
+pub(super) fn get_piece(from: &mut impl Read, into: &mut Gathered) -> Result<()> {
+    let read = |e| Error::io("a piece did not come whole", e);
+    into.entries = get_u32(from).map_err(read)?;
+    let entries = into.entries;
+    for strand in &mut into.strands {
+        get_strand(from, entries, strand).map_err(read)?;
+    }
+    into.check()
+}
+
+fn get_strand(from: &mut impl Read, entries: usize, strand: &mut Strand) -> io::Result<()> {
+    if strand.lane.counts {
+        strand.largest = get_u64(from)? as i64;
+    }
+    let len = match strand.lane.data {
+        Data::None => 0,
+        Data::Fixed(size) => entries as u64 * u64::from(size),
+        Data::Offsets => {
+            strand.offsets.truncate(1);
+            let mut end = 0_i64;
+            for _ in 0..entries {
+                end += get_u32(from)? as i64;
+                strand.offsets.push(end);
+            }
+            end as u64
+        }
+    };
+    get_bytes(from, len, strand.bytes_mut())
+}
+
+/// The bytes of a schema.
+pub(super) fn of_schema(schema: &Schema) -> io::Result<Vec<u8>> {
+    let mut out = Vec::new();
+    put_u32(&mut out, schema.lanes.len())?;
+    for lane in &schema.lanes {
+        let (kind, size) = match lane.data {
+            Data::None => (0, 0),
+            Data::Fixed(size) => (1, size),
+            Data::Offsets => (2, 0),
+        };
+        out.extend_from_slice(&[kind, u8::from(lane.counts)]);
+        put_u32(&mut out, size as usize)?;
+    }
+    put_u32(&mut out, schema.inputs.len())?;
+    for input in &schema.inputs {
+        out.push(u8::from(input.automatic));
+        put_feed(&mut out, &input.name, &input.feed)?;
+    }
+    Ok(out)
+}
+
+fn put_dtype(out: &mut Vec<u8>, dtype: DType) {
+    out.push(crate::schema::code(dtype) as u8);
+}
+
+fn put_feed(out: &mut Vec<u8>, name: &str, feed: &Feed) -> io::Result<()> {
+    put_text(out, name)?;
+    let members = |out: &mut Vec<u8>, members: &[(String, Feed)]| {
+        put_u32(out, members.len())?;
+        members.iter().try_for_each(|(name, feed)| put_feed(out, name, feed))
+    };
+    let kind = match feed {
+        Feed::Numbers { .. } => 0,
+        Feed::Jagged { .. } => 1,
+        Feed::Object { .. } => 2,
+        Feed::Class { .. } => 3,
+        Feed::Collection { .. } => 4,
+    };
+    out.push(kind);
+    put_u32(out, feed.column())?;
+    match feed {
+        Feed::Numbers { dtype, n, regular, .. } => {
+            put_dtype(out, *dtype);
+            out.push(u8::from(*regular));
+            put_u32(out, *n)
+        }
+        Feed::Jagged { dtype, counter, .. } => {
+            put_dtype(out, *dtype);
+            put_u32(out, *counter)
+        }
+        Feed::Object { ty, form, member_wise, .. } => {
+            out.extend_from_slice(&[*form as u8, u8::from(*member_wise)]);
+            put_type(out, ty)
+        }
+        Feed::Class { members: m, .. } => members(out, m),
+        Feed::Collection { members: m, map, .. } => {
+            out.push(u8::from(*map));
+            members(out, m)
+        }
+    }
+}
+
+fn put_type(out: &mut Vec<u8>, ty: &CppType) -> io::Result<()> {
+    match ty {
+        CppType::Number(d) => {
+            out.push(0);
+            put_dtype(out, *d);
+            Ok(())
+        }
+        CppType::Array(d, n) => {
+            out.push(1);
+            put_dtype(out, *d);
+            put_u32(out, *n)
+        }
+        CppType::Text => {
+            out.push(2);
+            Ok(())
+        }
+        CppType::Vector(item) => {
+            out.push(3);
+            put_type(out, item)
+        }
+        CppType::Map(key, value) => {
+            out.push(4);
+            put_type(out, key)?;
+            put_type(out, value)
+        }
+        CppType::Class(class) => {
+            out.push(5);
+            put_text(out, &class.name)?;
+            put_u32(out, class.members.len())?;
+            class.members.iter().try_for_each(|(name, ty)| {
+                put_text(out, name)?;
+                put_type(out, ty)
+            })
+        }
+    }
+}
+
+/// The schema that these bytes say.
+pub(super) fn schema(bytes: &[u8]) -> io::Result<Schema> {
+    let from = &mut &*bytes;
+    let lane = |from: &mut &[u8]| {
+        let (kind, counts) = (get_u8(from)?, get_u8(from)? != 0);
+        let size = get_u32(from)? as u32;
+        let data = match kind {
+            0 => Data::None,
+            1 => Data::Fixed(size),
+            2 => Data::Offsets,
+            _ => return Err(strange()),
+        };
+        Ok(Lane { data, counts })
+    };
+    let n = get_u32(from)?;
+    let lanes = (0..n).map(|_| lane(from)).collect::<io::Result<_>>()?;
+    let n = get_u32(from)?;
+    let input = |from: &mut &[u8]| {
+        let automatic = get_u8(from)? != 0;
+        let (name, feed) = get_feed(from, DEEPEST)?;
+        Ok(Input { name, feed, automatic })
+    };
+    Ok(Schema { inputs: (0..n).map(|_| input(from)).collect::<io::Result<_>>()?, lanes })
+}
+
+fn strange() -> io::Error {
+    io::ErrorKind::InvalidData.into()
+}
+
+fn get_dtype(from: &mut &[u8]) -> io::Result<DType> {
+    use DType::{Bool, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
+    let code = char::from(get_u8(from)?);
+    let all = [Bool, I8, U8, I16, U16, I32, U32, I64, U64, F32, F64];
+    all.into_iter().find(|&d| crate::schema::code(d) == code).ok_or_else(strange)
+}
+
+fn get_feed(from: &mut &[u8], deep: usize) -> io::Result<(String, Feed)> {
+    let deep = deep.checked_sub(1).ok_or_else(strange)?;
+    let (name, kind, column) = (get_text(from)?, get_u8(from)?, get_u32(from)?);
+    let members = |from: &mut &[u8]| {
+        let n = get_u32(from)?;
+        (0..n).map(|_| get_feed(from, deep)).collect::<io::Result<_>>()
+    };
+    let feed = match kind {
+        0 => {
+            let (dtype, regular) = (get_dtype(from)?, get_u8(from)? != 0);
+            Feed::Numbers { column, dtype, n: get_u32(from)?, regular }
+        }
+        1 => Feed::Jagged { column, dtype: get_dtype(from)?, counter: get_u32(from)? },
+        2 => {
+            let form = match get_u8(from)? {
+                0 => Form::Whole,
+                1 => Form::Member,
+                2 => Form::Items,
+                _ => return Err(strange()),
+            };
+            let member_wise = get_u8(from)? != 0;
+            Feed::Object { column, ty: get_type(from, DEEPEST)?, form, member_wise }
+        }
+        3 => Feed::Class { column, members: members(from)? },
+        4 => {
+            let map = get_u8(from)? != 0;
+            Feed::Collection { column, members: members(from)?, map }
+        }
+        _ => return Err(strange()),
+    };
+    Ok((name, feed))
+}
+
+fn get_type(from: &mut &[u8], deep: usize) -> io::Result<CppType> {
+    let deep = deep.checked_sub(1).ok_or_else(strange)?;
+    Ok(match get_u8(from)? {
+        0 => CppType::Number(get_dtype(from)?),
+        1 => CppType::Array(get_dtype(from)?, get_u32(from)?),
+        2 => CppType::Text,
+        3 => CppType::vector(get_type(from, deep)?),
+        4 => CppType::Map(Box::new(get_type(from, deep)?), Box::new(get_type(from, deep)?)),
+        5 => {
+            let (name, n) = (get_text(from)?, get_u32(from)?);
+            let members = (0..n).map(|_| Ok((get_text(from)?, get_type(from, deep)?))).collect::<io::Result<_>>()?;
+            CppType::Class(Arc::new(Class { name, members }))
+        }
+        _ => return Err(strange()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::{BranchSpec, resolve};
+    use sapwood_column::{Array, Values};
+
+    fn example() -> Schema {
+        let number = |d| CppType::Number(d);
+        let map = CppType::Map(Box::new(CppType::Text), Box::new(CppType::vector(number(DType::I16))));
+        let hit =
+            CppType::class("Hit", vec![("x".into(), number(DType::F64)), ("a".into(), CppType::Array(DType::U8, 3))]);
+        let event = CppType::class("Event", vec![("hits".into(), CppType::vector(hit.clone())), ("one".into(), hit)]);
+        let (columns, inputs) = resolve(&[
+            BranchSpec::fixed("w", DType::U16, 4),
+            BranchSpec::jagged_by("x", DType::F32, "n"),
+            BranchSpec::jagged_by("y", DType::Bool, "n"),
+            BranchSpec::object("map", map.clone()),
+            BranchSpec::object("kept", map).unsplit(),
+            BranchSpec::object("event", event.clone()),
+            BranchSpec::object("whole", event).member_wise(),
+        ])
+        .unwrap();
+        Schema { inputs, lanes: columns.iter().map(Lane::of).collect() }
+    }
+
+    #[test]
+    fn a_schema_comes_back_and_a_damaged_one_is_refused() {
+        let schema = example();
+        let bytes = of_schema(&schema).unwrap();
+        let back = super::schema(&bytes).unwrap();
+        assert_eq!((&back.inputs, &back.lanes), (&schema.inputs, &schema.lanes));
+        for cut in 0..bytes.len() {
+            assert!(super::schema(&bytes[..cut]).is_err(), "cut at {cut}");
+        }
+        for at in 0..bytes.len() {
+            let mut wrong = bytes.clone();
+            wrong[at] ^= 0x55;
+            let _ = super::schema(&wrong);
+        }
+    }
+
+    #[test]
+    fn a_piece_comes_back_and_a_damaged_one_is_refused() {
+        let (columns, inputs) =
+            resolve(&[BranchSpec::jagged("x", DType::F32), BranchSpec::scalar("i", DType::I16)]).unwrap();
+        let lanes: Vec<Lane> = columns.iter().map(Lane::of).collect();
+        let x = Array::List {
+            offsets: vec![1, 3, 3, 4],
+            content: Box::new(Array::Flat(Values::F32(vec![9., 1., 2., 3.]))),
+        };
+        let i = Array::Flat(Values::I16(vec![7, 8, 9]));
+        let taken = crate::take::take(&inputs, &[("x", &x), ("i", &i)]).unwrap();
+        let mut pieces = vec![None, None, None];
+        let mut gathered = Gathered::new(&lanes);
+        for range in [0..1, 1..3] {
+            let n = range.len();
+            taken.hand(&inputs, range, &mut pieces).unwrap();
+            gathered.append(&pieces, n).unwrap();
+        }
+        assert_eq!(gathered.strands[1].offsets, [0, 8, 8, 12]);
+        assert_eq!((gathered.strands[0].largest, gathered.bytes()), (2, 12 + 12 + 3 * 8 + 6));
+        let mut bytes = Vec::new();
+        put_piece(&mut bytes, &gathered).unwrap();
+        let mut back = Gathered::new(&lanes);
+        get_piece(&mut &bytes[1..], &mut back).unwrap();
+        assert_eq!(format!("{back:?}"), format!("{gathered:?}"));
+        for cut in 1..bytes.len() {
+            assert!(get_piece(&mut &bytes[1..cut], &mut back).is_err(), "cut at {cut}");
+        }
+        // an entry of more than 1 GiB, and one of 4 GiB that is not there
+        for size in [0x4000_0001_u32, u32::MAX] {
+            let at = 1 + 4 + 12 + 8;
+            bytes[at..at + 4].copy_from_slice(&size.to_le_bytes());
+            assert!(get_piece(&mut &bytes[1..], &mut back).is_err());
+        }
+    }
+}
