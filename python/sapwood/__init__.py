@@ -25,6 +25,7 @@ from ._errors import (
     ReadError,
     RecoveredFileWarning,
     SkippedBranchWarning,
+    SkippedFileWarning,
     StalledError,
     UnsupportedError,
     WriteError,
@@ -33,6 +34,7 @@ from ._file import Directory, ReadOnlyFile, open
 
 if TYPE_CHECKING:
     from ._histogram import Histogram
+    from ._chain import Chain, chain
     from ._many import concatenate, iterate
     from ._merging import merge, optimize
     from ._objects import Object
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Branch",
+    "Chain",
     "CorruptError",
     "DeniedError",
     "Directory",
@@ -64,6 +67,7 @@ __all__ = [
     "RecoveredFileWarning",
     "Report",
     "SkippedBranchWarning",
+    "SkippedFileWarning",
     "StalledError",
     "Tree",
     "UnsupportedError",
@@ -72,6 +76,7 @@ __all__ = [
     "WritableTree",
     "WriteError",
     "__version__",
+    "chain",
     "concatenate",
     "create",
     "iterate",
@@ -86,6 +91,7 @@ __all__ = [
 # numpy, and what needs it, is imported when first used: `import sapwood` alone stays quick
 _LATER = {
     "Branch": "_tree",
+    "Chain": "_chain",
     "Graph": "_writing_objects",
     "Histogram": "_histogram",
     "Object": "_objects",
@@ -95,6 +101,7 @@ _LATER = {
     "WritableDirectory": "_writing",
     "WritableFile": "_writing",
     "WritableTree": "_writing_tree",
+    "chain": "_chain",
     "concatenate": "_many",
     "create": "_writing",
     "iterate": "_many",

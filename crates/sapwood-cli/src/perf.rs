@@ -12,12 +12,13 @@ use crate::output;
 use crate::reading::{self, Reading};
 use crate::target::Target;
 use sapwood::perf::{Collector, PerfStats};
-use sapwood::{Batch, Error, OpenOptions, Result, Tree};
+use sapwood::{Chain, Error, Link, Linked, OpenOptions, Result, Tree, fits};
 use sapwood_query::picture::{Read, reads};
-use sapwood_query::{Binding, Expr};
+use sapwood_query::{Binding, Bound, Expr, bind_each};
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Pixels per unit of length: sharp on any screen.
 const SCALE: f64 = 2.0;
@@ -105,22 +106,23 @@ impl Job<'_> {
         let target = Target::parse(text);
         let file = target.open(self.options)?;
         let tree = target.tree(&file)?;
-        let range = reading::entries(self.args.entries.as_deref(), tree.entries()).map_err(Failure::Usage)?;
+        let chosen = reading::entries(self.args.entries.as_deref(), Some(tree.entries())).map_err(Failure::Usage)?;
         let quiet = self.global.quiet || self.global.json;
-        if self.exprs.is_none() && self.cut.is_none() {
-            let branches = branches(&tree, &self.args.branches)?;
-            let reading = Reading::new(&tree, branches, quiet, self.interrupt);
-            return reading.each(range, |_| Ok(ControlFlow::Continue(()))).map(drop);
-        }
-        let binding = Binding::new(&tree, self.exprs.unwrap_or_default(), self.cut)?;
-        let reading = Reading::new(&tree, binding.branches.clone(), quiet, self.interrupt);
-        let compute = |batch: &Batch| {
-            let columns = binding.columns(&batch.columns)?;
-            let columns = columns.iter().map(AsRef::as_ref).collect();
-            binding.query.rows(&reading.query_batch(batch, columns))?;
+        let (exprs, cut) = (self.exprs.unwrap_or_default(), self.cut);
+        let alone = exprs.is_empty() && cut.is_none();
+        let shown = if alone { branches(&tree, &self.args.branches)? } else { Vec::new() };
+        let binding = Binding::new(&tree, exprs, cut)?;
+        let branches = [shown.clone(), binding.branches].concat();
+        let reading = Reading::new(Chain::of(tree), quiet, self.interrupt)?;
+        let each = bind_each(exprs.to_vec(), cut.cloned(), false);
+        let bind = move |link: &Link| Ok(Bound { shown: shown.clone(), ..each(link)? });
+        let compute = |part: &Linked<Bound>| {
+            if !alone {
+                reading.rows(part)?;
+            }
             Ok::<_, Failure>(ControlFlow::Continue(()))
         };
-        reading.each(range, compute).map(drop)
+        reading.each(chosen, &branches, Arc::new(bind), compute).map(drop)
     }
 }
 
@@ -132,7 +134,7 @@ fn branches(tree: &Tree, patterns: &[String]) -> Result<Vec<usize>> {
     for &i in tree.order() {
         let Some(branch) = header.get(i) else { continue };
         let path = tree.name_of(i);
-        let hit = patterns.iter().position(|p| glob(p, &path) || glob(p, &branch.name));
+        let hit = patterns.iter().position(|p| fits(p, &path) || fits(p, &branch.name));
         if let Some(used) = hit.and_then(|h| used.get_mut(h)) {
             *used = true;
         } else if !patterns.is_empty() {
@@ -153,31 +155,6 @@ fn branches(tree: &Tree, patterns: &[String]) -> Result<Vec<usize>> {
         Some((p, _)) => Err(Error::not_found(format!("no branch is like {p}")).in_file(tree.file().url())),
         None => Ok(out),
     }
-}
-
-/// `*` stands for any characters, `?` for one.
-fn glob(pattern: &str, text: &str) -> bool {
-    let (p, t): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
-    let (mut i, mut j) = (0, 0);
-    // where the last star was, and how much it has taken
-    let mut star: Option<(usize, usize)> = None;
-    while j < t.len() {
-        match p.get(i) {
-            Some('*') => {
-                star = Some((i, j));
-                i += 1;
-            }
-            Some(c) if *c == '?' || *c == t[j] => (i, j) = (i + 1, j + 1),
-            _ => match star {
-                Some((at, taken)) => {
-                    star = Some((at, taken + 1));
-                    (i, j) = (at + 1, taken + 1);
-                }
-                None => return false,
-            },
-        }
-    }
-    p.get(i..).unwrap_or_default().iter().all(|c| *c == '*')
 }
 
 #[derive(Clone, Copy)]
@@ -217,26 +194,4 @@ fn save(path: &Path, stats: &PerfStats, title: &str) -> Result<(), Failure> {
         Kind::Json => stats.to_json().into_bytes(),
     };
     Ok(output::write_file(path, &bytes)?)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::glob;
-
-    #[test]
-    fn globs() {
-        for (pattern, text, fits) in [
-            ("*", "", true),
-            ("Muon_*", "Muon_pt", true),
-            ("Muon_*", "nMuon", false),
-            ("*_pt", "Muon_pt_pt", true),
-            ("a?c*", "abcde", true),
-            ("a?c", "ac", false),
-            ("*a*b", "xaybzb", true),
-            ("", "x", false),
-            ("ü?", "üß", true),
-        ] {
-            assert_eq!(glob(pattern, text), fits, "{pattern} {text}");
-        }
-    }
 }
