@@ -26,6 +26,7 @@ from ._errors import (
     ReadError,
     RecoveredFileWarning,
     SkippedBranchWarning,
+    SkippedFileWarning,
     StalledError,
     UnsupportedError,
     WriteError,
@@ -34,6 +35,7 @@ from ._file import Directory, ReadOnlyFile, open
 
 if TYPE_CHECKING:
     from ._histogram import Histogram
+    from ._chain import Chain, chain
     from ._many import concatenate, iterate
     from ._merging import merge, optimize
     from ._objects import Object
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Branch",
+    "Chain",
     "CorruptError",
     "DeniedError",
     "Diagnosis",
@@ -72,6 +75,7 @@ __all__ = [
     "RecoveredFileWarning",
     "Report",
     "SkippedBranchWarning",
+    "SkippedFileWarning",
     "StalledError",
     "Tree",
     "UnsupportedError",
@@ -80,6 +84,7 @@ __all__ = [
     "WritableTree",
     "WriteError",
     "__version__",
+    "chain",
     "concatenate",
     "create",
     "doctor",
@@ -96,6 +101,7 @@ __all__ = [
 # numpy, and what needs it, is imported when first used: `import sapwood` alone stays quick
 _LATER = {
     "Branch": "_tree",
+    "Chain": "_chain",
     "Diagnosis": "_reports",
     "FileMap": "_reports",
     "Graph": "_writing_objects",
@@ -109,6 +115,7 @@ _LATER = {
     "WritableDirectory": "_writing",
     "WritableFile": "_writing",
     "WritableTree": "_writing_tree",
+    "chain": "_chain",
     "concatenate": "_many",
     "create": "_writing",
     "doctor": "_reports",

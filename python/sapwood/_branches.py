@@ -9,6 +9,7 @@ from ._errors import InvalidError, KeyInFileError, UnsupportedError
 from ._filters import Filter, matcher
 
 if TYPE_CHECKING:
+    from ._chosen import Entries
     from ._leaf import Leaf
     from ._progress import Progress
     from ._selection import Expressions
@@ -185,6 +186,7 @@ class HasBranches(Mapping):
         aliases: Mapping[str, str] | None = None,
         entry_start: int | None = None,
         entry_stop: int | None = None,
+        entries: Entries = None,
         library: str = "ak",
         how: object = None,
         progress: Progress = None,
@@ -194,9 +196,12 @@ class HasBranches(Mapping):
         Args:
             expressions: names of branches or expressions of them in Python's syntax with numpy's functions, such as
                 ``"sqrt(px**2 + py**2)"``; None for every branch that passes the filters.
-            cut: an expression with one truth value per entry; only entries where it is true are kept.
+            cut: an expression with one truth value per entry; only entries where it is true are kept. The branches it
+                needs are read first, and of the others only baskets with an entry that passed.
             filter_name, filter_typename, filter_branch: see :meth:`iteritems`; used when expressions is None.
             aliases: names for expressions, to be used in expressions and in the cut.
+            entries: numbers of entries in any order, or a truth value for each entry of the tree (or from entry_start to
+                entry_stop): only those are given, and only the baskets that hold one of them are fetched.
             library: ``"ak"`` (an ``ak.Array`` of records), ``"np"`` (a dict of numpy arrays; lists as objects),
                 ``"pd"`` (``DataFrame``), ``"pa"`` (``pyarrow.Table``) or ``"pl"`` (polars ``DataFrame``).
             how: None, or ``"tuple"``, ``"list"``, ``"dict"`` for a collection of single columns; ``"zip"`` for lists of
@@ -213,7 +218,8 @@ class HasBranches(Mapping):
         from ._reading import arrays
 
         filters = {"filter_name": filter_name, "filter_typename": filter_typename, "filter_branch": filter_branch}
-        return arrays(self, expressions, cut, filters, aliases, (entry_start, entry_stop), library, how, progress)
+        span = (entry_start, entry_stop)
+        return arrays(self, expressions, cut, filters, aliases, span, library, how, progress, entries)
 
     def iterate(
         self,
@@ -227,6 +233,7 @@ class HasBranches(Mapping):
         step_size: Size = "100 MB",
         entry_start: int | None = None,
         entry_stop: int | None = None,
+        entries: Entries = None,
         library: str = "ak",
         how: object = None,
         report: bool = False,
@@ -235,6 +242,7 @@ class HasBranches(Mapping):
         """As :meth:`arrays`, in steps, while the next ones are already being fetched.
 
         Args:
+            entries: as for :meth:`arrays`, but given in ascending order and each once.
             step_size: entries per step, memory per step as text (``"100 MB"``), or ``"cluster"`` for those of the
                 file.
             report: give (arrays, :class:`Report`) rather than arrays.
@@ -243,7 +251,9 @@ class HasBranches(Mapping):
 
         filters = {"filter_name": filter_name, "filter_typename": filter_typename, "filter_branch": filter_branch}
         span = (entry_start, entry_stop)
-        return iterate(self, expressions, cut, filters, aliases, span, library, how, progress, step_size, report=report)
+        return iterate(
+            self, expressions, cut, filters, aliases, span, library, how, progress, step_size, report=report, entries=entries
+        )
 
     def num_entries_for(
         self,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._chosen import Entries, chosen
 from ._errors import InvalidError
 from ._histogram import Axis, Histogram
 from ._progress import Progress, reporter
@@ -26,17 +27,20 @@ def draw(
     bins: object,
     span: tuple[int | None, int | None],
     progress: Progress,
+    entries: Entries = None,
 ) -> Any:
     """See :meth:`Tree.draw`."""
     count = _number(bins)
     axes = axes_from(None if count is not None else bins)
     tree.file._check_open()
     first, last = entry_range(*span, tree.num_entries)
-    options = tree.file._options
+    picked = chosen(entries, first, last, tree.num_entries)
+    numbers = None if picked is None else picked.numbers
+    threads = tree.file._options.threads
     tell, done = reporter(progress)
     try:
         drawn = tree._core.draw(
-            expression, cut or "", axes, first, last, options.cache_size, options.threads, tell, count
+            expression, cut or "", axes, first, last, tree._cache_size, threads, tell, count, numbers
         )
     finally:
         done()

@@ -83,6 +83,10 @@ class SkippedBranchWarning(UserWarning):
     """Branches that cannot be read were left out of a request for all branches."""
 
 
+class SkippedFileWarning(UserWarning):
+    """A file of several was left out, as was asked for, because it cannot be read."""
+
+
 class RecoveredFileWarning(UserWarning):
     """The file was never closed or was cut short: what is left of it was found by looking at all its records."""
 

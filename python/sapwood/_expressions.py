@@ -48,6 +48,21 @@ class Expression:
         """Every name in it with all its dots, in the order of the text: of branches, aliases and constants."""
         yield from self._names(self._tree)
 
+    def works_by_entry(self) -> bool:
+        """Whether its value for an entry depends on that entry alone, as far as is known."""
+        for node in ast.walk(self._tree):
+            if isinstance(node, ast.Call):
+                name = _dotted(node.func) or ""
+                plain = _functions.works_by_entry(name) and not node.keywords
+                # a second argument of a reduction is its axis
+                if name != "get" and not (plain and (len(node.args) == 1 or not _functions.reduces(name))):
+                    return False
+            elif isinstance(node, ast.Subscript) and not (
+                isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str)
+            ):
+                return False
+        return True
+
     def evaluate(self, value: Callable[[str], object]) -> object:
         """Its value, where ``value(name)`` gives that of a name from :meth:`names`."""
         try:

@@ -57,6 +57,23 @@ def lookup(name: str) -> Callable | None:
     return None
 
 
+def reduces(name: str) -> bool:
+    """Whether a function makes one value of an entry's list."""
+    return name in _REDUCTIONS
+
+
+def works_by_entry(name: str) -> bool:
+    """Whether a function's value for an entry depends on that entry alone: then it may be computed for some of them.
+
+    Those of awkward's under its own name reduce whole columns, those that sort or count do so for a plain column.
+    """
+    module, _, bare = name.rpartition(".")
+    bare = _SYNONYMS.get(bare, bare)
+    return (module in ("", "np", "numpy") and (bare in _ELEMENTWISE or bare in _TYPES)) or (
+        not module and bare in _REDUCTIONS
+    )
+
+
 def _cast(array, dtype: np.dtype):
     return array.astype(dtype) if isinstance(array, np.ndarray) else _awkward("values_astype")(array, dtype)
 

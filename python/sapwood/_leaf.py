@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ._chosen import Entries
     from ._progress import Progress
     from ._tree import Branch, Tree
 
@@ -39,13 +40,16 @@ class Leaf:
         entry_start: int | None = None,
         entry_stop: int | None = None,
         *,
+        entries: Entries = None,
         library: str = "ak",
         progress: Progress = None,
     ) -> Any:
         """Its values, see :meth:`Branch.array`."""
         from ._reading import array
 
-        return array(self.branch, (entry_start, entry_stop), library, progress, interpretation, self.name)
+        return array(
+            self.branch, (entry_start, entry_stop), library, progress, interpretation, self.name, entries
+        )
 
     def __repr__(self) -> str:
         return f"<Leaf {self.path!r}>"

@@ -40,6 +40,14 @@ class Library:
         """The entries of an array where the mask is true."""
         return array[mask]
 
+    def take(self, array, order: np.ndarray) -> Any:
+        """The rows of an array in this order."""
+        return array[order]
+
+    def label(self, array, rows: np.ndarray) -> Any:
+        """An array whose rows are those of these numbers, where the library keeps numbers of rows."""
+        return array
+
     def group(self, names: Sequence[str], arrays: Sequence[Any], how: str | None, entries: int) -> Any:
         """Several columns of as many entries, put together."""
         if how == "tuple":
@@ -143,6 +151,12 @@ class Pandas(Library):
     def select(self, array, mask):
         return array[mask]
 
+    def take(self, array, order):
+        return array.iloc[order].reset_index(drop=True)
+
+    def label(self, array, rows):
+        return array.set_axis(rows)
+
     def table(self, names, arrays, entries):
         columns: dict[str, Any] = {}
         for name, a in zip(names, arrays, strict=True):
@@ -196,6 +210,9 @@ class Arrow(Library):
     def select(self, array, mask):
         return array.filter(self.pa.array(mask))
 
+    def take(self, array, order):
+        return array.take(self.pa.array(order))
+
     def table(self, names, arrays, entries):
         if not arrays:
             return self.pa.table({})
@@ -219,6 +236,9 @@ class Polars(Arrow):
 
     def select(self, array, mask):
         return array.filter(self.pl.Series(mask))
+
+    def take(self, array, order):
+        return array.gather(order)
 
     def table(self, names, arrays, entries):
         return self.pl.DataFrame([a.alias(n) for n, a in zip(names, arrays, strict=True)])

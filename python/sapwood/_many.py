@@ -3,28 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ._ahead import Ahead, Part
 from ._errors import InvalidError, UnsupportedError
 from ._file import ReadOnlyFile, open
 from ._filters import Filter
 from ._paths import Where, several
-from ._sizes import Size
+from ._progress import Progress, reporter
+from ._sizes import Size, size_in_bytes
 
 if TYPE_CHECKING:
-    from ._progress import Progress
     from ._selection import Expressions
     from ._tree import Branch, Tree
 
 
-def _trees(files: Where | Iterable[Where], options: Mapping[str, Any]) -> Iterator[Tree]:
-    """The trees in order, each file open only while its tree is in use."""
-    pairs = several(files)
-    if not pairs:
-        raise InvalidError("no file given")
-    for file_path, name in pairs:
-        with open({file_path: None}, **options) as file:
-            yield _tree(file, name)
+@dataclass(frozen=True)
+class _Request:
+    """What is asked of every file."""
+
+    expressions: Expressions
+    cut: str | None
+    filters: Mapping[str, Any]
+    aliases: Mapping[str, str] | None
+    step: tuple[str, int]
+    options: Mapping[str, Any]
+    skip_bad: bool
+    progress: Progress
+
+    def files(self, files: Where | Iterable[Where]) -> Ahead:
+        """The files, each to be opened and asked."""
+        from ._reading import _wanted
+        from ._selection import select
+
+        pairs = several(files)
+        if not pairs:
+            raise InvalidError("no file given")
+        cache = self.options["cache_size"]
+        cache = None if cache is None else size_in_bytes(cache, "cache_size")
+
+        def prepare(file_path: str, name: str | None, begin: bool) -> Part:
+            file = open({file_path: None}, **self.options)
+            try:
+                tree = _tree(file, name)
+                selection = select(tree, self.expressions, self.cut, self.aliases, self.filters)
+                wanted = _wanted(tree, selection, (None, None), None)
+                part = Part(tree, selection, wanted)
+                # who watches it sees every file by itself, as its turn comes
+                if begin and wanted.branches and wanted.rows and reporter(self.progress)[0] is None:
+                    part.scan = wanted.begin(tree, self.step, None, ahead.share())
+            except BaseException:
+                file.close()
+                raise
+            return part
+
+        ahead = Ahead(pairs, prepare, cache, self.skip_bad)
+        return ahead
 
 
 def _tree(file: ReadOnlyFile, name: str | None) -> Tree:
@@ -59,34 +94,50 @@ def iterate(
     cache_size: Size | None = None,
     timeout: float = 60,
     threads: int | None = None,
+    skip_bad_files: bool = False,
 ) -> Iterator[Any]:
     """As :meth:`Tree.iterate`, through several files in order; no step goes over the end of a file.
 
     Args:
         files: ``"file.root:tree"``, ``{file: tree}``, Paths, or lists of these; globs of local paths are filled in
             in the order of their names. A file with one tree needs no name of it.
-        cache_size, timeout, threads: see :func:`sapwood.open`.
+        cache_size, timeout, threads: see :func:`sapwood.open`; the cache is that of all files together.
+        skip_bad_files: leave out files that cannot be opened, lack the tree, or lack what is asked for, with a
+            :class:`SkippedFileWarning` each. What fails later, within a file, is an error always.
+
+    Raises:
+        UnsupportedError: a file's columns are not those of the first file; the message names file and branch.
     """
     from ._libraries import group_name
     from ._libraries import library as library_of
-    from ._reading import _step
-    from ._reading import iterate as iterate_one
+    from ._reading import _iterate, _step
 
     # what is wrong with the request is said before any file is opened
-    library_of(library), group_name(how), _step(step_size)
+    lib, group = library_of(library), group_name(how)
     filters = {"filter_name": filter_name, "filter_typename": filter_typename, "filter_branch": filter_branch}
     options = {"cache_size": cache_size, "timeout": timeout, "threads": threads}
+    request = _Request(expressions, cut, filters, aliases, _step(step_size), options, skip_bad_files, progress)
+    ahead = request.files(files)
 
     def run() -> Iterator[Any]:
         offset = 0
-        for tree in _trees(files, options):
-            yield from iterate_one(
-                tree, expressions, cut, filters, aliases, (None, None), library, how, progress, step_size,
-                report=report, offset=offset,
-            )  # fmt: skip
-            offset += tree.num_entries
+        for part, look_ahead in ahead.parts():
+            steps = _iterate(
+                part.tree, part.selection, part.wanted, lib, group, progress, request.step, report, offset, part.scan
+            )
+            while True:
+                look_ahead()
+                held = [next(steps, _NO_MORE)]
+                if held[0] is _NO_MORE:
+                    break
+                yield held.pop()
+            offset += part.tree.num_entries
 
     return run()
+
+
+#: The end of an iteration.
+_NO_MORE = object()
 
 
 def concatenate(
@@ -103,25 +154,21 @@ def concatenate(
     cache_size: Size | None = None,
     timeout: float = 60,
     threads: int | None = None,
+    skip_bad_files: bool = False,
 ) -> Any:
     """As :meth:`Tree.arrays`, with the entries of several files one behind the other; see :func:`iterate`."""
     from ._libraries import library as library_of
+    from ._reading import _made, _steps
 
     lib = library_of(library)
+    filters = {"filter_name": filter_name, "filter_typename": filter_typename, "filter_branch": filter_branch}
     options = {"cache_size": cache_size, "timeout": timeout, "threads": threads}
-    parts = [
-        tree.arrays(
-            expressions,
-            cut,
-            filter_name=filter_name,
-            filter_typename=filter_typename,
-            filter_branch=filter_branch,
-            aliases=aliases,
-            library=library,
-            progress=progress,
-        )
-        for tree in _trees(files, options)
-    ]
+    request = _Request(expressions, cut, filters, aliases, ("all", 0), options, skip_bad_files, progress)
+    parts = []
+    for part, look_ahead in request.files(files).parts():
+        look_ahead()
+        (step,) = _steps(part.tree, part.wanted, request.step, progress, part.scan)
+        parts.append(_made(part.selection, part.wanted, step, lib, None, ordered=True))
     if len(parts) == 1:
         return parts[0]
     try:

@@ -50,8 +50,8 @@ def _colons_count_from(where: str) -> int:
 
 
 def several(files: Where | Iterable[Where]) -> list[tuple[str, str | None]]:
-    """Many files in order: anything :func:`split` takes, lists of it, mappings of many; globs of local paths are
-    filled in, sorted by name."""
+    """Many files in order: anything :func:`split` takes, lists of it, mappings of many; globs of local paths and
+    of ``root://`` URLs are filled in, sorted by name."""
     if isinstance(files, Mapping):
         pairs = [split({k: v}) for k, v in files.items()]
     elif isinstance(files, (str, bytes, os.PathLike)):
@@ -67,6 +67,10 @@ def several(files: Where | Iterable[Where]) -> list[tuple[str, str | None]]:
 
 
 def _glob(file: str) -> list[str]:
+    if file.startswith(("root://", "roots://")) and "*" in file:
+        from . import _core
+
+        return _core.expand(file)
     if "://" in file or not any(c in file for c in "*?[") or os.path.exists(file):
         return [file]
     import glob

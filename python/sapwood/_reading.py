@@ -6,11 +6,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from . import _columns
+from ._chosen import Chosen, Entries, chosen
 from ._errors import InvalidError, UnsupportedError
-from ._libraries import group_name, library
+from ._libraries import Library, group_name, library
 from ._progress import Progress, reporter
-from ._selection import Expressions, select
+from ._selection import Expressions, Selection, select
 from ._sizes import Size, entry_range, size_in_bytes
 
 if TYPE_CHECKING:
@@ -60,34 +63,88 @@ class Report:
         return self.tree.file_path
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """What a scan reads."""
+
+    branches: list[int]
+    first: int
+    last: int
+    #: Only these of the entries.
+    chosen: Chosen | None = None
+    #: The branches of a cut that are read first, and the function that evaluates it.
+    cut: tuple[list[int], Any] | None = None
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are before a cut."""
+        return self.last - self.first if self.chosen is None else len(self.chosen.numbers)
+
+    def begin(self, tree: Tree, step: tuple[str, int], tell: Any, share: int | None = None) -> Any:
+        """Begins a scan; with a share, one that holds no more bytes than that before its first batch is asked for."""
+        tree.file._check_open()
+        numbers = None if self.chosen is None else self.chosen.numbers
+        threads = tree.file._options.threads
+        scan = tree._core.scan(
+            self.branches, self.first, self.last, *step, tree._cache_size if share is None else share, threads, tell,
+            numbers, self.cut, share is not None,
+        )  # fmt: skip
+        tree.file._scans.add(scan)
+        return scan
+
+
+def _wanted(tree: Tree, selection: Selection, span: Span, entries: Entries) -> Wanted:
+    """What a request for these entries reads."""
+    first, last = entry_range(*span, tree.num_entries)
+    picked = chosen(entries, first, last, tree.num_entries)
+    guide = selection.guide()
+    cut = None if guide is None else (guide, selection.test(guide))
+    return Wanted(selection.branches(), first, last, picked, cut)
+
+
 def _steps(
-    tree: Tree, numbers: list[int], first: int, last: int, step: tuple[str, int], progress: Progress
-) -> Iterator[tuple[int, int, dict[int, Any]]]:
-    """(start, stop, columns by branch). Taken all at once there is one step even without entries, with the types."""
+    tree: Tree, wanted: Wanted, step: tuple[str, int], progress: Progress, scan: Any = None
+) -> Iterator[tuple[int, int, dict[int, Any], np.ndarray | None]]:
+    """(start, stop, columns by branch, numbers of the entries where they are not all). Taken all at once there is one
+    step even without entries, with the types. A scan that has begun is gone on with."""
     tree.file._check_open()
     tell, done = reporter(progress)
-    if not numbers:
+    if not wanted.branches:
         # nothing but constants
-        yield from ((a, b, {}) for a, b in _ranges(first, last, step))
+        for a, b in _ranges(wanted.first, wanted.last, step):
+            numbers = None if wanted.chosen is None else wanted.chosen.numbers
+            yield a, b, {}, None if numbers is None else numbers[(numbers >= a) & (numbers < b)]
         done()
         return
-    options = tree.file._options
-    scan = tree._core.scan(numbers, first, last, *step, options.cache_size, options.threads, tell)
-    tree.file._scans.add(scan)
+    scan = scan or wanted.begin(tree, step, tell)
     try:
-        for start, stop, columns in scan:
-            held = [dict(zip(numbers, columns, strict=True))]
+        for start, stop, columns, selected in scan:
+            held = [dict(zip(wanted.branches, columns, strict=True))]
             del columns
             # nothing here keeps a step's memory while the next one is read
-            yield start, stop, held.pop()
+            yield start, stop, held.pop(), None if selected is None else np.asarray(selected)
     finally:
         scan.close()
         done()
 
 
-def _whole(tree: Tree, numbers: list[int], first: int, last: int, progress: Progress) -> dict[int, Any]:
-    ((_, _, columns),) = _steps(tree, numbers, first, last, ("all", 0), progress)
-    return columns
+def _made(
+    selection: Selection, wanted: Wanted, part: tuple, lib: Library, how: str | None, *, ordered: bool
+) -> Any:
+    """What becomes of a step."""
+    start, stop, columns, came = part
+    entries = stop - start if came is None else len(came)
+    rows = order = None
+    picked = wanted.chosen
+    if came is not None and wanted.cut is not None:
+        # the cut has chosen: these are the numbers of the rows that passed it
+        rows = came - start if picked is None else np.searchsorted(picked.numbers, came)
+    if ordered and picked is not None and came is not None:
+
+        def order(mask):
+            return picked.order(came if mask is None else came[mask])
+
+    return selection.make(columns, entries, lib, how, rows, order)
 
 
 def _ranges(first: int, last: int, step: tuple[str, int]) -> Iterator[tuple[int, int]]:
@@ -105,13 +162,14 @@ def arrays(
     library_name: str,
     how: object,
     progress: Progress,
+    entries: Entries = None,
 ) -> Any:
     """See :meth:`HasBranches.arrays`."""
     lib, group, tree = library(library_name), group_name(how), owner.tree
     selection = select(owner, expressions, cut, aliases, filters)
-    first, last = entry_range(*span, tree.num_entries)
-    columns = _whole(tree, selection.branches(), first, last, progress)
-    return selection.make(columns, last - first, lib, group)
+    wanted = _wanted(tree, selection, span, entries)
+    (part,) = _steps(tree, wanted, ("all", 0), progress)
+    return _made(selection, wanted, part, lib, group, ordered=True)
 
 
 def iterate(
@@ -128,23 +186,36 @@ def iterate(
     *,
     report: bool,
     offset: int = 0,
+    entries: Entries = None,
 ) -> Iterator[Any]:
     """See :meth:`HasBranches.iterate`. What is wrong with the request is said at once, not at the first step."""
     lib, group, tree = library(library_name), group_name(how), owner.tree
     selection = select(owner, expressions, cut, aliases, filters)
-    first, last = entry_range(*span, tree.num_entries)
-    step = _step(step_size)
+    wanted = _wanted(tree, selection, span, entries)
+    return _iterate(tree, selection, wanted, lib, group, progress, _step(step_size), report, offset)
 
-    def run() -> Iterator[Any]:
-        if first == last:
-            return
-        for start, stop, columns in _steps(tree, selection.branches(), first, last, step, progress):
-            held = [selection.make(columns, stop - start, lib, group)]
-            del columns
-            # as in _steps: a step belongs to the caller alone
-            yield (held.pop(), Report(start, stop, tree, offset)) if report else held.pop()
 
-    return run()
+def _iterate(
+    tree: Tree,
+    selection: Selection,
+    wanted: Wanted,
+    lib: Library,
+    how: str | None,
+    progress: Progress,
+    step: tuple[str, int],
+    report: bool,
+    offset: int = 0,
+    scan: Any = None,
+) -> Iterator[Any]:
+    """The steps of a tree, with a :class:`Report` each where that is wanted."""
+    if wanted.rows == 0:
+        return
+    for part in _steps(tree, wanted, step, progress, scan):
+        start, stop = part[:2]
+        held = [_made(selection, wanted, part, lib, how, ordered=False)]
+        del part
+        # as in _steps: a step belongs to the caller alone
+        yield (held.pop(), Report(start, stop, tree, offset)) if report else held.pop()
 
 
 def _step(step_size: Size) -> tuple[str, int]:
@@ -168,7 +239,13 @@ def _interpretation() -> type:
 
 
 def array(
-    branch: Branch, span: Span, library_name: str, progress: Progress, interpretation: object = None, leaf: str = ""
+    branch: Branch,
+    span: Span,
+    library_name: str,
+    progress: Progress,
+    interpretation: object = None,
+    leaf: str = "",
+    entries: Entries = None,
 ) -> Any:
     """See :meth:`Branch.array`; only one member of its records where a leaf is named."""
     lib = library(library_name)
@@ -183,8 +260,13 @@ def array(
         except UnsupportedError:
             # as in uproot, a branch that is only a folder is read as what is in it
             filters: dict[str, Any] = {}
-            return arrays(branch, None, None, filters, None, span, library_name, None, progress)
+            return arrays(branch, None, None, filters, None, span, library_name, None, progress, entries)
     first, last = entry_range(*span, branch.num_entries)
-    columns = _whole(branch.tree, [branch.number], first, last, progress)
+    picked = chosen(entries, first, last, branch.num_entries)
+    ((_, _, columns, came),) = _steps(
+        branch.tree, Wanted([branch.number], first, last, picked), ("all", 0), progress
+    )
     column = columns[branch.number]
-    return lib.array(_columns.member(column, leaf) if leaf else column, leaf or branch.name)
+    made = lib.array(_columns.member(column, leaf) if leaf else column, leaf or branch.name)
+    order = None if picked is None or came is None else picked.order(came)
+    return made if order is None else lib.take(made, order)

@@ -47,6 +47,11 @@ class Bound:
             elif isinstance(target, Bound):
                 yield from target.branches()
 
+    def works_by_entry(self) -> bool:
+        """Whether its value for an entry depends on that entry alone."""
+        inner = (target for target, _ in self.names.values() if isinstance(target, Bound))
+        return self.expression.works_by_entry() and all(b.works_by_entry() for b in inner)
+
     def evaluate(self, operand: Callable[[int], Any]) -> Any:
         """Its value, where ``operand(branch)`` is that of a branch."""
 
@@ -81,19 +86,48 @@ class Selection:
             wanted.update({what: None} if isinstance(what, int) else dict.fromkeys(what.branches()))
         return list(wanted)
 
-    def make(self, columns: Mapping[int, _columns.Column], entries: int, lib: Library, how: str | None):
-        """The outputs, cut applied, as the library has them."""
-        operands: dict[int, object] = {}
+    def guide(self) -> list[int] | None:
+        """The branches of the cut, where it pays and makes no difference to read them before the others."""
+        if self.cut is None:
+            return None
+        branches = list(dict.fromkeys(self.cut.branches()))
+        bound = [self.cut, *(what for _, what in self.outputs if isinstance(what, Bound))]
+        if not branches or len(branches) == len(self.branches()) or not all(b.works_by_entry() for b in bound):
+            return None
+        return branches
 
-        def operand(branch: int) -> object:
-            if branch not in operands:
-                column = columns[branch]
-                plain = _columns.is_rectangular(column)
-                operands[branch] = _columns.to_numpy(column) if plain else _columns.to_awkward(column)
-            return operands[branch]
+    def test(self, branches: Sequence[int]) -> Callable[..., np.ndarray]:
+        """For a scan: says of each row of columns of :meth:`guide`'s branches whether it passes the cut."""
+        cut = self.cut
+        assert cut is not None
 
-        mask = None if self.cut is None else _mask(self.cut, operand, entries)
-        make = lib.piece if mask is None and how is None else lib.array
+        def passes(start: int, stop: int, selected, columns: list[_columns.Column]) -> np.ndarray:
+            operand = _operands(dict(zip(branches, columns, strict=True)))
+            mask = _mask(cut, operand, stop - start if selected is None else len(selected))
+            return np.ascontiguousarray(mask)
+
+        return passes
+
+    def make(
+        self,
+        columns: Mapping[int, _columns.Column],
+        entries: int,
+        lib: Library,
+        how: str | None,
+        rows: np.ndarray | None = None,
+        order: Callable[[np.ndarray | None], np.ndarray | None] | None = None,
+    ):
+        """The outputs, cut applied, as the library has them.
+
+        Args:
+            rows: the cut has been applied already, and these are the numbers of the rows that passed it.
+            order: where rows are wanted in another order, gives for the mask of a cut which row stands at each place.
+        """
+        operand = _operands(columns)
+        mask = None if self.cut is None or rows is not None else _mask(self.cut, operand, entries)
+        places = order(mask) if order else None
+        plain = mask is None and places is None and rows is None
+        make = lib.piece if plain and how is None else lib.array
         arrays = []
         with _no_collection(len(self.outputs)):
             for name, what in self.outputs:
@@ -101,9 +135,30 @@ class Selection:
                     array = make(columns[what], name)
                 else:
                     array = computed(lib, _one_per_entry(what.evaluate(operand), entries, name), name)
-                arrays.append(array if mask is None else lib.select(array, mask))
+                if mask is not None:
+                    array = lib.select(array, mask)
+                elif rows is not None:
+                    array = lib.label(array, rows)
+                if places is not None:
+                    array = lib.take(array, places)
+                arrays.append(array)
             names = [name for name, _ in self.outputs]
-            return lib.group(names, arrays, how, entries if mask is None else int(mask.sum()))
+            count = entries if mask is None else int(mask.sum())
+            return lib.group(names, arrays, how, count if places is None else len(places))
+
+
+def _operands(columns: Mapping[int, _columns.Column]) -> Callable[[int], object]:
+    """The values of branches as expressions take them, each made once."""
+    made: dict[int, object] = {}
+
+    def operand(branch: int) -> object:
+        if branch not in made:
+            column = columns[branch]
+            plain = _columns.is_rectangular(column)
+            made[branch] = _columns.to_numpy(column) if plain else _columns.to_awkward(column)
+        return made[branch]
+
+    return operand
 
 
 @contextmanager

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ._branches import HasBranches, column_words
+from ._sizes import Size, size_in_bytes
 
 if TYPE_CHECKING:
     from . import _core
+    from ._chosen import Entries as Chosen
+    from ._entries import Entries
     from ._file import ReadOnlyFile
     from ._progress import Progress
     from ._reports import FileMap
@@ -35,6 +38,11 @@ class Tree(HasBranches):
         self._file = file
         self._core = core
         self._cycle = cycle
+        #: Bytes of the tree cache, None for the engine's choice.
+        self._cache_size = file._options.cache_size
+        #: What loops over entries fetch ahead without learning it, and from how many entries they learn.
+        self._cached_branches: list[str] = []
+        self._learn_entries: int | None = None
         self._places = {place[0]: place for place in core.branches()}
         self._made: dict[int, Branch] = {}
         self._by_path: dict[str, int] = {}
@@ -138,6 +146,49 @@ class Tree(HasBranches):
         before, after = self._core.bytes
         return before / after if after else 1.0
 
+    def set_cache_size(self, cache_size: Size | None) -> None:
+        """How many bytes may be fetched ahead by whatever reads this tree from now on (``"10 MB"``); 0: basket by basket,
+        None: as many as suit the way to the file."""
+        self._cache_size = None if cache_size is None else size_in_bytes(cache_size, "cache_size")
+
+    @property
+    def cache_size(self) -> int | None:
+        """Bytes of the tree cache; None where they follow from the way to the file."""
+        return self._cache_size
+
+    @property
+    def automatic_cache_size(self) -> int:
+        """Bytes that ROOT gives the cache of this tree when nobody says how many; loops over entries do the same."""
+        return self._core.automatic_cache_size()
+
+    def add_branch_to_cache(self, name: str) -> None:
+        """Loops over entries begun from now on fetch this branch ahead without learning it, or all that a pattern fits.
+
+        Raises:
+            KeyInFileError: no branch of this name.
+        """
+        self._core.entry_reader().add_branch(name)
+        self._cached_branches.append(name)
+
+    def set_cache_learn_entries(self, entries: int) -> None:
+        """Loops over entries begun from now on learn from so many; 100 unless told otherwise."""
+        from ._entries import _count
+
+        self._learn_entries = _count(entries)
+
+    def stop_cache_learning_phase(self) -> None:
+        """Loops over entries begun from now on learn nothing: they fetch ahead what :meth:`add_branch_to_cache` named."""
+        self._learn_entries = 0
+
+    def entries(self, entry_start: int | None = None, entry_stop: int | None = None) -> Entries:
+        """The entries one by one, from ``entry_start`` to ``entry_stop`` (as in a slice).
+
+        Reading columns (:meth:`arrays`) is faster by far wherever that is possible.
+        """
+        from ._entries import Entries
+
+        return Entries(self, entry_start, entry_stop)
+
     def draw(
         self,
         expression: str,
@@ -146,6 +197,7 @@ class Tree(HasBranches):
         *,
         entry_start: int | None = None,
         entry_stop: int | None = None,
+        entries: Chosen = None,
         progress: Progress = None,
     ) -> Any:
         """A histogram of an expression, as ``TTree::Draw`` makes it: filled in the core, in ROOT's syntax.
@@ -156,6 +208,7 @@ class Tree(HasBranches):
             cut: a condition or weight, such as ``"pt>20 && abs(eta)<2.4"``.
             bins: ``(number, low, high)``; for two or three dimensions one such tuple for each axis, x first; a number
                 of bins, or None, for one dimension whose axis follows from the values, as ROOT finds it.
+            entries: numbers of entries, or a truth value for each: only those are drawn, and only their baskets fetched.
 
         Returns:
             A ``hist.Hist`` where hist is installed, else a :class:`sapwood.Histogram` with the same protocol
@@ -163,7 +216,7 @@ class Tree(HasBranches):
         """
         from ._drawing import draw
 
-        return draw(self, expression, cut, bins, (entry_start, entry_stop), progress)
+        return draw(self, expression, cut, bins, (entry_start, entry_stop), progress, entries)
 
     def map(self, branches: str | Iterable[str] = ()) -> FileMap:
         """Where the baskets of this tree lie in its file; see :func:`sapwood.map`."""
@@ -319,6 +372,7 @@ class Branch(HasBranches):
         entry_start: int | None = None,
         entry_stop: int | None = None,
         *,
+        entries: Chosen = None,
         library: str = "ak",
         progress: Progress = None,
     ) -> Any:
@@ -326,6 +380,7 @@ class Branch(HasBranches):
 
         Args:
             interpretation: there for uproot's order of arguments: None, for the file tells it.
+            entries: see :meth:`arrays`.
             library: ``"ak"``, ``"np"``, ``"pd"`` (Series), ``"pa"`` (Array) or ``"pl"`` (Series); with ``"np"``
                 fixed arrays have the shape ``(entries, size)``, lists and strings are objects.
 
@@ -335,7 +390,7 @@ class Branch(HasBranches):
         """
         from ._reading import array
 
-        return array(self, (entry_start, entry_stop), library, progress, interpretation)
+        return array(self, (entry_start, entry_stop), library, progress, interpretation, entries=entries)
 
     def __repr__(self) -> str:
         below = f", {len(self._children)} branches" if self._children else ""

@@ -133,9 +133,11 @@ tree keeps (TTree::SetAlias).
 
 Examples:
   sapwood draw data.root:Events 'Muon_pt >> h(100,0,100)' 'nMuon >= 2'
-  sapwood draw data.root:Events 'sqrt(px**2+py**2)' --bins 50,0,20 -o pt.png -o pt.json")]
+  sapwood draw data.root:Events 'sqrt(px**2+py**2)' --bins 50,0,20 -o pt.png -o pt.json
+  sapwood draw 'run2024/*.root:Events' nMuon --add extra.root:Events")]
 pub struct DrawArgs {
-    /// File and tree; the tree may be left out when the file has only one
+    /// File and tree; the tree may be left out when the file has only one. `*` and `?` in the name stand for several files
+    /// (also in root:// URLs), @FILE for a list of them, one a line: they are read as one
     #[arg(value_name = "URL[:TREE]")]
     pub target: String,
     /// What to histogram; `EXPR>>h(100,0,40)` gives name and binning, `EXPR>>h(100)` the number of bins
@@ -153,9 +155,16 @@ pub struct DrawArgs {
     /// Draw into a file as well (.png, .svg, .json); may be repeated
     #[arg(short, long = "output", value_name = "FILE")]
     pub outputs: Vec<PathBuf>,
-    /// Entries to read, as a slice of Python's: 100:200, 5000:, -100: for the last; or one entry's number
-    #[arg(long, value_name = "START:STOP", allow_hyphen_values = true)]
+    /// Entries to read, as slices of Python's: 100:200, 5000:, -100: for the last; numbers; several of these with commas;
+    /// or a file with numbers. They are counted through all files
+    #[arg(long, value_name = "START:STOP,N,…|FILE", allow_hyphen_values = true)]
     pub entries: Option<String>,
+    /// More files, read behind the first as one chain; may be repeated
+    #[arg(long, value_name = "URL[:TREE]")]
+    pub add: Vec<String>,
+    /// Leave out files that cannot be opened or lack what is asked for, and say which
+    #[arg(long)]
+    pub skip_bad: bool,
     /// Keep the planner's log of the read, for `sapwood perf --replay`
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
@@ -174,7 +183,8 @@ Examples:
   sapwood scan data.root:Events x,y --format csv > xy.csv
   sapwood scan data.root:Events --format jsonl --limit 100")]
 pub struct ScanArgs {
-    /// File and tree; the tree may be left out when the file has only one
+    /// File and tree; the tree may be left out when the file has only one. `*` and `?` in the name stand for several files
+    /// (also in root:// URLs), @FILE for a list of them, one a line: they are read as one
     #[arg(value_name = "URL[:TREE]")]
     pub target: String,
     /// Expressions, divided by colons or commas; all readable branches when left out
@@ -192,9 +202,16 @@ pub struct ScanArgs {
     /// Rows to print, 0 for all; 25 for a table on a terminal, else all
     #[arg(long, value_name = "N")]
     pub limit: Option<u64>,
-    /// Entries to read, as a slice of Python's: 100:200, 5000:, -100: for the last; or one entry's number
-    #[arg(long, value_name = "START:STOP", allow_hyphen_values = true)]
+    /// Entries to read, as slices of Python's: 100:200, 5000:, -100: for the last; numbers; several of these with commas;
+    /// or a file with numbers. They are counted through all files
+    #[arg(long, value_name = "START:STOP,N,…|FILE", allow_hyphen_values = true)]
     pub entries: Option<String>,
+    /// More files, read behind the first as one chain; may be repeated
+    #[arg(long, value_name = "URL[:TREE]")]
+    pub add: Vec<String>,
+    /// Leave out files that cannot be opened or lack what is asked for, and say which
+    #[arg(long)]
+    pub skip_bad: bool,
     /// Keep the planner's log of the read, for `sapwood perf --replay`
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,

@@ -5,11 +5,10 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output::picture::{self, Kind};
 use crate::output::{self, clean, io_report};
-use crate::reading::{self, Reading};
-use crate::target::Target;
+use crate::reading::{Inputs, Reading};
 use sapwood::{Error, IoReport, OpenOptions, Result};
 use sapwood_query::picture::Labels;
-use sapwood_query::{AutoHist, Axis, Binding, Expr, Hist1D, Selected, TextHist, parse_target};
+use sapwood_query::{AutoHist, Axis, Binding, Expr, Hist1D, Selected, TextHist, bind_each, parse_target};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -32,12 +31,11 @@ pub fn run(args: &DrawArgs, options: &OpenOptions, global: &Global, interrupt: &
     let expr = single(&text)?;
     let cut = args.cut.as_ref().or(args.cut_option.as_ref()).map(|c| Expr::parse(c)).transpose()?;
 
-    let target = Target::parse(&args.target);
-    let file = target.open(options)?;
-    let tree = target.tree(&file)?;
-    let range = reading::entries(args.entries.as_deref(), tree.entries()).map_err(Failure::Usage)?;
-    let binding = Binding::new(&tree, std::slice::from_ref(&expr), cut.as_ref())?;
-    let reading = Reading::new(&tree, binding.branches.clone(), global.quiet || global.json, interrupt);
+    let inputs = Inputs { target: &args.target, add: &args.add, skip_bad: args.skip_bad, open: options };
+    let reading = Reading::new(inputs.chain()?, global.quiet || global.json, interrupt)?;
+    let chosen = reading.chosen(args.entries.as_deref())?;
+    reading.count(std::iter::once(&expr).chain(cut.as_ref()))?;
+    let binding = Binding::new(reading.first(), std::slice::from_ref(&expr), cut.as_ref())?;
     let texts = binding.query.is_text(0);
     if texts && !matches!(binning, Binning::Automatic(None)) {
         return Err(Error::invalid(format!("{} is a string: it gets a bin for each of its values", expr.text()))
@@ -45,28 +43,33 @@ pub fn run(args: &DrawArgs, options: &OpenOptions, global: &Global, interrupt: &
             .into());
     }
     let mut filling = Filling::new(binning, texts, binding.query.is_integer(0));
-    reading.each(range, |batch| {
-        let columns = binding.columns(&batch.columns)?;
-        let columns = columns.iter().map(AsRef::as_ref).collect();
-        let batch = reading.query_batch(batch, columns);
-        if let Filling::Texts(h) = &mut filling {
-            let rows = binding.query.rows(&batch)?;
-            rows.columns.iter().try_for_each(|column| h.fill(column, &rows.weights))?;
-        } else {
-            binding.query.visit(&batch, |rows| {
+    reading.each(chosen, &binding.branches, bind_each(vec![expr.clone()], cut.clone(), false), |part| {
+        let file = || part.link.tree.file().url();
+        if part.prepared.binding.query.is_text(0) != texts {
+            let kind =
+                if texts { "no string, as it is in the files before" } else { "a string, unlike in the files before" };
+            return Err(Error::invalid(format!("{} is {kind}", expr.text())).in_file(file()).into());
+        }
+        reading.with(part, |query, batch| match &mut filling {
+            Filling::Texts(h) => {
+                let rows = query.rows(batch)?;
+                rows.columns.iter().try_for_each(|column| h.fill(column, &rows.weights))
+            }
+            _ => query.visit(batch, |rows| {
                 filling.fill(rows);
                 Ok(())
-            })?;
-        }
+            }),
+        })?;
         Ok::<_, Failure>(ControlFlow::Continue(()))
     })?;
+    reading.tell_skipped();
     let drawn = Drawn {
         hist: filling.finish()?,
         name: asked.name,
         expression: expr.text().to_owned(),
         cut: cut.as_ref().map(|c| c.text().to_owned()),
         entries: reading.entries(),
-        io: file.io(),
+        io: reading.io(),
     };
     for (path, kind) in args.outputs.iter().zip(kinds) {
         let labels = drawn.labels();

@@ -4,16 +4,17 @@ use crate::args::{Global, MergeArgs};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output;
+use crate::target::listed;
 use crate::units;
 use crate::working::Working;
-use sapwood::{Error, OpenOptions, Result};
+use sapwood::{OpenOptions, Result};
 use sapwood_write::merge::{MergeOptions, MergeReport, merge};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// Runs the verb.
 pub fn run(args: &MergeArgs, options: &OpenOptions, global: &Global, interrupt: &Interrupt) -> Result<(), Failure> {
-    let inputs = inputs(&args.inputs)?;
+    let inputs = listed(args.inputs.iter().map(String::as_str))?;
     let bar = Working::new(global.quiet || global.json);
     let shown = bar.clone();
     let options = MergeOptions {
@@ -27,23 +28,6 @@ pub fn run(args: &MergeArgs, options: &OpenOptions, global: &Global, interrupt: 
     bar.done();
     let report = merged?;
     output::written(global, &report.remarks, || to_json(args, &report), || vec![summary(args, &report)])
-}
-
-/// The inputs with lists (`@FILE`) in place.
-fn inputs(given: &[String]) -> Result<Vec<String>> {
-    let mut out = Vec::new();
-    for text in given {
-        match text.strip_prefix('@') {
-            None => out.push(text.clone()),
-            Some(list) => {
-                let lines =
-                    std::fs::read_to_string(list).map_err(|e| Error::io("cannot read the list", e).in_file(list))?;
-                let lines = lines.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with('#'));
-                out.extend(lines.map(str::to_owned));
-            }
-        }
-    }
-    Ok(out)
 }
 
 fn summary(args: &MergeArgs, r: &MergeReport) -> String {

@@ -13,12 +13,13 @@ use crate::output::picture::{self, Kind};
 use crate::reading::{self, Reading};
 use crate::target::Target;
 use sapwood::perf::{Collector, PerfStats};
-use sapwood::{Batch, Error, OpenOptions, Result, Tree, fits};
+use sapwood::{Chain, Error, Link, Linked, OpenOptions, Result, Tree, fits};
 use sapwood_query::picture::{Read, reads};
-use sapwood_query::{Binding, Expr};
+use sapwood_query::{Binding, Bound, Expr, bind_each};
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Runs the verb.
 pub fn run(args: &PerfArgs, options: &OpenOptions, global: &Global, interrupt: &Interrupt) -> Result<(), Failure> {
@@ -103,22 +104,23 @@ impl Job<'_> {
         let target = Target::parse(text);
         let file = target.open(self.options)?;
         let tree = target.tree(&file)?;
-        let range = reading::entries(self.args.entries.as_deref(), tree.entries()).map_err(Failure::Usage)?;
+        let chosen = reading::entries(self.args.entries.as_deref(), Some(tree.entries())).map_err(Failure::Usage)?;
         let quiet = self.global.quiet || self.global.json;
-        if self.exprs.is_none() && self.cut.is_none() {
-            let branches = branches(&tree, &self.args.branches)?;
-            let reading = Reading::new(&tree, branches, quiet, self.interrupt);
-            return reading.each(range, |_| Ok(ControlFlow::Continue(()))).map(drop);
-        }
-        let binding = Binding::new(&tree, self.exprs.unwrap_or_default(), self.cut)?;
-        let reading = Reading::new(&tree, binding.branches.clone(), quiet, self.interrupt);
-        let compute = |batch: &Batch| {
-            let columns = binding.columns(&batch.columns)?;
-            let columns = columns.iter().map(AsRef::as_ref).collect();
-            binding.query.rows(&reading.query_batch(batch, columns))?;
+        let (exprs, cut) = (self.exprs.unwrap_or_default(), self.cut);
+        let alone = exprs.is_empty() && cut.is_none();
+        let shown = if alone { branches(&tree, &self.args.branches)? } else { Vec::new() };
+        let binding = Binding::new(&tree, exprs, cut)?;
+        let branches = [shown.clone(), binding.branches].concat();
+        let reading = Reading::new(Chain::of(tree), quiet, self.interrupt)?;
+        let each = bind_each(exprs.to_vec(), cut.cloned(), false);
+        let bind = move |link: &Link| Ok(Bound { shown: shown.clone(), ..each(link)? });
+        let compute = |part: &Linked<Bound>| {
+            if !alone {
+                reading.rows(part)?;
+            }
             Ok::<_, Failure>(ControlFlow::Continue(()))
         };
-        reading.each(range, compute).map(drop)
+        reading.each(chosen, &branches, Arc::new(bind), compute).map(drop)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use sapwood::{Progress, Tree};
+use sapwood_query::Entries;
 use std::io::IsTerminal;
 use std::ops::Range;
 use std::sync::Arc;
@@ -35,13 +36,13 @@ struct Shown {
 
 impl Bar {
     /// A bar for reading these branches, or nothing when `hidden` or when nobody looks at stderr.
-    pub fn new(hidden: bool, tree: &Tree, branches: &[usize], entries: &Range<u64>) -> Self {
+    pub fn new(hidden: bool, tree: &Tree, branches: &[usize], chosen: &Entries) -> Self {
         if hidden || !std::io::stderr().is_terminal() {
             return Self(None);
         }
         let delivered = Arc::new(AtomicU64::new(0));
         let (stop, stopped) = mpsc::channel::<()>();
-        let (tree, expected) = (tree.clone(), expected_bytes(tree, branches, entries));
+        let (tree, expected) = (tree.clone(), expected_bytes(tree, branches, chosen));
         let seen = delivered.clone();
         let thread = std::thread::spawn(move || {
             let before = tree.file().io().bytes_fetched;
@@ -94,14 +95,18 @@ fn thousandths(part: u64, whole: u64) -> u64 {
 }
 
 /// Bytes of the baskets that hold these entries, by the tree's header.
-fn expected_bytes(tree: &Tree, branches: &[usize], entries: &Range<u64>) -> u64 {
+fn expected_bytes(tree: &Tree, branches: &[usize], chosen: &Entries) -> u64 {
+    let wanted = |r: Range<u64>| match chosen {
+        Entries::Range(chosen) => r.start < chosen.end && r.end > chosen.start,
+        Entries::List(list) => list.touches(&r),
+    };
     let branches = branches.iter().filter_map(|&i| tree.header().branches.get(i));
     branches
         .flat_map(|b| {
             let ends = b.basket_entry.iter().skip(1).copied().chain([b.entries]);
             b.basket_entry.iter().copied().zip(ends).zip(&b.basket_bytes)
         })
-        .filter(|((from, to), _)| *from < entries.end && *to > entries.start)
+        .filter(|((from, to), _)| wanted(*from..*to))
         .map(|(_, &bytes)| u64::from(bytes))
         .sum()
 }

@@ -5,13 +5,14 @@ use crate::failure::{Failure, remark};
 use crate::interrupt::Interrupt;
 use crate::output::rows::{RowWriter, Style};
 use crate::output::{self, io_report};
-use crate::reading::{self, Reading};
-use crate::target::{Target, some};
-use sapwood::{Array, Batch, Error, OpenOptions, Result, Tree};
-use sapwood_query::{Binding, Expr, Rows};
+use crate::reading::{self, Inputs, Reading};
+use crate::target::some;
+use sapwood::{Array, EntryList, Error, Link, Linked, OpenOptions, Result, Tree};
+use sapwood_query::{Bind, Binding, Bound, Entries, Expr, bind_each};
 use std::borrow::Cow;
 use std::io::{BufWriter, IsTerminal, Write};
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
+use std::sync::Arc;
 
 /// Rows of a table on a terminal when the user does not say how many.
 const SCREENFUL: u64 = 25;
@@ -23,10 +24,12 @@ pub fn run(args: &ScanArgs, options: &OpenOptions, global: &Global, interrupt: &
         None => None,
     };
     let cut = args.cut.as_ref().or(args.cut_option.as_ref()).map(|c| Expr::parse(c)).transpose()?;
-    let target = Target::parse(&args.target);
-    let file = target.open(options)?;
-    let tree = target.tree(&file)?;
-    let range = reading::entries(args.entries.as_deref(), tree.entries()).map_err(Failure::Usage)?;
+    let inputs = Inputs { target: &args.target, add: &args.add, skip_bad: args.skip_bad, open: options };
+    // rows that appear on the terminal are progress enough
+    let quiet = global.quiet || global.json || std::io::stdout().is_terminal();
+    let reading = Reading::new(inputs.chain()?, quiet, interrupt)?;
+    let chosen = reading.chosen(args.entries.as_deref())?;
+    reading.count(exprs.iter().flatten().chain(cut.as_ref()))?;
     let person = !global.json && args.format == Format::Table && std::io::stdout().is_terminal();
     let limit = match args.limit {
         Some(0) => u64::MAX,
@@ -35,15 +38,14 @@ pub fn run(args: &ScanArgs, options: &OpenOptions, global: &Global, interrupt: &
         None => u64::MAX,
     };
     let style = if global.json { Style::Json } else { Style::Format(args.format) };
-    // rows that appear on the terminal are progress enough
-    let quiet = global.quiet || global.json || std::io::stdout().is_terminal();
-    let job = Job { tree: &tree, range, limit, style, quiet, interrupt };
-    let Printed { writer, more, entries } = match exprs {
-        Some(exprs) => job.instances(&exprs, cut.as_ref())?,
+    let job = Job { reading: &reading, chosen, limit, style };
+    let Printed { writer, more } = match exprs {
+        Some(exprs) => job.instances(exprs, cut)?,
         None => job.entries(cut.as_ref(), global.quiet)?,
     };
+    reading.tell_skipped();
     let rows = writer.rows();
-    writer.finish(&[("entries", entries.into()), ("io", io_report::to_json(&file.io()))])?;
+    writer.finish(&[("entries", reading.entries().into()), ("io", io_report::to_json(&reading.io()))])?;
     if more && person && !global.quiet {
         let mut out = output::stdout();
         writeln!(out, "the first {rows} rows; --limit 0 prints all")?;
@@ -81,29 +83,25 @@ struct Printed {
     writer: RowWriter<BufWriter<output::Stdout>>,
     /// Whether rows were left out.
     more: bool,
-    /// Entries that were looked at.
-    entries: u64,
 }
 
 /// One scan.
 struct Job<'a> {
-    tree: &'a Tree,
-    range: Range<u64>,
+    reading: &'a Reading<'a>,
+    chosen: Entries,
     limit: u64,
     style: Style,
-    quiet: bool,
-    interrupt: &'a Interrupt,
 }
 
 impl Job<'_> {
     /// The rows of TTree::Scan that pass the cut: one for every instance, at least one for an entry.
-    fn instances(&self, exprs: &[Expr], cut: Option<&Expr>) -> Result<Printed, Failure> {
-        let binding = Binding::scan(self.tree, exprs, cut)?;
+    fn instances(&self, exprs: Vec<Expr>, cut: Option<Expr>) -> Result<Printed, Failure> {
+        let binding = Binding::scan(self.reading.first(), &exprs, cut.as_ref())?;
         let labels = if binding.nested { vec!["entry", "instance"] } else { vec!["entry"] };
         let titles = binding.query.titles().to_vec();
         let mut writer = RowWriter::new(output::stdout(), self.style, titles, labels)?;
-        let (entries, more) = self.read(binding.branches.clone(), |reading, batch| {
-            let rows = selected(&binding, reading, batch, &batch.columns)?;
+        let more = self.read(&binding.branches, bind_each(exprs, cut, true), |part| {
+            let rows = self.reading.rows(part)?;
             let columns: Vec<Cow<Array>> = rows.columns.iter().map(Cow::Borrowed).collect();
             for (i, (&entry, &index)) in rows.entry.iter().zip(&rows.index).enumerate() {
                 if writer.rows() == self.limit {
@@ -111,103 +109,107 @@ impl Job<'_> {
                 }
                 writer.row(&columns, i, &[entry, u64::from(index)], |column| rows.has(column, i))?;
             }
-            Ok(self.enough(writer.rows(), batch))
+            Ok(self.enough(writer.rows(), part))
         })?;
-        Ok(Printed { writer, more, entries })
+        Ok(Printed { writer, more })
     }
 
     /// A row for every entry of which an instance passes the cut, lists and records whole.
     fn entries(&self, cut: Option<&Expr>, quiet: bool) -> Result<Printed, Failure> {
-        let shown = self.readable(quiet)?;
-        let binding = cut.map(|cut| Binding::new(self.tree, &[], Some(cut))).transpose()?;
-        let titles = shown.iter().map(|&i| self.tree.name_of(i)).collect();
-        let mut writer = RowWriter::new(output::stdout(), self.style, titles, vec!["entry"])?;
-        // the branches of the cut lie behind those that are shown
+        let first = self.reading.first();
+        let shown = readable(first, quiet)?;
+        let titles: Vec<String> = shown.iter().map(|&i| first.name_of(i)).collect();
         let mut branches = shown.clone();
-        branches.extend(binding.iter().flat_map(|b| b.branches.iter().copied()));
-        let (entries, more) = self.read(branches, |reading, batch| {
-            let (columns, hidden) = batch.columns.split_at(shown.len().min(batch.columns.len()));
-            let columns: Vec<Cow<Array>> = columns.iter().map(Cow::Borrowed).collect();
-            let entries: Vec<u64> = match &binding {
-                None => batch.entries.clone().collect(),
-                Some(binding) => {
-                    let mut entries = selected(binding, reading, batch, hidden)?.entry;
-                    entries.dedup();
-                    entries
-                }
+        if let Some(cut) = cut {
+            branches.extend(Binding::new(first, &[], Some(cut))?.branches);
+        }
+        let mut writer = RowWriter::new(output::stdout(), self.style, titles.clone(), vec!["entry"])?;
+        let each = bind_each(Vec::new(), cut.cloned(), false);
+        let bind = move |link: &Link| {
+            let shown = titles.iter().map(|name| link.tree.find(name)).collect::<Result<_>>()?;
+            Ok(Bound { shown, ..each(link)? })
+        };
+        let more = self.read(&branches, Arc::new(bind), |part| {
+            let batch = &part.batch;
+            let columns: Vec<Cow<Array>> = batch.columns.iter().take(shown.len()).map(Cow::Borrowed).collect();
+            let all = || EntryList::from_ranges(vec![batch.entries.clone()]);
+            let came = batch.selected.clone().unwrap_or_else(all);
+            let mut passed = match cut {
+                None => Vec::new(),
+                Some(_) => self.reading.rows(part)?.entry,
             };
-            for entry in entries {
+            passed.dedup();
+            let mut passed = passed.into_iter().peekable();
+            for (i, entry) in came.iter().enumerate() {
+                let entry = part.link.first_entry + entry;
+                if cut.is_some() && passed.next_if_eq(&entry).is_none() {
+                    continue;
+                }
                 if writer.rows() == self.limit {
                     return Ok(ControlFlow::Break(()));
                 }
-                let i = usize::try_from(entry - batch.entries.start).unwrap_or(usize::MAX);
                 writer.row(&columns, i, &[entry], |_| true)?;
             }
-            Ok(self.enough(writer.rows(), batch))
+            Ok(self.enough(writer.rows(), part))
         })?;
-        Ok(Printed { writer, more, entries })
+        Ok(Printed { writer, more })
     }
 
-    /// Stops behind a batch that completes the rows wanted, when others would follow.
-    fn enough(&self, rows: u64, batch: &Batch) -> ControlFlow<()> {
-        if rows == self.limit && batch.entries.end < self.range.end {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
+    /// Stops behind a batch that completes the rows wanted, when others may follow.
+    fn enough(&self, rows: u64, part: &Linked<Bound>) -> ControlFlow<()> {
+        let end = match &self.chosen {
+            Entries::Range(r) => r.end,
+            Entries::List(list) => list.hull().end,
+        };
+        let behind = part.link.first_entry + part.batch.entries.end;
+        let last = self.reading.is_last(&part.link) && part.batch.entries.end >= part.link.tree.entries();
+        if rows == self.limit && behind < end && !last { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    /// All branches with values that this version reads.
-    fn readable(&self, quiet: bool) -> Result<Vec<usize>> {
-        let mut refused = Vec::new();
-        let branches = &self.tree.header().branches;
-        let holds_values = |i: &usize| branches.get(*i).is_some_and(|b| b.children.is_empty());
-        let mut shown = Vec::new();
-        for i in self.tree.order().iter().copied().filter(holds_values) {
-            match self.tree.column_type(i) {
-                Ok(_) => shown.push(i),
-                Err(_) => refused.push(self.tree.name_of(i)),
-            }
-        }
-        if refused.is_empty() && shown.is_empty() {
-            return Err(Error::not_found("the tree has no branches").in_file(self.tree.file().url()));
-        }
-        if shown.is_empty() {
-            return Err(Error::unsupported("no branch of the tree can be read")
-                .in_file(self.tree.file().url())
-                .with_remedy("`sapwood show` tells why"));
-        }
-        if !refused.is_empty() && !quiet {
-            remark(&format!("left out ({} branches; `sapwood show` tells why): {}", refused.len(), some(&refused, 6)));
-        }
-        Ok(shown)
-    }
-
-    /// Reads until `f` breaks, in growing parts when it may; gives the entries read, and whether it did.
+    /// Reads until `f` breaks, in growing parts when it may; says whether it did.
     fn read(
         &self,
-        branches: Vec<usize>,
-        mut f: impl FnMut(&Reading, &Batch) -> Result<ControlFlow<()>, Failure>,
-    ) -> Result<(u64, bool), Failure> {
-        let reading = Reading::new(self.tree, branches, self.quiet, self.interrupt);
+        branches: &[usize],
+        bind: Bind,
+        mut f: impl FnMut(&Linked<Bound>) -> Result<ControlFlow<()>, Failure>,
+    ) -> Result<bool, Failure> {
         let parts = match self.limit {
-            u64::MAX => vec![self.range.clone()],
-            _ => reading::growing(self.tree.clusters(), self.range.clone()),
+            u64::MAX => vec![self.chosen.clone()],
+            _ => reading::growing(self.reading.first().clusters(), &self.chosen),
         };
         for part in parts {
-            if reading.each(part, |batch| f(&reading, batch))? {
-                return Ok((reading.entries(), true));
+            if self.reading.each(part, branches, bind.clone(), &mut f)? {
+                return Ok(true);
             }
         }
-        Ok((reading.entries(), false))
+        Ok(false)
     }
 }
 
-/// The rows of a batch that pass the binding's cut.
-fn selected(binding: &Binding, reading: &Reading, batch: &Batch, columns: &[Array]) -> Result<Rows> {
-    let columns = binding.columns(columns)?;
-    let columns = columns.iter().map(AsRef::as_ref).collect();
-    binding.query.rows(&reading.query_batch(batch, columns))
+/// All branches with values that this version reads.
+fn readable(tree: &Tree, quiet: bool) -> Result<Vec<usize>> {
+    let mut refused = Vec::new();
+    let branches = &tree.header().branches;
+    let holds_values = |i: &usize| branches.get(*i).is_some_and(|b| b.children.is_empty());
+    let mut shown = Vec::new();
+    for i in tree.order().iter().copied().filter(holds_values) {
+        match tree.column_type(i) {
+            Ok(_) => shown.push(i),
+            Err(_) => refused.push(tree.name_of(i)),
+        }
+    }
+    if refused.is_empty() && shown.is_empty() {
+        return Err(Error::not_found("the tree has no branches").in_file(tree.file().url()));
+    }
+    if shown.is_empty() {
+        return Err(Error::unsupported("no branch of the tree can be read")
+            .in_file(tree.file().url())
+            .with_remedy("`sapwood show` tells why"));
+    }
+    if !refused.is_empty() && !quiet {
+        remark(&format!("left out ({} branches; `sapwood show` tells why): {}", refused.len(), some(&refused, 6)));
+    }
+    Ok(shown)
 }
 
 #[cfg(test)]

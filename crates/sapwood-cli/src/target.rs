@@ -1,7 +1,7 @@
 //! `URL:PATH`: a file, near or far, and an object inside it.
 
 use crate::failure;
-use sapwood::{Error, ErrorKind, File, Key, Listing, OpenOptions, Result, Tree};
+use sapwood::{Error, ErrorKind, File, OpenOptions, Result, Tree, expand};
 use std::path::Path;
 
 /// What a command works on.
@@ -88,10 +88,7 @@ impl Target {
                         )))
                 }
             },
-            None => {
-                let keys = file.list("", true)?;
-                file.tree(&only_tree(&keys, &self.url).map_err(|e| e.in_file(file.url()))?)
-            }
+            None => file.tree(&file.only_tree()?),
         }
     }
 }
@@ -119,35 +116,38 @@ impl Target {
     }
 }
 
-/// Paths of the keys that `wanted` chooses, each once.
-fn paths(keys: &[Listing], wanted: impl Fn(&Key) -> bool) -> Vec<&str> {
-    let mut out: Vec<&str> = Vec::new();
-    for listing in keys.iter().filter(|l| wanted(&l.key)) {
-        if !out.contains(&listing.path.as_str()) {
-            out.push(&listing.path);
-        }
+/// The targets that texts stand for: patterns of names are filled in, `@FILE` is a list of targets, one a line.
+///
+/// # Errors
+/// Lists that cannot be read, patterns that nothing fits.
+pub fn several<'t>(texts: impl Iterator<Item = &'t str>, options: &OpenOptions) -> Result<Vec<Target>> {
+    let mut out = Vec::new();
+    for text in listed(texts)? {
+        let target = Target::parse(&text);
+        let files = expand(&target.url, options)?;
+        out.extend(files.into_iter().map(|url| Target { url, object: target.object.clone() }));
     }
-    out
+    Ok(out)
 }
 
-fn only_tree(keys: &[Listing], url: &str) -> Result<String> {
-    match paths(keys, Key::is_tree).as_slice() {
-        [] => {
-            match paths(keys, |k| k.class.ends_with("RNTuple")).as_slice() {
-                [] => Err(Error::not_found("the file has no tree")
-                    .with_remedy(format!("`sapwood ls {url}` lists what it has"))),
-                ntuples => Err(Error::unsupported(format!(
-                    "the file has no tree, and this version does not read RNTuple: {}",
-                    some(ntuples, 12)
-                ))),
+/// The texts, with lists (`@FILE`) in place.
+///
+/// # Errors
+/// Lists that cannot be read.
+pub fn listed<'t>(texts: impl Iterator<Item = &'t str>) -> Result<Vec<String>> {
+    let mut out = Vec::new();
+    for text in texts {
+        match text.strip_prefix('@') {
+            None => out.push(text.to_owned()),
+            Some(list) => {
+                let lines =
+                    std::fs::read_to_string(list).map_err(|e| Error::io("cannot read the list", e).in_file(list))?;
+                let lines = lines.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with('#'));
+                out.extend(lines.map(str::to_owned));
             }
         }
-        [one] => Ok((*one).to_owned()),
-        several @ [first, ..] => {
-            Err(Error::invalid(format!("the file has {} trees: {}", several.len(), some(several, 12)))
-                .with_remedy(format!("name one, as in {url}:{first}")))
-        }
     }
+    Ok(out)
 }
 
 /// So many of the names.
@@ -163,11 +163,16 @@ pub fn some(names: &[impl AsRef<str>], most: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sapwood::Span;
 
     fn parts(text: &str, files: &[&str]) -> (String, String) {
         let t = Target::parse_with(text, |p| files.contains(&p));
         (t.url, t.object.unwrap_or_default())
+    }
+
+    #[test]
+    fn a_few_names_of_many() {
+        assert_eq!(some(&["a", "b", "c"], 2), "a, b, and 1 more");
+        assert_eq!(some(&["a", "b"], 2), "a, b");
     }
 
     #[test]
@@ -208,31 +213,5 @@ mod tests {
         ] {
             assert_eq!(parts(text, &files), (url.to_owned(), object.to_owned()), "{text}");
         }
-    }
-
-    #[test]
-    fn the_only_tree_or_a_list_of_them() {
-        let key = |path: &str, class: &str| Listing {
-            path: path.to_owned(),
-            key: Key {
-                name: path.to_owned(),
-                title: String::new(),
-                class: class.to_owned(),
-                cycle: 1,
-                span: Span::new(100, 100),
-                key_len: 50,
-                object_len: 50,
-                datetime: 0,
-                parent: 100,
-            },
-        };
-        let keys =
-            [key("h", "TH1F"), key("t", "TTree"), key("t", "TTree"), key("d/u", "TNtuple"), key("n", "ROOT::RNTuple")];
-        let said = |keys: &[Listing]| only_tree(keys, "a.root").unwrap_err().to_string();
-        assert_eq!(only_tree(&keys[..3], "a.root").unwrap(), "t");
-        assert_eq!(said(&keys), "the file has 2 trees: t, d/u; name one, as in a.root:t");
-        assert_eq!(said(&keys[..1]), "the file has no tree; `sapwood ls a.root` lists what it has");
-        assert!(said(&keys[4..]).ends_with("does not read RNTuple: n"));
-        assert_eq!(some(&["a", "b", "c"], 2), "a, b, and 1 more");
     }
 }

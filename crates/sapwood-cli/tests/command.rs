@@ -31,7 +31,7 @@ fn what_makes_no_sense_has_status_2() {
         &["ls"],
         &["ls", "--cache-size", "much", "a.root"],
         &["ls", "--timeout", "0", "a.root"],
-        &["scan", &sample, "run", "--entries", "7,8"],
+        &["scan", &sample, "run", "--entries", "7;8"],
         &["scan", &sample, "run", "--entries", "9:7"],
         &["scan", &sample, "run", "nMuon>1", "--cut", "nMuon>2"],
         &["scan", &sample, "run", "--json", "--format", "csv"],

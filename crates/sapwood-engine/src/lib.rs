@@ -4,10 +4,13 @@
 //! baskets are inflated and decoded by the same worker, and batches come out in the order of entries while later
 //! clusters are under way.
 
+mod chain;
 mod doctor;
+mod entries;
+mod entry_reader;
 mod file;
-mod glob;
 mod names;
+mod only_tree;
 mod options;
 pub mod perf;
 mod recover;
@@ -16,13 +19,17 @@ mod report;
 mod runtime;
 mod scan;
 mod tree;
+mod wildcard;
 
+pub use chain::{Chain, ChainOptions, ChainScan, Link, Linked, Skipped, Wanted};
 pub use doctor::{Examination, ExamineOptions, Finding, Severity, examine};
+pub use entries::EntryList;
+pub use entry_reader::{Block, EntryReader, EntryStats};
 pub use file::File;
-pub use glob::fits;
-pub use options::{OpenOptions, Progress, ScanOptions, StepSize};
+pub use options::{Cut, OpenOptions, Progress, ScanOptions, StepSize};
 pub use remote::{list_directory, locate_file};
 pub use report::IoReport;
 pub use sapwood_source::RemoteEntry;
 pub use scan::{Batch, Scan};
 pub use tree::Tree;
+pub use wildcard::{expand, fits};

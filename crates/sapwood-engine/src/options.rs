@@ -1,4 +1,9 @@
+use crate::entries::EntryList;
+use crate::scan::Batch;
+use bytes::Bytes;
 use sapwood_plan::CacheSize;
+use sapwood_span::Result;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -69,6 +74,13 @@ pub struct ScanOptions {
     pub branches: Vec<usize>,
     /// Entries; all when not given.
     pub entries: Option<Range<u64>>,
+    /// Only these of the entries: baskets without one of them are not fetched, and columns have a row for each of them.
+    pub selected: Option<Arc<EntryList>>,
+    /// Only the entries that pass: the branches it needs are read first, and of the other branches only the baskets with
+    /// an entry that passed. Columns have a row for each entry that did.
+    pub cut: Option<Cut>,
+    /// Records of baskets that are here already, by their position in the file: they are not fetched again.
+    pub known: Arc<HashMap<u64, Bytes>>,
     /// Entries in a batch.
     pub step: StepSize,
     /// Size of the tree cache; the file's when not given.
@@ -81,11 +93,27 @@ pub struct ScanOptions {
     pub cancel: Arc<AtomicBool>,
 }
 
+/// A condition on entries that is evaluated while a scan reads.
+#[derive(Clone)]
+pub struct Cut {
+    /// The branches it needs, as indices into the tree's header.
+    pub branches: Vec<usize>,
+    /// Says for each row of a batch of these branches (its columns are in their order) whether it passes. It is called by
+    /// the thread that asks the scan for batches, for some megabytes at a time, in the order of entries.
+    pub test: CutTest,
+}
+
+/// See [`Cut::test`].
+pub type CutTest = Arc<dyn Fn(&Batch) -> Result<Vec<bool>> + Send + Sync>;
+
 impl Default for ScanOptions {
     fn default() -> Self {
         Self {
             branches: Vec::new(),
             entries: None,
+            selected: None,
+            cut: None,
+            known: Arc::default(),
             step: StepSize::Cluster,
             cache: None,
             threads: 0,

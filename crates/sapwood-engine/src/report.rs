@@ -29,6 +29,30 @@ pub struct IoReport {
     pub connections: u64,
 }
 
+impl std::ops::AddAssign<&IoReport> for IoReport {
+    /// Both together; the times of one after the other.
+    fn add_assign(&mut self, other: &IoReport) {
+        let pairs = [
+            (&mut self.requests, other.requests),
+            (&mut self.ranges, other.ranges),
+            (&mut self.round_trips, other.round_trips),
+            (&mut self.bytes_fetched, other.bytes_fetched),
+            (&mut self.bytes_wanted, other.bytes_wanted),
+            (&mut self.baskets, other.baskets),
+            (&mut self.unzipped_bytes, other.unzipped_bytes),
+            (&mut self.connections, other.connections),
+        ];
+        pairs.into_iter().for_each(|(sum, n)| *sum += n);
+        let pairs = [
+            (&mut self.seconds, other.seconds),
+            (&mut self.wait_seconds, other.wait_seconds),
+            (&mut self.unzip_seconds, other.unzip_seconds),
+            (&mut self.decode_seconds, other.decode_seconds),
+        ];
+        pairs.into_iter().for_each(|(sum, s)| *sum += s);
+    }
+}
+
 impl IoReport {
     /// Takes over the wire's counters, less what they were at the beginning.
     pub(crate) fn wire(&mut self, now: &SourceStats, before: &SourceStats) {

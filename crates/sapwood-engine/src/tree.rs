@@ -136,7 +136,16 @@ impl Tree {
     /// # Errors
     /// `Unsupported` or `NotFound` for a branch, `Invalid` for impossible entries.
     pub fn scan(&self, options: &ScanOptions) -> Result<Scan> {
-        Scan::start(self, options)
+        Scan::start(self, options, false)
+    }
+
+    /// The same for later: what it needs first is fetched, but nothing is unzipped and no thread is started before its
+    /// first batch is asked for.
+    ///
+    /// # Errors
+    /// As [`Tree::scan`].
+    pub fn scan_ahead(&self, options: &ScanOptions) -> Result<Scan> {
+        Scan::start(self, options, true)
     }
 }
 

@@ -3,7 +3,7 @@
 
 use sapwood_codec::Compression;
 use sapwood_column::{Array, DType, Values};
-use sapwood_engine::{File, OpenOptions, ScanOptions, StepSize};
+use sapwood_engine::{Chain, ChainOptions, File, Link, OpenOptions, ScanOptions, StepSize, Wanted};
 use sapwood_write::{BranchSpec, Cluster, FileWriter, TreeOptions};
 use std::sync::atomic::Ordering;
 
@@ -12,7 +12,7 @@ fn helpers() -> usize {
     let tasks = std::fs::read_dir("/proc/self/task").unwrap();
     tasks
         .filter_map(|t| std::fs::read_to_string(t.ok()?.path().join("comm")).ok())
-        .filter(|name| name.starts_with("sapwood"))
+        .filter(|name| name.starts_with("sapwood-unzip"))
         .count()
 }
 
@@ -32,6 +32,8 @@ fn no_thread_outlives_its_scan() {
     tree.extend(&[("x", &column)]).unwrap();
     tree.finish().unwrap();
     file.finish().unwrap();
+
+    let whole = std::fs::read(&path).unwrap();
 
     let file = File::open(path.to_str().unwrap(), &OpenOptions::default()).unwrap();
     let tree = file.tree("t").unwrap();
@@ -78,5 +80,30 @@ fn no_thread_outlives_its_scan() {
     let scan = tree.scan(&options(1)).unwrap();
     assert_eq!(helpers(), 0, "one thread is the consumer's own");
     drop(scan);
+
+    let mut scan = tree.scan_ahead(&options(8)).unwrap();
+    assert_eq!(helpers(), 0, "what is only prepared has none");
+    assert_eq!(scan.by_ref().filter(|b| b.is_ok()).count(), 0, "the file was cut short");
+    drop(scan);
+
+    // files ahead of the current one have no threads: the limit is that of all together
+    let paths: Vec<String> = (0..3).map(|i| format!("{}-{i}", path.display())).collect();
+    for copy in &paths {
+        std::fs::write(copy, &whole).unwrap();
+    }
+    let chain = Chain::new(paths.iter().map(|p| (p.clone(), None)).collect(), ChainOptions::default());
+    let wanted = move |link: &Link| {
+        let branches = vec![link.tree.find("x")?];
+        let options = ScanOptions { branches, step: StepSize::Entries(1000), threads: 3, ..ScanOptions::default() };
+        Ok((Wanted::Read(options), ()))
+    };
+    let mut batches = 0;
+    for part in chain.scan(wanted) {
+        part.unwrap();
+        batches += 1;
+        assert!(helpers() <= 2, "{} helpers", helpers());
+    }
+    assert_eq!((batches, helpers()), (300, 0));
+    paths.iter().for_each(|p| std::fs::remove_file(p).unwrap());
     std::fs::remove_file(&path).unwrap();
 }

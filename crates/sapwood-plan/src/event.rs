@@ -51,6 +51,16 @@ pub enum Event {
     },
     /// The source learnt something about the server; holds for requests from now on.
     Limits(Limits),
+    /// These baskets, not asked for so far, are not to be asked for until [`Event::Release`]: whether they are needed
+    /// is not known yet.
+    Withhold(Vec<BasketId>),
+    /// These baskets are needed, or may be: what was withheld of them is asked for like all others.
+    Release(Vec<BasketId>),
+    /// Nobody needs these baskets any more. What is not under way is never asked for; what is, or has come, counts until
+    /// it is reported as consumed.
+    Skip(Vec<BasketId>),
+    /// Another budget ([`crate::Request::hold`]) from now on; zero counts as the default.
+    Budget(u64),
     /// The scan is over before its end: everything under way is cancelled, nothing more is asked.
     Stop,
 }

@@ -1,4 +1,5 @@
 mod choose;
+mod gate;
 mod outcome;
 
 use crate::order::Order;
@@ -84,6 +85,8 @@ pub struct Planner {
 /// Where a basket is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
+    /// Not to be asked for until it is released.
+    Withheld,
     Queued,
     Flying(FetchId),
     Here,
@@ -195,6 +198,10 @@ impl Planner {
                 self.limits = limits;
                 self.estimate_ranges();
             }
+            Event::Withhold(list) => self.withhold(&list),
+            Event::Release(list) => self.release(&list),
+            Event::Skip(list) => self.skip(&list),
+            Event::Budget(bytes) => self.hold = if bytes == 0 { Request::DEFAULT_HOLD } else { bytes },
             Event::Stop => self.stop(),
         }
     }
@@ -226,6 +233,11 @@ impl Planner {
     /// Whether every basket was consumed or given up, or the scan was stopped, and all actions were polled.
     pub fn is_done(&self) -> bool {
         (self.stopped || self.unfinished == 0) && self.outbox.is_empty()
+    }
+
+    /// Whether nothing waits to be asked for: all of it is under way or here.
+    pub fn has_asked_all(&self) -> bool {
+        self.queued_bytes == 0
     }
 
     /// What was done and measured so far.
@@ -269,7 +281,7 @@ impl Planner {
                 State::Queued => self.awaited_queued += 1,
                 State::Flying(_) => self.awaited_flying += 1,
                 State::Here => self.awaited_here += 1,
-                State::Consumed | State::GivenUp => {}
+                State::Withheld | State::Consumed | State::GivenUp => {}
             }
         }
         self.awaited_list = list;
@@ -307,6 +319,7 @@ impl Planner {
                 self.held_here -= len;
                 self.awaited_here -= awaited;
             }
+            State::Withheld => {}
             State::Consumed | State::GivenUp => return,
         }
         match state {
@@ -321,6 +334,7 @@ impl Planner {
                 self.held_here += len;
                 self.awaited_here += awaited;
             }
+            State::Withheld => {}
             State::Consumed | State::GivenUp => self.unfinished -= 1,
         }
         self.states[i] = state;

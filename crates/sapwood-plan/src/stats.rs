@@ -23,6 +23,10 @@ pub struct PlanStats {
     pub arrived_bytes: u64,
     /// Baskets asked for again, after a failure, a reply that left them out, or a cancelled fetch.
     pub repeated: u64,
+    /// Baskets that turned out not to be needed, and were never asked for.
+    pub skipped: u64,
+    /// Their bytes.
+    pub skipped_bytes: u64,
     /// Fetches that failed.
     pub failures: u64,
     /// Fetches cancelled.

@@ -36,6 +36,10 @@ pub fn describe_event<N: AsRef<str>>(event: &Event, baskets: &[Basket], name: im
             size_words(l.max_request_bytes),
             size_words(l.range_overhead)
         ),
+        Event::Withhold(ids) => format!("withhold {}", basket_words(ids.iter().copied(), baskets, &name)),
+        Event::Release(ids) => format!("release {}", basket_words(ids.iter().copied(), baskets, &name)),
+        Event::Skip(ids) => format!("skip {}", basket_words(ids.iter().copied(), baskets, &name)),
+        Event::Budget(bytes) => format!("budget {}", size_words(*bytes)),
         Event::Stop => "stop".into(),
     }
 }

@@ -279,3 +279,36 @@ fn refuses_baskets_that_make_no_sense() {
     assert!(refused(&twice, &[]).contains("both claim entry 300"));
     assert!(refused(&[basket(0, 0, 10, 2)], &[0, 100, 100]).contains("do not ascend"));
 }
+
+#[test]
+fn what_is_withheld_is_asked_for_when_released_and_never_when_skipped() {
+    let mut planner = planner(&file(4, 2000, 3000), narrow(), CacheSize::Auto, 0);
+    // of nMuon everything, of the others nothing before it is known
+    let others: Vec<BasketId> = (0..12).filter(|i| i % 3 != 0).map(BasketId).collect();
+    planner.handle(ms(0), Event::Withhold(others.clone()));
+    planner.handle(ms(0), Event::Want { first: 0, last: 100 });
+    assert_eq!(words(&mut planner, ms(0)), ["fetch 0 (urgent): 8.0 kB in 4 ranges: nMuon[0..4]"]);
+    assert!(planner.has_asked_all());
+    planner.handle(ms(1), Event::Release(vec![BasketId(4), BasketId(5)]));
+    planner.handle(ms(1), Event::Skip(vec![BasketId(1), BasketId(2), BasketId(4), BasketId(0)]));
+    // what is under way is not skipped, what was released may be
+    assert_eq!(words(&mut planner, ms(1)), ["fetch 1: 2.0 kB in 1 range: Muon_eta[1]"]);
+    planner.handle(ms(2), Event::Release(others));
+    assert_eq!(words(&mut planner, ms(2)), [] as [&str; 0], "both requests that are allowed are under way");
+    let stats = planner.stats();
+    assert_eq!((stats.skipped, stats.skipped_bytes), (3, 6000));
+}
+
+#[test]
+fn another_budget_holds_from_then_on() {
+    let mut planner = planner(&file(8, 2000, 3000), narrow(), CacheSize::Bytes(4000), 4000);
+    planner.handle(ms(0), Event::Want { first: 0, last: 100 });
+    let first = fetches(&mut planner, ms(0));
+    deliver(&mut planner, ms(21), &first[0]);
+    // the consumer still unzips: what arrived counts
+    while planner.poll(ms(22)).is_some() {}
+    let held = planner.stats().held_bytes;
+    planner.handle(ms(23), Event::Budget(40_000));
+    assert!(!fetches(&mut planner, ms(23)).is_empty());
+    assert!(planner.stats().held_bytes > held, "{held}");
+}

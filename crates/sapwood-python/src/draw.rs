@@ -3,8 +3,8 @@ use crate::error::{Missing, exception};
 use crate::meter::Meter;
 use crate::wait::wait;
 use pyo3::prelude::*;
-use sapwood::{Error, Result, Scan, ScanOptions, Tree, Values};
-use sapwood_query::{AutoHist, Axis, Batch, Binding, Expr, Hist1D, TextHist, parse_target};
+use sapwood::{Chain, Error, ErrorKind, Linked, Result, ScanOptions, Values};
+use sapwood_query::{AutoHist, Axis, Binding, Entries, Expr, Hist1D, Reader, TextHist, bind_each, parse_target};
 use std::sync::atomic::Ordering;
 
 /// A histogram: axes of (number of bins, low, high, title) with x first, sums of weights and of squared weights with
@@ -103,91 +103,114 @@ impl Sink {
     }
 }
 
-/// Draws: parses and binds here, scans and fills on a thread of its own.
+/// What is drawn.
+pub struct Drawing<'a> {
+    /// In TTree::Draw's language.
+    pub expression: &'a str,
+    /// A condition or weight; empty for none.
+    pub cut: &'a str,
+    /// The binning.
+    pub bins: Bins,
+    /// Of which entries, counted through the chain.
+    pub entries: Entries,
+}
+
+/// Draws: parses here, binds, scans and fills on a thread of its own.
 pub fn draw(
     py: Python<'_>,
-    tree: &Tree,
-    expression: &str,
-    cut: &str,
-    bins: &Bins,
+    chain: &Chain,
+    drawing: Drawing<'_>,
     mut options: ScanOptions,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Drawn> {
     let fail = |e: Error| exception(py, &e, Missing::Key);
-    let (binding, sink) = prepare(tree, expression, cut, bins).map_err(fail)?;
-    let mut titles = binding.query.titles().to_vec();
-    titles.reverse();
-    options.branches = binding.branches.clone();
+    let parsed = Parsed::new(&drawing).map_err(fail)?;
     let meter = Meter::attach(&mut options, progress);
     let cancel = options.cancel.clone();
-    let tree = tree.clone();
-    let filled = wait(py, |py| meter.tell(py), move || fill(&tree, &binding, sink, &options));
+    let chain = chain.clone();
+    let filled = wait(py, |py| meter.tell(py), move || parsed.fill(&chain, options));
     if filled.is_err() {
         cancel.store(true, Ordering::Relaxed);
     }
-    let grid = filled?.map_err(fail)?;
+    let (grid, mut titles) = filled?.map_err(fail)?;
+    titles.reverse();
     meter.tell(py)?;
     let axes = grid.axes.iter().zip(titles).map(|(a, t)| (a.bins(), a.low(), a.high(), t)).collect();
     let (values, variances) = (Buffer::new(Values::F64(grid.values)), Buffer::new(Values::F64(grid.variances)));
     Ok((axes, values, variances, grid.entries, grid.labels))
 }
 
-fn prepare(tree: &Tree, expression: &str, cut: &str, bins: &Bins) -> Result<(Binding, Sink)> {
-    let (text, target) = parse_target(expression)?;
-    let expressions = Expr::parse_list(&text)?;
-    let cut = if cut.trim().is_empty() { None } else { Some(Expr::parse(cut)?) };
-    let binding = Binding::new(tree, &expressions, cut.as_ref())?;
-    let given = !bins.axes.is_empty() || bins.count.is_some();
-    let axes = if given {
-        bins.axes.iter().map(|&(n, low, high)| Axis::new(n, low, high)).collect::<Result<_>>()?
-    } else {
-        target.axes
-    };
-    let count = if given { bins.count } else { target.bins };
-    if let Some(count) = count {
-        Axis::new(count, 0.0, 1.0)?;
-    }
-    if expressions.len() == 1 && binding.query.is_text(0) {
-        if !axes.is_empty() || count.is_some() {
-            return Err(Error::invalid(format!("{text} is a string: it gets a bin for each of its values"))
-                .with_remedy("leave the binning out"));
-        }
-        return Ok((binding, Sink::Texts(TextHist::new())));
-    }
-    let sink = Sink::new(expressions.len(), axes, count, binding.query.is_integer(0))?;
-    Ok((binding, sink))
+/// What is drawn, before any tree is known.
+struct Parsed {
+    text: String,
+    expressions: Vec<Expr>,
+    cut: Option<Expr>,
+    axes: Vec<Axis>,
+    count: Option<usize>,
+    entries: Entries,
 }
 
-fn fill(tree: &Tree, binding: &Binding, mut sink: Sink, options: &ScanOptions) -> Result<Grid> {
-    let total = tree.entries();
-    let mut add = |first: u64, stop: u64, columns: &[sapwood::Array]| {
-        let columns = binding.columns(columns)?;
-        let batch = Batch {
-            first_entry: first,
-            first_local_entry: first,
-            total_entries: total,
-            entries: usize::try_from(stop - first).map_err(|_| Error::invalid("too many entries in a batch"))?,
-            columns: columns.iter().map(AsRef::as_ref).collect(),
+impl Parsed {
+    fn new(drawing: &Drawing<'_>) -> Result<Self> {
+        let (text, target) = parse_target(drawing.expression)?;
+        let expressions = Expr::parse_list(&text)?;
+        let cut = if drawing.cut.trim().is_empty() { None } else { Some(Expr::parse(drawing.cut)?) };
+        let bins = &drawing.bins;
+        let given = !bins.axes.is_empty() || bins.count.is_some();
+        let axes = if given {
+            bins.axes.iter().map(|&(n, low, high)| Axis::new(n, low, high)).collect::<Result<_>>()?
+        } else {
+            target.axes
         };
-        if let Sink::Texts(h) = &mut sink {
-            let rows = binding.query.rows(&batch)?;
-            return rows.columns.iter().try_for_each(|column| h.fill(column, &rows.weights));
+        let count = if given { bins.count } else { target.bins };
+        if let Some(count) = count {
+            Axis::new(count, 0.0, 1.0)?;
         }
-        binding.query.visit(&batch, |rows| {
-            sink.fill(rows.values, rows.weights);
-            Ok(())
-        })
-    };
-    let entries = options.entries.clone().unwrap_or(0..total);
-    if binding.branches.is_empty() {
-        // an expression such as Entry$ reads nothing
-        add(entries.start, entries.end, &[])?;
-        return sink.finish();
+        Ok(Self { text, expressions, cut, axes, count, entries: drawing.entries.clone() })
     }
-    let scan: Scan = tree.scan(options)?;
-    for batch in scan {
-        let batch = batch?;
-        add(batch.entries.start, batch.entries.end, &batch.columns)?;
+
+    fn sink(&self, binding: &Binding) -> Result<Sink> {
+        if self.expressions.len() == 1 && binding.query.is_text(0) {
+            if !self.axes.is_empty() || self.count.is_some() {
+                return Err(Error::invalid(format!("{} is a string: it gets a bin for each of its values", self.text))
+                    .with_remedy("leave the binning out"));
+            }
+            return Ok(Sink::Texts(TextHist::new()));
+        }
+        Sink::new(self.expressions.len(), self.axes.clone(), self.count, binding.query.is_integer(0))
     }
-    sink.finish()
+
+    /// The histogram, and the titles of the expressions.
+    fn fill(self, chain: &Chain, options: ScanOptions) -> Result<(Grid, Vec<String>)> {
+        let (chain, first) = chain.first()?;
+        let binding = Binding::new(&first, &self.expressions, self.cut.as_ref())?;
+        let titles = binding.query.titles().to_vec();
+        let mut sink = self.sink(&binding)?;
+        let texts = matches!(sink, Sink::Texts(_));
+        let total = Reader::total(&chain, first.entries(), self.expressions.iter().chain(&self.cut))?;
+        let bind = bind_each(self.expressions, self.cut, false);
+        let cancel = options.cancel.clone();
+        for part in (Reader { chain, entries: self.entries, total, options, bind }).read() {
+            let Linked { link, prepared, batch } = part?;
+            if cancel.load(Ordering::Relaxed) {
+                return Err(Error::new(ErrorKind::Interrupted, "reading was interrupted"));
+            }
+            let (binding, file) = (&prepared.binding, link.tree.file());
+            if binding.query.is_text(0) != texts {
+                let kind = if texts { "no string, as it is" } else { "a string, unlike" };
+                return Err(Error::invalid(format!("{} is {kind} in the files before", self.text)).in_file(file.url()));
+            }
+            binding.with_batch(&batch, &batch.columns, link.first_entry, total, |batch| {
+                if let Sink::Texts(h) = &mut sink {
+                    let rows = binding.query.rows(batch)?;
+                    return rows.columns.iter().try_for_each(|column| h.fill(column, &rows.weights));
+                }
+                binding.query.visit(batch, |rows| {
+                    sink.fill(rows.values, rows.weights);
+                    Ok(())
+                })
+            })?;
+        }
+        Ok((sink.finish()?, titles))
+    }
 }

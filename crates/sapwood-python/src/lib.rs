@@ -3,8 +3,10 @@
 //! Thin on purpose: files, trees and scans with plain arguments, columns as buffers that numpy takes without copying.
 //! Every call that may wait gives the interpreter free and stays open to signals (see [`wait`]).
 
+mod chain;
 mod column;
 mod draw;
+mod entries;
 mod error;
 mod file;
 mod merge;
@@ -15,6 +17,7 @@ mod perf;
 mod producers;
 mod report;
 mod scan;
+mod select;
 mod taking;
 mod tree;
 mod wait;
@@ -34,6 +37,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<file::File>()?;
     module.add_class::<tree::Tree>()?;
     module.add_class::<scan::Scan>()?;
+    module.add_class::<entries::EntryReader>()?;
     module.add_class::<writing::Writer>()?;
     module.add_class::<writing::WriterTree>()?;
     module.add_class::<producers::TreeMerger>()?;
@@ -42,6 +46,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(optimize::optimize, module)?)?;
     module.add_class::<report::Map>()?;
     module.add_function(wrap_pyfunction!(report::doctor, module)?)?;
+    module.add_function(wrap_pyfunction!(chain::chain_entries, module)?)?;
+    module.add_function(wrap_pyfunction!(chain::draw_chain, module)?)?;
+    module.add_function(wrap_pyfunction!(chain::expand, module)?)?;
     module.add_class::<perf::Collector>()?;
     module.add_function(wrap_pyfunction!(perf::perf_text, module)?)?;
     module.add_function(wrap_pyfunction!(file::open, module)?)

@@ -1,7 +1,8 @@
-use crate::column::column;
+use crate::column::{Buffer, column};
 use crate::error::{Missing, exception};
 use crate::file::io_report;
 use crate::meter::Meter;
+use crate::select::{Selection, numbers};
 use crate::wait::wait;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -29,6 +30,8 @@ pub struct Scan {
     meter: Meter,
     /// Of each column, where there is something to say.
     forms: Vec<Option<Form>>,
+    /// What the cut's function raised, where there is a cut.
+    selection: Option<Selection>,
 }
 
 enum State {
@@ -39,22 +42,29 @@ enum State {
     Over(IoReport),
 }
 
+/// What is to be said of columns, where there is something to say.
+pub fn forms(tree: &sapwood::Tree, branches: &[usize]) -> Vec<Option<Form>> {
+    branches.iter().map(|&b| tree.form(b).ok().filter(|f| *f != Form::Plain)).collect()
+}
+
 impl Scan {
     pub fn begin(
         py: Python<'_>,
         tree: sapwood::Tree,
         mut options: ScanOptions,
         progress: Option<Py<PyAny>>,
+        selection: Option<Selection>,
+        ahead: bool,
     ) -> PyResult<Self> {
         let meter = Meter::attach(&mut options, progress);
         let cancel = options.cancel.clone();
-        let forms = options.branches.iter().map(|&b| tree.form(b).ok().filter(|f| *f != Form::Plain)).collect();
-        let begun = wait(py, |_| Ok(()), move || tree.scan(&options));
+        let forms = forms(&tree, &options.branches);
+        let begun = wait(py, |_| Ok(()), move || if ahead { tree.scan_ahead(&options) } else { tree.scan(&options) });
         if begun.is_err() {
             cancel.store(true, Ordering::Relaxed);
         }
         let scan = begun?.map_err(|e| exception(py, &e, Missing::Key))?;
-        Ok(Self { state: Mutex::new(State::Idle(Box::new(scan))), cancel, meter, forms })
+        Ok(Self { state: Mutex::new(State::Idle(Box::new(scan))), cancel, meter, forms, selection })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -62,8 +72,8 @@ impl Scan {
     }
 }
 
-/// First entry, entry behind the last, and a column per branch.
-type Step<'py> = (u64, u64, Bound<'py, PyList>);
+/// First entry, entry behind the last, a column per branch, and the numbers of the entries where not all are there.
+type Step<'py> = (u64, u64, Bound<'py, PyList>, Option<Buffer>);
 
 #[pymethods]
 impl Scan {
@@ -105,10 +115,14 @@ impl Scan {
                     columns.append(column(py, c, self.forms.get(i).and_then(Option::as_ref))?)?;
                 }
                 self.meter.tell(py)?;
-                Ok(Some((batch.entries.start, batch.entries.end, columns)))
+                let selected = batch.selected.as_ref().map(numbers);
+                Ok(Some((batch.entries.start, batch.entries.end, columns, selected)))
             }
             Some(Err(e)) => {
                 *self.lock() = State::Over(scan.report());
+                if let Some(raised) = self.selection.as_ref().and_then(Selection::raised) {
+                    return Err(raised);
+                }
                 // a branch is found before the scan begins: what is missing now is the file
                 Err(exception(py, &e, Missing::File))
             }
@@ -126,6 +140,21 @@ impl Scan {
         let mut state = self.lock();
         if let State::Idle(scan) = &*state {
             *state = State::Over(scan.report());
+        }
+    }
+
+    /// Whether all that it needs has been asked for, and how many compressed bytes it holds.
+    fn asked(&self) -> (bool, u64) {
+        match &*self.lock() {
+            State::Idle(scan) => (scan.has_asked_all(), scan.held_bytes()),
+            State::Busy | State::Over(_) => (true, 0),
+        }
+    }
+
+    /// Another budget of compressed bytes.
+    fn set_budget(&self, bytes: u64) {
+        if let State::Idle(scan) = &*self.lock() {
+            scan.set_budget(bytes);
         }
     }
 

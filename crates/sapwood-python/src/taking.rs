@@ -59,7 +59,7 @@ pub fn dtype(name: &str) -> PyResult<DType> {
 }
 
 /// The numbers of a numpy array of one dimension, copied. They must lie one after the other in native order.
-fn values(given: &Bound<'_, PyAny>) -> PyResult<Values> {
+pub fn values(given: &Bound<'_, PyAny>) -> PyResult<Values> {
     let name: String = given.getattr("dtype")?.getattr("name")?.extract()?;
     let interface = given.getattr("__array_interface__")?;
     let (address, _): (usize, bool) = interface.get_item("data")?.extract()?;

@@ -1,12 +1,16 @@
-use crate::draw::{Bins, Drawn, draw};
+use crate::draw::{Bins, Drawing, Drawn, draw};
+use crate::entries::EntryReader;
 use crate::error::{Missing, exception};
 use crate::file::cache;
 use crate::report::Map;
 use crate::scan::{Scan, step};
+use crate::select::{Selection, entries};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use sapwood::{Branch, ScanOptions, TreeHeader};
+use sapwood::{Branch, Chain, ScanOptions, TreeHeader};
+use sapwood_query::Entries;
+use std::sync::Arc;
 
 /// A tree's header, and the way to its values. Branches are named by their number.
 #[pyclass(frozen, module = "sapwood._core")]
@@ -149,7 +153,12 @@ impl Tree {
 
     /// Begins a scan of the branches over entries `start..stop`, in steps of `unit` ("all", "cluster", "entries",
     /// "bytes") of `size`; `progress(entries, total, bytes)` is called now and then.
-    #[pyo3(signature = (branches, start, stop, unit="all", size=0, cache_size=None, threads=0, progress=None))]
+    ///
+    /// `selected` are numbers of entries (ascending, int64): only those are read. `cut` is (branches, function): the
+    /// function gets (start, stop, selected, columns) of these branches and gives a truth value (bytes of 0 and 1) for each
+    /// row; only entries that pass are read. With `ahead` nothing is unzipped before the first batch is asked for.
+    #[pyo3(signature = (branches, start, stop, unit="all", size=0, cache_size=None, threads=0, progress=None, selected=None,
+        cut=None, ahead=false))]
     #[allow(clippy::too_many_arguments)]
     fn scan(
         &self,
@@ -162,17 +171,36 @@ impl Tree {
         cache_size: Option<u64>,
         threads: usize,
         progress: Option<Py<PyAny>>,
+        selected: Option<Bound<'_, PyAny>>,
+        cut: Option<(Vec<usize>, Py<PyAny>)>,
+        ahead: bool,
     ) -> PyResult<Scan> {
-        for &b in &branches {
+        for &b in branches.iter().chain(cut.iter().flat_map(|(branches, _)| branches)) {
             self.branch_header(b)?;
         }
-        let options = ScanOptions { branches, step: step(unit, size)?, ..options(start, stop, cache_size, threads) };
-        Scan::begin(py, self.inner.clone(), options, progress)
+        let step = step(unit, size)?;
+        let mut options = ScanOptions { branches, step, ..options(start, stop, cache_size, threads) };
+        options.selected = selected.map(|s| entries(&s)).transpose()?.map(Into::into);
+        let selection = cut.map(|(branches, function)| Selection::new(&self.inner, branches, function));
+        options.cut = selection.as_ref().map(Selection::cut);
+        Scan::begin(py, self.inner.clone(), options, progress, selection, ahead)
+    }
+
+    /// A reader of single entries.
+    #[pyo3(signature = (cache_size=None, threads=0))]
+    fn entry_reader(&self, cache_size: Option<u64>, threads: usize) -> EntryReader {
+        EntryReader::new(&self.inner, cache_size, threads)
+    }
+
+    /// Bytes that ROOT's cache for this tree has unless told otherwise.
+    fn automatic_cache_size(&self) -> u64 {
+        self.inner.automatic_cache_size()
     }
 
     /// A histogram of `expression` (TTree::Draw's language) for entries `start..stop`, on axes `bins` of
     /// (number, low, high), x first; without any, one dimension whose axis follows from the values, with `count` bins.
-    #[pyo3(signature = (expression, cut, bins, start, stop, cache_size=None, threads=0, progress=None, count=None))]
+    #[pyo3(signature = (expression, cut, bins, start, stop, cache_size=None, threads=0, progress=None, count=None,
+        selected=None))]
     #[allow(clippy::too_many_arguments)]
     fn draw(
         &self,
@@ -186,9 +214,15 @@ impl Tree {
         threads: usize,
         progress: Option<Py<PyAny>>,
         count: Option<usize>,
+        selected: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Drawn> {
         let bins = Bins { axes: bins, count };
-        draw(py, &self.inner, expression, cut, &bins, options(start, stop, cache_size, threads), progress)
+        let entries = match selected {
+            Some(list) => Entries::List(Arc::new(entries(&list)?)),
+            None => Entries::Range(start..stop),
+        };
+        let options = options(start, stop, cache_size, threads);
+        draw(py, &Chain::of(self.inner.clone()), Drawing { expression, cut, bins, entries }, options, progress)
     }
 }
 

@@ -52,6 +52,7 @@ fn main() -> sapwood_span::Result<()> {
                     first_entry: (i * BATCH) as u64,
                     first_local_entry: (i * BATCH) as u64,
                     total_entries: ENTRIES as u64,
+                    apart: None,
                     entries: columns.first().map_or(0, Array::len),
                     columns: columns.iter().collect(),
                 };

@@ -48,7 +48,7 @@ pub(crate) fn add(rows: &mut Rows, e: &Evaluator<'_, '_>, spaces: &[usize], pool
     let shared = common.evaluator(e);
     let before = rows.entry.len();
     for &(i, inst) in &kept {
-        rows.entry.push(e.batch.first_entry + (e.range.start + i) as u64);
+        rows.entry.push(e.batch.first_entry + e.batch.behind(e.range.start + i));
         rows.index.push(u32::try_from(inst).unwrap_or(u32::MAX));
     }
     for (k, (output, node, space, pace)) in outputs.into_iter().enumerate() {

@@ -6,6 +6,7 @@ use sapwood_column::{Array, ColumnType};
 use sapwood_engine::Tree;
 use sapwood_span::{Error, ErrorKind, Result};
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// A name resolved: a branch, and the members inside its records.
 struct Place {
@@ -77,6 +78,8 @@ pub struct Binding {
     picks: Vec<(usize, Vec<String>)>,
     /// Whether a branch holds several values per entry.
     pub nested: bool,
+    /// The selection alone, where it lets the same entries pass as with the expressions.
+    pub(crate) guide: Option<Arc<Binding>>,
 }
 
 impl Binding {
@@ -85,7 +88,7 @@ impl Binding {
     /// # Errors
     /// `Unsupported`, with the reason, for a branch that cannot be read; otherwise as [`Query::new`].
     pub fn new(tree: &Tree, exprs: &[Expr], cut: Option<&Expr>) -> Result<Self> {
-        Self::bound(tree, exprs, cut, Query::new)
+        Self::bound(tree, exprs, cut, Query::new)?.guided(tree, cut)
     }
 
     /// Binds expressions and a selection to a tree for [`Query::rows`] as TTree::Scan prints them.
@@ -93,7 +96,22 @@ impl Binding {
     /// # Errors
     /// As [`Binding::new`].
     pub fn scan(tree: &Tree, exprs: &[Expr], cut: Option<&Expr>) -> Result<Self> {
-        Self::bound(tree, exprs, cut, Query::scan)
+        Self::bound(tree, exprs, cut, Query::scan)?.guided(tree, cut)
+    }
+
+    /// Binds the selection by itself as well.
+    fn guided(mut self, tree: &Tree, cut: Option<&Expr>) -> Result<Self> {
+        // these count the rows that the expressions make
+        let depends = |e: &Expr| ["Iteration$", "Length$", "Alt$"].iter().any(|name| e.text().contains(name));
+        if let Some(cut) = cut.filter(|e| !depends(e)) {
+            let aliases = tree.header().aliases.iter();
+            let hidden =
+                aliases.filter(|(name, _)| cut.text().contains(name.as_str())).any(|(_, text)| text.contains('$'));
+            if !hidden {
+                self.guide = Some(Arc::new(Self::bound(tree, &[], Some(cut), Query::new)?));
+            }
+        }
+        Ok(self)
     }
 
     fn bound<'t>(
@@ -127,7 +145,7 @@ impl Binding {
             });
             picks.push((at, place.fields));
         }
-        Ok(Self { query, branches, picks, nested })
+        Ok(Self { query, branches, picks, nested, guide: None })
     }
 
     /// The query's columns among the scanned ones.

@@ -79,7 +79,7 @@ impl Evaluator<'_, '_> {
 
     fn count_from(&self, first: u64, pool: &mut Pool) -> Block {
         let mut v = fresh(pool);
-        v.extend(self.range.clone().map(|i| (first + i as u64) as f64));
+        v.extend(self.range.clone().map(|i| (first + self.batch.behind(i)) as f64));
         Block::Each(v)
     }
 

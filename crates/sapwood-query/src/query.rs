@@ -25,7 +25,7 @@ pub struct Query {
     texts: Vec<String>,
 }
 
-/// Consecutive entries of a tree as columns.
+/// Entries of a tree as columns.
 #[derive(Clone, Debug)]
 pub struct Batch<'a> {
     /// Number of the first entry in the tree, or in the chain: `Entry$`.
@@ -36,8 +36,17 @@ pub struct Batch<'a> {
     pub total_entries: u64,
     /// Entries in this batch.
     pub entries: usize,
+    /// How far each of them lies behind the first one, where they do not follow each other.
+    pub apart: Option<&'a [u64]>,
     /// One column per name, in the order of [`Query::names`].
     pub columns: Vec<&'a Array>,
+}
+
+impl Batch<'_> {
+    /// How far an entry of the batch lies behind `first_entry`.
+    pub(crate) fn behind(&self, entry: usize) -> u64 {
+        self.apart.map_or(entry as u64, |apart| apart.get(entry).copied().unwrap_or_default())
+    }
 }
 
 /// The rows of one block that passed the selection.
@@ -157,6 +166,9 @@ impl Query {
         let mut views = Vec::with_capacity(self.names.len());
         for ((name, shape), array) in self.program.columns.iter().zip(&batch.columns) {
             views.push(View::new(array, batch.entries, shape).map_err(|e| e.in_branch(name))?);
+        }
+        if batch.apart.is_some_and(|a| a.len() != batch.entries) {
+            return Err(Error::invalid("a batch says of some of its entries only which they are"));
         }
         let widest = views.iter().map(|v| v.mean_values(batch.entries)).max().unwrap_or(1);
         let step = (BLOCK_VALUES / widest.max(1)).clamp(1, BLOCK_ENTRIES);

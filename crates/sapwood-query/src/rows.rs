@@ -156,7 +156,7 @@ impl Collector {
         self.rows.weights.extend_from_slice(weights);
         for (i, w) in layout.starts.windows(2).enumerate() {
             for row in (w[0]..w[1]).filter(|&r| passed.contains(r)) {
-                self.rows.entry.push(e.batch.first_entry + (e.range.start + i) as u64);
+                self.rows.entry.push(e.batch.first_entry + e.batch.behind(e.range.start + i));
                 self.rows.index.push(u32::try_from(row - w[0]).unwrap_or(u32::MAX));
             }
         }

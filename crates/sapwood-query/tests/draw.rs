@@ -110,6 +110,7 @@ fn batch<'a>(query: &Query, columns: &'a [(String, Array)]) -> Batch<'a> {
         first_local_entry: 0,
         total_entries: entries as u64,
         entries,
+        apart: None,
         columns: query.names().iter().map(|n| &columns.iter().find(|c| c.0 == *n).unwrap().1).collect(),
     }
 }

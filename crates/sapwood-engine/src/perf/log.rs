@@ -157,6 +157,10 @@ fn write_record(time: Duration, record: &Record) -> Value {
         Record::Event(Event::Failed { fetch, retry }) => json!([t, "failed", fetch.0, retry]),
         Record::Event(Event::Consumed { basket }) => json!([t, "consumed", basket.0]),
         Record::Event(Event::Limits(l)) => json!([t, "limits", l.write()]),
+        Record::Event(Event::Withhold(ids)) => json!([t, "withhold", numbers(ids)]),
+        Record::Event(Event::Release(ids)) => json!([t, "release", numbers(ids)]),
+        Record::Event(Event::Skip(ids)) => json!([t, "skip", numbers(ids)]),
+        Record::Event(Event::Budget(bytes)) => json!([t, "budget", bytes]),
         Record::Event(Event::Stop) => json!([t, "stop"]),
         Record::Action(Action::Fetch(f)) => {
             let parts = |r: &Range| r.parts.iter().map(|p| json!([p.basket.0, p.offset, p.len])).collect::<Vec<_>>();
@@ -164,8 +168,12 @@ fn write_record(time: Duration, record: &Record) -> Value {
             json!([t, "fetch", f.id.0, f.urgent, ranges])
         }
         Record::Action(Action::Cancel(id)) => json!([t, "cancel", id.0]),
-        Record::Action(Action::GiveUp(ids)) => json!([t, "give up", ids.iter().map(|b| b.0).collect::<Vec<_>>()]),
+        Record::Action(Action::GiveUp(ids)) => json!([t, "give up", numbers(ids)]),
     }
+}
+
+fn numbers(ids: &[BasketId]) -> Vec<u32> {
+    ids.iter().map(|b| b.0).collect()
 }
 
 fn span(start: &Value, len: &Value) -> Option<Span> {
@@ -216,6 +224,7 @@ fn read_record(v: &Value, baskets: usize) -> Option<(Duration, Record)> {
         let n = u32::try_from(v.as_u64()?).ok()?;
         ((n as usize) < baskets).then_some(BasketId(n))
     };
+    let ids = |v: &Value| v.as_array()?.iter().map(id).collect::<Option<Vec<_>>>();
     let fetch = |v: &Value| v.as_u64().map(FetchId);
     let part = |v: &Value| match v.as_array()?.as_slice() {
         [basket, offset, len] => Some(Part { basket: id(basket)?, offset: offset.as_u64()?, len: len.as_u64()? }),
@@ -244,6 +253,10 @@ fn read_record(v: &Value, baskets: usize) -> Option<(Duration, Record)> {
         ("failed", [f, retry]) => Record::Event(Event::Failed { fetch: fetch(f)?, retry: retry.as_bool()? }),
         ("consumed", [b]) => Record::Event(Event::Consumed { basket: id(b)? }),
         ("limits", [l]) => Record::Event(Event::Limits(Limits::read(l)?)),
+        ("withhold", [b]) => Record::Event(Event::Withhold(ids(b)?)),
+        ("release", [b]) => Record::Event(Event::Release(ids(b)?)),
+        ("skip", [b]) => Record::Event(Event::Skip(ids(b)?)),
+        ("budget", [bytes]) => Record::Event(Event::Budget(bytes.as_u64().filter(|n| *n < FAR)?)),
         ("stop", []) => Record::Event(Event::Stop),
         ("fetch", [f, urgent, ranges]) => Record::Action(Action::Fetch(Fetch {
             id: fetch(f)?,
@@ -251,7 +264,7 @@ fn read_record(v: &Value, baskets: usize) -> Option<(Duration, Record)> {
             ranges: ranges.as_array()?.iter().map(range).collect::<Option<_>>()?,
         })),
         ("cancel", [f]) => Record::Action(Action::Cancel(fetch(f)?)),
-        ("give up", [ids]) => Record::Action(Action::GiveUp(ids.as_array()?.iter().map(id).collect::<Option<_>>()?)),
+        ("give up", [b]) => Record::Action(Action::GiveUp(ids(b)?)),
         _ => return None,
     };
     Some((time, record))
@@ -296,6 +309,10 @@ mod tests {
             Record::Action(Action::Cancel(f)),
             Record::Action(Action::GiveUp(vec![BasketId(0)])),
             Record::Event(Event::Consumed { basket: BasketId(0) }),
+            Record::Event(Event::Withhold(vec![BasketId(0)])),
+            Record::Event(Event::Release(vec![BasketId(0)])),
+            Record::Event(Event::Skip(vec![])),
+            Record::Event(Event::Budget(99)),
             Record::Event(Event::Stop),
         ];
         let records = records.into_iter().enumerate().map(|(i, r)| (Duration::from_nanos(i as u64 * 7), r)).collect();
@@ -316,8 +333,8 @@ mod tests {
         assert_eq!((&read[1].log, &read[1].baskets), (&log.log, &log.baskets));
         assert_eq!(read[1].request.limits, log.request.limits);
         assert_eq!(read[1].to_lines(), text);
-        assert_eq!(log.describe(true).lines().count(), 10);
-        assert_eq!(log.describe(false).lines().count(), 8);
+        assert_eq!(log.describe(true).lines().count(), 14);
+        assert_eq!(log.describe(false).lines().count(), 12);
         // what is not a log is refused with its line
         for (from, to) in [("\"arrived\",0,0", "\"arrived\",0,1"), ("[7,", "[700,"), ("\"stop\"", "\"go\"")] {
             let e = ScanLog::parse(&text.replacen(from, to, 1)).unwrap_err().to_string();

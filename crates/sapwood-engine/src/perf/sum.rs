@@ -224,7 +224,15 @@ impl<'a> Walk<'a> {
                     self.at.insert(fetch.id, entry);
                     self.flights.insert(fetch.id, Flight { fetch, sent: *time, ended: None });
                 }
-                Record::Event(Event::Limits(_) | Event::Stop) | Record::Action(Action::GiveUp(_)) => {}
+                Record::Event(
+                    Event::Limits(_)
+                    | Event::Withhold(_)
+                    | Event::Release(_)
+                    | Event::Skip(_)
+                    | Event::Budget(_)
+                    | Event::Stop,
+                )
+                | Record::Action(Action::GiveUp(_)) => {}
             }
         }
     }

@@ -40,6 +40,11 @@ impl Ahead {
         self.sum -= passed.values().sum::<u64>();
     }
 
+    /// Bytes that may wait.
+    pub fn most(&self) -> u64 {
+        self.most
+    }
+
     /// Whether more may be decoded.
     pub fn has_room(&self) -> bool {
         self.sum < self.most

@@ -193,7 +193,7 @@ impl State {
     }
 }
 
-fn column_of(d: &Decoded) -> &Array {
+pub(super) fn column_of(d: &Decoded) -> &Array {
     match d {
         Decoded::Column(a) | Decoded::Uncounted(a) => a,
     }
@@ -247,12 +247,12 @@ fn take(shared: &Shared, s: &mut State, column: usize) -> Result<Option<Next>> {
     Ok(f.busy.then_some(next))
 }
 
-fn named(shared: &Shared, column: usize, e: Error) -> Error {
+pub(super) fn named(shared: &Shared, column: usize, e: Error) -> Error {
     e.in_branch(shared.tree.name_of(shared.columns[column].branch)).in_file(shared.file.url())
 }
 
 /// Gives the baskets whose offsets were left out the lengths that the counter says.
-fn attach(shared: &Shared, s: &mut State, column: usize, batch: usize) -> Result<()> {
+pub(super) fn attach(shared: &Shared, s: &mut State, column: usize, batch: usize) -> Result<()> {
     for b in shared.columns[column].baskets.clone() {
         let needed = &shared.baskets[b];
         if needed.batches.0 > batch || needed.batches.1 < batch {

@@ -1,5 +1,6 @@
 //! Which baskets a scan needs, and for which of its batches.
 
+use crate::entries::EntryList;
 use crate::tree::Tree;
 use sapwood_column::{Entries, Layout};
 use sapwood_format::tree::Branch;
@@ -76,16 +77,34 @@ pub(crate) fn reach(b: &Branch) -> u64 {
     ranges(b).last().map_or(0, |(r, _, _)| r.end)
 }
 
+/// The entries of a branch's basket with this entry, and its record in the file unless it lies in the tree's header.
+pub(crate) fn basket_at(tree: &Tree, branch: usize, entry: u64) -> Option<(Range<u64>, Option<Span>)> {
+    let all = ranges(tree.header().branches.get(branch)?);
+    let (entries, _, place) = all.into_iter().find(|(r, _, _)| r.contains(&entry))?;
+    match place {
+        Place::File(span) => Some((entries, Some(span))),
+        Place::Header(_) => Some((entries, None)),
+    }
+}
+
 fn missing(tree: &Tree, branch: usize, from: u64, to: u64) -> Error {
     Error::corrupt(format!("entries {from}-{to} have no basket"))
         .in_branch(tree.name_of(branch))
         .in_file(tree.file().url())
 }
 
-pub(super) fn choose(tree: &Tree, branches: &[usize], entries: &Range<u64>, steps: &[Range<u64>]) -> Result<Chosen> {
+/// The baskets of these branches with one of the entries; of those only the ones with a selected entry.
+pub(super) fn choose(
+    tree: &Tree,
+    branches: &[usize],
+    entries: &Range<u64>,
+    steps: &[Range<u64>],
+    selected: Option<&EntryList>,
+) -> Result<Chosen> {
     let mut out = Chosen { columns: Vec::new(), wanted: branches.len(), baskets: Vec::new() };
+    let chosen = |r: &Range<u64>| selected.is_none_or(|list| list.touches(r));
     for &b in branches {
-        add_column(tree, b, entries, steps, &mut out)?;
+        add_column(tree, b, entries, steps, chosen, &mut out)?;
     }
     // counters: of the whole baskets that need them, which may begin before and end behind the wanted entries
     for i in 0..out.wanted {
@@ -95,7 +114,8 @@ pub(super) fn choose(tree: &Tree, branches: &[usize], entries: &Range<u64>, step
         let range = first.entries.start..last.entries.end;
         let uses: Vec<(Range<u64>, (usize, usize))> = mine.iter().map(|b| (b.entries.clone(), b.batches)).collect();
         let c = out.columns.len();
-        add_column(tree, counter, &range, steps, &mut out)?;
+        let used = |r: &Range<u64>| uses.iter().any(|(e, _)| e.start < r.end && r.start < e.end);
+        add_column(tree, counter, &range, steps, used, &mut out)?;
         let own = out.columns[c].baskets.clone();
         for basket in &mut out.baskets[own] {
             for (entries, batches) in &uses {
@@ -124,7 +144,14 @@ fn counter_of(tree: &Tree, column: &Column) -> Option<usize> {
     h.leaves.get(leaf.count?)?.branch.or_else(|| b.element.as_ref()?.count)
 }
 
-fn add_column(tree: &Tree, branch: usize, entries: &Range<u64>, steps: &[Range<u64>], out: &mut Chosen) -> Result<()> {
+fn add_column(
+    tree: &Tree,
+    branch: usize,
+    entries: &Range<u64>,
+    steps: &[Range<u64>],
+    chosen: impl Fn(&Range<u64>) -> bool,
+    out: &mut Chosen,
+) -> Result<()> {
     let layout = tree.layout(branch)?.clone();
     let column = out.columns.len();
     let from = out.baskets.len();
@@ -142,6 +169,9 @@ fn add_column(tree: &Tree, branch: usize, entries: &Range<u64>, steps: &[Range<u
             return Err(missing(tree, branch, covered, r.start));
         }
         covered = r.end;
+        if !chosen(r) {
+            continue;
+        }
         let span = match place {
             Place::File(s) => Some(*s),
             Place::Header(_) => None,

@@ -4,22 +4,28 @@ mod ahead;
 mod assemble;
 mod baskets;
 mod decode;
+mod gate;
+mod picked;
+mod select;
 mod spares;
 mod state;
 mod steps;
 mod trace;
 mod work;
 
+use crate::entries::EntryList;
 use crate::options::{Progress, ScanOptions};
 use crate::perf::{self, Probe};
 use crate::report::IoReport;
 use crate::tree::Tree;
-pub(crate) use baskets::reach;
+pub(crate) use baskets::{basket_at, reach};
+use picked::Columns;
 use sapwood_column::Array;
 use sapwood_plan::CacheSize;
 use sapwood_source::SourceStats;
 use sapwood_span::{Error, ErrorKind, Result};
-use state::Shared;
+use select::Selecting;
+use state::{Shared, Stage};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -39,6 +45,8 @@ pub struct Batch {
     pub entries: Range<u64>,
     /// A column per branch, in the order of [`ScanOptions::branches`].
     pub columns: Vec<Array>,
+    /// Those of the entries that the columns' rows are for; all where none is given.
+    pub selected: Option<EntryList>,
 }
 
 /// Batches in the order of entries. Reading goes on in the background while a batch is used; dropping the scan ends
@@ -47,11 +55,15 @@ pub struct Scan {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
     thread_limit: usize,
+    /// Threads that are to help and have not been started.
+    to_hire: usize,
     /// Which steps make up the batches.
     batches: Vec<Range<usize>>,
     /// The next batch.
     at: usize,
     worker: work::Worker,
+    /// The cut, where there is one.
+    selecting: Option<Selecting>,
     started: Instant,
     waited: Duration,
     before: SourceStats,
@@ -62,7 +74,8 @@ pub struct Scan {
 }
 
 impl Scan {
-    pub(crate) fn start(tree: &Tree, options: &ScanOptions) -> Result<Self> {
+    /// Begins; with `ahead`, nothing is unzipped before the first batch is asked for.
+    pub(crate) fn start(tree: &Tree, options: &ScanOptions, ahead: bool) -> Result<Self> {
         let entries = options.entries.clone().unwrap_or(0..tree.entries());
         // branches may have been filled by themselves, beyond the tree's entries
         let most = options.branches.iter().map(|&b| tree.entries_of(b)).fold(tree.entries(), u64::max);
@@ -75,10 +88,23 @@ impl Scan {
             ))
             .in_file(tree.file().url()));
         }
-        baskets::check_reach(tree, &options.branches, &entries)?;
-        let steps =
-            steps::steps(tree, &options.branches, &entries, options.step).map_err(|e| e.in_file(tree.file().url()))?;
-        let chosen = baskets::choose(tree, &options.branches, &entries, &steps.steps)?;
+        let selected = options.selected.as_ref().map(|list| list.within(&entries));
+        let selected = selected.as_ref();
+        let mut branches = options.branches.clone();
+        if let Some(cut) = &options.cut {
+            branches.extend(cut.branches.iter().filter(|b| !options.branches.contains(b)));
+        }
+        baskets::check_reach(tree, &branches, &entries)?;
+        let steps = steps::steps(tree, &branches, &entries, options.step, selected)
+            .map_err(|e| e.in_file(tree.file().url()))?;
+        let chosen = baskets::choose(tree, &branches, &entries, &steps.steps, selected)?;
+        let guide =
+            |c: usize| c >= chosen.wanted || options.cut.as_ref().is_some_and(|t| t.branches.contains(&branches[c]));
+        let guides: Option<Vec<bool>> = options.cut.as_ref().map(|_| (0..chosen.columns.len()).map(guide).collect());
+        let selecting = options.cut.as_ref().map(|cut| {
+            let column = |b: &usize| branches.iter().position(|x| x == b);
+            Selecting::new(cut.test.clone(), cut.branches.iter().filter_map(column).collect())
+        });
         let cache = options.cache.unwrap_or(tree.file().options().cache);
         let collectors = perf::listening();
         perf::meet(&collectors, tree.file(), || tree.file().counts());
@@ -92,15 +118,33 @@ impl Scan {
         .clamp(1, 256);
         let batches = steps.batches.clone();
         let bytes: u64 = chosen.baskets.iter().map(|b| b.unzipped).sum();
-        let shared = Arc::new(Shared::new(tree, chosen, steps, cache, threads, probe.is_some())?);
+        let shared = Arc::new(Shared::new(
+            tree,
+            chosen,
+            steps,
+            guides.as_deref(),
+            &options.known,
+            cache,
+            threads,
+            probe.is_some(),
+        )?);
+        if let Some(list) = selected {
+            let picked = |step: &Range<u64>| {
+                let runs = list.within(step);
+                (runs.runs() != std::slice::from_ref(step)).then(|| runs.runs().into())
+            };
+            shared.lock().picked = shared.steps.iter().map(picked).collect();
+        }
         let helpers = if bytes < ALONE || cache == CacheSize::Off { 0 } else { threads - 1 };
         let mut scan = Self {
             shared: shared.clone(),
             threads: Vec::with_capacity(helpers),
             thread_limit: threads,
+            to_hire: helpers,
             batches,
             at: 0,
             worker: work::Worker::new(),
+            selecting,
             started: Instant::now(),
             waited: Duration::ZERO,
             before,
@@ -108,17 +152,26 @@ impl Scan {
             finished: false,
             probe,
         };
-        for i in 0..helpers {
-            let shared = shared.clone();
+        // what the first step needs is on its way before anybody asks for it
+        Shared::want(&shared, 0);
+        if !ahead {
+            scan.hire();
+        }
+        Ok(scan)
+    }
+
+    /// Starts the threads that help.
+    fn hire(&mut self) {
+        for i in 0..std::mem::take(&mut self.to_hire) {
+            let shared = self.shared.clone();
             let started =
                 std::thread::Builder::new().name(format!("sapwood-unzip-{i}")).spawn(move || work::help(&shared));
             match started {
-                Ok(t) => scan.threads.push(t),
+                Ok(t) => self.threads.push(t),
                 // the consumer does the work alone where the system allows no more threads
                 Err(_) => break,
             }
         }
-        Ok(scan)
     }
 
     /// The entries of all batches to come, in order.
@@ -129,6 +182,21 @@ impl Scan {
     fn entries(&self, batch: &Range<usize>) -> Range<u64> {
         let steps = &self.shared.steps[batch.clone()];
         steps.first().map_or(0, |r| r.start)..steps.last().map_or(0, |r| r.end)
+    }
+
+    /// Whether all that it needs has been asked for: what follows it may as well be.
+    pub fn has_asked_all(&self) -> bool {
+        self.shared.lock().planner.has_asked_all()
+    }
+
+    /// Compressed bytes that it holds: under way, or here and not yet unzipped.
+    pub fn held_bytes(&self) -> u64 {
+        self.shared.lock().planner.stats().held_bytes
+    }
+
+    /// Lets it hold at most so many compressed bytes from now on, under way or not yet unzipped.
+    pub fn set_budget(&self, bytes: u64) {
+        self.shared.set_budget(bytes);
     }
 
     /// What this scan did so far.
@@ -142,12 +210,25 @@ impl Scan {
 
     fn next_batch(&mut self) -> Result<Option<Batch>> {
         let Some(batch) = self.batches.get(self.at).cloned() else { return Ok(None) };
+        self.hire();
         let entries = self.entries(&batch);
-        self.shared.open(entries.clone());
-        for step in batch {
-            self.wait_for(step)?;
-            self.shared.complete(step)?;
-        }
+        let columns = if self.options.selected.is_some() || self.options.cut.is_some() {
+            let mut columns = Columns::new(&self.shared, self.options.branches.len());
+            for step in batch.clone() {
+                let evaluated = self.evaluate(step)?;
+                self.wait_for(step, Stage::Whole)?;
+                columns.append(&self.shared, step, evaluated)?;
+            }
+            columns.finish()
+        } else {
+            self.shared.open(entries.clone());
+            for step in batch.clone() {
+                self.wait_for(step, Stage::Whole)?;
+                self.shared.complete(step)?;
+            }
+            self.shared.close()
+        };
+        let selected = self.selected(batch);
         self.at += 1;
         if let Some(progress) = &self.options.progress {
             let first = self.shared.steps.first().map_or(0, |r| r.start);
@@ -155,11 +236,33 @@ impl Scan {
             let bytes = self.shared.source.stats().wire.saturating_sub(self.before.wire);
             progress(Progress { entries: entries.end - first, total: last - first, bytes });
         }
-        Ok(Some(Batch { entries, columns: self.shared.close() }))
+        Ok(Some(Batch { entries, columns, selected }))
     }
 
-    /// Helps until all baskets of a step are decoded.
-    fn wait_for(&mut self, step: usize) -> Result<()> {
+    /// The entries of these steps that are wanted, where not all are.
+    fn selected(&self, steps: Range<usize>) -> Option<EntryList> {
+        if self.options.selected.is_none() && self.options.cut.is_none() {
+            return None;
+        }
+        let whole = |step: usize| vec![self.shared.steps[step].clone()];
+        let runs = |step| self.shared.picked_of(step).map_or_else(|| whole(step), |r| r.to_vec());
+        Some(EntryList::from_ranges(steps.flat_map(runs).collect()))
+    }
+
+    /// Evaluates the cut of a step, and of those behind it that are here.
+    fn evaluate(&mut self, step: usize) -> Result<Option<select::Evaluated>> {
+        if self.selecting.as_ref().is_some_and(|s| !s.is_ahead()) {
+            self.wait_for(step, Stage::Cut)?;
+        }
+        let Some(selecting) = &mut self.selecting else { return Ok(None) };
+        if !selecting.is_ahead() {
+            selecting.advance(&self.shared, false)?;
+        }
+        Ok(selecting.take())
+    }
+
+    /// Helps until all baskets of a step are decoded, or those that its cut needs.
+    fn wait_for(&mut self, step: usize, stage: Stage) -> Result<()> {
         Shared::want(&self.shared, step);
         loop {
             if self.options.cancel.load(Ordering::Relaxed) {
@@ -167,12 +270,19 @@ impl Scan {
                     Error::new(ErrorKind::Interrupted, "reading was interrupted").in_file(self.shared.file.url())
                 );
             }
-            if self.shared.is_ready(step)? {
+            // what a cut says of later steps is told as soon as it can be known: the planner waits for it
+            if stage == Stage::Whole
+                && let Some(selecting) = &mut self.selecting
+                && selecting.advance(&self.shared, true)?
+            {
+                continue;
+            }
+            if self.shared.is_ready(step, stage)? {
                 return Ok(());
             }
             // a consumer that would wait helps
             if !work::once(&self.shared, &mut self.worker) {
-                let waited = self.shared.wait_ready(step, GLANCE);
+                let waited = self.shared.wait_ready(step, stage, GLANCE);
                 self.waited += waited;
                 if let Some(probe) = &mut self.probe {
                     let now = self.shared.elapsed();

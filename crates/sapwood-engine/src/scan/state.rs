@@ -3,6 +3,7 @@
 use super::ahead::Ahead;
 use super::assemble::Open;
 use super::baskets::{Chosen, Column, Needed};
+use super::gate::Gate;
 use super::spares::{Spares, kinds};
 use super::steps::Steps;
 use crate::file::File;
@@ -37,7 +38,7 @@ pub(super) struct Shared {
     pub wanted: usize,
     pub baskets: Vec<Needed>,
     /// The planner's number of a basket to ours.
-    planned: Vec<usize>,
+    pub planned: Vec<usize>,
     state: Mutex<State>,
     /// The columns of the batch that grows; locked by whoever appends, never together with another lock.
     pub growing: Vec<Mutex<Array>>,
@@ -53,6 +54,10 @@ pub(super) struct Shared {
 pub(super) struct State {
     pub planner: Planner,
     pub slots: Vec<Option<Result<Arc<Decoded>>>>,
+    /// By step, the entries of it that are wanted; none where all are, or where a cut has not yet told.
+    pub picked: Vec<Option<Arc<[Range<u64>]>>>,
+    /// What a cut decides.
+    pub gate: Option<Gate>,
     /// Memory for baskets to come.
     pub spares: Spares,
     /// Parts of baskets, by their number, for the batches to come.
@@ -60,10 +65,10 @@ pub(super) struct State {
     /// The batch that decoded baskets are appended to, while the consumer waits for it.
     pub open: Option<Open>,
     /// Baskets missing, per batch.
-    pending: Vec<usize>,
+    pub pending: Vec<usize>,
     reads: VecDeque<Arc<Fetch>>,
     reading: usize,
-    decodes: BTreeMap<(usize, usize), Job>,
+    pub decodes: BTreeMap<(usize, usize), Job>,
     /// The batch that the consumer wants.
     at: usize,
     /// Decoded bytes that wait for steps behind `at`.
@@ -73,9 +78,25 @@ pub(super) struct State {
     /// The first step that cannot be completed, and why.
     pub broken: Option<(usize, Error)>,
     stopped: bool,
-    report: IoReport,
+    pub report: IoReport,
     /// What decoding took, by column, when a collector of perf stats listens.
     pub times: Option<Vec<Times>>,
+}
+
+/// What of a step is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// The branches that its cut needs.
+    Cut,
+    /// All.
+    Whole,
+}
+
+/// The planner's numbers of baskets, where it has them.
+pub(super) fn planned_ids(planned: &[usize], baskets: &[usize]) -> Vec<BasketId> {
+    // baskets are numbered for the planner in their order
+    let id = |b: &usize| planned.binary_search(b).ok().and_then(|i| u32::try_from(i).ok()).map(BasketId);
+    baskets.iter().filter_map(id).collect()
 }
 
 /// Something for a worker to do.
@@ -89,10 +110,13 @@ pub(super) enum Job {
 }
 
 impl Shared {
+    /// `guides` says which columns a cut needs, where there is one; `known` are records that are here already.
     pub fn new(
         tree: &Tree,
         chosen: Chosen,
         Steps { steps, batches }: Steps,
+        guides: Option<&[bool]>,
+        known: &HashMap<u64, Bytes>,
         cache: CacheSize,
         threads: usize,
         traced: bool,
@@ -113,7 +137,8 @@ impl Shared {
                 Some(span) => {
                     report.bytes_wanted += span.len;
                     // opening may have brought it along with the end of the file
-                    let held = if cache == CacheSize::Off { None } else { tree.file().held(span) };
+                    let known = known.get(&span.start).filter(|b| b.len() as u64 == span.len).cloned();
+                    let held = if cache == CacheSize::Off { known } else { known.or_else(|| tree.file().held(span)) };
                     if let Some(record) = held {
                         let job = Job::Decode { basket: i, planned: None, record, spare: None };
                         decodes.insert((b.batches.0, i), job);
@@ -136,15 +161,24 @@ impl Shared {
         let hold = if let CacheSize::Bytes(n) = cache { n.max(1) } else { hold };
         // one cluster that is the whole tree says nothing of what is needed together
         let clusters = if tree.clusters().len() > 2 { tree.clusters().to_vec() } else { Vec::new() };
+        let allowance = Gate::allowance(source.is_local(), &limits);
         let request = Request { cache, limits, clusters, hold };
         let kept = traced.then(|| request.clone());
         let mut planner = Planner::new(list, request)?;
         planner.record(traced);
+        let mut gate = guides.map(|guides| Gate::new(&baskets, guides, steps.len(), allowance));
+        if let Some(gate) = &mut gate {
+            gate.ask_early(&baskets);
+            let ids = planned_ids(&planned, &gate.withheld());
+            planner.handle(Duration::ZERO, Event::Withhold(ids));
+        }
         let kinds = kinds(&columns);
         let ends = batches.iter().filter_map(|b| steps[b.clone()].last()).map(|step| step.end).collect();
         let state = State {
             planner,
             slots: baskets.iter().map(|_| None).collect(),
+            picked: vec![None; steps.len()],
+            gate,
             spares: Spares::new(&kinds),
             parts: HashMap::new(),
             open: None,
@@ -214,24 +248,24 @@ impl Shared {
         self.work.notify_all();
     }
 
-    /// Whether all baskets of a step are decoded.
+    /// Whether all baskets of a step are decoded, or those that its cut needs.
     ///
     /// # Errors
     /// As soon as one of them, or of a step before, has failed: nobody waits for the rest.
-    pub fn is_ready(&self, batch: usize) -> Result<bool> {
+    pub fn is_ready(&self, step: usize, stage: Stage) -> Result<bool> {
         let s = self.lock();
         match &s.broken {
-            Some((first, e)) if *first <= batch => Err(e.duplicate()),
-            _ => Ok(s.pending[batch] == 0),
+            Some((first, e)) if *first <= step => Err(e.duplicate()),
+            _ => Ok(s.missing(step, stage) == 0),
         }
     }
 
     /// Waits until something happened, for so long at most; returns how long it was.
-    pub fn wait_ready(&self, batch: usize, most: Duration) -> Duration {
+    pub fn wait_ready(&self, step: usize, stage: Stage, most: Duration) -> Duration {
         let began = Instant::now();
         let s = self.lock();
-        let broken = s.broken.as_ref().is_some_and(|(step, _)| *step <= batch);
-        if s.pending[batch] > 0 && !broken && !s.has_work() {
+        let broken = s.broken.as_ref().is_some_and(|(first, _)| *first <= step);
+        if s.missing(step, stage) > 0 && !broken && !s.has_work() {
             drop(self.ready.wait_timeout(s, most));
         }
         began.elapsed()
@@ -285,7 +319,7 @@ impl Shared {
     }
 
     /// Does what the planner says.
-    fn pump(self: &Arc<Self>, s: &mut State) {
+    pub fn pump(self: &Arc<Self>, s: &mut State) {
         if s.stopped {
             return;
         }
@@ -370,10 +404,14 @@ impl Shared {
             if from + part.len as usize > bytes.len() || s.slots[basket].is_some() {
                 continue;
             }
+            s.planner.handle(now, Event::Arrived { fetch: fetch.id, basket: part.basket });
+            if s.skips(basket) {
+                s.planner.handle(now, Event::Consumed { basket: part.basket });
+                continue;
+            }
             let record = bytes.slice(from..from + part.len as usize);
             let job = Job::Decode { basket, planned: Some(part.basket), record, spare: None };
             s.decodes.insert((self.baskets[basket].batches.0, basket), job);
-            s.planner.handle(now, Event::Arrived { fetch: fetch.id, basket: part.basket });
         }
         self.pump(&mut s);
         drop(s);
@@ -421,7 +459,7 @@ impl Shared {
     }
 
     fn put(&self, s: &mut State, basket: usize, result: Result<Arc<Decoded>>, bytes: u64) {
-        if s.slots[basket].is_some() {
+        if s.slots[basket].is_some() || s.skips(basket) {
             return;
         }
         let (first, last) = self.baskets[basket].batches;
@@ -429,8 +467,13 @@ impl Shared {
             s.fail(first, e);
         }
         s.slots[basket] = Some(result);
-        for p in &mut s.pending[first..=last] {
-            *p = p.saturating_sub(1);
+        for step in first..=last {
+            if s.waits_for(step, basket, &self.baskets[basket]) {
+                s.pending[step] = s.pending[step].saturating_sub(1);
+            }
+            if let Some(gate) = s.gate.as_mut().filter(|g| !g.governs(basket)) {
+                gate.pending[step] = gate.pending[step].saturating_sub(1);
+            }
         }
         if first > s.at {
             s.ahead.enter(first, bytes);
@@ -461,6 +504,27 @@ impl State {
     pub fn fail(&mut self, step: usize, why: &Error) {
         if self.broken.as_ref().is_none_or(|(first, _)| step < *first) {
             self.broken = Some((step, why.duplicate()));
+        }
+    }
+
+    /// Baskets that a step lacks.
+    fn missing(&self, step: usize, stage: Stage) -> usize {
+        match (stage, &self.gate) {
+            (Stage::Cut, Some(gate)) => gate.pending[step],
+            _ => self.pending[step],
+        }
+    }
+
+    /// Whether a cut has said that nobody needs the basket.
+    fn skips(&self, basket: usize) -> bool {
+        self.gate.as_ref().is_some_and(|g| g.skips(basket))
+    }
+
+    /// Whether the step is complete only with this basket, as far as is known.
+    fn waits_for(&self, step: usize, basket: usize, needed: &Needed) -> bool {
+        match (&self.gate, &self.picked[step]) {
+            (Some(gate), Some(picked)) if gate.governs(basket) => crate::entries::touches(picked, &needed.entries),
+            _ => true,
         }
     }
 

@@ -1,3 +1,4 @@
+use crate::entries::EntryList;
 use crate::options::StepSize;
 use crate::tree::Tree;
 use sapwood_span::{Error, Result};
@@ -18,8 +19,15 @@ pub(super) struct Steps {
     pub batches: Vec<Range<usize>>,
 }
 
-/// Divides entries into batches and these into steps.
-pub(super) fn steps(tree: &Tree, branches: &[usize], entries: &Range<u64>, step: StepSize) -> Result<Steps> {
+/// Divides entries into batches and these into steps; steps without a selected entry, and batches without steps, are
+/// left out, but for a last one.
+pub(super) fn steps(
+    tree: &Tree,
+    branches: &[usize],
+    entries: &Range<u64>,
+    step: StepSize,
+    selected: Option<&EntryList>,
+) -> Result<Steps> {
     let mut out = Steps { steps: Vec::new(), batches: Vec::new() };
     let per_entry = bytes_per_entry(tree, branches, entries);
     let most = entries_in(CHOSEN, per_entry);
@@ -40,7 +48,17 @@ pub(super) fn steps(tree: &Tree, branches: &[usize], entries: &Range<u64>, step:
         } else {
             out.steps.extend(along(tree.clusters(), &batch, most));
         }
-        out.batches.push(from..out.steps.len());
+        if let Some(list) = selected {
+            let chosen = out.steps.split_off(from).into_iter().filter(|s| list.touches(s));
+            out.steps.extend(chosen);
+        }
+        if from < out.steps.len() {
+            out.batches.push(from..out.steps.len());
+        }
+    }
+    if out.batches.is_empty() {
+        out.steps.push(entries.start..entries.start);
+        out.batches.push(0..1);
     }
     Ok(out)
 }

@@ -1,0 +1,143 @@
+//! Names with `*` (any letters) and `?` (one letter).
+
+use crate::options::OpenOptions;
+use crate::remote::list_directory;
+use sapwood_span::{Error, Result};
+use std::path::Path;
+
+/// Whether a name fits a pattern of letters, `*` and `?`.
+pub fn fits(pattern: &str, name: &str) -> bool {
+    let (p, n): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
+    let (mut i, mut j) = (0, 0);
+    // where to go on when what follows the last star does not fit
+    let mut back = None;
+    while j < n.len() {
+        match p.get(i) {
+            Some('*') => {
+                back = Some((i + 1, j));
+                i += 1;
+            }
+            Some(&c) if c == '?' || c == n[j] => (i, j) = (i + 1, j + 1),
+            _ => match back {
+                Some((star, at)) => {
+                    (i, j) = (star, at + 1);
+                    back = Some((star, at + 1));
+                }
+                None => return false,
+            },
+        }
+    }
+    p.get(i..).unwrap_or_default().iter().all(|&c| c == '*')
+}
+
+/// The files that a path or URL stands for: itself, or, with `*` or `?` in a local path or the path of a `root://` URL,
+/// all whose names fit, in the order of their names. A star does not go beyond a slash; names that begin with a dot fit
+/// only patterns that do.
+///
+/// # Errors
+/// `NotFound` when none fits; a directory that cannot be listed.
+pub fn expand(url: &str, options: &OpenOptions) -> Result<Vec<String>> {
+    let (scheme, path) = match url.split_once("://") {
+        Some((scheme @ ("root" | "roots"), rest)) => match rest.split_once('/') {
+            Some((host, path)) => (format!("{scheme}://{host}/"), path),
+            None => return Ok(vec![url.to_owned()]),
+        },
+        Some(_) => return Ok(vec![url.to_owned()]),
+        None => (String::new(), url),
+    };
+    // behind a question mark a URL has other things than names
+    let wild = |part: &str| part.contains('*') || (scheme.is_empty() && part.contains('?'));
+    if !wild(path) || (scheme.is_empty() && Path::new(path).exists()) {
+        return Ok(vec![url.to_owned()]);
+    }
+    let list = |directory: &str| -> Result<Vec<String>> {
+        if scheme.is_empty() {
+            return local_names(directory);
+        }
+        Ok(list_directory(&format!("{scheme}{directory}"), options)?.into_iter().map(|e| e.name).collect())
+    };
+    let mut found = vec![String::new()];
+    let mut parts = path.split('/').peekable();
+    while let Some(part) = parts.next() {
+        let last = parts.peek().is_none();
+        let mut next = Vec::new();
+        let several = found.len() > 1;
+        for front in found {
+            let slash = if last { "" } else { "/" };
+            if !wild(part) {
+                next.push(format!("{front}{part}{slash}"));
+                continue;
+            }
+            let mut names = match list(&front) {
+                Ok(names) => names,
+                // the pattern in front of it fitted something that is no directory
+                Err(_) if several => Vec::new(),
+                Err(e) => return Err(e),
+            };
+            names.retain(|n| fits(part, n) && (part.starts_with('.') || !n.starts_with('.')));
+            names.sort();
+            next.extend(names.into_iter().map(|n| format!("{front}{n}{slash}")));
+        }
+        found = next;
+    }
+    if scheme.is_empty() {
+        found.retain(|path| Path::new(path).exists());
+    }
+    if found.is_empty() {
+        return Err(Error::not_found("no file fits the pattern").in_file(url));
+    }
+    Ok(found.into_iter().map(|path| format!("{scheme}{path}")).collect())
+}
+
+fn local_names(directory: &str) -> Result<Vec<String>> {
+    let place = if directory.is_empty() { "." } else { directory };
+    let failed = |e| Error::io("the directory cannot be listed", e).in_file(place);
+    let entries = std::fs::read_dir(place).map_err(failed)?;
+    let names = entries.map(|e| e.map(|e| e.file_name().to_string_lossy().into_owned()));
+    names.collect::<std::io::Result<_>>().map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stars_and_question_marks() {
+        for (pattern, name, expected) in [
+            ("Muon_*", "Muon_pt", true),
+            ("Muon_*", "nMuon", false),
+            ("*", "", true),
+            ("a?c", "abc", true),
+            ("a?c", "ac", false),
+            ("*_*_t", "x_y_z_t", true),
+            ("*ab", "aab", true),
+            ("x", "xy", false),
+            ("*_pt", "Muon_pt_pt", true),
+            ("a?c*", "abcde", true),
+            ("*a*b", "xaybzb", true),
+            ("", "x", false),
+            ("ü?", "üß", true),
+        ] {
+            assert_eq!(fits(pattern, name), expected, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn files_of_a_pattern() {
+        let folder = std::env::temp_dir().join(format!("sapwood-wildcard-{}", std::process::id()));
+        for name in ["b/2.root", "b/1.root", "a/3.root", "a/.hidden.root", "c.txt"] {
+            let path = folder.join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "").unwrap();
+        }
+        let at = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+        let expand = |name: &str| expand(name, &OpenOptions::default());
+        assert_eq!(expand(&at("b/*.root")).unwrap(), [at("b/1.root"), at("b/2.root")]);
+        assert_eq!(expand(&at("*/*.root")).unwrap(), [at("a/3.root"), at("b/1.root"), at("b/2.root")]);
+        assert_eq!(expand(&at("?/1.root")).unwrap(), [at("b/1.root")]);
+        assert_eq!(expand(&at("absent.root")).unwrap(), [at("absent.root")], "no pattern is no business of this");
+        assert!(expand(&at("x*.root")).unwrap_err().to_string().contains("no file fits"));
+        assert_eq!(expand("http://h/*.root?a=*").unwrap(), ["http://h/*.root?a=*"]);
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+}

@@ -1,0 +1,158 @@
+"""Several files, one behind the other: the next are opened, and their first baskets fetched, while one is read."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ._errors import Error, SkippedFileWarning, UnsupportedError
+
+if TYPE_CHECKING:
+    from ._reading import Wanted
+    from ._selection import Selection
+    from ._tree import Tree
+
+#: Files that are opened ahead of the current one, and the part of the budget that each of them may hold.
+_AHEAD, _SHARE = 4, 8
+#: What may be held where nobody says it, and what is too little to be divided: then further files are only opened.
+_BUDGET, _LEAST = 64 << 20, 4 << 20
+
+
+class Skipped(NamedTuple):
+    """A file that was left out."""
+
+    file: str
+    why: Error
+
+
+@dataclass
+class Part:
+    """A file of a chain, ready to be read."""
+
+    tree: Tree
+    selection: Selection
+    wanted: Wanted
+    #: Begun already; None where it is not.
+    scan: Any = None
+
+    def close(self) -> None:
+        """Closes the file."""
+        self.tree.file.close()
+
+    def columns(self) -> dict[str, str]:
+        """The outputs that are branches, and their types."""
+        return {
+            name: self.tree._branch(what).column_type for name, what in self.selection.outputs if isinstance(what, int)
+        }
+
+
+@dataclass
+class Ahead:
+    """The files of a chain, in order."""
+
+    files: list[tuple[str, str | None]]
+    #: Opens one of them; its argument is the file, the tree's name, and whether to begin to read.
+    prepare: Callable[[str, str | None, bool], Part]
+    cache_size: int | None
+    skip_bad: bool = False
+    skipped: list[Skipped] = field(default_factory=list)
+
+    def parts(self) -> Iterator[tuple[Part, Callable[[], None]]]:
+        """(file, function to be called whenever a step of it is about to be asked for). Files are closed as the next
+        one is asked for."""
+        pool = ThreadPoolExecutor(_AHEAD, "sapwood-chain")
+        ahead: deque[tuple[str, Future[Part]]] = deque()
+        rest = iter(self.files)
+        budget = _BUDGET if self.cache_size is None else min(self.cache_size, _BUDGET)
+        current: Part | None = None
+
+        def open_further(most: int, begin: bool) -> None:
+            while len(ahead) < most and (file := next(rest, None)) is not None:
+                ahead.append((file[0], pool.submit(self.prepare, *file, begin)))
+
+        def look_ahead() -> None:
+            scan = None if current is None else current.scan
+            if scan is None:
+                return
+            asked_all, held = scan.asked()
+            if asked_all and budget < _LEAST:
+                open_further(1, False)
+            elif asked_all and held <= budget // 2:
+                open_further(_AHEAD, True)
+
+        first: Part | None = None
+        last: Error | None = None
+        try:
+            open_further(1, budget >= _LEAST)
+            while ahead:
+                name, opening = ahead.popleft()
+                try:
+                    current = opening.result()
+                    self._check(first, current)
+                except Error as e:
+                    if not self.skip_bad:
+                        raise
+                    last = e
+                    self.skipped.append(Skipped(name, e))
+                    warnings.warn(f"left out: {name}: {e}", SkippedFileWarning, stacklevel=4)
+                    if current is not None:
+                        current.close()
+                        current = None
+                else:
+                    first = first or current
+                    if current.scan is not None and budget >= _LEAST:
+                        current.scan.set_budget(budget - budget // _SHARE * len(ahead))
+                    yield current, look_ahead
+                    current.close()
+                    current = None
+                open_further(1, budget >= _LEAST)
+            if first is None and last is not None:
+                # nothing is left
+                raise last
+        finally:
+            if current is not None:
+                current.close()
+            for _, opening in ahead:
+                opening.add_done_callback(_close)
+            pool.shutdown(wait=False, cancel_futures=True)
+
+    def share(self) -> int | None:
+        """What a file that is not yet read may hold."""
+        if self.cache_size == 0:
+            return 0
+        return (_BUDGET if self.cache_size is None else min(self.cache_size, _BUDGET)) // _SHARE
+
+    def _check(self, first: Part | None, part: Part) -> None:
+        """That a file has the columns of the first one."""
+        if first is None:
+            return
+        told, own = first.columns(), part.columns()
+        front = f"{part.tree.file_path}: "
+        behind = f" in {first.tree.file_path}"
+        names = {name for name, _ in first.selection.outputs}, {name for name, _ in part.selection.outputs}
+        for missing in sorted(names[0] - names[1]):
+            raise UnsupportedError(f"{front}it has no {missing!r}, which is{behind}", file=part.tree.file_path)
+        for more in sorted(names[1] - names[0]):
+            raise UnsupportedError(f"{front}it has {more!r}, which is not{behind}", file=part.tree.file_path)
+        for name, kind in told.items():
+            if _kind(own.get(name, kind)) != _kind(kind):
+                raise UnsupportedError(
+                    f"{front}{name!r} is {own[name]}, but {kind}{behind}", file=part.tree.file_path, branch=name
+                )
+        order = {name: i for i, (name, _) in enumerate(first.selection.outputs)}
+        part.selection.outputs.sort(key=lambda output: order[output[0]])
+
+
+def _kind(column_type: str) -> str:
+    """A column's type but for the sizes of its numbers, which may differ from file to file."""
+    return re.sub(r"\b(u?int\d+|float\d+|bool)\b", "number", column_type)
+
+
+def _close(opening: Future[Part]) -> None:
+    if not opening.cancelled() and opening.exception() is None:
+        opening.result().close()

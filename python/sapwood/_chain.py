@@ -1,0 +1,127 @@
+"""A chain: the trees of several files, read as one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from ._errors import InvalidError
+from ._paths import Where, several
+from ._sizes import Size, entry_range, size_in_bytes
+
+if TYPE_CHECKING:
+    from ._chosen import Entries
+    from ._progress import Progress
+    from ._selection import Expressions
+
+
+def chain(
+    files: Where | Iterable[Where],
+    *,
+    cache_size: Size | None = None,
+    timeout: float = 60,
+    threads: int | None = None,
+    skip_bad_files: bool = False,
+) -> Chain:
+    """The trees of several files as one, as ROOT's ``TChain``. Nothing is opened before something is read.
+
+    Args:
+        files: see :func:`sapwood.iterate`.
+        cache_size, timeout, threads: see :func:`sapwood.open`; the cache is that of all files together.
+        skip_bad_files: see :func:`sapwood.iterate`.
+    """
+    options = {"cache_size": cache_size, "timeout": timeout, "threads": threads}
+    return Chain(several(files), options, skip_bad_files)
+
+
+class Chain:
+    """Several files, each with a tree of the same columns. Comes from :func:`sapwood.chain`."""
+
+    def __init__(self, files: list[tuple[str, str | None]], options: dict[str, Any], skip_bad: bool) -> None:
+        if not files:
+            raise InvalidError("no file given")
+        self._files = files
+        self._options = options
+        self._skip_bad = skip_bad
+        self._entries: int | None = None
+
+    @property
+    def files(self) -> list[tuple[str, str | None]]:
+        """The files in order, and the names of their trees where they are named."""
+        return list(self._files)
+
+    @property
+    def num_entries(self) -> int:
+        """Entries of all files: every one is opened for it, once."""
+        if self._entries is None:
+            from . import _core
+
+            cache, timeout, threads = self._core_options()
+            self._entries = _core.chain_entries(self._files, cache, timeout, threads, self._skip_bad)
+        return self._entries
+
+    def __len__(self) -> int:
+        return self.num_entries
+
+    def _core_options(self) -> tuple[int | None, float, int]:
+        cache = self._options["cache_size"]
+        return (
+            None if cache is None else size_in_bytes(cache, "cache_size"),
+            float(self._options["timeout"]),
+            self._options["threads"] or 0,
+        )
+
+    def _common(self) -> dict[str, Any]:
+        return {**self._options, "skip_bad_files": self._skip_bad}
+
+    def iterate(self, expressions: Expressions = None, cut: str | None = None, **options) -> Iterator[Any]:
+        """See :func:`sapwood.iterate`."""
+        from ._many import iterate
+
+        return iterate([{f: t} for f, t in self._files], expressions, cut, **self._common(), **options)
+
+    def arrays(self, expressions: Expressions = None, cut: str | None = None, **options) -> Any:
+        """The columns of all files, one behind the other; see :func:`sapwood.concatenate`."""
+        from ._many import concatenate
+
+        return concatenate([{f: t} for f, t in self._files], expressions, cut, **self._common(), **options)
+
+    def draw(
+        self,
+        expression: str,
+        cut: str = "",
+        bins: int | tuple[Any, ...] | None = None,
+        *,
+        entry_start: int | None = None,
+        entry_stop: int | None = None,
+        entries: Entries = None,
+        progress: Progress = None,
+    ) -> Any:
+        """A histogram of an expression over all files; see :meth:`Tree.draw`. Entries are counted through the chain."""
+        from . import _core
+        from ._chosen import chosen
+        from ._drawing import _histogram, _number, axes_from
+        from ._progress import reporter
+
+        count = _number(bins)
+        axes = axes_from(None if count is not None else bins)
+        first, last = 0 if entry_start is None else entry_start, 2**64 - 1 if entry_stop is None else entry_stop
+        numbers = None
+        if first < 0 or last < 0 or entries is not None:
+            # these are counted from the end, or checked against it
+            first, last = entry_range(entry_start, entry_stop, self.num_entries)
+            picked = chosen(entries, first, last, self.num_entries)
+            numbers = None if picked is None else picked.numbers
+        tell, done = reporter(progress)
+        cache, timeout, threads = self._core_options()
+        try:
+            drawn = _core.draw_chain(
+                self._files, expression, cut or "", axes, first, last, cache, timeout, threads, tell, count, numbers,
+                self._skip_bad,
+            )  # fmt: skip
+        finally:
+            done()
+        return _histogram(*drawn)
+
+    def __repr__(self) -> str:
+        return f"<Chain of {len(self._files)} files>"

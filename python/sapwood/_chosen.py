@@ -1,0 +1,64 @@
+"""Entries that are chosen one by one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ._errors import InvalidError
+
+#: Numbers of entries, or a truth value for each; None for all.
+Entries = Any
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Chosen entries of a tree."""
+
+    #: Their numbers, ascending and each once.
+    numbers: np.ndarray
+    #: The numbers as they were given, where that was in another order or some more than once.
+    given: np.ndarray | None = None
+
+    def order(self, came: np.ndarray) -> np.ndarray | None:
+        """For the entries that came, ascending, the row that stands at each place; None where they are in order."""
+        if self.given is None:
+            return None
+        return np.searchsorted(came, self.given[np.isin(self.given, came)])
+
+
+def chosen(entries: Entries, first: int, last: int, total: int) -> Chosen | None:
+    """The entries from ``first`` to ``last`` that are chosen, of a tree with ``total``.
+
+    Args:
+        entries: numbers in any order (negative counts from the end), or truth values: one for each entry of the tree
+            or from ``first`` to ``last``. None for all of them.
+    """
+    if entries is None:
+        return None
+    try:
+        given = np.asarray(entries)
+    except (TypeError, ValueError):
+        given = np.zeros(0, dtype=object)
+    if given.size == 0 and given.dtype.kind == "f":
+        # an empty list has no type of its own
+        given = given.astype(np.int64)
+    if given.ndim != 1 or given.dtype.kind not in "biu":
+        raise InvalidError("entries are numbers of entries, or a truth value for each entry, in one dimension")
+    if given.dtype.kind == "b":
+        if len(given) == total:
+            given = given[first:last]
+        if len(given) != last - first:
+            what = f"{total} entries" if last - first == total else f"{last - first} entries of {total}"
+            raise InvalidError(f"entries has {len(given)} truth values for {what}")
+        return Chosen(np.flatnonzero(given).astype(np.int64) + first)
+    numbers = given.astype(np.int64)
+    outside = (numbers < -total) | (numbers >= total) | ((given > total) if given.dtype.kind == "u" else False)
+    if outside.any():
+        raise InvalidError(f"there is no entry {given[outside][0]}: the tree has {total}")
+    numbers = np.where(numbers < 0, numbers + total, numbers)
+    numbers = numbers[(numbers >= first) & (numbers < last)]
+    ascending = np.unique(numbers)
+    return Chosen(ascending, None if np.array_equal(ascending, numbers) else numbers)
