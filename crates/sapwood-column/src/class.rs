@@ -214,7 +214,8 @@ pub(crate) fn element_item(e: &Element, before: &[(String, Item)], cx: &Context)
         code::TNAMED => class_item("TNamed", cx)?,
         // std::array of collections: without a header each
         code::ANY if array && is_collection(&e.type_name) => collection::inside(&e.type_name, cx, 0)?,
-        code::OBJECT | code::ANY => class_item(&e.type_name, cx)?,
+        // ROOT 3 wrote arrays of pointers as arrays of objects
+        code::OBJECT | code::ANY => class_item(e.type_name.trim_end_matches('*'), cx)?,
         // a pointer that is never null is written as the object
         code::OBJECT_P_NONNULL | code::ANY_P_NONNULL => class_item(e.type_name.trim_end_matches('*'), cx)?,
         code::OBJECT_P | code::ANY_P | code::ANY_P_NO_VT => match pointee(&e.type_name) {

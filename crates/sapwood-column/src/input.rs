@@ -11,6 +11,10 @@ const MOST_REFERENCES: u32 = 1 << 16;
 /// Objects within objects within objects: deeper is damage (or a chain of references that bites its own tail).
 const DEEPEST_OBJECTS: u32 = 60;
 
+/// Since this version of a collection's header the version of the class follows it when members are written one after
+/// another (in `m_AreaSet.m_dims` of an ATLAS file of 2010, version 8, it does).
+pub(crate) const FIRST_WITH_CLASS_VERSION: i16 = 8;
+
 /// How the collection behind a header was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {

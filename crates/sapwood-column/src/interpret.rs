@@ -150,7 +150,7 @@ fn from_element(tree: &Tree, b: &Branch, cx: &Context) -> Result<Layout> {
         },
         (item, false) => Layout::new(item, Entries::One),
         (Item::Headed(item), true) => Layout::new(*item, Entries::HeadedUntilEnd),
-        (item, true) => Layout::new(one_dimension(item), Entries::UntilEnd),
+        (item, true) => Layout::new(one_dimension(item), Entries::UntilEnd).or_without_headers(),
     })
 }
 

@@ -5,6 +5,7 @@
 //! for lists of numbers. No I/O, no threads: bytes in, columns out.
 
 mod array;
+mod by_members;
 mod class;
 mod collection;
 mod column_type;

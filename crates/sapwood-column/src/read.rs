@@ -1,7 +1,7 @@
 //! Items from bytes, one by one: for whatever has no layout that a kernel could run over.
 
 use crate::evolve::push_nothing;
-use crate::input::{Input, Mode};
+use crate::input::{FIRST_WITH_CLASS_VERSION, Input, Mode};
 use crate::item::{Item, Object, OtherVersion, Skip, bare};
 use crate::{Array, Values, kernel};
 use sapwood_format::cursor::Version;
@@ -13,10 +13,6 @@ const IS_REFERENCED: u32 = 1 << 4;
 
 /// The status bit of a TClonesArray whose objects are written member by member.
 const BYPASSES_STREAMER: u32 = 1 << 12;
-
-/// Since this version of a collection's header the version of the class follows it when members are written one after
-/// another (in `m_AreaSet.m_dims` of an ATLAS file of 2010, version 8, it does).
-const FIRST_WITH_CLASS_VERSION: i16 = 8;
 
 type Fields = [(String, Array)];
 

@@ -62,7 +62,11 @@ impl BasketHead {
     pub fn read_label(label: &[u8]) -> Result<(Self, Key)> {
         let mut c = Cursor::new(label, 0);
         let key = Key::read(&mut c)?;
-        let head = read_members(&mut c, &key)?.0;
+        let (head, flag) = read_members(&mut c, &key)?;
+        if flag != 0 {
+            // it says what of a basket follows within a tree's header; in front of a record it is always zero
+            return Err(Error::corrupt(format!("a basket's label with the flag {flag}")));
+        }
         Ok((head, key))
     }
 }
