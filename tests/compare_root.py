@@ -31,6 +31,8 @@ HERE = Path(__file__).resolve().parent
 #: Bits of a TObject that live in memory alone: kMustCleanup, kIsOnHeap, kNotDeleted.
 MEMORY_BITS = 0x8 | 0x01000000 | 0x02000000
 MEMORY_LIMIT = 6 << 30
+#: What ROOT's words show as lists.
+CONTAINERS = ("TList", "TObjArray", "TClonesArray", "TMap", "THashList")
 #: Bytes of ROOT's words for one branch, at most.
 MOST_BYTES = 8 << 20
 
@@ -231,6 +233,36 @@ def same_number(ours, theirs, name):
     return ours == theirs or (ours - theirs) in (1 << 32, -(1 << 32), 256, -256)
 
 
+def is_graph(record):
+    """Whether a record is an entry's own value and tables of the objects that it points to."""
+    tables = [v for k, v in record.items() if k != "object"]
+    return next(iter(record), "") == "object" and bool(tables) and all(isinstance(t, list) for t in tables)
+
+
+class Link:
+    """A pointer into the tables of a graph."""
+
+    def __init__(self, tables, cls, index):
+        self.tables, self.cls, self.index = tables, cls, index
+
+    def item(self, theirs):
+        """The object; the class of one that may be of one class only is ROOT's."""
+        if self.index < 0:
+            return None
+        return linked(self.tables, self.tables[self.cls or theirs["@class"]][self.index])
+
+
+def linked(tables, value):
+    """A value with the links in it as such."""
+    if isinstance(value, dict) and list(value) == ["class", "index"]:
+        return Link(tables, value["class"], value["index"])
+    if isinstance(value, dict):
+        return {k: linked(tables, v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [linked(tables, v) for v in value]
+    return Link(tables, "", value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
 def objects_of(record):
     """What the fields of a pointer to several classes hold: [(class, object)]; None when it is no such record."""
     if not record or not all(isinstance(v, list) and all(isinstance(x, dict) for x in v) for v in record.values()):
@@ -242,6 +274,22 @@ def difference(ours, theirs, where, name=""):
     """What differs first, in words; None when nothing does."""
     if isinstance(theirs, dict) and "@unknown" in theirs:
         raise Incomparable(theirs["@unknown"])
+    if isinstance(ours, Link):
+        list_of_objects = isinstance(theirs, list) and all(isinstance(x, dict) for x in theirs)
+        if not ours.cls and list_of_objects and any(name in ours.tables for name in CONTAINERS):
+            # a pointer to a container, which has no class in ROOT's words
+            name = next(name for name in CONTAINERS if name in ours.tables)
+            return difference(Link(ours.tables, name, ours.index), theirs, where)
+        if not ours.cls and theirs is not None and not isinstance(theirs, dict):
+            # a number after all
+            ours = ours.index
+        else:
+            item = ours.item(theirs)
+            if (item is None) != (theirs is None):
+                return f"{where}: a link to {ours.cls} {ours.index}, ROOT has {theirs!r:.60}"
+            if isinstance(theirs, dict) and ours.cls and theirs.get("@class") != ours.cls:
+                raise Incomparable(f"an object of class {ours.cls} here, ROOT says {theirs.get('@class')}")
+            return None if item is None else difference(item, theirs, where)
     if ours is None and theirs is None:
         return None
     if isinstance(ours, bytes):
@@ -311,6 +359,8 @@ def unordered_difference(ours, theirs, where, found):
 
 
 def record_difference(ours, theirs, where):
+    if is_graph(ours):
+        return difference(linked({k: v for k, v in ours.items() if k != "object"}, ours["object"]), theirs, where)
     several = objects_of(ours)
     if isinstance(theirs, list) and several is not None:
         # a TClonesArray of any class: one field holds all
@@ -338,7 +388,8 @@ def record_difference(ours, theirs, where):
         return difference(item, theirs, where)
     pairs = {"0": ("first", "key"), "1": ("second", "value"), "key": ("first",), "value": ("second",)}
     for name, value in ours.items():
-        names = (name, name.rpartition("::")[2], *pairs.get(name, ()))
+        # of members of the same name in a class and its base memory's words have one
+        names = (name, *pairs.get(name, ()))
         other = next((n for n in names if n in theirs), None)
         if other is None:
             raise Incomparable(f"ROOT has no member {name}")
@@ -432,6 +483,9 @@ def compare_branch(branch, number, path, key, root, options):
             if found and answer["complaint"]:
                 raise Incomparable(f"ROOT says {answer['complaint']}"[:150])
             if found and root.ask(path, key, branch.path, number, 0, entry).get("drawn") != flat_numbers(mine):
+                root.close()
+                if root.ask(path, key, branch.path, number, options.entries, None) != answer:
+                    raise Incomparable("ROOT has other values each time")
                 return "different", found[:250]
     except Incomparable as error:
         return "incomparable", str(error)

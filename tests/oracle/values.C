@@ -150,6 +150,10 @@ void collection(Out& out, TClass* cl, char* p, int depth)
       unknown(out, "a map of strings without a dictionary");
       return;
    }
+   if (kind == ROOT::kSTLunorderedmap || kind == ROOT::kSTLunorderedmultimap) {
+      unknown(out, "ROOT reads unordered maps into a place of its own");
+      return;
+   }
    auto one = [&](char* at) {
       if (item && pointers) pointed(out, item, *(char**)at, depth + 1);
       else if (item) object(out, item, at, depth + 1);
@@ -468,6 +472,11 @@ std::string entry(TBranch* b, Long64_t entry)
       auto* c = (TBranchElement*)be->GetBranchCount();
       TVirtualCollectionProxy* proxy = c ? c->GetCollectionProxy() : nullptr;
       if (!proxy || !c->GetObject()) { unknown(out, "no collection"); return out; }
+      int kind = proxy->GetCollectionType();
+      if (kind == ROOT::kSTLunorderedmap || kind == ROOT::kSTLunorderedmultimap) {
+         unknown(out, "ROOT reads unordered maps into a place of its own");
+         return out;
+      }
       std::unique_ptr<TVirtualCollectionProxy> own(proxy->Generate());
       TVirtualCollectionProxy::TPushPop helper(own.get(), c->GetObject());
       list(out, own->Size(), [&](Long64_t i) {

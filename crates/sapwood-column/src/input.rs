@@ -1,5 +1,6 @@
 //! The bytes of one entry, and what has to be remembered while they are read.
 
+use crate::graph::Links;
 use sapwood_format::cursor::Cursor;
 use sapwood_span::{Error, Result};
 use std::ops::{Deref, DerefMut};
@@ -29,6 +30,8 @@ pub(crate) struct Input<'a> {
     cursor: Cursor<'a>,
     /// Set by a header for the collection right behind it, which takes it.
     pub mode: Mode,
+    /// The objects behind links, while a graph is read.
+    pub links: Option<Links>,
     references: u32,
     depth: u32,
 }
@@ -36,7 +39,8 @@ pub(crate) struct Input<'a> {
 impl<'a> Input<'a> {
     /// The bytes of an entry; `origin` is what ROOT's references count to the first of them.
     pub fn new(data: &'a [u8], origin: usize) -> Self {
-        Self { cursor: Cursor::new(data, origin), mode: Mode::Objects, references: MOST_REFERENCES, depth: 0 }
+        let cursor = Cursor::new(data, origin);
+        Self { cursor, mode: Mode::Objects, links: None, references: MOST_REFERENCES, depth: 0 }
     }
 
     /// The next bytes, at most so many, which stay where they are.

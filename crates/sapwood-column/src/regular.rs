@@ -79,7 +79,11 @@ pub(crate) fn fuse(item: Item) -> Item {
         Item::Pair(pair) => Item::Pair(Box::new((fuse(pair.0), fuse(pair.1)))),
         Item::Pointer(classes) => Item::Pointer(all(classes)),
         Item::Clones(classes) => Item::Clones(all(classes)),
-        Item::Listed { linked, item } => Item::Listed { linked, item: boxed(item) },
+        Item::Listed { kind, item } => Item::Listed { kind, item: boxed(item) },
+        Item::Graph { root, tables } => {
+            let tables = tables.into_iter().map(|(name, item)| (name, item.map(fuse))).collect();
+            Item::Graph { root: boxed(root), tables }
+        }
         item => item,
     };
     if !matches!(item, Item::Object(_) | Item::Members(_) | Item::Pair(_)) {
