@@ -1,6 +1,7 @@
 //! From class descriptions to items.
 
 use crate::collection::{self, headed};
+use crate::graph::Tables;
 use crate::item::columns_of;
 use crate::names::{bare, is_class, is_collection, plain, pointee};
 use crate::{DType, Item, Object, OtherVersion, Packed, Skip, known};
@@ -25,6 +26,10 @@ pub(crate) struct Context<'s> {
     open: RefCell<Vec<String>>,
     /// Whether a pointer to any object is being worked out: within it, lists of any objects are not.
     any: Cell<bool>,
+    /// Where pointers lead, when they become links.
+    pub tables: Option<Tables>,
+    /// Whether a class was left out because its depth is not known: objects of it may turn up nevertheless.
+    pub deep: Cell<bool>,
     /// Class names by their spelling without blanks, made when first needed.
     spellings: RefCell<Option<HashMap<String, String>>>,
 }
@@ -36,8 +41,21 @@ impl<'s> Context<'s> {
             members: Cell::new(0),
             open: RefCell::default(),
             any: Cell::new(false),
+            tables: None,
+            deep: Cell::new(false),
             spellings: RefCell::default(),
         }
+    }
+
+    /// The same for a layout in which pointers are links into tables.
+    pub fn with_tables(&self) -> Self {
+        Self { tables: Some(Tables::default()), ..Self::new(self.streamers) }
+    }
+
+    /// Refuses what has no end.
+    fn endless(&self, what: String) -> Error {
+        self.deep.set(true);
+        Error::unsupported(what)
     }
 
     /// All versions of a class, the newest first.
@@ -115,7 +133,7 @@ fn as_other(members: &[(String, Item)], other: Object) -> Option<OtherVersion> {
 
 fn object(info: &ClassInfo, cx: &Context) -> Result<Object> {
     if cx.open.borrow().contains(&info.name) {
-        return Err(Error::unsupported(format!("class {} holds itself: its depth is not known", info.name)));
+        return Err(cx.endless(format!("class {} holds itself: its depth is not known", info.name)));
     }
     if cx.open.borrow().len() > crate::item::DEEPEST {
         return Err(Error::unsupported("classes nested without end"));
@@ -214,7 +232,8 @@ pub(crate) fn element_item(e: &Element, before: &[(String, Item)], cx: &Context)
         code::TNAMED => class_item("TNamed", cx)?,
         // std::array of collections: without a header each
         code::ANY if array && is_collection(&e.type_name) => collection::inside(&e.type_name, cx, 0)?,
-        code::OBJECT | code::ANY => class_item(&e.type_name, cx)?,
+        // ROOT 3 wrote arrays of pointers as arrays of objects
+        code::OBJECT | code::ANY => class_item(e.type_name.trim_end_matches('*'), cx)?,
         // a pointer that is never null is written as the object
         code::OBJECT_P_NONNULL | code::ANY_P_NONNULL => class_item(e.type_name.trim_end_matches('*'), cx)?,
         code::OBJECT_P | code::ANY_P | code::ANY_P_NO_VT => match pointee(&e.type_name) {
@@ -269,8 +288,11 @@ pub(crate) fn pointer(class: &str, cx: &Context) -> Result<Item> {
     if crate::kernel::dtype_of(class).is_some() || class.is_empty() {
         return Err(Error::unsupported(format!("pointers to {class}")));
     }
+    if let Some(tables) = &cx.tables {
+        return tables.links(class, cx);
+    }
     if class == "TObject" && cx.any.replace(true) {
-        return Err(Error::unsupported("objects of any class within objects of any class"));
+        return Err(cx.endless("objects of any class within objects of any class".to_owned()));
     }
     let item = pointer_to(class, cx);
     if class == "TObject" {
@@ -290,7 +312,7 @@ fn pointer_to(class: &str, cx: &Context) -> Result<Item> {
         }
     }
     if names.len() > MOST_CLASSES {
-        return Err(Error::unsupported(format!("a pointer to any of {} classes ({class}*)", names.len() + 1)));
+        return Err(cx.endless(format!("a pointer to any of {} classes ({class}*)", names.len() + 1)));
     }
     for name in names {
         if let Ok(item) = class_item(name, cx) {
@@ -307,7 +329,7 @@ fn pointer_to(class: &str, cx: &Context) -> Result<Item> {
     Ok(Item::Pointer(classes))
 }
 
-fn derives(class: &str, from: &str, cx: &Context, depth: usize) -> bool {
+pub(crate) fn derives(class: &str, from: &str, cx: &Context, depth: usize) -> bool {
     depth < crate::item::DEEPEST
         && cx.streamers.latest(class).is_some_and(|info| {
             info.elements

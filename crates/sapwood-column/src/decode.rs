@@ -1,3 +1,4 @@
+use crate::by_members::ByMembers;
 use crate::input::Input;
 use crate::lists::Lists;
 use crate::regular::{Shape, fuse};
@@ -32,8 +33,12 @@ pub struct Layout {
     pub entries: Entries,
     /// The kernel for the usual baskets of collections of numbers.
     lists: Option<Lists>,
+    /// The kernels for collections of records that are written member by member.
+    by_members: Vec<ByMembers>,
     /// The class of records whose item does not say it.
     class: Option<String>,
+    /// What to try where the item does not fit.
+    other: Option<Box<Layout>>,
 }
 
 /// A decoded basket.
@@ -50,12 +55,14 @@ pub enum Decoded {
 const MOST_EMPTY: usize = 1 << 20;
 
 /// Where entries begin, whichever way the file said it.
-enum Starts<'a> {
+#[derive(Clone, Copy)]
+pub(crate) enum Starts<'a> {
     Table { raw: &'a [u8], key_len: u32 },
     List(&'a [u32]),
 }
 
 /// A basket's values as they lie in the file.
+#[derive(Clone, Copy)]
 struct Raw<'a> {
     data: &'a [u8],
     entries: usize,
@@ -73,7 +80,7 @@ impl Raw<'_> {
 }
 
 impl Starts<'_> {
-    fn get(&self, i: usize) -> usize {
+    pub(crate) fn get(&self, i: usize) -> usize {
         match self {
             Starts::Table { raw, key_len } => {
                 let b = raw.get(i * 4..i * 4 + 4).map_or([0; 4], |b| [b[0], b[1], b[2], b[3]]);
@@ -87,8 +94,19 @@ impl Starts<'_> {
 impl Layout {
     /// Works out once, for all baskets of a branch, which kernels run over them.
     pub fn new(item: Item, entries: Entries) -> Self {
-        let lists = if entries == Entries::One { Lists::of(&item) } else { None };
-        Self { item: fuse(item), entries, lists, class: None }
+        let one = entries == Entries::One;
+        let lists = if one { Lists::of(&item) } else { None };
+        let by_members = if one { ByMembers::of(&item) } else { Vec::new() };
+        Self { item: fuse(item), entries, lists, by_members, class: None, other: None }
+    }
+
+    /// The same for objects in a split collection, which ROOT 3 wrote without headers: nothing but its length says of a
+    /// basket that it is such.
+    pub(crate) fn or_without_headers(self) -> Self {
+        let item = if let Item::Fused(f) = &self.item { &f.item } else { &self.item };
+        let Item::Object(object) = item else { return self };
+        let other = Self::new(Item::Members(object.members.clone()), self.entries.clone());
+        Self { other: Some(Box::new(other)), ..self }
     }
 
     /// The same for records of a class.
@@ -161,6 +179,14 @@ impl Layout {
                     }
                     out.clear();
                 }
+                if let Some(starts) = &raw.starts {
+                    for kernel in &self.by_members {
+                        if kernel.read(raw.data, raw.entries, starts, &mut out).is_some() {
+                            return Ok(Decoded::Column(out));
+                        }
+                        out.clear();
+                    }
+                }
                 if let Some(shape) = self.regular(raw.data)
                     && raw.all_of(shape.size())
                 {
@@ -183,7 +209,10 @@ impl Layout {
                     out => self.item.read(c, out),
                 })
                 .map(Decoded::Column),
-            Entries::UntilEnd => self.until_end(raw, out),
+            Entries::UntilEnd => match (self.until_end(raw, out), &self.other) {
+                (Err(e), Some(other)) => other.until_end(raw, other.column_type().empty()).map_err(|_| e),
+                (read, _) => read,
+            },
             Entries::CountedUntilEnd => {
                 let bytes = Array::Text { offsets: vec![0], bytes: Vec::new() };
                 let kept = self.each(raw, bytes, |c, out| {
@@ -241,7 +270,10 @@ impl Layout {
         if size == 0 && entries > MOST_EMPTY {
             return Err(Error::corrupt(format!("{entries} entries without bytes in one basket")));
         }
-        if self.item.plain().is_some() {
+        if size == 0 {
+            // classes without members
+            crate::evolve::push_nothing(&mut out, entries)?;
+        } else if self.item.plain().is_some() {
             reserve(&mut out, data.len());
             self.item.extend_plain(data, entries, &mut out)?;
         } else {

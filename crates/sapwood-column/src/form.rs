@@ -43,6 +43,16 @@ impl Item {
                 [(_, item)] => list(item),
                 many => Form::Record { class: None, fields: many.iter().map(|(_, i)| list(i)).collect() },
             },
+            Item::Link(classes) if classes.len() > 1 => {
+                Form::Record { class: None, fields: vec![Form::Plain, Form::Plain] }
+            }
+            Item::CloneLinks(classes) => list(&Item::Link(classes.clone())),
+            Item::Graph { root, tables } => {
+                let nothing = Form::Record { class: None, fields: Vec::new() };
+                let tables =
+                    tables.iter().map(|(_, i)| Form::List(Box::new(i.as_ref().map_or(nothing.clone(), Item::form))));
+                Form::Record { class: None, fields: std::iter::once(root.form()).chain(tables).collect() }
+            }
             Item::Absent(class) => Form::Record { class: Some(class.clone()), fields: Vec::new() },
             _ => Form::Plain,
         }

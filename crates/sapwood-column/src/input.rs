@@ -1,5 +1,6 @@
 //! The bytes of one entry, and what has to be remembered while they are read.
 
+use crate::graph::Links;
 use sapwood_format::cursor::Cursor;
 use sapwood_span::{Error, Result};
 use std::ops::{Deref, DerefMut};
@@ -10,6 +11,10 @@ const MOST_REFERENCES: u32 = 1 << 16;
 
 /// Objects within objects within objects: deeper is damage (or a chain of references that bites its own tail).
 const DEEPEST_OBJECTS: u32 = 60;
+
+/// Since this version of a collection's header the version of the class follows it when members are written one after
+/// another (in `m_AreaSet.m_dims` of an ATLAS file of 2010, version 8, it does).
+pub(crate) const FIRST_WITH_CLASS_VERSION: i16 = 8;
 
 /// How the collection behind a header was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +30,8 @@ pub(crate) struct Input<'a> {
     cursor: Cursor<'a>,
     /// Set by a header for the collection right behind it, which takes it.
     pub mode: Mode,
+    /// The objects behind links, while a graph is read.
+    pub links: Option<Links>,
     references: u32,
     depth: u32,
 }
@@ -32,7 +39,8 @@ pub(crate) struct Input<'a> {
 impl<'a> Input<'a> {
     /// The bytes of an entry; `origin` is what ROOT's references count to the first of them.
     pub fn new(data: &'a [u8], origin: usize) -> Self {
-        Self { cursor: Cursor::new(data, origin), mode: Mode::Objects, references: MOST_REFERENCES, depth: 0 }
+        let cursor = Cursor::new(data, origin);
+        Self { cursor, mode: Mode::Objects, links: None, references: MOST_REFERENCES, depth: 0 }
     }
 
     /// The next bytes, at most so many, which stay where they are.

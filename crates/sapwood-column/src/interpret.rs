@@ -1,10 +1,11 @@
 //! From a branch's header to the layout of its bytes.
 
-use crate::class::{Context, arrays, class_item, element_item, number_item, object_of};
+use crate::class::{Context, arrays, class_item, element_item, number_item, object_of, pointer};
 use crate::collection::{headed, is_own, own};
+use crate::graph::graph;
 use crate::names::{bare, is_collection};
 use crate::{DType, Entries, Item, Layout, Packed, known};
-use sapwood_format::streamer::{ClassInfo, Streamers};
+use sapwood_format::streamer::{ClassInfo, Streamers, code};
 use sapwood_format::tree::{Branch, BranchElement, Leaf, Tree};
 use sapwood_span::{Error, Result};
 use std::sync::Arc;
@@ -117,15 +118,21 @@ fn from_element(tree: &Tree, b: &Branch, cx: &Context) -> Result<Layout> {
         return Err(Error::unsupported("its values lie in its sub-branches"));
     }
     if x.id < 0 {
-        return Ok(Layout::new(whole(x, cx)?, Entries::One).of_class(bare(&x.class_name)));
+        let item = linked(&x.class_name, cx, |cx| whole(x, cx))?;
+        return Ok(Layout::new(item, Entries::One).of_class(bare(&x.class_name)));
     }
+    let in_collection = matches!(x.kind, 31 | 41);
     let element = match class_info(x, cx) {
         Some(info) => usize::try_from(x.id).ok().and_then(|id| info.elements.get(id)),
         None => None,
     };
     let leaf = b.leaves.first().and_then(|&l| tree.leaves.get(l));
     let item = match (element, leaf) {
-        (Some(e), _) => element_item(e, &[], cx)?,
+        // counted objects and collections in collections are framed by what they are
+        (Some(e), _) if e.code == code::STREAM_LOOP || (e.code >= code::STL && in_collection) => {
+            element_item(e, &[], cx)?
+        }
+        (Some(e), _) => linked(&e.type_name, cx, |cx| element_item(e, &[], cx))?,
         // the class is not described, but numbers need no description
         (None, Some(leaf)) => {
             let number = number_item(x.streamer_type % 20, "").filter(|_| x.streamer_type < 40);
@@ -140,7 +147,6 @@ fn from_element(tree: &Tree, b: &Branch, cx: &Context) -> Result<Layout> {
         }
         (None, None) => return Err(Error::unsupported(format!("the file does not describe class {}", x.class_name))),
     };
-    let in_collection = matches!(x.kind, 31 | 41);
     Ok(match (item, in_collection) {
         (Item::Counted(_, item), false) => Layout::new(*item, Entries::FlaggedUntilEnd),
         (Item::Counted(_, item), true) => Layout::new(*item, Entries::CountedUntilEnd),
@@ -150,15 +156,27 @@ fn from_element(tree: &Tree, b: &Branch, cx: &Context) -> Result<Layout> {
         },
         (item, false) => Layout::new(item, Entries::One),
         (Item::Headed(item), true) => Layout::new(*item, Entries::HeadedUntilEnd),
-        (item, true) => Layout::new(one_dimension(item), Entries::UntilEnd),
+        (item, true) => Layout::new(one_dimension(item), Entries::UntilEnd).or_without_headers(),
     })
+}
+
+/// What a branch of this type holds, with pointers as links into tables of objects where a record of records would have
+/// no end: where a class holds itself, or where objects of any class may hold such again.
+fn linked(type_name: &str, cx: &Context, make: impl Fn(&Context) -> Result<Item>) -> Result<Item> {
+    let made = make(cx);
+    // a list is worth nothing without classes that had to be left out; of an object they are a small part
+    let list = known::is_list(bare(type_name).trim_end_matches('*'));
+    if !cx.deep.get() || (made.is_ok() && !list) {
+        return made;
+    }
+    graph(cx, make).or(made)
 }
 
 /// A branch that holds whole objects with the names of their classes: what ROOT made of classes until version 3, and
 /// makes of them without splitting until today.
 fn from_object(b: &Branch, cx: &Context) -> Result<Layout> {
     let class = b.element.as_ref().map_or("", |x| x.class_name.as_str());
-    let item = class_item(class, cx)?;
+    let item = linked(class, cx, |cx| class_item(class, cx))?;
     Ok(Layout::new(Item::Named(Box::new(item)), Entries::One))
 }
 
@@ -184,6 +202,11 @@ fn whole(x: &BranchElement, cx: &Context) -> Result<Item> {
         return headed(name, &[], 0, cx);
     }
     if name == "TClonesArray" && !x.clones_name.is_empty() {
+        if cx.tables.is_some()
+            && let Item::Link(classes) = pointer(&x.clones_name, cx)?
+        {
+            return Ok(Item::CloneLinks(classes));
+        }
         return Ok(Item::Clones(vec![(x.clones_name.clone(), class_item(&x.clones_name, cx)?)]));
     }
     // a class with a streamer of its own writes a header as well

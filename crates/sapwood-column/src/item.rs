@@ -49,13 +49,25 @@ pub enum Item {
     /// A pointer to an object of one of these classes (never none): a list of no or one record. With several classes a
     /// record with a field for each, of which at most one holds a record.
     Pointer(Vec<(String, Item)>),
-    /// A TObjArray, or (`linked`) a TList and its kind, each object of which has an option behind it: a list of what the
-    /// pointers in it are.
+    /// A TObjArray, TList or TMap: a list of what the pointers in it are.
     Listed {
-        /// Whether options stand between the objects.
-        linked: bool,
-        /// A pointer.
+        /// Which of ROOT's containers.
+        kind: Listing,
+        /// A pointer; of a map, a record of two.
         item: Box<Item>,
+    },
+    /// A pointer to an object that lies in one of the tables of these numbers: its number there, -1 for none; with
+    /// several classes a record of class and number.
+    Link(Vec<(String, usize)>),
+    /// A TClonesArray whose objects lie in one of the tables.
+    CloneLinks(Vec<(String, usize)>),
+    /// Objects that point to each other: a record of the entry's own value and, for each class that pointers may lead
+    /// to, a list of its objects; none for a class that cannot be read.
+    Graph {
+        /// What the entry begins with.
+        root: Box<Item>,
+        /// The objects behind pointers.
+        tables: Vec<(String, Option<Item>)>,
     },
     /// A TClonesArray that is not divided: its class is named in the data and is one of these. A list of records; with
     /// several classes a record with a list for each.
@@ -69,6 +81,17 @@ pub enum Item {
     Enumeration(String),
     /// An item whose values have one size most of the time: what [`crate::Layout::new`] makes of classes.
     Fused(Box<Fused>),
+}
+
+/// How ROOT's containers of pointers lie in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Listing {
+    /// TObjArray: with a lower bound in front.
+    Array,
+    /// TList and its kind: with an option behind each object.
+    Linked,
+    /// TMap: keys and values in turn.
+    Map,
 }
 
 /// What is left out.
@@ -108,6 +131,18 @@ pub struct OtherVersion {
     pub members: Vec<(String, Item)>,
     /// For each column of its members, which column of the class it goes to.
     pub places: Vec<Option<usize>>,
+}
+
+/// The field of a graph that is the entry's own value.
+const ROOT: &str = "object";
+
+/// The type of a pointer into tables.
+fn link_type(classes: &[(String, usize)]) -> ColumnType {
+    let number = ColumnType::Number(DType::I32);
+    match classes {
+        [_] => number,
+        _ => ColumnType::Record { fields: vec![("class".to_owned(), ColumnType::Text), ("index".to_owned(), number)] },
+    }
 }
 
 /// The name of the field that holds a base class's or a member's column, kept apart from those before it.
@@ -171,6 +206,17 @@ impl Item {
                 [(_, item)] => list(item),
                 many => ColumnType::Record { fields: many.iter().map(|(n, i)| (n.clone(), list(i))).collect() },
             },
+            Item::Link(classes) => link_type(classes),
+            Item::CloneLinks(classes) => ColumnType::List { item: Box::new(link_type(classes)) },
+            Item::Graph { root, tables } => {
+                let nothing = ColumnType::Record { fields: Vec::new() };
+                let tables = tables.iter().map(|(name, item)| {
+                    let item = item.as_ref().map_or(nothing.clone(), Item::column_type);
+                    (name.clone(), ColumnType::List { item: Box::new(item) })
+                });
+                let root = std::iter::once((ROOT.to_owned(), root.column_type()));
+                ColumnType::Record { fields: root.chain(tables).collect() }
+            }
             Item::Skip(_) | Item::Absent(_) => ColumnType::Record { fields: Vec::new() },
         }
     }
@@ -180,7 +226,7 @@ impl Item {
     pub fn holds_pointers(&self) -> bool {
         let any = |members: &[(String, Item)]| members.iter().any(|(_, i)| i.holds_pointers());
         match self {
-            Item::Pointer(_) | Item::Listed { .. } => true,
+            Item::Pointer(_) | Item::Listed { .. } | Item::Link(_) | Item::CloneLinks(_) | Item::Graph { .. } => true,
             Item::Number(_)
             | Item::Packed(..)
             | Item::Bits
@@ -222,11 +268,13 @@ impl Item {
     pub(crate) fn least_size(&self) -> usize {
         match self {
             Item::Headed(_) | Item::Object(_) | Item::Base(_) => 2,
-            Item::Listed { .. } | Item::Clones(_) => 10,
+            Item::Listed { .. } | Item::Clones(_) | Item::CloneLinks(_) => 10,
+            Item::Graph { root, .. } => root.least_size(),
             Item::Pair(pair) => bare(&pair.0).least_size().saturating_add(bare(&pair.1).least_size()),
             Item::Sequence(_)
             | Item::Records(_)
             | Item::Pointer(_)
+            | Item::Link(_)
             | Item::LongText
             | Item::Bits
             | Item::Enumeration(_) => 4,

@@ -38,23 +38,35 @@ pub(crate) fn extend(out: &mut Values, data: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Appends the numbers at one place of each record: `count` of them, from byte `at` on, of records of `stride` bytes.
-pub(crate) fn gather(out: &mut Values, data: &[u8], stride: usize, at: usize, count: usize) {
+/// Appends the numbers at one place of each record: `count` of them, from byte `at` on, of records of `stride` bytes,
+/// which lie one behind the other in each of the slices.
+pub(crate) fn gather<'a>(
+    out: &mut Values,
+    rows: impl Iterator<Item = &'a [u8]>,
+    stride: usize,
+    at: usize,
+    count: usize,
+) {
     macro_rules! strided {
-        ($out:expr, $n:literal, $from:expr) => {{
-            $out.reserve(data.len() / stride * count);
-            if count == 1 {
-                $out.extend(data.chunks_exact(stride).map(|r| match r.get(at..).and_then(|r| r.first_chunk::<$n>()) {
-                    Some(b) => $from(*b),
-                    None => $from([0; $n]), // never: lanes lie within their records
-                }));
+        ($out:expr, $n:literal, $from:expr) => {
+            if count == 1 && stride == $n && at == 0 {
+                rows.for_each(|data| $out.extend(data.as_chunks::<$n>().0.iter().map(|b| $from(*b))))
+            } else if count == 1 {
+                rows.for_each(|data| {
+                    $out.extend(data.chunks_exact(stride).map(
+                        |r| match r.get(at..).and_then(|r| r.first_chunk::<$n>()) {
+                            Some(b) => $from(*b),
+                            None => $from([0; $n]), // never: lanes lie within their records
+                        },
+                    ))
+                })
             } else {
-                for record in data.chunks_exact(stride) {
+                for record in rows.flat_map(|data| data.chunks_exact(stride)) {
                     let numbers = record.get(at..at + count * $n).unwrap_or_default();
                     $out.extend(numbers.as_chunks::<$n>().0.iter().map(|b| $from(*b)));
                 }
             }
-        }};
+        };
     }
     match out {
         Values::Bool(v) => strided!(v, 1, |[b]: [u8; 1]| u8::from(b != 0)),

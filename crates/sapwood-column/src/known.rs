@@ -1,7 +1,7 @@
 //! ROOT's own classes that write themselves, whatever their descriptions say.
 
 use crate::class::{Context, class_item, pointer};
-use crate::item::columns_of;
+use crate::item::{Listing, columns_of};
 use crate::names::template;
 use crate::{DType, Item, Object, Skip};
 use sapwood_span::{Error, Result};
@@ -26,11 +26,15 @@ pub(crate) fn item(class: &str, cx: &Context) -> Option<Result<Item>> {
         "TRefArray" => Some(Ok(Item::Object(any_version(class, tref_array())))),
         "TNamed" if cx.versions(class).is_empty() => Some(Ok(Item::Object(any_version(class, tnamed())))),
         "TObjArray" | "TList" | "THashList" => {
-            let linked = class != "TObjArray";
-            Some(pointer("TObject", cx).map(|item| Item::Listed { linked, item: Box::new(item) }))
+            let kind = if class == "TObjArray" { Listing::Array } else { Listing::Linked };
+            Some(pointer("TObject", cx).map(|item| Item::Listed { kind, item: Box::new(item) }))
         }
-        "TClonesArray" => Some(any_class(cx).map(Item::Clones)),
-        "TOrdCollection" | "TSortedList" | "TSeqCollection" | "TCollection" | "TMap" | "THashTable" | "TBtree" => {
+        "TMap" => Some(pointer("TObject", cx).map(|item| {
+            let pair = Item::Members(vec![member("key", item.clone()), member("value", item)]);
+            Item::Listed { kind: Listing::Map, item: Box::new(pair) }
+        })),
+        "TClonesArray" => Some(any_class(cx)),
+        "TOrdCollection" | "TSortedList" | "TSeqCollection" | "TCollection" | "THashTable" | "TBtree" => {
             Some(Err(Error::unsupported(format!("a {class}, which may hold objects of any class"))))
         }
         _ => match template(class) {
@@ -40,12 +44,18 @@ pub(crate) fn item(class: &str, cx: &Context) -> Option<Result<Item>> {
     }
 }
 
-/// Every class of the file that a TObject may be.
-fn any_class(cx: &Context) -> Result<Vec<(String, Item)>> {
+/// A TClonesArray of any class of the file that a TObject may be.
+fn any_class(cx: &Context) -> Result<Item> {
     match pointer("TObject", cx)? {
-        Item::Pointer(classes) => Ok(classes),
+        Item::Pointer(classes) => Ok(Item::Clones(classes)),
+        Item::Link(classes) => Ok(Item::CloneLinks(classes)),
         _ => Err(Error::unsupported("objects of any class")),
     }
+}
+
+/// Whether it is a container of pointers to any object.
+pub(crate) fn is_list(class: &str) -> bool {
+    matches!(class, "TObjArray" | "TList" | "THashList" | "TClonesArray" | "TMap")
 }
 
 /// Classes of the file's own keeping: no pointer of an event leads to one of them.

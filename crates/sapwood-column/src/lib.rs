@@ -5,12 +5,14 @@
 //! for lists of numbers. No I/O, no threads: bytes in, columns out.
 
 mod array;
+mod by_members;
 mod class;
 mod collection;
 mod column_type;
 mod decode;
 mod evolve;
 mod form;
+mod graph;
 mod input;
 mod interpret;
 mod item;
@@ -29,7 +31,7 @@ pub use column_type::ColumnType;
 pub use decode::{Decoded, Entries, Layout, attach_counts};
 pub use form::Form;
 pub use interpret::interpret;
-pub use item::{Item, Object, OtherVersion, Skip};
+pub use item::{Item, Listing, Object, OtherVersion, Skip};
 pub use regular::Fused;
 pub use sapwood_format::Packed;
 pub use type_name::type_name;

@@ -1,9 +1,9 @@
 //! Items from bytes, one by one: for whatever has no layout that a kernel could run over.
 
 use crate::evolve::push_nothing;
-use crate::input::{Input, Mode};
-use crate::item::{Item, Object, OtherVersion, Skip, bare};
-use crate::{Array, Values, kernel};
+use crate::input::{FIRST_WITH_CLASS_VERSION, Input, Mode};
+use crate::item::{Item, Listing, Object, OtherVersion, Skip, bare};
+use crate::{Array, Values, graph, kernel};
 use sapwood_format::cursor::Version;
 use sapwood_format::{Pointed, read_base_object, read_pointer};
 use sapwood_span::{Error, Result};
@@ -12,11 +12,7 @@ use sapwood_span::{Error, Result};
 const IS_REFERENCED: u32 = 1 << 4;
 
 /// The status bit of a TClonesArray whose objects are written member by member.
-const BYPASSES_STREAMER: u32 = 1 << 12;
-
-/// Since this version of a collection's header the version of the class follows it when members are written one after
-/// another (in `m_AreaSet.m_dims` of an ATLAS file of 2010, version 8, it does).
-const FIRST_WITH_CLASS_VERSION: i16 = 8;
+pub(crate) const BYPASSES_STREAMER: u32 = 1 << 12;
 
 type Fields = [(String, Array)];
 
@@ -92,8 +88,15 @@ impl Item {
             }
             (Item::Pointer(classes), out) => c.nested(|c| read_pointed(classes, c, out)),
             (Item::Clones(classes), out) => c.nested(|c| read_clones(classes, c, out)),
-            (Item::Listed { linked, item }, Array::List { offsets, content }) => {
-                read_listed(*linked, item, c, content)?;
+            (Item::Link(classes), out) => graph::read_link(classes, c, out),
+            (Item::CloneLinks(classes), out) => graph::read_clone_links(classes, c, out),
+            (Item::Graph { root, tables }, Array::Record { len, fields }) => {
+                graph::read_graph(root, tables, c, fields)?;
+                *len += 1;
+                Ok(())
+            }
+            (Item::Listed { kind, item }, Array::List { offsets, content }) => {
+                read_listed(*kind, item, c, content)?;
                 offsets.push(content.len() as i64);
                 Ok(())
             }
@@ -207,7 +210,13 @@ impl Item {
     }
 
     /// Reads `n` records member by member: first the first member of all, then the second of all, …
-    fn read_by_members(&self, c: &mut Input, n: usize, version: Option<(i16, u32)>, out: &mut Array) -> Result<()> {
+    pub(crate) fn read_by_members(
+        &self,
+        c: &mut Input,
+        n: usize,
+        version: Option<(i16, u32)>,
+        out: &mut Array,
+    ) -> Result<()> {
         if n == 0 {
             // then the headers of its members are left out as well
             return Ok(());
@@ -257,7 +266,7 @@ impl Skip {
 
 /// Whether an object was read to the end that its byte count gives: a class with a streamer of its own writes what its
 /// description does not say.
-fn all_read(c: &mut Input, v: &Version, class: impl FnOnce() -> String) -> Result<()> {
+pub(crate) fn all_read(c: &mut Input, v: &Version, class: impl FnOnce() -> String) -> Result<()> {
     match v.end {
         Some(end) if c.pos() < end => Err(Error::unsupported(format!(
             "{} bytes of class {} are not described in the file",
@@ -416,22 +425,22 @@ fn list_of<'a>(classes: &[(String, Item)], which: usize, out: &'a mut Array) -> 
     fields.get_mut(which).map(|(_, field)| field).ok_or_else(misfit)
 }
 
-/// Reads a TObjArray or a TList: TObject, name, number of objects, lower bound (of an array), objects, and an option
+/// Reads a TObjArray, TList or TMap: TObject, name, number of objects, lower bound (of an array), objects, and an option
 /// behind each (of a list).
-fn read_listed(linked: bool, item: &Item, c: &mut Input, out: &mut Array) -> Result<()> {
+fn read_listed(kind: Listing, item: &Item, c: &mut Input, out: &mut Array) -> Result<()> {
     let v = c.version()?;
-    if v.number < if linked { 4 } else { 3 } {
+    if v.number < if kind == Listing::Linked { 4 } else { 3 } {
         return Err(Error::unsupported(format!("a list of objects in version {}", v.number)));
     }
     read_base_object(c)?;
     c.string_bytes()?;
     let n = c.count(4)?;
-    if !linked {
+    if kind == Listing::Array {
         c.skip(4)?;
     }
     for _ in 0..n {
         item.read(c, out)?;
-        if linked {
+        if kind == Listing::Linked {
             c.string_bytes()?;
         }
     }

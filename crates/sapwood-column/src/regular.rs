@@ -47,7 +47,7 @@ struct Check {
 
 /// A member: `count` numbers in each record.
 #[derive(Clone, Debug, PartialEq)]
-struct Lane {
+pub(crate) struct Lane {
     at: usize,
     number: Number,
     count: usize,
@@ -79,7 +79,11 @@ pub(crate) fn fuse(item: Item) -> Item {
         Item::Pair(pair) => Item::Pair(Box::new((fuse(pair.0), fuse(pair.1)))),
         Item::Pointer(classes) => Item::Pointer(all(classes)),
         Item::Clones(classes) => Item::Clones(all(classes)),
-        Item::Listed { linked, item } => Item::Listed { linked, item: boxed(item) },
+        Item::Listed { kind, item } => Item::Listed { kind, item: boxed(item) },
+        Item::Graph { root, tables } => {
+            let tables = tables.into_iter().map(|(name, item)| (name, item.map(fuse))).collect();
+            Item::Graph { root: boxed(root), tables }
+        }
         item => item,
     };
     if !matches!(item, Item::Object(_) | Item::Members(_) | Item::Pair(_)) {
@@ -101,9 +105,24 @@ impl Fused {
 
 impl Shape {
     fn of(item: &Item, by_checksum: bool) -> Option<Self> {
+        Self::of_part(item, by_checksum).filter(|shape| !shape.lanes.is_empty())
+    }
+
+    /// The same for a member, which may have nothing but bytes that are to be checked.
+    pub(crate) fn of_part(item: &Item, by_checksum: bool) -> Option<Self> {
         let mut shape = Shape { size: 0, checks: Vec::new(), lanes: Vec::new() };
         shape.add(item, by_checksum)?;
-        (shape.size > 0 && !shape.lanes.is_empty()).then_some(shape)
+        (shape.size > 0).then_some(shape)
+    }
+
+    /// Its members.
+    pub(crate) fn lanes(&self) -> &[Lane] {
+        &self.lanes
+    }
+
+    /// Whether there are bytes that must be as they are.
+    pub(crate) fn has_checks(&self) -> bool {
+        !self.checks.is_empty()
     }
 
     /// Adds an item behind what is there; none when its size or its bytes differ from value to value.
@@ -201,7 +220,7 @@ impl Shape {
             }
             out => {
                 let lane = lanes.next().ok_or_else(misfit)?;
-                lane.fill(data, self.size, n, 1, out)
+                lane.fill(|| std::iter::once(data), self.size, n, 1, out)
             }
         }
     }
@@ -220,21 +239,32 @@ impl Check {
 }
 
 impl Lane {
-    fn fill(&self, data: &[u8], stride: usize, n: usize, inner: usize, out: &mut Array) -> Result<()> {
+    /// Appends the member of all records: `n` of them, `stride` bytes each, in the slices that `rows` gives.
+    pub(crate) fn fill<'a, I: Iterator<Item = &'a [u8]>>(
+        &self,
+        rows: impl Fn() -> I,
+        stride: usize,
+        n: usize,
+        inner: usize,
+        out: &mut Array,
+    ) -> Result<()> {
         match out {
             Array::Regular { size, len, content } => {
                 *len += n.saturating_mul(inner);
                 let inner = inner.saturating_mul(*size);
-                self.fill(data, stride, n, inner, content)
+                self.fill(rows, stride, n, inner, content)
             }
-            Array::Flat(values) if inner == self.count => match self.number {
-                Number::Plain(d) if d == values.dtype() => {
-                    kernel::gather(values, data, stride, self.at, self.count);
-                    Ok(())
+            Array::Flat(values) if inner == self.count => {
+                values.reserve(n.saturating_mul(self.count));
+                match self.number {
+                    Number::Plain(d) if d == values.dtype() => {
+                        kernel::gather(values, rows(), stride, self.at, self.count);
+                        Ok(())
+                    }
+                    Number::Packed(p) => rows().try_for_each(|data| self.unpack(p, data, stride, values)),
+                    Number::Plain(_) => Err(misfit()),
                 }
-                Number::Packed(p) => self.unpack(p, data, stride, values),
-                Number::Plain(_) => Err(misfit()),
-            },
+            }
             _ => Err(misfit()),
         }
     }

@@ -109,3 +109,14 @@ fn branches_that_are_not_there() {
     assert_eq!(interpret(&tree, 0, &Streamers::default()).unwrap_err().kind(), ErrorKind::NotFound);
     assert_eq!(type_name(&tree, 7, &Streamers::default()), "");
 }
+
+/// A class whose objects point to further ones of their kind.
+fn chain() -> Vec<ClassInfo> {
+    vec![class("Node", vec![member("x", "int", code::INT), member("next", "Node*", code::ANY_P)])]
+}
+
+#[test]
+fn a_class_that_points_to_itself_is_a_table() {
+    let read = whole("Node", chain()).unwrap();
+    assert_eq!(read, "{object: {x: int32, next: int32}, Node: var * {x: int32, next: int32}}");
+}

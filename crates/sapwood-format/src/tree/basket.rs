@@ -41,6 +41,9 @@ pub struct BasketData<'a> {
     pub key_len: u32,
 }
 
+/// Added to a basket's flag: its offsets follow from the counter (ROOT's kGenerateOffsetMap).
+const OFFSETS_LEFT_OUT: u8 = 80;
+
 impl BasketHead {
     /// Reads the label of a basket record; also gives the key.
     pub fn read(record: &[u8]) -> Result<(Self, Key)> {
@@ -62,7 +65,11 @@ impl BasketHead {
     pub fn read_label(label: &[u8]) -> Result<(Self, Key)> {
         let mut c = Cursor::new(label, 0);
         let key = Key::read(&mut c)?;
-        let head = read_members(&mut c, &key)?.0;
+        let (head, flag) = read_members(&mut c, &key)?;
+        if !matches!(flag, 0 | OFFSETS_LEFT_OUT) {
+            // it says what of a basket follows within a tree's header; in front of a record that is nothing
+            return Err(Error::corrupt(format!("a basket's label with the flag {flag}")));
+        }
         Ok((head, key))
     }
 }
@@ -124,8 +131,8 @@ pub(super) fn read_embedded(c: &mut Cursor) -> Result<Option<EmbeddedBasket>> {
     if flag == 0 {
         return Ok(None);
     }
-    let generated = flag >= 80;
-    let flag = if generated { flag - 80 } else { flag };
+    let generated = flag >= OFFSETS_LEFT_OUT;
+    let flag = if generated { flag - OFFSETS_LEFT_OUT } else { flag };
     let mut offsets = None;
     if !generated && flag % 10 != 2 {
         if head.entries > 0 {

@@ -515,6 +515,18 @@ fn counted(c: &mut Cursor, e: &Element, counts: &Counts) -> Result<Vec<u64>> {
     };
     let bytes = usize::try_from(n).ok().and_then(|n| n.checked_mul(width(k).ok()?));
     let bytes = bytes.ok_or_else(|| Error::corrupt(format!("{} has {n} items", e.name)))?;
-    let mut items = Cursor::new(c.take(bytes)?, 0);
-    (0..n).map(|_| number(&mut items, k).map(unsigned)).collect()
+    let data = c.take(bytes)?;
+    // the tables of many branches with room for many baskets are most of a header
+    Ok(match k {
+        code::INT | code::COUNTER => {
+            data.as_chunks::<4>().0.iter().map(|b| i32::from_be_bytes(*b).max(0) as u64).collect()
+        }
+        code::LONG | code::LONG64 => {
+            data.as_chunks::<8>().0.iter().map(|b| i64::from_be_bytes(*b).max(0) as u64).collect()
+        }
+        _ => {
+            let mut items = Cursor::new(data, 0);
+            (0..n).map(|_| number(&mut items, k).map(unsigned)).collect::<Result<_>>()?
+        }
+    })
 }

@@ -1,7 +1,7 @@
 //! Layouts at random: what a damaged description could ask for.
 
 use crate::random::Random;
-use sapwood_column::{DType, Entries, Item, Layout, Object, OtherVersion, Packed, Skip};
+use sapwood_column::{DType, Entries, Item, Layout, Listing, Object, OtherVersion, Packed, Skip};
 
 const TYPES: &[DType] = &crate::common::ALL_TYPES;
 
@@ -25,7 +25,7 @@ pub fn layout(r: &mut Random) -> Layout {
 
 fn item(r: &mut Random, depth: usize) -> Item {
     let inner = |r: &mut Random| Box::new(item(r, depth.saturating_sub(1)));
-    match r.below(if depth == 0 { 5 } else { 18 }) {
+    match r.below(if depth == 0 { 5 } else { 19 }) {
         0 => Item::Number(*r.pick(TYPES)),
         1 => match r.below(3) {
             0 => Item::Packed(Packed::Float, DType::F64),
@@ -54,7 +54,18 @@ fn item(r: &mut Random, depth: usize) -> Item {
         12 => Item::Records(inner(r)),
         13 => Item::Named(inner(r)),
         14 => Item::Pointer((0..1 + r.below(2)).map(|i| (CLASSES[i].to_owned(), item(r, depth - 1))).collect()),
-        16 if r.below(2) == 0 => Item::Listed { linked: r.below(2) == 0, item: inner(r) },
+        16 if r.below(2) == 0 => {
+            let kind = [Listing::Array, Listing::Linked, Listing::Map][r.below(3)];
+            Item::Listed { kind, item: inner(r) }
+        }
+        17 if r.below(2) == 0 => {
+            let links = || CLASSES.iter().enumerate().map(|(i, c)| ((*c).to_owned(), i)).collect();
+            let root = if r.below(2) == 0 { Item::Link(links()) } else { Item::CloneLinks(links()) };
+            let tables = CLASSES.iter().map(|c| ((*c).to_owned(), (r.below(4) > 0).then(|| item(r, depth - 1))));
+            let tables = tables.collect();
+            let root = Box::new(if r.below(3) == 0 { item(r, depth - 1) } else { root });
+            Item::Graph { root, tables }
+        }
         16 => Item::Clones(vec![("C".to_owned(), Item::Object(object(r, depth)))]),
         15 if r.below(2) == 0 => Item::Absent("Never".to_owned()),
         15 => Item::Enumeration("Color".to_owned()),

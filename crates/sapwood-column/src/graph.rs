@@ -1,0 +1,268 @@
+//! Objects that point to each other in any way: tables of objects by class, and pointers that are numbers in them.
+//!
+//! The type of a column is known before its data, so that a class that holds itself, or a pointer to any object whose
+//! class holds such a pointer, has no end as a record of records. As tables it has: each class that a pointer may lead
+//! to is a list of records, in which pointers are positions. Circles and objects with several owners stay what they are.
+//!
+//! An object behind a pointer is not read where it stands: it gets its number, and is read when the one that is being
+//! read is done. So no table is touched in the middle of one of its records, and depth costs no stack.
+
+use crate::class::{Context, class_item, derives};
+use crate::input::Input;
+use crate::item::Item;
+use crate::known::is_bookkeeping;
+use crate::read::{BYPASSES_STREAMER, all_read};
+use crate::{Array, Values};
+use sapwood_format::{Pointed, read_base_object, read_pointer};
+use sapwood_span::{Error, Result};
+use std::cell::RefCell;
+use std::collections::{HashMap, VecDeque};
+
+/// Tables of one branch, at most.
+const MOST_TABLES: usize = 400;
+
+/// ROOT's own classes that hold objects, which no description names.
+const CONTAINERS: [&str; 5] = ["TList", "THashList", "TObjArray", "TClonesArray", "TMap"];
+
+/// The classes to which pointers of a branch may lead, while its layout is worked out.
+#[derive(Default)]
+pub(crate) struct Tables {
+    names: RefCell<Vec<String>>,
+}
+
+impl Tables {
+    /// The numbers of the tables for a class and those derived from it.
+    pub fn links(&self, class: &str, cx: &Context) -> Result<Item> {
+        let mut names = self.names.borrow_mut();
+        let mut number = |class: &str| {
+            names.iter().position(|n| n == class).unwrap_or_else(|| {
+                names.push(class.to_owned());
+                names.len() - 1
+            })
+        };
+        let mut links = vec![(class.to_owned(), number(class))];
+        if class == "TObject" {
+            links.extend(CONTAINERS.iter().map(|&c| (c.to_owned(), number(c))));
+        }
+        for c in cx.streamers.classes() {
+            if class == "TObject" && c.name != "TNamed" && is_bookkeeping(&c.name) {
+                continue;
+            }
+            if c.name != class && !links.iter().any(|(n, _)| *n == c.name) && derives(&c.name, class, cx, 0) {
+                links.push((c.name.clone(), number(&c.name)));
+            }
+        }
+        if names.len() > MOST_TABLES {
+            return Err(Error::unsupported(format!("pointers to more than {MOST_TABLES} classes")));
+        }
+        Ok(Item::Link(links))
+    }
+}
+
+/// Works out a layout in which pointers are links.
+pub(crate) fn graph(cx: &Context, root: impl FnOnce(&Context) -> Result<Item>) -> Result<Item> {
+    let cx = cx.with_tables();
+    let root = root(&cx)?;
+    let Some(tables) = &cx.tables else { return Ok(root) };
+    let mut items = Vec::new();
+    while items.len() < tables.names.borrow().len() {
+        let name = tables.names.borrow()[items.len()].clone();
+        // one that cannot be read matters only where it turns up
+        items.push((name.clone(), class_item(&name, &cx).ok()));
+    }
+    Ok(Item::Graph { root: Box::new(root), tables: items })
+}
+
+/// The state of reading one entry.
+#[derive(Default)]
+pub(crate) struct Links {
+    /// Table and place of the objects by their references.
+    seen: HashMap<u64, (usize, i32)>,
+    pending: VecDeque<Pending>,
+    /// How many objects of each table have got their numbers.
+    counts: Vec<i32>,
+}
+
+/// What has its number and is still to be read.
+enum Pending {
+    Object {
+        table: usize,
+        at: usize,
+        end: usize,
+    },
+    /// Objects of a TClonesArray, in a row; `version` where they are written member by member.
+    Clones {
+        table: usize,
+        at: usize,
+        end: usize,
+        n: usize,
+        version: Option<i16>,
+    },
+}
+
+impl Links {
+    fn number(&mut self, table: usize, n: usize) -> Result<i32> {
+        if self.counts.len() <= table {
+            self.counts.resize(table + 1, 0);
+        }
+        let first = self.counts[table];
+        let next = i32::try_from(n).ok().and_then(|n| first.checked_add(n));
+        self.counts[table] = next.ok_or_else(|| Error::corrupt(format!("{n} objects")))?;
+        Ok(first)
+    }
+}
+
+fn misfit() -> Error {
+    Error::invalid("a graph goes into a record of tables")
+}
+
+/// Reads an entry: the root, then whatever is pointed to, one after another.
+pub(crate) fn read_graph(
+    root: &Item,
+    tables: &[(String, Option<Item>)],
+    c: &mut Input,
+    fields: &mut [(String, Array)],
+) -> Result<()> {
+    let Some(((_, first), rest)) = fields.split_first_mut() else { return Err(misfit()) };
+    let outside = c.links.replace(Links::default());
+    root.read(c, first)?;
+    let behind = c.pos();
+    while let Some(next) = c.links.as_mut().and_then(|l| l.pending.pop_front()) {
+        let (table, at, end) = match next {
+            Pending::Object { table, at, end } | Pending::Clones { table, at, end, .. } => (table, at, end),
+        };
+        let Some((name, item)) = tables.get(table) else { return Err(misfit()) };
+        let Some(item) = item else {
+            return Err(Error::unsupported(format!("an object of class {name}, which cannot be read")));
+        };
+        let Some((_, Array::List { content, .. })) = rest.get_mut(table) else { return Err(misfit()) };
+        c.seek(at)?;
+        match next {
+            Pending::Object { .. } => item.read(c, content)?,
+            Pending::Clones { n, version: Some(version), .. } => {
+                item.read_by_members(c, n, Some((version, 0)), content)?;
+            }
+            Pending::Clones { n, .. } => (0..n).try_for_each(|_| {
+                c.skip(1)?;
+                item.read(c, content)
+            })?,
+        }
+        if c.pos() != end {
+            let why = format!("an object of class {name} ends at byte {}, not at {end}", c.pos());
+            return Err(Error::corrupt(why));
+        }
+    }
+    for (_, field) in rest {
+        let Array::List { offsets, content } = field else { return Err(misfit()) };
+        offsets.push(content.len() as i64);
+    }
+    c.links = outside;
+    c.seek(behind)
+}
+
+/// Reads a pointer: a number in a table.
+pub(crate) fn read_link(classes: &[(String, usize)], c: &mut Input, out: &mut Array) -> Result<()> {
+    match read_pointer(c)? {
+        Pointed::Null => push_link(classes, None, out),
+        Pointed::Reference(at) => {
+            let known = c.links.as_ref().and_then(|l| l.seen.get(&at).copied());
+            let link = match known {
+                Some(link) => link,
+                // in a part that has not been read yet
+                None => c.at(at, |c| match read_pointer(c)? {
+                    Pointed::Object { class, end, .. } => enqueue(classes, c, class, at, end),
+                    _ => Err(Error::corrupt(format!("a pointer leads to position {at}, where no object is"))),
+                })?,
+            };
+            push_link(classes, Some(link), out)
+        }
+        Pointed::Object { class, at, end } => {
+            let link = match c.links.as_ref().and_then(|l| l.seen.get(&at).copied()) {
+                Some(link) => link,
+                None => enqueue(classes, c, class, at, end)?,
+            };
+            if let Some(end) = end {
+                c.seek(end)?;
+            }
+            push_link(classes, Some(link), out)
+        }
+    }
+}
+
+/// Gives an object its number.
+fn enqueue(
+    classes: &[(String, usize)],
+    c: &mut Input,
+    class: String,
+    at: u64,
+    end: Option<usize>,
+) -> Result<(usize, i32)> {
+    let Some((_, table)) = classes.iter().find(|(n, _)| *n == class) else {
+        return Err(Error::unsupported(format!("a pointer to an object of class {class}")));
+    };
+    let Some(end) = end else {
+        return Err(Error::unsupported(format!("an object of class {class} without a length behind a pointer")));
+    };
+    let here = c.pos();
+    let links = c.links.get_or_insert_default();
+    let link = (*table, links.number(*table, 1)?);
+    links.seen.insert(at, link);
+    links.pending.push_back(Pending::Object { table: *table, at: here, end });
+    Ok(link)
+}
+
+/// Appends a number and, where there are several classes, the class.
+fn push_link(classes: &[(String, usize)], link: Option<(usize, i32)>, out: &mut Array) -> Result<()> {
+    let number = link.map_or(-1, |(_, number)| number);
+    match out {
+        Array::Flat(Values::I32(values)) => values.push(number),
+        Array::Record { len, fields } => {
+            let [(_, Array::Text { offsets, bytes }), (_, Array::Flat(Values::I32(values)))] = fields.as_mut_slice()
+            else {
+                return Err(misfit());
+            };
+            let class = link.and_then(|(table, _)| classes.iter().find(|(_, t)| *t == table));
+            bytes.extend_from_slice(class.map_or("", |(name, _)| name).as_bytes());
+            offsets.push(bytes.len() as i64);
+            values.push(number);
+            *len += 1;
+        }
+        _ => return Err(misfit()),
+    }
+    Ok(())
+}
+
+/// Reads a TClonesArray: a link for each of its objects.
+pub(crate) fn read_clone_links(classes: &[(String, usize)], c: &mut Input, out: &mut Array) -> Result<()> {
+    let Array::List { offsets, content } = out else { return Err(misfit()) };
+    let v = c.version()?;
+    let Some(end) = v.end.filter(|_| v.number >= 4) else {
+        return Err(Error::unsupported(format!("a TClonesArray in version {}", v.number)));
+    };
+    let by_members = read_base_object(c)? & BYPASSES_STREAMER != 0;
+    c.string_bytes()?;
+    let named = c.string()?;
+    let (class, version) = named.split_once(';').unwrap_or((&named, "0"));
+    let n = c.count(usize::from(!by_members))?;
+    c.skip(4)?;
+    if n > 0 {
+        let Some((_, table)) = classes.iter().find(|(name, _)| name == class) else {
+            return Err(Error::unsupported(format!("a TClonesArray of class {class}")));
+        };
+        // written member by member an object may take no byte, but not all of a large number
+        if n > c.left().saturating_add(1) {
+            return Err(Error::corrupt(format!("a TClonesArray of {n} objects in {} bytes", c.left())));
+        }
+        let at = c.pos();
+        let version = if by_members { version.parse().ok().or(Some(0)) } else { None };
+        let links = c.links.get_or_insert_default();
+        let first = links.number(*table, n)?;
+        links.pending.push_back(Pending::Clones { table: *table, at, end, n, version });
+        for i in 0..n {
+            push_link(classes, Some((*table, first + i as i32)), content)?;
+        }
+        c.seek(end)?;
+    }
+    offsets.push(content.len() as i64);
+    all_read(c, &v, || named.clone())
+}
