@@ -47,7 +47,14 @@ def run(words, timeout=600, whole=False):
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
         start = time.perf_counter()
         process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=out, stderr=errors, start_new_session=True)
-        status, usage = wait(process, start + timeout, words)
+        try:
+            status, usage = wait(process, start + timeout, words)
+        finally:
+            # the run was cut short, or the program took too long
+            if process.returncode is None:
+                os.killpg(process.pid, 9)
+                os.wait4(process.pid, 0)
+                process.returncode = -9
         spent = time.perf_counter() - start
         out.seek(0)
         text = out.read().decode(errors="replace")
@@ -85,9 +92,6 @@ def wait(process, deadline, words):
             process.returncode = os.waitstatus_to_exitcode(status)
             return process.returncode, usage
         if time.perf_counter() > deadline:
-            os.killpg(process.pid, 9)
-            os.wait4(process.pid, 0)
-            process.returncode = -9
             raise Failed(f"took too long\n{' '.join(words)}")
         # Short against what is measured; the whole-process times of a few ms get a finer step.
         time.sleep(0.0005)

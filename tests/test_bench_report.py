@@ -1,6 +1,8 @@
 """The benchmark's page: several runs in one, the seed's tables, what is aimed at."""
 
 import json
+import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -94,3 +96,33 @@ def test_from_files_to_a_page(report, tmp_path, monkeypatch, capsys):
     report.main()
     assert sorted(p.name for p in (tmp_path / "d").iterdir()) == ["benchmarks-http-clients.svg", "p.md"]
     assert "written" in capsys.readouterr().out
+
+
+def test_a_run_that_is_cut_short_leaves_what_it_has(run, command, report, tmp_path):
+    data, out = tmp_path / "data", tmp_path / "out.json"
+    data.mkdir()
+    assert run("sample", data / "chep_new.root", "--entries", "100").returncode == 0
+    # there already, so that ROOT does not have to make them
+    for name in ("chep_old.root", "pre.root", "nano.root"):
+        (data / name).touch()
+    words = [sys.executable, BENCH / "run.py", "--data", data, "--json", out, "--sapwood", command, "--only", "Sapwood"]
+    words += ["--cold-memory", "--rows", "none", "--cases", "start-up", "--repeat", "100000"]
+    process = subprocess.Popen(
+        list(map(str, words)), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        for line in process.stderr:
+            if "start-up 3/100000 Sapwood ls" in line:
+                break
+        process.send_signal(signal.SIGTERM)
+        said, _ = process.communicate(timeout=20)
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == 143, said
+    (case,) = json.loads(out.read_text())["cases"]
+    assert case["name"] == "start-up"
+    assert len(case["rows"]["Sapwood ls"]["seconds"]) >= 2
+    page = "\n".join(report.page(report.merged([json.loads(out.read_text())]), {}))
+    assert "| Sapwood ls | 0.0" in page
+    assert str(tmp_path) not in page
