@@ -172,11 +172,11 @@ def drawn(cells, protocol, spoken):
     labels = [f"{row}\n" + link.replace(", ", "\n") for row, link in zip(rows, links, strict=True)]
     clients = bars([(row, "auto") for row in rows], labels)
     if len(clients) > 1:
-        title = f"One query over {spoken}, by client: seconds"
+        title = f"One query over {spoken}, by client: seconds, on a logarithmic scale"
         out[f"benchmarks-{protocol}-clients.svg"] = grouped_bars(title, clients, WHO)
     if rows:
         sizes = bars([(rows[-1], cache) for cache in caches], caches)
         if len(sizes) > 1:
-            title = f"The same over {spoken} for client {rows[-1]} ({links[-1]}), by size of the tree cache: seconds"
+            title = f"The same over {spoken} for client {rows[-1]} ({links[-1]}), by cache size: seconds, on a logarithmic scale"
             out[f"benchmarks-{protocol}-caches.svg"] = grouped_bars(title, sizes, WHO)
     return out
