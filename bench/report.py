@@ -77,7 +77,8 @@ def provenance(machines):
     runs = {}
     for m in machines:
         about = f"{m['cpu']}, {m['cores']} cores, {m['system']}; ROOT {m['root']}, uproot {m['uproot']}"
-        runs.setdefault(about, []).append(f"{m['date']} `{m['command']}`")
+        cold = "" if m.get("warmed") else " (memory as it was found)"
+        runs.setdefault(about, []).append(f"{m['date']} `{m['command']}`{cold}")
     for about, commands in runs.items():
         yield f"{about}: {'; '.join(commands)}."
 
@@ -115,7 +116,7 @@ def section(case):
     yield "| --- | ---: | ---: | ---: | ---: |" + " ---: |" * len(titles)
     for name, row, ratio, columns in lines(case):
         if row is None:
-            yield f"| {name} | failed | | | |" + " |" * len(titles)
+            yield f"| {name} | {missing(case['rows'][name])} | | | |" + " |" * len(titles)
             continue
         spread = f"{min(row['seconds']):.3g} - {max(row['seconds']):.3g}"
         texts = "".join(f" {text} |" for text in columns)
@@ -154,6 +155,11 @@ def lines(case):
         else:
             ratio = over(case, row["median"]) if name != "Sapwood" else ""
             yield name, row, ratio, [number(value) for value in row["columns"].values()]
+
+
+def missing(row):
+    """Why a contender has no time: it failed, or the run was cut short before its turn."""
+    return "failed" if row["failure"] else "not run"
 
 
 def floor(case):

@@ -229,7 +229,7 @@ def table(case):
     yield f"  {'':26}{'seconds':>10}{'Sapwood is':>14}" + "".join(f"{title:>29}" for title in titles)
     for name, row, ratio, columns in report_of.lines(case):
         if row is None:
-            yield f"  {name:26}{'failed':>10}"
+            yield f"  {name:26}{report_of.missing(case['rows'][name]):>10}"
             continue
         texts = "".join(f"{text:>29}" for text in columns)
         yield f"  {name:26}{row['median']:>10.4f}{ratio and ratio + ' of it':>14}{texts}"
@@ -265,6 +265,7 @@ def machine(options):
         "root": versions[0],
         "uproot": versions[1],
         "repeat": options.repeat,
+        "warmed": measure.warm_bytes,
         "command": command(),
     }
 

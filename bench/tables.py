@@ -109,7 +109,9 @@ def cell(case, who, value):
     if not row:
         return ""
     number = value(row) if row["median"] is not None else None
-    return "failed" if number is None else f"{number:.3g}" if number < 1000 else f"{number:.0f}"
+    if number is None:
+        return "failed" if row["failure"] else "not run"
+    return f"{number:.3g}" if number < 1000 else f"{number:.0f}"
 
 
 def targets(cases):
@@ -172,11 +174,11 @@ def drawn(cells, protocol, spoken):
     labels = [f"{row}\n" + link.replace(", ", "\n") for row, link in zip(rows, links, strict=True)]
     clients = bars([(row, "auto") for row in rows], labels)
     if len(clients) > 1:
-        title = f"One query over {spoken}, by client: seconds"
+        title = f"One query over {spoken}, by client: seconds, on a logarithmic scale"
         out[f"benchmarks-{protocol}-clients.svg"] = grouped_bars(title, clients, WHO)
     if rows:
         sizes = bars([(rows[-1], cache) for cache in caches], caches)
         if len(sizes) > 1:
-            title = f"The same over {spoken} for client {rows[-1]} ({links[-1]}), by size of the tree cache: seconds"
+            title = f"The same over {spoken} for client {rows[-1]} ({links[-1]}), by cache size"
             out[f"benchmarks-{protocol}-caches.svg"] = grouped_bars(title, sizes, WHO)
     return out

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 BENCH = Path(__file__).parent.parent / "bench"
-MACHINE = {"date": "2026-01-01", "cpu": "c", "cores": 2, "system": "s", "root": "6", "uproot": "5", "repeat": 1}
+MACHINE = {"date": "2026-01-01", "cpu": "c", "cores": 2, "system": "s", "root": "6", "uproot": "5", "warmed": 1}
 
 
 @pytest.fixture(scope="module")
@@ -57,13 +57,15 @@ def run(*cases, **skipped):
 def test_of_a_case_that_several_runs_have_the_last_counts(report):
     one = run(cell("F", "auto", 8, 4), cell("G", "auto", 8, 4), **{"wan-G-http-10MB": "needs nginx"})
     two = run(cell("G", "auto", 9, 3), cell("G", "10MB", 8, 5))
-    two["machine"]["command"] = "run again"
+    two["machine"] |= {"command": "run again", "warmed": 0}
     both = report.merged([one, two])
     assert [case["name"] for case in both["cases"]] == ["wan-F-http-auto", "wan-G-http-auto", "wan-G-http-10MB"]
     assert both["cases"][1]["rows"]["ROOT"]["median"] == 9
     assert both["skipped"] == {}
     page = "\n".join(report.page(both, {}))
-    assert "c, 2 cores, s; ROOT 6, uproot 5: 2026-01-01 `run 2`; 2026-01-01 `run again`." in page
+    assert (
+        "c, 2 cores, s; ROOT 6, uproot 5: 2026-01-01 `run 2`; 2026-01-01 `run again` (memory as it was found)." in page
+    )
 
 
 def test_the_best_peer_has_any_cache_but_no_short_cut(report):
