@@ -176,7 +176,11 @@ class Root:
         if self.process is None:
             words = [sys.executable, "-W", "ignore", __file__, "--worker"]
             self.process = subprocess.Popen(
-                words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                words,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
                 start_new_session=True,
             )
             if self.process.stdout.readline() != "READY\n":
@@ -221,7 +225,9 @@ def flat(value):
 def flat_numbers(value):
     """All numbers of nested lists and records, in order."""
     items = value.values() if isinstance(value, dict) else value
-    return [x for item in items for x in flat_numbers(item)] if isinstance(items, (list, type({}.values()))) else [items]
+    return (
+        [x for item in items for x in flat_numbers(item)] if isinstance(items, (list, type({}.values()))) else [items]
+    )
 
 
 def same_number(ours, theirs, name):
@@ -249,7 +255,10 @@ class Link:
         """The object; the class of one that may be of one class only is ROOT's."""
         if self.index < 0:
             return None
-        return linked(self.tables, self.tables[self.cls or theirs["@class"]][self.index])
+        table = self.tables.get(self.cls or theirs["@class"], ())
+        if self.index >= len(table):
+            raise Incomparable("a pointer whose class nothing says")
+        return linked(self.tables, table[self.index])
 
 
 def linked(tables, value):
@@ -276,9 +285,10 @@ def difference(ours, theirs, where, name=""):
         raise Incomparable(theirs["@unknown"])
     if isinstance(ours, Link):
         list_of_objects = isinstance(theirs, list) and all(isinstance(x, dict) for x in theirs)
-        if not ours.cls and list_of_objects and any(name in ours.tables for name in CONTAINERS):
+        holding = [name for name in CONTAINERS if ours.index < len(ours.tables.get(name, ()))]
+        if not ours.cls and list_of_objects and len(holding) == 1:
             # a pointer to a container, which has no class in ROOT's words
-            name = next(name for name in CONTAINERS if name in ours.tables)
+            (name,) = holding
             return difference(Link(ours.tables, name, ours.index), theirs, where)
         if not ours.cls and theirs is not None and not isinstance(theirs, dict):
             # a number after all
