@@ -325,10 +325,10 @@ def difference(ours, theirs, where, name=""):
         if len(ours) == 1 and not nested and isinstance(ours[0], list):
             # a pointer to a list
             return difference(ours[0], theirs, where, name)
-        if len(ours) == 1 and isinstance(ours[0], dict) and objects_of(ours[0]) is not None and not nested:
+        several = objects_of(ours[0]) if len(ours) == 1 and isinstance(ours[0], dict) else None
+        if several is not None and not nested and (len(theirs) != 1 or len(several) == 1):
             # a pointer to a list of objects of any class
-            if len(theirs) != 1 or len(objects_of(ours[0])) == 1:
-                return record_difference(ours[0], theirs, where)
+            return record_difference(ours[0], theirs, where)
         if len(ours) != len(theirs) and all(isinstance(x, list) for x in (*ours[:1], *theirs[:1])):
             ours, theirs = flat(ours), flat(theirs)
         elif ours and theirs and isinstance(ours[0], list) != isinstance(theirs[0], list):
@@ -529,7 +529,8 @@ def main():
     if options.json:
         options.json.write_text(json.dumps({"summary": count, "log": log}, indent=0))
     print(
-        f"files {count['files']}, branches {count['branches']}: equal {count['equal']}, different {count['different']}, "
+        f"files {count['files']}, branches {count['branches']}: "
+        f"equal {count['equal']}, different {count['different']}, "
         f"refused {count['refused']} (ROOT reads them), incomparable {count['incomparable']}, "
         f"unread by ROOT {count['unread']}, by neither {count['neither']}"
     )

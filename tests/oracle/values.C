@@ -424,7 +424,7 @@ std::string entry(TBranch* b, Long64_t entry)
    auto* be = dynamic_cast<TBranchElement*>(b);
    if (!be) {
       // in baskets whose offsets were left out ROOT finds entries only one after another
-      bool generated = b->GetIOFeatures().Test(ROOT::EIOFeatures::kGenerateOffsetMap);
+      bool generated = b->GetIOFeatures().Test(ROOT::Experimental::EIOFeatures::kGenerateOffsetMap);
       for (Long64_t e = generated ? 0 : entry; e <= entry; ++e) {
          counts(b, e);
          b->GetEntry(e);
