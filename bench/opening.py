@@ -51,7 +51,9 @@ def main():
             except sapwood.Error:
                 continue
             listed, headers = (statistics.median(run[i] for run in runs) * 1e3 for i in (0, 1))
-            rows.append({"file": str(path.relative_to(folder)), "listed_ms": listed, "headers_ms": headers, "trees": runs[0][2]})
+            rows.append(
+                {"file": str(path.relative_to(folder)), "listed_ms": listed, "headers_ms": headers, "trees": runs[0][2]}
+            )
     for what in ("listed_ms", "headers_ms"):
         rows.sort(key=lambda row: -row[what])
         median = statistics.median(row[what] for row in rows)

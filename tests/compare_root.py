@@ -176,7 +176,11 @@ class Root:
         if self.process is None:
             words = [sys.executable, "-W", "ignore", __file__, "--worker"]
             self.process = subprocess.Popen(
-                words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                words,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
                 start_new_session=True,
             )
             if self.process.stdout.readline() != "READY\n":
@@ -221,7 +225,9 @@ def flat(value):
 def flat_numbers(value):
     """All numbers of nested lists and records, in order."""
     items = value.values() if isinstance(value, dict) else value
-    return [x for item in items for x in flat_numbers(item)] if isinstance(items, (list, type({}.values()))) else [items]
+    return (
+        [x for item in items for x in flat_numbers(item)] if isinstance(items, (list, type({}.values()))) else [items]
+    )
 
 
 def same_number(ours, theirs, name):
@@ -249,7 +255,10 @@ class Link:
         """The object; the class of one that may be of one class only is ROOT's."""
         if self.index < 0:
             return None
-        return linked(self.tables, self.tables[self.cls or theirs["@class"]][self.index])
+        table = self.tables.get(self.cls or theirs["@class"], ())
+        if self.index >= len(table):
+            raise Incomparable("a pointer whose class nothing says")
+        return linked(self.tables, table[self.index])
 
 
 def linked(tables, value):
@@ -276,9 +285,10 @@ def difference(ours, theirs, where, name=""):
         raise Incomparable(theirs["@unknown"])
     if isinstance(ours, Link):
         list_of_objects = isinstance(theirs, list) and all(isinstance(x, dict) for x in theirs)
-        if not ours.cls and list_of_objects and any(name in ours.tables for name in CONTAINERS):
+        holding = [name for name in CONTAINERS if ours.index < len(ours.tables.get(name, ()))]
+        if not ours.cls and list_of_objects and len(holding) == 1:
             # a pointer to a container, which has no class in ROOT's words
-            name = next(name for name in CONTAINERS if name in ours.tables)
+            (name,) = holding
             return difference(Link(ours.tables, name, ours.index), theirs, where)
         if not ours.cls and theirs is not None and not isinstance(theirs, dict):
             # a number after all
@@ -315,10 +325,10 @@ def difference(ours, theirs, where, name=""):
         if len(ours) == 1 and not nested and isinstance(ours[0], list):
             # a pointer to a list
             return difference(ours[0], theirs, where, name)
-        if len(ours) == 1 and isinstance(ours[0], dict) and objects_of(ours[0]) is not None and not nested:
+        several = objects_of(ours[0]) if len(ours) == 1 and isinstance(ours[0], dict) else None
+        if several is not None and not nested and (len(theirs) != 1 or len(several) == 1):
             # a pointer to a list of objects of any class
-            if len(theirs) != 1 or len(objects_of(ours[0])) == 1:
-                return record_difference(ours[0], theirs, where)
+            return record_difference(ours[0], theirs, where)
         if len(ours) != len(theirs) and all(isinstance(x, list) for x in (*ours[:1], *theirs[:1])):
             ours, theirs = flat(ours), flat(theirs)
         elif ours and theirs and isinstance(ours[0], list) != isinstance(theirs[0], list):
@@ -519,7 +529,8 @@ def main():
     if options.json:
         options.json.write_text(json.dumps({"summary": count, "log": log}, indent=0))
     print(
-        f"files {count['files']}, branches {count['branches']}: equal {count['equal']}, different {count['different']}, "
+        f"files {count['files']}, branches {count['branches']}: "
+        f"equal {count['equal']}, different {count['different']}, "
         f"refused {count['refused']} (ROOT reads them), incomparable {count['incomparable']}, "
         f"unread by ROOT {count['unread']}, by neither {count['neither']}"
     )

@@ -33,7 +33,7 @@ MEMORY = 2 << 30
 #: Seconds for one small file: a hundred times what they take.
 PATIENCE = 20
 MOST_BRANCHES = 300
-#: Codecs whose blocks have a checksum of what is in them; Zstandard blocks of ROOT have none, nor has its first deflate.
+#: Codecs whose blocks have a checksum of what is in them; ROOT's Zstandard has none, nor has its first deflate.
 CHECKED = (b"ZL", b"XZ", b"L4")
 
 #: What lengths and positions become.
@@ -43,8 +43,9 @@ EXTREMES = (0, 1, 2, 0x7FFFFFFF, 0xFFFFFFFF, 0x40000000, 0x3FFFFFFF, 0x80000000)
 def values_of(path):
     """{"tree/branch": digest of its values, or its error}, and whether a warning came."""
     import awkward as ak
-    import sapwood
     from compare_corpus import newest_trees
+
+    import sapwood
 
     out = {}
     with warnings.catch_warnings(record=True) as said:
@@ -79,6 +80,7 @@ def values_of(path):
 def work():
     """Reads paths from standard input; answers a JSON line each."""
     import awkward  # noqa: F401
+
     import sapwood  # noqa: F401
 
     taken = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
@@ -122,7 +124,7 @@ class Reader:
 
 
 def records(data):
-    """(begin, end of the label, end, whether a checksum guards the payload, branch if it is a basket) of each record."""
+    """(begin, end of the label, end, whether a checksum guards the payload, branch of a basket) of each record."""
     if data[:4] != b"root" or len(data) < 64:
         return
     at = struct.unpack_from(">i", data, 8)[0]
@@ -146,9 +148,9 @@ def excused(spans, changed, branch):
 
     def free(begin, end):
         for first, payload, last, checked, name in spans:
-            if begin < last and end > first and (not name or name.split("[")[0] == own):
-                if checked or max(begin, first) < payload:
-                    return False
+            touched = begin < last and end > first and (not name or name.split("[")[0] == own)
+            if touched and (checked or max(begin, first) < payload):
+                return False
         return bool(spans) and begin >= spans[0][0]
 
     return all(free(begin, end) for begin, end in changed)

@@ -4,6 +4,7 @@
 // classes without a dictionary are as good as ROOT's own. Records are objects by member name, those of base classes
 // among them; "@class" is the class that a pointer led to. What cannot be said becomes {"@unknown": why}.
 
+#include <ROOT/TIOFeatures.hxx>
 #include <TArrayC.h>
 #include <TArrayD.h>
 #include <TArrayF.h>
@@ -422,8 +423,12 @@ std::string entry(TBranch* b, Long64_t entry)
    }
    auto* be = dynamic_cast<TBranchElement*>(b);
    if (!be) {
-      counts(b, entry);
-      b->GetEntry(entry);
+      // in baskets whose offsets were left out ROOT finds entries only one after another
+      bool generated = b->GetIOFeatures().Test(ROOT::Experimental::EIOFeatures::kGenerateOffsetMap);
+      for (Long64_t e = generated ? 0 : entry; e <= entry; ++e) {
+         counts(b, e);
+         b->GetEntry(e);
+      }
       auto* leaves = b->GetListOfLeaves();
       if (leaves->GetEntries() == 1) { leaf(out, (TLeaf*)leaves->At(0)); return out; }
       out += '{';

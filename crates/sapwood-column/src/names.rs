@@ -1,53 +1,6 @@
 //! C++ type names: what they are made of.
 
-/// A C++ type name without `const`, `std::` and blanks around it.
-pub(crate) fn bare(name: &str) -> &str {
-    let n = name.trim();
-    let n = n.strip_prefix("const ").unwrap_or(n).trim();
-    n.strip_prefix("std::").unwrap_or(n)
-}
-
-/// Divides `vector<float>` into `vector` and its arguments, at the outermost commas.
-pub(crate) fn template(name: &str) -> Option<(&str, Vec<&str>)> {
-    let name = bare(name);
-    let open = name.find('<')?;
-    let inside = name[open + 1..].trim_end().strip_suffix('>')?;
-    let mut parts = Vec::new();
-    let (mut depth, mut from) = (0usize, 0);
-    for (i, c) in inside.char_indices() {
-        match c {
-            '<' | '(' => depth += 1,
-            '>' | ')' => depth = depth.checked_sub(1)?,
-            ',' if depth == 0 => {
-                parts.push(inside[from..i].trim());
-                from = i + 1;
-            }
-            _ => {}
-        }
-    }
-    parts.push(inside[from..].trim());
-    Some((name[..open].trim(), parts))
-}
-
-pub(crate) fn is_list(name: &str) -> bool {
-    matches!(
-        name,
-        "vector"
-            | "list"
-            | "deque"
-            | "forward_list"
-            | "set"
-            | "multiset"
-            | "unordered_set"
-            | "unordered_multiset"
-            | "ROOT::VecOps::RVec"
-            | "RVec"
-    )
-}
-
-pub(crate) fn is_map(name: &str) -> bool {
-    matches!(name, "map" | "multimap" | "unordered_map" | "unordered_multimap")
-}
+pub(crate) use sapwood_format::object::cpp::{bare, is_map, is_sequence as is_list, template};
 
 pub(crate) fn is_collection(name: &str) -> bool {
     template(name).is_some_and(|(t, _)| is_list(t) || is_map(t) || t == "bitset")

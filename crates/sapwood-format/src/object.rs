@@ -2,7 +2,8 @@
 //! as data.
 
 mod collection;
-mod cpp;
+/// C++ type names, taken apart.
+pub mod cpp;
 mod element;
 mod number;
 mod other;

@@ -115,7 +115,8 @@ fn spell(name: &str, depth: usize, out: &mut String) {
     }
 }
 
-fn is_sequence(name: &str) -> bool {
+/// Whether a template is a collection of one type.
+pub fn is_sequence(name: &str) -> bool {
     const NAMES: &[&str] = &[
         "vector",
         "list",
@@ -131,7 +132,8 @@ fn is_sequence(name: &str) -> bool {
     NAMES.contains(&name)
 }
 
-fn is_map(name: &str) -> bool {
+/// Whether a template is a collection of keys and values.
+pub fn is_map(name: &str) -> bool {
     matches!(name, "map" | "multimap" | "unordered_map" | "unordered_multimap")
 }
 
