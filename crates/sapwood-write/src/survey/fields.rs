@@ -108,4 +108,14 @@ names! {
     ClassVersion = "fClassVersion",
     // TParameter
     Value = "fVal",
+    // TGraph and its kin
+    Points = "fNpoints",
+    X = "fX",
+    Y = "fY",
+    ErrorX = "fEX",
+    ErrorY = "fEY",
+    ErrorXLow = "fEXlow",
+    ErrorXHigh = "fEXhigh",
+    ErrorYLow = "fEYlow",
+    ErrorYHigh = "fEYhigh",
 }
