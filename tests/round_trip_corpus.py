@@ -106,7 +106,8 @@ def write(path, out, options, count, log, folder):
 
 def read(reader, path, expected):
     """Yields (tree, branch, what is wrong) of what a reader finds otherwise."""
-    file = reader.open(path)
+    # uproot keeps classes by name from file to file unless told otherwise
+    file = reader.open(path) if reader is sapwood else reader.open(path, custom_classes={})
     for name, branches in expected.items():
         tree = file[name]
         for branch, wanted in branches.items():
