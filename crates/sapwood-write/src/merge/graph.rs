@@ -5,22 +5,13 @@ use crate::survey::{Edit, Name, Survey, put_integer};
 use sapwood_format::streamer::code;
 use sapwood_span::{Error, Result};
 
-/// Whether objects of a class are points that are appended.
+/// Whether objects of a class are points that are appended; those with errors are kept as they are.
 pub(crate) fn is_graph(class: &str) -> bool {
-    matches!(class, "TGraph" | "TGraphErrors" | "TGraphAsymmErrors")
+    class == "TGraph"
 }
 
 /// What there is of each point.
-const COLUMNS: [Name; 8] = [
-    Name::X,
-    Name::Y,
-    Name::ErrorX,
-    Name::ErrorY,
-    Name::ErrorXLow,
-    Name::ErrorXHigh,
-    Name::ErrorYLow,
-    Name::ErrorYHigh,
-];
+const COLUMNS: [Name; 2] = [Name::X, Name::Y];
 
 /// Set when the frame that is kept with a graph no longer fits its points (`TGraph::kResetHisto`).
 const RESET_FRAME: u32 = 1 << 17;

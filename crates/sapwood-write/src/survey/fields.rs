@@ -108,14 +108,8 @@ names! {
     ClassVersion = "fClassVersion",
     // TParameter
     Value = "fVal",
-    // TGraph and its kin
+    // TGraph
     Points = "fNpoints",
     X = "fX",
     Y = "fY",
-    ErrorX = "fEX",
-    ErrorY = "fEY",
-    ErrorXLow = "fEXlow",
-    ErrorXHigh = "fEXhigh",
-    ErrorYLow = "fEYlow",
-    ErrorYHigh = "fEYhigh",
 }
