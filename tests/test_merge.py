@@ -262,6 +262,51 @@ def test_every_leaf(run, root_files, tmp_path, name):
         assert repr(theirs) == repr(apart), key
 
 
+GRAPHS = textwrap.dedent(
+    r"""
+    import array, sys
+    import ROOT
+
+    ROOT.gROOT.SetBatch(True)
+    if sys.argv[1] == "write":
+        for i in range(2):
+            f = ROOT.TFile(f"{sys.argv[2]}/g{i}.root", "RECREATE")
+            for kind, more in ((ROOT.TGraph, 0), (ROOT.TGraphErrors, 2)):
+                n = 3 + i
+                columns = [array.array("d", [10 * i + j + 100 * c for j in range(n)]) for c in range(2 + more)]
+                graph = kind(n, *columns)
+                graph.SetName(kind.__name__)
+                graph.GetHistogram()
+                graph.Write()
+            empty = ROOT.TGraph(2) if i else ROOT.TGraph()
+            empty.SetName("empty")
+            empty.Write()
+            f.Close()
+    else:
+        for name in ("TGraph", "empty"):
+            merged, first, second = (ROOT.TFile.Open(path).Get(name) for path in sys.argv[2:])
+            several = ROOT.TList()
+            several.Add(second)
+            first.Merge(several)
+            assert merged.GetN() == first.GetN() and merged.ClassName() == first.ClassName()
+            for j in range(first.GetN()):
+                assert (merged.GetPointX(j), merged.GetPointY(j)) == (first.GetPointX(j), first.GetPointY(j)), (name, j)
+    """
+)
+
+
+def test_graphs_are_appended_as_root_does(run, root_here, tmp_path):
+    python(GRAPHS, "write", tmp_path)
+    files = [tmp_path / name for name in ("out.root", "g0.root", "g1.root")]
+    done = run("merge", *files)
+    assert done.returncode == 0, done.stderr
+    checked = python(GRAPHS, "check", *files)
+    assert checked.stderr == ""
+    with uproot.open(files[0]) as f:
+        # what is not appended is kept whole
+        assert sorted(f.keys()) == ["TGraph;1", "TGraphErrors;1", "TGraphErrors;2", "empty;1"]
+
+
 def test_from_python_and_progress(flat, tmp_path):
     seen = []
     out = tmp_path / "out.root"

@@ -206,7 +206,7 @@ class WritableDirectory:
         layout = Layout(branch_types, counter_name, field_name, titles or {}, by_branch, level)
         directory, last = self._place(name)
         self._file._finish_tree(self._join(name))
-        core = self._file._core.tree(directory, last, title, layout.specs(), options)
+        core = self._file._core.tree(directory, last, title, layout.specs(self._file._classes), options)
         tree = WritableTree(self._file, self._join(name), title, core, layout)
         self._file._trees[self._join(name)] = tree
         return tree
@@ -294,6 +294,8 @@ class WritableFile(WritableDirectory):
         self._core = core
         self._given_path = os.fspath(path)
         self._trees: dict[str, WritableTree] = {}
+        #: members of the classes that were written, by name
+        self._classes: dict[str, Any] = {}
         self._finalizer = weakref.finalize(self, _close, core, self._trees, os.getpid())
         super().__init__(None, "")
 

@@ -44,6 +44,11 @@ def cut(column: Column, start: int, stop: int) -> Column:
     return kind, offsets - first, content
 
 
+def is_pair(column: Column) -> bool:
+    """Whether it holds tuples of two: lists of them are maps, as they are read."""
+    return column[0] == "record" and [name for name, _ in column[2]] == ["0", "1"]
+
+
 def nbytes(column: Column) -> int:
     """Bytes of memory, roughly."""
     if column[0] == "flat":
@@ -159,7 +164,7 @@ def _from_awkward(layout: Any, what: str) -> Column:
             return "text", offsets, _from_awkward(content, what)[1]
         return "list", offsets, _from_awkward(content, what)
     if layout.is_record:
-        if layout.is_tuple:
+        if layout.is_tuple and len(layout.fields) != 2:
             raise UnsupportedError(f"{what}: tuples have no names for branches; make them records with ak.zip")
         fields = [(f, _from_awkward(layout.content(f)[: layout.length], f"{what}.{f}")) for f in layout.fields]
         return "record", layout.length, fields

@@ -10,7 +10,7 @@ import numpy as np
 
 from ._errors import InvalidError, KeyInFileError
 from ._writing_columns import Column, cut, from_any, is_table, length, nbytes, tables
-from ._writing_types import Names, Type, fields_of, fit, of_column, of_declared
+from ._writing_types import Names, Type, fields_of, fit, of_column, of_declared, with_own_names
 
 if TYPE_CHECKING:
     from . import _core
@@ -67,15 +67,15 @@ class Layout:
         else:
             self.branches[name] = t
 
-    def specs(self) -> list[tuple[str, str | None, Type, dict[str, Any]]]:
-        """The branches as the core takes them."""
+    def specs(self, classes: dict[str, Any]) -> list[tuple[str, str | None, Type, dict[str, Any]]]:
+        """The branches as the core takes them, beside the classes that the file has, which become more."""
         out = []
         for name, t in self.branches.items():
             options = dict(self._options.get(name, {}))
             if t[0] == "fixed" and len(t[3]) > 1:
                 options["extents"] = list(t[3])
             options.setdefault("split", self._split)
-            out.append((name, self._titles.get(name), t[:3], options))
+            out.append((name, self._titles.get(name), with_own_names(t[:3], classes), options))
         return out
 
     def columns(self, data: Any) -> list[tuple[str, Column]]:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ._errors import InvalidError, UnsupportedError
-from ._writing_columns import Column, length
+from ._writing_columns import Column, is_pair, length
 
 Type = tuple[Any, ...]
 
@@ -52,10 +52,15 @@ def of_column(column: Column, name: str, names: Names) -> Type:
         return "object", _cpp_of(column, name)
     if kind == "list" and column[2][0] == "flat":
         return "jagged", column[2][1].dtype.name, names.counter(name)
-    if kind == "list" and column[2][0] == "record" and all(c[0] == "flat" for _, c in column[2][2]):
+    if (
+        kind == "list"
+        and not is_pair(column[2])
+        and column[2][0] == "record"
+        and all(c[0] == "flat" for _, c in column[2][2])
+    ):
         counter = names.counter(name)
         return "lists", {n: ("jagged", c[1].dtype.name, counter) for n, c in column[2][2]}, counter
-    if kind == "record":
+    if kind == "record" and not is_pair(column):
         return "group", {n: of_column(c, names.field(name, n), names) for n, c in column[2]}
     return "object", _cpp_of(column, name)
 
@@ -77,10 +82,15 @@ def _cpp_of(column: Column, name: str, member: bool = False) -> Type:
         return ("text",)
     if kind == "regular" and member and column[3][0] == "flat":
         return "array", column[3][1].dtype.name, column[1]
+    if kind == "list" and is_pair(column[2]):
+        (_, keys), (_, values) = column[2][2]
+        return "map", _cpp_of(keys, f"{name}_first"), _cpp_of(values, f"{name}_second")
+    if is_pair(column):
+        raise UnsupportedError(f"branch {name}: tuples have no names for branches; make them records with ak.zip")
     if kind in ("list", "regular"):
         return "vector", _cpp_of(column[2] if kind == "list" else column[3], name)
     clean = re.sub(r"\W", "_", name)
-    return "class", clean, [(n, _cpp_of(c, f"{clean}_{n}", True)) for n, c in column[2]]
+    return "class", clean, [(n, _cpp_of(c, f"{clean}_{n}", True)) for n, c in column[2]], "named here"
 
 
 def of_declared(declared: Any, name: str, names: Names) -> Type:
@@ -187,10 +197,26 @@ def _as_cpp(t: Type, name: str, member: bool = False) -> Type:
         return "vector", ("number", t[1])
     clean = re.sub(r"\W", "_", name)
     if t[0] == "lists":
-        return "vector", ("class", clean, [(n, ("number", f[1])) for n, f in t[1].items()])
+        return "vector", ("class", clean, [(n, ("number", f[1])) for n, f in t[1].items()], "named here")
     if t[0] == "group":
-        return "class", clean, [(n, _as_cpp(f, f"{clean}_{n}", True)) for n, f in t[1].items()]
+        return "class", clean, [(n, _as_cpp(f, f"{clean}_{n}", True)) for n, f in t[1].items()], "named here"
     return t[1]
+
+
+def with_own_names(t: Type, taken: dict[str, Any]) -> Type:
+    """The type with classes that were named after branches called otherwise where other members have their names."""
+    if t[0] == "object":
+        return "object", with_own_names(t[1], taken)
+    if t[0] in ("vector", "map"):
+        return (t[0], *(with_own_names(inner, taken) for inner in t[1:]))
+    if t[0] != "class":
+        return t
+    name, members = t[1], [(n, with_own_names(m, taken)) for n, m in t[2]]
+    count = 1
+    while taken.setdefault(name, members) != members and len(t) > 3:
+        count += 1
+        name = f"{t[1]}_{count}"
+    return "class", name, members
 
 
 def _is_record(declared: Any) -> bool:

@@ -392,3 +392,27 @@ def test_a_tree_of_uproot_goes_on(tmp_path):
         file["t"].extend({"x": [7], "j": [[5.0]]})
     assert both(path, "x").to_list() == [*range(10), 7]
     assert both(path, "j").to_list() == [[1.0], []] * 5 + [[5.0]]
+
+
+def test_classes_named_after_branches_do_not_take_another_s_name(tmp_path):
+    one = ak.Array([[{"x": 1, "v": [2.5]}], []])
+    two = ak.Array([[{"y": [[1]], "z": "text"}], []])
+    with sapwood.recreate(tmp_path / "a.root") as file:
+        for name, data in {"t": one, "u": two, "again": one}.items():
+            file.mktree(name, {"b": data}, split=False).extend({"b": data})
+    file = sapwood.open(tmp_path / "a.root")
+    assert [file[t]["b"].typename for t in ("t", "u", "again")] == [f"std::vector<{c}>" for c in ("b", "b_2", "b")]
+    for name, data in {"t": one, "u": two, "again": one}.items():
+        assert file[name]["b"].array().to_list() == data.to_list()
+
+
+def test_maps_are_written_as_they_are_read(tmp_path):
+    maps = ak.Array([[("a", [1, 2]), ("b", [])], [], [("c", [3])]])
+    with sapwood.recreate(tmp_path / "a.root") as file:
+        file.mktree("t", {"split": maps, "whole": maps}, split={"whole": 0}).extend({"split": maps, "whole": maps})
+        with pytest.raises(NotImplementedError, match="tuples have no names"):
+            file["u"] = {"x": ak.Array([(1, 2), (3, 4)])}
+    tree = sapwood.open(tmp_path / "a.root")["t"]
+    assert tree["whole"].typename == "std::map<std::string,std::vector<int64_t>>"
+    assert tree["whole"].array().to_list() == maps.to_list()
+    assert tree["split/split.first"].array().to_list() == maps["0"].to_list()

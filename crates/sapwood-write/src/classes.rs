@@ -82,6 +82,11 @@ impl Described {
         }
     }
 
+    /// Whether a class of our own making (they all have version 1) has another checksum there.
+    pub(crate) fn differs(&self, name: &str, checksum: u32) -> bool {
+        self.classes.iter().any(|c| c.name == name && c.version == 1 && c.checksum != checksum)
+    }
+
     /// Adds all classes and rules of another file.
     pub(crate) fn add_all(&mut self, streamers: &sapwood_format::Streamers) {
         for class in streamers.classes() {

@@ -4,6 +4,8 @@ use crate::classes::Described;
 use sapwood_column::DType;
 use sapwood_format::streamer::code;
 use sapwood_format::{ClassInfo, Element};
+use sapwood_span::{Error, Result};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// What an object of a branch is in C++.
@@ -130,21 +132,43 @@ impl CppType {
         Class { name, members: vec![("first".to_owned(), key.clone()), ("second".to_owned(), value.clone())] }
     }
 
-    /// Describes all classes that it is made of.
-    pub(crate) fn describe(&self, into: &mut Described) {
+    /// Each class that it is made of, inner ones first; the pairs of maps are such.
+    fn classes(&self, each: &mut impl FnMut(&Class)) {
         match self {
             CppType::Number(_) | CppType::Array(..) | CppType::Text => {}
-            CppType::Vector(item) => item.describe(into),
+            CppType::Vector(item) => item.classes(each),
             CppType::Map(key, value) => {
-                key.describe(into);
-                value.describe(into);
-                into.add(&CppType::pair(key, value).info());
+                key.classes(each);
+                value.classes(each);
+                each(&CppType::pair(key, value));
             }
             CppType::Class(c) => {
-                c.members.iter().for_each(|(_, m)| m.describe(into));
-                into.add(&c.info());
+                c.members.iter().for_each(|(_, m)| m.classes(each));
+                each(c);
             }
         }
+    }
+
+    /// Describes all classes that it is made of.
+    pub(crate) fn describe(&self, into: &mut Described) {
+        self.classes(&mut |class| into.add(&class.info()));
+    }
+
+    /// Refuses a class that has other members under the same name, among those seen before or in the file: who reads the
+    /// file finds one description for both.
+    pub(crate) fn check_classes(&self, described: &Described, seen: &mut HashMap<String, u32>) -> Result<()> {
+        let mut wrong = None;
+        self.classes(&mut |class| {
+            let checksum = class.checksum();
+            let before = seen.insert(class.name.clone(), checksum);
+            if before.is_some_and(|b| b != checksum) || described.differs(&class.name, checksum) {
+                wrong.get_or_insert(class.name.clone());
+            }
+        });
+        wrong.map_or(Ok(()), |name| {
+            Err(Error::invalid(format!("the file has a class {name} of other members already"))
+                .with_remedy("give the class another name"))
+        })
     }
 }
 

@@ -2,7 +2,7 @@ use crate::commit;
 use crate::core::{Core, Shared, State};
 use crate::directory::{Directory, DirectoryId};
 use crate::key::{BIG, FIRST_RECORD, Key};
-use crate::schema::{BranchSpec, check_name, check_title};
+use crate::schema::{BranchSpec, BranchType, check_name, check_title};
 use crate::sink::{Sink, failed};
 use crate::stamp;
 use crate::storage::{NewFile, Storage};
@@ -11,6 +11,7 @@ use sapwood_codec::Compression;
 use sapwood_format::cursor::Cursor;
 use sapwood_format::{ClassInfo, Streamers};
 use sapwood_span::{Error, Result, Span};
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
@@ -165,6 +166,13 @@ impl FileWriter {
             return Err(core.named(
                 Error::invalid(format!("tree {name} is being written already")).with_remedy("give it another name"),
             ));
+        }
+        let mut seen = HashMap::new();
+        for spec in branches {
+            if let BranchType::Object(ty) = &spec.ty {
+                let checked = ty.check_classes(&core.described, &mut seen);
+                checked.map_err(|e| core.named(e.in_branch(&spec.name)))?;
+            }
         }
         let tree = TreeWriter::begin(&self.core, &mut core, directory, name, title, branches, options);
         tree.map_err(|e| core.named(e))

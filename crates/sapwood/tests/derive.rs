@@ -131,3 +131,22 @@ fn what_makes_no_sense_is_named() {
     let e = file.tree("t", "", &[deep], TreeOptions::default()).unwrap_err();
     assert!(e.to_string().contains("no split level 100"), "{e}");
 }
+
+#[test]
+fn a_class_has_the_same_members_in_all_of_a_file() {
+    #[derive(Record)]
+    #[record(class = "geo::Point")]
+    struct Other {
+        x: f32,
+    }
+    let folder = Folder::new();
+    let mut file = FileWriter::create(folder.file("a.root"), Compression::default()).unwrap();
+    let both = [Point::branch("p"), Point::branch("q"), BranchSpec::of::<Vec<Other>>("o")];
+    let tree = file.tree("t", "", &both[..2], TreeOptions::default()).unwrap();
+    for (name, branches) in [("u", &both[2..]), ("v", &both[1..])] {
+        let e = file.tree(name, "", branches, TreeOptions::default()).unwrap_err();
+        assert!(e.branch() == Some("o") && e.to_string().contains("class geo::Point of other members"), "{e}");
+    }
+    tree.finish().unwrap();
+    file.finish().unwrap();
+}

@@ -47,7 +47,7 @@ pub(crate) struct Streamed<'a> {
 }
 
 impl<'a> Streamed<'a> {
-    fn survey(&self) -> Result<Survey<'a>> {
+    pub(super) fn survey(&self) -> Result<Survey<'a>> {
         survey(self.data, self.base, self.class, self.streamers)
     }
 }

@@ -10,6 +10,7 @@ mod clusters;
 mod copy;
 pub(crate) mod embedded;
 pub(crate) mod facts;
+mod graph;
 mod hist;
 pub(crate) mod input;
 mod objects;

@@ -1,5 +1,6 @@
 //! Objects that are no trees: added up where that means something, else kept.
 
+use super::graph;
 use super::hist::{self, Streamed};
 use super::input::{Input, InputObject};
 use crate::container::{Container, DirectoryId, Label};
@@ -53,10 +54,12 @@ impl Objects {
         directory: DirectoryId,
         out: &mut Container,
     ) -> Result<()> {
-        let histogram = hist::is_histogram(&o.key.class);
-        if !histogram && !hist::is_parameter(&o.key.class) {
-            return self.keep(o, input, directory, out);
-        }
+        let rule = match &*o.key.class {
+            class if hist::is_histogram(class) => hist::add,
+            class if hist::is_parameter(class) => hist::add_parameters,
+            class if graph::is_graph(class) => graph::append,
+            _ => return self.keep(o, input, directory, out),
+        };
         let data = inflate(&o.key, &o.stored, &mut self.decoder)?;
         let base = o.key.key_len as usize;
         let Some(&at) = self.by_path.get(&o.path) else {
@@ -76,7 +79,7 @@ impl Objects {
         let Some(sum) = self.sums.get_mut(at) else { return Ok(()) };
         let one = Streamed { data: &sum.data, base: sum.base, class: &sum.class, streamers: &sum.streamers };
         let two = Streamed { data: &data, base, class: &o.key.class, streamers: &input.streamers };
-        let added = if histogram { hist::add(one, two) } else { hist::add_parameters(one, two) };
+        let added = rule(one, two);
         if added.as_ref().is_err_and(|e| e.kind() == ErrorKind::Unsupported) {
             // what is not understood is not lost
             return self.keep(o, input, directory, out);

@@ -108,4 +108,8 @@ names! {
     ClassVersion = "fClassVersion",
     // TParameter
     Value = "fVal",
+    // TGraph
+    Points = "fNpoints",
+    X = "fX",
+    Y = "fY",
 }
