@@ -19,8 +19,10 @@ mod local;
 mod meter;
 mod open;
 mod source;
+mod streams;
 mod tls;
 mod url;
+mod window;
 mod xrd;
 
 pub use http::Hosts;

@@ -201,10 +201,10 @@ impl Client {
         if let Some(credential) = self.credential_for(&place.url) {
             headers.insert(header::AUTHORIZATION, credential.clone());
         }
-        lent.sender.ready().await?;
+        lent.link.sender.ready().await?;
         Counters::add(&self.counters.requests, 1);
         Counters::add(&self.counters.ranges, ranges as u64);
-        lent.sender.send_request(request).await
+        lent.link.sender.send_request(request).await
     }
 
     fn stalled(&self, what: &str) -> Trouble {
@@ -270,8 +270,9 @@ impl Reply {
             match frame {
                 Err(_) => return Err(stalled("the transfer has not moved", &self.options)),
                 Ok(None) => {
-                    if let Some(lent) = self.lent.take() {
-                        self.host.give_back(lent.sender);
+                    if let Some(mut lent) = self.lent.take() {
+                        lent.link.carried += self.wire;
+                        self.host.give_back(lent.link);
                     }
                     return Ok(None);
                 }

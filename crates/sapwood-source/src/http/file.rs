@@ -41,7 +41,7 @@ impl HttpFile {
             if missing.is_empty() {
                 return Ok(());
             }
-            let (gap, ranges) = if multi { (PART_OVERHEAD, range::MAX_RANGES) } else { (self.gap_of_single(), 1) };
+            let (gap, ranges) = if multi { (PART_OVERHEAD, range::most(self.size)) } else { (self.gap_of_single(), 1) };
             let joined: Vec<Span> = coalesce(&missing, gap, MAX_REQUEST).into_iter().map(|c| c.span).collect();
             let groups = range::requests(&joined, ranges, MAX_REQUEST);
             match self.run(job, groups).await {
@@ -223,13 +223,14 @@ impl Source for HttpFile {
         let host = self.client.place().host;
         let multi = host.multi();
         let (range_overhead, max_ranges) =
-            if multi { (PART_OVERHEAD, range::MAX_RANGES) } else { (self.gap_of_single(), 1) };
+            if multi { (PART_OVERHEAD, range::most(self.size)) } else { (self.gap_of_single(), 1) };
         let max_in_flight = host.parallel();
         let meter = lock(&host.meter);
         Limits {
             max_ranges,
             max_request_bytes: MAX_REQUEST,
             max_in_flight,
+            queue: 1,
             range_overhead,
             round_trip: meter.round_trip(),
             bandwidth: meter.bandwidth(),
