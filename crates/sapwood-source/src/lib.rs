@@ -18,6 +18,7 @@ mod job;
 mod local;
 mod meter;
 mod open;
+mod silence;
 mod source;
 mod streams;
 mod tls;

@@ -50,7 +50,9 @@ impl HttpFile {
                     multi = false;
                     Counters::add(&self.client.counters.fallbacks, 1);
                 }
-                Err(Trouble::Step(e) | Trouble::Fatal(e) | Trouble::Again { error: e, .. }) => return Err(e),
+                Err(Trouble::Step(e) | Trouble::Fatal(e) | Trouble::Unreached(e) | Trouble::Again { error: e, .. }) => {
+                    return Err(e);
+                }
             }
         }
     }
@@ -90,6 +92,7 @@ impl HttpFile {
             if after < before {
                 patience.renew();
             }
+            let at = pieces.first().copied().unwrap_or_default();
             let (error, wait, stalled) = match result {
                 Ok(()) if after < before => continue,
                 Ok(()) if multi => return Err(Trouble::nonsense("the server leaves out what was asked for", true)),
@@ -100,9 +103,12 @@ impl HttpFile {
                     return Err(Trouble::Step(error));
                 }
                 Err(Trouble::Again { error, wait, stalled }) => (error, wait, stalled),
+                Err(Trouble::Unreached(error)) => {
+                    patience.unreached(error.at(at)).await.map_err(Trouble::Fatal)?;
+                    continue;
+                }
                 Err(other) => return Err(other),
             };
-            let at = pieces.first().copied().unwrap_or_default();
             patience.spend(error.at(at), wait, stalled).await.map_err(Trouble::Fatal)?;
             job.retried();
             Counters::add(&self.client.counters.retries, 1);
