@@ -205,7 +205,7 @@ impl Planner {
             Event::Withhold(list) => self.withhold(&list),
             Event::Release(list) => self.release(&list),
             Event::Skip(list) => self.skip(&list),
-            Event::Budget(bytes) => self.hold = if bytes == 0 { Request::DEFAULT_HOLD } else { bytes },
+            Event::Budget(bytes) => self.cache.hold = if bytes == 0 { Request::DEFAULT_HOLD } else { bytes },
             Event::Stop => self.stop(),
         }
     }
