@@ -9,9 +9,9 @@ const SMALLEST_PIECE: u64 = 64 << 10;
 /// Each connection is taken to carry this much per round trip while slow start lasts.
 const SLOW_START_SHARE: f64 = (32 << 10) as f64;
 /// No request is larger: a failure costs at most this much.
-const LARGEST_PIECE: u64 = 8 << 20;
+const LARGEST_PIECE: u64 = 16 << 20;
 /// Requests of this size keep a way busy that is not long.
-const FULL_PIECE: u64 = 1 << 20;
+const FULL_PIECE: u64 = 4 << 20;
 /// Assumed until measured: 1 Gbit/s.
 const ASSUMED_BANDWIDTH: f64 = 125e6;
 /// In flight at least: bandwidth times this many round trips; more than one, so that a measured
@@ -19,7 +19,7 @@ const ASSUMED_BANDWIDTH: f64 = 125e6;
 const ROUND_TRIPS: f64 = 4.0;
 /// In flight at least: what the way carries in this many seconds.
 const SECONDS: f64 = 0.5;
-/// Size of the first request, and of the first after a jump; the next ones grow fourfold.
+/// Size of the first request after a jump, and of a local file's first; the next ones grow fourfold.
 const FIRST_FAR: u64 = 64 << 10;
 const FIRST_LOCAL: u64 = 256 << 10;
 /// Replies remembered for the bandwidth, and arrivals remembered to attribute bytes to them.
@@ -34,6 +34,15 @@ const MEASURABLE_BYTES: u64 = 16 << 10;
 pub(crate) struct Backlog {
     pub bytes: u64,
     pub ranges: u64,
+}
+
+/// The cache to be filled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cache {
+    /// Bytes in it.
+    pub hold: u64,
+    /// Somebody has chosen this size and not all fits: it is filled by whole requests, one more than it holds.
+    pub fills: bool,
 }
 
 /// The sizes to work with now, in bytes.
@@ -127,7 +136,8 @@ impl Pace {
     }
 
     /// Changes nothing: asking twice gives the same.
-    pub fn sizes(&self, limits: &Limits, hold: u64, extent: Extent, backlog: Backlog) -> Sizes {
+    pub fn sizes(&self, limits: &Limits, cache: Cache, extent: Extent, backlog: Backlog) -> Sizes {
+        let hold = cache.hold;
         let Extent { basket, largest_cluster, mean_cluster } = extent;
         let lanes = limits.max_in_flight.max(1) as u64;
         let most = limits.max_request_bytes.clamp(1, LARGEST_PIECE);
@@ -139,7 +149,9 @@ impl Pace {
         };
         let bandwidth = self.bandwidth(limits);
         let pipe = bandwidth.unwrap_or(ASSUMED_BANDWIDTH) * round_trip.as_secs_f64();
-        let parallel = ((pipe / SLOW_START_SHARE).ceil() as u64).max(2).min(lanes);
+        // Requests behind each other on one connection share its window.
+        let connections = lanes / limits.queue.clamp(1, limits.max_in_flight.max(1)) as u64;
+        let parallel = ((pipe / SLOW_START_SHARE).ceil() as u64).max(2).min(connections.max(1));
         let max_ranges = limits.max_ranges.max(1) as u64;
         let range = backlog.bytes / backlog.ranges.max(1);
         let full = most.min(FULL_PIECE).min(range.saturating_mul(max_ranges)).max(SMALLEST_PIECE);
@@ -150,20 +162,22 @@ impl Pace {
             }
             None => hold,
         };
-        // Equal pieces in full waves, so that all connections finish together.
+        // Equal pieces, one for each connection at least.
         // Cut anew only when something changed: cutting the remainder again and again would make
         // ever smaller pieces.
         let same = |c: &Cut| (c.parallel, c.most, c.max_ranges) == (parallel, most, max_ranges);
         let cut = self.cut.filter(same).unwrap_or_else(|| {
             let needed = backlog.bytes.div_ceil(most).max(backlog.ranges.div_ceil(max_ranges)).max(1);
-            let share = backlog.bytes.div_ceil(needed.div_ceil(parallel) * parallel);
+            let share = backlog.bytes.div_ceil(needed.max(parallel));
             Cut { parallel, most, max_ranges, share }
         });
-        let mut piece = cut.share.min(window / parallel).max(SMALLEST_PIECE).min(most);
-        if backlog.bytes > hold {
-            piece = piece.min(hold.div_ceil(2));
+        let piece = cut.share.min(window / parallel).max(SMALLEST_PIECE).min(most).min(hold);
+        if !cache.fills {
+            return Sizes { budget: hold, window, piece, cut: Some(cut) };
         }
-        Sizes { budget: hold, window, piece, cut: Some(cut) }
+        // As many requests as filling the cache again and again would take, the next one on its way meanwhile.
+        let piece = hold.min(most).min(range.saturating_mul(max_ranges)).max(piece);
+        Sizes { budget: hold.saturating_add(piece), window: window.max(piece.saturating_mul(2)), piece, cut: Some(cut) }
     }
 }
 
@@ -178,15 +192,17 @@ mod tests {
     }
 
     fn sizes(limits: &Limits, bytes: u64, ranges: u64) -> Sizes {
-        Pace::default().sizes(limits, 64 * MB, Extent::default(), Backlog { bytes, ranges })
+        let cache = Cache { hold: 64 * MB, fills: false };
+        Pace::default().sizes(limits, cache, Extent::default(), Backlog { bytes, ranges })
     }
 
     #[test]
-    fn scattered_data_far_away_goes_in_full_waves() {
-        // 3700 ranges need 37 requests; over 16 connections that is three waves.
+    fn scattered_data_far_away_goes_in_as_few_requests_as_it_can() {
         let s = sizes(&far(240), 15_900_000, 3700);
-        assert_eq!(s.piece, 15_900_000u64.div_ceil(48));
-        assert_eq!(s.window, 64 * MB);
+        assert_eq!((s.piece, s.window), (15_900_000u64.div_ceil(21), 64 * MB));
+        // One session, on which requests queue.
+        let s = sizes(&Limits { max_in_flight: 3, ..Limits::xrootd(Duration::from_millis(240)) }, 15_900_000, 3700);
+        assert_eq!((s.piece, s.window), (15_900_000u64.div_ceil(4), 64 * MB));
     }
 
     #[test]
@@ -196,9 +212,10 @@ mod tests {
     }
 
     #[test]
-    fn a_small_cache_is_filled_by_halves() {
-        let s = Pace::default().sizes(&far(20), 100_000, Extent::default(), Backlog { bytes: 10 * MB, ranges: 1000 });
-        assert_eq!((s.budget, s.piece), (100_000, 50_000));
+    fn a_small_cache_is_filled_by_one_request_while_the_next_is_under_way() {
+        let cache = Cache { hold: 100_000, fills: true };
+        let s = Pace::default().sizes(&far(20), cache, Extent::default(), Backlog { bytes: 10 * MB, ranges: 1000 });
+        assert_eq!((s.budget, s.piece), (200_000, 100_000));
     }
 
     #[test]
@@ -219,7 +236,7 @@ mod tests {
     fn a_narrow_way_keeps_little_in_flight() {
         let limits = Limits { bandwidth: Some(1e6), ..far(72) };
         let s = sizes(&limits, 15_900_000, 3700);
-        assert!(s.window < 2 * MB, "{s:?}");
+        assert!(s.window < 3 * MB, "{s:?}");
         assert!(s.piece > 300_000, "{s:?}");
     }
 }

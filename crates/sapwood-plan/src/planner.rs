@@ -3,7 +3,7 @@ mod gate;
 mod outcome;
 
 use crate::order::Order;
-use crate::pace::{Backlog, Pace};
+use crate::pace::{Backlog, Cache, Pace};
 use crate::positions::Positions;
 use crate::{Action, Basket, BasketId, CacheSize, Event, FetchId, Limits, Log, PlanStats, Request};
 use sapwood_span::{Result, Span};
@@ -21,8 +21,8 @@ const STALL: Duration = Duration::from_millis(250);
 ///   did not arrive is asked for again only after its fetch failed, left it out, or was cancelled.
 /// - A request stays within [`Limits`], except that a single basket larger than a whole request is
 ///   asked for alone. Bytes behind the last basket of a range, or before its first, are never asked for.
-/// - Bytes in flight or held stay within the budget ([`Request::hold`], [`CacheSize::Bytes`]). Only
-///   when the consumer waits for entries of which nothing is in flight or at hand, one request of
+/// - Bytes in flight or held stay within the budget ([`Request::hold`], or [`CacheSize::Bytes`] and one request more).
+///   Only when the consumer waits for entries of which nothing is in flight or at hand, one request of
 ///   them may overdraw it; or after a quarter of a second in which nothing moved.
 /// - What the consumer waits for goes first, then what follows it in the order of entries. A fetch
 ///   from before a jump of the consumer is cancelled if no other slot is free.
@@ -36,7 +36,7 @@ pub struct Planner {
     order: Order,
     limits: Limits,
     off: bool,
-    hold: u64,
+    cache: Cache,
 
     states: Vec<State>,
     failures: Vec<u8>,
@@ -66,8 +66,9 @@ pub struct Planner {
     flying_ranges: u64,
     held_here: u64,
     next_fetch: u64,
-    /// Requests since the beginning or the last jump.
-    ramp: u32,
+    /// Requests since the last jump, for local files since the beginning. Who jumps once may jump again: what is read
+    /// ahead then grows from request to request.
+    ramp: Option<u32>,
     pace: Pace,
     last_moved: Duration,
 
@@ -111,16 +112,19 @@ impl Planner {
     /// two baskets of a branch share an entry, or if cluster boundaries do not ascend.
     pub fn new(baskets: Vec<Basket>, request: Request) -> Result<Self> {
         let hold = if request.hold == 0 { Request::DEFAULT_HOLD } else { request.hold };
-        let (off, hold) = match request.cache {
-            CacheSize::Off | CacheSize::Bytes(0) => (true, hold),
-            CacheSize::Auto => (false, hold),
-            CacheSize::Bytes(n) => (false, hold.min(n)),
+        let wanted = baskets.iter().map(|b| b.span.len).sum();
+        let (off, cache) = match request.cache {
+            CacheSize::Off | CacheSize::Bytes(0) => (true, Cache { hold, fills: false }),
+            CacheSize::Auto => (false, Cache { hold, fills: false }),
+            CacheSize::Bytes(n) => (false, Cache { hold: hold.min(n), fills: wanted > hold.min(n) }),
         };
+        // From far away the first request is as large as the others: what is in it comes basket by basket.
+        let ramp = (!request.limits.far()).then_some(0);
         let order = Order::new(&baskets, off, request.clusters)?;
         let n = baskets.len();
         let stats = PlanStats {
             baskets: n as u64,
-            wanted_bytes: baskets.iter().map(|b| b.span.len).sum(),
+            wanted_bytes: wanted,
             unzipped_bytes: baskets.iter().map(|b| b.unzipped).sum(),
             ..PlanStats::default()
         };
@@ -128,7 +132,7 @@ impl Planner {
             order,
             limits: request.limits,
             off,
-            hold,
+            cache,
             states: vec![State::Queued; n],
             failures: vec![0; n],
             starts: Vec::new(),
@@ -150,7 +154,7 @@ impl Planner {
             flying_ranges: 0,
             held_here: 0,
             next_fetch: 0,
-            ramp: 0,
+            ramp,
             pace: Pace::default(),
             last_moved: Duration::ZERO,
             failures_in_a_row: 0,
@@ -201,7 +205,7 @@ impl Planner {
             Event::Withhold(list) => self.withhold(&list),
             Event::Release(list) => self.release(&list),
             Event::Skip(list) => self.skip(&list),
-            Event::Budget(bytes) => self.hold = if bytes == 0 { Request::DEFAULT_HOLD } else { bytes },
+            Event::Budget(bytes) => self.cache.hold = if bytes == 0 { Request::DEFAULT_HOLD } else { bytes },
             Event::Stop => self.stop(),
         }
     }
@@ -297,7 +301,7 @@ impl Planner {
         if (skipped || cursor < self.cursor) && self.awaited_queued > 0 {
             self.stats.jumps += 1;
             self.epoch += 1;
-            self.ramp = 0;
+            self.ramp = Some(0);
         }
         self.cursor = cursor;
     }

@@ -9,7 +9,9 @@ pub enum CacheSize {
     /// As large as [`Request::hold`] allows.
     #[default]
     Auto,
-    /// At most this many compressed bytes in flight or held (and never more than [`Request::hold`]).
+    /// This many compressed bytes (and never more than [`Request::hold`]). Where they do not hold all, one request fills
+    /// the cache while what the one before it brought is consumed: twice as much is in flight or held at most, and there
+    /// are no more requests than without reading ahead.
     Bytes(u64),
 }
 
@@ -45,6 +47,8 @@ pub struct Limits {
     pub max_request_bytes: u64,
     /// Requests under way at the same time: connections, or threads for a local file; at least 1.
     pub max_in_flight: usize,
+    /// How many of these follow each other over one connection without waiting in between; at least 1.
+    pub queue: usize,
     /// A gap of at most this many bytes between two baskets costs less than one more range.
     pub range_overhead: u64,
     /// The round-trip time to the server, as far as known before the first reply. `None` or zero
@@ -63,20 +67,22 @@ impl Limits {
             max_range_bytes: u64::MAX,
             max_request_bytes: 4 << 20,
             max_in_flight: threads.max(1),
+            queue: 1,
             range_overhead: 16 << 10,
             round_trip: None,
             bandwidth: None,
         }
     }
 
-    /// An HTTP server that answers several ranges: 100 in a request are safe with nginx, Apache
+    /// An HTTP server that answers several ranges: 180 in a request are safe with nginx, Apache
     /// and XrdHttp; each costs about 200 bytes of headers both ways.
     pub fn http(round_trip: Duration) -> Self {
         Self {
-            max_ranges: 100,
+            max_ranges: 180,
             max_range_bytes: u64::MAX,
             max_request_bytes: 64 << 20,
             max_in_flight: 16,
+            queue: 1,
             range_overhead: 1 << 10,
             round_trip: Some(round_trip),
             bandwidth: None,
@@ -89,7 +95,8 @@ impl Limits {
             max_ranges: 1024,
             max_range_bytes: 2_097_136,
             max_request_bytes: 64 << 20,
-            max_in_flight: 8,
+            max_in_flight: 6,
+            queue: 3,
             range_overhead: 512,
             round_trip: Some(round_trip),
             bandwidth: None,

@@ -1,7 +1,7 @@
 //! What reading a file costs from near and far: the table that the tree cache was invented for.
 //! Times are virtual: the same on every machine.
 
-use sapwood_plan::{Basket, CacheSize, Request};
+use sapwood_plan::{Basket, CacheSize, Limits, Request};
 use sapwood_sim::{Client, Faults, Link, Oracle, Report, layout, run, scenario};
 
 fn scan(baskets: &[Basket], clusters: &[u64], link: &Link, cache: CacheSize) -> Report {
@@ -69,17 +69,17 @@ fn without_the_cache_the_entry_loop_decides_the_order() {
     assert!(order.is_sorted());
 }
 
-/// A cache of 64 kB, as in the old table: many small requests, but still far fewer than baskets.
+/// A cache of 64 kB, as in the old table: as many requests as it must be filled, and one fill more is held at most.
 #[test]
 fn a_small_cache_holds_little_and_helps() {
     let (_, baskets, _) = files().remove(0);
     let link = &scenario::places()[6].link;
     let small = scan(&baskets, &[], link, CacheSize::Bytes(64_000));
-    assert!(small.stats.max_held_bytes <= 64_000, "{:?}", small.stats);
-    assert!(small.stats.requests < 700, "{:?}", small.stats);
+    assert!(small.stats.max_held_bytes <= 128_000, "{:?}", small.stats);
+    assert!(small.stats.requests <= small.stats.asked_bytes.div_ceil(64_000) * 11 / 10, "{:?}", small.stats);
     let ten = scan(&baskets, &[], link, CacheSize::Bytes(10_000_000));
-    assert!(ten.stats.max_held_bytes <= 10_000_000);
-    assert!(ten.time.as_secs_f64() < 2.7 && small.time > ten.time * 10, "{:?} {:?}", ten.time, small.time);
+    assert!(ten.stats.max_held_bytes <= 20_000_000, "{:?}", ten.stats);
+    assert!(ten.time.as_secs_f64() < 3.1 && small.time > ten.time * 10, "{:?} {:?}", ten.time, small.time);
 }
 
 /// Losses slow the way down; the plan does not fall apart.
@@ -91,4 +91,29 @@ fn losses_cost_time_only() {
     let [a, b] = [clean, lossy].map(|link| scan(&baskets, &[], &link, CacheSize::Auto));
     assert!(b.time >= a.time);
     assert!(b.stats.requests <= a.stats.requests + 20, "{} {}", b.stats.requests, a.stats.requests);
+}
+
+/// Reading ahead costs nothing: as many requests and bytes as when each fill of the cache is asked for only once the one
+/// before it is used up.
+#[test]
+fn reading_ahead_asks_for_no_more_than_filling_the_cache_would() {
+    for (file, baskets, clusters) in files() {
+        for place in scenario::places().into_iter().skip(1) {
+            for megabytes in [1, 2, 4, 8, 16, 32, 64] {
+                let client = Client::sequential(layout::entries(&baskets), 10_000);
+                let cache = CacheSize::Bytes(megabytes << 20);
+                let limits = [Limits { max_in_flight: 1, ..place.link.limits() }, place.link.limits()];
+                let [one, ahead] = limits.map(|limits| {
+                    let request = Request { cache, limits, clusters: clusters.clone(), hold: 0 };
+                    run(&baskets, request, &place.link, &client, &Faults::default()).unwrap().stats
+                });
+                let what = format!("{file} from {}, {megabytes} MiB: {ahead:?} against {one:?}", place.name);
+                assert!(ahead.asked_bytes <= one.asked_bytes * 11 / 10, "bytes: {what}");
+                // Where all fits into the cache, all connections share it.
+                let fills = ahead.asked_bytes > megabytes << 20;
+                let shared = if fills { 0 } else { place.link.limits().max_in_flight as u64 + 1 };
+                assert!(ahead.requests <= (one.requests * 11 / 10).max(shared), "requests: {what}");
+            }
+        }
+    }
 }

@@ -149,7 +149,7 @@ proptest! {
         steps in prop::collection::vec(any::<Step>(), 0..200),
     ) {
         let request = Request { cache, limits: limits.clone(), clusters, hold };
-        let budget = match cache { CacheSize::Bytes(n) => n.min(hold), _ => hold };
+        let budget = match cache { CacheSize::Bytes(n) => 2 * n.min(hold), _ => hold };
         let mut planner = Planner::new(baskets.clone(), request.clone()).unwrap();
         planner.record(true);
         let mut adversary = Adversary { planner, watch: Watch::new(&baskets, limits, budget), time: Duration::ZERO };

@@ -1,5 +1,6 @@
 //! Opening one connection: names, TCP, TLS.
 
+use crate::window;
 use sapwood_span::{Error, ErrorKind, Result};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -26,6 +27,7 @@ pub(crate) async fn tcp(host: &str, port: u16) -> Result<(TcpStream, Duration)> 
     let (stream, round_trip) = first_to_answer(&addresses, host, port).await?;
     // Requests are small and must not wait for each other.
     let _ = stream.set_nodelay(true);
+    window::widen(&stream);
     Ok((stream, round_trip))
 }
 

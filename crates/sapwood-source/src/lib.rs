@@ -18,9 +18,12 @@ mod job;
 mod local;
 mod meter;
 mod open;
+mod silence;
 mod source;
+mod streams;
 mod tls;
 mod url;
+mod window;
 mod xrd;
 
 pub use http::Hosts;

@@ -1,6 +1,7 @@
 //! Estimates of round-trip time and bandwidth, from what is seen anyway.
 
 use crate::fullness::Fullness;
+use crate::streams::Streams;
 use std::time::{Duration, Instant};
 
 /// Waits remembered: the shortest of them is the estimate.
@@ -20,6 +21,7 @@ pub(crate) struct Meter {
     waits: Ring<Duration, WAITS>,
     rates: Ring<f64, RATES>,
     full: Fullness,
+    streams: Streams,
     window: Option<Window>,
 }
 
@@ -51,6 +53,9 @@ impl Meter {
         if let Some(round_trip) = self.round_trip() {
             self.full.arrived(bytes, now, round_trip);
         }
+        if let Some(far) = self.distance() {
+            self.streams.arrived(bytes, now, far);
+        }
         match &mut self.window {
             Some(w) if now.saturating_duration_since(w.last) < SILENCE => {
                 w.last = now;
@@ -80,6 +85,11 @@ impl Meter {
         const FEWEST: usize = 4;
         let carried = |rate: f64| ((rate * far.as_secs_f64() / FIRST_WINDOW) as usize).max(FEWEST);
         self.narrow().map_or(usize::MAX, carried)
+    }
+
+    /// Connections worth sharing bulk among, `most` at most, when so many are busy with it.
+    pub fn streams(&mut self, busy: usize, most: usize) -> usize {
+        self.streams.count(busy, most)
     }
 
     /// How long a request waits at least: what a server, or a proxy before it, adds is in it.

@@ -67,6 +67,8 @@ pub struct Limits {
     pub max_request_bytes: u64,
     /// Requests worth having under way at once.
     pub max_in_flight: usize,
+    /// How many of these follow each other over the same connection without waiting in between.
+    pub queue: usize,
     /// What one more range costs, in bytes: bridging a smaller gap is cheaper.
     pub range_overhead: u64,
     /// Estimate of the round-trip time; none until measured.
@@ -127,10 +129,11 @@ pub struct Opening {
     pub source: Arc<dyn Source>,
     /// Size of the file in bytes.
     pub size: u64,
-    /// The first bytes of the file: as many as asked for, fewer only if the file is shorter.
+    /// The first bytes of the file: as many as asked for, or more where more came for nothing; fewer only if the file
+    /// is shorter.
     pub head: Bytes,
-    /// Offset of, and the last bytes of the file: as many as asked for, fewer only if the file
-    /// is shorter. They may overlap the head.
+    /// Offset of, and the last bytes of the file: as many as asked for; fewer if the file is shorter, and over XRootD,
+    /// where they are asked for by themselves, no more than come in one round trip. They may overlap the head.
     pub tail: (u64, Bytes),
 }
 

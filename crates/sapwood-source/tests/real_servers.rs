@@ -42,7 +42,7 @@ fn conforms(server: &Server, multi: bool, from_end: bool) {
     let report = fetch(&rt, &opening.source, &spans, &file).unwrap();
     assert!(report.wire >= report.payload || report.requests == 0, "{report:?}");
     if multi {
-        assert_eq!(report.requests, 3);
+        assert_eq!(report.requests, 2);
         assert!(report.wire < report.payload + 260 * 200, "{report:?}");
     }
     fetch(&rt, &opening.source, &[Span::new(0, file.len() as u64)], &file).unwrap();

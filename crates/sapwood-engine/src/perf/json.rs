@@ -190,6 +190,7 @@ object!(Limits {
     max_range_bytes,
     max_request_bytes,
     max_in_flight,
+    queue,
     range_overhead,
     round_trip,
     bandwidth,

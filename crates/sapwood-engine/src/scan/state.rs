@@ -586,6 +586,7 @@ fn limits(source: &dyn Source) -> Limits {
         max_range_bytes: u64::MAX,
         max_request_bytes: l.max_request_bytes,
         max_in_flight: l.max_in_flight,
+        queue: l.queue,
         range_overhead: l.range_overhead,
         round_trip: l.round_trip,
         bandwidth: l.bandwidth,

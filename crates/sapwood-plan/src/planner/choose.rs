@@ -45,8 +45,8 @@ impl Planner {
         if !self.has_slot() {
             return if starving && self.limits.far() { self.cancel_stale() } else { None };
         }
-        let sizes = self.pace.sizes(&self.limits, self.hold, self.order.extent, self.backlog());
-        let target = sizes.piece.min(Pace::ramp(&self.limits, self.ramp));
+        let sizes = self.pace.sizes(&self.limits, self.cache, self.order.extent, self.backlog());
+        let target = self.ramp.map_or(sizes.piece, |n| sizes.piece.min(Pace::ramp(&self.limits, n)));
         let room = sizes.budget.saturating_sub(self.held()).min(sizes.window.saturating_sub(self.flying_bytes));
         let overdraw = starving && (self.awaited_here == 0 || now >= self.last_moved + STALL);
         // Without this, a full budget would be refilled basket by basket, each in its own request.
@@ -61,7 +61,7 @@ impl Planner {
         }
         let count = most_together(self.failures[front as usize]);
         let draft = self.draft(urgent, front, &Allowance { target, room, overdraw, count });
-        self.ramp += 1;
+        self.ramp = self.ramp.map(|n| n + 1);
         self.pace.keep(&sizes);
         Some(Action::Fetch(self.launch(draft, count == usize::MAX)))
     }

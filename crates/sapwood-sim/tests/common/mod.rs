@@ -62,6 +62,7 @@ pub fn limits() -> impl Strategy<Value = Limits> {
                 max_range_bytes,
                 max_request_bytes,
                 max_in_flight: lanes,
+                queue: 1,
                 range_overhead,
                 round_trip: ms.map(Duration::from_millis),
                 bandwidth,

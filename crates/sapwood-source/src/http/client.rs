@@ -6,6 +6,7 @@ use super::trouble::Trouble;
 use crate::counters::Counters;
 use crate::lock;
 use crate::open::SourceOptions;
+use crate::silence::{self, Silence};
 use crate::url::Url;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Empty};
@@ -13,10 +14,10 @@ use hyper::body::Incoming;
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::{Request, Response};
 use sapwood_span::{Error, ErrorKind, Result};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
-use tokio::time::timeout;
 
 const MAX_REDIRECTS: usize = 16;
 /// The body of a redirect or an error is read to its end up to this size, to keep the connection.
@@ -40,6 +41,8 @@ pub(crate) struct Client {
     authorization: Option<HeaderValue>,
     place: Mutex<Place>,
     opened: Opened,
+    /// Nothing has been heard of the server lately.
+    away: AtomicBool,
 }
 
 impl Client {
@@ -63,6 +66,7 @@ impl Client {
             authorization,
             place,
             opened,
+            away: AtomicBool::new(false),
         })
     }
 
@@ -136,19 +140,21 @@ impl Client {
     async fn exchange(&self, place: &Place, range: &str, ranges: usize) -> Result<Reply, Trouble> {
         loop {
             let wait = self.counters.wait();
-            let lent = place.host.lend(&self.handle(), self.options.connect_timeout, &self.opened).await;
+            let lent = place.host.lend(&self.handle(), self.connect_timeout(), &self.opened).await;
             let mut lent = lent.map_err(|error| match error.kind() {
                 ErrorKind::Denied | ErrorKind::Invalid => Trouble::Fatal(error),
-                _ => Trouble::again(error),
+                _ => self.lost(Trouble::Unreached(error)),
             })?;
             if lent.waited && !lent.used {
                 self.counters.waited(wait, if place.host.secure() { 2 } else { 1 });
             }
             let (wait, begin, used) = (self.counters.wait(), Instant::now(), lent.used);
-            let answer = timeout(self.options.progress_timeout, self.ask(&mut lent, place, range, ranges)).await;
-            match answer {
-                Err(_) => return Err(self.stalled("no answer")),
+            let asked = self.ask(&mut lent, place, range, ranges);
+            let longest = self.options.progress_timeout;
+            match silence::broken_by(asked, longest, || reachable(&place.url)).await {
+                Err(silence) => return Err(self.lost(silent(silence, "no answer", longest))),
                 Ok(Ok(response)) => {
+                    self.away.store(false, Relaxed);
                     self.counters.waited(wait, 1);
                     lock(&place.host.meter).waited(begin.elapsed());
                     return Reply::new(response, lent, place, self);
@@ -201,20 +207,49 @@ impl Client {
         if let Some(credential) = self.credential_for(&place.url) {
             headers.insert(header::AUTHORIZATION, credential.clone());
         }
-        lent.sender.ready().await?;
+        lent.link.sender.ready().await?;
         Counters::add(&self.counters.requests, 1);
         Counters::add(&self.counters.ranges, ranges as u64);
-        lent.sender.send_request(request).await
+        lent.link.sender.send_request(request).await
     }
 
-    fn stalled(&self, what: &str) -> Trouble {
-        stalled(what, &self.options)
+    /// The network may be away: connections are tried for a short time only, so that the first one after it is back is
+    /// opened at once and not when TCP comes round to trying again.
+    fn lost(&self, trouble: Trouble) -> Trouble {
+        self.away.store(true, Relaxed);
+        trouble
+    }
+
+    fn connect_timeout(&self) -> Duration {
+        let usual = self.options.connect_timeout;
+        if self.away.load(Relaxed) { usual.min(silence::PROBE) } else { usual }
     }
 }
 
-fn stalled(what: &str, options: &SourceOptions) -> Trouble {
-    let what = format!("{what} for {:.0?} (progress timeout)", options.progress_timeout);
-    Trouble::Again { error: Error::new(ErrorKind::Timeout, what), wait: None, stalled: true }
+/// What a silence calls for.
+fn silent(silence: Silence, what: &str, longest: Duration) -> Trouble {
+    let timeout = |what: String| Error::new(ErrorKind::Timeout, what);
+    match silence {
+        Silence::Back => {
+            Trouble::again(Error::new(ErrorKind::Io, "the network was away; the server can be reached again"))
+        }
+        Silence::Gone => Trouble::Fatal(
+            timeout(format!("{what} for {longest:.0?} (progress timeout), and the server cannot be reached any more"))
+                .with_remedy("check the network; a longer timeout waits longer"),
+        ),
+        Silence::Stalled => {
+            let error = timeout(format!("{what} for {longest:.0?} (progress timeout)"));
+            Trouble::Again { error, wait: None, stalled: true }
+        }
+    }
+}
+
+/// Whether a connection to the URL's host can be opened, or to the proxy on the way to it.
+async fn reachable(url: &Url) -> bool {
+    match super::proxy::of(url) {
+        Ok(Some(proxy)) => silence::answers(&proxy.host, proxy.port).await,
+        _ => silence::answers(url.bare_host(), url.port).await,
+    }
 }
 
 /// An answer whose body has yet to be read. Dropped before the body's end, it closes its
@@ -228,7 +263,8 @@ pub(crate) struct Reply {
     body: Incoming,
     lent: Option<Lent>,
     counters: Arc<Counters>,
-    options: SourceOptions,
+    url: Url,
+    longest: Duration,
 }
 
 impl Reply {
@@ -242,7 +278,8 @@ impl Reply {
             body,
             lent: Some(lent),
             counters: Arc::clone(&client.counters),
-            options: client.options.clone(),
+            url: place.url.clone(),
+            longest: client.options.progress_timeout,
         };
         match reply.header("content-encoding") {
             Some(coding) if !coding.trim().eq_ignore_ascii_case("identity") && matches!(reply.status, 200 | 206) => {
@@ -266,12 +303,13 @@ impl Reply {
     /// The next bytes of the body; none at its end.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, Trouble> {
         loop {
-            let frame = timeout(self.options.progress_timeout, self.body.frame()).await;
+            let frame = silence::broken_by(self.body.frame(), self.longest, || reachable(&self.url)).await;
             match frame {
-                Err(_) => return Err(stalled("the transfer has not moved", &self.options)),
+                Err(silence) => return Err(silent(silence, "the transfer has not moved", self.longest)),
                 Ok(None) => {
-                    if let Some(lent) = self.lent.take() {
-                        self.host.give_back(lent.sender);
+                    if let Some(mut lent) = self.lent.take() {
+                        lent.link.carried += self.wire;
+                        self.host.give_back(lent.link);
                     }
                     return Ok(None);
                 }

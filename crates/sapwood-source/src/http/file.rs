@@ -41,7 +41,7 @@ impl HttpFile {
             if missing.is_empty() {
                 return Ok(());
             }
-            let (gap, ranges) = if multi { (PART_OVERHEAD, range::MAX_RANGES) } else { (self.gap_of_single(), 1) };
+            let (gap, ranges) = if multi { (PART_OVERHEAD, range::most(self.size)) } else { (self.gap_of_single(), 1) };
             let joined: Vec<Span> = coalesce(&missing, gap, MAX_REQUEST).into_iter().map(|c| c.span).collect();
             let groups = range::requests(&joined, ranges, MAX_REQUEST);
             match self.run(job, groups).await {
@@ -50,7 +50,9 @@ impl HttpFile {
                     multi = false;
                     Counters::add(&self.client.counters.fallbacks, 1);
                 }
-                Err(Trouble::Step(e) | Trouble::Fatal(e) | Trouble::Again { error: e, .. }) => return Err(e),
+                Err(Trouble::Step(e) | Trouble::Fatal(e) | Trouble::Unreached(e) | Trouble::Again { error: e, .. }) => {
+                    return Err(e);
+                }
             }
         }
     }
@@ -90,6 +92,7 @@ impl HttpFile {
             if after < before {
                 patience.renew();
             }
+            let at = pieces.first().copied().unwrap_or_default();
             let (error, wait, stalled) = match result {
                 Ok(()) if after < before => continue,
                 Ok(()) if multi => return Err(Trouble::nonsense("the server leaves out what was asked for", true)),
@@ -100,9 +103,12 @@ impl HttpFile {
                     return Err(Trouble::Step(error));
                 }
                 Err(Trouble::Again { error, wait, stalled }) => (error, wait, stalled),
+                Err(Trouble::Unreached(error)) => {
+                    patience.unreached(error.at(at)).await.map_err(Trouble::Fatal)?;
+                    continue;
+                }
                 Err(other) => return Err(other),
             };
-            let at = pieces.first().copied().unwrap_or_default();
             patience.spend(error.at(at), wait, stalled).await.map_err(Trouble::Fatal)?;
             job.retried();
             Counters::add(&self.client.counters.retries, 1);
@@ -223,13 +229,14 @@ impl Source for HttpFile {
         let host = self.client.place().host;
         let multi = host.multi();
         let (range_overhead, max_ranges) =
-            if multi { (PART_OVERHEAD, range::MAX_RANGES) } else { (self.gap_of_single(), 1) };
+            if multi { (PART_OVERHEAD, range::most(self.size)) } else { (self.gap_of_single(), 1) };
         let max_in_flight = host.parallel();
         let meter = lock(&host.meter);
         Limits {
             max_ranges,
             max_request_bytes: MAX_REQUEST,
             max_in_flight,
+            queue: 1,
             range_overhead,
             round_trip: meter.round_trip(),
             bandwidth: meter.bandwidth(),

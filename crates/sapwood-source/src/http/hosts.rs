@@ -99,9 +99,9 @@ struct Pool {
     /// Whose connections these are: a forked child must not use its parent's, nor wait for what the parent began.
     process: u32,
     permits: Arc<Semaphore>,
-    idle: Vec<Sender>,
+    idle: Vec<Link>,
     opening: usize,
-    waiting: VecDeque<oneshot::Sender<Result<(Sender, bool)>>>,
+    waiting: VecDeque<oneshot::Sender<Result<(Link, bool)>>>,
 }
 
 impl Pool {
@@ -116,9 +116,16 @@ impl Pool {
     }
 }
 
+/// A connection.
+pub(crate) struct Link {
+    pub sender: Sender,
+    /// Bytes of bodies that it has brought: they have opened its window.
+    pub carried: u64,
+}
+
 /// A connection lent out for one exchange.
 pub(crate) struct Lent {
-    pub sender: Sender,
+    pub link: Link,
     /// Served another exchange before: the server may have closed it meanwhile.
     pub used: bool,
     /// Had to be waited for.
@@ -194,10 +201,10 @@ impl Host {
         let permit = permits.acquire_owned().await.map_err(|_| closed())?;
         let receiver = {
             let mut pool = self.pool();
-            while let Some(sender) = pool.idle.pop() {
-                if !sender.is_closed() {
-                    return Ok(Lent { sender, used: true, waited: false, _permit: permit });
-                }
+            pool.idle.retain(|l| !l.sender.is_closed());
+            let widest = (0..pool.idle.len()).max_by_key(|&i| pool.idle[i].carried);
+            if let Some(i) = widest {
+                return Ok(Lent { link: pool.idle.swap_remove(i), used: true, waited: false, _permit: permit });
             }
             let (tell, receiver) = oneshot::channel();
             pool.waiting.retain(|w| !w.is_closed());
@@ -208,14 +215,14 @@ impl Host {
             receiver
         };
         // The runtime that was opening the connection may have been shut down.
-        let (sender, used) = receiver.await.map_err(|_| closed())??;
-        Ok(Lent { sender, used, waited: true, _permit: permit })
+        let (link, used) = receiver.await.map_err(|_| closed())??;
+        Ok(Lent { link, used, waited: true, _permit: permit })
     }
 
     /// Opens connections in the background until so many are open or being opened.
     pub fn warm(self: &Arc<Self>, connections: usize, handle: &Handle, patience: Duration, opened: &Opened) {
         let mut pool = self.pool();
-        pool.idle.retain(|s| !s.is_closed());
+        pool.idle.retain(|l| !l.sender.is_closed());
         let busy = self.max.saturating_sub(pool.permits.available_permits());
         let there = pool.idle.len() + pool.opening + busy;
         for _ in there..connections.min(self.max) {
@@ -236,7 +243,7 @@ impl Host {
                 Ok(connected) => {
                     lock(&host.meter).connected(connected.round_trip);
                     opened();
-                    host.arrived(connected.sender);
+                    host.arrived(Link { sender: connected.sender, carried: 0 });
                 }
                 Err(error) => {
                     let mut pool = host.pool();
@@ -251,28 +258,28 @@ impl Host {
         });
     }
 
-    fn arrived(&self, sender: Sender) {
+    fn arrived(&self, link: Link) {
         let mut pool = self.pool();
         pool.opening = pool.opening.saturating_sub(1);
-        Self::hand_over(&mut pool, sender, false);
+        Self::hand_over(&mut pool, link, false);
     }
 
     /// Takes a connection back whose last answer was read to its end.
-    pub fn give_back(&self, sender: Sender) {
-        if !sender.is_closed() {
-            Self::hand_over(&mut self.pool(), sender, true);
+    pub fn give_back(&self, link: Link) {
+        if !link.sender.is_closed() {
+            Self::hand_over(&mut self.pool(), link, true);
         }
     }
 
-    fn hand_over(pool: &mut Pool, mut sender: Sender, used: bool) {
+    fn hand_over(pool: &mut Pool, mut link: Link, used: bool) {
         while let Some(waiter) = pool.waiting.pop_front() {
-            match waiter.send(Ok((sender, used))) {
+            match waiter.send(Ok((link, used))) {
                 Ok(()) => return,
-                Err(Ok((back, _))) => sender = back,
+                Err(Ok((back, _))) => link = back,
                 Err(Err(_)) => return,
             }
         }
-        pool.idle.push(sender);
+        pool.idle.push(link);
     }
 }
 

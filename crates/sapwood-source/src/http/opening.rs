@@ -51,8 +51,13 @@ async fn ends(client: &Arc<Client>) -> Result<Opening> {
                 simple = true;
                 continue;
             }
-            Err(Trouble::Again { error, .. }) if client.counters.snapshot().requests == 0 => return Err(error),
+            Err(Trouble::Again { error, .. } | Trouble::Unreached(error))
+                if client.counters.snapshot().requests == 0 =>
+            {
+                return Err(error);
+            }
             Err(Trouble::Again { error, wait, stalled }) => (error, wait, stalled),
+            Err(Trouble::Unreached(error)) => (error, None, false),
             Err(Trouble::Step(error) | Trouble::Fatal(error)) => return Err(error),
         };
         patience.spend(error, wait, stalled).await?;

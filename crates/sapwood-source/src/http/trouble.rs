@@ -3,16 +3,21 @@
 use super::client::Reply;
 use crate::open::SourceOptions;
 use sapwood_span::{Error, ErrorKind, Result};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// `Retry-After` is obeyed up to here.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+
+/// Between two tries to connect, at most: reading goes on soon after the server is back.
+const BETWEEN_CONNECTIONS: Duration = Duration::from_secs(1);
 
 pub(crate) enum Trouble {
     /// Asking again will not help.
     Fatal(Error),
     /// The server does not understand this way of asking: ask for single ranges.
     Step(Error),
+    /// No connection could be opened.
+    Unreached(Error),
     /// Asking again may help.
     Again { error: Error, wait: Option<Duration>, stalled: bool },
 }
@@ -61,20 +66,39 @@ pub(crate) struct Patience {
     tries: u32,
     first_pause: Duration,
     pause: Duration,
+    /// When something last came of it, and how long ago that may be while the server cannot be reached.
+    moved: Instant,
+    longest: Duration,
 }
 
 impl Patience {
     pub fn new(options: &SourceOptions) -> Self {
         let (retries, pause) = (options.retries, options.backoff);
-        Self { retries, left: retries, tries: 0, first_pause: pause, pause }
+        let longest = options.progress_timeout;
+        Self { retries, left: retries, tries: 0, first_pause: pause, pause, moved: Instant::now(), longest }
     }
 
     /// Something arrived after all: the count begins anew, though not for ever.
     pub fn renew(&mut self) {
+        self.moved = Instant::now();
         if self.tries < self.retries.saturating_mul(10) {
             self.left = self.retries;
             self.pause = self.first_pause;
         }
+    }
+
+    /// Waits before the next try to reach the server: however often, as long as the progress timeout.
+    ///
+    /// # Errors
+    /// There is none: the error given comes back.
+    pub async fn unreached(&mut self, error: Error) -> Result<()> {
+        self.tries += 1;
+        if self.moved.elapsed() + self.pause >= self.longest {
+            return Err(error.with_remedy(format!("given up after {} attempts", self.tries)));
+        }
+        tokio::time::sleep(self.pause).await;
+        self.pause = (self.pause * 2).min(BETWEEN_CONNECTIONS);
+        Ok(())
     }
 
     /// Waits before the next try.

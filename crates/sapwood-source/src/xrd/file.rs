@@ -2,7 +2,7 @@
 
 use super::client::{Client, Hope, Place};
 use super::conn::{Conn, Take};
-use super::host::VECTOR;
+use super::host::{DEPTH, VECTOR};
 use super::opening::{Along, Fate, Opened, open_on, settle};
 use super::plan;
 use super::trouble::{Broken, Cure, cure, failed};
@@ -87,11 +87,6 @@ impl XrdFile {
         let missing = job.missing(&[Span::new(0, self.version.size)]);
         let host = self.client.place().host;
         let mut groups = plan::requests(&missing, host.known().vector.unwrap_or(VECTOR));
-        if let [alone] = &groups[..]
-            && !host.is_near()
-        {
-            groups = plan::share(alone, host.idle());
-        }
         match groups.len() {
             0 => Ok(()),
             1 => self.group(job, groups.remove(0)).await,
@@ -356,12 +351,13 @@ impl Source for XrdFile {
     fn limits(&self) -> Limits {
         let host = self.client.place().host;
         let (ranges, _) = host.known().vector.unwrap_or(VECTOR);
-        let max_in_flight = host.parallel();
+        let streams = host.streams();
         let meter = lock(&host.meter);
         Limits {
             max_ranges: ranges as usize,
             max_request_bytes: plan::MAX_REQUEST,
-            max_in_flight,
+            max_in_flight: streams * DEPTH,
+            queue: DEPTH,
             range_overhead: plan::RANGE_OVERHEAD,
             round_trip: meter.round_trip(),
             bandwidth: meter.bandwidth(),

@@ -65,6 +65,9 @@ pub(crate) struct Known {
     pub vector: Option<(u32, u32)>,
 }
 
+/// Requests for bulk that a session has under way: the next one is there before the one before it ends.
+pub(super) const DEPTH: usize = 3;
+
 /// What servers take unless they say otherwise.
 pub(super) const VECTOR: (u32, u32) = (1024, 2_097_136);
 
@@ -203,21 +206,15 @@ impl Host {
         }
     }
 
-    /// Bulk worth having under way at once: the farther away, the more slow start is worth sharing.
-    pub fn parallel(&self) -> usize {
-        let (far, carried) = {
-            let meter = lock(&self.meter);
-            let far = meter.distance().unwrap_or_default();
-            (far, meter.first_windows(far))
-        };
-        let wish = match far {
-            t if t < Duration::from_millis(5) => 4,
-            t if t < Duration::from_millis(50) => 8,
-            _ => 16,
-        };
-        let wish = wish.min(carried);
-        // One session is kept free of bulk.
-        wish.min(self.most_sessions() - 1).max(1)
+    /// Sessions worth sharing bulk among, besides the one that is kept free of it.
+    pub fn streams(&self) -> usize {
+        let busy = self.pool().bulk.len();
+        self.streams_of(busy)
+    }
+
+    fn streams_of(&self, busy: usize) -> usize {
+        let most = self.most_sessions() - 1;
+        lock(&self.meter).streams(busy, most)
     }
 
     /// Connections that may be logins. Near servers keep some for data links, which save logins and opens; far ones get
@@ -230,13 +227,6 @@ impl Host {
     pub fn spare_data_links(&self) -> usize {
         let open: usize = self.pool().conns.iter().map(|c| c.data_links()).sum();
         (self.max - self.most_sessions()).saturating_sub(open)
-    }
-
-    /// Sessions among which one fetch of middling size may be shared: those that are idle, if nothing else is under way.
-    pub fn idle(&self) -> usize {
-        let pool = self.pool();
-        let all_idle = pool.bulk.is_empty() && pool.conns.iter().all(|c| c.load() == 0);
-        if all_idle { pool.conns.len() } else { 1 }
     }
 
     pub fn is_near(&self) -> bool {
@@ -282,13 +272,11 @@ impl Host {
             {
                 let mut pool = self.pool();
                 pool.conns.retain(|c| c.is_alive());
-                let wanted = self.parallel();
-                let depth = if pool.conns.len() > wanted { 1 } else { 2 };
-                let depth = if self.is_near() { depth } else { 1 };
+                let wanted = self.streams_of(pool.bulk.len());
                 let busy = |c: &Arc<Conn>| pool.bulk.get(&c.number).copied().unwrap_or(0);
                 // One session stays free for small requests, where there are several.
                 let full = pool.conns.len() > 1 && pool.bulk.len() >= wanted.min(pool.conns.len() + pool.dialing - 1);
-                let free = |c: &&Arc<Conn>| busy(c) < depth && !(full && busy(c) == 0);
+                let free = |c: &&Arc<Conn>| busy(c) < DEPTH && !(full && busy(c) == 0);
                 // What a connection has carried has opened its window.
                 let best = |c: &&Arc<Conn>| (std::cmp::Reverse(busy(c)), c.carried());
                 if let Some(conn) = pool.conns.iter().filter(free).max_by_key(best).cloned() {
@@ -316,7 +304,7 @@ impl Host {
             return;
         }
         let mut pool = self.pool();
-        let most = self.most_sessions().min(bulk.min(self.parallel()) + 1);
+        let most = self.most_sessions().min(bulk.min(self.streams_of(pool.bulk.len())) + 1);
         for _ in pool.conns.len() + pool.dialing..most {
             self.dial_aside(&mut pool, caller, patience);
         }

@@ -20,6 +20,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use tokio::runtime;
 
+/// A fresh connection sends ten segments before it hears from here, and the answers to greeting, login and open take some
+/// of them. What is left is asked for along with the open: it costs nothing, and the window doubles.
+const FIRST_WINDOW: u64 = 6 << 10;
+/// What comes in the next round trip: the tail of the file is no longer.
+const SECOND_WINDOW: u64 = 28_000;
+
 /// How a server has not opened a file.
 pub(super) enum Fate {
     Redirect(Redirect),
@@ -50,7 +56,8 @@ pub(crate) async fn open(url: RootUrl, options: SourceOptions, handle: runtime::
 
 async fn ends(client: &Arc<Client>) -> Result<Opening> {
     let options = &client.caller.options;
-    let head_len = u32::try_from(options.head).unwrap_or(u32::MAX).min(VECTOR.1);
+    let first = if options.tail > 0 { options.head.max(FIRST_WINDOW) } else { options.head };
+    let head_len = u32::try_from(first).unwrap_or(u32::MAX).min(VECTOR.1);
     let found: Arc<Mutex<Vec<Piece>>> = Arc::default();
     let along = || {
         let found = Arc::clone(&found);
@@ -66,7 +73,7 @@ async fn ends(client: &Arc<Client>) -> Result<Opening> {
     };
     let opened = to_open(client, Hope::fresh(options), &along).await?;
     let size = opened.stat.size;
-    let (head, tail) = (options.head.min(size), options.tail.min(size));
+    let (head, tail) = (first.min(size), options.tail.min(SECOND_WINDOW).min(size));
     let spans = [Span::new(0, head), Span::new(size - tail, tail)];
     let file = Arc::new(XrdFile::new(Arc::clone(client), Version::of(&opened)));
     file.keep(&opened);
@@ -202,11 +209,15 @@ pub(super) async fn open_on(client: &Client, place: &Place, conn: Arc<Conn>, alo
         outcomes.push(answer.get().await);
     }
     if let Some(answer) = answers.next() {
-        let (ranges, bytes) = match answer.get().await {
-            Ok(Outcome::Ok(body)) => reply::vector_limits(&body),
-            _ => (None, None),
-        };
-        place.host.vector((ranges.unwrap_or(VECTOR.0), bytes.unwrap_or(VECTOR.1)));
+        // Last in the flight, it may come a round trip later; nobody needs it before the first large read.
+        let host = Arc::clone(&place.host);
+        client.caller.handle().spawn(async move {
+            let (ranges, bytes) = match answer.get().await {
+                Ok(Outcome::Ok(body)) => reply::vector_limits(&body),
+                _ => (None, None),
+            };
+            host.vector((ranges.unwrap_or(VECTOR.0), bytes.unwrap_or(VECTOR.1)));
+        });
     }
     Ok(Opened { conn, place: place.clone(), handle: opened.handle, stat, reads: outcomes })
 }

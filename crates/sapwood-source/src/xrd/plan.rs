@@ -32,38 +32,6 @@ pub(super) fn requests(missing: &[Span], (ranges, bytes): (u32, u32)) -> Vec<Vec
     out
 }
 
-/// Less than this takes no longer over one connection than over several.
-const SHARE: u64 = 32 << 10;
-/// More than this is the planner's business.
-const SHARED: u64 = 512 << 10;
-
-/// Shares a request of middling size among so many sessions, which are idle: far away the first kilobytes of each
-/// connection are the slowest.
-pub(super) fn share(group: &[Span], sessions: usize) -> Vec<Vec<Span>> {
-    let total: u64 = group.iter().map(|s| s.len).sum();
-    let parts = (total / SHARE).min(sessions as u64);
-    if parts < 2 || total > SHARED {
-        return vec![group.to_vec()];
-    }
-    let share = total.div_ceil(parts);
-    let mut out = vec![Vec::new()];
-    let mut room = share;
-    for span in group {
-        let mut rest = *span;
-        while rest.len > 0 {
-            if room == 0 {
-                out.push(Vec::new());
-                room = share;
-            }
-            let taken = rest.len.min(room);
-            out.last_mut().into_iter().for_each(|g| g.push(Span::new(rest.start, taken)));
-            rest = Span::new(rest.start + taken, rest.len - taken);
-            room -= taken;
-        }
-    }
-    out
-}
-
 /// What is still missing of a request, in what one more request can hold.
 pub(super) fn again(missing: &[Span], (ranges, bytes): (u32, u32)) -> Vec<Span> {
     match missing {
@@ -95,19 +63,6 @@ mod tests {
         assert_eq!(requests(&[Span::new(0, 64 << 20)], (1024, 2_097_136)).len(), 4);
         let one_large = [&scattered[..], &[Span::new(200 << 20, 3 << 20)]].concat();
         assert_eq!(requests(&one_large, (1024, 2_097_136)).len(), 2);
-    }
-
-    #[test]
-    fn middling_requests_are_shared_and_nothing_is_lost() {
-        let group = [Span::new(100, 90_000), Span::new(200_000, 10), Span::new(300_000, 70_000)];
-        let shared = share(&group, 3);
-        let sizes: Vec<u64> = shared.iter().map(|g| g.iter().map(|s| s.len).sum()).collect();
-        assert_eq!(sizes, [53_337, 53_337, 53_336]);
-        let joined: Vec<Span> = coalesce(&shared.concat(), 0, u64::MAX).into_iter().map(|c| c.span).collect();
-        assert_eq!(joined, group);
-        assert_eq!(share(&group, 1), [group.to_vec()]);
-        assert_eq!(share(&[Span::new(0, 60_000)], 9).len(), 1);
-        assert_eq!(share(&[Span::new(0, 1 << 20)], 9).len(), 1);
     }
 
     proptest! {

@@ -1,28 +1,16 @@
 //! Looks after a session's silence.
 //!
-//! A server that answers nothing may be slow, or the network may be gone. While a session waits in silence, a second
-//! connection is tried from time to time: if that works at once the network is alive and the server gets its time, up to
-//! the progress timeout; if it fails and then works again the network was away, TCP's own retransmissions may be many
-//! seconds apart by then, and the session is given up for a new one at once.
+//! What silence may mean, and how that is found out, is told in `crate::silence`.
 
 use super::conn::Core;
 use super::sockets::Way;
 use super::trouble::Broken;
-use crate::dial;
 use crate::lock;
+use crate::silence::{self, CALM, PAUSE, PROBE, SUSPICIOUS};
 use sapwood_span::{Error, ErrorKind};
 use std::sync::Weak;
 use std::time::{Duration, Instant};
 use tokio::time::{sleep, timeout};
-
-/// Silence that makes curious.
-const SUSPICIOUS: Duration = Duration::from_secs(2);
-/// A connection that takes longer counts as failed.
-const PROBE: Duration = Duration::from_secs(2);
-/// Between two tries while the network is away.
-const PAUSE: Duration = Duration::from_millis(500);
-/// Between two tries while it is there and the server is only slow.
-const CALM: Duration = Duration::from_secs(10);
 
 /// What there is to do.
 enum Task {
@@ -54,7 +42,7 @@ pub(super) async fn run(core: Weak<Core>, way: Way) {
             Task::Probe => {
                 drop(strong);
                 let begin = Instant::now();
-                let reached = matches!(timeout(PROBE, dial::tcp(&way.host, way.port)).await, Ok(Ok(_)));
+                let reached = timeout(PROBE, silence::answers(&way.host, way.port)).await.unwrap_or(false);
                 if !reached {
                     away = true;
                     sleep(PAUSE.saturating_sub(begin.elapsed())).await;
