@@ -124,7 +124,7 @@ def test_truth_values_and_ranges(far, truth):
 
 
 @pytest.mark.parametrize(
-    "entries, words",
+    ("entries", "words"),
     [
         ([ENTRIES], "there is no entry 30000"),
         ([-ENTRIES - 1], "there is no entry -30001"),
@@ -205,7 +205,7 @@ def parts(folder):
 def test_chains_are_what_uproot_makes_of_them(parts, server, folder):
     pattern = {str(folder / "part-*.root"): "t"}
     far = [{server.url(p): "t"} for p in parts]
-    expected = uproot.concatenate({p: "t" for p in parts}, ["n", "x", "v"])
+    expected = uproot.concatenate(dict.fromkeys(parts, "t"), ["n", "x", "v"])
     for files in (pattern, far, [f"{p}:t" for p in parts]):
         got = sapwood.concatenate(files, ["n", "x", "v"])
         assert ak.array_equal(got, expected, dtype_exact=True) and got.fields == expected.fields
@@ -213,7 +213,7 @@ def test_chains_are_what_uproot_makes_of_them(parts, server, folder):
         assert chain.num_entries == len(chain) == 6000
         assert ak.array_equal(chain.arrays(["n", "x", "v"], "x > 0"), expected[expected["x"] > 0])
     ours = list(sapwood.iterate(far, ["v", "n"], step_size=700, report=True, library="np"))
-    theirs = list(uproot.iterate({p: "t" for p in parts}, ["v", "n"], step_size=700, report=True, library="np"))
+    theirs = list(uproot.iterate(dict.fromkeys(parts, "t"), ["v", "n"], step_size=700, report=True, library="np"))
     assert [a["n"].tolist() for a, _ in ours] == [a["n"].tolist() for a, _ in theirs]
     assert [list(a) for a, _ in ours] == [list(a) for a, _ in theirs]
     places = ("tree_entry_start", "tree_entry_stop", "global_entry_start", "global_entry_stop")
