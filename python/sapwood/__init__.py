@@ -34,8 +34,8 @@ from ._errors import (
 from ._file import Directory, ReadOnlyFile, open
 
 if TYPE_CHECKING:
-    from ._histogram import Histogram
     from ._chain import Chain, chain
+    from ._histogram import Histogram
     from ._many import concatenate, iterate
     from ._merging import merge, optimize
     from ._objects import Object

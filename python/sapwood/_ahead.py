@@ -76,10 +76,13 @@ class Ahead:
                 ahead.append((file[0], pool.submit(self.prepare, *file, begin)))
 
         def look_ahead() -> None:
-            scan = None if current is None else current.scan
-            if scan is None:
+            if current is None:
                 return
-            asked_all, held = scan.asked()
+            if current.scan is None:
+                # what it has asked for is not known here
+                open_further(1, False)
+                return
+            asked_all, held = current.scan.asked()
             if asked_all and budget < _LEAST:
                 open_further(1, False)
             elif asked_all and held <= budget // 2:

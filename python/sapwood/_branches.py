@@ -200,8 +200,8 @@ class HasBranches(Mapping):
                 needs are read first, and of the others only baskets with an entry that passed.
             filter_name, filter_typename, filter_branch: see :meth:`iteritems`; used when expressions is None.
             aliases: names for expressions, to be used in expressions and in the cut.
-            entries: numbers of entries in any order, or a truth value for each entry of the tree (or from entry_start to
-                entry_stop): only those are given, and only the baskets that hold one of them are fetched.
+            entries: numbers of entries in any order, or a truth value for each entry of the tree (or from entry_start
+                to entry_stop): only those are given, and only the baskets that hold one of them are fetched.
             library: ``"ak"`` (an ``ak.Array`` of records), ``"np"`` (a dict of numpy arrays; lists as objects),
                 ``"pd"`` (``DataFrame``), ``"pa"`` (``pyarrow.Table``) or ``"pl"`` (polars ``DataFrame``).
             how: None, or ``"tuple"``, ``"list"``, ``"dict"`` for a collection of single columns; ``"zip"`` for lists of
@@ -252,7 +252,18 @@ class HasBranches(Mapping):
         filters = {"filter_name": filter_name, "filter_typename": filter_typename, "filter_branch": filter_branch}
         span = (entry_start, entry_stop)
         return iterate(
-            self, expressions, cut, filters, aliases, span, library, how, progress, step_size, report=report, entries=entries
+            self,
+            expressions,
+            cut,
+            filters,
+            aliases,
+            span,
+            library,
+            how,
+            progress,
+            step_size,
+            report=report,
+            entries=entries,
         )
 
     def num_entries_for(

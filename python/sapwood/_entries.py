@@ -22,9 +22,9 @@ class Entries:
     ...     if entry.nMuon >= 2:
     ...         print(entry.Muon_pt)
 
-    From the first entries it learns which branches are read, as ``TTreeCache`` does; from then on these are fetched ahead,
-    cluster by cluster, in the direction in which the loop goes. ``entries[5]`` is one entry, ``reversed(entries)`` goes
-    backwards.
+    From the first entries it learns which branches are read, as ``TTreeCache`` does; from then on these are fetched
+    ahead, cluster by cluster, in the direction in which the loop goes. ``entries[5]`` is one entry,
+    ``reversed(entries)`` goes backwards.
     """
 
     def __init__(self, tree: Tree, start: int | None, stop: int | None) -> None:
@@ -88,9 +88,9 @@ class Entries:
 
     @property
     def stats(self) -> dict[str, Any]:
-        """What it did: whether it still learns (``learning``), which branches it fetches ahead (``cached``), the columns
-        of clusters it fetched ahead (``blocks``), the baskets it had to fetch when they were asked for (``misses``), and
-        the jumps to other places (``jumps``)."""
+        """What it did: whether it still learns (``learning``), which branches it fetches ahead (``cached``), the
+        columns of clusters it fetched ahead (``blocks``), the baskets it had to fetch when they were asked for
+        (``misses``), and the jumps to other places (``jumps``)."""
         told = self._reader.stats()
         return {**told, "cached": [self._tree._branch(n).path for n in told["cached"]]}
 
@@ -113,7 +113,7 @@ class Entries:
 
 
 class Entry:
-    """One entry: its values are attributes (``entry.px``), or items where a name is no identifier (``entry["a.b"]``)."""
+    """One entry: its values are attributes (``entry.px``), or items (``entry["a.b"]``) whatever their name."""
 
     __slots__ = ("_entries", "_number")
 

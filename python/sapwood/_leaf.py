@@ -47,9 +47,7 @@ class Leaf:
         """Its values, see :meth:`Branch.array`."""
         from ._reading import array
 
-        return array(
-            self.branch, (entry_start, entry_stop), library, progress, interpretation, self.name, entries
-        )
+        return array(self.branch, (entry_start, entry_stop), library, progress, interpretation, self.name, entries)
 
     def __repr__(self) -> str:
         return f"<Leaf {self.path!r}>"

@@ -11,7 +11,7 @@ from ._errors import InvalidError, UnsupportedError
 from ._file import ReadOnlyFile, open
 from ._filters import Filter
 from ._paths import Where, several
-from ._progress import Progress, reporter
+from ._progress import Progress
 from ._sizes import Size, size_in_bytes
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class _Request:
                 wanted = _wanted(tree, selection, (None, None), None)
                 part = Part(tree, selection, wanted)
                 # who watches it sees every file by itself, as its turn comes
-                if begin and wanted.branches and wanted.rows and reporter(self.progress)[0] is None:
+                if begin and wanted.branches and wanted.rows and not self.progress:
                     part.scan = wanted.begin(tree, self.step, None, ahead.share())
             except BaseException:
                 file.close()

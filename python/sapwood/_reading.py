@@ -128,9 +128,7 @@ def _steps(
         done()
 
 
-def _made(
-    selection: Selection, wanted: Wanted, part: tuple, lib: Library, how: str | None, *, ordered: bool
-) -> Any:
+def _made(selection: Selection, wanted: Wanted, part: tuple, lib: Library, how: str | None, *, ordered: bool) -> Any:
     """What becomes of a step."""
     start, stop, columns, came = part
     entries = stop - start if came is None else len(came)
@@ -263,9 +261,7 @@ def array(
             return arrays(branch, None, None, filters, None, span, library_name, None, progress, entries)
     first, last = entry_range(*span, branch.num_entries)
     picked = chosen(entries, first, last, branch.num_entries)
-    ((_, _, columns, came),) = _steps(
-        branch.tree, Wanted([branch.number], first, last, picked), ("all", 0), progress
-    )
+    ((_, _, columns, came),) = _steps(branch.tree, Wanted([branch.number], first, last, picked), ("all", 0), progress)
     column = columns[branch.number]
     made = lib.array(_columns.member(column, leaf) if leaf else column, leaf or branch.name)
     order = None if picked is None or came is None else picked.order(came)

@@ -147,8 +147,8 @@ class Tree(HasBranches):
         return before / after if after else 1.0
 
     def set_cache_size(self, cache_size: Size | None) -> None:
-        """How many bytes may be fetched ahead by whatever reads this tree from now on (``"10 MB"``); 0: basket by basket,
-        None: as many as suit the way to the file."""
+        """How many bytes may be fetched ahead by whatever reads this tree from now on (``"10 MB"``); 0: basket by
+        basket, None: as many as suit the way to the file."""
         self._cache_size = None if cache_size is None else size_in_bytes(cache_size, "cache_size")
 
     @property
@@ -177,7 +177,7 @@ class Tree(HasBranches):
         self._learn_entries = _count(entries)
 
     def stop_cache_learning_phase(self) -> None:
-        """Loops over entries begun from now on learn nothing: they fetch ahead what :meth:`add_branch_to_cache` named."""
+        """Loops over entries begun from now on learn nothing: ahead comes what :meth:`add_branch_to_cache` named."""
         self._learn_entries = 0
 
     def entries(self, entry_start: int | None = None, entry_stop: int | None = None) -> Entries:
@@ -208,7 +208,8 @@ class Tree(HasBranches):
             cut: a condition or weight, such as ``"pt>20 && abs(eta)<2.4"``.
             bins: ``(number, low, high)``; for two or three dimensions one such tuple for each axis, x first; a number
                 of bins, or None, for one dimension whose axis follows from the values, as ROOT finds it.
-            entries: numbers of entries, or a truth value for each: only those are drawn, and only their baskets fetched.
+            entries: numbers of entries, or a truth value for each: only those are drawn, and only their baskets are
+                fetched.
 
         Returns:
             A ``hist.Hist`` where hist is installed, else a :class:`sapwood.Histogram` with the same protocol

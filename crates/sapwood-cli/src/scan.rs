@@ -132,7 +132,7 @@ impl Job<'_> {
         let more = self.read(&branches, Arc::new(bind), |part| {
             let batch = &part.batch;
             let columns: Vec<Cow<Array>> = batch.columns.iter().take(shown.len()).map(Cow::Borrowed).collect();
-            let all = || EntryList::from_ranges(vec![batch.entries.clone()]);
+            let all = || EntryList::from(batch.entries.clone());
             let came = batch.selected.clone().unwrap_or_else(all);
             let mut passed = match cut {
                 None => Vec::new(),

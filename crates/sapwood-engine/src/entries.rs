@@ -9,6 +9,12 @@ pub struct EntryList {
     runs: Vec<Range<u64>>,
 }
 
+impl From<Range<u64>> for EntryList {
+    fn from(range: Range<u64>) -> Self {
+        Self::from_ranges(vec![range])
+    }
+}
+
 impl EntryList {
     /// Of numbers in any order; what occurs twice counts once.
     pub fn from_numbers(mut numbers: Vec<u64>) -> Self {

@@ -124,11 +124,6 @@ impl Pace {
         self.cut = sizes.cut;
     }
 
-    /// What there is to fetch is no longer what it was when it was cut into requests.
-    pub fn cut_anew(&mut self) {
-        self.cut = None;
-    }
-
     /// Limits on the `n`th request since the scan began, or since the consumer jumped.
     pub fn ramp(limits: &Limits, n: u32) -> u64 {
         let first = if limits.far() { FIRST_FAR } else { FIRST_LOCAL };

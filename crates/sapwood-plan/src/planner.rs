@@ -44,6 +44,8 @@ pub struct Planner {
     queued: Positions,
     queued_bytes: u64,
     queued_ranges: u64,
+    withheld_bytes: u64,
+    withheld_ranges: u64,
     unfinished: usize,
 
     awaited: Positions,
@@ -139,6 +141,8 @@ impl Planner {
             queued: Positions::full(n),
             queued_bytes: stats.wanted_bytes,
             queued_ranges: 0,
+            withheld_bytes: 0,
+            withheld_ranges: 0,
             unfinished: n,
             awaited: Positions::empty(n),
             awaited_list: Vec::new(),
@@ -323,7 +327,10 @@ impl Planner {
                 self.held_here -= len;
                 self.awaited_here -= awaited;
             }
-            State::Withheld => {}
+            State::Withheld => {
+                self.withheld_bytes -= len;
+                self.withheld_ranges -= u64::from(self.starts[i]);
+            }
             State::Consumed | State::GivenUp => return,
         }
         match state {
@@ -338,7 +345,10 @@ impl Planner {
                 self.held_here += len;
                 self.awaited_here += awaited;
             }
-            State::Withheld => {}
+            State::Withheld => {
+                self.withheld_bytes += len;
+                self.withheld_ranges += u64::from(self.starts[i]);
+            }
             State::Consumed | State::GivenUp => self.unfinished -= 1,
         }
         self.states[i] = state;
@@ -346,9 +356,11 @@ impl Planner {
 
     fn estimate_ranges(&mut self) {
         self.starts = self.order.range_starts(&self.baskets, &self.limits);
-        self.queued_ranges = (0..self.baskets.len() as u32)
-            .filter(|&p| self.starts[p as usize] && self.states[p as usize] == State::Queued)
-            .count() as u64;
+        let count = |state| {
+            let counts = |&p: &usize| self.starts[p] && self.states[p] == state;
+            (0..self.baskets.len()).filter(counts).count() as u64
+        };
+        (self.queued_ranges, self.withheld_ranges) = (count(State::Queued), count(State::Withheld));
     }
 
     fn basket(&self, position: u32) -> &Basket {
@@ -383,6 +395,10 @@ impl Planner {
     fn backlog(&self) -> Backlog {
         // What arrived of a fetch takes its part of the ranges with it.
         let flying = self.flying_ranges as f64 * self.flying_bytes as f64 / self.flying_asked.max(1) as f64;
-        Backlog { bytes: self.queued_bytes + self.flying_bytes, ranges: self.queued_ranges + flying.ceil() as u64 }
+        // what is withheld may be needed: requests are not to become smaller because it comes later
+        Backlog {
+            bytes: self.queued_bytes + self.withheld_bytes + self.flying_bytes,
+            ranges: self.queued_ranges + self.withheld_ranges + flying.ceil() as u64,
+        }
     }
 }

@@ -9,12 +9,12 @@
 //! whose baskets were not takes it away. Local files wait for nothing, so nothing is asked for early there.
 
 use super::baskets::Needed;
+use crate::entries::EntryList;
 use sapwood_plan::Limits;
-use std::ops::Range;
 use std::time::Duration;
 
-/// Bytes that a connection carries in the first round trips of its life (slow start).
-const SLOW_START_SHARE: u64 = 32 << 10;
+/// About what a connection carries in the first two round trips of its life: 10 segments (RFC 6928), then 20.
+const SLOW_START_SHARE: u64 = 64 << 10;
 /// Assumed until measured: 1 Gbit/s.
 const ASSUMED_BANDWIDTH: f64 = 125e6;
 /// Factor by which the allowance grows with a step that needed what it asked for.
@@ -130,8 +130,8 @@ impl Gate {
         out
     }
 
-    /// The next step is evaluated: `passed` are the entries of it that did; `last` says whether it was the last.
-    pub fn evaluated(&mut self, baskets: &[Needed], passed: &[Range<u64>]) -> Verdict {
+    /// The next step is evaluated: `passed` are the entries of it that did.
+    pub fn evaluated(&mut self, baskets: &[Needed], passed: &EntryList) -> Verdict {
         let step = self.evaluated;
         self.evaluated += 1;
         let mut verdict = Verdict::default();
@@ -146,7 +146,7 @@ impl Gate {
                 Some(fate @ (Fate::Withheld | Fate::Early)) => fate,
                 _ => continue,
             };
-            let now = if crate::entries::touches(passed, &basket.entries) {
+            let now = if passed.touches(&basket.entries) {
                 Fate::Needed
             } else if basket.batches.1 <= step {
                 Fate::Skipped
@@ -213,9 +213,9 @@ mod tests {
         assert_eq!(gate.pending, [1, 1, 1]);
         assert!(gate.ask_early(&baskets).is_empty());
         assert_eq!(gate.withheld(), [3, 4, 5]);
-        assert_eq!(gate.evaluated(&baskets, &[]), Verdict { release: vec![], skip: vec![3] });
-        assert_eq!(gate.evaluated(&baskets, &[150..151]), Verdict { release: vec![4], skip: vec![] });
-        assert_eq!(gate.evaluated(&baskets, &[200..300]), Verdict { release: vec![5], skip: vec![] });
+        assert_eq!(gate.evaluated(&baskets, &EntryList::default()), Verdict { release: vec![], skip: vec![3] });
+        assert_eq!(gate.evaluated(&baskets, &EntryList::from(150..151)), Verdict { release: vec![4], skip: vec![] });
+        assert_eq!(gate.evaluated(&baskets, &EntryList::from(200..300)), Verdict { release: vec![5], skip: vec![] });
         assert!(gate.skips(3) && !gate.skips(4) && !gate.skips(0));
         assert!(gate.governs(4) && !gate.governs(0));
     }
@@ -226,13 +226,13 @@ mod tests {
         let mut gate = Gate::new(&baskets, &[true, false], 20, 200);
         assert_eq!(gate.ask_early(&baskets), [20, 21]);
         // 100 bytes stay early: 800 may be
-        let passed = gate.evaluated(&baskets, &[0..100]);
+        let passed = gate.evaluated(&baskets, &EntryList::from(0..100));
         assert_eq!(passed.release, [22, 23, 24, 25, 26, 27, 28]);
         // nothing passed: nothing more is asked for early, what was is skipped as it is known
-        assert_eq!(gate.evaluated(&baskets, &[]), Verdict { release: vec![], skip: vec![21] });
-        assert_eq!(gate.evaluated(&baskets, &[]), Verdict { release: vec![], skip: vec![22] });
+        assert_eq!(gate.evaluated(&baskets, &EntryList::default()), Verdict { release: vec![], skip: vec![21] });
+        assert_eq!(gate.evaluated(&baskets, &EntryList::default()), Verdict { release: vec![], skip: vec![22] });
         // it is earned again
-        assert_eq!(gate.evaluated(&baskets, &[300..301]).release, [29, 30, 31]);
+        assert_eq!(gate.evaluated(&baskets, &EntryList::from(300..301)).release, [29, 30, 31]);
     }
 
     #[test]
@@ -242,8 +242,8 @@ mod tests {
         baskets[2].batches = (0, 1);
         baskets.pop();
         let mut gate = Gate::new(&baskets, &[true, false], 2, 0);
-        assert_eq!(gate.evaluated(&baskets, &[]), Verdict::default());
-        assert_eq!(gate.evaluated(&baskets, &[]), Verdict { release: vec![], skip: vec![2] });
+        assert_eq!(gate.evaluated(&baskets, &EntryList::default()), Verdict::default());
+        assert_eq!(gate.evaluated(&baskets, &EntryList::default()), Verdict { release: vec![], skip: vec![2] });
     }
 
     #[test]

@@ -25,7 +25,7 @@ use sapwood_plan::CacheSize;
 use sapwood_source::SourceStats;
 use sapwood_span::{Error, ErrorKind, Result};
 use select::Selecting;
-use state::{Shared, Stage};
+use state::{Manner, Shared, Stage};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -118,16 +118,9 @@ impl Scan {
         .clamp(1, 256);
         let batches = steps.batches.clone();
         let bytes: u64 = chosen.baskets.iter().map(|b| b.unzipped).sum();
-        let shared = Arc::new(Shared::new(
-            tree,
-            chosen,
-            steps,
-            guides.as_deref(),
-            &options.known,
-            cache,
-            threads,
-            probe.is_some(),
-        )?);
+        let (guides, known, traced) = (guides.as_deref(), &*options.known, probe.is_some());
+        let manner = Manner { guides, known, cache, threads, traced };
+        let shared = Arc::new(Shared::new(tree, chosen, steps, &manner)?);
         if let Some(list) = selected {
             let picked = |step: &Range<u64>| {
                 let runs = list.within(step);

@@ -67,7 +67,7 @@ impl Selecting {
         let selected = all.as_ref().map(|runs| EntryList::from_ranges(runs.to_vec()));
         let all: Vec<Range<u64>> = all.map_or_else(|| vec![entries.clone()], |runs| runs.to_vec());
         let rows: u64 = all.iter().map(|r| r.end - r.start).sum();
-        let batch = Batch { entries, columns: columns, selected };
+        let batch = Batch { entries, columns, selected };
         let passed = (self.test)(&batch).map_err(|e| e.in_file(shared.file.url()))?;
         if passed.len() as u64 != rows {
             return Err(Error::invalid(format!("a cut has {} values for {rows} entries", passed.len())));
@@ -156,7 +156,7 @@ impl Shared {
         }
         let whole = passed.runs() == std::slice::from_ref(&self.steps[step]);
         s.picked[step] = (!whole).then(|| passed.runs().into());
-        let verdict = gate.evaluated(&self.baskets, passed.runs());
+        let verdict = gate.evaluated(&self.baskets, passed);
         let now = self.elapsed();
         for &b in &verdict.skip {
             let needed = &self.baskets[b];

@@ -83,6 +83,18 @@ pub(super) struct State {
     pub times: Option<Vec<Times>>,
 }
 
+/// How a scan is done.
+pub(super) struct Manner<'a> {
+    /// Which columns a cut needs, where there is one.
+    pub guides: Option<&'a [bool]>,
+    /// Records of baskets that are here already, by their position.
+    pub known: &'a HashMap<u64, Bytes>,
+    pub cache: CacheSize,
+    pub threads: usize,
+    /// Whether a collector of perf stats listens.
+    pub traced: bool,
+}
+
 /// What of a step is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
@@ -110,17 +122,8 @@ pub(super) enum Job {
 }
 
 impl Shared {
-    /// `guides` says which columns a cut needs, where there is one; `known` are records that are here already.
-    pub fn new(
-        tree: &Tree,
-        chosen: Chosen,
-        Steps { steps, batches }: Steps,
-        guides: Option<&[bool]>,
-        known: &HashMap<u64, Bytes>,
-        cache: CacheSize,
-        threads: usize,
-        traced: bool,
-    ) -> Result<Self> {
+    pub fn new(tree: &Tree, chosen: Chosen, Steps { steps, batches }: Steps, manner: &Manner<'_>) -> Result<Self> {
+        let &Manner { guides, known, cache, threads, traced } = manner;
         let source = tree.file().source().clone();
         let Chosen { columns, wanted, baskets } = chosen;
         let mut pending = vec![0; steps.len()];

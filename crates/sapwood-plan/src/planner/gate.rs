@@ -10,8 +10,6 @@ impl Planner {
 
     pub(super) fn release(&mut self, list: &[BasketId]) {
         self.change(list, |s| s == State::Withheld, State::Queued);
-        // how what is left is cut into requests was decided without them
-        self.pace.cut_anew();
         if self.off {
             let awaited = list.iter().filter_map(|&b| self.position(b)).filter(|&p| self.awaited.contains(p));
             let demand: Vec<u32> = awaited.collect();
