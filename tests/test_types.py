@@ -61,10 +61,13 @@ def test_records_bear_the_names_of_their_classes(tree):
 
 
 def test_lists_of_objects_of_any_class(tree):
+    """A table for each class, and the list as places in them."""
     objects = tree["split./split.objects"].array()
-    assert ak.num(objects).to_list() == [entry % 3 for entry in range(tree.num_entries)]
-    assert objects.TObjString.fString[5].to_list() == [["ooooo"], []]
-    assert objects.Derived[5].to_list() == [[], [{"b": 4, "d": 1.5}]]
+    assert ak.num(objects.object).to_list() == [entry % 3 for entry in range(tree.num_entries)]
+    places = [{"class": "TObjString", "index": 0}, {"class": "Derived", "index": 0}]
+    assert objects.object[5].to_list() == places
+    assert objects.TObjString.fString[5].to_list() == ["ooooo"]
+    assert objects.Derived[5].to_list() == [{"b": 4, "d": 1.5}]
 
 
 def test_a_clones_array_that_is_not_divided(tree):

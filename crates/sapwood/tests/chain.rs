@@ -122,7 +122,8 @@ fn an_exhausted_budget_opens_files_without_reading_ahead() {
         part.unwrap();
         held = held.max(scan.held_bytes());
     }
-    assert!(held <= 30_000, "{held} bytes held");
+    // one fill of the cache, and the next under way
+    assert!(held <= 2 * 30_000, "{held} bytes held");
 }
 
 #[test]

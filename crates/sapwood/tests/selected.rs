@@ -241,7 +241,7 @@ fn baskets_where_nothing_passes_are_not_fetched() {
 }
 
 #[test]
-fn a_cut_that_passes_everywhere_costs_no_round_trip() {
+fn a_cut_that_passes_everywhere_costs_one_round_trip_at_most() {
     let (_folder, _origin, file) = far(25);
     let tree = file.tree("Events").unwrap();
     let plain = ScanOptions { branches: tree.order().to_vec(), ..ScanOptions::default() };
@@ -253,7 +253,7 @@ fn a_cut_that_passes_everywhere_costs_no_round_trip() {
     let options = ScanOptions { cut: Some(cut(&tree, |_| true)), ..plain.clone() };
     let all = EntryList::from(0..ENTRIES);
     let (r, b, t) = cost(&file, || assert_eq!(read(&tree, &options).unwrap(), all));
-    assert!(t <= trips, "{t} round trips, {trips} without a cut");
+    assert!(t <= trips + 1, "{t} round trips, {trips} without a cut");
     assert!(b <= bytes + bytes / 50, "{b} bytes, {bytes} without a cut");
     assert!(r <= requests * 2, "{r} requests, {requests} without a cut");
 }
