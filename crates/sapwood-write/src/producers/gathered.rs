@@ -46,13 +46,15 @@ impl Strand {
         }
     }
 
-    /// To be filled anew.
-    pub(crate) fn bytes_mut(&mut self) -> &mut Vec<u8> {
-        if !matches!(self.values, Values::U8(_)) {
-            self.values = Values::U8(Vec::new());
-        }
-        let Values::U8(v) = &mut self.values else { unreachable!("it was just made so") };
-        v
+    /// Works on the bytes.
+    pub(crate) fn with_bytes<T>(&mut self, work: impl FnOnce(&mut Vec<u8>) -> T) -> T {
+        let mut bytes = match std::mem::replace(&mut self.values, Values::U8(Vec::new())) {
+            Values::U8(v) => v,
+            _ => Vec::new(),
+        };
+        let done = work(&mut bytes);
+        self.values = Values::U8(bytes);
+        done
     }
 
     fn piece(&self) -> Option<Piece<'_>> {
@@ -77,7 +79,7 @@ impl Strand {
         if self.lane.counts {
             self.largest = self.largest.max(piece.largest());
         }
-        big_endian(&piece.values, piece.items(0, entries), self.bytes_mut());
+        self.with_bytes(|bytes| big_endian(&piece.values, piece.items(0, entries), bytes));
         Ok(())
     }
 }
@@ -143,12 +145,16 @@ impl Gathered {
         self.entries = 0;
         for strand in &mut self.strands {
             strand.offsets.truncate(1);
-            strand.bytes_mut().clear();
             strand.largest = 0;
             if large {
                 strand.offsets.shrink_to(usual / 64);
-                strand.bytes_mut().shrink_to(usual / 64);
             }
+            strand.with_bytes(|bytes| {
+                bytes.clear();
+                if large {
+                    bytes.shrink_to(usual / 64);
+                }
+            });
         }
     }
 }

@@ -125,7 +125,7 @@ fn get_strand(from: &mut impl Read, entries: usize, strand: &mut Strand) -> io::
             end as u64
         }
     };
-    get_bytes(from, len, strand.bytes_mut())
+    strand.with_bytes(|bytes| get_bytes(from, len, bytes))
 }
 
 /// The bytes of a schema.
