@@ -44,7 +44,7 @@ wheel: $(VENV)/.made ## a wheel for this platform, in target/wheels
 	$(BIN)/maturin build --release
 
 clean: ## removes what the other targets made
-	rm -rf target $(VENV) demo-out bench/out $(EXTENSION)
+	rm -rf target $(VENV) demo-out bench/out python/sapwood/__pycache__ $(EXTENSION)
 
 # Both faces come out of one cargo build: a second build by maturin would compile the shared crates again with other
 # features. The package is used in place (a .pth file), the extension is copied beside its Python sources.
@@ -53,6 +53,8 @@ native: $(VENV)/.made
 	@library=; for name in lib_core.so lib_core.dylib; do [ ! -f target/release/$$name ] || library=target/release/$$name; done; \
 	 [ -n "$$library" ] || { echo "no target/release/lib_core.so: sapwood-python must build a cdylib named _core" >&2; exit 1; }; \
 	 cmp -s "$$library" $(EXTENSION) || install -m 755 "$$library" $(EXTENSION)
+	@# as an installer does, for those who let no program write bytecode: without it an import takes three times as long
+	@$(BIN)/python -m compileall -q python/sapwood
 	@ln -sf ../../target/release/sapwood $(BIN)/sapwood
 
 $(VENV)/.made: pyproject.toml

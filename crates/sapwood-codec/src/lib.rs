@@ -8,10 +8,11 @@
 mod block;
 mod decode;
 mod encode;
+mod inflate;
 mod lz4;
 mod lzma;
 mod settings;
 
-pub use decode::Decoder;
+pub use decode::{Chain, Decoder};
 pub use encode::Encoder;
 pub use settings::{Algorithm, Compression};

@@ -1,8 +1,9 @@
 //! Scans with a cut: its branches are evaluated step by step, and what that says of the others goes to the planner.
 
 use super::Batch;
+use super::decode::Task;
 use super::picked::join_columns;
-use super::state::{Job, Shared, planned_ids};
+use super::state::{Shared, planned_ids};
 use crate::entries::EntryList;
 use crate::options::CutTest;
 use sapwood_column::Array;
@@ -162,7 +163,7 @@ impl Shared {
             let needed = &self.baskets[b];
             s.report.bytes_wanted = s.report.bytes_wanted.saturating_sub(needed.span.map_or(0, |span| span.len));
             s.slots[b] = None;
-            if let Some(Job::Decode { planned: Some(basket), .. }) = s.decodes.remove(&(needed.batches.0, b)) {
+            if let Some(Task { planned: Some(basket), .. }) = s.decodes.remove(&(needed.batches.0, b)) {
                 s.planner.handle(now, Event::Consumed { basket });
             }
         }

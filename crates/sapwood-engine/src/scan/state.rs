@@ -3,6 +3,7 @@
 use super::ahead::Ahead;
 use super::assemble::Open;
 use super::baskets::{Chosen, Column, Needed};
+use super::decode::Task;
 use super::gate::Gate;
 use super::spares::{Spares, kinds};
 use super::steps::Steps;
@@ -47,6 +48,8 @@ pub(super) struct Shared {
     /// There may be work.
     work: Condvar,
     started: Instant,
+    /// Threads that decode.
+    pub threads: usize,
     /// What the planner was asked for, when a collector of perf stats listens.
     pub request: Option<Request>,
 }
@@ -68,7 +71,7 @@ pub(super) struct State {
     pub pending: Vec<usize>,
     reads: VecDeque<Arc<Fetch>>,
     reading: usize,
-    pub decodes: BTreeMap<(usize, usize), Job>,
+    pub decodes: BTreeMap<(usize, usize), Task>,
     /// The batch that the consumer wants.
     at: usize,
     /// Decoded bytes that wait for steps behind `at`.
@@ -115,10 +118,8 @@ pub(super) fn planned_ids(planned: &[usize], baskets: &[usize]) -> Vec<BasketId>
 pub(super) enum Job {
     /// Read these ranges of a local file.
     Read(Arc<Fetch>),
-    /// Inflate and decode a basket whose record is here.
-    Decode { basket: usize, planned: Option<BasketId>, record: Bytes, spare: Option<Array> },
-    /// Decode a basket that lay in the tree's header.
-    Embedded { basket: usize },
+    /// Inflate and decode a basket whose record is here, or lay in the tree's header.
+    Decode(Task),
 }
 
 impl Shared {
@@ -136,15 +137,17 @@ impl Shared {
                 *p += 1;
             }
             match b.span {
-                None => drop(decodes.insert((b.batches.0, i), Job::Embedded { basket: i })),
+                None => {
+                    drop(decodes.insert((b.batches.0, i), Task { basket: i, planned: None, record: None, spare: None }))
+                }
                 Some(span) => {
                     report.bytes_wanted += span.len;
                     // opening may have brought it along with the end of the file
                     let known = known.get(&span.start).filter(|b| b.len() as u64 == span.len).cloned();
                     let held = if cache == CacheSize::Off { known } else { known.or_else(|| tree.file().held(span)) };
                     if let Some(record) = held {
-                        let job = Job::Decode { basket: i, planned: None, record, spare: None };
-                        decodes.insert((b.batches.0, i), job);
+                        let task = Task { basket: i, planned: None, record: Some(record), spare: None };
+                        decodes.insert((b.batches.0, i), task);
                         continue;
                     }
                     planned.push(i);
@@ -215,6 +218,7 @@ impl Shared {
             ready: Condvar::new(),
             work: Condvar::new(),
             started: Instant::now(),
+            threads,
             request: kept,
         })
     }
@@ -287,10 +291,10 @@ impl Shared {
         self.lock().take(self)
     }
 
-    /// A basket to decode, if there is.
-    pub fn take_decode(&self) -> Option<Job> {
+    /// A basket to decode, if there is one and as many more are left.
+    pub fn take_decode(&self, left: usize) -> Option<Task> {
         let mut s = self.lock();
-        if s.decodable() { s.pop(self) } else { None }
+        if s.decodable() && s.decodes.len() > left { s.pop(self) } else { None }
     }
 
     /// Something to do; waits for it. None when the scan is over.
@@ -413,8 +417,8 @@ impl Shared {
                 continue;
             }
             let record = bytes.slice(from..from + part.len as usize);
-            let job = Job::Decode { basket, planned: Some(part.basket), record, spare: None };
-            s.decodes.insert((self.baskets[basket].batches.0, basket), job);
+            let task = Task { basket, planned: Some(part.basket), record: Some(record), spare: None };
+            s.decodes.insert((self.baskets[basket].batches.0, basket), task);
         }
         self.pump(&mut s);
         drop(s);
@@ -502,6 +506,41 @@ pub(super) struct Outcome {
     pub decode: Duration,
 }
 
+impl Outcome {
+    /// Of a basket that is not decoded yet.
+    pub fn of(task: &Task) -> Self {
+        Self {
+            basket: task.basket,
+            planned: task.planned,
+            result: Err(Error::invalid("not decoded")),
+            bytes: 0,
+            unzipped: 0,
+            packed: 0,
+            unzip: Duration::ZERO,
+            decode: Duration::ZERO,
+        }
+    }
+
+    /// The basket is decoded, or it failed: the error says which it is.
+    pub fn set(&mut self, shared: &Shared, result: Result<Decoded>) {
+        let needed = &shared.baskets[self.basket];
+        self.result = match result {
+            Ok(d) => {
+                self.bytes = match &d {
+                    Decoded::Column(a) | Decoded::Uncounted(a) => a.nbytes() as u64,
+                };
+                Ok(Arc::new(d))
+            }
+            Err(e) => {
+                let branch = shared.tree.name_of(shared.columns[needed.column].branch);
+                let e = Error::new(e.kind(), format!("basket {}: {}", needed.number, e.what())).in_branch(branch);
+                let e = if let Some(span) = needed.span { e.at(span) } else { e };
+                Err(e.in_file(shared.file.url()))
+            }
+        };
+    }
+}
+
 impl State {
     /// From this step on nothing can be completed, unless an earlier one has failed already.
     pub fn fail(&mut self, step: usize, why: &Error) {
@@ -548,18 +587,18 @@ impl State {
             return Some(Job::Read(fetch));
         }
         if self.decodable() {
-            return self.pop(shared);
+            return self.pop(shared).map(Job::Decode);
         }
         None
     }
 
     /// The next basket to decode, with memory for it.
-    fn pop(&mut self, shared: &Shared) -> Option<Job> {
-        let (_, mut job) = self.decodes.pop_first()?;
-        if let Job::Decode { basket, spare, .. } = &mut job {
-            *spare = self.spares.take(shared.kinds[shared.baskets[*basket].column]);
+    fn pop(&mut self, shared: &Shared) -> Option<Task> {
+        let (_, mut task) = self.decodes.pop_first()?;
+        if task.record.is_some() {
+            task.spare = self.spares.take(shared.kinds[shared.baskets[task.basket].column]);
         }
-        Some(job)
+        Some(task)
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a worker does: read, inflate, decode. The consumer does the same while it would wait.
 
-use super::decode::{Scratch, decode};
+use super::decode::{Scratch, decode_all};
 use super::state::{Job, Parts, Shared};
 use crate::file::poll_once;
 use sapwood_plan::Fetch;
@@ -8,6 +8,9 @@ use std::sync::Arc;
 
 /// Compressed bytes that a worker takes on at once, so that small baskets do not queue for the lock one by one.
 const BITE: usize = 32 << 10;
+
+/// As many as that where enough is left for the other workers: baskets are inflated faster together.
+const MEAL: usize = 128 << 10;
 
 /// A worker's own buffers.
 pub(super) struct Worker {
@@ -39,25 +42,23 @@ pub(super) fn once(shared: &Arc<Shared>, worker: &mut Worker) -> bool {
     }
 }
 
-fn run(shared: &Arc<Shared>, worker: &mut Worker, first: Job) {
-    let mut done = Vec::new();
-    let mut taken = 0;
-    let mut job = Some(first);
-    while let Some(next) = job {
-        match next {
-            Job::Read(fetch) => read(shared, &fetch),
-            Job::Decode { basket, planned, record, spare } => {
-                taken += record.len().max(512);
-                done.push(decode(shared, &mut worker.scratch, basket, planned, Some(&record), spare));
-            }
-            Job::Embedded { basket } => {
-                taken += 4096;
-                done.push(decode(shared, &mut worker.scratch, basket, None, None, None));
-            }
-        }
-        job = if taken > 0 && taken < BITE { shared.take_decode() } else { None };
+fn run(shared: &Arc<Shared>, worker: &mut Worker, job: Job) {
+    let first = match job {
+        Job::Read(fetch) => return read(shared, &fetch),
+        Job::Decode(task) => task,
+    };
+    let mut tasks = Vec::new();
+    let (mut next, mut taken) = (Some(first), 0);
+    while let Some(task) = next {
+        taken += task.record.as_ref().map_or(4096, |r| r.len().max(512));
+        tasks.push(task);
+        next = match taken {
+            ..BITE => shared.take_decode(0),
+            BITE..MEAL => shared.take_decode(shared.threads),
+            _ => None,
+        };
     }
-    shared.done(done);
+    shared.done(decode_all(shared, &mut worker.scratch, tasks));
 }
 
 /// Reads the ranges of a local file.

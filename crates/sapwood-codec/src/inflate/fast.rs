@@ -1,0 +1,314 @@
+//! The loop in which two streams advance in turn, a few symbols each.
+//!
+//! Decoding one stream is a chain: the bits of a symbol say where the next begins, and the processor waits for each
+//! look-up (some five cycles in its first cache) with most of its units idle. A second stream, which does not depend on
+//! the first, fills these gaps.
+
+use super::lane::{Lane, State};
+use super::tables::{DISTANCE_BITS, EXCEPTION, LINK, LITERAL, LITERAL_BITS, Tables, linked};
+use super::{IN_ROOM, OUT_ROOM};
+
+/// What of a lane is kept in registers.
+struct Hot {
+    bits: u64,
+    /// As `Lane::count`, in its lowest six bits; above them anything.
+    count: u64,
+    input: *const u8,
+    out: *mut u8,
+    /// Where the loop must stop.
+    input_end: *const u8,
+    out_end: *const u8,
+    begin: *const u8,
+}
+
+/// How a step ended.
+#[derive(PartialEq, Eq)]
+enum Step {
+    More,
+    /// The next symbol is for `Lane::creep`.
+    Rare,
+    Failed,
+}
+
+impl Hot {
+    /// # Panics
+    /// Unless the lane is ready for the fast loop.
+    fn new(lane: &mut Lane<'_>) -> Self {
+        // everything below relies on this
+        assert!(lane.is_fast() && lane.out.len() >= lane.size + OUT_ROOM);
+        let out = lane.out.as_mut_ptr_range();
+        let input = lane.input.as_ptr_range();
+        // SAFETY: within the slices: is_fast() says at <= len - IN_ROOM and filled <= size, the assertion the rest.
+        unsafe {
+            Self {
+                bits: lane.bits,
+                count: u64::from(lane.count),
+                input: input.start.add(lane.at),
+                out: out.start.add(lane.filled),
+                input_end: input.end.sub(IN_ROOM),
+                out_end: out.start.add(lane.size),
+                begin: out.start,
+            }
+        }
+    }
+
+    fn put_back(self, lane: &mut Lane<'_>, step: &Step) {
+        lane.bits = self.bits;
+        lane.count = (self.count & 63) as u32;
+        lane.at = self.input as usize - lane.input.as_ptr() as usize;
+        lane.filled = self.out as usize - self.begin as usize;
+        if *step == Step::Failed || lane.filled > lane.size {
+            lane.state = State::Failed;
+        }
+    }
+
+    /// Whether another step is within bounds.
+    #[inline(always)]
+    fn has_room(&self) -> bool {
+        (self.input <= self.input_end) & (self.out.cast_const() <= self.out_end)
+    }
+
+    /// # Safety
+    /// Eight bytes can be read at `input`.
+    #[inline(always)]
+    unsafe fn fill(&mut self) {
+        // SAFETY: as the caller says; the pointer moves by seven bytes at most
+        unsafe {
+            self.bits |= u64::from_le(self.input.cast::<u64>().read_unaligned()) << (self.count & 63);
+            self.input = self.input.add((!self.count >> 3 & 7) as usize);
+        }
+        self.count |= 56;
+    }
+
+    /// Takes the bits of an entry.
+    #[inline(always)]
+    fn take(&mut self, e: u32) {
+        self.bits >>= e & 63;
+        // whatever else the entry holds changes bits of the count that are not looked at
+        self.count = self.count.wrapping_sub(u64::from(e));
+    }
+
+    /// # Safety
+    /// A byte can be written at `out`.
+    #[inline(always)]
+    unsafe fn literal(&mut self, e: u32) {
+        self.take(e);
+        // SAFETY: as the caller says
+        unsafe {
+            *self.out = (e >> 16) as u8;
+            self.out = self.out.add(1);
+        }
+    }
+
+    /// A length or a distance.
+    #[inline(always)]
+    fn value(&mut self, e: u32) -> usize {
+        let extra = (self.bits & ((1 << (e & 63)) - 1)) >> (e >> 8 & 63);
+        self.take(e);
+        ((e >> 16) + extra as u32) as usize
+    }
+
+    /// Up to four literals (where they come in `RUNS`), or up to three and a copy.
+    ///
+    /// # Safety
+    /// `has_room()`. It reads less than [`IN_ROOM`] bytes from `input` on, since it fills twice, and moves behind none
+    /// that it has not read; it writes less than [`OUT_ROOM`] bytes from `out` on: three literals, a copy of 258, and
+    /// what the copy writes too much. It reads what lies between `begin` and there.
+    #[inline(always)]
+    unsafe fn step<const RUNS: bool>(&mut self, tables: &Tables) -> Step {
+        // SAFETY: as said above
+        unsafe {
+            self.fill();
+            let next = |bits: u64| tables.literals[bits as usize & ((1 << LITERAL_BITS) - 1)];
+            let mut e = next(self.bits);
+            if RUNS {
+                // four codes of a first table leave enough of the 56 bits for what `creep` or the next step fills
+                for _ in 0..3 {
+                    if e & LITERAL == 0 {
+                        break;
+                    }
+                    self.literal(e);
+                    e = next(self.bits);
+                }
+                if e & LITERAL != 0 {
+                    self.literal(e);
+                    return Step::More;
+                }
+            } else {
+                // whether a literal comes before the next copy is hard to foresee: done without a branch
+                let literal = e & ((e as i32 >> 31) as u32);
+                *self.out = (e >> 16) as u8;
+                self.out = self.out.add((e >> 31) as usize);
+                self.take(literal);
+                e = next(self.bits);
+                if e & LITERAL != 0 {
+                    self.literal(e);
+                    return Step::More;
+                }
+            }
+            if e & EXCEPTION != 0 {
+                if e & LINK == 0 {
+                    return Step::Rare;
+                }
+                e = linked(&tables.literals, LITERAL_BITS, e, self.bits);
+                if e & EXCEPTION != 0 {
+                    return Step::Rare;
+                }
+                self.take(LITERAL_BITS);
+                if e & LITERAL != 0 {
+                    self.literal(e);
+                    return Step::More;
+                }
+            }
+            // 33 bits of literals and 20 of a length are taken at most: the 28 of a distance need more
+            let length = self.value(e);
+            self.fill();
+            let mut e = tables.distances[self.bits as usize & ((1 << DISTANCE_BITS) - 1)];
+            if e & EXCEPTION != 0 {
+                if e & LINK == 0 {
+                    return Step::Failed;
+                }
+                e = linked(&tables.distances, DISTANCE_BITS, e, self.bits);
+                if e & EXCEPTION != 0 {
+                    return Step::Failed;
+                }
+                self.take(DISTANCE_BITS);
+            }
+            let distance = self.value(e);
+            if distance > self.out as usize - self.begin as usize {
+                return Step::Failed;
+            }
+            if length <= 8 && length <= distance {
+                let word = self.out.sub(distance).cast::<u64>().read_unaligned();
+                self.out.cast::<u64>().write_unaligned(word);
+            } else {
+                copy(self.out, distance, length);
+            }
+            self.out = self.out.add(length);
+            Step::More
+        }
+    }
+}
+
+/// Multiplied with a piece of so many bytes, gives that piece again and again.
+static REPEAT: [u64; 8] = {
+    let mut factors = [0; 8];
+    let mut distance = 1;
+    while distance < 8 {
+        let mut at = 0;
+        while at < 8 {
+            factors[distance] |= 1 << (8 * at);
+            at += distance;
+        }
+        distance += 1;
+    }
+    factors
+};
+
+/// Repeats what lies `distance` before, up to seven bytes too much.
+///
+/// # Safety
+/// `distance` bytes before `out` and `length + 7` behind are in one buffer, and initialized.
+#[cold]
+#[inline(never)]
+unsafe fn copy(out: *mut u8, distance: usize, length: usize) {
+    // SAFETY: as the caller says
+    unsafe {
+        let end = out.add(length);
+        let (mut from, mut to) = (out.sub(distance).cast_const(), out);
+        if distance >= 8 {
+            while to < end {
+                to.cast::<u64>().write_unaligned(from.cast::<u64>().read_unaligned());
+                (from, to) = (from.add(8), to.add(8));
+            }
+            return;
+        }
+        // as many whole periods as eight bytes hold
+        let piece = u64::from_le(from.cast::<u64>().read_unaligned()) & ((1 << (8 * distance)) - 1);
+        let pattern = piece.wrapping_mul(REPEAT[distance]).to_le();
+        let period = 8 / distance * distance;
+        while to < end {
+            to.cast::<u64>().write_unaligned(pattern);
+            to = to.add(period);
+        }
+    }
+}
+
+#[inline(always)]
+fn turns<const RUNS: bool>(a: (&mut Lane<'_>, &Tables), b: (&mut Lane<'_>, &Tables)) {
+    let (mut g, mut h) = (Hot::new(a.0), Hot::new(b.0));
+    let (mut first, mut second) = (Step::More, Step::More);
+    while g.has_room() & h.has_room() {
+        // SAFETY: there is room
+        first = unsafe { g.step::<RUNS>(a.1) };
+        if first != Step::More {
+            break;
+        }
+        // SAFETY: there is room
+        second = unsafe { h.step::<RUNS>(b.1) };
+        if second != Step::More {
+            break;
+        }
+    }
+    g.put_back(a.0, &first);
+    h.put_back(b.0, &second);
+}
+
+#[inline(always)]
+fn alone<const RUNS: bool>(lane: &mut Lane<'_>, tables: &Tables) {
+    let mut h = Hot::new(lane);
+    let mut step = Step::More;
+    while h.has_room() && step == Step::More {
+        // SAFETY: there is room
+        step = unsafe { h.step::<RUNS>(tables) };
+    }
+    h.put_back(lane, &step);
+}
+
+#[inline(always)]
+fn any_both(a: (&mut Lane<'_>, &Tables), b: (&mut Lane<'_>, &Tables)) {
+    if a.1.runs && b.1.runs { turns::<true>(a, b) } else { turns::<false>(a, b) }
+}
+
+#[inline(always)]
+fn any_one(lane: &mut Lane<'_>, tables: &Tables) {
+    if tables.runs { alone::<true>(lane, tables) } else { alone::<false>(lane, tables) }
+}
+
+/// Shifts by a variable count take one instruction with BMI2, and leave more registers free.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "bmi1,bmi2,lzcnt")]
+fn both_bmi2(a: (&mut Lane<'_>, &Tables), b: (&mut Lane<'_>, &Tables)) {
+    any_both(a, b);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "bmi1,bmi2,lzcnt")]
+fn one_bmi2(lane: &mut Lane<'_>, tables: &Tables) {
+    any_one(lane, tables);
+}
+
+#[cfg(target_arch = "x86_64")]
+fn has_bmi2() -> bool {
+    is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("bmi2") && is_x86_feature_detected!("lzcnt")
+}
+
+/// Advances two lanes until one of them has something rare, or ends.
+pub(super) fn both(a: (&mut Lane<'_>, &Tables), b: (&mut Lane<'_>, &Tables)) {
+    #[cfg(target_arch = "x86_64")]
+    if has_bmi2() {
+        // SAFETY: the processor has been asked
+        return unsafe { both_bmi2(a, b) };
+    }
+    any_both(a, b);
+}
+
+/// Advances one lane until it has something rare, or ends.
+pub(super) fn one(lane: &mut Lane<'_>, tables: &Tables) {
+    #[cfg(target_arch = "x86_64")]
+    if has_bmi2() {
+        // SAFETY: the processor has been asked
+        return unsafe { one_bmi2(lane, tables) };
+    }
+    any_one(lane, tables);
+}
