@@ -145,7 +145,8 @@ impl Pace {
         let bandwidth = self.bandwidth(limits);
         let pipe = bandwidth.unwrap_or(ASSUMED_BANDWIDTH) * round_trip.as_secs_f64();
         // Requests behind each other on one connection share its window.
-        let connections = lanes / limits.queue.clamp(1, limits.max_in_flight.max(1)) as u64;
+        let queue = limits.queue.clamp(1, limits.max_in_flight.max(1)) as u64;
+        let connections = lanes / queue;
         let parallel = ((pipe / SLOW_START_SHARE).ceil() as u64).max(2).min(connections.max(1));
         let max_ranges = limits.max_ranges.max(1) as u64;
         let range = backlog.bytes / backlog.ranges.max(1);
@@ -153,7 +154,8 @@ impl Pace {
         let window = match bandwidth {
             Some(b) => {
                 let pipe = (ROUND_TRIPS * pipe).max(SECONDS * b) as u64;
-                pipe.max(parallel * full).max(largest_cluster).max(basket.saturating_mul(2)).min(hold)
+                // What was measured while windows opened says too little: a connection never runs out of requests.
+                pipe.max(parallel.max(queue) * full).max(largest_cluster).max(basket.saturating_mul(2)).min(hold)
             }
             None => hold,
         };

@@ -312,3 +312,22 @@ fn another_budget_holds_from_then_on() {
     assert!(!fetches(&mut planner, ms(23)).is_empty());
     assert!(planner.stats().held_bytes > held, "{held}");
 }
+
+#[test]
+fn lots_that_a_cut_releases_are_gathered_while_enough_is_under_way() {
+    let limits = Limits { max_ranges: 10, max_in_flight: 6, queue: 6, ..Limits::xrootd(ms(240)) };
+    let mut planner = planner(&file(10, 20_000, 3000), limits, CacheSize::Auto, 0);
+    let others: Vec<BasketId> = (0..30).filter(|i| i % 3 != 0).map(BasketId).collect();
+    planner.handle(ms(0), Event::Withhold(others.clone()));
+    planner.handle(ms(0), Event::Want { first: 0, last: 100 });
+    let first = fetches(&mut planner, ms(0));
+    assert_eq!(first.iter().map(|f| f.ranges.len()).collect::<Vec<_>>(), [10]);
+    planner.handle(ms(300), Event::Release(others[..4].to_vec()));
+    assert!(fetches(&mut planner, ms(300)).is_empty(), "the way has enough to do");
+    planner.handle(ms(310), Event::Release(others[4..7].to_vec()));
+    assert_eq!(fetches(&mut planner, ms(310)).len(), 1, "more than half a request");
+    planner.handle(ms(320), Event::Release(others[7..8].to_vec()));
+    assert!(fetches(&mut planner, ms(320)).is_empty());
+    deliver(&mut planner, ms(330), &first[0]);
+    assert_eq!(fetches(&mut planner, ms(330)).len(), 1, "the way runs dry");
+}

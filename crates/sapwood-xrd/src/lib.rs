@@ -19,5 +19,5 @@ mod session;
 mod vector;
 
 pub use pages::encode as encode_pages;
-pub use request::{CHUNK, Chunk, Handle, Request, SecretBytes, greeting};
+pub use request::{CHUNK, Chunk, HEADER, Handle, Request, SecretBytes, greeting};
 pub use session::{Eager, Event, Id, LinkId, Outcome, Refusal, Session, SessionOptions};

@@ -49,6 +49,10 @@ impl Planner {
         let target = self.ramp.map_or(sizes.piece, |n| sizes.piece.min(Pace::ramp(&self.limits, n)));
         let room = sizes.budget.saturating_sub(self.held()).min(sizes.window.saturating_sub(self.flying_bytes));
         let overdraw = starving && (self.awaited_here == 0 || now >= self.last_moved + STALL);
+        // Cuts release baskets lot by lot. While enough is under way the next lot is waited for.
+        if self.withheld_bytes > 0 && !starving && self.queued_bytes < target / 2 && self.flying_bytes >= target {
+            return None;
+        }
         // Without this, a full budget would be refilled basket by basket, each in its own request.
         // (Looking for the next basket comes later: most calls end here.)
         if room < target.min(self.queued_bytes) && !overdraw {

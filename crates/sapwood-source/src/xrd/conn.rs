@@ -42,8 +42,9 @@ pub(crate) struct Core {
     pub meter: Arc<Mutex<Meter>>,
     /// There is something to watch over.
     pub busy: Notify,
-    /// Bytes received.
+    /// Bytes received, and sent over the control link.
     carried: AtomicU64,
+    pub sent: AtomicU64,
 }
 
 pub(crate) struct State {
@@ -108,6 +109,7 @@ impl Core {
             meter,
             busy: Notify::new(),
             carried: AtomicU64::new(0),
+            sent: AtomicU64::new(0),
         })
     }
 
@@ -278,6 +280,11 @@ impl Conn {
     /// Bytes received over it so far.
     pub fn carried(&self) -> u64 {
         self.core.carried.load(Relaxed)
+    }
+
+    /// Bytes sent over its control link so far.
+    pub fn sent(&self) -> u64 {
+        self.core.sent.load(Relaxed)
     }
 
     /// Whether anything was asked over it.

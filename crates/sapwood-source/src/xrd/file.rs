@@ -351,7 +351,7 @@ impl Source for XrdFile {
     fn limits(&self) -> Limits {
         let host = self.client.place().host;
         let (ranges, _) = host.known().vector.unwrap_or(VECTOR);
-        let streams = host.streams();
+        let (ranges, streams) = (host.ranges_at_once(ranges), host.streams());
         let meter = lock(&host.meter);
         Limits {
             max_ranges: ranges as usize,

@@ -1,6 +1,7 @@
 //! A server: the sessions with it, and what was learnt about it.
 
 use super::conn::{Conn, Core};
+use super::plan;
 use super::sockets::{self, Way};
 use super::trouble::Broken;
 use super::watch;
@@ -66,7 +67,7 @@ pub(crate) struct Known {
 }
 
 /// Requests for bulk that a session has under way: the next one is there before the one before it ends.
-pub(super) const DEPTH: usize = 3;
+pub(super) const DEPTH: usize = 5;
 
 /// What servers take unless they say otherwise.
 pub(super) const VECTOR: (u32, u32) = (1024, 2_097_136);
@@ -221,6 +222,12 @@ impl Host {
     /// sessions only, as vector reads need them to share slow start.
     fn most_sessions(&self) -> usize {
         if self.is_near() { self.max - self.max / 4 } else { self.max }
+    }
+
+    /// Ranges in one vector read now, of as many as the server takes.
+    pub fn ranges_at_once(&self, most: u32) -> u32 {
+        let sent = self.pool().conns.iter().map(|c| c.sent()).max().unwrap_or(0);
+        if self.is_near() { most } else { plan::sent_at_once(most, sent) }
     }
 
     /// How many more data links there may be.

@@ -24,7 +24,7 @@ use tokio::runtime;
 /// of them. What is left is asked for along with the open: it costs nothing, and the window doubles.
 const FIRST_WINDOW: u64 = 6 << 10;
 /// What comes in the next round trip: the tail of the file is no longer.
-const SECOND_WINDOW: u64 = 28_000;
+const SECOND_WINDOW: u64 = 26_000;
 
 /// How a server has not opened a file.
 pub(super) enum Fate {

@@ -1,6 +1,7 @@
 //! How the spans that are wanted become requests.
 
 use sapwood_span::{Span, coalesce};
+use sapwood_xrd::{CHUNK, HEADER};
 
 /// What one more range costs on the wire, in bytes: its line in the request and the header before its data.
 pub(super) const RANGE_OVERHEAD: u64 = 32;
@@ -8,6 +9,16 @@ pub(super) const RANGE_OVERHEAD: u64 = 32;
 pub(super) const MAX_REQUEST: u64 = 16 << 20;
 /// A span of its own from here: a plain read needs no cutting and can be checked page by page.
 pub(super) const PLAIN: u64 = 512 << 10;
+
+/// Bytes that a fresh connection sends before it hears from the other side: ten segments of the usual size (RFC 6928).
+const FIRST_FLIGHT: u64 = 14_480;
+
+/// Ranges of a vector read, of as many as the server takes, so that the request goes out at once over a connection that has
+/// sent so many bytes: what does not fit its window waits a round trip, and the server with it.
+pub(super) fn sent_at_once(most: u32, sent: u64) -> u32 {
+    let fitting = (FIRST_FLIGHT - HEADER as u64) / CHUNK as u64;
+    if sent >= FIRST_FLIGHT { most } else { u32::try_from(fitting).unwrap_or(most).min(most) }
+}
 
 /// Cuts what is missing into requests, each for one plain read (one span) or one vector read. `ranges` and `bytes` are the
 /// server's limits of a vector read: how many, and how much in each. Sharing a fetch among sessions is the planner's business.
@@ -63,6 +74,12 @@ mod tests {
         assert_eq!(requests(&[Span::new(0, 64 << 20)], (1024, 2_097_136)).len(), 4);
         let one_large = [&scattered[..], &[Span::new(200 << 20, 3 << 20)]].concat();
         assert_eq!(requests(&one_large, (1024, 2_097_136)).len(), 2);
+    }
+
+    #[test]
+    fn the_first_request_fits_the_first_window() {
+        assert_eq!((sent_at_once(1024, 0), sent_at_once(1024, 300), sent_at_once(1024, 20_000)), (903, 903, 1024));
+        assert_eq!((sent_at_once(10, 0), sent_at_once(10, 20_000)), (10, 10));
     }
 
     proptest! {

@@ -8,6 +8,7 @@ use bytes::BytesMut;
 use sapwood_span::{Error, ErrorKind, Result};
 use sapwood_xrd::LinkId;
 use std::net::IpAddr;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadHalf, WriteHalf, split};
@@ -147,6 +148,9 @@ async fn write<S: AsyncWrite>(core: &Weak<Core>, link: LinkId, mut writer: Write
             Some(bytes) => {
                 writer.write_all(&bytes).await.map_err(torn)?;
                 writer.flush().await.map_err(torn)?;
+                if let (0, Some(core)) = (link, core.upgrade()) {
+                    core.sent.fetch_add(bytes.len() as u64, Relaxed);
+                }
             }
             None => wake.notified().await,
         }
