@@ -12,6 +12,8 @@ const SLOW_START_SHARE: f64 = (32 << 10) as f64;
 const LARGEST_PIECE: u64 = 16 << 20;
 /// Requests of this size keep a way busy that is not long.
 const FULL_PIECE: u64 = 4 << 20;
+/// Seconds that a request of a long transfer may take, if it is larger than a full one.
+const LONGEST_PIECE: f64 = 1.5;
 /// Assumed until measured: 1 Gbit/s.
 const ASSUMED_BANDWIDTH: f64 = 125e6;
 /// In flight at least: bandwidth times this many round trips; more than one, so that a measured
@@ -43,6 +45,8 @@ pub(crate) struct Cache {
     pub hold: u64,
     /// Somebody has chosen this size and not all fits: it is filled by whole requests, one more than it holds.
     pub fills: bool,
+    /// What there is to fetch in all is more than it holds, whose size nobody has chosen.
+    pub long: bool,
 }
 
 /// The sizes to work with now, in bytes.
@@ -52,6 +56,8 @@ pub(crate) struct Sizes {
     pub budget: u64,
     /// In flight.
     pub window: u64,
+    /// Requests under way.
+    pub lanes: usize,
     /// One request.
     pub piece: u64,
     /// How the backlog was cut: to be kept when a request is made by it.
@@ -134,13 +140,21 @@ impl Pace {
     pub fn sizes(&self, limits: &Limits, cache: Cache, extent: Extent, backlog: Backlog) -> Sizes {
         let hold = cache.hold;
         let Extent { basket, largest_cluster, mean_cluster } = extent;
-        let lanes = limits.max_in_flight.max(1) as u64;
+        let all = limits.max_in_flight.max(1) as u64;
+        let few = limits.streams.map(|n| n.saturating_mul(limits.queue).max(1) as u64);
+        let lanes = few.filter(|_| cache.long).map_or(all, |few| all.min(few));
         let most = limits.max_request_bytes.clamp(1, LARGEST_PIECE);
         let Some(round_trip) = self.round_trip(limits) else {
             let usual = if mean_cluster > 0 { mean_cluster.clamp(1 << 20, 4 << 20) } else { 2 << 20 };
             let budget = hold.min(largest_cluster.max((lanes + 2) * usual).max(basket.saturating_mul(lanes)));
             let piece = usual.min(backlog.bytes.div_ceil(lanes).max(FIRST_LOCAL)).min(most);
-            return Sizes { budget, window: budget, piece: piece.min(budget.div_ceil(2)), cut: None };
+            return Sizes {
+                budget,
+                window: budget,
+                lanes: lanes as usize,
+                piece: piece.min(budget.div_ceil(2)),
+                cut: None,
+            };
         };
         let bandwidth = self.bandwidth(limits);
         let pipe = bandwidth.unwrap_or(ASSUMED_BANDWIDTH) * round_trip.as_secs_f64();
@@ -168,13 +182,22 @@ impl Pace {
             let share = backlog.bytes.div_ceil(needed.max(parallel));
             Cut { parallel, most, max_ranges, share }
         });
-        let piece = cut.share.min(window / parallel).max(SMALLEST_PIECE).min(most).min(hold);
+        // Those of a long transfer over few connections come in the order in which they are needed: none takes long.
+        let soon = ((LONGEST_PIECE * bandwidth.unwrap_or(0.0)) as u64).max(FULL_PIECE);
+        let largest = if cache.long && few.is_some() { soon } else { window / parallel };
+        let piece = cut.share.min(largest).max(SMALLEST_PIECE).min(most).min(hold);
         if !cache.fills {
-            return Sizes { budget: hold, window, piece, cut: Some(cut) };
+            return Sizes { budget: hold, window, lanes: lanes as usize, piece, cut: Some(cut) };
         }
         // As many requests as filling the cache again and again would take, the next one on its way meanwhile.
         let piece = hold.min(most).min(range.saturating_mul(max_ranges)).max(piece);
-        Sizes { budget: hold.saturating_add(piece), window: window.max(piece.saturating_mul(2)), piece, cut: Some(cut) }
+        Sizes {
+            budget: hold.saturating_add(piece),
+            lanes: lanes as usize,
+            window: window.max(piece.saturating_mul(2)),
+            piece,
+            cut: Some(cut),
+        }
     }
 }
 
@@ -189,7 +212,7 @@ mod tests {
     }
 
     fn sizes(limits: &Limits, bytes: u64, ranges: u64) -> Sizes {
-        let cache = Cache { hold: 64 * MB, fills: false };
+        let cache = Cache { hold: 64 * MB, fills: false, long: false };
         Pace::default().sizes(limits, cache, Extent::default(), Backlog { bytes, ranges })
     }
 
@@ -210,7 +233,7 @@ mod tests {
 
     #[test]
     fn a_small_cache_is_filled_by_one_request_while_the_next_is_under_way() {
-        let cache = Cache { hold: 100_000, fills: true };
+        let cache = Cache { hold: 100_000, fills: true, long: false };
         let s = Pace::default().sizes(&far(20), cache, Extent::default(), Backlog { bytes: 10 * MB, ranges: 1000 });
         assert_eq!((s.budget, s.piece), (200_000, 100_000));
     }

@@ -116,9 +116,9 @@ impl Planner {
         let hold = if request.hold == 0 { Request::DEFAULT_HOLD } else { request.hold };
         let wanted = baskets.iter().map(|b| b.span.len).sum();
         let (off, cache) = match request.cache {
-            CacheSize::Off | CacheSize::Bytes(0) => (true, Cache { hold, fills: false }),
-            CacheSize::Auto => (false, Cache { hold, fills: false }),
-            CacheSize::Bytes(n) => (false, Cache { hold: hold.min(n), fills: wanted > hold.min(n) }),
+            CacheSize::Off | CacheSize::Bytes(0) => (true, Cache { hold, fills: false, long: false }),
+            CacheSize::Auto => (false, Cache { hold, fills: false, long: wanted > hold }),
+            CacheSize::Bytes(n) => (false, Cache { hold: hold.min(n), fills: wanted > hold.min(n), long: false }),
         };
         // From far away the first request is as large as the others: what is in it comes basket by basket.
         let ramp = (!request.limits.far()).then_some(0);

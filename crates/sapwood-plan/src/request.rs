@@ -49,6 +49,9 @@ pub struct Limits {
     pub max_in_flight: usize,
     /// How many of these follow each other over one connection without waiting in between; at least 1.
     pub queue: usize,
+    /// Connections among them that a long transfer is worth sharing among, one whose bytes do not all fit into the budget;
+    /// none: all. Over few of them what is needed first comes first.
+    pub streams: Option<usize>,
     /// A gap of at most this many bytes between two baskets costs less than one more range.
     pub range_overhead: u64,
     /// The round-trip time to the server, as far as known before the first reply. `None` or zero
@@ -68,6 +71,7 @@ impl Limits {
             max_request_bytes: 4 << 20,
             max_in_flight: threads.max(1),
             queue: 1,
+            streams: None,
             range_overhead: 16 << 10,
             round_trip: None,
             bandwidth: None,
@@ -83,6 +87,7 @@ impl Limits {
             max_request_bytes: 64 << 20,
             max_in_flight: 16,
             queue: 1,
+            streams: None,
             range_overhead: 1 << 10,
             round_trip: Some(round_trip),
             bandwidth: None,
@@ -97,6 +102,7 @@ impl Limits {
             max_request_bytes: 64 << 20,
             max_in_flight: 6,
             queue: 3,
+            streams: None,
             range_overhead: 512,
             round_trip: Some(round_trip),
             bandwidth: None,

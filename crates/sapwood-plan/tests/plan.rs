@@ -331,3 +331,29 @@ fn lots_that_a_cut_releases_are_gathered_while_enough_is_under_way() {
     deliver(&mut planner, ms(330), &first[0]);
     assert_eq!(fetches(&mut planner, ms(330)).len(), 1, "the way runs dry");
 }
+
+#[test]
+fn a_long_transfer_comes_in_order_over_as_few_connections_as_fill_the_way() {
+    let baskets = file(200, 700_000, 0);
+    let limits = |streams, bandwidth| Limits { streams, bandwidth: Some(bandwidth), ..Limits::http(ms(100)) };
+    let begin = |limits: Limits| {
+        let mut planner = planner(&baskets, limits, CacheSize::Auto, 0);
+        planner.handle(ms(0), Event::Want { first: 0, last: 200 });
+        let first = fetches(&mut planner, ms(0));
+        (planner, first)
+    };
+    // slow: what is waited for comes alone, though it is a little more than a full request
+    let (mut planner, first) = begin(limits(Some(1), 1e6));
+    assert_eq!(first.iter().map(Fetch::bytes).collect::<Vec<_>>(), [4_200_000]);
+    deliver(&mut planner, ms(400), &first[0]);
+    assert_eq!(fetches(&mut planner, ms(400)).len(), 1);
+    // fast: as much as comes in a second and a half
+    let (_, first) = begin(limits(Some(1), 1e7));
+    assert_eq!(first.iter().map(|f| f.bytes() / 1_000_000).collect::<Vec<_>>(), [15]);
+    // windows held down: four of them
+    assert_eq!(begin(limits(Some(4), 1e6)).1.len(), 4);
+    // what fits into the budget is not long
+    let mut planner = self::planner(&file(20, 700_000, 0), limits(Some(1), 1e7), CacheSize::Auto, 0);
+    planner.handle(ms(0), Event::Want { first: 0, last: 200 });
+    assert!(fetches(&mut planner, ms(0)).len() > 4);
+}

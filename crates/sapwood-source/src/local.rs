@@ -117,6 +117,7 @@ impl Source for LocalFile {
             max_ranges: 1024,
             max_request_bytes: 64 << 20,
             queue: 1,
+            streams: None,
             max_in_flight: 4,
             range_overhead: GAP,
             round_trip: Some(Duration::ZERO),

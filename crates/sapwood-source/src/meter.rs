@@ -76,20 +76,20 @@ impl Meter {
         self.full.rate()
     }
 
-    /// Connections whose first windows a way of this length carries; more would only push each other's bytes out of its
-    /// queue. Without end where it was not seen to be full.
-    pub fn first_windows(&self, far: Duration) -> usize {
-        /// Bytes that a fresh connection sends at once, about: ten segments (RFC 6928).
-        const FIRST_WINDOW: f64 = (16 << 10) as f64;
+    /// Connections that fill a way of this length; more would only push each other's bytes out of its queue, and what is
+    /// needed first would share the way with what is needed last. Without end where it was not seen to be full.
+    pub fn fill(&self, far: Duration) -> usize {
+        /// Bytes that a connection brings in a round trip after the first five of its life, about.
+        const OPEN_WINDOW: f64 = (256 << 10) as f64;
         /// Connections that even a narrow way is given: one in slow start after a loss must not leave it idle.
         const FEWEST: usize = 4;
-        let carried = |rate: f64| ((rate * far.as_secs_f64() / FIRST_WINDOW) as usize).max(FEWEST);
+        let carried = |rate: f64| ((rate * far.as_secs_f64() / OPEN_WINDOW) as usize).max(FEWEST);
         self.narrow().map_or(usize::MAX, carried)
     }
 
     /// Connections worth sharing bulk among, `most` at most, when so many are busy with it.
     pub fn streams(&mut self, busy: usize, most: usize) -> usize {
-        self.streams.count(busy, most)
+        self.streams.count(busy, most, self.full.rate().is_some())
     }
 
     /// How long a request waits at least: what a server, or a proxy before it, adds is in it.

@@ -69,6 +69,8 @@ pub struct Limits {
     pub max_in_flight: usize,
     /// How many of these follow each other over the same connection without waiting in between.
     pub queue: usize,
+    /// Connections among them that a long transfer is worth sharing among; none: all.
+    pub streams: Option<usize>,
     /// What one more range costs, in bytes: bridging a smaller gap is cheaper.
     pub range_overhead: u64,
     /// Estimate of the round-trip time; none until measured.

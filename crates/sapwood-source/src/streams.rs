@@ -3,7 +3,8 @@
 //! One connection whose window has opened carries more than many fresh ones, and each costs a login and an open. So there
 //! is one at first. What it brings doubles from round trip to round trip, until the way is full, or until a loss or the
 //! receiver's buffer holds the window down. From outside both look the same: round trips that bring about the same. Then
-//! twice as many are tried, and again as long as that brings more.
+//! twice as many are tried, and again as long as that brings more. A way that is seen to be full carries no more over two:
+//! there nothing is tried, for the second one, in the shadow of the first, would take long over what it was asked for.
 
 use std::time::{Duration, Instant};
 
@@ -68,9 +69,10 @@ impl Streams {
         *turn = Turn { begin: now, last: now, bytes: 0, before: Some(rate), warming };
     }
 
-    /// How many to use now, `most` at most, when so many are in use.
-    pub fn count(&mut self, busy: usize, most: usize) -> usize {
+    /// How many to use now, `most` at most, when so many are in use; `full` tells whether the way was seen to be full.
+    pub fn count(&mut self, busy: usize, most: usize, full: bool) -> usize {
         if !self.settled
+            && (self.count > 1 || !full)
             && busy >= self.count
             && let Some(rate) = self.level.take()
         {
@@ -98,12 +100,12 @@ mod tests {
     /// So many bytes in each round trip, in one burst; gives how many connections are used in the end.
     fn bring(s: &mut Streams, clock: &mut Instant, trips: u32, bytes: impl Fn(u32, usize) -> u64) -> usize {
         for trip in 0..trips {
-            let count = s.count(usize::MAX, 15);
+            let count = s.count(usize::MAX, 15, false);
             let each = bytes(trip, count) / 10;
             (0..10).for_each(|ms| s.arrived(each, *clock + Duration::from_millis(ms), FAR));
             *clock += FAR;
         }
-        s.count(usize::MAX, 15)
+        s.count(usize::MAX, 15, false)
     }
 
     #[test]
@@ -120,6 +122,17 @@ mod tests {
     }
 
     #[test]
+    fn a_way_known_to_be_full_is_not_tried_with_two() {
+        let (mut s, mut clock) = (Streams::default(), Instant::now());
+        for _ in 0..20 {
+            s.arrived(100_000, clock, FAR);
+            clock += FAR;
+            assert_eq!(s.count(1, 15, true), 1);
+        }
+        assert_eq!(s.count(1, 15, false), 2);
+    }
+
+    #[test]
     fn windows_held_down_are_multiplied() {
         let (mut s, mut clock) = (Streams::default(), Instant::now());
         assert_eq!(bring(&mut s, &mut clock, 100, |_, count| 50_000 * count as u64), 15);
@@ -132,7 +145,7 @@ mod tests {
         for _ in 0..20 {
             s.arrived(100_000, clock, FAR);
             clock += FAR;
-            assert_eq!(s.count(1, 15), 2);
+            assert_eq!(s.count(1, 15, false), 2);
         }
     }
 }

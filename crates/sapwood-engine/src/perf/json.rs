@@ -191,6 +191,7 @@ object!(Limits {
     max_request_bytes,
     max_in_flight,
     queue,
+    streams,
     range_overhead,
     round_trip,
     bandwidth,

@@ -35,6 +35,9 @@ use std::time::{Duration, Instant};
 /// Below this many inflated bytes a scan is done by the thread that asks, without helpers.
 const ALONE: u64 = 256 << 10;
 
+/// Steps of a batch that are asked for together at most.
+const TOGETHER: usize = 4;
+
 /// How often a waiting consumer looks whether it was told to stop.
 const GLANCE: Duration = Duration::from_millis(50);
 
@@ -146,7 +149,7 @@ impl Scan {
             probe,
         };
         // what the first step needs is on its way before anybody asks for it
-        Shared::want(&shared, 0);
+        Shared::want(&shared, 0, scan.wanted_with(0));
         if !ahead {
             scan.hire();
         }
@@ -256,7 +259,7 @@ impl Scan {
 
     /// Helps until all baskets of a step are decoded, or those that its cut needs.
     fn wait_for(&mut self, step: usize, stage: Stage) -> Result<()> {
-        Shared::want(&self.shared, step);
+        Shared::want(&self.shared, step, self.wanted_with(step));
         loop {
             if self.options.cancel.load(Ordering::Relaxed) {
                 return Err(
@@ -284,6 +287,13 @@ impl Scan {
                 self.shared.tick();
             }
         }
+    }
+
+    /// The step behind the last one that is wanted along with this one: a batch of a few steps is asked for as a whole.
+    fn wanted_with(&self, step: usize) -> usize {
+        let end =
+            self.batches.get(self.at).filter(|b| b.contains(&step) && b.len() <= TOGETHER).map_or(step, |b| b.end);
+        end.max(step + 1)
     }
 
     fn finish(&mut self) {

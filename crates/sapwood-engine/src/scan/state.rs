@@ -72,7 +72,7 @@ pub(super) struct State {
     reads: VecDeque<Arc<Fetch>>,
     reading: usize,
     pub decodes: BTreeMap<(usize, usize), Task>,
-    /// The batch that the consumer wants.
+    /// The step that the consumer wants.
     at: usize,
     /// Decoded bytes that wait for steps behind `at`.
     pub ahead: Ahead,
@@ -242,13 +242,14 @@ impl Shared {
         self.started
     }
 
-    /// The consumer wants this batch now.
-    pub fn want(self: &Arc<Self>, batch: usize) {
+    /// The consumer wants this step now, and those behind it before `end`.
+    pub fn want(self: &Arc<Self>, step: usize, end: usize) {
         let mut s = self.lock();
-        s.at = batch;
-        s.ahead.pass(batch);
-        let r = self.steps[batch].clone();
-        let event = Event::Want { first: r.start, last: r.end.max(r.start + 1) };
+        s.at = step;
+        s.ahead.pass(step);
+        let first = self.steps[step].start;
+        let last = self.steps[step.max(end.saturating_sub(1))].end;
+        let event = Event::Want { first, last: last.max(first + 1) };
         s.planner.handle(self.started.elapsed(), event);
         self.pump(&mut s);
         drop(s);
@@ -629,6 +630,7 @@ fn limits(source: &dyn Source) -> Limits {
         max_request_bytes: l.max_request_bytes,
         max_in_flight: l.max_in_flight,
         queue: l.queue,
+        streams: l.streams,
         range_overhead: l.range_overhead,
         round_trip: l.round_trip,
         bandwidth: l.bandwidth,

@@ -11,7 +11,7 @@ use std::time::Duration;
 struct Allowance {
     /// Bytes it aims at.
     target: u64,
-    /// Bytes that fit into budget and window.
+    /// Bytes that fit into the budget.
     room: u64,
     /// Whether awaited baskets may overdraw the room.
     overdraw: bool,
@@ -47,7 +47,10 @@ impl Planner {
         }
         let sizes = self.pace.sizes(&self.limits, self.cache, self.order.extent, self.backlog());
         let target = self.ramp.map_or(sizes.piece, |n| sizes.piece.min(Pace::ramp(&self.limits, n)));
-        let room = sizes.budget.saturating_sub(self.held()).min(sizes.window.saturating_sub(self.flying_bytes));
+        let room = sizes.budget.saturating_sub(self.held());
+        // More is asked for as soon as less than the window is under way: one that waited for room for a whole request
+        // would leave the way idle between two large ones.
+        let busy = self.flying_bytes >= sizes.window || self.flights.len() >= sizes.lanes;
         let overdraw = starving && (self.awaited_here == 0 || now >= self.last_moved + STALL);
         // Cuts release baskets lot by lot. While enough is under way the next lot is waited for.
         if self.withheld_bytes > 0 && !starving && self.queued_bytes < target / 2 && self.flying_bytes >= target {
@@ -55,7 +58,7 @@ impl Planner {
         }
         // Without this, a full budget would be refilled basket by basket, each in its own request.
         // (Looking for the next basket comes later: most calls end here.)
-        if room < target.min(self.queued_bytes) && !overdraw {
+        if (busy || room < target.min(self.queued_bytes)) && !overdraw {
             return None;
         }
         let urgent = if self.awaited_queued > 0 { self.awaited.next_common(&self.queued, 0) } else { None };
@@ -63,11 +66,22 @@ impl Planner {
         if room < self.span(front).len && !overdraw {
             return None;
         }
+        // The little that would be left over of what is waited for comes along.
+        let target = match urgent.map(|_| self.awaited_bytes()) {
+            Some(bytes) if bytes <= target.saturating_add(target / 4) => target.max(bytes),
+            _ => target,
+        };
         let count = most_together(self.failures[front as usize]);
         let draft = self.draft(urgent, front, &Allowance { target, room, overdraw, count });
         self.ramp = self.ramp.map(|n| n + 1);
         self.pace.keep(&sizes);
         Some(Action::Fetch(self.launch(draft, count == usize::MAX)))
+    }
+
+    /// Bytes that are waited for and not asked for.
+    fn awaited_bytes(&self) -> u64 {
+        let queued = |&&p: &&u32| self.states[p as usize] == State::Queued;
+        self.awaited_list.iter().filter(queued).map(|&p| self.span(p).len).sum()
     }
 
     /// With the cache off: what the entry loop touches next, alone.

@@ -63,6 +63,7 @@ pub fn limits() -> impl Strategy<Value = Limits> {
                 max_request_bytes,
                 max_in_flight: lanes,
                 queue: 1,
+                streams: None,
                 range_overhead,
                 round_trip: ms.map(Duration::from_millis),
                 bandwidth,

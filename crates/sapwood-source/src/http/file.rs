@@ -230,13 +230,14 @@ impl Source for HttpFile {
         let multi = host.multi();
         let (range_overhead, max_ranges) =
             if multi { (PART_OVERHEAD, range::most(self.size)) } else { (self.gap_of_single(), 1) };
-        let max_in_flight = host.parallel();
+        let (max_in_flight, streams) = (host.parallel(), host.streams());
         let meter = lock(&host.meter);
         Limits {
             max_ranges,
             max_request_bytes: MAX_REQUEST,
             max_in_flight,
             queue: 1,
+            streams: Some(streams),
             range_overhead,
             round_trip: meter.round_trip(),
             bandwidth: meter.bandwidth(),

@@ -178,8 +178,7 @@ impl Host {
         self.tls.is_some()
     }
 
-    /// Connections worth having: the farther away, the more slow start is worth sharing; but only as many as the way
-    /// carries the first windows of, for more would only push each other's bytes out of its queue.
+    /// Connections worth having: the farther away, the more slow start is worth sharing; but only as many as fill the way.
     pub fn parallel(&self) -> usize {
         let meter = lock(&self.meter);
         let far = meter.round_trip().unwrap_or_default();
@@ -188,7 +187,14 @@ impl Host {
             t if t < Duration::from_millis(50) => 8,
             _ => 16,
         };
-        wish.min(meter.first_windows(far)).min(self.max)
+        wish.min(meter.fill(far)).min(self.max)
+    }
+
+    /// Connections that a long transfer is worth sharing among, as far as is known: what comes over one whose window has
+    /// opened comes in the order in which it was asked for.
+    pub fn streams(&self) -> usize {
+        let busy = self.max.saturating_sub(self.pool().permits.available_permits());
+        lock(&self.meter).streams(busy, self.max)
     }
 
     /// A connection, idle or new; waits while as many as allowed are in use.

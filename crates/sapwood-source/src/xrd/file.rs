@@ -358,6 +358,7 @@ impl Source for XrdFile {
             max_request_bytes: plan::MAX_REQUEST,
             max_in_flight: streams * DEPTH,
             queue: DEPTH,
+            streams: None,
             range_overhead: plan::RANGE_OVERHEAD,
             round_trip: meter.round_trip(),
             bandwidth: meter.bandwidth(),
