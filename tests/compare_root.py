@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Compares what Sapwood reads of every branch below a folder with what ROOT has in memory, value by value.
 
-    compare_root.py DIR [--entries N] [--limit N] [--only GLOB] [--extra] [--json OUT] [--timeout S]
+    compare_root.py DIR [--entries N] [--limit N] [--only GLOB] [--extra] [--json OUT] [--timeout S] [--library LIB]
 
 ROOT reads each branch by itself with GetEntry, in a process of its own; oracle/values.C walks the class descriptions
 over the memory and prints the values. Compared are the first, middle and last N/3 entries of every branch without
 sub-branches, member by member: numbers to the bit, lengths, strings, and the classes behind pointers.
-`--extra`: only branches that uproot does not read. A line per disagreement, and at the end:
+`--extra`: only branches that uproot does not read. `--library`: dictionaries for ROOT, which without them does not know
+what some classes look like in memory (maps of strings, C arrays). A line per disagreement, and at the end:
     files F, branches B: equal E, different D, refused R (ROOT reads them), incomparable I, unread by ROOT U, crashed C
 `incomparable`: ROOT's memory has nothing of that name (its class is another one, or it is not described).
 Exit status 0 when nothing differs and ROOT reads nothing that is refused."""
@@ -67,7 +68,7 @@ def formula(tree, branch, entry):
     return None
 
 
-def work():
+def work(library=None):
     """Answers [file, tree, branch, number of the branch, most entries] lines with what ROOT has, one line each.
 
     Each file has a process of its own, forked from one that has loaded ROOT: classes of the same name in different
@@ -76,6 +77,8 @@ def work():
 
     ROOT.gErrorIgnoreLevel = ROOT.kFatal
     ROOT.gROOT.SetBatch(True)
+    if library and ROOT.gSystem.Load(library) < 0:
+        raise SystemExit(f"{library}: ROOT does not load it")
     if not ROOT.gInterpreter.Declare((HERE / "oracle" / "values.C").read_text()):
         raise SystemExit("oracle/values.C does not compile")
     ROOT.oracle.entry  # noqa: B018  compiled before the first fork
@@ -168,13 +171,13 @@ def answer(root, kept, path, name, branch, number, most, drawn):
 class Root:
     """ROOT in a process of its own, started anew when it crashes or hangs."""
 
-    def __init__(self, timeout):
-        self.timeout, self.process = timeout, None
+    def __init__(self, timeout, library=None):
+        self.timeout, self.library, self.process = timeout, library, None
 
     def ask(self, *question):
         """ROOT's answer; what ended the process is an error."""
         if self.process is None:
-            words = [sys.executable, "-W", "ignore", __file__, "--worker"]
+            words = [sys.executable, "-W", "ignore", __file__, "--worker", *([self.library] if self.library else [])]
             self.process = subprocess.Popen(
                 words,
                 stdin=subprocess.PIPE,
@@ -510,6 +513,7 @@ def main():
     parser.add_argument("--only", default="*", help="only files whose name is like this")
     parser.add_argument("--extra", action="store_true", help="only branches that uproot does not read")
     parser.add_argument("--timeout", type=float, default=60, help="seconds a branch")
+    parser.add_argument("--library", help="ROOT loads this library of dictionaries")
     parser.add_argument("--json", type=Path, help="also writes the summary and the log there")
     parser.add_argument("--quiet", action="store_true", help="the last line only")
     options = parser.parse_args()
@@ -518,7 +522,7 @@ def main():
     if options.limit:
         files = files[:: max(1, len(files) // options.limit)]
     count = Counter(files=len(files))
-    log, root = [], Root(options.timeout)
+    log, root = [], Root(options.timeout, options.library)
     for file in files:
         before = len(log)
         compare_file(file, str(file.relative_to(options.dir)), root, options, count, log)
@@ -539,6 +543,6 @@ def main():
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--worker"]:
-        work()
+        work(*sys.argv[2:])
     else:
         main()

@@ -58,12 +58,18 @@ def root_here():
 @pytest.fixture(scope="session")
 def macro(root_here):
     """macro("files.C", folder, ...): ROOT runs a macro of this folder, which says by FOLDER/done that it got to
-    its end."""
+    its end. Compiled (`compiled=True`), as dictionaries want it, it leaves a library in the folder."""
     root = Path(sys.executable).parent / "root"
 
-    def macro(name, folder, *arguments):
+    def macro(name, folder, *arguments, compiled=False):
         values = ", ".join([f'"{folder}"', *map(str, arguments)])
-        words = [root, "-l", "-b", "-q", f"{HERE / name}({values})"]
+        where = HERE / name
+        if compiled:
+            if not shutil.which("c++"):
+                pytest.skip("no C++ compiler")
+            # the library is made beside the macro
+            where = shutil.copy(where, folder)
+        words = [root, "-l", "-b", "-q", f"{where}{'+g' if compiled else ''}({values})"]
         done = subprocess.run(words, capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL)
         if not (folder / "done").exists():
             pytest.fail(f"ROOT did not get through {name}:\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}")

@@ -8,6 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+import uproot
+
+import sapwood
 
 HERE = Path(__file__).parent
 #: About so many files; SAPWOOD_ROOT_LIMIT=0 compares all (some minutes).
@@ -29,6 +32,43 @@ def compare(tmp_path):
         return result["summary"], result["log"]
 
     return compare
+
+
+@pytest.fixture(scope="module")
+def kinds(public, macro):
+    """A folder with files of every kind of type (kinds.C), written now, and the library of their dictionaries."""
+    folder = public / "kinds"
+    folder.mkdir()
+    macro("kinds.C", folder, compiled=True)
+    return folder
+
+
+def test_every_kind_of_type(compare, kinds):
+    summary, log = compare(kinds, "--library", kinds / "kinds_C.so")
+    assert log == []
+    assert summary["equal"] == summary["branches"] > 300
+
+
+def test_every_kind_of_branch_is_among_them(kinds):
+    """Whole and divided, member by member and object by object: that the files hold what they are for."""
+    with uproot.open(kinds / "kinds.root") as file, uproot.open(kinds / "kinds-by-objects.root") as other:
+        branches = dict(file["t"].iteritems(recursive=True))
+        classes = {branch.classname for branch in branches.values()}
+        assert classes >= {"TBranchElement", "TBranchObject", "TBranchSTL"}
+        types = {branch.all_members.get("fType") for branch in branches.values()}
+        # objects and members of such, base classes, TClonesArrays and collections with their members
+        assert types >= {0, 1, 2, 3, 4, 31, 41}
+        assert "TBranchRef" in file.file.streamers
+        by_members, by_objects = (bytes(f["t"]["vtrack0"].basket(0).data)[4] & 0x40 for f in (file, other))
+        assert (by_members, by_objects) == (0x40, 0)
+
+
+def test_optional_and_variant(kinds):
+    """ROOT 6.40 writes whether an optional is set, and which a variant holds, but not the value: there is no more."""
+    with sapwood.open(kinds / "kinds.root") as file:
+        optional, variant = file["t"]["optional0"].array(), file["t"]["variant0"].array()
+    assert optional.to_list()[1] == {"value": {"_M_payload": {"_M_engaged": True}}, "behind": 1}
+    assert variant.to_list()[3] == {"value": {"_M_index": 1}, "behind": 3}
 
 
 def test_files_that_root_wrote(compare, root_files):

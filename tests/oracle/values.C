@@ -145,13 +145,14 @@ void collection(Out& out, TClass* cl, char* p, int depth)
    bool pointers = proxy->HasPointers();
    int type = proxy->GetType(), kind = proxy->GetCollectionType();
    Long64_t n = proxy->Size();
-   if ((proxy->GetProperties() & TVirtualCollectionProxy::kIsEmulated) && item &&
+   bool emulated = proxy->GetProperties() & TVirtualCollectionProxy::kIsEmulated;
+   if (emulated && item &&
        !strncmp(item->GetName(), "pair<", 5) && (strstr(item->GetName(), "string") || strstr(item->GetName(), "TString"))) {
       // pair<string,…: without a dictionary ROOT moves strings byte by byte, and they point into nowhere
       unknown(out, "a map of strings without a dictionary");
       return;
    }
-   if (kind == ROOT::kSTLunorderedmap || kind == ROOT::kSTLunorderedmultimap) {
+   if (emulated && (kind == ROOT::kSTLunorderedmap || kind == ROOT::kSTLunorderedmultimap)) {
       unknown(out, "ROOT reads unordered maps into a place of its own");
       return;
    }
@@ -289,8 +290,12 @@ void member(Out& out, TStreamerElement* e, char* p, int depth)
    }
    if (type > SI::kOffsetP && type < 60) {
       int item = type - SI::kOffsetP;
-      char* numbers = *(char**)at;
-      list(out, numbers ? counter(e, p) : 0, [&](Long64_t i) { basic(out, item, numbers + i * width(item)); });
+      auto counted = [&](char* q) {
+         char* numbers = *(char**)q;
+         list(out, numbers ? counter(e, p) : 0, [&](Long64_t i) { basic(out, item, numbers + i * width(item)); });
+      };
+      if (e->GetArrayLength() > 0) extents(out, e, [&](Long64_t i) { counted(at + i * sizeof(void*)); });
+      else counted(at);
       return;
    }
    bool many = e->GetArrayLength() > 0;

@@ -18,6 +18,9 @@ const MOST_MEMBERS: usize = 20_000;
 /// Classes that a pointer may lead to, at most: beyond, its declaration says next to nothing.
 const MOST_CLASSES: usize = 24;
 
+/// The last version of ROOT that wrote objects for a counted array of pointers to them.
+const LAST_WITHOUT_POINTERS: u32 = 51_508;
+
 /// What the layouts of one branch are worked out from.
 pub(crate) struct Context<'s> {
     pub streamers: &'s Streamers,
@@ -213,7 +216,11 @@ pub(crate) fn element_item(e: &Element, before: &[(String, Item)], cx: &Context)
     }
     let counted = e.code > code::OFFSET_P && e.code < 60;
     if let (true, Some(number)) = (counted, number_item(e.code - code::OFFSET_P, &e.title)) {
-        return Ok(Item::Counted(counter(), Box::new(number)));
+        return Ok(match dims.as_slice() {
+            [] => Item::Counted(counter(), Box::new(number)),
+            // one flag for all
+            dims => Item::Flagged(Box::new(arrays(Item::Times(counter(), Box::new(number)), dims))),
+        });
     }
     match e.code {
         code::STL_STRING => return Ok(Item::Headed(Box::new(arrays(Item::Text, &dims)))),
@@ -221,7 +228,7 @@ pub(crate) fn element_item(e: &Element, before: &[(String, Item)], cx: &Context)
         code::STL | code::STL_P => return headed(e.type_name.trim_end_matches('*'), &dims, e.content, cx),
         // std::string before it had a code of its own
         code::STREAMER if bare(&e.type_name) == "string" => return Ok(Item::Headed(Box::new(Item::Text))),
-        code::STREAM_LOOP => return looped(e, counter(), cx),
+        code::STREAM_LOOP | code::STREAM_LOOPS => return looped(e, counter(), &dims, cx),
         _ => {}
     }
     let array = (code::OBJECT..=code::STL_P).contains(&(e.code - code::OFFSET_L));
@@ -270,16 +277,18 @@ fn base(e: &Element, cx: &Context) -> Result<Item> {
     Ok(Item::Base(object_of(info, &others, cx)?))
 }
 
-/// Objects behind a pointer whose number another member holds: `Track *tracks; //[n]`.
-fn looped(e: &Element, counter: usize, cx: &Context) -> Result<Item> {
-    let item = match pointee(&e.type_name) {
-        Some(class) => class_item(class, cx)?,
-        None => match e.type_name.strip_suffix("**") {
-            Some(class) => pointer(class, cx)?,
-            None => return Err(Error::unsupported(format!("a counted array of {}", e.type_name))),
-        },
+/// Objects behind a pointer whose number another member holds: `Track *tracks; //[n]`, or an array of such pointers.
+fn looped(e: &Element, counter: usize, dims: &[usize], cx: &Context) -> Result<Item> {
+    let item = match (pointee(&e.type_name), e.type_name.strip_suffix("**")) {
+        (Some(class), _) => class_item(class, cx)?,
+        // pointers that could be to derived classes came after ROOT 5.15/08: before, objects were written
+        (None, Some(class)) if (1..=LAST_WITHOUT_POINTERS).contains(&cx.streamers.root_version()) => {
+            class_item(class, cx)?
+        }
+        (None, Some(class)) => pointer(class, cx)?,
+        (None, None) => return Err(Error::unsupported(format!("a counted array of {}", e.type_name))),
     };
-    Ok(Item::Headed(Box::new(Item::Times(counter, Box::new(item)))))
+    Ok(Item::Headed(Box::new(arrays(Item::Times(counter, Box::new(item)), dims))))
 }
 
 /// A pointer to an object of this class or one derived from it.

@@ -11,10 +11,11 @@ use sapwood_span::{Error, Result};
 /// the type code of what it holds, where the class description says it (0: unknown).
 pub(crate) fn headed(name: &str, dims: &[usize], content: i32, cx: &Context) -> Result<Item> {
     let item = match inside(name, cx, 0) {
-        // an enumeration: the file does not describe it, but says how it is written
+        // an enumeration: the file does not describe it, but says what it is made of; written are four bytes always
         Ok(Item::Records(item)) if matches!(*item, Item::Enumeration(_)) => match number_item(content, "") {
-            Some(number) => Item::Sequence(Box::new(number)),
-            None => Item::Records(item),
+            Some(number @ Item::Number(_)) if number.fixed_size() == Some(4) => Item::Sequence(Box::new(number)),
+            Some(Item::Number(_)) => Item::Sequence(Box::new(Item::Number(DType::I32))),
+            _ => Item::Records(item),
         },
         other => other?,
     };

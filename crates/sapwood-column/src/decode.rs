@@ -15,13 +15,23 @@ pub enum Entries {
     UntilEnd,
     /// A flag byte, then as many as fit: counted arrays that are members of split objects.
     FlaggedUntilEnd,
-    /// Counted arrays that are members of split collections: for each object a flag byte and as many items as its
-    /// counter says, which is a branch of its own.
+    /// Fixed arrays of counted arrays that are members of split objects, behind a flag ([`Item::Flagged`]) or a byte count
+    /// and a version ([`Item::Headed`]): their counter is a branch of its own.
+    Counted,
+    /// Counted arrays that are members of split collections: for each object of the collection a flag and as many numbers
+    /// as its counter says; or objects, all behind one byte count and version. The counter is a branch of its own.
     CountedUntilEnd,
     /// As many as fit behind one byte count and version: collections that are members of split collections.
     HeadedUntilEnd,
     /// A C string of a leaf list: one length byte (or 255 and four), then the bytes.
     Text,
+}
+
+impl Entries {
+    /// Whether the bytes of an entry say nothing without the values of another branch, the counter.
+    pub fn are_kept(&self) -> bool {
+        matches!(self, Entries::Counted | Entries::CountedUntilEnd)
+    }
 }
 
 /// How a branch's baskets are decoded.
@@ -39,6 +49,8 @@ pub struct Layout {
     class: Option<String>,
     /// What to try where the item does not fit.
     other: Option<Box<Layout>>,
+    /// The branch that says how many items there are, where they mean nothing without it.
+    counter: Option<usize>,
 }
 
 /// A decoded basket.
@@ -97,7 +109,7 @@ impl Layout {
         let one = entries == Entries::One;
         let lists = if one { Lists::of(&item) } else { None };
         let by_members = if one { ByMembers::of(&item) } else { Vec::new() };
-        Self { item: fuse(item), entries, lists, by_members, class: None, other: None }
+        Self { item: fuse(item), entries, lists, by_members, class: None, other: None, counter: None }
     }
 
     /// The same for objects in a split collection, which ROOT 3 wrote without headers: nothing but its length says of a
@@ -114,6 +126,17 @@ impl Layout {
         Self { class: Some(class.to_owned()), ..self }
     }
 
+    /// The same for items that are counted by this branch.
+    pub(crate) fn counted_by(self, branch: Option<usize>) -> Self {
+        Self { counter: branch, ..self }
+    }
+
+    /// The branch whose values are needed to divide what is [`Decoded::Uncounted`], for entries that
+    /// [are kept](Entries::are_kept).
+    pub fn counter(&self) -> Option<usize> {
+        self.counter
+    }
+
     /// The form of the column: what its type does not say.
     pub fn form(&self) -> Form {
         let mut form = self.item.form();
@@ -121,8 +144,7 @@ impl Layout {
             class.get_or_insert_with(|| own.clone());
         }
         match self.entries {
-            Entries::One | Entries::Text => form,
-            Entries::CountedUntilEnd => Form::List(Box::new(Form::List(Box::new(form)))),
+            Entries::One | Entries::Text | Entries::Counted => form,
             _ => Form::List(Box::new(form)),
         }
     }
@@ -130,13 +152,9 @@ impl Layout {
     /// The type of the column.
     pub fn column_type(&self) -> ColumnType {
         match self.entries {
-            Entries::One | Entries::Text => self.item.column_type(),
-            Entries::UntilEnd | Entries::FlaggedUntilEnd | Entries::HeadedUntilEnd => {
+            Entries::One | Entries::Text | Entries::Counted => self.item.column_type(),
+            Entries::UntilEnd | Entries::FlaggedUntilEnd | Entries::CountedUntilEnd | Entries::HeadedUntilEnd => {
                 ColumnType::List { item: Box::new(self.item.column_type()) }
-            }
-            Entries::CountedUntilEnd => {
-                let list = ColumnType::List { item: Box::new(self.item.column_type()) };
-                ColumnType::List { item: Box::new(list) }
             }
         }
     }
@@ -213,16 +231,9 @@ impl Layout {
                 (Err(e), Some(other)) => other.until_end(raw, other.column_type().empty()).map_err(|_| e),
                 (read, _) => read,
             },
-            Entries::CountedUntilEnd => {
+            Entries::Counted | Entries::CountedUntilEnd => {
                 let bytes = Array::Text { offsets: vec![0], bytes: Vec::new() };
-                let kept = self.each(raw, bytes, |c, out| {
-                    let Array::Text { offsets, bytes } = out else { return Err(not_a_list()) };
-                    let left = c.left();
-                    bytes.extend_from_slice(c.take(left)?);
-                    offsets.push(bytes.len() as i64);
-                    Ok(())
-                });
-                kept.map(Decoded::Uncounted)
+                self.each(raw, bytes, Layout::keep).map(Decoded::Uncounted)
             }
             Entries::FlaggedUntilEnd | Entries::HeadedUntilEnd if raw.starts.is_none() => {
                 Err(Error::unsupported("entries of any size whose offsets were left out"))
@@ -377,58 +388,11 @@ impl Layout {
     }
 }
 
-impl Layout {
-    /// Divides what is [`Decoded::Uncounted`] by the counter's values for the same entries.
-    ///
-    /// # Errors
-    /// `Corrupt` when the counts do not add up to what is there.
-    pub fn attach(&self, uncounted: Array, counts: &Array) -> Result<Array> {
-        match uncounted {
-            Array::Text { offsets, bytes } if self.entries == Entries::CountedUntilEnd => {
-                self.divide(&offsets, &bytes, counts)
-            }
-            items => attach_counts(items, counts),
-        }
-    }
-
-    /// Reads the bytes of entries: a flag and as many items for each count.
-    fn divide(&self, offsets: &[i64], bytes: &[u8], counts: &Array) -> Result<Array> {
-        let bad = || Error::corrupt("the counter of an array within a collection is not one number for each object");
-        let Array::List { offsets: objects, content } = counts else { return Err(bad()) };
-        let Array::Flat(numbers) = &**content else { return Err(bad()) };
-        if objects.len() != offsets.len() {
-            return Err(bad());
-        }
-        let mut out = self.column_type().empty();
-        let Array::List { offsets: outer, content } = &mut out else { return Err(not_a_list()) };
-        let Array::List { offsets: inner, content: items } = &mut **content else { return Err(not_a_list()) };
-        for (i, (entry, range)) in offsets.windows(2).zip(objects.windows(2)).enumerate() {
-            let data = bytes.get(entry[0] as usize..entry[1] as usize).unwrap_or_default();
-            let mut c = Input::new(data, 0);
-            for object in range[0]..range[1] {
-                let count = numbers.get_f64(object as usize).map_or(0, |n| n.max(0.0) as usize);
-                let n = if c.u8().map_err(|e| in_entry(e, i))? != 0 { count } else { 0 };
-                if n.saturating_mul(self.item.least_size().max(1)) > c.left() {
-                    let why = format!("{n} items announced, but {} bytes are left", c.left());
-                    return Err(in_entry(Error::corrupt(why), i));
-                }
-                self.item.read_many(&mut c, n, items).map_err(|e| in_entry(e, i))?;
-                inner.push(items.len() as i64);
-            }
-            if c.left() > 0 {
-                return Err(in_entry(Error::corrupt(format!("{} bytes are left over", c.left())), i));
-            }
-            outer.push(inner.len() as i64 - 1);
-        }
-        Ok(out)
-    }
-}
-
-fn not_a_list() -> Error {
+pub(crate) fn not_a_list() -> Error {
     Error::invalid("items go into a list")
 }
 
-fn in_entry(e: Error, i: usize) -> Error {
+pub(crate) fn in_entry(e: Error, i: usize) -> Error {
     Error::new(e.kind(), format!("entry {i} of the basket: {}", e.what()))
 }
 
@@ -441,25 +405,4 @@ fn reserve(out: &mut Array, bytes: usize) {
         Array::Regular { content, .. } => reserve(content, bytes),
         _ => {}
     }
-}
-
-/// Divides items by the counter's values, for baskets whose offsets were left out.
-///
-/// # Errors
-/// `Corrupt` when the counts do not add up to the items.
-pub fn attach_counts(content: Array, counts: &Array) -> Result<Array> {
-    let Array::Flat(values) = counts else {
-        return Err(Error::corrupt("the counter of an array is not a number"));
-    };
-    let mut offsets = Vec::with_capacity(values.len() + 1);
-    let mut at = 0i64;
-    offsets.push(0);
-    for i in 0..values.len() {
-        at = at.saturating_add(values.get_f64(i).map_or(0, |x| x.max(0.0) as i64));
-        offsets.push(at);
-    }
-    if at != content.len() as i64 {
-        return Err(Error::corrupt(format!("the counter adds up to {at} items, the basket has {}", content.len())));
-    }
-    Ok(Array::List { offsets, content: Box::new(content) })
 }

@@ -1,10 +1,8 @@
 //! Objects in other versions of their class: members that came, went or changed their type.
 
-use crate::item::{OtherVersion, columns_of};
+use crate::item::{Fields, OtherVersion, columns_of};
 use crate::{Array, Values};
 use sapwood_span::{Error, Result};
-
-type Fields = [(String, Array)];
 
 impl OtherVersion {
     pub(crate) fn scratch(&self) -> Vec<(String, Array)> {

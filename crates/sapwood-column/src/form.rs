@@ -34,7 +34,7 @@ impl Item {
             | Item::Times(_, item)
             | Item::Triangle(_, item)
             | Item::Listed { item, .. } => list(item),
-            Item::Headed(item) | Item::Named(item) => item.form(),
+            Item::Headed(item) | Item::Named(item) | Item::Flagged(item) => item.form(),
             Item::Fused(f) => f.item.form(),
             Item::Object(o) | Item::Base(o) => record(Some(o.class.replace(" >", ">")), &o.members),
             Item::Members(members) => record(None, members),

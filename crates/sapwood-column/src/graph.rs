@@ -261,6 +261,9 @@ pub(crate) fn read_clone_links(classes: &[(String, usize)], c: &mut Input, out: 
         for i in 0..n {
             push_link(classes, Some((*table, first + i as i32)), content)?;
         }
+    }
+    if n > 0 || by_members {
+        // written member by member, the headers of empty collections are there nevertheless
         c.seek(end)?;
     }
     offsets.push(content.len() as i64);

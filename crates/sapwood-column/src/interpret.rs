@@ -5,7 +5,7 @@ use crate::collection::{headed, is_own, own};
 use crate::graph::graph;
 use crate::names::{bare, is_collection};
 use crate::{DType, Entries, Item, Layout, Packed, known};
-use sapwood_format::streamer::{ClassInfo, Streamers, code};
+use sapwood_format::streamer::{ClassInfo, Element, Streamers, code};
 use sapwood_format::tree::{Branch, BranchElement, Leaf, Tree};
 use sapwood_span::{Error, Result};
 use std::sync::Arc;
@@ -129,7 +129,9 @@ fn from_element(tree: &Tree, b: &Branch, cx: &Context) -> Result<Layout> {
     let leaf = b.leaves.first().and_then(|&l| tree.leaves.get(l));
     let item = match (element, leaf) {
         // counted objects and collections in collections are framed by what they are
-        (Some(e), _) if e.code == code::STREAM_LOOP || (e.code >= code::STL && in_collection) => {
+        (Some(e), _)
+            if matches!(e.code, code::STREAM_LOOP | code::STREAM_LOOPS) || (e.code >= code::STL && in_collection) =>
+        {
             element_item(e, &[], cx)?
         }
         (Some(e), _) => linked(&e.type_name, cx, |cx| element_item(e, &[], cx))?,
@@ -149,14 +151,39 @@ fn from_element(tree: &Tree, b: &Branch, cx: &Context) -> Result<Layout> {
     };
     Ok(match (item, in_collection) {
         (Item::Counted(_, item), false) => Layout::new(*item, Entries::FlaggedUntilEnd),
-        (Item::Counted(_, item), true) => Layout::new(*item, Entries::CountedUntilEnd),
-        (Item::Headed(item), _) if matches!(*item, Item::Times(..)) => match *item {
-            Item::Times(_, item) if !in_collection => Layout::new(*item, Entries::HeadedUntilEnd),
-            _ => return Err(Error::unsupported("counted objects that are members of a split collection")),
-        },
+        (item, _) if is_counted(&item) => {
+            if let (Item::Headed(inner), false) = (&item, in_collection)
+                && let Item::Times(_, one) = &**inner
+            {
+                return Ok(Layout::new((**one).clone(), Entries::HeadedUntilEnd));
+            }
+            let entries = if in_collection { Entries::CountedUntilEnd } else { Entries::Counted };
+            Layout::new(item, entries).counted_by(counter_of(tree, b, x, element, cx))
+        }
         (item, false) => Layout::new(item, Entries::One),
         (Item::Headed(item), true) => Layout::new(*item, Entries::HeadedUntilEnd),
         (item, true) => Layout::new(one_dimension(item), Entries::UntilEnd).or_without_headers(),
+    })
+}
+
+/// Whether how long it is another member says, behind a header or not.
+fn is_counted(item: &Item) -> bool {
+    let inner = if let Item::Headed(inner) = item { inner } else { item };
+    inner.counter().is_some()
+}
+
+/// The branch of the member that counts this one: what the header says, or else the branch beside it that holds the
+/// member of that name.
+fn counter_of(tree: &Tree, b: &Branch, x: &BranchElement, element: Option<&Element>, cx: &Context) -> Option<usize> {
+    if x.count2.is_some() {
+        return x.count2;
+    }
+    let name = &element?.count_name;
+    let beside = b.parent.and_then(|p| tree.branches.get(p)).map_or(&tree.top, |p| &p.children);
+    beside.iter().copied().find(|&other| {
+        let Some(o) = tree.branches.get(other).and_then(|o| o.element.as_ref()) else { return false };
+        let member = class_info(o, cx).and_then(|info| info.elements.get(usize::try_from(o.id).ok()?));
+        o.class_name == x.class_name && member.is_some_and(|m| m.name == *name)
     })
 }
 

@@ -1,5 +1,9 @@
 use crate::regular::Fused;
-use crate::{ColumnType, DType, Packed};
+use crate::{Array, ColumnType, DType, Packed};
+use sapwood_span::Error;
+
+/// The columns of a record.
+pub(crate) type Fields = [(String, Array)];
 
 /// Collections in collections: deeper is damage or nobody's data.
 pub(crate) const DEEPEST: usize = 30;
@@ -42,6 +46,8 @@ pub enum Item {
     Pair(Box<(Item, Item)>),
     /// A flag byte, then as many numbers as the member of this number (counted from the first) says.
     Counted(usize, Box<Item>),
+    /// A flag byte, then what [`Item::Times`] holds in a fixed array: counted arrays that share their counter.
+    Flagged(Box<Item>),
     /// As many items as the member of this number says, without anything in front.
     Times(usize, Box<Item>),
     /// The upper right triangle of a square matrix with as many rows as the member of this number says.
@@ -195,7 +201,7 @@ impl Item {
             | Item::Times(_, item)
             | Item::Triangle(_, item)
             | Item::Listed { item, .. } => list(item),
-            Item::Headed(item) | Item::Named(item) => item.column_type(),
+            Item::Headed(item) | Item::Named(item) | Item::Flagged(item) => item.column_type(),
             Item::Fused(f) => f.item.column_type(),
             Item::Object(o) | Item::Base(o) => record(&o.members),
             Item::Members(m) => record(m),
@@ -242,6 +248,7 @@ impl Item {
             | Item::Counted(_, item)
             | Item::Times(_, item)
             | Item::Triangle(_, item)
+            | Item::Flagged(item)
             | Item::Named(item) => item.holds_pointers(),
             Item::Object(o) | Item::Base(o) => any(&o.members) || o.others.iter().any(|v| any(&v.members)),
             Item::Members(m) | Item::Clones(m) => any(m),
@@ -280,7 +287,7 @@ impl Item {
             | Item::Enumeration(_) => 4,
             Item::Skip(Skip::TObject) => 10,
             Item::Skip(Skip::Bits) => 4,
-            Item::Text | Item::Counted(..) | Item::Named(_) => 1,
+            Item::Text | Item::Counted(..) | Item::Flagged(_) | Item::Named(_) => 1,
             Item::Times(..) | Item::Triangle(..) | Item::Absent(_) => 0,
             Item::Fixed(n, item) => item.least_size().saturating_mul(*n),
             Item::Fused(f) => f.item.least_size(),
@@ -298,9 +305,19 @@ impl Item {
             | Item::Sequence(item)
             | Item::Records(item)
             | Item::Headed(item)
+            | Item::Times(_, item)
             | Item::Named(item) => item.class(),
             Item::Fused(f) => f.item.class(),
             _ => "a collection".to_owned(),
+        }
+    }
+
+    /// The member (counted from the first) that says how long the array is, or each array in a fixed one.
+    pub(crate) fn counter(&self) -> Option<usize> {
+        match self {
+            Item::Counted(by, _) | Item::Times(by, _) | Item::Triangle(by, _) => Some(*by),
+            Item::Fixed(_, item) | Item::Flagged(item) => item.counter(),
+            _ => None,
         }
     }
 
@@ -332,4 +349,8 @@ pub(crate) fn bare(item: &Item) -> &Item {
         Item::Headed(inner) => inner,
         item => item,
     }
+}
+
+pub(crate) fn misfit(item: &Item) -> Error {
+    Error::invalid(format!("{item:?} does not go into this column"))
 }

@@ -70,6 +70,7 @@ pub(crate) fn fuse(item: Item) -> Item {
         Item::Records(item) => Item::Records(boxed(item)),
         Item::Headed(item) => Item::Headed(boxed(item)),
         Item::Named(item) => Item::Named(boxed(item)),
+        Item::Flagged(item) => Item::Flagged(boxed(item)),
         Item::Counted(by, item) => Item::Counted(by, boxed(item)),
         Item::Times(by, item) => Item::Times(by, boxed(item)),
         Item::Triangle(by, item) => Item::Triangle(by, boxed(item)),

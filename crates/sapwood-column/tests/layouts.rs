@@ -542,7 +542,7 @@ mod counted_in_collections {
 
     #[test]
     fn a_flag_and_as_many_as_the_counter_of_each_object_says() {
-        let layout = Layout::new(number(DType::I8), Entries::CountedUntilEnd);
+        let layout = Layout::new(Item::Counted(0, Box::new(number(DType::I8))), Entries::CountedUntilEnd);
         assert_eq!(layout.column_type().to_string(), "var * var * int8");
         let data = [1, 7, 8, 0, 1, 9];
         let Decoded::Uncounted(bytes) = decode_as(&layout, &data, 2, Some(&[0, 4])).unwrap() else {
@@ -555,6 +555,44 @@ mod counted_in_collections {
             let e = layout.attach(bytes.clone(), &counts(&wrong)).unwrap_err();
             assert_eq!(e.kind(), ErrorKind::Corrupt, "{wrong:?}: {e}");
         }
+    }
+
+    fn kept(layout: &Layout, data: &[u8], starts: &[u32]) -> Array {
+        match decode_as(layout, data, starts.len(), Some(starts)).unwrap() {
+            Decoded::Uncounted(bytes) => bytes,
+            Decoded::Column(_) => panic!("no counts"),
+        }
+    }
+
+    #[test]
+    fn objects_behind_one_header_for_all() {
+        let items = Item::Fixed(2, Box::new(Item::Times(0, Box::new(number(DType::I8)))));
+        let layout = Layout::new(Item::Headed(Box::new(items)), Entries::CountedUntilEnd);
+        assert_eq!(layout.column_type().to_string(), "var * 2 * var * int8");
+        let (first, second) = (headed(&[1, 2, 3, 4]), headed(&[]));
+        let data = [&first[..], &second].concat();
+        let bytes = kept(&layout, &data, &[0, first.len() as u32]);
+        let counts = |n: &[i32]| list(&[0, 2, 2], Array::Flat(Values::I32(n.to_vec())));
+        let got = layout.attach(bytes.clone(), &counts(&[2, 0])).unwrap();
+        let inner = list(&[0, 2, 4, 4, 4], Array::Flat(Values::I8(vec![1, 2, 3, 4])));
+        assert_eq!(got, list(&[0, 2, 2], Array::Regular { size: 2, len: 2, content: Box::new(inner) }));
+        for wrong in [[1, 0], [3, 0], [i32::MAX, 0], [2, -1], [1, 2]] {
+            let e = layout.attach(bytes.clone(), &counts(&wrong));
+            assert_eq!(e.is_err(), wrong != [2, -1], "{wrong:?}: a counter below zero counts none");
+        }
+        let e = layout.attach(bytes, &list(&[0, 2], Array::Flat(Values::I32(vec![2, 0])))).unwrap_err();
+        assert_eq!(e.kind(), ErrorKind::Corrupt);
+    }
+
+    #[test]
+    fn a_flag_in_front_of_several_arrays() {
+        let items = Item::Fixed(3, Box::new(Item::Times(0, Box::new(number(DType::I8)))));
+        let layout = Layout::new(Item::Flagged(Box::new(items)), Entries::Counted);
+        assert_eq!(layout.column_type().to_string(), "3 * var * int8");
+        let bytes = kept(&layout, &[1, 7, 8, 9, 0], &[0, 4]);
+        let got = layout.attach(bytes, &Array::Flat(Values::I32(vec![1, 5]))).unwrap();
+        let inner = list(&[0, 1, 2, 3, 3, 3, 3], Array::Flat(Values::I8(vec![7, 8, 9])));
+        assert_eq!(got, Array::Regular { size: 3, len: 2, content: Box::new(inner) });
     }
 }
 

@@ -356,7 +356,7 @@ impl Opener {
         if let Some(s) = &self.streamers {
             return Ok(Some(s.clone()));
         }
-        let Some(span) = self.header.as_ref().map(|h| h.info) else { return Ok(None) };
+        let Some((span, version)) = self.header.as_ref().map(|h| (h.info, h.version)) else { return Ok(None) };
         let parsed = if span.is_empty() || span.start == 0 {
             Streamers::default()
         } else {
@@ -368,7 +368,7 @@ impl Opener {
             let data = inflate(&key, payload, &mut self.decoder)?;
             Streamers::parse(&data, key.key_len as usize).map_err(|e| e.at(span))?
         };
-        let parsed = Arc::new(parsed);
+        let parsed = Arc::new(parsed.of_root(version));
         self.streamers = Some(parsed.clone());
         Ok(Some(parsed))
     }

@@ -49,6 +49,8 @@ pub mod code {
     pub const STL_STRING: i32 = 365;
     pub const STREAMER: i32 = 500;
     pub const STREAM_LOOP: i32 = 501;
+    /// A fixed array of [`STREAM_LOOP`].
+    pub const STREAM_LOOPS: i32 = STREAM_LOOP + OFFSET_L;
 }
 
 /// One member (or base class) of a class.
@@ -105,6 +107,7 @@ pub struct Streamers {
     classes: Vec<Arc<ClassInfo>>,
     by_name: HashMap<String, Vec<usize>>,
     rules: Vec<String>,
+    root_version: u32,
 }
 
 impl Streamers {
@@ -136,6 +139,16 @@ impl Streamers {
         }
         c.finish(&v)?;
         Ok(out)
+    }
+
+    /// The same, of a file that this version of ROOT wrote (63602: 6.36/02).
+    pub fn of_root(self, version: u32) -> Self {
+        Self { root_version: version, ..self }
+    }
+
+    /// The version of ROOT that wrote the file; 0 where it is not known.
+    pub fn root_version(&self) -> u32 {
+        self.root_version
     }
 
     /// Adds a class description.

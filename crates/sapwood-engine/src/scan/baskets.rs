@@ -134,8 +134,8 @@ pub(super) fn choose(
 fn counter_of(tree: &Tree, column: &Column) -> Option<usize> {
     let h = tree.header();
     let b = &h.branches[column.branch];
-    if column.layout.entries == Entries::CountedUntilEnd {
-        return b.element.as_ref()?.count2;
+    if column.layout.entries.are_kept() {
+        return column.layout.counter();
     }
     if column.layout.entries != Entries::UntilEnd || !(b.generated_offsets || b.entry_offset_len == 0) {
         return None;

@@ -15,7 +15,7 @@ pub fn layout(r: &mut Random) -> Layout {
     let entries = match r.below(8) {
         0..=2 => Entries::One,
         3..=4 => Entries::UntilEnd,
-        5 if r.below(2) == 0 => Entries::CountedUntilEnd,
+        5 if r.below(2) == 0 => r.pick(&[Entries::CountedUntilEnd, Entries::Counted]).clone(),
         5 => Entries::FlaggedUntilEnd,
         6 => Entries::HeadedUntilEnd,
         _ => return Layout::new(Item::Text, Entries::Text),
@@ -52,6 +52,9 @@ fn item(r: &mut Random, depth: usize) -> Item {
         10 => Item::Object(object(r, depth)),
         11 => Item::Base(object(r, depth)),
         12 => Item::Records(inner(r)),
+        13 if r.below(2) == 0 => {
+            Item::Flagged(Box::new(Item::Fixed(*r.pick(SIZES), Box::new(Item::Times(0, inner(r))))))
+        }
         13 => Item::Named(inner(r)),
         14 => Item::Pointer((0..1 + r.below(2)).map(|i| (CLASSES[i].to_owned(), item(r, depth - 1))).collect()),
         16 if r.below(2) == 0 => {
