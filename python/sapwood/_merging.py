@@ -27,8 +27,9 @@ def merge(
 ) -> dict[str, Any]:
     """Join files, near or far, into the new file ``out``, as ROOT's ``hadd`` does.
 
-    Trees are joined by copying their compressed baskets untouched, histograms, profiles and ``TParameter`` are added,
-    and of everything else each different content is kept as a cycle. ``out`` appears when it is complete.
+    Trees are joined by copying their compressed baskets untouched, histograms of any dimension, profiles, efficiencies,
+    stacks and ``TParameter`` are added, also in lists, points of graphs are appended, and of everything else each
+    different content is kept as a cycle. ``out`` appears when it is complete.
 
     Args:
         out: the file to write.

@@ -1,7 +1,7 @@
 //! Ctrl-C: the first asks a scan to stop, the second (or the first, when no scan runs) ends the process.
 
 use sapwood::{Error, ErrorKind, Result};
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -37,13 +37,17 @@ impl Interrupt {
         self.pressed.clone()
     }
 
-    /// The same for work that leaves something behind when it is cut off: SIGTERM sets the flag as well.
+    /// The same for work that leaves something behind when it is cut off: SIGTERM and SIGHUP set the flag as well, and
+    /// a limit on the size of files is an error of the write that meets it, not the end of the process.
     ///
     /// # Errors
     /// When the system refuses the handler.
     pub fn defer_all(&self) -> Result<Arc<AtomicBool>> {
         let refused = |e| Error::io("cannot take over the signal to terminate", e);
-        flag::register(SIGTERM, self.pressed.clone()).map_err(refused)?;
+        for signal in [SIGTERM, SIGHUP] {
+            flag::register(signal, self.pressed.clone()).map_err(refused)?;
+        }
+        flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false))).map_err(refused)?;
         Ok(self.defer())
     }
 

@@ -2,6 +2,7 @@
 
 use super::embedded::{Embedded, read_embedded};
 use super::schema::BranchSchema;
+use super::tree_index::{TreeIndex, read_index};
 use crate::survey::{Name, Survey, survey};
 use sapwood_format::Streamers;
 use sapwood_format::tree::{clusters, read_tree};
@@ -21,6 +22,8 @@ pub(crate) struct TreeFacts {
     pub(crate) branches: Vec<BranchFacts>,
     /// Leaves in the order of the header.
     pub(crate) leaves: Vec<LeafFacts>,
+    /// Its index, if it has one that can be joined with others.
+    pub(crate) index: Option<TreeIndex>,
 }
 
 /// A branch.
@@ -140,6 +143,7 @@ pub(crate) fn read_facts<'a>(
         saved_bytes: number(Name::SavedBytes),
         branches,
         leaves,
+        index: read_index(&s),
     };
     Ok((facts, s))
 }

@@ -5,20 +5,28 @@
 //! order of the inputs. So memory holds a few chunks, however many inputs there are, and a handful of files are open at
 //! a time. The output appears under its name when it is complete.
 
+mod axes;
 mod classes;
 mod clusters;
+mod collection;
 mod copy;
+mod efficiency;
 pub(crate) mod embedded;
 pub(crate) mod facts;
 mod graph;
 mod hist;
 pub(crate) mod input;
+mod multi;
+mod numbers;
 mod objects;
 pub(crate) mod ordered;
 pub(crate) mod output;
+mod parameter;
 pub(crate) mod recode;
+mod rules;
 mod schema;
 pub(crate) mod tree;
+mod tree_index;
 
 use copy::{Done, Job, Pool};
 use ordered::ordered;

@@ -1,14 +1,13 @@
 //! Objects that are no trees: added up where that means something, else kept.
 
-use super::graph;
-use super::hist::{self, Streamed};
 use super::input::{Input, InputObject};
+use super::rules::{self, Streamed};
 use crate::container::{Container, DirectoryId, Label};
 use crate::survey::survey;
 use sapwood_codec::Decoder;
 use sapwood_format::{Streamers, inflate};
 use sapwood_span::{Error, ErrorKind, Result};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
@@ -21,6 +20,8 @@ pub(crate) struct Objects {
     by_path: HashMap<String, usize>,
     /// What was kept of each name: class, and the content of every cycle.
     kept: HashMap<String, (String, Vec<u64>)>,
+    /// What is of a class that is added, but was kept by itself: why.
+    apart: BTreeMap<String, String>,
     pub(crate) kept_count: usize,
 }
 
@@ -54,12 +55,9 @@ impl Objects {
         directory: DirectoryId,
         out: &mut Container,
     ) -> Result<()> {
-        let rule = match &*o.key.class {
-            class if hist::is_histogram(class) => hist::add,
-            class if hist::is_parameter(class) => hist::add_parameters,
-            class if graph::is_graph(class) => graph::append,
-            _ => return self.keep(o, input, directory, out),
-        };
+        if !rules::has_rule(&o.key.class) {
+            return self.keep(o, input, directory, out);
+        }
         let data = inflate(&o.key, &o.stored, &mut self.decoder)?;
         let base = o.key.key_len as usize;
         let Some(&at) = self.by_path.get(&o.path) else {
@@ -79,9 +77,11 @@ impl Objects {
         let Some(sum) = self.sums.get_mut(at) else { return Ok(()) };
         let one = Streamed { data: &sum.data, base: sum.base, class: &sum.class, streamers: &sum.streamers };
         let two = Streamed { data: &data, base, class: &o.key.class, streamers: &input.streamers };
-        let added = rule(one, two);
-        if added.as_ref().is_err_and(|e| e.kind() == ErrorKind::Unsupported) {
+        let added = rules::join(one, two);
+        if let Some(e) = added.as_ref().err().filter(|e| e.kind() == ErrorKind::Unsupported) {
             // what is not understood is not lost
+            let why = e.what().to_owned();
+            self.apart.entry(o.path.clone()).or_insert(why);
             return self.keep(o, input, directory, out);
         }
         sum.data = added.map_err(|e| {
@@ -140,8 +140,12 @@ impl Objects {
                 out.put_object(sum.directory, label, |_| Ok(sum.data))?;
             }
         }
+        for (path, why) in &self.apart {
+            let cycles = self.kept.get(path).map_or(0, |(_, c)| c.len()) + 1;
+            remarks.push(format!("{path} was not added up in all inputs: it {why}; {cycles} cycles of it are kept"));
+        }
         let mut several: Vec<(&String, &(String, Vec<u64>))> =
-            self.kept.iter().filter(|(_, (_, c))| c.len() > 1).collect();
+            self.kept.iter().filter(|(p, (_, c))| c.len() > 1 && !self.apart.contains_key(*p)).collect();
         several.sort();
         for (path, (class, cycles)) in several {
             remarks.push(format!(

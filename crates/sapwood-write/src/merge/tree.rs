@@ -4,6 +4,7 @@ use super::clusters;
 use super::facts::{LeafFacts, join_leaves, read_facts};
 use super::input::InputTree;
 use super::schema::BranchSchema;
+use super::tree_index::TreeIndex;
 use crate::container::{Container, DirectoryId, Label};
 use crate::survey::{Edit, Mark, Name, Node, Survey, array_code, put_integer};
 use sapwood_codec::Compression;
@@ -33,6 +34,8 @@ pub(crate) struct TreeSum {
     streamers: Arc<Streamers>,
     by_path: HashMap<String, Vec<usize>>,
     leaves: Vec<LeafFacts>,
+    /// The index over all of them, as long as each has one of the same numbers.
+    index: Option<TreeIndex>,
     boundaries: Vec<u64>,
     flushed_bytes: i64,
     saved_bytes: i64,
@@ -107,6 +110,7 @@ impl TreeSum {
             streamers: streamers.clone(),
             by_path,
             leaves: tree.facts.leaves.clone(),
+            index: tree.facts.index.take(),
             boundaries: tree.facts.clusters.clone(),
             flushed_bytes: tree.facts.flushed_bytes,
             saved_bytes: tree.facts.saved_bytes,
@@ -134,6 +138,11 @@ impl TreeSum {
         }
         join_leaves(&mut self.leaves, &f.leaves);
         let from = self.entries;
+        if let Some(index) = &mut self.index
+            && !f.index.as_ref().is_some_and(|other| index.append(other, from))
+        {
+            self.index = None;
+        }
         if self.boundaries.is_empty() {
             self.boundaries.push(0);
         }
@@ -263,7 +272,7 @@ impl TreeSum {
         Ok(())
     }
 
-    fn tree_edits(&self, s: &Survey, edits: &mut Vec<Edit>, remarks: &mut Vec<String>) -> Result<()> {
+    fn tree_edits(&mut self, s: &Survey, edits: &mut Vec<Edit>, remarks: &mut Vec<String>) -> Result<()> {
         let total: i64 = self.branches.iter().filter(|b| !b.dropped).map(|b| b.total_bytes).sum();
         let zip: i64 = self.branches.iter().filter(|b| !b.dropped).map(|b| b.zip_bytes).sum();
         let (flushed, saved) = (self.flushed_bytes, self.saved_bytes);
@@ -282,16 +291,22 @@ impl TreeSum {
         if self.inputs < 2 {
             return Ok(());
         }
-        // an index counts entries of its own tree: a joined one has none until it is built again
-        let has_index = s.find(|n| n.via == Some(Name::TreeIndex)).next().is_some()
-            || s.field(0, Name::IndexValues).is_some_and(|f| f.at.len() > 4);
+        // an index counts entries of its own tree: that of the first is exchanged for one over all, or left out
+        if let Some(index) = &mut self.index {
+            return index.edits(s, edits);
+        }
+        let has_index =
+            s.child(0, Name::TreeIndex).is_some() || s.field(0, Name::IndexValues).is_some_and(|f| f.at.len() > 4);
         for name in [Name::IndexValues, Name::Index, Name::TreeIndex] {
             if let Some(f) = s.field(0, name) {
                 edits.push(Edit { at: f.at.clone(), bytes: vec![0; 4] });
             }
         }
         if has_index {
-            remarks.push(format!("{}: its index is left out; build it anew with TTree::BuildIndex", self.path));
+            remarks.push(format!(
+                "{}: its index is left out, since not all inputs have the same; build it anew with TTree::BuildIndex",
+                self.path
+            ));
         }
         Ok(())
     }

@@ -19,6 +19,27 @@ pub(crate) struct Edit {
     pub(crate) bytes: Vec<u8>,
 }
 
+/// Objects of another survey that are put in.
+pub(crate) struct Insert<'p> {
+    /// Where: the end of a list.
+    pub(crate) at: usize,
+    /// Where the list's own items begin: what one of these counts ends before what is put in.
+    pub(crate) within: usize,
+    /// Whole objects of which survey, with what is exchanged in them.
+    pub(crate) from: &'p Survey<'p>,
+    pub(crate) part: Range<usize>,
+    pub(crate) edits: Vec<Edit>,
+    /// Bytes behind them.
+    pub(crate) after: &'static [u8],
+}
+
+/// What is exchanged in an object, and what is put in.
+#[derive(Default)]
+pub(crate) struct Changes<'p> {
+    pub(crate) edits: Vec<Edit>,
+    pub(crate) inserts: Vec<Insert<'p>>,
+}
+
 /// The payload of a key while objects are written into it one after the other.
 pub(crate) struct Stream {
     /// The bytes so far.
@@ -85,6 +106,10 @@ impl Survey<'_> {
     /// # Errors
     /// `Unsupported` when a reference leads out of the part, or the result would be larger than ROOT can read.
     pub(crate) fn emit(&self, part: Range<usize>, edits: &mut [Edit], out: &mut Stream) -> Result<()> {
+        self.emit_with(part, edits, &[], out)
+    }
+
+    fn emit_with(&self, part: Range<usize>, edits: &mut [Edit], inserts: &[Insert], out: &mut Stream) -> Result<()> {
         edits.sort_by_key(|e| (e.at.start, e.at.end));
         let edits = &*edits;
         let first = self.marks.partition_point(|(at, _)| *at < part.start);
@@ -98,17 +123,35 @@ impl Survey<'_> {
         let copy = |out: &mut Stream, from: usize, to: usize| {
             out.bytes.extend_from_slice(self.data.get(from..to).unwrap_or_default());
         };
+        let mut next_insert = 0;
+        // how many bytes were put in where
+        let mut grown: Vec<(usize, usize, usize)> = Vec::new();
         let mut apply = |until: usize, at: &mut usize, out: &mut Stream, moved: &mut Vec<(usize, usize)>| {
-            while let Some(e) = edits.get(next_edit).filter(|e| e.at.start < until) {
-                copy(out, *at, e.at.start);
-                out.bytes.extend_from_slice(&e.bytes);
-                *at = (*at).max(e.at.end);
-                moved.push((e.at.end, out.bytes.len()));
-                next_edit += 1;
+            loop {
+                let edit = edits.get(next_edit).filter(|e| e.at.start < until);
+                let insert = inserts.get(next_insert).filter(|i| i.at < until);
+                if let Some(i) = insert.filter(|i| edit.is_none_or(|e| i.at <= e.at.start)) {
+                    copy(out, *at, i.at);
+                    let before = out.bytes.len();
+                    i.from.emit(i.part.clone(), &mut i.edits.clone(), out)?;
+                    out.bytes.extend_from_slice(i.after);
+                    grown.push((i.at, i.within, out.bytes.len() - before));
+                    *at = (*at).max(i.at);
+                    moved.push((i.at, out.bytes.len()));
+                    next_insert += 1;
+                } else if let Some(e) = edit {
+                    copy(out, *at, e.at.start);
+                    out.bytes.extend_from_slice(&e.bytes);
+                    *at = (*at).max(e.at.end);
+                    moved.push((e.at.end, out.bytes.len()));
+                    next_edit += 1;
+                } else {
+                    return Ok::<(), Error>(());
+                }
             }
         };
         for (pos, mark) in marks {
-            apply(*pos + 1, &mut at, out, &mut moved);
+            apply(*pos + 1, &mut at, out, &mut moved)?;
             if *pos < at {
                 continue; // within what was exchanged
             }
@@ -125,7 +168,7 @@ impl Survey<'_> {
                 }
             }
         }
-        apply(usize::MAX, &mut at, out, &mut moved);
+        apply(usize::MAX, &mut at, out, &mut moved)?;
         copy(out, at, part.end);
         moved.push((part.end, out.bytes.len()));
         let find = |old: usize| {
@@ -138,6 +181,9 @@ impl Survey<'_> {
                 return Err(Error::unsupported("an object refers to another outside of it"));
             };
             if counts {
+                // what was put in behind the last item of a list is not part of that item
+                let behind = grown.iter().filter(|(end, within, _)| *end == other && pos >= *within);
+                let there = there - behind.map(|(_, _, len)| len).sum::<usize>();
                 set_count(&mut out.bytes, at, (there - at - 4) as u32);
             } else {
                 let reference = (there + out.base + FIRST_REFERENCE) as u32;
@@ -156,6 +202,26 @@ impl Survey<'_> {
     pub(crate) fn rewrite(&self, edits: &mut [Edit], base: usize) -> Result<Vec<u8>> {
         let mut out = Stream::new(base);
         self.emit(0..self.data.len(), edits, &mut out)?;
+        Ok(out.bytes)
+    }
+    /// The whole object behind a label of `base` bytes, with some parts exchanged and others put in.
+    ///
+    /// # Errors
+    /// As [`Survey::emit`]; `Unsupported` when something moves that may hold references unknown to us.
+    pub(crate) fn rewrite_with(&self, changes: &mut Changes, base: usize) -> Result<Vec<u8>> {
+        changes.inserts.sort_by_key(|i| i.at);
+        for i in &changes.inserts {
+            if let Some((_, class)) = i.from.unknown.iter().find(|(at, _)| i.part.contains(&at.start)) {
+                return Err(Error::unsupported(format!("holds {class}, which cannot be moved")));
+            }
+        }
+        let mut out = Stream::new(base);
+        self.emit_with(0..self.data.len(), &mut changes.edits, &changes.inserts, &mut out)?;
+        if out.bytes.len() != self.data.len()
+            && let Some((_, class)) = self.unknown.first()
+        {
+            return Err(Error::unsupported(format!("holds {class}, which cannot be moved")));
+        }
         Ok(out.bytes)
     }
 }

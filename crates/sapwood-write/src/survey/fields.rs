@@ -108,8 +108,40 @@ names! {
     ClassVersion = "fClassVersion",
     // TParameter
     Value = "fVal",
-    // TGraph
+    // TGraph and its kin
     Points = "fNpoints",
     X = "fX",
     Y = "fY",
+    XError = "fEX",
+    YError = "fEY",
+    XErrorLow = "fEXlow",
+    XErrorHigh = "fEXhigh",
+    YErrorLow = "fEYlow",
+    YErrorHigh = "fEYhigh",
+    XBendLow = "fEXlowd",
+    XBendHigh = "fEXhighd",
+    YBendLow = "fEYlowd",
+    YBendHigh = "fEYhighd",
+    // TEfficiency
+    Passed = "fPassedHistogram",
+    Total = "fTotalHistogram",
+    Weight = "fWeight",
+    // THStack
+    Hists = "fHists",
+    // THnBase, THnT and TNDArrayT
+    Axes = "fAxes",
+    Data = "fData",
+    // THnSparse and its chunks
+    ChunkSize = "fChunkSize",
+    FilledBins = "fFilledBins",
+    BinContent = "fBinContent",
+    CoordinateSize = "fSingleCoordinateSize",
+    CoordinatesSize = "fCoordinatesSize",
+    Coordinates = "fCoordinates",
+    Content = "fContent",
+    // TTreeIndex
+    Major = "fMajorName",
+    Minor = "fMinorName",
+    IndexSize = "fN",
+    MinorValues = "fIndexValuesMinor",
 }

@@ -10,9 +10,9 @@ mod emit;
 mod fields;
 mod walk;
 
-pub(crate) use emit::{Edit, Stream};
+pub(crate) use emit::{Changes, Edit, Insert, Stream};
 pub(crate) use fields::Name;
-pub(crate) use walk::survey;
+pub(crate) use walk::{numbers_of, survey};
 
 use sapwood_format::cursor::Cursor;
 use sapwood_format::streamer::code;
@@ -113,6 +113,18 @@ impl Survey<'_> {
         let n = items.len() / width(item)?;
         let mut c = Cursor::new(items, 0);
         (0..n).map(|_| read_integer(&mut c, item).map(|n| n.max(0) as u64)).collect()
+    }
+
+    /// The objects that an object holds directly, in their order.
+    pub(crate) fn children(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
+        let end = self.nodes.get(node).map_or(0, |n| n.at.end);
+        let inside = self.nodes.iter().enumerate().skip(node + 1).take_while(move |(_, n)| n.at.start < end);
+        inside.filter(move |(_, n)| n.parent == node).map(|(i, _)| i)
+    }
+
+    /// The object that a member holds.
+    pub(crate) fn child(&self, node: usize, via: Name) -> Option<usize> {
+        self.children(node).find(|&i| self.nodes.get(i).is_some_and(|n| n.via == Some(via)))
     }
 
     /// The objects that are of a kind.

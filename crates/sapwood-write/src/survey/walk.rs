@@ -21,7 +21,8 @@ const MOST_NODES: usize = 1 << 24;
 /// `Corrupt` when the bytes do not follow the class descriptions, `Unsupported` when a class is not described.
 pub(crate) fn survey<'a>(data: &'a [u8], base: usize, class: &str, streamers: &Streamers) -> Result<Survey<'a>> {
     let survey = Survey { data, base, marks: Vec::new(), nodes: Vec::new(), unknown: Vec::new() };
-    let mut walk = Walk { survey, streamers, plans: HashMap::new(), names: HashMap::new(), depth: 0 };
+    let mut walk =
+        Walk { survey, streamers, plans: HashMap::new(), names: HashMap::new(), counts: Vec::new(), depth: 0 };
     let class = walk.name(class);
     let node = walk.node(class.clone(), None, 0, 0)?;
     let mut c = Cursor::new(data, base);
@@ -59,6 +60,8 @@ enum Op {
     Object0,
     /// A C string: length and bytes.
     CharStar,
+    /// Something with a byte count that holds numbers only.
+    Numbers,
     /// Something else with a byte count.
     Other,
 }
@@ -68,6 +71,8 @@ struct Walk<'a, 's> {
     streamers: &'s Streamers,
     plans: HashMap<(Arc<str>, i16), Option<Arc<Plan>>>,
     names: HashMap<String, Arc<str>>,
+    /// Members that count arrays: of which object, name, value.
+    counts: Vec<(usize, Arc<str>, i64)>,
     depth: usize,
 }
 
@@ -165,6 +170,7 @@ impl Walk<'_, '_> {
                     Op::Array(usize::try_from(e.array_len).unwrap_or(0))
                 }
                 k if (code::OFFSET_P + 1..60).contains(&k) => Op::Counted(self.name(&e.count_name)),
+                _ if numbers_of(&e.type_name).is_some() => Op::Numbers,
                 _ => Op::Other,
             }
         };
@@ -188,6 +194,7 @@ impl Walk<'_, '_> {
             "TObjString" => self.string(c, node),
             "TObject" => self.object(c, node),
             "TStreamerInfo" => self.info(c, node),
+            "TTreeIndex" => self.index(c, node),
             // the elements of a class description hold numbers and texts only
             _ if class.starts_with("TStreamer") => {
                 let v = c.version()?;
@@ -236,6 +243,31 @@ impl Walk<'_, '_> {
         c.finish(&v)
     }
 
+    /// A tree's index, which writes itself: names, and three arrays of one length.
+    fn index(&mut self, c: &mut Cursor, node: usize) -> Result<()> {
+        let v = c.version()?;
+        self.count(&v);
+        if v.number != 2 {
+            return Err(Error::unsupported(format!("an index in its version {}", v.number)));
+        }
+        let base = self.name("TVirtualIndex");
+        self.class(c, &base, node)?;
+        for name in [Name::Major, Name::Minor] {
+            let start = c.pos();
+            c.string_bytes()?;
+            self.field(node, Some(name), code::TSTRING, start..c.pos(), v.number);
+        }
+        let start = c.pos();
+        let n = usize::try_from(c.i64()?).unwrap_or(usize::MAX);
+        self.field(node, Some(Name::IndexSize), code::LONG64, start..c.pos(), v.number);
+        for name in [Name::IndexValues, Name::MinorValues, Name::Index] {
+            let start = c.pos();
+            c.skip(n.saturating_mul(8))?;
+            self.field(node, Some(name), code::LONG64, start..c.pos(), v.number);
+        }
+        c.finish(&v)
+    }
+
     /// `TArrayD` and its kind: a length and the items.
     fn bare(&mut self, c: &mut Cursor, item: i32, node: usize, name: Option<Name>, version: i16) -> Result<()> {
         let start = c.pos();
@@ -279,29 +311,23 @@ impl Walk<'_, '_> {
                 v.number
             )));
         };
-        let mut counts: Vec<(Arc<str>, i64)> = Vec::new();
         for step in &plan.steps {
-            self.member(c, step, plan.version, node, &mut counts)?;
+            self.member(c, step, plan.version, node)?;
         }
         c.finish(&v).map_err(|e| Error::corrupt(format!("{class}: {}", e.what())))
     }
 
-    fn member(
-        &mut self,
-        c: &mut Cursor,
-        step: &Step,
-        version: i16,
-        node: usize,
-        counts: &mut Vec<(Arc<str>, i64)>,
-    ) -> Result<()> {
+    fn member(&mut self, c: &mut Cursor, step: &Step, version: i16, node: usize) -> Result<()> {
         let start = c.pos();
         match &step.op {
             Op::Base(base) => return self.content(c, base, node),
             Op::Number => c.skip(width(step.code)?)?,
-            Op::Counter(name) => counts.push((name.clone(), i64::from(c.i32()?))),
+            Op::Counter(name) => self.counts.push((node, name.clone(), i64::from(c.i32()?))),
             Op::Array(n) => c.skip(n.saturating_mul(width(step.code - code::OFFSET_L)?))?,
             Op::Counted(by) => {
-                let n = counts.iter().rev().find(|(name, _)| name == by).map_or(0, |&(_, n)| n);
+                // counted by a member of the same object, perhaps of one of its base classes
+                let own = self.counts.iter().rev().take_while(|(of, _, _)| *of >= node);
+                let n = own.filter(|(of, name, _)| *of == node && name == by).map(|&(_, _, n)| n).next().unwrap_or(0);
                 let flag = c.u8()?;
                 if flag != 0 && n > 0 {
                     let f = Field { name: step.name.unwrap_or(Name::Title), code: step.code, at: 0..0, version };
@@ -322,6 +348,10 @@ impl Walk<'_, '_> {
                 }
                 let inner = self.node(class.clone(), step.name, node, start)?;
                 self.guarded(c, class, inner)?;
+            }
+            Op::Numbers => {
+                let v = c.version()?;
+                c.finish(&v)?;
             }
             Op::Other => self.opaque(c)?,
         }
@@ -431,6 +461,9 @@ impl Walk<'_, '_> {
                         self.survey.unknown.truncate(before.2);
                         self.depth = before.3;
                         self.suspect(body..end, &class);
+                        if let Some(n) = self.survey.nodes.get_mut(node) {
+                            n.fields.clear();
+                        }
                         // what is left out is the whole object, pointer included
                         if let Some(last) = self.survey.unknown.last_mut().filter(|(at, _)| *at == (body..end)) {
                             last.0 = start..end;
@@ -453,7 +486,9 @@ impl Walk<'_, '_> {
             self.object(c, node)?;
         }
         if v.number > 1 {
+            let start = c.pos();
             c.string_bytes()?;
+            self.field(node, Some(Name::Identifier), code::TSTRING, start..c.pos(), v.number);
         }
         let start = c.pos();
         let n = c.count(4)?;
@@ -473,8 +508,12 @@ impl Walk<'_, '_> {
             return Err(Error::unsupported(format!("a list in its version {}", v.number)));
         }
         self.object(c, node)?;
+        let start = c.pos();
         c.string_bytes()?;
+        self.field(node, Some(Name::Identifier), code::TSTRING, start..c.pos(), v.number);
+        let start = c.pos();
         let n = c.count(5)?;
+        self.field(node, Some(Name::Size), code::INT, start..c.pos(), v.number);
         let via = self.survey.nodes.get(node).and_then(|n| n.via);
         for _ in 0..n {
             self.pointer(c, via, node)?;
@@ -504,6 +543,24 @@ fn bare_array(class: &str) -> Option<i32> {
         "TArrayF" => code::FLOAT,
         "TArrayD" => code::DOUBLE,
         "TArrayL" | "TArrayL64" => code::LONG64,
+        _ => return None,
+    })
+}
+
+/// The type of the items of a vector of numbers.
+pub(crate) fn numbers_of(type_name: &str) -> Option<i32> {
+    let item = type_name.strip_prefix("vector<")?.strip_suffix('>')?.trim();
+    Some(match item {
+        "double" | "Double_t" => code::DOUBLE,
+        "float" | "Float_t" => code::FLOAT,
+        "int" | "Int_t" => code::INT,
+        "unsigned int" | "UInt_t" => code::UINT,
+        "short" | "Short_t" => code::SHORT,
+        "unsigned short" | "UShort_t" => code::USHORT,
+        "char" | "Char_t" => code::CHAR,
+        "unsigned char" | "UChar_t" => code::UCHAR,
+        "long" | "Long_t" | "long long" | "Long64_t" => code::LONG64,
+        "unsigned long" | "ULong_t" | "unsigned long long" | "ULong64_t" => code::ULONG64,
         _ => return None,
     })
 }
