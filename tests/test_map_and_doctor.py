@@ -145,3 +145,23 @@ def test_a_doctor_from_python(run, scattered, tmp_path):
         sapwood.doctor(__file__)
     with pytest.raises(sapwood.InvalidError, match="leave out 'Events'"):
         sapwood.doctor(f"{scattered}:Events")
+
+
+@pytest.mark.parametrize("cache", [0, None])
+@pytest.mark.parametrize("reads", ["all branches", "20 % of the entries"])
+def test_what_the_doctor_plans_is_what_a_read_costs(scattered, reads, cache):
+    """Basket by basket to the byte; with a cache the same baskets, and what lies between some of them."""
+    (tree,) = sapwood.doctor(scattered).trees
+    cost = next(c for c in tree["costs"] if c["reads"] == reads and c["cache_bytes"] == cache)["now"]
+    middle = {"entry_start": 8000, "entry_stop": 12000} if reads.startswith("20 %") else {}
+    with sapwood.open(scattered) as file:
+        events = file["Events"]
+        if cache is not None:
+            events.set_cache_size(cache)
+        with sapwood.perf_stats() as stats:
+            events.arrays(library="np", **middle)
+    if cache == 0:
+        assert (stats.read_calls, stats.read_bytes) == (cost["requests"], cost["bytes"])
+    else:
+        assert cost["bytes"] * 0.99 <= stats.read_bytes <= cost["bytes"] * 1.05
+        assert stats.read_calls < stats.baskets / 20

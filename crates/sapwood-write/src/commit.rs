@@ -6,17 +6,12 @@
 //! records are written anew, up to the first that is known to nobody yet.
 
 use crate::core::Core;
-use crate::directory::{DirectoryId, put_uuid};
-use crate::key::{self, BIG, FIRST_RECORD, Key, put_position};
+use crate::directory::DirectoryId;
+use crate::file_head::{FileHead, growth, put_segment};
+use crate::key::{self, BIG, FIRST_RECORD, Key};
 use crate::streamers;
 use sapwood_span::{Result, Span};
 
-/// The version of ROOT that these files are like: 6.40.00.
-const ROOT_VERSION: u32 = 64_000;
-/// Added to versions where positions have 64 bits.
-const BIG_VERSION: u32 = 1_000_000;
-/// How far ROOT lets a file grow at a time, once it is large.
-const GROWTH: u64 = 1_000_000_000;
 /// The longest gap that a gap's own length can tell (`TFile::MakeFree`).
 const LONGEST_GAP: u64 = 2_000_000_000;
 
@@ -128,46 +123,29 @@ fn free_segments(core: &mut Core) -> Result<Span> {
     let size: usize = gaps.iter().map(|g| if g.end() - 1 > BIG { 18 } else { 10 }).sum();
     let least = core.sink.position() + (key.len() + size + 10) as u64;
     let end = if least > BIG { least + 8 } else { least };
-    let limit = if end > BIG { (end / GROWTH + 1) * GROWTH } else { BIG };
+    let limit = growth(end);
     let mut payload = Vec::new();
     for gap in &gaps {
-        segment(&mut payload, gap.start, gap.end() - 1);
+        put_segment(&mut payload, gap.start, gap.end() - 1);
     }
-    segment(&mut payload, end, limit);
+    put_segment(&mut payload, end, limit);
     key.size = payload.len();
     core.write_record(&mut key, &[], &payload, false)
-}
-
-fn segment(out: &mut Vec<u8>, first: u64, last: u64) {
-    let big = last > BIG;
-    out.extend_from_slice(&if big { 1001_u16 } else { 1 }.to_be_bytes());
-    put_position(out, first, big);
-    put_position(out, last, big);
 }
 
 /// The first bytes of the file: the header and the record of the file's directory.
 fn head(core: &Core) -> Result<Vec<u8>> {
     let root = core.directory(DirectoryId(0))?;
-    let end = core.sink.position();
-    let big = end > BIG;
-    let mut out = b"root".to_vec();
-    let version = ROOT_VERSION + if big { BIG_VERSION } else { 0 };
-    for n in [version, FIRST_RECORD as u32] {
-        out.extend_from_slice(&n.to_be_bytes());
+    let mut out = FileHead {
+        end: core.sink.position(),
+        info: core.info,
+        free: core.free_list,
+        segments: core.space.after_commit().len() as u32 + 1,
+        name_len: root.name_len() as u32,
+        compression: core.compression,
+        uuid: &core.uuid,
     }
-    put_position(&mut out, end, big);
-    put_position(&mut out, core.free_list.start, big);
-    let gaps = core.space.after_commit().len() as u32;
-    for n in [core.free_list.len as u32, gaps + 1, root.name_len() as u32] {
-        out.extend_from_slice(&n.to_be_bytes());
-    }
-    // how many bytes a position has
-    out.push(if big { 8 } else { 4 });
-    out.extend_from_slice(&core.compression.settings().to_be_bytes());
-    put_position(&mut out, core.info.start, big);
-    out.extend_from_slice(&(core.info.len as u32).to_be_bytes());
-    put_uuid(&mut out, &core.uuid);
-    out.resize(FIRST_RECORD as usize, 0);
+    .bytes();
     out.extend_from_slice(&root.record(0, 1));
     Ok(out)
 }

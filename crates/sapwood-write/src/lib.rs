@@ -39,6 +39,7 @@ pub mod doctor;
 mod existing;
 mod feed;
 mod file;
+mod file_head;
 mod key;
 mod lay_out;
 mod layout;

@@ -129,7 +129,7 @@ impl Container {
             out.extend_from_slice(&n.to_be_bytes());
         }
         for position in [seek, parent, keys.start] {
-            super::closing::put_position(&mut out, position, big);
+            crate::key::put_position(&mut out, position, big);
         }
         out.extend_from_slice(&1_u16.to_be_bytes());
         out.extend_from_slice(&self.uuid);

@@ -136,9 +136,17 @@ impl Reader {
             let mut bytes = Vec::new();
             self.read(whole, &mut bytes)?;
             let bytes = Bytes::from(bytes);
-            for &i in rest.get(..n).unwrap_or_default() {
+            let group = rest.get(..n).unwrap_or_default();
+            let wanted: u64 = group.iter().map(|&i| spans[i].len).sum();
+            // where much lies between them, none of that stays in memory
+            let dense = wanted >= whole.len / 4 * 3;
+            for &i in group {
                 let from = (spans[i].start - whole.start) as usize;
-                out[i] = bytes.slice(from..from + spans[i].len as usize);
+                let part = from..from + spans[i].len as usize;
+                out[i] = match dense {
+                    true => bytes.slice(part),
+                    false => Bytes::copy_from_slice(bytes.get(part).unwrap_or_default()),
+                };
             }
             rest = rest.get(n..).unwrap_or_default();
         }

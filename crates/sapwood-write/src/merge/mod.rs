@@ -14,6 +14,7 @@ mod efficiency;
 pub(crate) mod embedded;
 pub(crate) mod facts;
 mod graph;
+mod header;
 mod hist;
 pub(crate) mod input;
 mod multi;

@@ -15,6 +15,8 @@ use std::ops::Range;
 pub(crate) struct Source {
     pub(crate) entries: Range<u64>,
     pub(crate) record: Bytes,
+    /// Whether all of it is cut at once, also for the clusters to come.
+    pub(crate) ahead: bool,
 }
 
 /// A basket of the output, not placed yet.
@@ -37,47 +39,83 @@ pub(crate) struct Shape {
     pub(crate) own: Compression,
 }
 
-/// Makes baskets for the entries of `range` from the baskets that hold them, ascending.
+/// What was cut for a cluster before its turn came: whole baskets, and the beginning of one that goes on.
+#[derive(Default)]
+pub(crate) struct Piece {
+    built: Vec<Built>,
+    open: Option<(Label, Fresh)>,
+}
+
+/// Makes baskets for the entries of the first of these clusters from the baskets that hold them, ascending, and from
+/// what was cut for it before. The last source may be cut for later clusters as well: that comes second, for one
+/// cluster after the other.
 ///
 /// # Errors
 /// `Corrupt` when a basket is not what its header says.
 pub(crate) fn build(
     shape: &Shape,
+    before: Piece,
     sources: &[Source],
-    range: &Range<u64>,
+    boundaries: &[u64],
     recoder: &mut Recoder,
-) -> Result<Vec<Built>> {
+) -> Result<(Vec<Built>, Vec<Piece>)> {
     if matches!(shape.rule, Rule::Whole(_)) {
-        return sources.iter().map(|s| whole(shape, s, recoder)).collect();
+        let whole: Result<Vec<Built>> = sources.iter().map(|s| whole(shape, s, recoder)).collect();
+        return Ok((whole?, Vec::new()));
     }
-    let mut out = Vec::new();
-    let mut next: Option<(Label, Fresh)> = None;
-    let limit = shape.basket_bytes as usize;
+    let mut clusters = boundaries.windows(2).map(|w| w[0]..w[1]);
+    let range = clusters.next().unwrap_or_default();
+    let mut joined = before;
+    let mut later = Vec::new();
     for source in sources {
         let (head, payload) = recoder.inflate(&source.record)?;
         let slices = Slices::new(&shape.rule, &split_basket(&head, &payload)?, &payload)?;
         check_entries(source, slices.len())?;
         let (label, _) = Label::read(&source.record)?;
-        let from = range.start.saturating_sub(source.entries.start) as usize;
-        let to = (range.end.min(source.entries.end) - source.entries.start) as usize;
-        let mut at = from;
+        let mut take = |joined: &mut Piece, range: &Range<u64>| {
+            joined.take(shape, (&slices, &label), source.entries.start, range, recoder)?;
+            if range.end <= source.entries.end { joined.finish(shape, recoder) } else { Ok(()) }
+        };
+        take(&mut joined, &range)?;
+        if source.ahead {
+            for range in clusters.by_ref().take_while(|r| r.start < source.entries.end) {
+                let mut piece = Piece::default();
+                take(&mut piece, &range)?;
+                later.push(piece);
+            }
+        }
+    }
+    joined.finish(shape, recoder)?;
+    Ok((joined.built, later))
+}
+
+impl Piece {
+    /// Appends the entries of a range that a basket holds; `first` is its first one.
+    fn take(
+        &mut self,
+        shape: &Shape,
+        (slices, label): (&Slices, &Label),
+        first: u64,
+        range: &Range<u64>,
+        recoder: &mut Recoder,
+    ) -> Result<()> {
+        let limit = shape.basket_bytes as usize;
+        let mut at = range.start.saturating_sub(first) as usize;
+        let to = slices.len().min(range.end.saturating_sub(first) as usize);
         while at < to {
             // process ids are counted by the label: entries of two cannot share one
-            let ends = next.as_ref().is_some_and(|(l, n)| {
+            let ends = self.open.as_ref().is_some_and(|(l, n)| {
                 l.pid != label.pid || n.starts.is_some() != slices.has_offsets() || n.data.len() >= limit
             });
-            if ends && let Some(full) = next.take() {
-                out.push(finish(shape, full, recoder)?);
+            if ends {
+                self.finish(shape, recoder)?;
             }
-            let (_, basket) =
-                next.get_or_insert_with(|| (label.clone(), empty(source.entries.start + at as u64, &slices)));
+            let (_, basket) = self.open.get_or_insert_with(|| (label.clone(), empty(first + at as u64, slices)));
             let room = limit.saturating_sub(basket.data.len());
             let n = match slices.fitting(at, to, room) {
                 0 if basket.entries == 0 => 1,
                 0 => {
-                    if let Some(full) = next.take() {
-                        out.push(finish(shape, full, recoder)?);
-                    }
+                    self.finish(shape, recoder)?;
                     continue;
                 }
                 n => n,
@@ -90,24 +128,24 @@ pub(crate) fn build(
             basket.entries += n as u32;
             at += n;
         }
+        Ok(())
     }
-    if let Some(last) = next.take() {
-        out.push(finish(shape, last, recoder)?);
+
+    /// Makes a basket of what was begun.
+    fn finish(&mut self, shape: &Shape, recoder: &mut Recoder) -> Result<()> {
+        let Some((label, fresh)) = self.open.take() else { return Ok(()) };
+        let first = fresh.first;
+        let basket = Embedded::fresh(&label, fresh, shape.basket_bytes);
+        let (record, total) = basket.record(shape.compression.unwrap_or(shape.own), recoder.encoder())?;
+        self.built.push(Built { first, record, total });
+        Ok(())
     }
-    Ok(out)
 }
 
 fn empty(first: u64, slices: &Slices) -> Fresh {
     let starts = slices.has_offsets().then(Vec::new);
     let entry_size = if slices.has_offsets() { 0 } else { slices.start(1) as u32 };
     Fresh { first, entries: 0, data: Vec::new(), starts, entry_size }
-}
-
-fn finish(shape: &Shape, (label, fresh): (Label, Fresh), recoder: &mut Recoder) -> Result<Built> {
-    let first = fresh.first;
-    let basket = Embedded::fresh(&label, fresh, shape.basket_bytes);
-    let (record, total) = basket.record(shape.compression.unwrap_or(shape.own), recoder.encoder())?;
-    Ok(Built { first, record, total })
 }
 
 /// A basket that stays in one piece: copied, or compressed anew behind the same label.

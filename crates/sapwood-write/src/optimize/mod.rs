@@ -7,6 +7,8 @@
 
 mod build;
 mod cut;
+mod load;
+mod pieces;
 mod plan;
 mod verify;
 
@@ -14,20 +16,23 @@ use crate::merge::input::{self, Input};
 use crate::merge::ordered::ordered;
 use crate::merge::output::Output;
 use crate::merge::recode::Recoder;
-use build::{Built, Source, build};
+use build::{Built, Piece, build};
 use cut::Rule;
-use plan::{Loader, TreePlan};
+use load::{Asked, Loaded, Loader, Planner};
+use pieces::Pieces;
+use plan::TreePlan;
 use sapwood_codec::Compression;
 use sapwood_engine::{OpenOptions, fits};
 use sapwood_format::tree::read_tree;
 use sapwood_span::{Error, ErrorKind, Result};
-use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// Compressed bytes of branches that one thread packs at a time.
 const SHARE: usize = 256 << 10;
+/// A branch counts for so many at least.
+const LEAST: usize = 1 << 10;
 /// Bytes of a cluster in the file, as ROOT flushes by default.
 const CLUSTER: u64 = 30_000_000;
 /// Bytes of a basket before compression.
@@ -171,29 +176,36 @@ fn run(out: &Path, input: Input, options: &OptimizeOptions) -> Result<OptimizeRe
             f(OptimizeProgress { done, total: all, bytes });
         }
     };
-    let jobs = plans.iter().enumerate().flat_map(|(i, p)| p.clusters().map(move |c| (i, p, c)));
+    let pieces = Pieces::default();
     ordered(
         1,
         2,
-        jobs,
+        Planner::new(&plans),
         Loader::default,
-        |loader, (i, plan, cluster)| {
+        |loader, asked: Asked| {
             check(options)?;
-            let loaded = loader.load(i, plan, &cluster, &reader)?;
-            Ok((i, plan, cluster, loaded))
+            let plan = plans.get(asked.tree).ok_or_else(|| Error::corrupt("a tree without a plan"))?;
+            let loaded = loader.load(&asked, plan, &reader)?;
+            Ok((asked, plan, loaded))
         },
-        |clusters| {
+        |groups| {
             ordered(
                 threads,
                 4 * threads,
-                clusters.flat_map(shares),
+                groups.flat_map(shares),
                 Recoder::default,
-                |recoder, share| check(options).and_then(|()| pack(share?, recoder)),
+                |recoder, share| {
+                    let working = pieces.working();
+                    check(options)?;
+                    let packed = pack(share?, &pieces, recoder)?;
+                    working.done();
+                    Ok(packed)
+                },
                 |results| {
                     let mut done = 0;
                     for result in results {
                         check(options)?;
-                        let packed = result?;
+                        let packed: Packed = result?;
                         for (branch, baskets) in packed.baskets {
                             for mut b in baskets {
                                 if let Some(t) = report.trees.get_mut(packed.tree) {
@@ -213,6 +225,7 @@ fn run(out: &Path, input: Input, options: &OptimizeOptions) -> Result<OptimizeRe
             )
         },
     )?;
+    drop(pieces);
     output.end()?;
     let (mut part, merged) = output.close(|| check(options))?;
     report.output_bytes = merged.output_bytes;
@@ -263,8 +276,8 @@ fn summary(p: &TreePlan) -> OptimizedTree {
 struct Share<'a> {
     tree: usize,
     plan: &'a TreePlan,
-    cluster: Range<u64>,
-    branches: Vec<(usize, Vec<Source>)>,
+    cluster: usize,
+    branches: Vec<Loaded>,
     /// Whether the cluster is complete with it.
     last: bool,
 }
@@ -276,38 +289,40 @@ struct Packed {
     last: bool,
 }
 
-type Cluster<'a> = Result<(usize, &'a TreePlan, Range<u64>, plan::Loaded)>;
-
-fn shares(cluster: Cluster<'_>) -> Vec<Result<Share<'_>>> {
-    let (tree, plan, cluster, loaded) = match cluster {
+fn shares(group: Result<(Asked, &TreePlan, Vec<Loaded>)>) -> Vec<Result<Share<'_>>> {
+    let (Asked { tree, cluster, last, .. }, plan, loaded) = match group {
         Ok(c) => c,
         Err(e) => return vec![Err(e)],
     };
-    let mut out: Vec<Share> = Vec::new();
-    let mut bytes = usize::MAX;
-    for (branch, sources) in loaded {
-        let size: usize = sources.iter().map(|s| s.record.len()).sum();
+    let begin = || Share { tree, plan, cluster, branches: Vec::new(), last: false };
+    let mut out = vec![begin()];
+    let mut bytes = 0;
+    for branch in loaded {
         if bytes >= SHARE {
-            out.push(Share { tree, plan, cluster: cluster.clone(), branches: Vec::new(), last: false });
+            out.push(begin());
             bytes = 0;
         }
-        bytes += size;
+        bytes += branch.sources.iter().map(|s| s.record.len()).sum::<usize>().max(LEAST);
         if let Some(share) = out.last_mut() {
-            share.branches.push((branch, sources));
+            share.branches.push(branch);
         }
     }
-    match out.last_mut() {
-        Some(share) => share.last = true,
-        None => out.push(Share { tree, plan, cluster, branches: Vec::new(), last: true }),
+    if let Some(share) = out.last_mut() {
+        share.last = last;
     }
     out.into_iter().map(Ok).collect()
 }
 
-fn pack(share: Share, recoder: &mut Recoder) -> Result<Packed> {
+fn pack(share: Share, pieces: &Pieces, recoder: &mut Recoder) -> Result<Packed> {
     let mut baskets = Vec::with_capacity(share.branches.len());
-    for (b, sources) in share.branches {
-        let Some(branch) = share.plan.branches.get(b) else { continue };
-        let built = build(&branch.shape, &sources, &share.cluster, recoder).map_err(|e| e.in_branch(&branch.name))?;
+    let boundaries = share.plan.boundaries.get(share.cluster..).unwrap_or_default();
+    for b in share.branches {
+        let Some(branch) = share.plan.branches.get(b.branch) else { continue };
+        let place = (share.tree, b.branch, share.cluster);
+        let before = if b.has_piece { pieces.take(place)? } else { Piece::default() };
+        let (built, later) =
+            build(&branch.shape, before, &b.sources, boundaries, recoder).map_err(|e| e.in_branch(&branch.name))?;
+        pieces.give(place, later);
         baskets.push((branch.index, built));
     }
     Ok(Packed { tree: share.tree, baskets, last: share.last })

@@ -1,9 +1,9 @@
 //! What is to be done with a tree: its new clusters, and which old baskets each branch's part of a cluster comes from.
 
-use super::build::{Shape, Source};
+use super::build::Shape;
 use super::cut::Rule;
 use super::{ClusterSize, OptimizeOptions};
-use crate::merge::input::{InputTree, Reader};
+use crate::merge::input::InputTree;
 use crate::merge::recode::Recoder;
 use crate::merge::tree::Relayout;
 use bytes::Bytes;
@@ -12,11 +12,7 @@ use sapwood_engine::fits;
 use sapwood_format::Streamers;
 use sapwood_format::tree::{Tree, read_tree};
 use sapwood_span::{Error, Result, Span};
-use std::collections::HashMap;
 use std::ops::Range;
-
-/// Compressed baskets that reach into the next cluster are kept up to so many bytes; beyond they are read again.
-const CARRIED: usize = 48 << 20;
 
 /// A tree and its new layout.
 pub(crate) struct TreePlan {
@@ -39,15 +35,17 @@ pub(crate) struct BranchPlan {
     pub(crate) index: usize,
     pub(crate) name: String,
     pub(crate) shape: Shape,
-    baskets: Vec<Old>,
+    pub(super) baskets: Vec<Old>,
 }
 
-struct Old {
-    entries: Range<u64>,
-    place: Place,
+/// A basket of the input.
+pub(super) struct Old {
+    pub(super) entries: Range<u64>,
+    pub(super) place: Place,
 }
 
-enum Place {
+/// Where it is.
+pub(super) enum Place {
     File(Span),
     Header(Bytes),
 }
@@ -147,76 +145,6 @@ fn dropped(tree: &Tree, patterns: &[String]) -> (Vec<usize>, Vec<String>) {
     let top = tree.top.iter().filter(|i| all.contains(i)).filter_map(|&i| tree.branches.get(i));
     let names = top.map(|b| b.name.clone()).collect();
     (all, names)
-}
-
-/// The baskets that a cluster needs, by branch (a place in [`TreePlan::branches`]).
-pub(crate) type Loaded = Vec<(usize, Vec<Source>)>;
-
-/// Reads the baskets of one cluster after the other, in the order of the file.
-#[derive(Default)]
-pub(crate) struct Loader {
-    /// Records that the next cluster needs again: by tree, branch and basket.
-    carried: HashMap<(usize, usize, usize), Bytes>,
-}
-
-impl Loader {
-    /// The baskets of a cluster.
-    ///
-    /// # Errors
-    /// What reading says.
-    pub(crate) fn load(
-        &mut self,
-        number: usize,
-        tree: &TreePlan,
-        cluster: &Range<u64>,
-        reader: &Reader,
-    ) -> Result<Loaded> {
-        let mut needed: Vec<(usize, usize)> = Vec::new();
-        for (b, branch) in tree.branches.iter().enumerate() {
-            let whole = matches!(branch.shape.rule, Rule::Whole(_));
-            let from = branch.baskets.partition_point(|o| match whole {
-                true => o.entries.start < cluster.start,
-                false => o.entries.end <= cluster.start,
-            });
-            let to = branch.baskets.partition_point(|o| o.entries.start < cluster.end);
-            needed.extend((from..to).map(|i| (b, i)));
-        }
-        let old = |(b, i): (usize, usize)| tree.branches.get(b).and_then(|x| x.baskets.get(i));
-        let mut spans = Vec::new();
-        let mut asked = Vec::new();
-        for &n in &needed {
-            if let Some(Old { place: Place::File(span), .. }) = old(n)
-                && !self.carried.contains_key(&(number, n.0, n.1))
-            {
-                spans.push(*span);
-                asked.push(n);
-            }
-        }
-        let mut read: HashMap<(usize, usize), Bytes> = asked.into_iter().zip(reader.read_all(&spans)?).collect();
-        let before = std::mem::take(&mut self.carried);
-        let mut carried = 0;
-        let mut out: Loaded = Vec::new();
-        for n in needed {
-            let Some(o) = old(n) else { continue };
-            let record = match &o.place {
-                Place::Header(b) => Some(b.clone()),
-                Place::File(_) => read.remove(&n).or_else(|| before.get(&(number, n.0, n.1)).cloned()),
-            };
-            let Some(record) = record else { continue };
-            let goes_on = o.entries.end > cluster.end && !matches!(tree.branches[n.0].shape.rule, Rule::Whole(_));
-            if goes_on && carried + record.len() <= CARRIED {
-                carried += record.len();
-                // a copy, lest it keep all that was read with it in memory
-                self.carried.insert((number, n.0, n.1), Bytes::copy_from_slice(&record));
-            }
-            let source = Source { entries: o.entries.clone(), record };
-            match out.last_mut().filter(|(b, _)| *b == n.0) {
-                Some((_, list)) => list.push(source),
-                None => out.push((n.0, vec![source])),
-            }
-        }
-        Ok(out)
-    }
 }
 
 #[cfg(test)]

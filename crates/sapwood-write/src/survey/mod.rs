@@ -6,13 +6,16 @@
 //! byte counts and references follow, all other bytes are copied. So objects of any class and version are changed
 //! without this code knowing all their members.
 
+mod builtin;
 mod emit;
 mod fields;
+mod steps;
 mod walk;
 
 pub(crate) use emit::{Changes, Edit, Insert, Stream};
 pub(crate) use fields::Name;
-pub(crate) use walk::{numbers_of, survey};
+pub(crate) use steps::numbers_of;
+pub(crate) use walk::survey;
 
 use sapwood_format::cursor::Cursor;
 use sapwood_format::streamer::code;

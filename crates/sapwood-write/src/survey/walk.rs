@@ -1,9 +1,10 @@
 //! The walk through an object along its file's class descriptions.
 
 use super::emit::FIRST_REFERENCE;
+use super::steps::{Names, Op, Plan, Step, bare_array, is_essential};
 use super::{Field, Mark, Name, Node, Survey, width};
 use sapwood_format::cursor::{Cursor, Version};
-use sapwood_format::streamer::{ClassInfo, Element, Streamers, code};
+use sapwood_format::streamer::{Streamers, code};
 use sapwood_format::{Pointed, read_base_object, read_pointer};
 use sapwood_span::{Error, Result};
 use std::collections::HashMap;
@@ -22,7 +23,7 @@ const MOST_NODES: usize = 1 << 24;
 pub(crate) fn survey<'a>(data: &'a [u8], base: usize, class: &str, streamers: &Streamers) -> Result<Survey<'a>> {
     let survey = Survey { data, base, marks: Vec::new(), nodes: Vec::new(), unknown: Vec::new() };
     let mut walk =
-        Walk { survey, streamers, plans: HashMap::new(), names: HashMap::new(), counts: Vec::new(), depth: 0 };
+        Walk { survey, streamers, plans: HashMap::new(), names: Names::default(), counts: Vec::new(), depth: 0 };
     let class = walk.name(class);
     let node = walk.node(class.clone(), None, 0, 0)?;
     let mut c = Cursor::new(data, base);
@@ -31,59 +32,19 @@ pub(crate) fn survey<'a>(data: &'a [u8], base: usize, class: &str, streamers: &S
     Ok(walk.survey)
 }
 
-/// One class in one version, ready to be walked.
-struct Plan {
-    steps: Vec<Step>,
-    version: i16,
-}
-
-struct Step {
-    name: Option<Name>,
-    op: Op,
-    /// Type code, for numbers and arrays.
-    code: i32,
-}
-
-enum Op {
-    Base(Arc<str>),
-    Number,
-    /// An `int` that counts arrays.
-    Counter(Arc<str>),
-    /// A fixed array: items.
-    Array(usize),
-    /// A counted array: by which member.
-    Counted(Arc<str>),
-    Text,
-    Pointer,
-    /// An object of this class without a tag.
-    Object(Arc<str>),
-    Object0,
-    /// A C string: length and bytes.
-    CharStar,
-    /// Something with a byte count that holds numbers only.
-    Numbers,
-    /// Something else with a byte count.
-    Other,
-}
-
-struct Walk<'a, 's> {
-    survey: Survey<'a>,
+pub(super) struct Walk<'a, 's> {
+    pub(super) survey: Survey<'a>,
     streamers: &'s Streamers,
     plans: HashMap<(Arc<str>, i16), Option<Arc<Plan>>>,
-    names: HashMap<String, Arc<str>>,
+    names: Names,
     /// Members that count arrays: of which object, name, value.
     counts: Vec<(usize, Arc<str>, i64)>,
     depth: usize,
 }
 
 impl Walk<'_, '_> {
-    fn name(&mut self, text: &str) -> Arc<str> {
-        if let Some(n) = self.names.get(text) {
-            return n.clone();
-        }
-        let n: Arc<str> = text.into();
-        self.names.insert(text.to_owned(), n.clone());
-        n
+    pub(super) fn name(&mut self, text: &str) -> Arc<str> {
+        self.names.get(text)
     }
 
     fn node(&mut self, class: Arc<str>, via: Option<Name>, parent: usize, start: usize) -> Result<usize> {
@@ -95,13 +56,13 @@ impl Walk<'_, '_> {
         Ok(n)
     }
 
-    fn field(&mut self, node: usize, name: Option<Name>, code: i32, at: Range<usize>, version: i16) {
+    pub(super) fn field(&mut self, node: usize, name: Option<Name>, code: i32, at: Range<usize>, version: i16) {
         if let (Some(name), Some(n)) = (name, self.survey.nodes.get_mut(node)) {
             n.fields.push(Field { name, code, at, version });
         }
     }
 
-    fn count(&mut self, v: &Version) {
+    pub(super) fn count(&mut self, v: &Version) {
         if let Some(end) = v.end {
             self.survey.marks.push((v.start, Mark::Count { end }));
         }
@@ -114,7 +75,7 @@ impl Walk<'_, '_> {
         let info = match said.and_then(|checksum| self.streamers.find_checksum(class, checksum)).cloned() {
             Some(info) => {
                 c.skip(4)?;
-                let plan = Arc::new(self.compile(&info, v.number));
+                let plan = Arc::new(Plan::new(&info, v.number, &mut self.names));
                 return Ok(Some(plan));
             }
             None => {
@@ -125,61 +86,9 @@ impl Walk<'_, '_> {
                 self.streamers.find(class, i32::from(v.number)).cloned()
             }
         };
-        let plan = info.map(|i| Arc::new(self.compile(&i, v.number)));
+        let plan = info.map(|i| Arc::new(Plan::new(&i, v.number, &mut self.names)));
         self.plans.insert((class.clone(), v.number), plan.clone());
         Ok(plan)
-    }
-
-    fn compile(&mut self, info: &ClassInfo, version: i16) -> Plan {
-        let steps = info.elements.iter().map(|e| self.step(e)).collect();
-        Plan { steps, version }
-    }
-
-    /// TLeaf, version 2: unchanged since ROOT 3, and not described by some writers (groot).
-    fn leaf(&mut self) -> Plan {
-        let step = |name, op, code| Step { name, op, code };
-        let named = self.name("TNamed");
-        let steps = vec![
-            step(None, Op::Base(named), code::BASE),
-            step(Some(Name::Len), Op::Number, code::INT),
-            step(None, Op::Number, code::INT),
-            step(None, Op::Number, code::INT),
-            step(Some(Name::IsRange), Op::Number, code::BOOL),
-            step(None, Op::Number, code::BOOL),
-            step(Some(Name::LeafCount), Op::Pointer, code::OBJECT_P),
-        ];
-        Plan { steps, version: 2 }
-    }
-
-    fn step(&mut self, e: &Element) -> Step {
-        let op = if e.kind == "TStreamerBase" {
-            Op::Base(self.name(&e.name))
-        } else {
-            match e.code {
-                code::COUNTER => Op::Counter(self.name(&e.name)),
-                code::TSTRING => Op::Text,
-                code::TOBJECT => Op::Object0,
-                code::TNAMED => Op::Object(self.name("TNamed")),
-                code::CHAR_STAR => Op::CharStar,
-                code::OBJECT_P | code::ANY_P => Op::Pointer,
-                code::OBJECT | code::ANY | code::OBJECT_P_NONNULL | code::ANY_P_NONNULL => {
-                    Op::Object(self.name(e.type_name.trim_end_matches('*').trim_end()))
-                }
-                k if (1..code::OFFSET_L).contains(&k) => Op::Number,
-                k if (code::OFFSET_L + 1..code::OFFSET_P).contains(&k) => {
-                    Op::Array(usize::try_from(e.array_len).unwrap_or(0))
-                }
-                k if (code::OFFSET_P + 1..60).contains(&k) => Op::Counted(self.name(&e.count_name)),
-                _ if numbers_of(&e.type_name).is_some() => Op::Numbers,
-                _ => Op::Other,
-            }
-        };
-        // a fixed array of objects is as many of them; no class of trees or histograms has any
-        let op = match op {
-            Op::Object(_) | Op::Pointer | Op::Text if e.array_len > 1 => Op::Other,
-            op => op,
-        };
-        Step { name: Name::of(&e.name), op, code: e.code }
     }
 
     /// Walks the content of an object: what stands behind its class tag, or by itself for a member.
@@ -209,75 +118,7 @@ impl Walk<'_, '_> {
         done
     }
 
-    fn object(&mut self, c: &mut Cursor, node: usize) -> Result<()> {
-        let start = c.pos();
-        read_base_object(c)?;
-        self.field(node, Some(Name::UniqueId), code::UINT, start + 2..start + 6, 0);
-        self.field(node, Some(Name::Bits), code::BITS, start + 6..start + 10, 0);
-        Ok(())
-    }
-
-    /// A text that is an object.
-    fn string(&mut self, c: &mut Cursor, node: usize) -> Result<()> {
-        let v = c.version()?;
-        self.count(&v);
-        self.object(c, node)?;
-        let start = c.pos();
-        c.string_bytes()?;
-        self.field(node, Some(Name::Text), code::TSTRING, start..c.pos(), v.number);
-        c.finish(&v)
-    }
-
-    /// A class description: no file describes how those are written.
-    fn info(&mut self, c: &mut Cursor, node: usize) -> Result<()> {
-        let v = c.version()?;
-        self.count(&v);
-        let named = self.name("TNamed");
-        self.class(c, &named, node)?;
-        for (name, code) in [(Name::CheckSum, code::UINT), (Name::ClassVersion, code::INT)] {
-            let start = c.pos();
-            c.skip(4)?;
-            self.field(node, Some(name), code, start..c.pos(), v.number);
-        }
-        self.pointer(c, None, node)?;
-        c.finish(&v)
-    }
-
-    /// A tree's index, which writes itself: names, and three arrays of one length.
-    fn index(&mut self, c: &mut Cursor, node: usize) -> Result<()> {
-        let v = c.version()?;
-        self.count(&v);
-        if v.number != 2 {
-            return Err(Error::unsupported(format!("an index in its version {}", v.number)));
-        }
-        let base = self.name("TVirtualIndex");
-        self.class(c, &base, node)?;
-        for name in [Name::Major, Name::Minor] {
-            let start = c.pos();
-            c.string_bytes()?;
-            self.field(node, Some(name), code::TSTRING, start..c.pos(), v.number);
-        }
-        let start = c.pos();
-        let n = usize::try_from(c.i64()?).unwrap_or(usize::MAX);
-        self.field(node, Some(Name::IndexSize), code::LONG64, start..c.pos(), v.number);
-        for name in [Name::IndexValues, Name::MinorValues, Name::Index] {
-            let start = c.pos();
-            c.skip(n.saturating_mul(8))?;
-            self.field(node, Some(name), code::LONG64, start..c.pos(), v.number);
-        }
-        c.finish(&v)
-    }
-
-    /// `TArrayD` and its kind: a length and the items.
-    fn bare(&mut self, c: &mut Cursor, item: i32, node: usize, name: Option<Name>, version: i16) -> Result<()> {
-        let start = c.pos();
-        let n = c.count(width(item)?)?;
-        c.skip(n * width(item)?)?;
-        self.field(node, name, item, start..c.pos(), version);
-        Ok(())
-    }
-
-    fn class(&mut self, c: &mut Cursor, class: &Arc<str>, node: usize) -> Result<()> {
+    pub(super) fn class(&mut self, c: &mut Cursor, class: &Arc<str>, node: usize) -> Result<()> {
         let v = c.version()?;
         self.count(&v);
         if &**class == "TNamed" {
@@ -290,7 +131,7 @@ impl Walk<'_, '_> {
             return c.finish(&v);
         }
         let plan = match self.plan(class, &v, c)? {
-            None if &**class == "TLeaf" && v.number == 2 => Some(Arc::new(self.leaf())),
+            None if &**class == "TLeaf" && v.number == 2 => Some(Arc::new(Plan::leaf(&mut self.names))),
             plan => plan,
         };
         let Some(plan) = plan else {
@@ -416,7 +257,7 @@ impl Walk<'_, '_> {
     }
 
     /// Walks what a pointer leads to, class tag included.
-    fn pointer(&mut self, c: &mut Cursor, via: Option<Name>, parent: usize) -> Result<()> {
+    pub(super) fn pointer(&mut self, c: &mut Cursor, via: Option<Name>, parent: usize) -> Result<()> {
         let start = c.pos();
         match read_pointer(c)? {
             Pointed::Null => {}
@@ -478,89 +319,4 @@ impl Walk<'_, '_> {
         }
         Ok(())
     }
-
-    fn array(&mut self, c: &mut Cursor, node: usize) -> Result<()> {
-        let v = c.version()?;
-        self.count(&v);
-        if v.number > 2 {
-            self.object(c, node)?;
-        }
-        if v.number > 1 {
-            let start = c.pos();
-            c.string_bytes()?;
-            self.field(node, Some(Name::Identifier), code::TSTRING, start..c.pos(), v.number);
-        }
-        let start = c.pos();
-        let n = c.count(4)?;
-        self.field(node, Some(Name::Size), code::INT, start..c.pos(), v.number);
-        c.i32()?;
-        let via = self.survey.nodes.get(node).and_then(|n| n.via);
-        for _ in 0..n {
-            self.pointer(c, via, node)?;
-        }
-        c.finish(&v)
-    }
-
-    fn list(&mut self, c: &mut Cursor, node: usize) -> Result<()> {
-        let v = c.version()?;
-        self.count(&v);
-        if v.number <= 3 {
-            return Err(Error::unsupported(format!("a list in its version {}", v.number)));
-        }
-        self.object(c, node)?;
-        let start = c.pos();
-        c.string_bytes()?;
-        self.field(node, Some(Name::Identifier), code::TSTRING, start..c.pos(), v.number);
-        let start = c.pos();
-        let n = c.count(5)?;
-        self.field(node, Some(Name::Size), code::INT, start..c.pos(), v.number);
-        let via = self.survey.nodes.get(node).and_then(|n| n.via);
-        for _ in 0..n {
-            self.pointer(c, via, node)?;
-            let option = match c.u8()? {
-                255 => c.count(1)?,
-                n => usize::from(n),
-            };
-            c.skip(option)?;
-        }
-        c.finish(&v)
-    }
-}
-
-/// Classes without which a header means nothing: what goes wrong in them is an error.
-fn is_essential(class: &str) -> bool {
-    matches!(class, "TTree" | "TNtuple" | "TNtupleD" | "TObjArray")
-        || class.starts_with("TBranch")
-        || class.starts_with("TLeaf")
-}
-
-/// The type of the items of a bare array.
-fn bare_array(class: &str) -> Option<i32> {
-    Some(match class {
-        "TArrayC" => code::CHAR,
-        "TArrayS" => code::SHORT,
-        "TArrayI" => code::INT,
-        "TArrayF" => code::FLOAT,
-        "TArrayD" => code::DOUBLE,
-        "TArrayL" | "TArrayL64" => code::LONG64,
-        _ => return None,
-    })
-}
-
-/// The type of the items of a vector of numbers.
-pub(crate) fn numbers_of(type_name: &str) -> Option<i32> {
-    let item = type_name.strip_prefix("vector<")?.strip_suffix('>')?.trim();
-    Some(match item {
-        "double" | "Double_t" => code::DOUBLE,
-        "float" | "Float_t" => code::FLOAT,
-        "int" | "Int_t" => code::INT,
-        "unsigned int" | "UInt_t" => code::UINT,
-        "short" | "Short_t" => code::SHORT,
-        "unsigned short" | "UShort_t" => code::USHORT,
-        "char" | "Char_t" => code::CHAR,
-        "unsigned char" | "UChar_t" => code::UCHAR,
-        "long" | "Long_t" | "long long" | "Long64_t" => code::LONG64,
-        "unsigned long" | "ULong_t" | "unsigned long long" | "ULong64_t" => code::ULONG64,
-        _ => return None,
-    })
 }
