@@ -153,7 +153,7 @@ pub fn optimize(out: &Path, url: &str, options: &OptimizeOptions) -> Result<Opti
 
 fn run(out: &Path, input: Input, options: &OptimizeOptions) -> Result<OptimizeReport> {
     let reader = input.reader.clone();
-    let plans =
+    let mut plans =
         input.trees.iter().map(|t| TreePlan::new(t, &input.streamers, options)).collect::<Result<Vec<TreePlan>>>()?;
     unused(&plans, options)?;
     let own = Compression::from_settings(reader.compression()).unwrap_or_default();
@@ -226,6 +226,8 @@ fn run(out: &Path, input: Input, options: &OptimizeOptions) -> Result<OptimizeRe
         },
     )?;
     drop(pieces);
+    // the output's header and the comparison need their room
+    plans.iter_mut().for_each(TreePlan::forget_baskets);
     output.end()?;
     let (mut part, merged) = output.close(|| check(options))?;
     report.output_bytes = merged.output_bytes;

@@ -104,6 +104,13 @@ impl TreePlan {
         Relayout { boundaries: self.boundaries.clone(), basket_bytes, dropped: self.dropped.clone() }
     }
 
+    /// All is cut and packed: where it came from is not needed any more.
+    pub(crate) fn forget_baskets(&mut self) {
+        for b in &mut self.branches {
+            b.baskets = Vec::new();
+        }
+    }
+
     /// The clusters.
     pub(crate) fn clusters(&self) -> impl Iterator<Item = Range<u64>> + '_ {
         self.boundaries.windows(2).map(|w| w[0]..w[1])
