@@ -1,5 +1,6 @@
 """sapwood merge: every leaf, refusals, signals, limits; read by uproot and sapwood."""
 
+import functools
 import json
 import signal
 import subprocess
@@ -38,23 +39,32 @@ def test_every_leaf(run, root_files, tmp_path, name):
     assert done.returncode == 0, done.stderr
     with sapwood.open(out) as f:
         ours = f["Events"].arrays(library="ak")
-    parts = []
-    for path in inputs:
-        with sapwood.open(path) as f:
-            parts.append(f["Events"].arrays(library="ak"))
-    whole = ak.concatenate(parts)
+    whole = ak.concatenate([by_sapwood(path) for path in inputs])
     assert ours.fields == whole.fields
     for field in whole.fields:
         assert ak.array_equal(ours[field], whole[field], equal_nan=True), field
+    if "old" in name:
+        return  # uproot does not read ROOT's first deflate
     merged = uproot.open(out)["Events"]
     for key in merged.keys():
-        if "old" in name:
-            break  # uproot does not read ROOT's first deflate
         if key == "text":
             continue  # uproot takes a text's length for an offset
         theirs = merged[key].array(library="ak").tolist()
-        apart = [value for p in inputs for value in uproot.open(p)["Events"][key].array(library="ak").tolist()]
-        assert repr(theirs) == repr(apart), key
+        assert repr(theirs) == repr([value for path in inputs for value in by_uproot(path)[key]]), key
+
+
+@functools.cache
+def by_sapwood(path):
+    """All branches of an input, read once for all tests."""
+    with sapwood.open(path) as f:
+        return f["Events"].arrays(library="ak")
+
+
+@functools.cache
+def by_uproot(path):
+    """The same by uproot, as lists."""
+    tree = uproot.open(path)["Events"]
+    return {key: tree[key].array(library="ak").tolist() for key in tree.keys() if key != "text"}
 
 
 def test_from_python_and_progress(flat, tmp_path):

@@ -38,7 +38,7 @@ fn summary(args: &MergeArgs, r: &MergeReport) -> String {
         .map(|t| format!("{}: {} entries in {} baskets", t.path, units::count(t.entries), units::count(t.baskets)))
         .collect();
     if r.added > 0 {
-        parts.push(format!("{} added up", many(r.added, "histogram")));
+        parts.push(format!("{} added up", many(r.added, "object")));
     }
     if r.kept > 0 {
         parts.push(format!("{} kept", many(r.kept, "other object")));

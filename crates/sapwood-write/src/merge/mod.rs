@@ -94,7 +94,7 @@ pub struct MergeReport {
     pub output_bytes: u64,
     /// Trees in the order of the output.
     pub trees: Vec<MergedTree>,
-    /// Histograms and numbers that were added up.
+    /// Objects that were added up: histograms, numbers, lists of them.
     pub added: usize,
     /// Objects that were kept as they are.
     pub kept: usize,
