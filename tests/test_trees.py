@@ -79,7 +79,7 @@ def test_values_in_another_file_are_refused_by_name(trees):
     with sapwood.open(trees / "others.root") as file:
         tree = file["t"]
         assert tree["here"].array(library="np").tolist() == list(range(20))
-        with pytest.raises(sapwood.Error, match="branch there: its values lie in another file, .*elsewhere.root"):
+        with pytest.raises(sapwood.Error, match=r"branch there: its values lie in another file, .*elsewhere\.root"):
             tree["there"].array()
         assert file["hollow"].num_entries == 5
 
