@@ -1,6 +1,6 @@
 # make help lists the targets. Needs Rust, Python 3.10 or newer and make; the rest is fetched from the registries.
 .DEFAULT_GOAL := help
-.PHONY: help build demo test bench lint format wheel clean check-rust check-python native test-tools peers
+.PHONY: help build demo test bench lint format wheel clean check-rust check-python native sanitize test-tools peers
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 
@@ -29,6 +29,14 @@ lint: build test-tools ## formatting and lints only
 	$(CARGO) clippy $(PROFILE) --all-targets -- -D warnings
 	$(BIN)/ruff check $(PYTHON_SOURCES)
 	$(BIN)/ruff format --check $(PYTHON_SOURCES)
+
+# C libraries keep their own flags: gcc's instrumentation does not fit LLVM's runtime. The target keeps build scripts out.
+SANITIZED := RUSTFLAGS=-Zsanitizer=address CFLAGS=-fno-sanitize=address ASAN_OPTIONS=detect_leaks=0 CARGO_TARGET_DIR=target/sanitize
+HOST = $(shell rustc -vV | sed -n 's/^host: //p')
+sanitize: ## Miri and AddressSanitizer over layouts, codecs, pages and damage; needs a nightly toolchain with miri and rust-src
+	CARGO_TARGET_DIR=target/miri MIRIFLAGS=-Zmiri-disable-isolation $(CARGO) +nightly miri test -p sapwood-column --lib --test layouts --test graphs
+	$(SANITIZED) $(CARGO) +nightly test --target $(HOST) -p sapwood-codec -p sapwood-column -p sapwood-pages
+	$(SANITIZED) $(CARGO) +nightly test --target $(HOST) -p sapwood --test fuzz --test fuzz_objects --test root_values
 
 bench: build peers $(VENV)/.bench ## Sapwood beside ROOT and uproot in one run; BENCH="--rows G --repeat 5" for options
 	$(BIN)/python bench/run.py $(BENCH)

@@ -1,28 +1,40 @@
 #!/usr/bin/env python3
 """Instructions per value: Sapwood beside uproot and ROOT, counted by valgrind's callgrind.
 
-    instructions.py [-o bench/out/instructions.json] [--entries N] [--readers sapwood,uproot,root]
+    instructions.py [-o bench/out/instructions.json] [--entries N] [--readers sapwood,uproot,root] [--page PAGE]
 
 Reads a tree that ROOT writes first (bench/instructions/ten.C, not compressed): a float, vector<float>,
-vector<vector<float>>, a struct of ten members, a vector of them. Each branch is read to warm up, then half of it
-and all of it counted: the difference is what the values of the second half cost, without what a call costs. Counted
-are the user-space instructions of all threads between two marks (a library of a few lines, made by cc).
-Reading is from a local file, so what is counted is the way from bytes to arrays (ROOT: to objects, entry by entry).
+vector<vector<float>>, a struct of ten members, a vector of them. Each branch is read to warm up; then counted is what
+reading none of its entries takes, and what reading all of them takes: the difference is what the values cost, without
+what a call costs. Counted are the user-space instructions of all threads between two marks (a library of a few lines,
+made by cc). Reading is from a local file, so what is counted is the way from bytes to arrays (ROOT: to objects, entry
+by entry). `--page`: the table is also written there, between two comments (docs/benchmarks.md).
 Needs valgrind, a C compiler and ROOT (for the file and its own row)."""
 
 import argparse
 import ctypes
+import gc
 import json
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+from regions import with_region
+
 HERE = Path(__file__).resolve().parent
 BRANCHES = ("float", "vector", "nested", "struct", "structs")
+#: The C++ types of the branches, and the readers, as the table has them.
+TYPES = {
+    "float": "float",
+    "vector": "vector&lt;float&gt;",
+    "nested": "vector&lt;vector&lt;float&gt;&gt;",
+    "struct": "struct of ten",
+    "structs": "vector of structs of ten",
+}
+NAMES = {"sapwood": "Sapwood", "uproot": "uproot", "root": "ROOT"}
 MARKS = """
 #include <valgrind/callgrind.h>
-void begin(void) { CALLGRIND_ZERO_STATS; }
 void end(const char* name) { CALLGRIND_DUMP_STATS_AT(name); }
 """
 
@@ -46,7 +58,8 @@ def reader(name, path, folder):
 
         ROOT.gSystem.Load(str(folder / "ten_C.so"))
         ROOT.gInterpreter.Declare(
-            "void read_all(TBranch* b, Long64_t n) { for (Long64_t e = 0; e < n; ++e) b->GetEntry(e); }"
+            "void read_all(TBranch* b, Long64_t n) {"
+            " b->SetupAddresses(); for (Long64_t e = 0; e < n; ++e) b->GetEntry(e); }"
         )
         file = ROOT.TFile.Open(str(path))
         tree = file.Get("t")
@@ -65,28 +78,28 @@ def reader(name, path, folder):
 
 
 def child(name, path, folder, entries):
-    """Reads every branch once, then half of it and all of it between marks."""
+    """Reads every branch once, then none of it and all of it between marks."""
     marks = ctypes.CDLL(str(folder / "marks.so"))
     read = reader(name, path, folder)
-    # the first dump also holds what was counted before it
-    marks.begin()
-    marks.end(b"start")
+    # a collection of garbage would count for whoever is measured when it happens
+    gc.disable()
     for branch in BRANCHES:
         try:
             read(branch, entries)
-            read(branch, entries // 2)
+            read(branch, 0)
         except Exception as error:
             # uproot does not read structs that are written member by member
             print(f"{name} does not read {branch}: {error}".splitlines()[0], file=sys.stderr)
             continue
-        for mark, stop in ((f"half of {branch}", entries // 2), (branch, entries)):
-            marks.begin()
+        for mark, stop in ((f"none of {branch}", 0), (branch, entries)):
+            # a dump, too, begins to count anew: whatever came until here is in a dump of its own
+            marks.end(b"between")
             read(branch, stop)
             marks.end(mark.encode())
 
 
 def count(name, path, folder, entries):
-    """Instructions for the second half of each branch, out of the dumps."""
+    """Instructions for the values of each branch, out of the dumps."""
     out = folder / f"{name}.out"
     words = ["valgrind", "--tool=callgrind", "--cache-sim=no", f"--callgrind-out-file={out}"]
     words += [sys.executable, "-W", "ignore", __file__, "--child", name, path, folder, entries]
@@ -96,18 +109,36 @@ def count(name, path, folder, entries):
     found = {}
     for dump in folder.glob(f"{name}.out*"):
         text = dump.read_text(errors="replace")
-        marks = [f"{half}{b}" for b in BRANCHES for half in ("", "half of ")]
+        marks = [f"{none}{b}" for b in BRANCHES for none in ("", "none of ")]
         branch = next((m for m in marks if f"desc: Trigger: Client Request: {m}\n" in text), None)
         totals = [line for line in text.splitlines() if line.startswith(("summary:", "totals:"))]
         if branch and totals:
             found[branch] = int(totals[-1].split()[1])
-    return {b: found[b] - found[f"half of {b}"] for b in BRANCHES if b in found}
+    return {b: found[b] - found[f"none of {b}"] for b in BRANCHES if b in found}
+
+
+def table(result):
+    """The figures as a part of a page."""
+    rows = result["instructions_per_value"]
+    lines = [
+        f"## Instructions per value, reading a local file of {result['entries']} entries without compression",
+        "",
+        "Written by `bench/instructions.py`: what reading all entries takes, less what reading none takes, counted by",
+        "callgrind over all threads, divided by the numbers in the branch. ROOT fills its objects entry by entry.",
+        "",
+        f"| | {' | '.join(TYPES[branch] for branch in BRANCHES)} |",
+        f"| --- | {' | '.join('---:' for _ in BRANCHES)} |",
+    ]
+    for name, row in rows.items():
+        lines.append(f"| {NAMES[name]} | {' | '.join(str(row.get(b, 'not read')) for b in BRANCHES)} |")
+    return "\n".join(lines)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-o", "--out", type=Path, default=HERE / "out" / "instructions.json")
     parser.add_argument("--entries", type=int, default=100_000)
+    parser.add_argument("--page", type=Path, help="a page that has the table, too")
     parser.add_argument("--readers", default="sapwood,uproot,root")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="sapwood-instructions-") as name:
@@ -119,8 +150,7 @@ def main():
         root = Path(sys.executable).parent / "root"
         call = f'ten.C+("{path}",{options.entries})'
         subprocess.run([root, "-l", "-b", "-q", call], cwd=folder, capture_output=True, stdin=subprocess.DEVNULL)
-        whole, half = values(options.entries), values(options.entries // 2)
-        number = {branch: whole[branch] - half[branch] for branch in BRANCHES}
+        number = values(options.entries)
         result = {"entries": options.entries, "values": number, "instructions_per_value": {}}
         for one in options.readers.split(","):
             counted = count(one, path, folder, options.entries)
@@ -129,6 +159,8 @@ def main():
             print(f"{one:8}", *(f"{branch} {row.get(branch, '-')}" for branch in BRANCHES), flush=True)
     options.out.parent.mkdir(exist_ok=True)
     options.out.write_text(json.dumps(result, indent=1) + "\n")
+    if options.page:
+        options.page.write_text(with_region(options.page.read_text(), "instructions", table(result)))
 
 
 if __name__ == "__main__":

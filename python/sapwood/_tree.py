@@ -126,6 +126,11 @@ class Tree(HasBranches):
         return dict(self._core.aliases)
 
     @property
+    def friends(self) -> list[dict[str, str]]:
+        """Trees whose entries belong to those of this one: name, tree and file ("": the same) of each."""
+        return [dict(zip(("name", "tree", "file"), friend, strict=True)) for friend in self._core.friends]
+
+    @property
     def clusters(self) -> list[int]:
         """Entries at which clusters begin, and the number of entries."""
         return list(self._core.clusters)

@@ -39,6 +39,13 @@ pub fn run(args: &ShowArgs, options: &OpenOptions, as_json: bool) -> Result<(), 
         writeln!(out)?;
         table.write(&mut out)?;
     }
+    let friends = &tree.header().friends;
+    if branch.is_none() && !friends.is_empty() {
+        let mut table = Table::new([("friend", Align::Left), ("tree", Align::Left), ("file", Align::Left)]);
+        friends.iter().for_each(|f| table.row([f.name.clone(), f.tree.clone(), f.file.clone()]));
+        writeln!(out)?;
+        table.write(&mut out)?;
+    }
     out.flush()?;
     Ok(())
 }
@@ -148,6 +155,8 @@ fn to_json(tree: &Tree, shown: &[usize]) -> Value {
     let h = tree.header();
     let aliases: serde_json::Map<String, Value> =
         h.aliases.iter().map(|(name, text)| (name.clone(), json!(text))).collect();
+    let friends: Vec<Value> =
+        h.friends.iter().map(|f| json!({ "name": f.name, "tree": f.tree, "file": f.file })).collect();
     let branches: Vec<Value> = shown
         .iter()
         .filter_map(|&i| {
@@ -183,6 +192,7 @@ fn to_json(tree: &Tree, shown: &[usize]) -> Value {
         "clusters": tree.clusters(),
         "branches": branches,
         "aliases": aliases,
+        "friends": friends,
         "io": io_report::to_json(&tree.file().io()),
     })
 }

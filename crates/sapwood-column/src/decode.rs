@@ -165,7 +165,7 @@ impl Layout {
     /// # Errors
     /// `Corrupt` when its bytes are not what the layout says.
     pub fn decode(&self, basket: &BasketData, spare: Option<Array>) -> Result<Decoded> {
-        let starts = basket.offsets.map(|raw| Starts::Table { raw, key_len: basket.key_len });
+        let starts = basket.offsets.as_deref().map(|raw| Starts::Table { raw, key_len: basket.key_len });
         let raw = Raw { data: basket.data, entries: basket.entries, starts, origin: basket.key_len as usize };
         self.decode_parts(raw, spare)
     }

@@ -17,7 +17,7 @@ fn decode(item: Item, entries: &[Vec<u8>], with_offsets: bool) -> Result<Array> 
     let table: Vec<u8> = starts.collect();
     // without offsets the entries are read one by one, by the general reader
     let offsets = with_offsets.then_some(table.as_slice());
-    let basket = BasketData { entries: entries.len(), data: &data, offsets, key_len: 0 };
+    let basket = BasketData { entries: entries.len(), data: &data, offsets: offsets.map(Into::into), key_len: 0 };
     match Layout::new(item, Entries::One).decode(&basket, None)? {
         Decoded::Column(a) => Ok(a),
         Decoded::Uncounted(_) => unreachable!("one item an entry"),

@@ -69,7 +69,8 @@ fn decode(entries: &[Vec<u8>]) -> Result<(Vec<i64>, Vec<Vec<i32>>)> {
             here
         })
         .collect();
-    let basket = BasketData { entries: entries.len(), data: &data, offsets: Some(&table), key_len: KEY_LEN };
+    let basket =
+        BasketData { entries: entries.len(), data: &data, offsets: Some((&table[..]).into()), key_len: KEY_LEN };
     let Decoded::Column(Array::Record { fields, .. }) = tree().decode(&basket, None)? else { panic!("a record") };
     let ints = |fields: &[(String, Array)]| -> Vec<Vec<i32>> {
         let all = fields.iter().map(|(_, a)| match a {

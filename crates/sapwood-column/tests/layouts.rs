@@ -16,7 +16,7 @@ fn table(offsets: &[u32]) -> Vec<u8> {
 
 fn decode_as(layout: &Layout, data: &[u8], entries: usize, offsets: Option<&[u32]>) -> Result<Decoded> {
     let table = offsets.map(table);
-    let basket = BasketData { entries, data, offsets: table.as_deref(), key_len: KEY_LEN };
+    let basket = BasketData { entries, data, offsets: table.map(Into::into), key_len: KEY_LEN };
     let decoded = layout.decode(&basket, None);
     // a basket in the tree's header says the same
     if offsets.is_none_or(|o| o.len() == entries) {
@@ -175,7 +175,8 @@ mod jagged {
     fn a_memory_handed_back_is_used_and_what_was_in_it_gone() {
         let layout = Layout::new(number(DType::I16), Entries::UntilEnd);
         let offsets = table(&[0, 2]);
-        let basket = BasketData { entries: 2, data: &DATA[..4], offsets: Some(&offsets), key_len: KEY_LEN };
+        let basket =
+            BasketData { entries: 2, data: &DATA[..4], offsets: Some((&offsets[..]).into()), key_len: KEY_LEN };
         let old = list(&[0, 1, 2, 3], i16s(&[7, 8, 9]));
         let fresh = layout.decode(&basket, None).unwrap();
         assert_eq!(layout.decode(&basket, Some(old)).unwrap(), fresh);

@@ -82,6 +82,12 @@ impl Tree {
         self.header().aliases.clone()
     }
 
+    /// Trees whose entries belong to those of this one: (name, tree, file).
+    #[getter]
+    fn friends(&self) -> Vec<(String, String, String)> {
+        self.header().friends.iter().map(|f| (f.name.clone(), f.tree.clone(), f.file.clone())).collect()
+    }
+
     /// Leaves of branches with several: (name, number of the branch).
     fn leaves(&self) -> Vec<(String, usize)> {
         let header = self.header();

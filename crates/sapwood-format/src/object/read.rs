@@ -231,7 +231,8 @@ impl Reader<'_> {
             (Err(e), Some(_)) if self.memory > 0 => e,
             (Err(e), _) => return Err(e),
         };
-        let Some(end) = end else { return Err(error) };
+        // a damaged byte count may end before what it counts begins
+        let Some(end) = end.filter(|&end| end >= start) else { return Err(error) };
         self.depth = depth;
         for reference in self.order.drain(met..) {
             self.seen.remove(&reference);

@@ -1,6 +1,7 @@
 use crate::cursor::Cursor;
 use crate::key::Key;
 use sapwood_span::{Error, Result};
+use std::borrow::Cow;
 
 /// What a basket's label says about its buffer (TBasket's members behind those of the key).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -13,6 +14,8 @@ pub struct BasketHead {
     pub entries: u32,
     /// Where the values end, label included.
     pub last: u32,
+    /// Whether offsets that follow from nothing else are given as the lengths of entries (ROOT's kGenerateOffsetMap).
+    pub lengths: bool,
 }
 
 /// A basket that was never written on its own and lies in the tree's header.
@@ -36,10 +39,13 @@ pub struct BasketData<'a> {
     /// The values.
     pub data: &'a [u8],
     /// The table of offsets as it lies in the file: big-endian, label included; `key_len` is to be taken off.
-    pub offsets: Option<&'a [u8]>,
+    pub offsets: Option<Cow<'a, [u8]>>,
     /// See `offsets`.
     pub key_len: u32,
 }
+
+/// The feature bit of baskets whose offsets are left out or given as lengths (ROOT's kGenerateOffsetMap).
+const GENERATES_OFFSETS: u8 = 1;
 
 /// Added to a basket's flag: its offsets follow from the counter (ROOT's kGenerateOffsetMap).
 const OFFSETS_LEFT_OUT: u8 = 80;
@@ -77,18 +83,21 @@ impl BasketHead {
 fn read_members(c: &mut Cursor, key: &Key) -> Result<(BasketHead, u8)> {
     c.u16()?; // version
     c.i32()?; // buffer size
-    if c.i32()? < 0 {
-        // the sign says that a byte of input/output features follows
-        c.u8()?;
-    }
+    // the sign says that a byte of input/output features follows
+    let features = if c.i32()? < 0 { c.u8()? } else { 0 };
     let entries = c.i32()?;
     let last = c.i32()?;
     let flag = c.u8()?;
     if entries < 0 || last < 0 {
         return Err(Error::corrupt(format!("a basket with {entries} entries that end at byte {last}")));
     }
-    let head =
-        BasketHead { key_len: key.key_len, object_len: key.object_len, entries: entries as u32, last: last as u32 };
+    let head = BasketHead {
+        key_len: key.key_len,
+        object_len: key.object_len,
+        entries: entries as u32,
+        last: last as u32,
+        lengths: features & GENERATES_OFFSETS != 0,
+    };
     Ok((head, flag))
 }
 
@@ -119,9 +128,24 @@ pub fn split_basket<'a>(head: &BasketHead, payload: &'a [u8]) -> Result<BasketDa
         if n < entries {
             return bad(format!("a basket of {entries} entries has {n} offsets"));
         }
-        Some(c.take(entries * 4)?)
+        let table = c.take(entries * 4)?;
+        Some(if head.lengths { Cow::Owned(starts_of(table, head)?) } else { Cow::Borrowed(table) })
     };
     Ok(BasketData { entries, data, offsets, key_len: head.key_len })
+}
+
+/// The table of offsets that one of lengths stands for: before each entry the length of the one before it, of the first
+/// nothing.
+fn starts_of(lengths: &[u8], head: &BasketHead) -> Result<Vec<u8>> {
+    let mut out = Vec::with_capacity(lengths.len());
+    let mut at = head.key_len;
+    for length in lengths.as_chunks::<4>().0 {
+        at = at.checked_add(u32::from_be_bytes(*length)).filter(|&at| at <= head.last).ok_or_else(|| {
+            Error::corrupt(format!("the lengths of a basket's entries add up to more than its {} bytes", head.last))
+        })?;
+        out.extend_from_slice(&at.to_be_bytes());
+    }
+    Ok(out)
 }
 
 /// Reads a TBasket that lies in a tree's header.

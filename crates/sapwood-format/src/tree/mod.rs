@@ -2,11 +2,24 @@
 
 mod basket;
 mod clusters;
+mod notes;
+mod number;
 mod read;
 
 pub use basket::{BasketData, BasketHead, EmbeddedBasket, split_basket};
 pub use clusters::clusters;
 pub use read::read_tree;
+
+/// Another tree, whose branches stand beside those of this one when it is read as a whole.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Friend {
+    /// The name that expressions have for it.
+    pub name: String,
+    /// Where it lies; empty: in the same file.
+    pub file: String,
+    /// Its own name.
+    pub tree: String,
+}
 
 /// A tree's header: everything but the values.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +42,8 @@ pub struct Tree {
     pub cluster_ranges: Vec<(u64, u64)>,
     /// Names for expressions.
     pub aliases: Vec<(String, String)>,
+    /// Trees whose entries belong to those of this one.
+    pub friends: Vec<Friend>,
     /// All branches at every depth.
     pub branches: Vec<Branch>,
     /// Top-level branches, as indices into `branches`.

@@ -2,7 +2,9 @@
 //! that every version of ROOT since 3 is read by the same code.
 
 use super::basket::read_embedded;
-use super::{Branch, BranchElement, Leaf, Tree};
+use super::notes::{named_list, read_friend};
+use super::number::{Counts, counted, number, unsigned, width};
+use super::{Branch, BranchElement, Friend, Leaf, Tree};
 use crate::cursor::Cursor;
 use crate::object::{Pointed, read_base_object, read_object_array_head, read_pointer};
 use crate::streamer::{ClassInfo, Element, Streamers, code, read_named};
@@ -31,6 +33,7 @@ pub fn read_tree(data: &[u8], key_len: usize, class: &str, streamers: &Streamers
     tree.zip_bytes = head.zip_bytes;
     tree.auto_flush = head.auto_flush;
     tree.aliases = head.aliases;
+    tree.friends = head.friends;
     tree.top = head.top;
     tree.cluster_ranges = head.range_end.into_iter().zip(head.range_size).collect();
     for (i, b) in tree.branches.iter().enumerate() {
@@ -66,6 +69,7 @@ struct TreeHead {
     range_end: Vec<u64>,
     range_size: Vec<u64>,
     aliases: Vec<(String, String)>,
+    friends: Vec<Friend>,
     top: Vec<usize>,
 }
 
@@ -87,14 +91,6 @@ struct Reader<'s> {
     tree: Tree,
     seen: HashMap<u64, Seen>,
     depth: usize,
-}
-
-/// What the members of one object say about those behind them.
-struct Counts {
-    /// Version of the class that is being read.
-    version: i16,
-    /// Counters, by name, for the arrays that they measure.
-    values: Vec<(String, i64)>,
 }
 
 impl Reader<'_> {
@@ -183,16 +179,8 @@ impl Reader<'_> {
             "fClusterRangeEnd" => t.range_end = counted(c, e, counts)?,
             "fClusterSize" => t.range_size = counted(c, e, counts)?,
             "fBranches" => t.top = self.branches(c)?,
-            "fAliases" => match read_pointer(c)? {
-                Pointed::Object { end: Some(end), .. } => {
-                    t.aliases = read_aliases(c)?;
-                    c.seek(end)?;
-                }
-                Pointed::Object { class, .. } => {
-                    return Err(Error::corrupt(format!("the aliases, a {class}, have no length")));
-                }
-                _ => {}
-            },
+            "fAliases" => t.aliases = named_list(c, "TNamed", read_named)?,
+            "fFriends" => t.friends = named_list(c, "TFriendElement", read_friend)?,
             _ => return Ok(false),
         }
         Ok(true)
@@ -429,104 +417,4 @@ fn array_width(class: &str) -> Option<usize> {
 fn check_branch(b: &mut Branch) {
     let n = b.basket_bytes.len().min(b.basket_entry.len()).min(b.basket_seek.len());
     b.write_basket = b.write_basket.min(n);
-}
-
-fn read_aliases(c: &mut Cursor) -> Result<Vec<(String, String)>> {
-    c.version()?;
-    read_base_object(c)?;
-    c.string()?;
-    let n = c.count(1)?;
-    let mut out = Vec::new();
-    for _ in 0..n {
-        if let Pointed::Object { class, end: Some(end), .. } = read_pointer(c)? {
-            if class == "TNamed" {
-                out.push(read_named(c)?);
-            }
-            c.seek(end)?;
-        }
-        let option = usize::from(c.u8()?);
-        c.skip(option)?;
-    }
-    Ok(out)
-}
-
-/// A number whose type differs between versions.
-#[derive(Clone, Copy)]
-enum Number {
-    Int(i64),
-    Real(f64),
-}
-
-impl Number {
-    fn as_i64(self) -> i64 {
-        match self {
-            Number::Int(i) => i,
-            Number::Real(x) => x as i64,
-        }
-    }
-}
-
-fn unsigned(n: Number) -> u64 {
-    n.as_i64().max(0) as u64
-}
-
-fn width(k: i32) -> Result<usize> {
-    Ok(match k {
-        code::CHAR | code::LEGACY_CHAR | code::UCHAR | code::BOOL => 1,
-        code::SHORT | code::USHORT => 2,
-        code::INT | code::COUNTER | code::FLOAT | code::UINT | code::BITS | code::DOUBLE32 => 4,
-        // an exponent and two bytes of mantissa
-        code::FLOAT16 => 3,
-        code::LONG | code::DOUBLE | code::ULONG | code::LONG64 | code::ULONG64 => 8,
-        other => return Err(Error::unsupported(format!("a number of type code {other}"))),
-    })
-}
-
-fn number(c: &mut Cursor, k: i32) -> Result<Number> {
-    Ok(match k {
-        code::CHAR | code::LEGACY_CHAR => Number::Int(c.i8()?.into()),
-        code::UCHAR | code::BOOL => Number::Int(c.u8()?.into()),
-        code::SHORT => Number::Int(c.i16()?.into()),
-        code::USHORT => Number::Int(c.u16()?.into()),
-        code::INT | code::COUNTER => Number::Int(c.i32()?.into()),
-        code::UINT | code::BITS => Number::Int(c.u32()?.into()),
-        code::LONG | code::LONG64 => Number::Int(c.i64()?),
-        code::ULONG | code::ULONG64 => Number::Int(c.u64()? as i64),
-        code::FLOAT | code::DOUBLE32 => Number::Real(c.f32()?.into()),
-        // only ever the range of a TLeafF16, which nobody reads
-        code::FLOAT16 => c.skip(3).map(|()| Number::Real(0.0))?,
-        code::DOUBLE => Number::Real(c.f64()?),
-        other => return Err(Error::unsupported(format!("a number of type code {other}"))),
-    })
-}
-
-/// A counted array: a byte that says whether it is there (2: with 64-bit items), and the items.
-fn counted(c: &mut Cursor, e: &Element, counts: &Counts) -> Result<Vec<u64>> {
-    let n = counts.values.iter().rev().find(|(name, _)| *name == e.count_name).map_or(0, |&(_, n)| n);
-    let flag = c.u8()?;
-    if flag == 0 || n <= 0 {
-        return Ok(Vec::new());
-    }
-    // until version 9 the flag alone told whether positions were long, whatever the description says
-    let k = match flag {
-        2 if e.name == "fBasketSeek" => code::LONG64,
-        _ if e.name == "fBasketSeek" && counts.version <= 9 => code::INT,
-        _ => e.code - code::OFFSET_P,
-    };
-    let bytes = usize::try_from(n).ok().and_then(|n| n.checked_mul(width(k).ok()?));
-    let bytes = bytes.ok_or_else(|| Error::corrupt(format!("{} has {n} items", e.name)))?;
-    let data = c.take(bytes)?;
-    // the tables of many branches with room for many baskets are most of a header
-    Ok(match k {
-        code::INT | code::COUNTER => {
-            data.as_chunks::<4>().0.iter().map(|b| i32::from_be_bytes(*b).max(0) as u64).collect()
-        }
-        code::LONG | code::LONG64 => {
-            data.as_chunks::<8>().0.iter().map(|b| i64::from_be_bytes(*b).max(0) as u64).collect()
-        }
-        _ => {
-            let mut items = Cursor::new(data, 0);
-            (0..n).map(|_| number(&mut items, k).map(unsigned)).collect::<Result<_>>()?
-        }
-    })
 }

@@ -4,6 +4,7 @@ use sapwood_column::{Entries, interpret};
 use sapwood_format::Streamers;
 use sapwood_format::tree::{BasketData, Tree};
 use sapwood_span::{Error, Result};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// How the entries of a branch are told apart.
@@ -49,7 +50,7 @@ impl Rule {
 pub(crate) struct Slices<'a> {
     data: &'a [u8],
     entries: usize,
-    offsets: Option<&'a [u8]>,
+    offsets: Option<Cow<'a, [u8]>>,
     key_len: u32,
     size: usize,
 }
@@ -65,8 +66,8 @@ impl<'a> Slices<'a> {
             Rule::Fixed(n) | Rule::Offsets(Some(n)) => *n,
             _ => 0,
         };
-        let out = Self { data, entries, offsets: basket.offsets, key_len: basket.key_len, size };
-        match basket.offsets {
+        let out = Self { data, entries, offsets: basket.offsets.clone(), key_len: basket.key_len, size };
+        match &basket.offsets {
             None if size == 0 || size.checked_mul(entries) != Some(data.len()) => Err(Error::corrupt(format!(
                 "a basket of {entries} entries has {} bytes, not {size} for each",
                 data.len()
@@ -105,7 +106,7 @@ impl<'a> Slices<'a> {
 
     /// Where an entry begins; behind the last: where the values end.
     pub(crate) fn start(&self, i: usize) -> usize {
-        match self.offsets {
+        match &self.offsets {
             _ if i >= self.entries => self.data.len(),
             None => i * self.size,
             Some(raw) => {
