@@ -113,6 +113,8 @@ pub(super) struct Plan {
     /// Bits in its own code, and in the one that needs no header.
     own: u64,
     fixed: u64,
+    /// Bits of a literal, on average.
+    pub(super) literal_bits: f32,
 }
 
 impl Plan {
@@ -149,7 +151,11 @@ impl Coder {
         lengths(&census.literals, LONGEST, &mut code.literals[..LITERALS]);
         lengths(&census.distances, LONGEST, &mut code.distances);
         let header = Header::of(&code);
-        Plan { own: header.bits() + census.bits(&code), fixed: census.bits(&Code::FIXED), code, header }
+        let literals = census.literals[..256].iter().sum::<u32>().max(1);
+        let literal_bits: u64 =
+            census.literals[..256].iter().zip(&code.literals).map(|(&c, &l)| u64::from(c) * u64::from(l)).sum();
+        let literal_bits = literal_bits as f32 / literals as f32;
+        Plan { literal_bits, own: header.bits() + census.bits(&code), fixed: census.bits(&Code::FIXED), code, header }
     }
 
     /// Writes the tokens that were planned last, which stand for `bytes`, as one block. `None`, with nothing written,

@@ -41,7 +41,7 @@ pub(crate) enum Outcome {
     Unsuited,
 }
 
-/// Packs columns; keeps its working memory (about 700 KB) from call to call.
+/// Packs columns; keeps its working memory (about 600 KB) from call to call.
 #[derive(Default)]
 pub(crate) struct Columns {
     parts: [Cutter; PARTS],
@@ -68,7 +68,8 @@ impl Columns {
             tokens::cut(&mut self.parts, data, from, to, &DISTANCES);
             let tokens = self.parts.each_ref().map(Cutter::tokens);
             let plan = self.coder.plan(tokens, &DISTANCES);
-            if ask && from == 0 && self.past.pays(data, &DISTANCES, plan.bits() as f32 / to as f32) {
+            let bits_of_byte = || plan.bits() as f32 / to as f32;
+            if ask && from == 0 && self.past.pays(data, &DISTANCES, bits_of_byte(), plan.literal_bits) {
                 return Outcome::Unsuited;
             }
             let bytes = data.get(from..to).unwrap_or_default();

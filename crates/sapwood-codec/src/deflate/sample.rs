@@ -8,13 +8,13 @@ const SAMPLE: usize = 2 << 10;
 /// Windows are taken for so many bytes each, at most [`WINDOWS`].
 const APART: usize = 64 << 10;
 const WINDOWS: usize = 4;
-/// Bytes from look to look, and those of them that a look stands for.
+/// Bytes from look to look.
 const STRIDE: usize = 16;
-const SPAN: usize = 8;
-/// Bits of a repetition far away: length and distance with the bits behind them.
-const FAR_BITS: f32 = 16.0;
+/// Bits of a repetition far away, and of one nearby: length and distance with the bits behind them.
+const FAR_BITS: f32 = 20.0;
+const NEAR_BITS: f32 = 4.0;
 /// Below this part of the bits, what repetitions far away would save is left.
-const WORTH: f32 = 0.04;
+const WORTH: f32 = 0.06;
 /// Bits of a byte below which long repetitions are what matters, which a general deflate is fast at.
 const FEW_BITS: f32 = 1.2;
 
@@ -34,20 +34,20 @@ impl Default for Past {
 
 impl Past {
     /// Whether repetitions farther away than `distances` would make the data notably smaller, where `bits` are what a
-    /// byte takes without them.
-    pub(super) fn pays(&mut self, data: &[u8], distances: &[usize; WAYS], bits: f32) -> bool {
+    /// byte takes without them, and `literal` what one takes that is not repeated.
+    pub(super) fn pays(&mut self, data: &[u8], distances: &[usize; WAYS], bits: f32, literal: f32) -> bool {
         if bits < FEW_BITS {
             return true;
         }
         let windows = (data.len() / APART).clamp(1, WINDOWS);
         let ends = (1..=windows).map(|i| data.len() / windows * i);
         let parts = ends.filter_map(|end| data.get(end.saturating_sub(WINDOW)..end));
-        let saved: f32 = parts.map(|part| self.saves(part, distances, bits)).sum();
+        let saved: f32 = parts.map(|part| self.saves(part, distances, bits, literal)).sum();
         saved > WORTH * windows as f32
     }
 
     /// What part of its bits this window would save, in the bytes that are looked at.
-    fn saves(&mut self, data: &[u8], distances: &[usize; WAYS], bits: f32) -> f32 {
+    fn saves(&mut self, data: &[u8], distances: &[usize; WAYS], bits: f32, literal: f32) -> f32 {
         self.places.fill(NOWHERE);
         // each fourth byte is kept: a repetition of seven bytes and more has one
         let mut kept = 0;
@@ -64,12 +64,11 @@ impl Past {
             if best < 4 {
                 continue;
             }
-            let near = distances.iter().map(|&d| look.checked_sub(d).map_or(0, |b| same(data, b, look))).max();
-            let near = near.unwrap_or(0).min(SPAN);
-            let taken = best.min(SPAN).saturating_sub(near) as f32;
-            saved += (taken * bits - FAR_BITS * taken / best as f32).max(0.0);
+            let span = best.min(STRIDE);
+            let here = near_bits(data, look, span, distances, literal);
+            saved += (here - FAR_BITS * span as f32 / best as f32).max(0.0);
         }
-        saved / (bits * (looks as usize * SPAN) as f32)
+        saved / (bits * (looks as usize * STRIDE) as f32)
     }
 
     /// How many of the bytes at `at` occurred before.
@@ -80,6 +79,19 @@ impl Past {
             place => same(data, usize::from(place), at),
         }
     }
+}
+
+/// Bits of `n` bytes when only near repetitions are known.
+fn near_bits(data: &[u8], at: usize, n: usize, distances: &[usize; WAYS], literal: f32) -> f32 {
+    let (mut i, mut bits) = (0, 0.0);
+    while i < n {
+        let near = distances.iter().map(|&d| (at + i).checked_sub(d).map_or(0, |b| same(data, b, at + i))).max();
+        match near.unwrap_or(0) {
+            0..3 => (i, bits) = (i + 1, bits + literal),
+            near => (i, bits) = (i + near, bits + NEAR_BITS),
+        }
+    }
+    bits
 }
 
 fn four(data: &[u8], at: usize) -> Option<u32> {
