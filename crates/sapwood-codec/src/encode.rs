@@ -1,4 +1,5 @@
 use crate::block::{self, Codec, HEADER, LZ4_CHECKSUM, MAX_BLOCK};
+use crate::deflate::{Columns, Outcome};
 use crate::{Algorithm, Compression, lz4, lzma};
 use std::fmt;
 use twox_hash::XxHash64;
@@ -7,6 +8,7 @@ use zstd::bulk::Compressor as ZstdCompressor;
 /// Packs buffers into chains of blocks; keeps its codecs' working memory from call to call.
 #[derive(Default)]
 pub struct Encoder {
+    columns: Option<Columns>,
     deflate: Option<(u8, libdeflater::Compressor)>,
     zstd: Option<(u8, ZstdCompressor<'static>)>,
 }
@@ -58,7 +60,7 @@ impl Encoder {
         out.resize(body + room, 0);
         let to = out.get_mut(body..)?;
         let written = match codec {
-            Codec::Zlib | Codec::OldDeflate => self.deflate(level).zlib_compress(part, to).ok()?,
+            Codec::Zlib | Codec::OldDeflate => self.zlib(level, part, to)?,
             Codec::Lzma => lzma::compress(part, level, to)?,
             Codec::Lz4 => lz4::compress(part, level, to)?,
             Codec::Zstd => self.zstd(level)?.compress_to_buffer(part, to).ok()?,
@@ -75,6 +77,19 @@ impl Encoder {
         let header = block::header(codec, packed, part.len())?;
         out.get_mut(start..start + HEADER)?.copy_from_slice(&header);
         Some(())
+    }
+
+    /// Level 1 has an encoder of its own for the data that suit it.
+    fn zlib(&mut self, level: u8, part: &[u8], to: &mut [u8]) -> Option<usize> {
+        let own = match level {
+            1 => self.columns.get_or_insert_default().zlib(part, to),
+            _ => Outcome::Unsuited,
+        };
+        match own {
+            Outcome::Packed(len) => Some(len),
+            Outcome::NoRoom => None,
+            Outcome::Unsuited => self.deflate(level).zlib_compress(part, to).ok(),
+        }
     }
 
     fn deflate(&mut self, level: u8) -> &mut libdeflater::Compressor {

@@ -7,6 +7,7 @@
 
 mod block;
 mod decode;
+mod deflate;
 mod encode;
 mod inflate;
 mod lz4;
