@@ -14,9 +14,11 @@ use crate::runtime;
 use crate::tree::Tree;
 use bytes::Bytes;
 use sapwood_column::{Array, Decoded};
-use sapwood_plan::{Action, Basket, BasketId, CacheSize, Event, Fetch, FetchId, Limits, Planner, Request};
+use sapwood_plan::{
+    Action, Basket, BasketId, CacheSize, Event, Fetch, FetchId, Limits, Part, Planner, Range as PlannedRange, Request,
+};
 use sapwood_source::{FetchReport, Sink, Source};
-use sapwood_span::{Error, ErrorKind, Result};
+use sapwood_span::{Error, ErrorKind, Result, Span};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -77,6 +79,8 @@ pub(super) struct State {
     /// Decoded bytes that wait for steps behind `at`.
     pub ahead: Ahead,
     under_way: HashMap<FetchId, AbortHandle>,
+    /// What the planner was told last of how many requests and connections are worth having.
+    lanes: (usize, Option<usize>),
     failure: Option<Error>,
     /// The first step that cannot be completed, and why.
     pub broken: Option<(usize, Error)>,
@@ -167,6 +171,7 @@ impl Shared {
         let hold = if let CacheSize::Bytes(n) = cache { n.max(1) } else { hold };
         // one cluster that is the whole tree says nothing of what is needed together
         let clusters = if tree.clusters().len() > 2 { tree.clusters().to_vec() } else { Vec::new() };
+        let lanes = (limits.max_in_flight, limits.streams);
         let allowance = Gate::allowance(source.is_local(), &limits);
         let request = Request { cache, limits, clusters, hold };
         let kept = traced.then(|| request.clone());
@@ -196,6 +201,7 @@ impl Shared {
             at: 0,
             ahead: Ahead::new(threads),
             under_way: HashMap::new(),
+            lanes,
             failure: None,
             stopped: false,
             report,
@@ -281,8 +287,16 @@ impl Shared {
 
     /// Time has passed: the planner may want something by now.
     pub fn tick(self: &Arc<Self>) {
+        let told = (!self.source.is_local()).then(|| limits(&*self.source));
         let mut s = self.lock();
-        if s.planner.deadline().is_some_and(|at| at <= self.started.elapsed()) {
+        let now = self.started.elapsed();
+        // more connections may turn out to be worth having while large requests are under way
+        let news = told.filter(|l| (l.max_in_flight, l.streams) != s.lanes);
+        let due = s.planner.deadline().is_some_and(|at| at <= now);
+        if due || news.is_some() {
+            if let Some(limits) = news {
+                s.tell(now, limits);
+            }
             self.pump(&mut s);
         }
     }
@@ -334,7 +348,7 @@ impl Shared {
         while let Some(action) = s.planner.poll(self.started.elapsed()) {
             match action {
                 Action::Fetch(fetch) if self.source.is_local() => s.reads.push_back(Arc::new(fetch)),
-                Action::Fetch(fetch) => self.send(s, Arc::new(fetch)),
+                Action::Fetch(fetch) => self.send(s, &fetch),
                 Action::Cancel(id) => {
                     if let Some(task) = s.under_way.remove(&id) {
                         task.abort();
@@ -358,12 +372,16 @@ impl Shared {
         }
     }
 
-    /// Starts a fetch on the network runtime.
-    fn send(self: &Arc<Self>, s: &mut State, fetch: Arc<Fetch>) {
-        let spans = fetch.ranges.iter().map(|r| r.span).collect();
-        let sink = Arc::new(Parts::new(self.clone(), fetch.clone()));
+    /// Starts a fetch on the network runtime. Each basket is a span of its own, which the source joins to the ranges that
+    /// the planner made: so it is decoded as soon as its last byte is here, and not when that of its range is.
+    fn send(self: &Arc<Self>, s: &mut State, fetch: &Fetch) {
+        let of = |r: &PlannedRange| r.parts.iter().map(|&p| (r.span.start + p.offset, p)).collect::<Vec<_>>();
+        let parts: Vec<(u64, Part)> = fetch.ranges.iter().flat_map(of).collect();
+        let spans = parts.iter().map(|&(start, p)| Span::new(start, p.len)).collect();
+        let id = fetch.id;
+        let sink = Arc::new(Baskets { shared: self.clone(), id, parts: parts.into_iter().map(|(_, p)| p).collect() });
         let future = self.source.clone().fetch(spans, sink);
-        let (shared, id) = (self.clone(), fetch.id);
+        let shared = self.clone();
         match runtime::handle() {
             Ok(handle) => {
                 let task = handle.spawn(async move {
@@ -385,7 +403,7 @@ impl Shared {
         s.under_way.remove(&id);
         let now = self.started.elapsed();
         if !self.source.is_local() {
-            s.planner.handle(now, Event::Limits(limits(&*self.source)));
+            s.tell(now, limits(&*self.source));
         }
         let event = match result {
             Ok(r) => Event::Done { fetch: id, first_byte: r.first_byte, total: r.total, bytes: r.wire },
@@ -402,17 +420,17 @@ impl Shared {
         self.ready.notify_all();
     }
 
-    /// One range of a fetch is here.
-    pub fn arrived(self: &Arc<Self>, fetch: &Fetch, range: usize, bytes: &Bytes) {
-        let Some(range) = fetch.ranges.get(range) else { return };
+    /// Baskets of a fetch are here, in bytes that begin at this offset of their range.
+    fn arrived(self: &Arc<Self>, fetch: FetchId, parts: &[Part], begin: u64, bytes: &Bytes) {
         let mut s = self.lock();
         let now = self.started.elapsed();
-        for part in &range.parts {
-            let (Some(&basket), from) = (self.planned.get(part.basket.index()), part.offset as usize) else { continue };
+        for part in parts {
+            let Some(&basket) = self.planned.get(part.basket.index()) else { continue };
+            let from = part.offset.saturating_sub(begin) as usize;
             if from + part.len as usize > bytes.len() || s.slots[basket].is_some() {
                 continue;
             }
-            s.planner.handle(now, Event::Arrived { fetch: fetch.id, basket: part.basket });
+            s.planner.handle(now, Event::Arrived { fetch, basket: part.basket });
             if s.skips(basket) {
                 s.planner.handle(now, Event::Consumed { basket: part.basket });
                 continue;
@@ -550,6 +568,12 @@ impl State {
         }
     }
 
+    /// Tells the planner what is known of the source.
+    fn tell(&mut self, now: Duration, limits: Limits) {
+        self.lanes = (limits.max_in_flight, limits.streams);
+        self.planner.handle(now, Event::Limits(limits));
+    }
+
     /// Baskets that a step lacks.
     fn missing(&self, step: usize, stage: Stage) -> usize {
         match (stage, &self.gate) {
@@ -603,21 +627,38 @@ impl State {
     }
 }
 
-/// Hands the ranges of a fetch on as they come.
-pub(super) struct Parts {
+/// Hands the ranges of a fetch from a local file on as they come.
+pub(super) struct Ranges {
     shared: Arc<Shared>,
     fetch: Arc<Fetch>,
 }
 
-impl Parts {
+impl Ranges {
     pub fn new(shared: Arc<Shared>, fetch: Arc<Fetch>) -> Self {
         Self { shared, fetch }
     }
 }
 
-impl Sink for Parts {
+impl Sink for Ranges {
     fn part(&self, index: usize, bytes: Bytes) {
-        self.shared.arrived(&self.fetch, index, &bytes);
+        if let Some(range) = self.fetch.ranges.get(index) {
+            self.shared.arrived(self.fetch.id, &range.parts, 0, &bytes);
+        }
+    }
+}
+
+/// Hands the baskets of a fetch on as they come.
+struct Baskets {
+    shared: Arc<Shared>,
+    id: FetchId,
+    parts: Vec<Part>,
+}
+
+impl Sink for Baskets {
+    fn part(&self, index: usize, bytes: Bytes) {
+        if let Some(part) = self.parts.get(index) {
+            self.shared.arrived(self.id, std::slice::from_ref(part), part.offset, &bytes);
+        }
     }
 }
 
