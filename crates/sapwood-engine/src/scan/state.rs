@@ -4,21 +4,19 @@ use super::ahead::Ahead;
 use super::assemble::Open;
 use super::baskets::{Chosen, Column, Needed};
 use super::decode::Task;
+use super::fetches::limits;
 use super::gate::Gate;
 use super::spares::{Spares, kinds};
 use super::steps::Steps;
 use crate::file::File;
 use crate::perf::Times;
 use crate::report::IoReport;
-use crate::runtime;
 use crate::tree::Tree;
 use bytes::Bytes;
 use sapwood_column::{Array, Decoded};
-use sapwood_plan::{
-    Action, Basket, BasketId, CacheSize, Event, Fetch, FetchId, Limits, Part, Planner, Range as PlannedRange, Request,
-};
-use sapwood_source::{FetchReport, Sink, Source};
-use sapwood_span::{Error, ErrorKind, Result, Span};
+use sapwood_plan::{Basket, BasketId, CacheSize, Event, Fetch, FetchId, Limits, Planner, Request};
+use sapwood_source::Source;
+use sapwood_span::{Error, Result};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -48,7 +46,7 @@ pub(super) struct Shared {
     /// A batch may be complete.
     pub ready: Condvar,
     /// There may be work.
-    work: Condvar,
+    pub work: Condvar,
     started: Instant,
     /// Threads that decode.
     pub threads: usize,
@@ -71,20 +69,20 @@ pub(super) struct State {
     pub open: Option<Open>,
     /// Baskets missing, per batch.
     pub pending: Vec<usize>,
-    reads: VecDeque<Arc<Fetch>>,
-    reading: usize,
+    pub reads: VecDeque<Arc<Fetch>>,
+    pub reading: usize,
     pub decodes: BTreeMap<(usize, usize), Task>,
     /// The step that the consumer wants.
     at: usize,
     /// Decoded bytes that wait for steps behind `at`.
     pub ahead: Ahead,
-    under_way: HashMap<FetchId, AbortHandle>,
+    pub under_way: HashMap<FetchId, AbortHandle>,
     /// What the planner was told last of how many requests and connections are worth having.
-    lanes: (usize, Option<usize>),
-    failure: Option<Error>,
+    pub lanes: (usize, Option<usize>),
+    pub failure: Option<Error>,
     /// The first step that cannot be completed, and why.
     pub broken: Option<(usize, Error)>,
-    stopped: bool,
+    pub stopped: bool,
     pub report: IoReport,
     /// What decoding took, by column, when a collector of perf stats listens.
     pub times: Option<Vec<Times>>,
@@ -285,22 +283,6 @@ impl Shared {
         began.elapsed()
     }
 
-    /// Time has passed: the planner may want something by now.
-    pub fn tick(self: &Arc<Self>) {
-        let told = (!self.source.is_local()).then(|| limits(&*self.source));
-        let mut s = self.lock();
-        let now = self.started.elapsed();
-        // more connections may turn out to be worth having while large requests are under way
-        let news = told.filter(|l| (l.max_in_flight, l.streams) != s.lanes);
-        let due = s.planner.deadline().is_some_and(|at| at <= now);
-        if due || news.is_some() {
-            if let Some(limits) = news {
-                s.tell(now, limits);
-            }
-            self.pump(&mut s);
-        }
-    }
-
     /// Something to do, if there is.
     pub fn take(&self) -> Option<Job> {
         self.lock().take(self)
@@ -338,111 +320,6 @@ impl Shared {
         s.decodes.clear();
         drop(s);
         self.work.notify_all();
-    }
-
-    /// Does what the planner says.
-    pub fn pump(self: &Arc<Self>, s: &mut State) {
-        if s.stopped {
-            return;
-        }
-        while let Some(action) = s.planner.poll(self.started.elapsed()) {
-            match action {
-                Action::Fetch(fetch) if self.source.is_local() => s.reads.push_back(Arc::new(fetch)),
-                Action::Fetch(fetch) => self.send(s, &fetch),
-                Action::Cancel(id) => {
-                    if let Some(task) = s.under_way.remove(&id) {
-                        task.abort();
-                    }
-                    s.reads.retain(|f| f.id != id);
-                }
-                Action::GiveUp(baskets) => {
-                    for id in baskets {
-                        let why = s.failure.as_ref().map_or_else(
-                            || Error::new(ErrorKind::Io, "could not be read").in_file(self.file.url()),
-                            Error::duplicate,
-                        );
-                        if let Some(&basket) = self.planned.get(id.index()) {
-                            let why =
-                                why.in_branch(self.tree.name_of(self.columns[self.baskets[basket].column].branch));
-                            self.put(s, basket, Err(why), 0);
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    /// Starts a fetch on the network runtime. Each basket is a span of its own, which the source joins to the ranges that
-    /// the planner made: so it is decoded as soon as its last byte is here, and not when that of its range is.
-    fn send(self: &Arc<Self>, s: &mut State, fetch: &Fetch) {
-        let of = |r: &PlannedRange| r.parts.iter().map(|&p| (r.span.start + p.offset, p)).collect::<Vec<_>>();
-        let parts: Vec<(u64, Part)> = fetch.ranges.iter().flat_map(of).collect();
-        let spans = parts.iter().map(|&(start, p)| Span::new(start, p.len)).collect();
-        let id = fetch.id;
-        let sink = Arc::new(Baskets { shared: self.clone(), id, parts: parts.into_iter().map(|(_, p)| p).collect() });
-        let future = self.source.clone().fetch(spans, sink);
-        let shared = self.clone();
-        match runtime::handle() {
-            Ok(handle) => {
-                let task = handle.spawn(async move {
-                    let result = future.await;
-                    shared.ended(id, result);
-                });
-                s.under_way.insert(id, task.abort_handle());
-            }
-            Err(e) => {
-                s.failure = Some(e);
-                s.planner.handle(self.started.elapsed(), Event::Failed { fetch: id, retry: false });
-            }
-        }
-    }
-
-    /// A fetch is over.
-    pub fn ended(self: &Arc<Self>, id: FetchId, result: Result<FetchReport>) {
-        let mut s = self.lock();
-        s.under_way.remove(&id);
-        let now = self.started.elapsed();
-        if !self.source.is_local() {
-            s.tell(now, limits(&*self.source));
-        }
-        let event = match result {
-            Ok(r) => Event::Done { fetch: id, first_byte: r.first_byte, total: r.total, bytes: r.wire },
-            Err(e) => {
-                s.failure = Some(e.in_file(self.file.url()));
-                // the source has asked again as often as makes sense
-                Event::Failed { fetch: id, retry: false }
-            }
-        };
-        s.planner.handle(now, event);
-        self.pump(&mut s);
-        drop(s);
-        self.work.notify_all();
-        self.ready.notify_all();
-    }
-
-    /// Baskets of a fetch are here, in bytes that begin at this offset of their range.
-    fn arrived(self: &Arc<Self>, fetch: FetchId, parts: &[Part], begin: u64, bytes: &Bytes) {
-        let mut s = self.lock();
-        let now = self.started.elapsed();
-        for part in parts {
-            let Some(&basket) = self.planned.get(part.basket.index()) else { continue };
-            let from = part.offset.saturating_sub(begin) as usize;
-            if from + part.len as usize > bytes.len() || s.slots[basket].is_some() {
-                continue;
-            }
-            s.planner.handle(now, Event::Arrived { fetch, basket: part.basket });
-            if s.skips(basket) {
-                s.planner.handle(now, Event::Consumed { basket: part.basket });
-                continue;
-            }
-            let record = bytes.slice(from..from + part.len as usize);
-            let task = Task { basket, planned: Some(part.basket), record: Some(record), spare: None };
-            s.decodes.insert((self.baskets[basket].batches.0, basket), task);
-        }
-        self.pump(&mut s);
-        drop(s);
-        self.work.notify_all();
-        self.ready.notify_all();
     }
 
     /// Baskets are decoded, or failed.
@@ -484,7 +361,7 @@ impl Shared {
         self.join_ready(columns.into_iter());
     }
 
-    fn put(&self, s: &mut State, basket: usize, result: Result<Arc<Decoded>>, bytes: u64) {
+    pub fn put(&self, s: &mut State, basket: usize, result: Result<Arc<Decoded>>, bytes: u64) {
         if s.slots[basket].is_some() || s.skips(basket) {
             return;
         }
@@ -504,11 +381,6 @@ impl Shared {
         if first > s.at {
             s.ahead.enter(first, bytes);
         }
-    }
-
-    pub fn read_ended(&self) {
-        let mut s = self.lock();
-        s.reading = s.reading.saturating_sub(1);
     }
 }
 
@@ -568,12 +440,6 @@ impl State {
         }
     }
 
-    /// Tells the planner what is known of the source.
-    fn tell(&mut self, now: Duration, limits: Limits) {
-        self.lanes = (limits.max_in_flight, limits.streams);
-        self.planner.handle(now, Event::Limits(limits));
-    }
-
     /// Baskets that a step lacks.
     fn missing(&self, step: usize, stage: Stage) -> usize {
         match (stage, &self.gate) {
@@ -583,7 +449,7 @@ impl State {
     }
 
     /// Whether a cut has said that nobody needs the basket.
-    fn skips(&self, basket: usize) -> bool {
+    pub fn skips(&self, basket: usize) -> bool {
         self.gate.as_ref().is_some_and(|g| g.skips(basket))
     }
 
@@ -624,56 +490,5 @@ impl State {
             task.spare = self.spares.take(shared.kinds[shared.baskets[task.basket].column]);
         }
         Some(task)
-    }
-}
-
-/// Hands the ranges of a fetch from a local file on as they come.
-pub(super) struct Ranges {
-    shared: Arc<Shared>,
-    fetch: Arc<Fetch>,
-}
-
-impl Ranges {
-    pub fn new(shared: Arc<Shared>, fetch: Arc<Fetch>) -> Self {
-        Self { shared, fetch }
-    }
-}
-
-impl Sink for Ranges {
-    fn part(&self, index: usize, bytes: Bytes) {
-        if let Some(range) = self.fetch.ranges.get(index) {
-            self.shared.arrived(self.fetch.id, &range.parts, 0, &bytes);
-        }
-    }
-}
-
-/// Hands the baskets of a fetch on as they come.
-struct Baskets {
-    shared: Arc<Shared>,
-    id: FetchId,
-    parts: Vec<Part>,
-}
-
-impl Sink for Baskets {
-    fn part(&self, index: usize, bytes: Bytes) {
-        if let Some(part) = self.parts.get(index) {
-            self.shared.arrived(self.id, std::slice::from_ref(part), part.offset, &bytes);
-        }
-    }
-}
-
-/// What the planner is to know of the source.
-fn limits(source: &dyn Source) -> Limits {
-    let l = source.limits();
-    Limits {
-        max_ranges: l.max_ranges,
-        max_range_bytes: u64::MAX,
-        max_request_bytes: l.max_request_bytes,
-        max_in_flight: l.max_in_flight,
-        queue: l.queue,
-        streams: l.streams,
-        range_overhead: l.range_overhead,
-        round_trip: l.round_trip,
-        bandwidth: l.bandwidth,
     }
 }

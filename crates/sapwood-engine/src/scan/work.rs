@@ -1,7 +1,8 @@
 //! What a worker does: read, inflate, decode. The consumer does the same while it would wait.
 
 use super::decode::{Scratch, decode_all};
-use super::state::{Job, Ranges, Shared};
+use super::fetches::Ranges;
+use super::state::{Job, Shared};
 use crate::file::poll_once;
 use sapwood_plan::Fetch;
 use std::sync::Arc;
