@@ -179,6 +179,38 @@ def nano(tools, data):
     )
 
 
+def unzip(tools, data):
+    """How reading scales from one thread to two."""
+    path = data / "chep_new.root"
+
+    def read(threads):
+        words = [tools.sapwood, "perf", f"{path}:h42", "--threads", threads, "--json"]
+        return lambda: measure.run(words, whole=True)
+
+    contenders = {
+        "Sapwood, one thread": read(1),
+        "Sapwood": read(2),
+        "ROOT, one thread": lambda: measure.run(tools.macro("readall.C", path, "h42")),
+        "ROOT, two threads": lambda: measure.run(tools.macro("readall.C", path, "h42", "", 2)),
+    }
+    alone = "Sapwood, one thread"
+    return Case(
+        name="unzip",
+        title="Every branch of a tree of 152 (140 MB, zlib), local, with one thread and with two",
+        contenders=tools.choose(contenders),
+        bounds=[
+            Bound("time on two threads over one's", 1 / 1.8, lambda outcome: outcome.ratio("Sapwood", alone)),
+            Bound(
+                "CPU time on two threads over one's",
+                1.1,
+                lambda outcome: outcome.ratio("Sapwood", alone, lambda run: run.cpu),
+            ),
+        ],
+        note="`sapwood perf`, the whole process; ROOT starts its clock after start-up.",
+        compared=False,
+    )
+
+
 def start_up(tools, data):
     script = "import time; t = time.perf_counter(); import sapwood; s = time.perf_counter() - t; "
     script += 'import json; print("RESULT", json.dumps({"seconds": s}))'

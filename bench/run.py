@@ -49,6 +49,7 @@ LOCAL = {
     "write-tree": cases.write_tree,
     "draw-local": cases.draw_local,
     "five-of-1100": cases.nano,
+    "unzip": cases.unzip,
     "start-up": cases.start_up,
 }
 #: What these write, and where, is set up when it is their turn.
@@ -59,7 +60,7 @@ REWRITES = {
     "optimize": rewrites.optimize,
     "scattered": rewrites.scattered,
 }
-FAR = ("cold-open", "prefetch", "work")
+FAR = ("cold-open", "prefetch", "work", "lost-link")
 CASES = [*LOCAL, *REWRITES, *FAR]
 SERVERS = {"http": lab.Nginx, "xrootd": lab.XRootD}
 #: Runs of milliseconds: more of them cost nothing.
@@ -140,6 +141,8 @@ def jobs(options, tools):
                 yield far(f"prefetch-{protocol}-{cache}", wan.PREFETCH_LINK, protocol, wan.prefetch, cache)
         if "work" in names:
             yield far(f"work-{protocol}", wan.WORK_LINK, protocol, wan.work)
+        if "lost-link" in names:
+            yield far(f"lost-link-{protocol}", wan.LOST_LINK, protocol, wan.lost_link)
     for row in chosen(options.rows, lab.ROWS):
         for protocol in protocols:
             for cache in chosen(options.cache, wan.CACHES):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +22,8 @@ PATIENCE, SHORTER = 60, 20
 PREFETCH_LINK, FIRST = lab.ROWS["D"], 50
 #: ms, Mbit/s; and microseconds of work on each of 283 813 entries: about what its bytes take on the way.
 WORK_LINK, WORK = (100, 100), 40
+#: ms, Mbit/s; seconds after the first request after which the network goes away, and for how long.
+LOST_LINK, BEFORE, AWAY = (22, 100), 4, (5, 30)
 CLOCKS = "Sapwood's time is the whole process; ROOT and uproot start their clock after start-up and imports. "
 
 
@@ -228,6 +231,54 @@ def work(place):
         same={"entries": 0},
         columns={"peak MB": peak, **WIRE},
         note="Working alone: the same program on the local file.",
+    )
+
+
+def lost_link(place):
+    """A tree of 140 MB read while the network is away for some time."""
+    words = [place.tools.sapwood, "perf", f"{place.url('chep_new.root')}:h42", "--json"]
+
+    def read(away=0):
+        def disturb():
+            # what comes before the program's first request takes as long as it takes
+            while not place.server.wire()["requests"]:
+                if gone.is_set():
+                    return
+            if gone.wait(BEFORE):
+                return
+            place.network.toggle()
+            gone.wait(away)
+            place.network.toggle()
+
+        gone = threading.Event()
+        helper = threading.Thread(target=disturb)
+        place.server.forget()
+        try:
+            if away:
+                helper.start()
+            return place.logged(measure.run, words, whole=True)
+        finally:
+            gone.set()
+            if away:
+                helper.join()
+
+    names = {away: f"Sapwood, {away} s without network" for away in AWAY}
+
+    def longer(away):
+        def value(outcome):
+            with_it, without = outcome.median(names[away]), outcome.median("Sapwood")
+            return with_it - without - away if with_it and without else None
+
+        return Bound(f"seconds that {away} s without network cost beyond themselves", 3, value, "s")
+
+    return Case(
+        name=f"lost-link-{place.protocol}",
+        title=f"Every branch of 152 (140 MB) over {SPOKEN[place.protocol]}, {place.link}, and a network that goes away",
+        contenders=place.tools.choose({"Sapwood": read, **{names[s]: functools.partial(read, s) for s in AWAY}}),
+        bounds=[longer(away) for away in AWAY],
+        columns=WIRE,
+        note=f"Nothing goes either way, without a word to anybody, from {BEFORE} s after the first request on.",
+        compared=False,
     )
 
 

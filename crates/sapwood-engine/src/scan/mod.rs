@@ -4,6 +4,7 @@ mod ahead;
 mod assemble;
 mod baskets;
 mod decode;
+mod fetches;
 mod gate;
 mod picked;
 mod select;

@@ -4,19 +4,19 @@ use super::ahead::Ahead;
 use super::assemble::Open;
 use super::baskets::{Chosen, Column, Needed};
 use super::decode::Task;
+use super::fetches::limits;
 use super::gate::Gate;
 use super::spares::{Spares, kinds};
 use super::steps::Steps;
 use crate::file::File;
 use crate::perf::Times;
 use crate::report::IoReport;
-use crate::runtime;
 use crate::tree::Tree;
 use bytes::Bytes;
 use sapwood_column::{Array, Decoded};
-use sapwood_plan::{Action, Basket, BasketId, CacheSize, Event, Fetch, FetchId, Limits, Planner, Request};
-use sapwood_source::{FetchReport, Sink, Source};
-use sapwood_span::{Error, ErrorKind, Result};
+use sapwood_plan::{Basket, BasketId, CacheSize, Event, Fetch, FetchId, Limits, Planner, Request};
+use sapwood_source::Source;
+use sapwood_span::{Error, Result};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -46,7 +46,7 @@ pub(super) struct Shared {
     /// A batch may be complete.
     pub ready: Condvar,
     /// There may be work.
-    work: Condvar,
+    pub work: Condvar,
     started: Instant,
     /// Threads that decode.
     pub threads: usize,
@@ -69,18 +69,20 @@ pub(super) struct State {
     pub open: Option<Open>,
     /// Baskets missing, per batch.
     pub pending: Vec<usize>,
-    reads: VecDeque<Arc<Fetch>>,
-    reading: usize,
+    pub reads: VecDeque<Arc<Fetch>>,
+    pub reading: usize,
     pub decodes: BTreeMap<(usize, usize), Task>,
     /// The step that the consumer wants.
     at: usize,
     /// Decoded bytes that wait for steps behind `at`.
     pub ahead: Ahead,
-    under_way: HashMap<FetchId, AbortHandle>,
-    failure: Option<Error>,
+    pub under_way: HashMap<FetchId, AbortHandle>,
+    /// What the planner was told last of how many requests and connections are worth having.
+    pub lanes: (usize, Option<usize>),
+    pub failure: Option<Error>,
     /// The first step that cannot be completed, and why.
     pub broken: Option<(usize, Error)>,
-    stopped: bool,
+    pub stopped: bool,
     pub report: IoReport,
     /// What decoding took, by column, when a collector of perf stats listens.
     pub times: Option<Vec<Times>>,
@@ -167,6 +169,7 @@ impl Shared {
         let hold = if let CacheSize::Bytes(n) = cache { n.max(1) } else { hold };
         // one cluster that is the whole tree says nothing of what is needed together
         let clusters = if tree.clusters().len() > 2 { tree.clusters().to_vec() } else { Vec::new() };
+        let lanes = (limits.max_in_flight, limits.streams);
         let allowance = Gate::allowance(source.is_local(), &limits);
         let request = Request { cache, limits, clusters, hold };
         let kept = traced.then(|| request.clone());
@@ -196,6 +199,7 @@ impl Shared {
             at: 0,
             ahead: Ahead::new(threads),
             under_way: HashMap::new(),
+            lanes,
             failure: None,
             stopped: false,
             report,
@@ -279,14 +283,6 @@ impl Shared {
         began.elapsed()
     }
 
-    /// Time has passed: the planner may want something by now.
-    pub fn tick(self: &Arc<Self>) {
-        let mut s = self.lock();
-        if s.planner.deadline().is_some_and(|at| at <= self.started.elapsed()) {
-            self.pump(&mut s);
-        }
-    }
-
     /// Something to do, if there is.
     pub fn take(&self) -> Option<Job> {
         self.lock().take(self)
@@ -324,107 +320,6 @@ impl Shared {
         s.decodes.clear();
         drop(s);
         self.work.notify_all();
-    }
-
-    /// Does what the planner says.
-    pub fn pump(self: &Arc<Self>, s: &mut State) {
-        if s.stopped {
-            return;
-        }
-        while let Some(action) = s.planner.poll(self.started.elapsed()) {
-            match action {
-                Action::Fetch(fetch) if self.source.is_local() => s.reads.push_back(Arc::new(fetch)),
-                Action::Fetch(fetch) => self.send(s, Arc::new(fetch)),
-                Action::Cancel(id) => {
-                    if let Some(task) = s.under_way.remove(&id) {
-                        task.abort();
-                    }
-                    s.reads.retain(|f| f.id != id);
-                }
-                Action::GiveUp(baskets) => {
-                    for id in baskets {
-                        let why = s.failure.as_ref().map_or_else(
-                            || Error::new(ErrorKind::Io, "could not be read").in_file(self.file.url()),
-                            Error::duplicate,
-                        );
-                        if let Some(&basket) = self.planned.get(id.index()) {
-                            let why =
-                                why.in_branch(self.tree.name_of(self.columns[self.baskets[basket].column].branch));
-                            self.put(s, basket, Err(why), 0);
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    /// Starts a fetch on the network runtime.
-    fn send(self: &Arc<Self>, s: &mut State, fetch: Arc<Fetch>) {
-        let spans = fetch.ranges.iter().map(|r| r.span).collect();
-        let sink = Arc::new(Parts::new(self.clone(), fetch.clone()));
-        let future = self.source.clone().fetch(spans, sink);
-        let (shared, id) = (self.clone(), fetch.id);
-        match runtime::handle() {
-            Ok(handle) => {
-                let task = handle.spawn(async move {
-                    let result = future.await;
-                    shared.ended(id, result);
-                });
-                s.under_way.insert(id, task.abort_handle());
-            }
-            Err(e) => {
-                s.failure = Some(e);
-                s.planner.handle(self.started.elapsed(), Event::Failed { fetch: id, retry: false });
-            }
-        }
-    }
-
-    /// A fetch is over.
-    pub fn ended(self: &Arc<Self>, id: FetchId, result: Result<FetchReport>) {
-        let mut s = self.lock();
-        s.under_way.remove(&id);
-        let now = self.started.elapsed();
-        if !self.source.is_local() {
-            s.planner.handle(now, Event::Limits(limits(&*self.source)));
-        }
-        let event = match result {
-            Ok(r) => Event::Done { fetch: id, first_byte: r.first_byte, total: r.total, bytes: r.wire },
-            Err(e) => {
-                s.failure = Some(e.in_file(self.file.url()));
-                // the source has asked again as often as makes sense
-                Event::Failed { fetch: id, retry: false }
-            }
-        };
-        s.planner.handle(now, event);
-        self.pump(&mut s);
-        drop(s);
-        self.work.notify_all();
-        self.ready.notify_all();
-    }
-
-    /// One range of a fetch is here.
-    pub fn arrived(self: &Arc<Self>, fetch: &Fetch, range: usize, bytes: &Bytes) {
-        let Some(range) = fetch.ranges.get(range) else { return };
-        let mut s = self.lock();
-        let now = self.started.elapsed();
-        for part in &range.parts {
-            let (Some(&basket), from) = (self.planned.get(part.basket.index()), part.offset as usize) else { continue };
-            if from + part.len as usize > bytes.len() || s.slots[basket].is_some() {
-                continue;
-            }
-            s.planner.handle(now, Event::Arrived { fetch: fetch.id, basket: part.basket });
-            if s.skips(basket) {
-                s.planner.handle(now, Event::Consumed { basket: part.basket });
-                continue;
-            }
-            let record = bytes.slice(from..from + part.len as usize);
-            let task = Task { basket, planned: Some(part.basket), record: Some(record), spare: None };
-            s.decodes.insert((self.baskets[basket].batches.0, basket), task);
-        }
-        self.pump(&mut s);
-        drop(s);
-        self.work.notify_all();
-        self.ready.notify_all();
     }
 
     /// Baskets are decoded, or failed.
@@ -466,7 +361,7 @@ impl Shared {
         self.join_ready(columns.into_iter());
     }
 
-    fn put(&self, s: &mut State, basket: usize, result: Result<Arc<Decoded>>, bytes: u64) {
+    pub fn put(&self, s: &mut State, basket: usize, result: Result<Arc<Decoded>>, bytes: u64) {
         if s.slots[basket].is_some() || s.skips(basket) {
             return;
         }
@@ -486,11 +381,6 @@ impl Shared {
         if first > s.at {
             s.ahead.enter(first, bytes);
         }
-    }
-
-    pub fn read_ended(&self) {
-        let mut s = self.lock();
-        s.reading = s.reading.saturating_sub(1);
     }
 }
 
@@ -559,7 +449,7 @@ impl State {
     }
 
     /// Whether a cut has said that nobody needs the basket.
-    fn skips(&self, basket: usize) -> bool {
+    pub fn skips(&self, basket: usize) -> bool {
         self.gate.as_ref().is_some_and(|g| g.skips(basket))
     }
 
@@ -600,39 +490,5 @@ impl State {
             task.spare = self.spares.take(shared.kinds[shared.baskets[task.basket].column]);
         }
         Some(task)
-    }
-}
-
-/// Hands the ranges of a fetch on as they come.
-pub(super) struct Parts {
-    shared: Arc<Shared>,
-    fetch: Arc<Fetch>,
-}
-
-impl Parts {
-    pub fn new(shared: Arc<Shared>, fetch: Arc<Fetch>) -> Self {
-        Self { shared, fetch }
-    }
-}
-
-impl Sink for Parts {
-    fn part(&self, index: usize, bytes: Bytes) {
-        self.shared.arrived(&self.fetch, index, &bytes);
-    }
-}
-
-/// What the planner is to know of the source.
-fn limits(source: &dyn Source) -> Limits {
-    let l = source.limits();
-    Limits {
-        max_ranges: l.max_ranges,
-        max_range_bytes: u64::MAX,
-        max_request_bytes: l.max_request_bytes,
-        max_in_flight: l.max_in_flight,
-        queue: l.queue,
-        streams: l.streams,
-        range_overhead: l.range_overhead,
-        round_trip: l.round_trip,
-        bandwidth: l.bandwidth,
     }
 }

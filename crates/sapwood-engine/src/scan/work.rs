@@ -1,7 +1,8 @@
 //! What a worker does: read, inflate, decode. The consumer does the same while it would wait.
 
 use super::decode::{Scratch, decode_all};
-use super::state::{Job, Parts, Shared};
+use super::fetches::Ranges;
+use super::state::{Job, Shared};
 use crate::file::poll_once;
 use sapwood_plan::Fetch;
 use std::sync::Arc;
@@ -63,7 +64,7 @@ fn run(shared: &Arc<Shared>, worker: &mut Worker, job: Job) {
 
 /// Reads the ranges of a local file.
 fn read(shared: &Arc<Shared>, fetch: &Arc<Fetch>) {
-    let sink = Parts::new(shared.clone(), fetch.clone());
+    let sink = Ranges::new(shared.clone(), fetch.clone());
     let spans = fetch.ranges.iter().map(|r| r.span).collect();
     let result = poll_once(shared.source.clone().fetch(spans, Arc::new(sink)));
     shared.read_ended();

@@ -1,0 +1,194 @@
+"""What reading costs at real servers, counted in their logs; and that nothing stays behind, however reading ends."""
+
+import gc
+import os
+import re
+import signal
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from servers import SERVERS, Server, Skip, free_port
+
+import sapwood
+
+ENTRIES = 60_000
+
+
+@pytest.fixture(scope="module")
+def folder(public):
+    """A tree of 11 MB that cannot be compressed, in clusters of 1000 entries; and a small one, for twenty entries."""
+    where = public / "bounds"
+    where.mkdir()
+    rng = np.random.default_rng(4)
+    branches = {f"b{i}": rng.random(ENTRIES) for i in range(24)}
+    layouts = {"tree": (ENTRIES, 1000), "fine": (20_000, 500)}
+    for name, (entries, cluster) in layouts.items():
+        chosen = {key: values[:entries] for key, values in branches.items()}
+        with sapwood.recreate(where / f"{name}.root") as file:
+            tree = file.mktree("t", chosen, auto_flush=cluster, optimize_baskets=False, basket_size="64 kB")
+            if tree.num_entries == 0:
+                tree.extend(chosen)
+    return where
+
+
+@pytest.fixture(scope="module", params=["nginx", "xrootd"])
+def counted(request, folder):
+    try:
+        started = SERVERS[request.param](folder, None)
+    except Skip as reason:
+        pytest.skip(str(reason))
+    yield started
+    started.stop()
+
+
+class Wire:
+    """Requests for data and their bytes, from a server's log."""
+
+    def __init__(self, server):
+        self.server, self.seen = server, server.log.stat().st_size
+
+    def cost(self):
+        time.sleep(0.1)
+        text = self.server.log.read_text(errors="replace")[self.seen :]
+        if self.server.scheme == "root":
+            asked = len(re.findall(r"req=(?:open|read|readv|pgread) ", text))
+            sent = re.findall(r"(?:sending|sendfile) (?:\w+ \d+ info and )?(\d+) data bytes", text)
+        else:
+            asked = len(text.splitlines())
+            sent = re.findall(r'" (\d+)$', text, re.MULTILINE)
+        return asked, sum(map(int, sent))
+
+
+def by_range(tree, name, first):
+    return tree[name].array(library="np", entry_start=first, entry_stop=first + 20)
+
+
+def by_list(tree, name, first):
+    return tree[name].array(library="np", entries=np.arange(first, first + 20))
+
+
+@pytest.mark.parametrize("read", [by_range, by_list])
+@pytest.mark.parametrize("names", [["b3"], ["b3", "b17"]])
+def test_twenty_consecutive_entries_cost_little(counted, folder, read, names):
+    local = sapwood.open(folder / "fine.root")["t"]
+    with sapwood.open(counted.url(folder / "fine.root")) as file:
+        tree = file["t"]
+        # within a cluster, and over the end of one
+        for first in (10_240, 10_490):
+            wire = Wire(counted)
+            for name in names:
+                expected = local[name].array(library="np", entry_start=first, entry_stop=first + 20)
+                assert np.array_equal(read(tree, name, first), expected)
+            requests, nbytes = wire.cost()
+            assert 1 <= requests <= 5 and nbytes <= 50_000, (first, requests, nbytes)
+
+
+@pytest.mark.parametrize("learn", [True, False])
+@pytest.mark.parametrize("megabytes", [1, 2, 4, 8, 16, 32, 64])
+def test_reading_ahead_asks_for_no_more_than_filling_the_cache(counted, folder, megabytes, learn):
+    """Without prefetching it takes a request for each fill of the cache; while it learns, for each basket."""
+    names, most_ranges = [f"b{i}" for i in range(0, 24, 3)], 180
+    with sapwood.open(counted.url(folder / "tree.root"), cache_size=f"{megabytes} MB") as file:
+        tree = file["t"]
+        size = sum(tree[name].compressed_bytes for name in names)
+        # every third branch: each basket is a range
+        ranges = sum(tree[name].num_baskets for name in names)
+        fills = max(-(-size // (megabytes * 1_000_000)), -(-ranges // most_ranges))
+        wire = Wire(counted)
+        if learn:
+            entries = tree.entries()
+            seen = sum(e[name] for e in entries for name in names)
+            assert entries.stats["jumps"] == 0
+            # while learning: a request for the first basket of each branch
+            allowed = 1.1 * (fills + len(names))
+        else:
+            seen = sum(part[name].sum() for part in tree.iterate(names, library="np") for name in names)
+            allowed = 1.1 * fills
+        requests, nbytes = wire.cost()
+    local = sapwood.open(folder / "tree.root")["t"].arrays(names, library="np")
+    assert seen == pytest.approx(sum(values.sum() for values in local.values()))
+    assert nbytes <= 1.1 * size, (nbytes, size)
+    assert requests <= allowed, (requests, allowed)
+
+
+def state():
+    """Open sockets, threads, and resident bytes of this process."""
+    gc.collect()
+    sockets = 0
+    for link in Path("/proc/self/fd").iterdir():
+        try:
+            sockets += str(link.readlink()).startswith("socket:")
+        except OSError:
+            continue
+    threads = len(list(Path("/proc/self/task").iterdir()))
+    resident = int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    return sockets, threads, resident
+
+
+def settled(before):
+    """What there is more of than before, once what was ended has had the time to end."""
+    deadline = time.monotonic() + 10
+    while True:
+        more = [now - then for now, then in zip(state(), before, strict=True)]
+        if (more[0] <= 0 and more[1] <= 0) or time.monotonic() > deadline:
+            return more
+        time.sleep(0.05)
+
+
+@pytest.fixture(scope="module")
+def slow(folder, command):
+    """A server so slow that whatever reads is met in the midst of it."""
+    port = free_port()
+    words = [command, "serve", str(folder), "--port", str(port), "--delay", "10ms", "--bandwidth", "40Mbit"]
+    started = Server(folder, port, words)
+    yield started
+    started.stop()
+
+
+def drop(server, folder):
+    """The first step, and no more."""
+    with sapwood.open(server.url(folder / "tree.root")) as file:
+        next(iter(file["t"].iterate(step_size=1000, library="np")))
+
+
+def interrupt(server, folder):
+    """Ctrl-C while everything is read."""
+    with sapwood.open(server.url(folder / "tree.root")) as file:
+        tree = file["t"]
+        timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            tree.arrays(library="np")
+        timer.join()
+
+
+def cut(server, folder):
+    """A file that ends before its last baskets."""
+    whole = (folder / "tree.root").read_bytes()
+    short = folder / "short.root"
+    if not short.exists():
+        short.write_bytes(whole)
+    with sapwood.open(server.url(short)) as file:
+        tree = file["t"]
+        short.write_bytes(whole[: len(whole) // 2])
+        with pytest.raises(sapwood.Error, match=r"short\.root"):
+            tree.arrays(library="np")
+    short.unlink()
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="it counts in /proc")
+@pytest.mark.parametrize("end", [drop, interrupt, cut])
+def test_nothing_stays_behind(slow, folder, end):
+    for _ in range(3):
+        end(slow, folder)
+    before = state()
+    for _ in range(8):
+        end(slow, folder)
+    sockets, threads, resident = settled(before)
+    # connections are kept for the next file, up to those that one host is given
+    assert sockets <= 16 and threads <= 0, (sockets, threads)
+    # one file's columns are 11 MB: eight of them would show
+    assert resident < 30e6, resident
