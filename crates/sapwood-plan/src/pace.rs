@@ -14,6 +14,9 @@ const LARGEST_PIECE: u64 = 16 << 20;
 const FULL_PIECE: u64 = 4 << 20;
 /// Seconds that a request of a long transfer may take, if it is larger than a full one.
 const LONGEST_PIECE: f64 = 1.5;
+/// Full requests that keep a connection busy while its window opens. Many more would tie to it what others, if it is held
+/// down by losses, could bring.
+const ENOUGH: u64 = 3;
 /// Assumed until measured: 1 Gbit/s.
 const ASSUMED_BANDWIDTH: f64 = 125e6;
 /// In flight at least: bandwidth times this many round trips; more than one, so that a measured
@@ -169,7 +172,10 @@ impl Pace {
             Some(b) => {
                 let pipe = (ROUND_TRIPS * pipe).max(SECONDS * b) as u64;
                 // What was measured while windows opened says too little: a connection never runs out of requests.
-                pipe.max(parallel.max(queue) * full).max(largest_cluster).max(basket.saturating_mul(2)).min(hold)
+                pipe.max(parallel.max(queue.min(ENOUGH)) * full)
+                    .max(largest_cluster)
+                    .max(basket.saturating_mul(2))
+                    .min(hold)
             }
             None => hold,
         };
@@ -258,7 +264,7 @@ mod tests {
     fn open_windows_are_asked_for_what_they_bring_at_once() {
         let mut pace = Pace::default();
         (1..=240).for_each(|t| pace.arrived(Duration::from_millis(t), 50_000));
-        let cache = Cache { hold: 64 * MB, fills: false };
+        let cache = Cache { hold: 64 * MB, fills: false, long: false };
         let s = pace.sizes(&far(240), cache, Extent::default(), Backlog { bytes: 1_200_000, ranges: 340 });
         assert!(s.piece >= 600_000, "as few requests as ranges allow: {s:?}");
     }

@@ -361,7 +361,7 @@ impl Source for XrdFile {
             streams: None,
             range_overhead: plan::RANGE_OVERHEAD,
             round_trip: meter.round_trip(),
-            bandwidth: meter.narrow(),
+            bandwidth: meter.bandwidth(),
         }
     }
 
