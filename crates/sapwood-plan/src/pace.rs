@@ -14,6 +14,9 @@ const LARGEST_PIECE: u64 = 16 << 20;
 const FULL_PIECE: u64 = 4 << 20;
 /// Seconds that a request of a long transfer may take, if it is larger than a full one.
 const LONGEST_PIECE: f64 = 1.5;
+/// Full requests that keep a connection busy while its window opens. Many more would tie to it what others, if it is held
+/// down by losses, could bring.
+const ENOUGH: u64 = 3;
 /// Assumed until measured: 1 Gbit/s.
 const ASSUMED_BANDWIDTH: f64 = 125e6;
 /// In flight at least: bandwidth times this many round trips; more than one, so that a measured
@@ -169,7 +172,10 @@ impl Pace {
             Some(b) => {
                 let pipe = (ROUND_TRIPS * pipe).max(SECONDS * b) as u64;
                 // What was measured while windows opened says too little: a connection never runs out of requests.
-                pipe.max(parallel.max(queue) * full).max(largest_cluster).max(basket.saturating_mul(2)).min(hold)
+                pipe.max(parallel.max(queue.min(ENOUGH)) * full)
+                    .max(largest_cluster)
+                    .max(basket.saturating_mul(2))
+                    .min(hold)
             }
             None => hold,
         };
@@ -185,7 +191,9 @@ impl Pace {
         // Those of a long transfer over few connections come in the order in which they are needed: none takes long.
         let soon = ((LONGEST_PIECE * bandwidth.unwrap_or(0.0)) as u64).max(FULL_PIECE);
         let largest = if cache.long && few.is_some() { soon } else { window / parallel };
-        let piece = cut.share.min(largest).max(SMALLEST_PIECE).min(most).min(hold);
+        // A window has grown by all that it brought: smaller requests over open ones bring nothing sooner.
+        let at_once = self.arrived / connections.max(1);
+        let piece = cut.share.max(at_once).min(largest).max(SMALLEST_PIECE).min(most).min(hold);
         if !cache.fills {
             return Sizes { budget: hold, window, lanes: lanes as usize, piece, cut: Some(cut) };
         }
@@ -250,6 +258,15 @@ mod tests {
         assert_eq!(pace.bandwidth(&far(20)), Some(1e7));
         assert_eq!(pace.round_trip(&far(30)), Some(ms(20)));
         assert_eq!(pace.round_trip(&Limits::local(2)), None);
+    }
+
+    #[test]
+    fn open_windows_are_asked_for_what_they_bring_at_once() {
+        let mut pace = Pace::default();
+        (1..=240).for_each(|t| pace.arrived(Duration::from_millis(t), 50_000));
+        let cache = Cache { hold: 64 * MB, fills: false, long: false };
+        let s = pace.sizes(&far(240), cache, Extent::default(), Backlog { bytes: 1_200_000, ranges: 340 });
+        assert!(s.piece >= 600_000, "as few requests as ranges allow: {s:?}");
     }
 
     #[test]

@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 /// Decoded bytes that may wait for steps behind the one the consumer wants, for each thread.
 const MOST: u64 = 4 << 20;
+/// And altogether, where they come from a server: what a cut needs of later steps is decoded and evaluated as soon as it is
+/// here, for what is asked for next depends on it.
+const MOST_FAR: u64 = 32 << 20;
 
 /// Decoded bytes that wait in their slots.
 pub(super) struct Ahead {
@@ -14,8 +17,9 @@ pub(super) struct Ahead {
 }
 
 impl Ahead {
-    pub fn new(threads: usize) -> Self {
-        Self { by_step: BTreeMap::new(), sum: 0, most: MOST * threads.clamp(2, 16) as u64 }
+    pub fn new(threads: usize, local: bool) -> Self {
+        let most = MOST * threads.clamp(2, 16) as u64;
+        Self { by_step: BTreeMap::new(), sum: 0, most: if local { most } else { most.max(MOST_FAR) } }
     }
 
     /// A basket waits for this step.
@@ -57,7 +61,7 @@ mod tests {
 
     #[test]
     fn what_left_or_was_passed_is_not_ahead() {
-        let mut a = Ahead::new(2);
+        let mut a = Ahead::new(2, true);
         a.enter(1, MOST);
         a.enter(3, MOST);
         assert!(!a.has_room());

@@ -197,7 +197,7 @@ impl Shared {
             reading: 0,
             decodes,
             at: 0,
-            ahead: Ahead::new(threads),
+            ahead: Ahead::new(threads, source.is_local()),
             under_way: HashMap::new(),
             lanes,
             failure: None,

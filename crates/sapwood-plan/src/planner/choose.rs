@@ -52,8 +52,9 @@ impl Planner {
         // would leave the way idle between two large ones.
         let busy = self.flying_bytes >= sizes.window || self.flights.len() >= sizes.lanes;
         let overdraw = starving && (self.awaited_here == 0 || now >= self.last_moved + STALL);
-        // Cuts release baskets lot by lot. While enough is under way the next lot is waited for.
-        if self.withheld_bytes > 0 && !starving && self.queued_bytes < target / 2 && self.flying_bytes >= target {
+        // Cuts release baskets lot by lot. Where requests queue and enough is under way, the next lot is waited for.
+        let queues = self.limits.queue > 1 && self.withheld_bytes > 0;
+        if queues && !starving && self.queued_bytes < target / 2 && self.flying_bytes >= target {
             return None;
         }
         // Without this, a full budget would be refilled basket by basket, each in its own request.

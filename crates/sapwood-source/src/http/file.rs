@@ -240,7 +240,7 @@ impl Source for HttpFile {
             streams: Some(streams),
             range_overhead,
             round_trip: meter.round_trip(),
-            bandwidth: meter.bandwidth(),
+            bandwidth: meter.narrow(),
         }
     }
 

@@ -280,6 +280,11 @@ impl Host {
                 let mut pool = self.pool();
                 pool.conns.retain(|c| c.is_alive());
                 let wanted = self.streams_of(pool.bulk.len());
+                let open = pool.conns.len() + pool.dialing;
+                // Worth having, they are opened although those there are could take more.
+                if wanted > 1 && open > 0 && open < self.most_sessions().min(wanted + 1) {
+                    self.dial_aside(&mut pool, caller, patience);
+                }
                 let busy = |c: &Arc<Conn>| pool.bulk.get(&c.number).copied().unwrap_or(0);
                 // One session stays free for small requests, where there are several.
                 let full = pool.conns.len() > 1 && pool.bulk.len() >= wanted.min(pool.conns.len() + pool.dialing - 1);
