@@ -51,6 +51,20 @@ def test_pandas(tree, reference):
     assert np.array_equal(frame["n_f4"].to_numpy(), ak.to_numpy(reference["n_f4"]))
 
 
+def test_rows_of_pandas_are_numbered_as_entries(tree, flat):
+    pytest.importorskip("pandas")
+    span = {"entry_start": 5, "entry_stop": 8, "library": "pd"}
+    assert tree.arrays(["x"], **span).index.tolist() == [5, 6, 7]
+    assert tree["x"].array(**span).index.tolist() == [5, 6, 7]
+    assert tree.arrays(["x"], how=dict, **span)["x"].index.tolist() == [5, 6, 7]
+    steps = [len(f) and int(f.index[0]) for f in tree.iterate(["x"], step_size=300, library="pd")]
+    assert steps == [0, 300, 600, 900]
+    chained = [int(f.index[0]) for f in sapwood.iterate([f"{flat}:t"] * 2, ["x"], step_size=600, library="pd")]
+    assert chained == [0, 600, 1000, 1600]
+    cut = tree.arrays(["x"], cut="x > 0", library="pd", entry_start=100)
+    assert np.array_equal(cut.index, 100 + np.flatnonzero(tree["x"].array(library="np")[100:] > 0))
+
+
 def test_arrow(tree, reference):
     pyarrow = pytest.importorskip("pyarrow")
     table = tree.arrays(["x", "n_f4", "jagged"], library="pa")

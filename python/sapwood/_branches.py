@@ -49,7 +49,8 @@ class HasBranches(Mapping):
         """(name, branch) of the branches below, parents before children.
 
         Args:
-            filter_name: on a branch's bare name or path (glob, ``/regex/i``, callable, list).
+            filter_name: on a branch's bare name or path, with or without a slash in front (glob, ``/regex/i``,
+                callable, list).
             filter_typename: on its C++ type.
             filter_branch: a function of the branch.
             recursive: also those below the branches.
@@ -73,8 +74,10 @@ class HasBranches(Mapping):
             raise InvalidError(f"filter_branch is a function of the branch, not {filter_branch!r}")
         prefix = len(self._prefix)
         for branch in self._below() if recursive else self.branches:
-            if name_passes and not (name_passes(branch.name) or name_passes(branch.path[prefix:])):
-                continue
+            if name_passes:
+                path = branch.path[prefix:]
+                if not (name_passes(branch.name) or name_passes(path) or name_passes("/" + path)):
+                    continue
             if type_passes and not type_passes(branch.typename):
                 continue
             if filter_branch and not filter_branch(branch):
@@ -190,6 +193,9 @@ class HasBranches(Mapping):
         library: str = "ak",
         how: object = None,
         progress: Progress = None,
+        decompression_executor: object = None,
+        interpretation_executor: object = None,
+        array_cache: object = None,
     ) -> Any:
         """Columns of entries ``entry_start`` to ``entry_stop`` (as in a slice; negative counts from the end).
 
@@ -207,6 +213,10 @@ class HasBranches(Mapping):
             how: None, or ``"tuple"``, ``"list"``, ``"dict"`` for a collection of single columns; ``"zip"`` for lists of
                 one length made lists of records (``Muon_pt`` and ``Muon_eta`` to ``Muon`` with ``pt`` and ``eta``).
             progress: True for a bar, or a function of (entries done, entries in all, bytes read).
+            decompression_executor, interpretation_executor, array_cache: taken for the sake of code written for
+                uproot; Sapwood has threads and a cache of its own.
+
+        With ``library="pd"`` rows are numbered as the entries of the tree are.
 
         Raises:
             KeyInFileError: a branch that is not there.
@@ -238,6 +248,9 @@ class HasBranches(Mapping):
         how: object = None,
         report: bool = False,
         progress: Progress = None,
+        decompression_executor: object = None,
+        interpretation_executor: object = None,
+        array_cache: object = None,
     ) -> Iterator[Any]:
         """As :meth:`arrays`, in steps, while the next ones are already being fetched.
 

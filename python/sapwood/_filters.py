@@ -16,9 +16,9 @@ _WILD = frozenset("*?[")
 def matcher(filter: Filter, what: str = "filter") -> Callable[[str], bool] | None:
     """A predicate on text for a filter, or None when everything passes.
 
-    A string between slashes is a regular expression that may match anywhere (flags ``i``, ``m``, ``s``, ``x``, ``a``
-    behind the second slash); a string with ``*``, ``?`` or ``[`` is a glob for the whole name; any other string is
-    the name itself. A list passes what any of its filters passes.
+    A string between slashes is a regular expression that matches from the beginning, as in uproot (flags ``i``, ``m``,
+    ``s``, ``x``, ``a`` behind the second slash; ``/.*pt/`` finds ``pt`` anywhere); a string with ``*``, ``?`` or ``[``
+    is a glob for the whole name; any other string is the name itself. A list passes what any of its filters passes.
     """
     if filter is None:
         return None
@@ -43,10 +43,10 @@ def _text_matcher(pattern: str) -> Callable[[str], bool]:
         for letter in pattern[end + 1 :]:
             flags |= getattr(re, letter.upper())
         try:
-            search = re.compile(pattern[1:end], flags).search
+            match = re.compile(pattern[1:end], flags).match
         except re.error as e:
             raise InvalidError(f"the regular expression {pattern!r} does not compile: {e}") from e
-        return lambda text: search(text) is not None
+        return lambda text: match(text) is not None
     if _WILD.isdisjoint(pattern):
         return lambda text: text == pattern
     from fnmatch import fnmatchcase

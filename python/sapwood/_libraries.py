@@ -48,6 +48,10 @@ class Library:
         """An array whose rows are those of these numbers, where the library keeps numbers of rows."""
         return array
 
+    def shifted(self, made, by: int) -> Any:
+        """An array or a group whose rows are numbered from here on, where the library numbers rows."""
+        return made
+
     def group(self, names: Sequence[str], arrays: Sequence[Any], how: str | None, entries: int) -> Any:
         """Several columns of as many entries, put together."""
         if how == "tuple":
@@ -160,6 +164,14 @@ class Pandas(Library):
 
     def label(self, array, rows):
         return array.set_axis(rows)
+
+    def shifted(self, made, by):
+        if isinstance(made, dict):
+            return {name: self.shifted(a, by) for name, a in made.items()}
+        if isinstance(made, (tuple, list)):
+            return type(made)(self.shifted(a, by) for a in made)
+        made.index = made.index + by
+        return made
 
     def table(self, names, arrays, entries):
         columns: dict[str, Any] = {}

@@ -128,8 +128,17 @@ def _steps(
         done()
 
 
-def _made(selection: Selection, wanted: Wanted, part: tuple, lib: Library, how: str | None, *, ordered: bool) -> Any:
-    """What becomes of a step."""
+def _made(
+    selection: Selection,
+    wanted: Wanted,
+    part: tuple,
+    lib: Library,
+    how: str | None,
+    offset: int = 0,
+    *,
+    ordered: bool,
+) -> Any:
+    """What becomes of a step; `offset` is the number of entries in the files before this one."""
     start, stop, columns, came = part
     entries = stop - start if came is None else len(came)
     rows = order = None
@@ -142,7 +151,9 @@ def _made(selection: Selection, wanted: Wanted, part: tuple, lib: Library, how: 
         def order(mask):
             return picked.order(came if mask is None else came[mask])
 
-    return selection.make(columns, entries, lib, how, rows, order)
+    made = selection.make(columns, entries, lib, how, rows, order)
+    by = start + offset if picked is None else 0
+    return lib.shifted(made, by) if by else made
 
 
 def _ranges(first: int, last: int, step: tuple[str, int]) -> Iterator[tuple[int, int]]:
@@ -210,7 +221,7 @@ def _iterate(
         return
     for part in _steps(tree, wanted, step, progress, scan):
         start, stop = part[:2]
-        held = [_made(selection, wanted, part, lib, how, ordered=False)]
+        held = [_made(selection, wanted, part, lib, how, offset, ordered=False)]
         del part
         # as in _steps: a step belongs to the caller alone
         yield (held.pop(), Report(start, stop, tree, offset)) if report else held.pop()
@@ -265,4 +276,6 @@ def array(
     column = columns[branch.number]
     made = lib.array(_columns.member(column, leaf) if leaf else column, leaf or branch.name)
     order = None if picked is None or came is None else picked.order(came)
-    return made if order is None else lib.take(made, order)
+    if picked is not None:
+        return made if order is None else lib.take(made, order)
+    return lib.shifted(made, first) if first else made

@@ -381,12 +381,15 @@ class Branch(HasBranches):
         entries: Chosen = None,
         library: str = "ak",
         progress: Progress = None,
+        decompression_executor: object = None,
+        interpretation_executor: object = None,
+        array_cache: object = None,
     ) -> Any:
         """The branch's values from entry ``entry_start`` to ``entry_stop`` (as in a slice).
 
         Args:
             interpretation: there for uproot's order of arguments: None, for the file tells it.
-            entries: see :meth:`arrays`.
+            entries, decompression_executor, interpretation_executor, array_cache: see :meth:`arrays`.
             library: ``"ak"``, ``"np"``, ``"pd"`` (Series), ``"pa"`` (Array) or ``"pl"`` (Series); with ``"np"``
                 fixed arrays have the shape ``(entries, size)``, lists and strings are objects.
 

@@ -101,18 +101,18 @@ impl<'a> Cursor<'a> {
         self.take(n)
     }
 
-    /// A TString as text; bytes that are not UTF-8 are replaced.
+    /// A TString as text: UTF-8, or else Latin-1, so that names of other bytes stay other names.
     pub fn string(&mut self) -> Result<String> {
-        Ok(String::from_utf8_lossy(self.string_bytes()?).into_owned())
+        Ok(text(self.string_bytes()?))
     }
 
-    /// A name that ends in a zero byte (class names in object tags).
+    /// A name that ends in a zero byte (class names in object tags), as [`Cursor::string`].
     pub fn c_string(&mut self) -> Result<String> {
         let rest = &self.data[self.pos..];
         match rest.iter().position(|&b| b == 0) {
             Some(n) => {
                 self.pos += n + 1;
-                Ok(String::from_utf8_lossy(&rest[..n]).into_owned())
+                Ok(text(&rest[..n]))
             }
             None => Err(Error::corrupt("a class name has no end")),
         }
@@ -174,6 +174,13 @@ impl<'a> Cursor<'a> {
     }
 }
 
+fn text(bytes: &[u8]) -> String {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text.to_owned(),
+        Err(_) => bytes.iter().copied().map(char::from).collect(),
+    }
+}
+
 /// What stands in front of a versioned object.
 #[derive(Clone, Copy, Debug)]
 pub struct Version {
@@ -200,6 +207,15 @@ mod tests {
         assert!(c.u8().is_err());
         assert!(Cursor::new(&[255, 255, 255, 255, 255], 0).string().is_err());
         assert!(Cursor::new(&[0x7f, 255, 255, 255, 0], 0).count(1).is_err());
+    }
+
+    #[test]
+    fn names_of_other_bytes_stay_other_names() {
+        let name = |bytes: &[u8]| Cursor::new(bytes, 0).string().unwrap();
+        assert_eq!(
+            [name(b"\x02b\xe9"), name(b"\x02b\xe8"), name("\x03b\u{e9}".as_bytes())],
+            ["b\u{e9}", "b\u{e8}", "b\u{e9}"]
+        );
     }
 
     #[test]
