@@ -364,6 +364,34 @@ def _fit_map(column: Column, t: Type, what: str) -> Column:
     raise InvalidError(f"{what}: each value is a map: give lists of records of key and value, or dicts")
 
 
+def with_pairs(values: Any, t: Type) -> Any:
+    """A list of Python objects with lists of key and value in place of dicts that are maps: beside each other, dicts
+    look like records. Anything else as it is."""
+    if t[0] != "object" or not isinstance(values, (list, tuple)) or not _holds_map(t[1]):
+        return values
+    return [_pairs_within(value, t[1]) for value in values]
+
+
+def _holds_map(t: Type) -> bool:
+    if t[0] == "class":
+        return any(_holds_map(member) for _, member in t[2])
+    return t[0] == "map" or (t[0] == "vector" and _holds_map(t[1]))
+
+
+def _pairs_within(value: Any, t: Type) -> Any:
+    if t[0] == "class":
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            value = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
+        if isinstance(value, Mapping):
+            members = dict(t[2])
+            return {n: _pairs_within(v, members[n]) if n in members else v for n, v in value.items()}
+    if t[0] == "map" and isinstance(value, Mapping):
+        return [{"first": k, "second": _pairs_within(v, t[2])} for k, v in value.items()]
+    if t[0] == "vector" and isinstance(value, (list, tuple)):
+        return [_pairs_within(item, t[1]) for item in value]
+    return value
+
+
 def from_cpp_name(text: str) -> Type:
     """The parts of a C++ type's name."""
     text = text.strip().removeprefix("std::").strip()

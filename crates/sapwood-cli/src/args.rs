@@ -256,6 +256,7 @@ The exit status is 1 when anything is damaged. Notes are worth knowing, but noth
 
 Examples:
   sapwood doctor data.root
+  sapwood doctor --if-cache 10MB --if-cache 100MB --if-round-trip 50ms data.root
   sapwood doctor --deep --json data.root")]
 pub struct DoctorArgs {
     /// File
@@ -264,6 +265,12 @@ pub struct DoctorArgs {
     /// Decompress every basket and read every object: checksums are checked
     #[arg(long)]
     pub deep: bool,
+    /// Tree cache for which costs are worked out; may be repeated [default: 0, auto]
+    #[arg(long, value_name = "BYTES|auto|0", value_parser = cache_size)]
+    pub if_cache: Vec<CacheSize>,
+    /// Round-trip time for which costs are worked out, 0ms being a local disk; may be repeated [default: 0ms, 20ms, 200ms]
+    #[arg(long, value_name = "TIME", value_parser = units::parse_duration)]
+    pub if_round_trip: Vec<Duration>,
 }
 
 /// `sapwood merge`
@@ -297,11 +304,12 @@ pub struct MergeArgs {
 #[command(after_help = "\
 Baskets are cut between entries and joined; nothing is decoded, so trees of any class can be treated. Branches whose
 entries hold pointers keep their baskets in one piece. Before OUT gets its name, every entry of every branch is read
-back and compared with the input.
+back and compared with what the input held.
 
 Examples:
   sapwood optimize old.root new.root
-  sapwood optimize --compress zstd:5 --cluster 60MB --drop 'trigger_*' old.root new.root")]
+  sapwood optimize --compress zstd:5 --cluster 60MB --drop 'trigger_*' old.root new.root
+  sapwood perf old.root:Events -b 'Muon_*' -o muons.json; sapwood optimize --used muons.json old.root new.root")]
 pub struct OptimizeArgs {
     /// File to read, near or far
     #[arg(value_name = "IN")]
@@ -327,6 +335,13 @@ pub struct OptimizeArgs {
     /// Put the baskets of these branches first in each cluster; may be repeated
     #[arg(long, value_name = "NAME")]
     pub first: Vec<String>,
+    /// Perf stats that a read left (`sapwood perf -o FILE.json`): behind --first come the branches that it used; may be
+    /// repeated, one for each kind of analysis: those of most come first, those used together lie together
+    #[arg(long, value_name = "FILE.json")]
+    pub used: Vec<PathBuf>,
+    /// Leave out top-level branches that no read of --used needed
+    #[arg(long, requires = "used")]
+    pub drop_unused: bool,
     /// Leave the baskets of these branches in one piece; may be repeated
     #[arg(long, value_name = "NAME")]
     pub keep: Vec<String>,

@@ -127,7 +127,8 @@ impl Branch {
         };
         self.adapt_offsets();
         self.entries = 0;
-        self.starts.clear();
+        // given back: until the next basket is as full, others on their way can use the memory
+        self.starts = Vec::new();
         self.expected = bytes.len();
         let size = bytes.len() as u64;
         core.submit(basket, bytes, self.compression).map(|()| size)
