@@ -95,8 +95,8 @@ def optimize(
         drop: top-level branches to leave out (names with ``*`` and ``?``).
         first: branches whose baskets come first in each cluster.
         keep: branches whose baskets stay in one piece.
-        used: perf stats of past reads, or files of such (:func:`sapwood.perf_stats`): behind ``first`` come the branches
-            that most of them used, those used together side by side.
+        used: perf stats of past reads, or files of such (:func:`sapwood.perf_stats`): behind ``first`` come the
+            branches that most of them used, those used together side by side.
         drop_unused: leave out top-level branches that none of these reads needed.
         verify: compare all entries at the end.
         progress: True for a bar, or a function of (steps done, steps, bytes written).

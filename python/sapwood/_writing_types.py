@@ -359,8 +359,9 @@ def _fit_map(column: Column, t: Type, what: str) -> Column:
         (first, keys), (second, values) = column[2][2]
         pairs = [(first, _fit_cpp(keys, t[1], what)), (second, _fit_cpp(values, t[2], what))]
         return "list", column[1], ("record", column[2][1], pairs)
-    if column[0] == "flat" and not length(column):
-        return "list", np.zeros(1, np.int64), ("record", 0, [("first", _empty(t[1])), ("second", _empty(t[2]))])
+    offsets = column[1] if column[0] == "list" else np.zeros(1, np.int64)
+    if not length(column[2] if column[0] == "list" else column):
+        return "list", offsets, ("record", 0, [("first", _empty(t[1])), ("second", _empty(t[2]))])
     raise InvalidError(f"{what}: each value is a map: give lists of records of key and value, or dicts")
 
 
