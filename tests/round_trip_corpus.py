@@ -62,7 +62,11 @@ def columns(tree, options):
             arrays = [half.array(library="ak", entry_stop=options.entries or None) for half in halves]
         except sapwood.Error:
             continue
-        yield name, ak.to_packed(ak.zip(tuple(arrays), depth_limit=2) if name in maps else arrays[0])
+        array = ak.zip(tuple(arrays), depth_limit=2) if name in maps else arrays[0]
+        if tree[name].typename.startswith("std::unordered_map<"):
+            # in the order of nothing; ROOT reads what is written as std::map in the order of the keys
+            array = ak.Array([sorted(pairs) for pairs in array.to_list()])
+        yield name, ak.to_packed(array)
 
 
 def writable(name, array, folder):
