@@ -50,15 +50,20 @@ pub(super) fn add<'p>(one: Part<'p>, two: Part<'p>, changes: &mut Changes<'p>) -
     Ok(())
 }
 
+/// In the order of their numbers. Each lies where it was met first: in the list of some cell that it covers.
 fn bins<'p>(part: Part<'p>) -> Result<Vec<Bin<'p>>> {
     let s = part.survey;
-    let list = s.child(part.node, Name::Bins).ok_or_else(|| Error::unsupported("has no bins"))?;
-    let bin = |node: usize| {
-        let content = s.field(node, Name::Content)?;
-        Some(Bin { part: part.at(node), content, value: s.number(node, Name::Content)? })
-    };
-    let children = s.children(list).filter(|&n| part.at(n).class() == "TH2PolyBin");
-    children.map(bin).collect::<Option<_>>().ok_or_else(|| Error::unsupported("has bins without contents"))
+    let within = s.nodes.get(part.node).map(|n| n.at.clone()).unwrap_or_default();
+    let mut numbered = Vec::new();
+    for node in s.find(|n| &*n.class == "TH2PolyBin" && within.contains(&n.at.start)) {
+        let (content, value) = (s.field(node, Name::Content), s.number(node, Name::Content));
+        let (Some(content), Some(value), Some(number)) = (content, value, s.integer(node, Name::BinNumber)) else {
+            return Err(Error::unsupported("has bins without contents"));
+        };
+        numbered.push((number, Bin { part: part.at(node), content, value }));
+    }
+    numbered.sort_by_key(|(number, _)| *number);
+    Ok(numbered.into_iter().map(|(_, bin)| bin).collect())
 }
 
 /// What lies outside of the bins: nine numbers, one for each side and corner.

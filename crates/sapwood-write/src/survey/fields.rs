@@ -109,7 +109,7 @@ names! {
     // TParameter
     Value = "fVal",
     // TH2Poly and its bins
-    Bins = "fBins",
+    BinNumber = "fNumber",
     Overflow = "fOverflow",
     Ymin = "fYmin",
     Ymax = "fYmax",
