@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -118,9 +119,45 @@ def write_tree(tools, data):
             faster("Sapwood", "ROOT", 1 / 4),
             faster("Sapwood", "uproot", 1 / 5),
             Bound("size over ROOT's", 1.02, lambda outcome: outcome.ratio("Sapwood", "ROOT", size)),
+            Bound(
+                "memory that writing added, in auto-flush units",
+                3,
+                lambda outcome: outcome.median("Sapwood", lambda run: run.result.get("units")),
+            ),
         ],
         same={"entries": 0},
         columns={"file MB": size, "MB added by writing": lambda run: run.result.get("added_mb")},
+        note="An auto-flush unit is what the baskets of one cluster have before compression (80 MB here).",
+    )
+
+
+def producers(tools, data):
+    out = data / "produced.root"
+
+    def write(number):
+        return lambda: measure.run([tools.python, PEERS / "producers.py", number, out], 300)
+
+    contenders = {"Sapwood, one producer": write(1), "Sapwood, 16 producers": write(16)}
+    one, many = contenders
+
+    def added(outcome, name):
+        return outcome.median(name, lambda run: run.result["added_mb"])
+
+    return Case(
+        name="producers",
+        title="A tree of 10 000 branches (160 MB) from producers in processes of their own, zlib 1",
+        contenders=tools.choose(contenders),
+        bounds=[
+            faster(many, one, 1.0),
+            Bound(
+                "time over the work of all processes",
+                1.1 / min(16, os.cpu_count() or 1),
+                lambda o: o.median(many, lambda run: run.result["seconds"] / run.result["work"]),
+            ),
+            Bound("memory of the merger beyond that with one", 40, lambda o: added(o, many) - added(o, one), "MB"),
+        ],
+        same={"entries": 0},
+        columns={"MB added by writing": lambda run: run.result["added_mb"]},
     )
 
 

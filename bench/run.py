@@ -48,6 +48,7 @@ LOCAL = {
     "every-branch": cases.every_branch,
     "wide-tree": cases.wide_tree,
     "write-tree": cases.write_tree,
+    "producers": cases.producers,
     "draw-local": cases.draw_local,
     "five-of-1100": cases.nano,
     "unzip": cases.unzip,

@@ -98,6 +98,28 @@ class Writer:
             for made in (sparse, chunks, half, dense, weights):
                 made.Fill(at, 2.0)
 
+    def polygons(self):
+        """The second file's first histogram keeps squares of weights, the first file's does not."""
+
+        def box(left, low, right, high):
+            return ROOT.TGraph(5, doubles(left, right, right, left, left), doubles(low, low, high, high, low))
+
+        for name in ("polygons", "weighted polygons"):
+            made = ROOT.TH2Poly(name, "", 0, 10, 0, 10)
+            for edges in ((0, 0, 3, 3), (3, 0, 6, 3), (6, 4, 9, 9)):
+                made.AddBin(box(*edges))
+            if name != "polygons":
+                made.Sumw2()
+            for _ in range(200):
+                made.Fill(self.random.Uniform(-1, 11), self.random.Uniform(-1, 11), 1.0 + self.number)
+            yield made
+
+    def events(self):
+        made = ROOT.TEventList("events", "")
+        for entry in range(self.number, 50, 3 - self.number):
+            made.Enter(entry)
+        yield made
+
     def axes(self):
         i = self.number
         labels = ROOT.TH1D("labels in another order", "", 3, 0, 3)
@@ -139,7 +161,7 @@ class Writer:
 
     def write(self):
         f = ROOT.TFile(f"{self.folder}/k{self.number}.root", "RECREATE")
-        for made in [*self.efficiencies(), *self.many_dimensions(), *self.axes()]:
+        for made in [*self.efficiencies(), *self.many_dimensions(), *self.polygons(), *self.events(), *self.axes()]:
             f.WriteTObject(made)
         for name, made in self.collections():
             f.WriteTObject(made, name, "SingleKey")
@@ -196,6 +218,12 @@ def values(o):
         while (bin := bins.Next(at)) >= 0:
             cells.append([list(at), o.GetBinContent(bin, at), o.GetBinError2(bin)])
         return [kind, o.GetEntries(), o.GetCalculateErrors(), sorted(c for c in cells if c[1])]
+    if o.InheritsFrom("TEventList"):
+        return [kind, [o.GetEntry(k) for k in range(o.GetN())]]
+    if o.InheritsFrom("TH2Poly"):
+        bins = [b for b in range(-9, o.GetNumberOfBins() + 1) if b]
+        contents = [[o.GetBinContent(b), o.GetBinError(b)] for b in bins]
+        return [kind, o.GetEntries(), o.GetMean(1), o.GetStdDev(2), o.GetSumw2N(), contents]
     if o.InheritsFrom("TH1"):
         stats = doubles(*[0.0] * 20)
         o.GetStats(stats)

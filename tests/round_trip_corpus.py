@@ -5,7 +5,7 @@
 
 A line per fault; at the end:
     files F, trees T, branches B: written W, refused R; other values by Sapwood S, uproot U, ROOT O; ROOT's words M
-Exit status 0 when nothing differs and ROOT said nothing. ROOT is asked about all branches but classes and maps,
+Exit status 0 when nothing differs and ROOT said nothing. ROOT is asked about all branches but classes,
 of which it has no dictionaries; without uproot or ROOT that part is left out."""
 
 import argparse
@@ -52,13 +52,20 @@ def parts(name, array):
 
 def columns(tree, options):
     """(branch's name in its file, values) of all that can be read."""
-    names = [name for name in tree.keys(recursive=True) if not tree[name].branches]
+    every = tree.keys(recursive=True)
+    maps = {name for name in every if tree[name].typename.startswith("std::map<") and len(tree[name].branches) == 2}
+    names = [name for name in every if name in maps or not (tree[name].branches or name.rpartition("/")[0] in maps)]
     step = max(1, len(names) // options.branches) if options.branches else 1
     for name in names[::step]:
         try:
-            array = tree[name].array(library="ak", entry_stop=options.entries or None)
+            halves = tree[name].branches if name in maps else [tree[name]]
+            arrays = [half.array(library="ak", entry_stop=options.entries or None) for half in halves]
         except sapwood.Error:
             continue
+        array = ak.zip(tuple(arrays), depth_limit=2) if name in maps else arrays[0]
+        if tree[name].typename.startswith("std::unordered_map<"):
+            # in the order of nothing; ROOT reads what is written as std::map in the order of the keys
+            array = ak.Array([sorted(pairs) for pairs in array.to_list()])
         yield name, ak.to_packed(array)
 
 
@@ -139,7 +146,7 @@ def by_root(files, log):
     words = [sys.executable, "-W", "ignore", HERE / "oracle" / "dump_leaves.py"]
     trees = (sapwood.open(path)[tree] for path, expected in files for tree in expected)
     kinds = {tree[branch].typename for tree in trees for branch in tree.keys(recursive=True)}
-    kinds = {re.sub(r"\bu?int\d+_t\b", lambda found: CPP[found[0]], k) for k in kinds if re.fullmatch(r"[\w:<> ]+", k)}
+    kinds = {re.sub(r"\bu?int\d+_t\b", lambda found: CPP[found[0]], k) for k in kinds if re.fullmatch(r"[\w:<>, ]+", k)}
     questions = "\n".join([json.dumps(sorted(kinds)), *(str(path) for path, _ in files)])
     done = subprocess.run(words, input=questions, capture_output=True, text=True, timeout=3000)
     answers = {}

@@ -147,6 +147,21 @@ def test_a_doctor_from_python(run, scattered, tmp_path):
         sapwood.doctor(f"{scattered}:Events")
 
 
+def test_costs_for_given_caches_and_round_trips(run, scattered):
+    words = ["--if-cache", "50kB", "--if-cache", "auto", "--if-round-trip", "30ms", "--if-round-trip", "300ms"]
+    (told,) = json.loads(run("doctor", *words, "--json", scattered).stdout)["layout"]
+    (tree,) = sapwood.doctor(scattered, cache_sizes=[50_000, None], round_trips=[0.03, 0.3]).trees
+    assert tree["costs"] == told["costs"]
+    by = {(c["reads"], c["cache_bytes"], c["round_trip_seconds"]): c["now"] for c in tree["costs"]}
+    reads = {"all branches", "one branch", "20 % of the entries"}
+    assert by.keys() == {(r, c, t) for r in reads for c in (50_000, None) for t in (0.03, 0.3)}
+    for r in reads:
+        assert by[r, 50_000, 0.3]["requests"] >= by[r, None, 0.3]["requests"]
+        assert by[r, 50_000, 0.3]["seconds"] > by[r, 50_000, 0.03]["seconds"]
+    table = run("doctor", *words, scattered).stdout
+    assert "50.0 kB" in table and "300 ms" in table
+
+
 @pytest.mark.parametrize("cache", [0, None])
 @pytest.mark.parametrize("reads", ["all branches", "20 % of the entries"])
 def test_what_the_doctor_plans_is_what_a_read_costs(scattered, reads, cache):

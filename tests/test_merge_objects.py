@@ -40,7 +40,7 @@ ADDED = [
     "efficiency", "weighted", "list", "array", "hash list", "graph", "graph with errors", "graph with two errors",
     "graph with bent errors", "graphical cut", "empty", "stack", "sparse", "chunks", "half weighted", "dense",
     "dense with weights", "labels in another order", "other limits", "other limits of y", "profile of other limits",
-    "twice", "one/two/deep", "indexed",
+    "twice", "one/two/deep", "indexed", "polygons", "weighted polygons", "events",
 ]  # fmt: skip
 # what both keep, each content as a cycle
 KEPT = ["graph in two dimensions", "several graphs", "string", "named", "vector"]

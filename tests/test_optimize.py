@@ -161,6 +161,43 @@ def test_branches_can_be_left_out(run, root_files, tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["out.root"]
 
 
+def test_branches_are_ordered_and_left_out_by_use(run, root_files, tmp_path):
+    """Two reads left their perf stats: what both used comes first, then what one of them did."""
+    source = root_files / "leaves-zlib.root"
+    with sapwood.perf_stats() as stats, sapwood.open(source) as file:
+        file["Events"].arrays(["u8", "f64"])
+    stats.save(tmp_path / "one.json")
+    done = run("perf", f"{source}:Events", "-b", "counted", "-b", "f64", "-o", tmp_path / "two.json")
+    assert done.returncode == 0, done.stderr
+    used = ["--used", tmp_path / "one.json", "--used", tmp_path / "two.json"]
+    for options in ([], ["--drop-unused"]):
+        done = run("optimize", "-f", *used, *options, source, tmp_path / "out.root")
+        assert done.returncode == 0, done.stderr
+        with uproot.open(tmp_path / "out.root") as file:
+            seeks = {b.name: int(b.member("fBasketSeek")[0]) for b in file["Events"].branches}
+        order = sorted(seeks, key=seeks.get)
+        assert order[:3] == ["f64", "u8", "counted"]
+    # the array's counter stays with it
+    assert sorted(order) == ["counted", "f64", "n", "u8"]
+    report = sapwood.optimize(source, tmp_path / "py.root", used=[stats, tmp_path / "two.json"], drop_unused=True)
+    assert (tmp_path / "py.root").read_bytes() != b"" and "i32" in report["trees"][0]["dropped"]
+    with uproot.open(tmp_path / "py.root") as file:
+        assert sorted(file["Events"].keys()) == sorted(order)
+
+
+def test_perf_stats_of_another_file_are_a_mistake(run, root_files, flat, tmp_path):
+    with sapwood.perf_stats() as stats, sapwood.open(flat) as file:
+        file["t"].arrays(file["t"].keys()[:1])
+    stats.save(tmp_path / "stats.json")
+    source = root_files / "leaves-zlib.root"
+    done = run("optimize", "--used", tmp_path / "stats.json", source, tmp_path / "out.root")
+    assert done.returncode == 1 and "the perf stats are about other trees" in done.stderr
+    with pytest.raises(sapwood.InvalidError, match="known from perf stats only"):
+        sapwood.optimize(source, tmp_path / "out.root", drop_unused=True)
+    assert run("optimize", "--drop-unused", source, tmp_path / "out.root").returncode == 2
+    assert not (tmp_path / "out.root").exists()
+
+
 def test_from_python(flat, tmp_path):
     report = sapwood.optimize(flat, tmp_path / "out.root", cluster_entries=50, compression="lz4")
     assert report["verified"]

@@ -1,11 +1,12 @@
 """A tree from memory to a file with uproot or Sapwood: write.py MODULE IN TREE OUT
 
 The clock runs from recreate to close; imports and reading the values are left out. Both get the entries in batches of
-20 000, and both are given zlib 1. The peak is what writing added."""
+20 000, and both are given zlib 1. The memory is what writing added at its peak; an auto-flush unit is what the baskets
+of a cluster have before compression."""
 
+import gc
 import json
 import os
-import resource
 import sys
 import time
 
@@ -26,7 +27,18 @@ del arrays
 STEP = 20_000
 entries = tree.num_entries
 batches = [{b: a[i : i + STEP] for b, a in columns.items()} for i in range(0, entries, STEP)]
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def resident(what):
+    """MB of this process: what it has now (VmRSS) or had at most since the peak was reset (VmHWM)."""
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) * 1024 / 1e6 for line in status if line.startswith(what))
+
+
+gc.collect()
+with open("/proc/self/clear_refs", "w") as peaks:
+    peaks.write("5")
+before = resident("VmRSS")
 start = time.perf_counter()
 counter_name = lambda counted: own.get(counted, "n" + counted)  # noqa: E731
 if module == "uproot":
@@ -41,12 +53,23 @@ else:
         for batch in batches:
             writing.extend(batch)
 spent = time.perf_counter() - start
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+added = resident("VmHWM") - before
 size = os.path.getsize(out)
+written = uproot.open(out)[name]
+clusters = max(1, sum(b.num_baskets for b in written.branches) / len(written.branches))
+cluster = written.member("fAutoFlush") if module == "sapwood" else entries / clusters
+unit = written.uncompressed_bytes * cluster / entries / 1e6
 sums = {b: float(ak.sum(sapwood.open(out)[name][b].array())) for b in list(columns)[:3]}
 print(
     "RESULT",
     json.dumps(
-        {"seconds": spent, "entries": entries, "file_mb": size / 1e6, "added_mb": (peak - before) / 1e3, "sums": sums}
+        {
+            "seconds": spent,
+            "entries": entries,
+            "file_mb": size / 1e6,
+            "added_mb": added,
+            "units": added / unit,
+            "sums": sums,
+        }
     ),
 )

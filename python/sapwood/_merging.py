@@ -9,6 +9,7 @@ from typing import Any
 from ._core import merge as _merge
 from ._core import optimize as _optimize
 from ._errors import InvalidError
+from ._perf import PerfStats
 from ._progress import Progress, reporter
 from ._sizes import Size, size_in_bytes
 
@@ -71,6 +72,8 @@ def optimize(
     drop: Iterable[str] = (),
     first: Iterable[str] = (),
     keep: Iterable[str] = (),
+    used: PerfStats | Path | Iterable[PerfStats | Path] = (),
+    drop_unused: bool = False,
     verify: bool = True,
     progress: Progress = None,
     threads: int = 0,
@@ -80,7 +83,7 @@ def optimize(
 
     Baskets are cut between entries and joined; nothing is decoded, so trees of any class can be treated. Branches whose
     entries hold pointers keep their baskets in one piece. Before ``out`` gets its name, every entry of every branch is
-    read back and compared with the source.
+    read back and compared with what the source held.
 
     Args:
         source: a path or URL.
@@ -92,6 +95,9 @@ def optimize(
         drop: top-level branches to leave out (names with ``*`` and ``?``).
         first: branches whose baskets come first in each cluster.
         keep: branches whose baskets stay in one piece.
+        used: perf stats of past reads, or files of such (:func:`sapwood.perf_stats`): behind ``first`` come the
+            branches that most of them used, those used together side by side.
+        drop_unused: leave out top-level branches that none of these reads needed.
         verify: compare all entries at the end.
         progress: True for a bar, or a function of (steps done, steps, bytes written).
         threads: that pack and compare, 0 for one per core.
@@ -106,6 +112,9 @@ def optimize(
     basket_bytes = size_in_bytes(basket, "basket")
     if not 512 <= basket_bytes <= 1_000_000_000:
         raise InvalidError("a basket has 512 bytes to 1 GB")
+    if isinstance(used, (PerfStats, str, os.PathLike)):
+        used = [used]
+    stats = [s if isinstance(s, PerfStats) else PerfStats.load(s) for s in used]
     tell, close = reporter(progress)
     try:
         return _optimize(
@@ -116,6 +125,7 @@ def optimize(
             (size, cluster_entries is not None),
             basket_bytes,
             (list(drop), list(first), list(keep)),
+            ([s.to_json() for s in stats], bool(drop_unused)),
             (threads, timeout),
             tell,
         )

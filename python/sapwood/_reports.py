@@ -11,6 +11,7 @@ from typing import Any
 from . import _core
 from ._errors import InvalidError
 from ._paths import Where, split
+from ._sizes import Size, size_in_bytes
 
 
 class Diagnosis:
@@ -47,12 +48,21 @@ class Diagnosis:
         return f"<Diagnosis of {self.data['file']}: {state}, {len(self.trees)} trees>"
 
 
-def doctor(path: str | os.PathLike[str], *, deep: bool = False, timeout: float = 60) -> Diagnosis:
+def doctor(
+    path: str | os.PathLike[str],
+    *,
+    deep: bool = False,
+    cache_sizes: Iterable[Size | None] = (0, None),
+    round_trips: Iterable[float] = (0, 0.02, 0.2),
+    timeout: float = 60,
+) -> Diagnosis:
     """Examines a file: what is damaged, how its trees lie, what reading them costs and what a rewrite would gain.
 
     Args:
         path: a path or URL.
         deep: decompress every basket and read every object.
+        cache_sizes: tree caches for which costs are worked out: bytes, 0 for basket by basket, None for automatic.
+        round_trips: round-trip times of networks for which they are, in seconds; 0 is a local disk.
         timeout: seconds without any progress after which a read fails.
 
     Raises:
@@ -62,7 +72,8 @@ def doctor(path: str | os.PathLike[str], *, deep: bool = False, timeout: float =
     where, name = split(path)
     if name is not None:
         raise InvalidError(f"a whole file is examined: leave out {name!r}")
-    return Diagnosis(*_core.doctor(where, bool(deep), float(timeout)))
+    caches = [None if size is None else size_in_bytes(size, "cache size") for size in cache_sizes]
+    return Diagnosis(*_core.doctor(where, bool(deep), float(timeout), caches, [float(s) for s in round_trips]))
 
 
 class FileMap:

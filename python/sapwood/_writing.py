@@ -156,6 +156,7 @@ class WritableDirectory:
         auto_flush: int | str | None = None,
         titles: Mapping[str, str] | None = None,
         split: bool | int | Mapping[str, bool | int] = True,
+        member_wise: bool | Mapping[str, bool] = False,
         optimize_baskets: bool = True,
         auto_save: Size | None = None,
     ) -> WritableTree:
@@ -176,6 +177,8 @@ class WritableDirectory:
             titles: of branches.
             split: whether classes and collections of classes get a branch for each member, or for how many levels of
                 classes, as ROOT's split level; for all or by branch.
+            member_wise: whether collections of classes that are not split are written member by member, as ROOT does:
+                smaller, but not read by uproot; for all or by branch.
             optimize_baskets: whether basket sizes are chosen at the first flush, as ROOT does.
             auto_save: compressed bytes after which the file is made whole, so that a killed process loses no more;
                 0 for never. 30 MB when not given.
@@ -202,6 +205,8 @@ class WritableDirectory:
             option("basket_bytes", basket_size, lambda v: size_in_bytes(v, "basket_size"))
         if isinstance(split, Mapping):
             option("split", split, _level)
+        if member_wise is not False:
+            option("member_wise", member_wise, bool)
         level = 99 if isinstance(split, Mapping) else _level(split)
         layout = Layout(branch_types, counter_name, field_name, titles or {}, by_branch, level)
         directory, last = self._place(name)

@@ -283,8 +283,15 @@ def _plain_index(index: Any) -> bool:
     return type(index).__name__ == "RangeIndex" and index.name is None
 
 
+def is_stream(data: Any) -> bool:
+    """Whether it is a reader of Arrow's, which gives tables one after the other."""
+    return type(data).__module__.partition(".")[0] == "pyarrow" and hasattr(data, "read_next_batch")
+
+
 def is_table(data: Any) -> bool:
     """Whether this is given for a whole tree."""
+    if is_stream(data):
+        return True
     try:
         tables(data)
     except UnsupportedError:

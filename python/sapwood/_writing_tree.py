@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._errors import InvalidError, KeyInFileError
-from ._writing_columns import Column, cut, from_any, is_table, length, nbytes, tables
-from ._writing_types import Names, Type, fields_of, fit, of_column, of_declared, with_own_names
+from ._writing_columns import Column, cut, from_any, is_stream, is_table, length, nbytes, tables
+from ._writing_types import Names, Type, fields_of, fit, of_column, of_declared, with_own_names, with_pairs
 
 if TYPE_CHECKING:
     from . import _core
@@ -94,7 +94,7 @@ class Layout:
                     )
                     continue
                 raise KeyInFileError(f"the tree has no branch {name}; it has {', '.join(self.types)}")
-            self._spread(str(name), t, from_any(value, f"branch {name}"), out)
+            self._spread(str(name), t, from_any(with_pairs(value, t), f"branch {name}"), out)
         missing = [name for name in self.types if name not in given]
         if missing:
             raise InvalidError(f"branch {missing[0]}: no entries are given for it", branch=missing[0])
@@ -131,6 +131,8 @@ def _declared(types: Any) -> dict[str, Any]:
         return dict(types)
     if isinstance(types, np.dtype) and types.names is not None:
         return {name: types[name] for name in types.names}
+    if is_stream(types):
+        types = types.schema
     if type(types).__module__.partition(".")[0] == "pyarrow" and hasattr(types, "empty_table"):
         return tables(types.empty_table())
     if is_table(types):
@@ -186,13 +188,18 @@ class Entries:
         self._core.extend(columns)
 
     def extend(self, data: Any) -> None:
-        """Appends entries: a dict of arrays, a table or frame, a record array, or rows as a list of dicts.
+        """Appends entries: a dict of arrays, a table or frame, a record array, or rows as a list of dicts; of Arrow's
+        readers all batches, one after the other.
 
         Raises:
             InvalidError: (a ValueError) wrong lengths or types; then nothing was appended.
             KeyInFileError: (a KeyError) the tree has no such branch.
         """
         self._check_open()
+        if is_stream(data):
+            for batch in data:
+                self.extend(batch)
+            return
         columns = self._layout.columns(data)
         entries = {length(column) for _, column in columns}
         if len(entries) > 1:

@@ -359,9 +359,38 @@ def _fit_map(column: Column, t: Type, what: str) -> Column:
         (first, keys), (second, values) = column[2][2]
         pairs = [(first, _fit_cpp(keys, t[1], what)), (second, _fit_cpp(values, t[2], what))]
         return "list", column[1], ("record", column[2][1], pairs)
-    if column[0] == "flat" and not length(column):
-        return "list", np.zeros(1, np.int64), ("record", 0, [("first", _empty(t[1])), ("second", _empty(t[2]))])
+    offsets = column[1] if column[0] == "list" else np.zeros(1, np.int64)
+    if not length(column[2] if column[0] == "list" else column):
+        return "list", offsets, ("record", 0, [("first", _empty(t[1])), ("second", _empty(t[2]))])
     raise InvalidError(f"{what}: each value is a map: give lists of records of key and value, or dicts")
+
+
+def with_pairs(values: Any, t: Type) -> Any:
+    """A list of Python objects with lists of key and value in place of dicts that are maps: beside each other, dicts
+    look like records. Anything else as it is."""
+    if t[0] != "object" or not isinstance(values, (list, tuple)) or not _holds_map(t[1]):
+        return values
+    return [_pairs_within(value, t[1]) for value in values]
+
+
+def _holds_map(t: Type) -> bool:
+    if t[0] == "class":
+        return any(_holds_map(member) for _, member in t[2])
+    return t[0] == "map" or (t[0] == "vector" and _holds_map(t[1]))
+
+
+def _pairs_within(value: Any, t: Type) -> Any:
+    if t[0] == "class":
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            value = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
+        if isinstance(value, Mapping):
+            members = dict(t[2])
+            return {n: _pairs_within(v, members[n]) if n in members else v for n, v in value.items()}
+    if t[0] == "map" and isinstance(value, Mapping):
+        return [{"first": k, "second": _pairs_within(v, t[2])} for k, v in value.items()]
+    if t[0] == "vector" and isinstance(value, (list, tuple)):
+        return [_pairs_within(item, t[1]) for item in value]
+    return value
 
 
 def from_cpp_name(text: str) -> Type:

@@ -1,7 +1,7 @@
 """What ROOT reads of all branches of all trees of files: dump_leaves.py < a line of the classes in them, then paths.
 
-A line each: [path, tree, branch, facts], as round_trip_corpus.py makes them from awkward arrays; null for branches of
-classes, of which there is no dictionary. Plain leaves have one run of numbers for all entries."""
+A line each: [path, tree, branch, facts], as round_trip_corpus.py makes them from awkward arrays (of maps keys and values
+apart); null for branches of classes, of which there is no dictionary. Plain leaves have one run of numbers for all entries."""
 
 import json
 import re
@@ -62,6 +62,28 @@ template <class T> Out object(TTree *tree, const char *name)
    tree->ResetBranchAddresses();
    return out;
 }
+template <class T> struct Pair;
+template <class K, class V> struct Pair<std::map<K, V>> {
+   using Key = K;
+   using Value = V;
+};
+template <class T> std::vector<Out> maps(TTree *tree, const char *name)
+{
+   std::vector<Out> out(3);
+   T *value = nullptr;
+   tree->SetBranchAddress(name, &value);
+   out[0].counts.resize(1);
+   for (Long64_t i = 0; i < tree->GetEntries(); ++i) {
+      tree->GetEntry(i);
+      out[0].counts[0].push_back(value->size());
+      for (const auto &[key, item] : *value) {
+         Put<typename Pair<T>::Key>::put(key, out[1], 0);
+         Put<typename Pair<T>::Value>::put(item, out[2], 0);
+      }
+   }
+   tree->ResetBranchAddresses();
+   return out;
+}
 Out leaf(TTree *tree, const char *name)
 {
    Out out;
@@ -94,12 +116,33 @@ def facts(tree, branch):
         out = ROOT.sapwood.leaf(tree, name)
         dtype = TYPES[branch.GetListOfLeaves().At(0).GetTypeName()]
         return [tree.GetEntries(), [[dtype, digest(numbers(bytes(out.data), dtype))]]]
+    if not KNOWN and NESTS.search(kind):
+        return None
+    cpp = re.sub(r"\b(vector|map|string)\b", r"std::\1", kind)
+    entries = tree.GetEntries()
+    if kind.startswith("map<"):
+        types = re.fullmatch(r"map<([^,<>]+),(.*?) ?>", kind)
+        if types is None or not all(inner_of(t) for t in types.groups()):
+            return None
+        counts, keys, values = ROOT.sapwood.maps[cpp](tree, name)
+        first = ["list", digest(np.array(counts.counts[0], "i8"))]
+        return [entries, [first, *read(keys, types[1]), *read(values, types[2])]]
+    if not inner_of(kind):
+        return None
+    return [entries, read(ROOT.sapwood.object[cpp](tree, name), kind)]
+
+
+def inner_of(kind):
+    """What vectors of any depth hold: text, or one of TYPES; none for anything else."""
     inner = re.sub(r"vector<|std::|[ >]|,allocator<.*", "", kind) if kind != "string" else kind
     inner = {"unsignedchar": "unsigned char", "unsignedshort": "unsigned short", "unsignedint": "unsigned int",
              "unsignedlong": "unsigned long"}.get(inner, inner)  # fmt: skip
-    if (inner != "string" and inner not in TYPES) or (kind.count("vector<") > 1 and not KNOWN):
-        return None
-    out = ROOT.sapwood.object[kind.replace("string", "std::string").replace("vector", "std::vector")](tree, name)
+    return inner if inner == "string" or inner in TYPES else None
+
+
+def read(out, kind):
+    """The facts of values of a type."""
+    inner = inner_of(kind)
     counts = [np.array(level, "i8") for level in out.counts]
     # levels below lists that are all empty were never reached
     levels = kind.count("vector<") + (inner == "string")
@@ -109,15 +152,16 @@ def facts(tree, branch):
         last = ["text", digest(counts.pop()) + digest(numbers(data, "u1"))]
     else:
         last = [TYPES[inner], digest(numbers(data, TYPES[inner]))]
-    return [tree.GetEntries(), [*(["list", digest(level)] for level in counts), last]]
+    return [*(["list", digest(level)] for level in counts), last]
 
 
-# vectors of vectors want dictionaries
-NESTED = sorted({kind for kind in json.loads(sys.stdin.readline()) if kind.count("vector<") > 1})
+# vectors of vectors and maps want dictionaries
+NESTS = re.compile("vector<.*vector<|map<")
+NESTED = sorted({kind for kind in json.loads(sys.stdin.readline()) if NESTS.search(kind)})
 KNOWN = not NESTED
 if NESTED:
     with tempfile.TemporaryDirectory() as folder:
-        header = "#include <string>\n#include <vector>\n"
+        header = "#include <map>\n#include <string>\n#include <vector>\n"
         if library := compiler_and_dictionary(folder, header, NESTED):
             KNOWN = ROOT.gSystem.Load(str(library)) == 0
 

@@ -166,6 +166,54 @@ def test_classes_from_type_hints(tmp_path, split):
         assert both(path, name).tolist() == [row[name] for row in ROWS], name
 
 
+def test_collections_of_classes_object_by_object_and_member_by_member(tmp_path):
+    path = tmp_path / "a.root"
+    with sapwood.recreate(path, compression=None) as file:
+        for name, options in {"objects": {}, "members": {"member_wise": {"points": True}}}.items():
+            file.mktree(name, Event, split=False, **options).extend(ROWS)
+    file = sapwood.open(path)
+    for name in ("objects", "members"):
+        assert file[name]["points"].array(library="ak").to_list() == [row["points"] for row in ROWS]
+    # a version and a byte count for each object, or one for each entry
+    sizes = [uproot.open(path)[name]["points"].uncompressed_bytes for name in ("objects", "members")]
+    assert sizes[0] - sizes[1] > 6 * sum(len(row["points"]) for row in ROWS) / 2
+
+
+@dataclasses.dataclass
+class Tagged:
+    tags: dict[str, float]
+    deep: list[dict[int, list[int]]]
+
+
+def test_dicts_are_maps_where_the_type_says_so(tmp_path):
+    rows = [
+        {"tags": {"a": 1.0, "b": float(i)} if i % 2 else {}, "deep": [{}, {i: [1, 2], -i - 1: []}][: i % 3]}
+        for i in range(9)
+    ]
+    path = tmp_path / "a.root"
+    with sapwood.recreate(path) as file:
+        tree = file.mktree("t", Tagged)
+        tree.extend(rows[:8])
+        tree.fill(Tagged(**rows[8]))
+    tree = sapwood.open(path)["t"]
+    assert both(path, "tags/tags.first").to_list() == [list(r["tags"]) for r in rows]
+    assert both(path, "tags/tags.second").to_list() == [list(r["tags"].values()) for r in rows]
+    deep = tree["deep"].array(library="ak").to_list()
+    assert [[dict(pairs) for pairs in maps] for maps in deep] == [r["deep"] for r in rows]
+
+
+def test_arrow_batches_one_after_the_other(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"x": np.arange(100), "l": [[i] * (i % 3) for i in range(100)]})
+    path = tmp_path / "a.root"
+    with sapwood.recreate(path) as file:
+        file.mktree("schema", table.schema).extend(table.to_reader(7))
+        file["reader"] = table.to_reader(13)
+    for name in ("schema", "reader"):
+        assert both(path, "x", name).tolist() == list(range(100))
+        assert both(path, "l", name).tolist() == table["l"].to_pylist()
+
+
 def test_declared_types_in_all_spellings(tmp_path):
     types = {
         "a": "f4", "b": np.int8, "c": float, "d": ("i2", (2, 3)), "e": "var * int64", "f": "3 * float32",

@@ -4,12 +4,13 @@ use crate::args::DoctorArgs;
 use crate::failure::Failure;
 use crate::output;
 use sapwood::OpenOptions;
-use sapwood_report::doctor::Doctor;
+use sapwood_report::doctor::{Conditions, Doctor};
 use std::io::Write;
 
 /// Runs the verb.
 pub fn run(args: &DoctorArgs, options: &OpenOptions, as_json: bool) -> Result<(), Failure> {
-    let report = Doctor::examine(&args.file, args.deep, options)?;
+    let report =
+        Doctor::examine(&args.file, args.deep, options, &Conditions::new(&args.if_cache, &args.if_round_trip))?;
     if as_json {
         output::json(&report.to_json())?;
     } else {

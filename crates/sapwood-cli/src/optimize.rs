@@ -4,10 +4,11 @@ use crate::args::{Global, OptimizeArgs};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output;
+use crate::perf;
 use crate::units;
 use crate::working::Working;
 use sapwood::OpenOptions;
-use sapwood_write::optimize::{OptimizeOptions, OptimizeReport, OptimizedTree, optimize};
+use sapwood_write::optimize::{OptimizeOptions, OptimizeReport, OptimizedTree, Used, optimize};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -15,6 +16,10 @@ use std::sync::Arc;
 pub fn run(args: &OptimizeArgs, options: &OpenOptions, global: &Global, interrupt: &Interrupt) -> Result<(), Failure> {
     let bar = Working::new(global.quiet || global.json);
     let shown = bar.clone();
+    let mut used = Used::default();
+    for path in &args.used {
+        used.add(&perf::load(path)?);
+    }
     let options = OptimizeOptions {
         force: args.force,
         compression: args.compress,
@@ -22,6 +27,8 @@ pub fn run(args: &OptimizeArgs, options: &OpenOptions, global: &Global, interrup
         basket_bytes: args.basket,
         drop: args.drop.clone(),
         first: args.first.clone(),
+        used,
+        drop_unused: args.drop_unused,
         keep: args.keep.clone(),
         verify: !args.no_verify,
         open: options.clone(),

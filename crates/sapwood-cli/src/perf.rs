@@ -35,11 +35,7 @@ pub fn run(args: &PerfArgs, options: &OpenOptions, global: &Global, interrupt: &
         return replay::run(args, path, global.json);
     }
     let (stats, title) = match &args.load {
-        Some(path) => {
-            let name = path.display().to_string();
-            let text = std::fs::read_to_string(path).map_err(|e| Error::io("cannot read", e).in_file(&name))?;
-            (PerfStats::from_json(&text).map_err(|e| e.in_file(&name))?, name)
-        }
+        Some(path) => (load(path)?, path.display().to_string()),
         None => (read(args, options, global, interrupt)?, args.files.join(", ")),
     };
     for path in &args.outputs {
@@ -58,6 +54,16 @@ pub fn run(args: &PerfArgs, options: &OpenOptions, global: &Global, interrupt: &
         out.flush()?;
     }
     Ok(())
+}
+
+/// The perf stats that `-o FILE.json` wrote.
+///
+/// # Errors
+/// That it cannot be read, or is something else.
+pub fn load(path: &Path) -> Result<PerfStats> {
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|e| Error::io("cannot read", e).in_file(&name))?;
+    PerfStats::from_json(&text).map_err(|e| e.in_file(&name))
 }
 
 /// Does `work` and writes the planner's log of all its scans into `path`, also when it fails; just does it without one.

@@ -8,6 +8,7 @@
 mod block;
 mod decode;
 mod deflate;
+mod digest;
 mod encode;
 mod inflate;
 mod lz4;
@@ -15,5 +16,6 @@ mod lzma;
 mod settings;
 
 pub use decode::{Chain, Decoder};
+pub use digest::Digest;
 pub use encode::Encoder;
 pub use settings::{Algorithm, Compression};

@@ -2,9 +2,10 @@ use crate::error::{Missing, exception};
 use crate::wait::wait;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use sapwood::perf::PerfStats;
 use sapwood::{Compression, Error, OpenOptions};
 use sapwood_write::optimize::{
-    ClusterSize, OptimizeOptions, OptimizeProgress, OptimizeReport, optimize as optimize_file,
+    ClusterSize, OptimizeOptions, OptimizeProgress, OptimizeReport, Used, optimize as optimize_file,
 };
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -12,10 +13,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Lays a file out anew: (input, output, (force, verify), compression or none, (cluster size, whether it counts
-/// entries), bytes of a basket, (branches to drop, to put first, to keep whole), (threads, timeout in seconds), a
+/// entries), bytes of a basket, (branches to drop, to put first, to keep whole), (perf stats of past reads as JSON, whether
+/// branches that they do not need are dropped), (threads, timeout in seconds), a
 /// function of (steps done, steps, bytes written)); gives a dict of what was done.
 #[pyfunction]
-#[pyo3(signature = (url, out, overall, compression, cluster, basket, names, reading, progress))]
+#[pyo3(signature = (url, out, overall, compression, cluster, basket, names, used, reading, progress))]
 #[allow(clippy::too_many_arguments, clippy::type_complexity)]
 pub fn optimize<'py>(
     py: Python<'py>,
@@ -26,6 +28,7 @@ pub fn optimize<'py>(
     cluster: (u64, bool),
     basket: u32,
     names: (Vec<String>, Vec<String>, Vec<String>),
+    used: (Vec<String>, bool),
     reading: (usize, f64),
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
@@ -38,6 +41,11 @@ pub fn optimize<'py>(
     let seen = counts.clone();
     let cancel = Arc::new(AtomicBool::new(false));
     let (drop, first, keep) = names;
+    let (stats, drop_unused) = used;
+    let mut used = Used::default();
+    for text in &stats {
+        used.add(&PerfStats::from_json(text).map_err(fail)?);
+    }
     let options = OptimizeOptions {
         force,
         compression,
@@ -45,6 +53,8 @@ pub fn optimize<'py>(
         basket_bytes: basket,
         drop,
         first,
+        used,
+        drop_unused,
         keep,
         verify,
         open: OpenOptions { threads: reading.0, timeout, ..OpenOptions::default() },

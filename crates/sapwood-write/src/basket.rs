@@ -81,7 +81,7 @@ impl Branch {
     pub(crate) fn append(&mut self, core: &Core, piece: &Piece<'_>, from: usize, to: usize) {
         if self.data.capacity() == 0 && to > from {
             self.data = core.pool.buffer();
-            self.data.reserve(self.expected);
+            self.data.reserve_exact(self.expected);
         }
         if let Sizes::Jagged(offsets, unit) = piece.sizes() {
             let base = self.data.len() as u64;
@@ -89,8 +89,19 @@ impl Branch {
             let entries = offsets.get(from..to).unwrap_or_default();
             self.starts.extend(entries.iter().map(|o| (base + (o - first).max(0) as u64 * unit) as u32));
         }
-        big_endian(&piece.values, piece.items(from, to), &mut self.data);
+        let items = piece.items(from, to);
+        self.make_room(items.len() * piece.values.dtype().size());
+        big_endian(&piece.values, items, &mut self.data);
         self.entries += (to - from) as u64;
+    }
+
+    /// Room for so many bytes more: twice as much as there is, yet not beyond what the basket may hold.
+    fn make_room(&mut self, more: usize) {
+        let needed = self.data.len() + more;
+        if needed > self.data.capacity() {
+            let grown = (2 * self.data.capacity()).min(self.basket_bytes as usize).max(needed);
+            self.data.reserve_exact(grown - self.data.len());
+        }
     }
 
     /// Sends the basket that fills on its way, if it holds any entry, and begins the next. Its bytes.
@@ -101,7 +112,7 @@ impl Branch {
         let mut bytes = std::mem::take(&mut self.data);
         let end_of_data = self.key_len + bytes.len();
         if self.column.data == Data::Offsets {
-            bytes.reserve(offset_table(self.entries) as usize);
+            bytes.reserve_exact(offset_table(self.entries) as usize);
             bytes.extend_from_slice(&(self.entries as u32 + 1).to_be_bytes());
             for start in &self.starts {
                 bytes.extend_from_slice(&(self.key_len as u32 + start).to_be_bytes());
@@ -127,7 +138,8 @@ impl Branch {
         };
         self.adapt_offsets();
         self.entries = 0;
-        self.starts.clear();
+        // given back: until the next basket is as full, others on their way can use the memory
+        self.starts = Vec::new();
         self.expected = bytes.len();
         let size = bytes.len() as u64;
         core.submit(basket, bytes, self.compression).map(|()| size)

@@ -12,9 +12,9 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Bytes of baskets that wait to be compressed or written; beyond it, whoever brings more helps. At the end of a cluster
-/// all baskets come at once: what is left then is what other cores do while the next cluster fills, and takes as much
-/// memory away as that one needs.
-const IN_FLIGHT: u64 = 40 << 20;
+/// all baskets come at once: what is left then is what other cores do while the next cluster fills, and is memory beside
+/// that cluster's.
+const IN_FLIGHT: u64 = 24 << 20;
 
 /// What a basket's key says beyond other keys: version, buffer size, entry size, entries, end of data, flag.
 pub(crate) const BASKET_EXTRA: usize = 2 + 4 * 4 + 1;
@@ -280,7 +280,7 @@ impl Core {
         }
         extra.push(0);
         let reuse = self.updating;
-        let span = self.write_record(&mut key, &extra, packed.stored(), reuse)?;
+        let span = self.write_record(&mut key, &extra, &packed, reuse)?;
         let whole = (key.len() + extra.len() + basket.size) as u64;
         if let Some(table) = self.table(&basket) {
             table.baskets.push(Written { span, first_entry });
@@ -288,8 +288,7 @@ impl Core {
             table.total_bytes += whole;
             table.zip_bytes += span.len;
         }
-        self.in_flight_bytes -= packed.bytes.len() as u64;
-        self.pool.recycle(packed);
+        self.in_flight_bytes -= basket.size as u64;
         Ok(())
     }
 

@@ -54,8 +54,8 @@ pub struct BranchSizes {
 pub struct Cost {
     /// What is read: `all branches`, `one branch` (of median size), `20 % of the entries`.
     pub reads: &'static str,
-    /// Size of the tree cache: 0 is basket by basket, none what the planner chooses.
-    pub cache: Option<u64>,
+    /// Size of the tree cache.
+    pub cache: CacheSize,
     /// Round-trip time of the network; zero is a local disk.
     pub round_trip: Duration,
     /// Now.
@@ -81,7 +81,7 @@ pub struct Price {
 ///
 /// # Errors
 /// `Invalid` when the planner refuses its baskets, as those of a damaged header.
-pub fn diagnose(tree: &Tree, clusters: &[u64], caches: &[Option<u64>], round_trips: &[Duration]) -> Result<Diagnosis> {
+pub fn diagnose(tree: &Tree, clusters: &[u64], caches: &[CacheSize], round_trips: &[Duration]) -> Result<Diagnosis> {
     let now = baskets(tree);
     let mut out = layout(tree, &now);
     out.clusters = clusters.to_vec();
@@ -118,7 +118,7 @@ struct Use {
     reads: &'static str,
     branch: Option<u32>,
     entries: (u64, u64),
-    cache: Option<u64>,
+    cache: CacheSize,
     round_trip: Duration,
 }
 
@@ -231,7 +231,7 @@ fn price(
     baskets: Vec<Basket>,
     clusters: &[u64],
     (from, to): (u64, u64),
-    cache: Option<u64>,
+    cache: CacheSize,
     round_trip: Duration,
 ) -> Result<Price> {
     if baskets.is_empty() || to <= from {
@@ -241,16 +241,7 @@ fn price(
         true => Link::local(500e6, Duration::from_micros(80)),
         false => Link::new(round_trip, BANDWIDTH),
     };
-    let request = Request {
-        cache: match cache {
-            None => CacheSize::Auto,
-            Some(0) => CacheSize::Off,
-            Some(n) => CacheSize::Bytes(n),
-        },
-        limits: link.limits(),
-        clusters: clusters.to_vec(),
-        ..Request::default()
-    };
+    let request = Request { cache, limits: link.limits(), clusters: clusters.to_vec(), ..Request::default() };
     // batches along the clusters, as scans have them
     let mut edges: Vec<u64> = clusters.iter().copied().filter(|c| *c > from && *c < to).collect();
     edges.insert(0, from);
@@ -289,14 +280,14 @@ mod tests {
     #[test]
     fn a_scattered_tree_is_told_and_a_rewrite_gains() {
         let round_trips = [Duration::ZERO, Duration::from_millis(50)];
-        let d = diagnose(&scattered(), &[0, 1000], &[Some(0), None], &round_trips).unwrap();
+        let d = diagnose(&scattered(), &[0, 1000], &[CacheSize::Off, CacheSize::Auto], &round_trips).unwrap();
         assert_eq!((d.baskets, d.bytes, d.basket_bytes), (1000, 1_000_000, (1000, 1000, 1000)));
         assert!(d.backward > 100, "{}", d.backward);
         assert_eq!((d.overlapping, d.branches.len(), d.costs.len()), (0, 20, 12));
-        let all = d.costs.iter().find(|c| c.reads == "all branches" && c.cache == Some(0)).unwrap();
+        let all = d.costs.iter().find(|c| c.reads == "all branches" && c.cache == CacheSize::Off).unwrap();
         assert_eq!((all.now.requests, all.rewritten.requests), (1000, 20));
         // so small a tree becomes one basket a branch: a part of its entries then costs all of them, and the doctor says so
-        let part = d.costs.iter().find(|c| c.reads.contains("entries") && c.cache.is_none()).unwrap();
+        let part = d.costs.iter().find(|c| c.reads.contains("entries") && c.cache == CacheSize::Auto).unwrap();
         assert!(part.rewritten.bytes > part.now.bytes, "{part:?}");
         for c in d.costs.iter().filter(|c| !c.reads.contains("entries")) {
             assert!(c.rewritten.requests <= c.now.requests, "{c:?}");
@@ -305,7 +296,7 @@ mod tests {
 
     #[test]
     fn a_tree_without_baskets_has_no_costs() {
-        let d = diagnose(&Tree::default(), &[0], &[None], &[Duration::ZERO]).unwrap();
+        let d = diagnose(&Tree::default(), &[0], &[CacheSize::Auto], &[Duration::ZERO]).unwrap();
         assert_eq!((d.baskets, d.costs.len()), (0, 0));
     }
 }

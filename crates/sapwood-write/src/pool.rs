@@ -8,55 +8,65 @@ use std::thread::JoinHandle;
 
 /// Bytes that are compressed by the caller itself before threads are worth their start.
 const THREADS_FROM: u64 = 1 << 20;
-/// Buffers that are kept to be filled again.
-const SPARE: usize = 64;
+/// Bytes of buffers that are kept to be filled again.
+const SPARE: usize = 4 << 20;
 
 /// A basket's bytes on their way to being packed.
 pub(crate) struct Job {
     compression: Compression,
     bytes: Mutex<Option<Vec<u8>>>,
-    packed: Mutex<Option<Packed>>,
-}
-
-/// A basket's bytes, and what they were packed to where that is shorter.
-pub(crate) struct Packed {
-    pub(crate) bytes: Vec<u8>,
-    pub(crate) packed: Option<Vec<u8>>,
-}
-
-impl Packed {
-    /// What goes into the file.
-    pub(crate) fn stored(&self) -> &[u8] {
-        self.packed.as_deref().unwrap_or(&self.bytes)
-    }
+    packed: Mutex<Option<Vec<u8>>>,
 }
 
 impl Job {
-    /// The result, once.
-    pub(crate) fn take(&self) -> Option<Packed> {
+    /// What goes into the file, once: packed, or as it was where that is not longer.
+    pub(crate) fn take(&self) -> Option<Vec<u8>> {
         lock(&self.packed).take()
     }
 
     /// Bytes in the file, as soon as they are known.
     pub(crate) fn stored_len(&self) -> Option<u64> {
-        lock(&self.packed).as_ref().map(|p| p.stored().len() as u64)
+        lock(&self.packed).as_ref().map(|p| p.len() as u64)
     }
 
-    fn run(&self, encoder: &mut Encoder, mut out: Vec<u8>) {
-        let Some(bytes) = lock(&self.bytes).take() else { return };
+    /// Packs the bytes; gives their buffer back if it is not needed any more.
+    fn run(&self, packer: &mut Packer) -> Option<Vec<u8>> {
+        let bytes = lock(&self.bytes).take()?;
+        let Packer { encoder, out } = packer;
         out.clear();
-        let shrunk = catch_unwind(AssertUnwindSafe(|| encoder.compress(&bytes, self.compression, &mut out)));
+        let shrunk = catch_unwind(AssertUnwindSafe(|| encoder.compress(&bytes, self.compression, out)));
         // a codec that fails leaves the bytes as they are, which every reader knows how to read
-        let packed = shrunk.unwrap_or(false).then_some(out);
-        *lock(&self.packed) = Some(Packed { bytes, packed });
+        let shrunk = shrunk.unwrap_or(false);
+        // as long as it is: the room that packing may need is many times more
+        let (packed, free) = if shrunk { (out.clone(), Some(bytes)) } else { (bytes, None) };
+        *lock(&self.packed) = Some(packed);
+        free
     }
+}
+
+/// What packing needs, used again from basket to basket.
+#[derive(Default)]
+struct Packer {
+    encoder: Encoder,
+    out: Vec<u8>,
 }
 
 #[derive(Default)]
 struct Queue {
     jobs: VecDeque<Arc<Job>>,
     spare: Vec<Vec<u8>>,
+    spare_bytes: usize,
     closed: bool,
+}
+
+impl Queue {
+    /// Keeps a buffer to be filled again, if there are not enough.
+    fn keep(&mut self, buffer: Option<Vec<u8>>) {
+        let Some(mut buffer) = buffer.filter(|b| b.capacity() <= SPARE - self.spare_bytes) else { return };
+        buffer.clear();
+        self.spare_bytes += buffer.capacity();
+        self.spare.push(buffer);
+    }
 }
 
 #[derive(Default)]
@@ -71,7 +81,7 @@ pub(crate) struct Pool {
     shared: Arc<Shared>,
     most: usize,
     threads: Vec<JoinHandle<()>>,
-    encoder: Encoder,
+    packer: Packer,
     given: u64,
 }
 
@@ -80,7 +90,7 @@ impl Pool {
     pub(crate) fn new(threads: usize) -> Self {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         let most = if threads == 0 { cores() } else { threads };
-        Self { shared: Arc::default(), most, threads: Vec::new(), encoder: Encoder::new(), given: 0 }
+        Self { shared: Arc::default(), most, threads: Vec::new(), packer: Packer::default(), given: 0 }
     }
 
     /// Takes a basket's bytes to be packed.
@@ -88,8 +98,8 @@ impl Pool {
         self.given += bytes.len() as u64;
         let job = Arc::new(Job { compression, bytes: Mutex::new(Some(bytes)), packed: Mutex::new(None) });
         if compression == Compression::NONE || self.most < 2 || (self.threads.is_empty() && self.given < THREADS_FROM) {
-            let out = self.buffer();
-            job.run(&mut self.encoder, out);
+            let free = job.run(&mut self.packer);
+            lock(&self.shared.queue).keep(free);
             return job;
         }
         self.start();
@@ -115,9 +125,9 @@ impl Pool {
         while job.stored_len().is_none() {
             let mut queue = lock(&self.shared.queue);
             if let Some(next) = queue.jobs.pop_front() {
-                let out = queue.spare.pop().unwrap_or_default();
                 drop(queue);
-                next.run(&mut self.encoder, out);
+                let free = next.run(&mut self.packer);
+                lock(&self.shared.queue).keep(free);
             } else if job.stored_len().is_none() {
                 // a worker has it, and takes the lock before it tells
                 drop(self.shared.done.wait(queue).unwrap_or_else(PoisonError::into_inner));
@@ -127,18 +137,10 @@ impl Pool {
 
     /// An empty buffer, used before if there is one.
     pub(crate) fn buffer(&self) -> Vec<u8> {
-        lock(&self.shared.queue).spare.pop().unwrap_or_default()
-    }
-
-    /// Gives buffers back to be filled again.
-    pub(crate) fn recycle(&self, packed: Packed) {
         let mut queue = lock(&self.shared.queue);
-        for mut buffer in [Some(packed.bytes), packed.packed].into_iter().flatten() {
-            if queue.spare.len() < SPARE && buffer.capacity() <= 1 << 20 {
-                buffer.clear();
-                queue.spare.push(buffer);
-            }
-        }
+        let buffer = queue.spare.pop().unwrap_or_default();
+        queue.spare_bytes -= buffer.capacity();
+        buffer
     }
 }
 
@@ -157,14 +159,14 @@ impl Drop for Pool {
 }
 
 fn work(shared: &Shared) {
-    let mut encoder = Encoder::new();
+    let mut packer = Packer::default();
     let mut queue = lock(&shared.queue);
     while !queue.closed {
         if let Some(job) = queue.jobs.pop_front() {
-            let out = queue.spare.pop().unwrap_or_default();
             drop(queue);
-            job.run(&mut encoder, out);
+            let free = job.run(&mut packer);
             queue = lock(&shared.queue);
+            queue.keep(free);
             shared.done.notify_all();
         } else {
             queue = shared.more.wait(queue).unwrap_or_else(PoisonError::into_inner);
@@ -191,9 +193,8 @@ mod tests {
                 pool.wait_for(job);
                 let packed = job.take().unwrap();
                 let mut out = Vec::new();
-                Decoder::new().decompress_vec(packed.stored(), &mut out, 40_000).unwrap();
+                Decoder::new().decompress_vec(&packed, &mut out, 40_000).unwrap();
                 assert_eq!(out, bytes(i));
-                pool.recycle(packed);
             }
         }
     }

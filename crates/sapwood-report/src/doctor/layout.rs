@@ -2,14 +2,42 @@
 
 use crate::table::{Align, Table};
 use crate::{clean, units};
-use sapwood::{File, OpenOptions, Result};
+use sapwood::{CacheSize, File, OpenOptions, Result};
 use sapwood_write::doctor::{Diagnosis, Price, diagnose};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::time::Duration;
 
-/// Round-trip times that costs are worked out for: the same machine, a country away, half around the world.
-const ROUND_TRIPS: [u64; 3] = [0, 20, 200];
+/// Under which conditions the cost of reading is worked out, each cache with each network.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conditions {
+    /// Sizes of the tree cache.
+    pub caches: Vec<CacheSize>,
+    /// Round-trip times; zero is a local disk.
+    pub round_trips: Vec<Duration>,
+}
+
+impl Default for Conditions {
+    /// Without a cache and with one; the same machine, a country away, half around the world.
+    fn default() -> Self {
+        let round_trips = [0, 20, 200].map(Duration::from_millis).to_vec();
+        Self { caches: vec![CacheSize::Off, CacheSize::Auto], round_trips }
+    }
+}
+
+impl Conditions {
+    /// These, and the default's where none are given.
+    pub fn new(caches: &[CacheSize], round_trips: &[Duration]) -> Self {
+        let mut out = Self::default();
+        if !caches.is_empty() {
+            out.caches = caches.to_vec();
+        }
+        if !round_trips.is_empty() {
+            out.round_trips = round_trips.to_vec();
+        }
+        out
+    }
+}
 
 /// A tree and its diagnosis.
 pub struct Examined {
@@ -19,19 +47,19 @@ pub struct Examined {
 }
 
 /// Examines all trees of a file by their headers. What is so damaged that it cannot be read the other section tells.
-pub fn examine(file: &str, options: &OpenOptions) -> Vec<Examined> {
-    trees(file, options).unwrap_or_default()
+pub fn examine(file: &str, options: &OpenOptions, conditions: &Conditions) -> Vec<Examined> {
+    trees(file, options, conditions).unwrap_or_default()
 }
 
-fn trees(url: &str, options: &OpenOptions) -> Result<Vec<Examined>> {
+fn trees(url: &str, options: &OpenOptions, conditions: &Conditions) -> Result<Vec<Examined>> {
     let file = File::open(url, options)?;
     let mut paths: Vec<String> = file.list("", true)?.into_iter().filter(|l| l.key.is_tree()).map(|l| l.path).collect();
     paths.sort();
     paths.dedup();
-    let round_trips = ROUND_TRIPS.map(Duration::from_millis);
+    let Conditions { caches, round_trips } = conditions;
     let one = |path: &String| {
         let tree = file.tree(path).ok()?;
-        let diagnosis = diagnose(tree.header(), tree.clusters(), &[Some(0), None], &round_trips).ok()?;
+        let diagnosis = diagnose(tree.header(), tree.clusters(), caches, round_trips).ok()?;
         Some(Examined { path: path.clone(), entries: tree.entries(), diagnosis })
     };
     Ok(paths.iter().filter_map(one).collect())
@@ -77,11 +105,11 @@ pub fn print(trees: &[Examined], out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-fn cache(size: Option<u64>) -> String {
+fn cache(size: CacheSize) -> String {
     match size {
-        None => "auto".to_owned(),
-        Some(0) => "none".to_owned(),
-        Some(n) => units::bytes(n),
+        CacheSize::Auto => "auto".to_owned(),
+        CacheSize::Off => "none".to_owned(),
+        CacheSize::Bytes(n) => units::bytes(n),
     }
 }
 
@@ -96,7 +124,11 @@ pub fn to_json(trees: &[Examined]) -> Value {
             .map(|c| {
                 json!({
                     "reads": c.reads,
-                    "cache_bytes": c.cache,
+                    "cache_bytes": match c.cache {
+                        CacheSize::Auto => None,
+                        CacheSize::Off => Some(0),
+                        CacheSize::Bytes(n) => Some(n),
+                    },
                     "round_trip_seconds": c.round_trip.as_secs_f64(),
                     "now": price(&c.now),
                     "rewritten": price(&c.rewritten),

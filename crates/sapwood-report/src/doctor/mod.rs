@@ -3,6 +3,8 @@
 mod damage;
 mod layout;
 
+pub use layout::Conditions;
+
 use layout::Examined;
 use sapwood::{Examination, ExamineOptions, OpenOptions, Result};
 use serde_json::{Value, json};
@@ -17,13 +19,14 @@ pub struct Doctor {
 }
 
 impl Doctor {
-    /// Examines a file (path or URL); `deep` reads and decompresses everything.
+    /// Examines a file (path or URL); `deep` reads and decompresses everything. What reading its trees costs is worked out
+    /// for these conditions.
     ///
     /// # Errors
     /// When it cannot be read at all, or is no ROOT file; damage is no error.
-    pub fn examine(file: &str, deep: bool, options: &OpenOptions) -> Result<Self> {
+    pub fn examine(file: &str, deep: bool, options: &OpenOptions, conditions: &Conditions) -> Result<Self> {
         let damage = sapwood::examine(file, options, &ExamineOptions { deep })?;
-        let layout = layout::examine(file, options);
+        let layout = layout::examine(file, options, conditions);
         Ok(Self { file: file.to_owned(), deep, damage, layout })
     }
 

@@ -61,11 +61,7 @@ pub(super) fn add<'p>(one: Part<'p>, two: Part<'p>, changes: &mut Changes<'p>) -
             edits.push(Edit { at: f.at.clone(), bytes });
         }
     }
-    for ((name, x), y) in SUMS.into_iter().zip(statistics(one)).zip(statistics(two)) {
-        if let (Some(f), Some(x), Some(y)) = (a.field(one.node, name), x, y) {
-            edits.push(Edit { at: f.at.clone(), bytes: real(f.code, x + y)? });
-        }
-    }
+    statistics_of_both(one, two, edits)?;
     edits.extend(add_bare((a, one.node), (b, two.node), Name::Array, &places)?);
     // squares of weights are kept by some and not by others: without, they are the contents themselves
     variances(one, two, Name::Errors, (&ca, &cb), &places, edits);
@@ -140,8 +136,25 @@ fn dimensions(class: &str) -> usize {
     digit.filter(|d| d.is_ascii_digit()).map_or(1, |d| usize::from(d - b'0'))
 }
 
+/// Adds what grows with every fill.
+pub(super) fn statistics_of_both<'p>(one: Part<'p>, two: Part<'p>, edits: &mut Vec<Edit>) -> Result<()> {
+    for ((name, x), y) in SUMS.into_iter().zip(statistics(one)).zip(statistics(two)) {
+        if let (Some(f), Some(x), Some(y)) = (one.survey.field(one.node, name), x, y) {
+            edits.push(Edit { at: f.at.clone(), bytes: real(f.code, x + y)? });
+        }
+    }
+    Ok(())
+}
+
 /// Adds the squares of weights, if one of both keeps them; who does not has `contents` instead.
-fn variances(one: Part, two: Part, name: Name, contents: (&[f64], &[f64]), places: &Places, edits: &mut Vec<Edit>) {
+pub(super) fn variances(
+    one: Part,
+    two: Part,
+    name: Name,
+    contents: (&[f64], &[f64]),
+    places: &Places,
+    edits: &mut Vec<Edit>,
+) {
     let Some(f) = one.survey.field(one.node, name) else { return };
     let squares = |p: Part| array(p.survey, p.node, name).unwrap_or_default();
     let (x, y) = (squares(one), squares(two));

@@ -1,6 +1,6 @@
 //! What is done with two objects of one name: which classes are added up, and how.
 
-use super::{collection, efficiency, graph, hist, multi, parameter};
+use super::{collection, efficiency, event_list, graph, hist, multi, parameter, poly};
 use crate::survey::{Changes, Survey, survey};
 use sapwood_format::Streamers;
 use sapwood_span::{Error, Result};
@@ -51,6 +51,8 @@ pub(super) fn rule(class: &str) -> Option<Rule> {
         c if c.starts_with("THnSparseT<") => multi::add_sparse,
         c if c.starts_with("THnT<") => multi::add_dense,
         "TEfficiency" => efficiency::add,
+        "TH2Poly" => poly::add,
+        "TEventList" => event_list::join,
         "TList" | "THashList" | "TObjArray" => collection::join,
         "THStack" => collection::join_stacks,
         _ => return None,

@@ -1,6 +1,7 @@
 //! New baskets out of old ones: entries are cut out and joined, nothing in them is decoded.
 
 use super::cut::{Rule, Slices};
+use super::sums::{Sum, Summing};
 use crate::container::Label;
 use crate::merge::embedded::{Embedded, Fresh};
 use crate::merge::recode::Recoder;
@@ -37,12 +38,16 @@ pub(crate) struct Shape {
     pub(crate) compression: Option<Compression>,
     /// How the branch was compressed so far.
     pub(crate) own: Compression,
+    /// Whether sums of the entries are wanted.
+    pub(crate) summed: bool,
 }
 
 /// What was cut for a cluster before its turn came: whole baskets, and the beginning of one that goes on.
 #[derive(Default)]
 pub(crate) struct Piece {
-    built: Vec<Built>,
+    pub(crate) built: Vec<Built>,
+    /// Of what went into it, as the input has it; none unless they are wanted.
+    pub(crate) sums: Vec<Sum>,
     open: Option<(Label, Fresh)>,
 }
 
@@ -58,14 +63,19 @@ pub(crate) fn build(
     sources: &[Source],
     boundaries: &[u64],
     recoder: &mut Recoder,
-) -> Result<(Vec<Built>, Vec<Piece>)> {
+) -> Result<(Piece, Vec<Piece>)> {
+    let mut joined = before;
     if matches!(shape.rule, Rule::Whole(_)) {
-        let whole: Result<Vec<Built>> = sources.iter().map(|s| whole(shape, s, recoder)).collect();
-        return Ok((whole?, Vec::new()));
+        for source in sources {
+            joined.built.push(whole(shape, source, recoder)?);
+            if shape.summed {
+                joined.sums.push(sum_of_whole(source, recoder)?);
+            }
+        }
+        return Ok((joined, Vec::new()));
     }
     let mut clusters = boundaries.windows(2).map(|w| w[0]..w[1]);
     let range = clusters.next().unwrap_or_default();
-    let mut joined = before;
     let mut later = Vec::new();
     for source in sources {
         let (head, payload) = recoder.inflate(&source.record)?;
@@ -73,6 +83,9 @@ pub(crate) fn build(
         check_entries(source, slices.len())?;
         let (label, _) = Label::read(&source.record)?;
         let mut take = |joined: &mut Piece, range: &Range<u64>| {
+            if shape.summed {
+                joined.sums.extend(sum(&shape.rule, &slices, source, range));
+            }
             joined.take(shape, (&slices, &label), source.entries.start, range, recoder)?;
             if range.end <= source.entries.end { joined.finish(shape, recoder) } else { Ok(()) }
         };
@@ -86,7 +99,7 @@ pub(crate) fn build(
         }
     }
     joined.finish(shape, recoder)?;
-    Ok((joined.built, later))
+    Ok((joined, later))
 }
 
 impl Piece {
@@ -140,6 +153,26 @@ impl Piece {
         self.built.push(Built { first, record, total });
         Ok(())
     }
+}
+
+/// What the entries of a range are that a basket of the input holds; none when it holds none.
+fn sum(rule: &Rule, slices: &Slices, source: &Source, range: &Range<u64>) -> Option<Sum> {
+    let entries = range.start.max(source.entries.start)..range.end.min(source.entries.end);
+    if entries.is_empty() {
+        return None;
+    }
+    let [from, to] = [entries.start, entries.end].map(|e| (e - source.entries.start) as usize);
+    let mut summing = Summing::default();
+    summing.entries(rule, slices, from..to);
+    Some(Sum { entries, value: summing.value() })
+}
+
+fn sum_of_whole(source: &Source, recoder: &mut Recoder) -> Result<Sum> {
+    let (head, payload) = recoder.inflate(&source.record)?;
+    let basket = split_basket(&head, &payload)?;
+    let mut summing = Summing::default();
+    summing.basket(basket.data, basket.offsets.is_some());
+    Ok(Sum { entries: source.entries.clone(), value: summing.value() })
 }
 
 fn empty(first: u64, slices: &Slices) -> Fresh {

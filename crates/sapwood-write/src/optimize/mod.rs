@@ -3,31 +3,36 @@
 //!
 //! Nothing is decoded. Baskets are inflated, cut between entries and joined, so trees of any class can be treated;
 //! branches whose entries may refer to positions in their basket keep their baskets in one piece. Before the output
-//! gets its name, every entry of every branch is read back and compared with the input, byte by byte.
+//! gets its name, it is read back: sums over the entries of every branch must be those of the input, which were taken
+//! when its baskets were inflated, before anything was cut or joined.
 
 mod build;
 mod cut;
 mod load;
 mod pieces;
 mod plan;
+mod sums;
+mod used;
 mod verify;
+
+pub use used::Used;
 
 use crate::merge::input::{self, Input};
 use crate::merge::ordered::ordered;
 use crate::merge::output::Output;
 use crate::merge::recode::Recoder;
-use build::{Built, Piece, build};
+use build::{Piece, build};
 use cut::Rule;
 use load::{Asked, Loaded, Loader, Planner};
 use pieces::Pieces;
 use plan::TreePlan;
 use sapwood_codec::Compression;
 use sapwood_engine::{OpenOptions, fits};
-use sapwood_format::tree::read_tree;
 use sapwood_span::{Error, ErrorKind, Result};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use sums::Sum;
 
 /// Compressed bytes of branches that one thread packs at a time.
 const SHARE: usize = 256 << 10;
@@ -62,6 +67,11 @@ pub struct OptimizeOptions {
     pub drop: Vec<String>,
     /// Branches whose baskets come first in each cluster, in this order.
     pub first: Vec<String>,
+    /// What past reads used: behind `first` come the branches that most of them needed, those needed together side by
+    /// side.
+    pub used: Used,
+    /// Leave out top-level branches that none of those reads needed, of trees that they are about.
+    pub drop_unused: bool,
     /// Branches whose baskets stay in one piece.
     pub keep: Vec<String>,
     /// Compare every entry of the output with the input before it gets its name.
@@ -83,6 +93,8 @@ impl Default for OptimizeOptions {
             basket_bytes: BASKET,
             drop: Vec::new(),
             first: Vec::new(),
+            used: Used::default(),
+            drop_unused: false,
             keep: Vec::new(),
             verify: true,
             open: OpenOptions::default(),
@@ -155,7 +167,7 @@ fn run(out: &Path, input: Input, options: &OptimizeOptions) -> Result<OptimizeRe
     let reader = input.reader.clone();
     let mut plans =
         input.trees.iter().map(|t| TreePlan::new(t, &input.streamers, options)).collect::<Result<Vec<TreePlan>>>()?;
-    unused(&plans, options)?;
+    check_names(&plans, options)?;
     let own = Compression::from_settings(reader.compression()).unwrap_or_default();
     let mut output = Output::create(out, options.force, options.compression.unwrap_or(own), options.compression)?;
     let mut report = OptimizeReport { input_bytes: reader.size(), ..OptimizeReport::default() };
@@ -177,6 +189,7 @@ fn run(out: &Path, input: Input, options: &OptimizeOptions) -> Result<OptimizeRe
         }
     };
     let pieces = Pieces::default();
+    let mut sums: Vec<Vec<Vec<Sum>>> = plans.iter().map(|p| vec![Vec::new(); p.branches.len()]).collect();
     ordered(
         1,
         2,
@@ -206,13 +219,16 @@ fn run(out: &Path, input: Input, options: &OptimizeOptions) -> Result<OptimizeRe
                     for result in results {
                         check(options)?;
                         let packed: Packed = result?;
-                        for (branch, baskets) in packed.baskets {
-                            for mut b in baskets {
+                        for (place, index, piece) in packed.branches {
+                            if let Some(of) = sums.get_mut(packed.tree).and_then(|t| t.get_mut(place)) {
+                                of.extend(piece.sums);
+                            }
+                            for mut b in piece.built {
                                 if let Some(t) = report.trees.get_mut(packed.tree) {
                                     t.baskets.1 += 1;
                                     t.bytes.1 += b.record.len() as u64;
                                 }
-                                output.record(packed.tree, branch, b.first, &mut b.record, b.total)?;
+                                output.record(packed.tree, index, b.first, &mut b.record, b.total)?;
                             }
                         }
                         if packed.last {
@@ -233,8 +249,7 @@ fn run(out: &Path, input: Input, options: &OptimizeOptions) -> Result<OptimizeRe
     report.output_bytes = merged.output_bytes;
     report.remarks = merged.remarks;
     if options.verify {
-        let name = reader.name().to_owned();
-        compare(&name, part.path(), &plans, threads, options, |n| tell(clusters + n, report.output_bytes))?;
+        verify::compare(part.path(), (&plans, &sums), threads, options, |n| tell(clusters + n, report.output_bytes))?;
         report.verified = true;
     }
     check(options)?;
@@ -242,14 +257,19 @@ fn run(out: &Path, input: Input, options: &OptimizeOptions) -> Result<OptimizeRe
     Ok(report)
 }
 
-/// Patterns that fit nothing are mistakes.
-fn unused(plans: &[TreePlan], options: &OptimizeOptions) -> Result<()> {
+/// Patterns that fit nothing, and perf stats of other files, are mistakes.
+fn check_names(plans: &[TreePlan], options: &OptimizeOptions) -> Result<()> {
     for p in &options.drop {
         if !plans.iter().any(|t| t.dropped_names.iter().any(|n| fits(p, n) || fits(p, n.trim_end_matches('.')))) {
             return Err(Error::not_found(format!("no top-level branch fits {p}"))
                 .with_remedy("`sapwood show` lists the branches; those below others go with them"));
         }
     }
+    if options.drop_unused && options.used.is_empty() {
+        return Err(Error::invalid("what is unused is known from perf stats only, and none are given")
+            .with_remedy("`sapwood perf FILE:TREE -o stats.json` makes some"));
+    }
+    options.used.check(plans.iter().map(|p| (p.path.as_str(), p.branches.as_slice())))?;
     for p in options.first.iter().chain(&options.keep) {
         if !plans.iter().any(|t| t.branches.iter().any(|b| fits(p, &b.name))) {
             return Err(Error::not_found(format!("no branch with values fits {p}")));
@@ -284,10 +304,10 @@ struct Share<'a> {
     last: bool,
 }
 
-/// What came out, by branch (its number in the header).
+/// What came out, by branch: its place in the plan and its number in the header.
 struct Packed {
     tree: usize,
-    baskets: Vec<(usize, Vec<Built>)>,
+    branches: Vec<(usize, usize, Piece)>,
     last: bool,
 }
 
@@ -316,7 +336,7 @@ fn shares(group: Result<(Asked, &TreePlan, Vec<Loaded>)>) -> Vec<Result<Share<'_
 }
 
 fn pack(share: Share, pieces: &Pieces, recoder: &mut Recoder) -> Result<Packed> {
-    let mut baskets = Vec::with_capacity(share.branches.len());
+    let mut branches = Vec::with_capacity(share.branches.len());
     let boundaries = share.plan.boundaries.get(share.cluster..).unwrap_or_default();
     for b in share.branches {
         let Some(branch) = share.plan.branches.get(b.branch) else { continue };
@@ -325,65 +345,9 @@ fn pack(share: Share, pieces: &Pieces, recoder: &mut Recoder) -> Result<Packed> 
         let (built, later) =
             build(&branch.shape, before, &b.sources, boundaries, recoder).map_err(|e| e.in_branch(&branch.name))?;
         pieces.give(place, later);
-        baskets.push((branch.index, built));
+        branches.push((b.branch, branch.index, built));
     }
-    Ok(Packed { tree: share.tree, baskets, last: share.last })
-}
-
-/// Reads both files once more and compares them entry by entry, along the tables of both headers.
-fn compare(
-    before: &str,
-    after: &Path,
-    plans: &[TreePlan],
-    threads: usize,
-    options: &OptimizeOptions,
-    tell: impl Fn(u64),
-) -> Result<()> {
-    let old = input::open(before, &options.open)?;
-    let new = input::open(&after.to_string_lossy(), &options.open)?;
-    let mut jobs = Vec::new();
-    for plan in plans {
-        let find = |i: &Input| i.trees.iter().position(|t| t.path == plan.path);
-        let (Some(a), Some(b)) = (find(&old), find(&new)) else {
-            return Err(Error::corrupt(format!("tree {} did not come out", plan.path)));
-        };
-        let (a, b) = (&old.trees[a], &new.trees[b]);
-        let written = read_tree(&b.header, b.base, &b.class, &new.streamers)?;
-        if a.facts.entries != b.facts.entries || written.cluster_ranges.len() > plan.boundaries.len() {
-            return Err(Error::corrupt(format!("tree {} came out with other entries", plan.path)));
-        }
-        // those that were left out close the ranks
-        let mut kept = b.facts.branches.iter();
-        let pairs = a.facts.branches.iter().enumerate().filter(|(i, _)| !plan.dropped.contains(i));
-        for (i, x) in pairs {
-            let Some(y) = kept.next().filter(|y| y.schema.path == x.schema.path) else {
-                return Err(Error::corrupt("did not come out").in_branch(x.schema.path.clone()));
-            };
-            if let Some(p) = plan.branches.iter().find(|p| p.index == i) {
-                jobs.push((&p.shape.rule, x, y));
-            }
-        }
-    }
-    ordered(
-        threads,
-        8 * threads,
-        jobs.into_iter(),
-        Recoder::default,
-        |recoder, (rule, x, y)| {
-            check(options)?;
-            verify::same(rule, (&old.reader, x), (&new.reader, y), recoder)
-                .map_err(|e| e.in_branch(x.schema.path.clone()))
-        },
-        |results| {
-            let mut done = 0;
-            for r in results {
-                r?;
-                done += 1;
-                tell(done);
-            }
-            Ok(())
-        },
-    )
+    Ok(Packed { tree: share.tree, branches, last: share.last })
 }
 
 fn check(options: &OptimizeOptions) -> Result<()> {

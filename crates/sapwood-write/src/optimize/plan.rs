@@ -12,6 +12,7 @@ use sapwood_engine::fits;
 use sapwood_format::Streamers;
 use sapwood_format::tree::{Tree, read_tree};
 use sapwood_span::{Error, Result, Span};
+use std::collections::HashSet;
 use std::ops::Range;
 
 /// A tree and its new layout.
@@ -21,6 +22,8 @@ pub(crate) struct TreePlan {
     pub(crate) boundaries: Vec<u64>,
     /// In the order in which their baskets shall lie in a cluster.
     pub(crate) branches: Vec<BranchPlan>,
+    /// Paths of all branches that stay, also of those without values, by number in the header.
+    pub(crate) kept: Vec<(usize, String)>,
     /// Branches that are left out, by number.
     pub(crate) dropped: Vec<usize>,
     /// Names of the outermost of those.
@@ -58,7 +61,8 @@ impl TreePlan {
     pub(crate) fn new(tree: &InputTree, streamers: &Streamers, options: &OptimizeOptions) -> Result<Self> {
         let header = read_tree(&tree.header, tree.base, &tree.class, streamers)?;
         let facts = &tree.facts;
-        let (dropped, dropped_names) = dropped(&header, &options.drop);
+        let unused = if options.drop_unused { options.used.unused(&tree.path, &header) } else { HashSet::new() };
+        let (dropped, dropped_names) = dropped(&header, &options.drop, &unused);
         let mut recoder = Recoder::default();
         let mut branches = Vec::new();
         let (mut bytes, mut baskets_before, mut bytes_before) = (0, 0, 0);
@@ -77,7 +81,8 @@ impl TreePlan {
                 Rule::of(&header, index, streamers)
             };
             let own = Compression::from_settings(b.compression).unwrap_or_default();
-            let shape = Shape { rule, basket_bytes: options.basket_bytes, compression: options.compression, own };
+            let (basket_bytes, compression) = (options.basket_bytes, options.compression);
+            let shape = Shape { rule, basket_bytes, compression, own, summed: options.verify };
             let in_file = b.baskets.iter().map(|b| Old { entries: b.first..b.last, place: Place::File(b.span) });
             let mut old: Vec<Old> = in_file.collect();
             for e in &b.embedded {
@@ -93,10 +98,12 @@ impl TreePlan {
         }
         // those that are used together lie together, in front
         let rank = |name: &str| options.first.iter().position(|p| fits(p, name)).unwrap_or(usize::MAX);
-        branches.sort_by_key(|b| rank(&b.name));
+        branches.sort_by_cached_key(|b| (rank(&b.name), options.used.rank(&tree.path, &b.name)));
         let boundaries = boundaries(facts.entries, bytes, options.cluster);
         let (path, entries) = (tree.path.clone(), facts.entries);
-        Ok(Self { path, entries, boundaries, branches, dropped, dropped_names, baskets_before, bytes_before })
+        let kept = facts.branches.iter().enumerate().filter(|(i, _)| !dropped.contains(i));
+        let kept = kept.map(|(i, b)| (i, b.schema.path.clone())).collect();
+        Ok(Self { path, entries, boundaries, branches, kept, dropped, dropped_names, baskets_before, bytes_before })
     }
 
     /// What the tree's header must be told.
@@ -135,14 +142,14 @@ fn boundaries(entries: u64, bytes: u64, size: ClusterSize) -> Vec<u64> {
     out
 }
 
-/// Branches that the patterns name, with all below them, and the names of the outermost.
-fn dropped(tree: &Tree, patterns: &[String]) -> (Vec<usize>, Vec<String>) {
+/// Branches that the patterns name or that are among the unused, with all below them, and the names of the outermost.
+fn dropped(tree: &Tree, patterns: &[String], unused: &HashSet<usize>) -> (Vec<usize>, Vec<String>) {
     let gone = |i: usize| {
         let mut at = Some(i);
-        while let Some(b) = at.and_then(|i| tree.branches.get(i)) {
+        while let Some((i, b)) = at.and_then(|i| Some((i, tree.branches.get(i)?))) {
             if b.parent.is_none() {
                 let plain = b.name.trim_end_matches('.');
-                return patterns.iter().any(|p| fits(p, &b.name) || fits(p, plain));
+                return unused.contains(&i) || patterns.iter().any(|p| fits(p, &b.name) || fits(p, plain));
             }
             at = b.parent;
         }

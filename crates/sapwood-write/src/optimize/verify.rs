@@ -1,119 +1,184 @@
-//! Whether every value is the same: the entries of both files, side by side, byte by byte.
+//! Whether every value is the same: the entries of the output, read back, against what the input held.
 
 use super::cut::{Rule, Slices};
-use crate::merge::facts::BranchFacts;
-use crate::merge::input::Reader;
+use super::plan::TreePlan;
+use super::sums::{Sum, Summing};
+use super::{OptimizeOptions, check};
+use crate::merge::facts::{Basket, BranchFacts};
+use crate::merge::input::{self, Reader};
+use crate::merge::ordered::ordered;
 use crate::merge::recode::Recoder;
 use bytes::Bytes;
-use sapwood_format::tree::split_basket;
+use sapwood_format::tree::{BasketData, BasketHead, read_tree, split_basket};
 use sapwood_span::{Error, Result, Span};
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
+use std::path::Path;
 
 /// Compressed bytes of a branch that are read at once.
 const AHEAD: u64 = 2 << 20;
 
-/// A branch of one of the files, basket after basket.
+/// A branch of the output, basket after basket.
 struct Walk<'a> {
     reader: &'a Reader,
-    spans: VecDeque<Span>,
-    records: VecDeque<Bytes>,
-    /// Baskets that lay in the header of the input, as records.
-    embedded: VecDeque<Bytes>,
+    baskets: std::slice::Iter<'a, Basket>,
+    records: VecDeque<(Basket, Bytes)>,
     /// The present basket: what it inflates to, and its next entry.
     payload: Vec<u8>,
-    head: sapwood_format::tree::BasketHead,
-    at: usize,
+    head: BasketHead,
+    first: u64,
 }
 
 impl<'a> Walk<'a> {
-    fn new(reader: &'a Reader, branch: &BranchFacts, recoder: &mut Recoder) -> Result<Self> {
-        let none = sapwood_codec::Compression::NONE;
-        let embedded: Result<VecDeque<Bytes>> =
-            branch.embedded.iter().map(|e| Ok(Bytes::from(e.record(none, recoder.encoder())?.0))).collect();
-        Ok(Self {
-            reader,
-            spans: branch.baskets.iter().map(|b| b.span).collect(),
-            records: VecDeque::new(),
-            embedded: embedded?,
-            payload: Vec::new(),
-            head: sapwood_format::tree::BasketHead::default(),
-            at: 0,
-        })
+    fn new(reader: &'a Reader, branch: &'a BranchFacts) -> Self {
+        let (records, payload, head) = (VecDeque::new(), Vec::new(), BasketHead::default());
+        Self { reader, baskets: branch.baskets.iter(), records, payload, head, first: 0 }
     }
 
     /// Goes on to the next basket; false at the end.
     fn next(&mut self, recoder: &mut Recoder) -> Result<bool> {
         if self.records.is_empty() {
-            let mut wanted = Vec::new();
             let mut bytes = 0;
-            while let Some(s) = self.spans.front().copied() {
-                if bytes > 0 && bytes + s.len > AHEAD {
-                    break;
-                }
-                bytes += s.len;
-                wanted.push(s);
-                self.spans.pop_front();
-            }
-            self.records.extend(self.reader.read_all(&wanted)?);
+            let ahead = self.baskets.as_slice().iter().take_while(|b| {
+                bytes += b.span.len;
+                bytes <= AHEAD
+            });
+            let n = ahead.count().max(1);
+            let wanted: Vec<Basket> = self.baskets.by_ref().take(n).copied().collect();
+            let spans: Vec<Span> = wanted.iter().map(|b| b.span).collect();
+            self.records = wanted.into_iter().zip(self.reader.read_all(&spans)?).collect();
         }
-        let Some(record) = self.records.pop_front().or_else(|| self.embedded.pop_front()) else { return Ok(false) };
+        let Some((basket, record)) = self.records.pop_front() else { return Ok(false) };
         (self.head, self.payload) = recoder.inflate(&record)?;
-        self.at = 0;
+        self.first = basket.first;
+        if u64::from(self.head.entries) != basket.last - basket.first {
+            return Err(differs(&(basket.first..basket.last)));
+        }
         Ok(true)
+    }
+
+    fn entries(&self) -> Range<u64> {
+        self.first..self.first + u64::from(self.head.entries)
+    }
+
+    fn data(&self) -> Result<BasketData<'_>> {
+        split_basket(&self.head, &self.payload)
     }
 }
 
-/// Compares a branch of the output with that of the input.
+/// Reads the output and compares its entries with the sums of the input's, which are by tree and by branch.
 ///
 /// # Errors
-/// `Corrupt`, with the first entry that differs.
-pub(crate) fn same(
-    rule: &Rule,
-    (before, old): (&Reader, &BranchFacts),
-    (after, new): (&Reader, &BranchFacts),
-    recoder: &mut Recoder,
+/// `Corrupt`, with the branch and the entries that differ, or what reading says.
+pub(crate) fn compare(
+    path: &Path,
+    (plans, sums): (&[TreePlan], &[Vec<Vec<Sum>>]),
+    threads: usize,
+    options: &OptimizeOptions,
+    tell: impl Fn(u64),
 ) -> Result<()> {
-    let (mut a, mut b) = (Walk::new(before, old, recoder)?, Walk::new(after, new, recoder)?);
-    let differs = |entry: u64| {
-        Error::corrupt(format!("entry {entry} came out differently"))
-            .with_remedy("this is an error of sapwood: please report it with the file that shows it")
-    };
-    if let Rule::Whole(_) = rule {
-        let mut entry = 0;
-        while a.next(recoder)? {
-            // a label of another length moves the offsets; the values stay
-            let same = b.next(recoder)? && {
-                let (x, y) = (split_basket(&a.head, &a.payload)?, split_basket(&b.head, &b.payload)?);
-                x.data == y.data && x.entries == y.entries && x.offsets.is_some() == y.offsets.is_some()
-            };
-            if !same {
-                return Err(differs(entry));
+    let new = input::open(&path.to_string_lossy(), &options.open)?;
+    let mut jobs = Vec::new();
+    for (plan, sums) in plans.iter().zip(sums) {
+        let Some(tree) = new.trees.iter().find(|t| t.path == plan.path) else {
+            return Err(Error::corrupt(format!("tree {} did not come out", plan.path)));
+        };
+        let written = read_tree(&tree.header, tree.base, &tree.class, &new.streamers)?;
+        let same = tree.facts.entries == plan.entries && tree.facts.branches.len() == plan.kept.len();
+        if !same || written.cluster_ranges.len() > plan.boundaries.len() {
+            return Err(Error::corrupt(format!("tree {} came out with other entries or branches", plan.path)));
+        }
+        let by_index: HashMap<usize, usize> = plan.branches.iter().enumerate().map(|(i, b)| (b.index, i)).collect();
+        for ((index, path), found) in plan.kept.iter().zip(&tree.facts.branches) {
+            if found.schema.path != *path {
+                return Err(Error::corrupt("did not come out").in_branch(path.clone()));
             }
-            entry += u64::from(a.head.entries);
-        }
-        return if b.next(recoder)? { Err(differs(entry)) } else { Ok(()) };
-    }
-    let mut entry = 0;
-    let (mut more_a, mut more_b) = (a.next(recoder)?, b.next(recoder)?);
-    while more_a && more_b {
-        let x = Slices::new(rule, &split_basket(&a.head, &a.payload)?, &a.payload)?;
-        let y = Slices::new(rule, &split_basket(&b.head, &b.payload)?, &b.payload)?;
-        let n = (x.len() - a.at).min(y.len() - b.at);
-        let (i, j) = (a.at, b.at);
-        let lengths = (0..n).all(|k| x.start(i + k) - x.start(i) == y.start(j + k) - y.start(j));
-        if !lengths || x.bytes(i..i + n) != y.bytes(j..j + n) {
-            let k = (0..n).find(|&k| x.bytes(i + k..i + k + 1) != y.bytes(j + k..j + k + 1)).unwrap_or(0);
-            return Err(differs(entry + k as u64));
-        }
-        let (end_a, end_b) = (i + n == x.len(), j + n == y.len());
-        entry += n as u64;
-        (a.at, b.at) = (i + n, j + n);
-        if end_a {
-            more_a = a.next(recoder)?;
-        }
-        if end_b {
-            more_b = b.next(recoder)?;
+            let Some(&place) = by_index.get(index) else { continue };
+            let (Some(branch), Some(sums)) = (plan.branches.get(place), sums.get(place)) else { continue };
+            jobs.push((branch, sums, found));
         }
     }
-    if more_a || more_b { Err(differs(entry)) } else { Ok(()) }
+    ordered(
+        threads,
+        8 * threads,
+        jobs.into_iter(),
+        Recoder::default,
+        |recoder, (branch, sums, found)| {
+            check(options)?;
+            same(&branch.shape.rule, sums, &new.reader, found, recoder).map_err(|e| e.in_branch(branch.name.clone()))
+        },
+        |results| {
+            let mut done = 0;
+            for r in results {
+                r?;
+                done += 1;
+                tell(done);
+            }
+            Ok(())
+        },
+    )
+}
+
+/// Compares a branch of the output with what the input held, in the order of its entries.
+///
+/// # Errors
+/// `Corrupt`, with the entries that differ, or what reading says.
+fn same(rule: &Rule, sums: &[Sum], reader: &Reader, branch: &BranchFacts, recoder: &mut Recoder) -> Result<()> {
+    let mut at = 0;
+    for sum in sums {
+        if sum.entries.start != at || sum.entries.is_empty() || !branch.embedded.is_empty() {
+            return Err(differs(&sum.entries));
+        }
+        at = sum.entries.end;
+    }
+    let mut walk = Walk::new(reader, branch);
+    match rule {
+        Rule::Whole(_) => same_baskets(sums, &mut walk, recoder),
+        _ => same_entries(rule, sums, &mut walk, recoder),
+    }
+}
+
+/// Of a branch whose baskets stayed in one piece.
+fn same_baskets(sums: &[Sum], walk: &mut Walk, recoder: &mut Recoder) -> Result<()> {
+    for sum in sums {
+        let mut found = Summing::default();
+        if walk.next(recoder)? && walk.entries() == sum.entries {
+            let basket = walk.data()?;
+            found.basket(basket.data, basket.offsets.is_some());
+        }
+        if found.value() != sum.value {
+            return Err(differs(&sum.entries));
+        }
+    }
+    if walk.next(recoder)? { Err(differs(&walk.entries())) } else { Ok(()) }
+}
+
+/// Of a branch whose entries were cut and joined.
+fn same_entries(rule: &Rule, mut sums: &[Sum], walk: &mut Walk, recoder: &mut Recoder) -> Result<()> {
+    let mut found = Summing::default();
+    while walk.next(recoder)? {
+        let slices = Slices::new(rule, &walk.data()?, &walk.payload)?;
+        let mut at = 0;
+        while at < slices.len() {
+            let here = walk.first + at as u64;
+            let Some((sum, rest)) = sums.split_first().filter(|(sum, _)| sum.entries.end > here) else {
+                return Err(differs(&(here..walk.entries().end)));
+            };
+            let n = (slices.len() - at).min((sum.entries.end - here) as usize);
+            found.entries(rule, &slices, at..at + n);
+            at += n;
+            if here + n as u64 == sum.entries.end {
+                if std::mem::take(&mut found).value() != sum.value {
+                    return Err(differs(&sum.entries));
+                }
+                sums = rest;
+            }
+        }
+    }
+    sums.first().map_or(Ok(()), |missing| Err(differs(&missing.entries)))
+}
+
+fn differs(entries: &Range<u64>) -> Error {
+    Error::corrupt(format!("entries {} to {} came out differently", entries.start, entries.end.saturating_sub(1)))
+        .with_remedy("this is an error of sapwood: please report it with the file that shows it")
 }

@@ -1,7 +1,7 @@
 //! Where producers of other processes come in.
 
 use super::wire::{self, BAD, END, GOOD, MAGIC, PIECE, VERSION};
-use super::{Gathered, Merger, Seat, Summary, lock};
+use super::{Gathered, Lane, Merger, Seat, Summary, lock};
 use sapwood_span::{Error, Result};
 use std::collections::BTreeMap;
 use std::fs::DirBuilder;
@@ -11,12 +11,16 @@ use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// Bytes read at a time.
-const BUFFER: usize = 256 << 10;
+const BUFFER: usize = 64 << 10;
+/// Pieces that are taken in at a time: one on its way while another goes to the tree. Others wait in their producers.
+const ROOMS: usize = 2;
+/// A producer that sends nothing for so long in the middle of a piece is lost: others wait for its room.
+const STALLED: Duration = Duration::from_secs(60);
 
 /// Where producers of other processes come in: a local socket, in a folder that only this user can enter.
 ///
@@ -30,11 +34,47 @@ pub struct Gate {
     listening: Option<JoinHandle<()>>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Inside {
     closed: AtomicBool,
     /// The lines to producers, by their place.
     lines: Mutex<BTreeMap<u64, UnixStream>>,
+    /// Room for pieces that nobody uses now, and who waits for it.
+    rooms: Mutex<Vec<Gathered>>,
+    left: Condvar,
+}
+
+impl Inside {
+    fn new(lanes: &[Lane]) -> Self {
+        let rooms = Mutex::new((0..ROOMS).map(|_| Gathered::new(lanes)).collect());
+        Self { closed: AtomicBool::new(false), lines: Mutex::default(), rooms, left: Condvar::new() }
+    }
+
+    /// Waits for room for a piece.
+    fn room(&self) -> Room<'_> {
+        let mut rooms = lock(&self.rooms);
+        loop {
+            if let Some(gathered) = rooms.pop() {
+                return Room { inside: self, gathered };
+            }
+            rooms = self.left.wait(rooms).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+/// Room for a piece, empty; for others when it is left.
+struct Room<'a> {
+    inside: &'a Inside,
+    gathered: Gathered,
+}
+
+impl Drop for Room<'_> {
+    fn drop(&mut self) {
+        let mut gathered = std::mem::replace(&mut self.gathered, Gathered::new(&[]));
+        gathered.clear(super::MOST);
+        lock(&self.inside.rooms).push(gathered);
+        self.inside.left.notify_one();
+    }
 }
 
 impl Merger {
@@ -60,7 +100,7 @@ impl Merger {
             let _ = std::fs::remove_dir(&folder);
             failed(e)
         })?;
-        let inside = Arc::new(Inside::default());
+        let inside = Arc::new(Inside::new(&self.0.schema.lanes));
         let (merger, shared) = (self.clone(), inside.clone());
         let thread = std::thread::Builder::new().name("sapwood-gate".into());
         let listening = thread.spawn(move || listen(&listener, &merger, &shared)).map_err(failed)?;
@@ -133,7 +173,7 @@ fn listen(listener: &UnixListener, merger: &Merger, inside: &Arc<Inside>) {
         let thread = std::thread::Builder::new().name(format!("sapwood-take-{who}"));
         // without a thread the seat goes, and with it the line, which the producer notices
         let _ = thread.spawn(move || {
-            seat.why = serve(&mut seat, &line).err().map(|e| e.to_string());
+            seat.why = serve(&mut seat, &line, &inside).err().map(|e| e.to_string());
             lock(&inside.lines).remove(&seat.id);
         });
     }
@@ -156,23 +196,27 @@ fn greeting(mut line: &UnixStream) -> Option<usize> {
 }
 
 /// Takes a producer's pieces until it ends.
-fn serve(seat: &mut Seat, mut line: &UnixStream) -> Result<()> {
+fn serve(seat: &mut Seat, mut line: &UnixStream, inside: &Inside) -> Result<()> {
     let said = |e| Error::io("it went without finishing", e);
     let schema = seat.merger.0.schema.clone();
     let bytes = wire::of_schema(&schema).map_err(said)?;
     let head = [&MAGIC[..], &VERSION.to_le_bytes(), &(bytes.len() as u64).to_le_bytes()].concat();
     line.write_all(&head).and_then(|()| line.write_all(&bytes)).map_err(said)?;
     wire::put_u64(&mut line, seat.merger.share() as u64).map_err(said)?;
-    let mut gathered = Gathered::new(&schema.lanes);
     let mut from = BufReader::with_capacity(BUFFER, line);
     loop {
         let kind = wire::get_u8(&mut from).map_err(said)?;
         let done = match kind {
-            PIECE => wire::get_piece(&mut from, &mut gathered).and_then(|()| seat.give(&gathered)),
+            PIECE => {
+                let mut room = inside.room();
+                line.set_read_timeout(Some(STALLED)).map_err(said)?;
+                let taken = wire::get_piece(&mut from, &mut room.gathered).and_then(|()| seat.give(&room.gathered));
+                line.set_read_timeout(None).map_err(said)?;
+                taken
+            }
             END => Ok(()),
             _ => Err(Error::corrupt("it sent something else than entries")),
         };
-        gathered.clear(super::MOST);
         if let Err(e) = done {
             let _ = line.write_all(&[BAD]).and_then(|()| wire::put_text(&mut line, &e.to_string()));
             return Err(e);

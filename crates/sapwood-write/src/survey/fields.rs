@@ -108,6 +108,14 @@ names! {
     ClassVersion = "fClassVersion",
     // TParameter
     Value = "fVal",
+    // TH2Poly and its bins
+    BinNumber = "fNumber",
+    Overflow = "fOverflow",
+    Ymin = "fYmin",
+    Ymax = "fYmax",
+    Area = "fArea",
+    // TEventList
+    List = "fList",
     // TGraph and its kin
     Points = "fNpoints",
     X = "fX",

@@ -49,6 +49,12 @@ pub(super) enum Op {
     /// An object of this class without a tag.
     Object(Arc<str>),
     Object0,
+    /// Objects of this class, or pointers to some, counted by this member.
+    Loop {
+        class: Arc<str>,
+        by: Arc<str>,
+        pointers: bool,
+    },
     /// A C string: length and bytes.
     CharStar,
     /// Something with a byte count that holds numbers only.
@@ -99,6 +105,11 @@ fn step(e: &Element, names: &mut Names) -> Step {
                 Op::Array(usize::try_from(e.array_len).unwrap_or(0))
             }
             k if (code::OFFSET_P + 1..60).contains(&k) => Op::Counted(names.get(&e.count_name)),
+            code::STREAM_LOOP if e.array_len <= 1 => Op::Loop {
+                class: names.get(e.type_name.trim_end_matches('*').trim_end()),
+                by: names.get(&e.count_name),
+                pointers: e.type_name.contains("**"),
+            },
             _ if numbers_of(&e.type_name).is_some() => Op::Numbers,
             _ => Op::Other,
         }

@@ -166,9 +166,7 @@ impl Walk<'_, '_> {
             Op::Counter(name) => self.counts.push((node, name.clone(), i64::from(c.i32()?))),
             Op::Array(n) => c.skip(n.saturating_mul(width(step.code - code::OFFSET_L)?))?,
             Op::Counted(by) => {
-                // counted by a member of the same object, perhaps of one of its base classes
-                let own = self.counts.iter().rev().take_while(|(of, _, _)| *of >= node);
-                let n = own.filter(|(of, name, _)| *of == node && name == by).map(|&(_, _, n)| n).next().unwrap_or(0);
+                let n = self.counted(node, by);
                 let flag = c.u8()?;
                 if flag != 0 && n > 0 {
                     let f = Field { name: step.name.unwrap_or(Name::Title), code: step.code, at: 0..0, version };
@@ -190,6 +188,19 @@ impl Walk<'_, '_> {
                 let inner = self.node(class.clone(), step.name, node, start)?;
                 self.guarded(c, class, inner)?;
             }
+            Op::Loop { class, by, pointers } => {
+                let v = c.version()?;
+                self.count(&v);
+                for _ in 0..self.counted(node, by) {
+                    if *pointers {
+                        self.pointer(c, step.name, node)?;
+                    } else {
+                        let inner = self.node(class.clone(), step.name, node, c.pos())?;
+                        self.guarded(c, class, inner)?;
+                    }
+                }
+                c.finish(&v)?;
+            }
             Op::Numbers => {
                 let v = c.version()?;
                 c.finish(&v)?;
@@ -198,6 +209,12 @@ impl Walk<'_, '_> {
         }
         self.field(node, step.name, step.code, start..c.pos(), version);
         Ok(())
+    }
+
+    /// What a member of the same object, perhaps of one of its base classes, counts.
+    fn counted(&self, node: usize, by: &Arc<str>) -> i64 {
+        let own = self.counts.iter().rev().take_while(|(of, _, _)| *of >= node);
+        own.filter(|(of, name, _)| *of == node && name == by).map(|&(_, _, n)| n).next().unwrap_or(0)
     }
 
     /// Leaves out a member of a kind that is not known here.

@@ -1,0 +1,100 @@
+//! What makes files out of files: `sapwood merge` and `sapwood optimize`.
+
+use crate::units;
+use clap::Args;
+use sapwood::Compression;
+use sapwood_write::optimize::ClusterSize;
+use std::path::PathBuf;
+
+/// `sapwood merge`
+#[derive(Args)]
+#[command(after_help = "\
+Trees are joined by copying their compressed baskets untouched; histograms, profiles and TParameters are added;
+of everything else each different content is kept as a cycle. Trees that differ in their branches, and histograms
+that differ in their axes, are refused with the difference. The output appears when it is complete.
+
+Examples:
+  sapwood merge all.root part-*.root
+  sapwood merge -f --compress zstd:5 all.root http://host/a.root http://host/b.root
+  sapwood merge all.root @list.txt")]
+pub struct MergeArgs {
+    /// File to write
+    #[arg(value_name = "OUT")]
+    pub output: PathBuf,
+    /// Files to join, near or far; @FILE names a list of them, one a line
+    #[arg(value_name = "IN", required = true)]
+    pub inputs: Vec<String>,
+    /// Replace OUT if it exists
+    #[arg(short, long)]
+    pub force: bool,
+    /// Compress all baskets anew: none, zlib, lzma, lz4 or zstd, with a level as in zstd:5
+    #[arg(long, value_name = "CODEC[:LEVEL]")]
+    pub compress: Option<Compression>,
+}
+
+/// `sapwood optimize`
+#[derive(Args)]
+#[command(after_help = "\
+Baskets are cut between entries and joined; nothing is decoded, so trees of any class can be treated. Branches whose
+entries hold pointers keep their baskets in one piece. Before OUT gets its name, every entry of every branch is read
+back and compared with what the input held.
+
+Examples:
+  sapwood optimize old.root new.root
+  sapwood optimize --compress zstd:5 --cluster 60MB --drop 'trigger_*' old.root new.root
+  sapwood perf old.root:Events -b 'Muon_*' -o muons.json; sapwood optimize --used muons.json old.root new.root")]
+pub struct OptimizeArgs {
+    /// File to read, near or far
+    #[arg(value_name = "IN")]
+    pub input: String,
+    /// File to write
+    #[arg(value_name = "OUT")]
+    pub output: PathBuf,
+    /// Replace OUT if it exists
+    #[arg(short, long)]
+    pub force: bool,
+    /// Compress all baskets anew: none, zlib, lzma, lz4 or zstd, with a level as in zstd:5
+    #[arg(long, value_name = "CODEC[:LEVEL]")]
+    pub compress: Option<Compression>,
+    /// How much lies together: bytes in the file (30MB), or a number of entries
+    #[arg(long, value_name = "BYTES|ENTRIES", default_value = "30MB", value_parser = cluster_size)]
+    pub cluster: ClusterSize,
+    /// What a basket holds at most before compression
+    #[arg(long, value_name = "BYTES", default_value = "1MiB", value_parser = basket_size)]
+    pub basket: u32,
+    /// Leave out top-level branches (names with * and ?); may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub drop: Vec<String>,
+    /// Put the baskets of these branches first in each cluster; may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub first: Vec<String>,
+    /// Perf stats that a read left (`sapwood perf -o FILE.json`): behind --first come the branches that it used; may be
+    /// repeated, one for each kind of analysis: those of most come first, those used together lie together
+    #[arg(long, value_name = "FILE.json")]
+    pub used: Vec<PathBuf>,
+    /// Leave out top-level branches that no read of --used needed
+    #[arg(long, requires = "used")]
+    pub drop_unused: bool,
+    /// Leave the baskets of these branches in one piece; may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub keep: Vec<String>,
+    /// Do not compare every entry of OUT with IN at the end
+    #[arg(long)]
+    pub no_verify: bool,
+}
+
+/// A bare number counts entries, one with a unit bytes.
+fn cluster_size(text: &str) -> Result<ClusterSize, String> {
+    match text.parse::<u64>() {
+        Ok(0) => Err("a cluster has at least one entry".to_owned()),
+        Ok(n) => Ok(ClusterSize::Entries(n)),
+        Err(_) => Ok(ClusterSize::Bytes(units::parse_bytes(text)?.max(1))),
+    }
+}
+
+fn basket_size(text: &str) -> Result<u32, String> {
+    match units::parse_bytes(text)? {
+        n @ 512..=1_000_000_000 => Ok(n as u32),
+        _ => Err("a basket has 512 bytes to 1 GB".to_owned()),
+    }
+}
