@@ -13,6 +13,8 @@ import warnings
 from collections import Counter, defaultdict
 from pathlib import Path
 
+from regions import region
+
 import sapwood
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -140,7 +142,8 @@ def main():
             folder.add(file)
         folders.append(folder)
         print(f"{path.name}: {sum(folder.read.values())} branches read", file=sys.stderr)
-    options.out.write_text(page(folders))
+    kept = region(options.out.read_text(), "disputed") if options.out.exists() else ""
+    options.out.write_text(page(folders) + (f"\n{kept}\n" if kept else ""))
 
 
 if __name__ == "__main__":

@@ -33,6 +33,28 @@ TYPES = {
     "structs": "vector of structs of ten",
 }
 NAMES = {"sapwood": "Sapwood", "uproot": "uproot", "root": "ROOT"}
+#: What ROOT fills: its classes by branch, and the loops over entries, into an object of the user's.
+CLASSES = {
+    "vector": "std::vector<float>",
+    "nested": "std::vector<std::vector<float>>",
+    "struct": "Ten",
+    "structs": "std::vector<Ten>",
+}
+LOOPS = """
+template <class T> void numbers(TBranch* b, Long64_t n) {
+    T x;
+    b->SetAddress(&x);
+    for (Long64_t e = 0; e < n; ++e) b->GetEntry(e);
+    b->ResetAddress();
+}
+template <class T> void objects(TBranch* b, Long64_t n) {
+    T* x = nullptr;
+    b->SetAddress(&x);
+    for (Long64_t e = 0; e < n; ++e) b->GetEntry(e);
+    b->ResetAddress();
+    delete x;
+}
+"""
 MARKS = """
 #include <valgrind/callgrind.h>
 void end(const char* name) { CALLGRIND_DUMP_STATS_AT(name); }
@@ -57,14 +79,16 @@ def reader(name, path, folder):
         import ROOT
 
         ROOT.gSystem.Load(str(folder / "ten_C.so"))
-        ROOT.gInterpreter.Declare(
-            "void read_all(TBranch* b, Long64_t n) {"
-            " b->SetupAddresses(); for (Long64_t e = 0; e < n; ++e) b->GetEntry(e); }"
-        )
+        ROOT.gInterpreter.Declare(LOOPS)
         file = ROOT.TFile.Open(str(path))
         tree = file.Get("t")
         reader.keep = file, tree
-        return lambda branch, stop: ROOT.read_all(tree.GetBranch(branch), stop)
+
+        def read(branch, stop):
+            loop = ROOT.numbers["float"] if branch == "float" else ROOT.objects[CLASSES[branch]]
+            loop(tree.GetBranch(branch), stop)
+
+        return read
     if name == "uproot":
         import uproot
 

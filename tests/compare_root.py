@@ -293,10 +293,15 @@ def difference(ours, theirs, where, name=""):
             # a pointer to a container, which has no class in ROOT's words
             (name,) = holding
             return difference(Link(ours.tables, name, ours.index), theirs, where)
+        if not ours.cls and isinstance(theirs, str) and "TString" in ours.tables:
+            # a pointer to a string; ROOT's words have none where there is none
+            return difference(ours.tables["TString"][ours.index] if ours.index >= 0 else "", theirs, where)
         if not ours.cls and theirs is not None and not isinstance(theirs, dict):
             # a number after all
             ours = ours.index
         else:
+            if theirs is None and ours.index >= 0:
+                return f"{where}: a link to {ours.cls} {ours.index}, ROOT has a null pointer"
             item = ours.item(theirs)
             if (item is None) != (theirs is None):
                 return f"{where}: a link to {ours.cls} {ours.index}, ROOT has {theirs!r:.60}"
@@ -309,7 +314,13 @@ def difference(ours, theirs, where, name=""):
         ours = ours.decode("latin-1")
     if isinstance(theirs, str):
         if isinstance(ours, list):
-            ours = "".join(chr(x & 255) for x in flat(ours))
+            items = flat(ours)
+            if len(items) == 1 and isinstance(items[0], str):
+                # a pointer to it
+                return difference(items[0], theirs, where, name)
+            if not all(isinstance(x, int) for x in items):
+                return f"{where}: {ours!r:.60}, ROOT has one string {theirs!r:.60}"
+            ours = "".join(chr(x & 255) for x in items)
         elif isinstance(ours, str):
             ours = ours.encode("utf-8", "surrogateescape").decode("latin-1")
         return None if ours == theirs else f"{where}: {ours!r:.60}, ROOT has {theirs!r:.60}"

@@ -31,6 +31,7 @@
 
 enum Color { kReddish = 1, kGreenish = 5 };
 enum class Small : unsigned char { one = 1, two = 2 };
+enum class Wide : short { low = -3, high = 7 };
 
 struct Cell {
     Short_t row = 0;
@@ -98,6 +99,25 @@ public:
     ClassDef(Derived, 1)
 };
 
+// Of classes that ROOT writes in ways of their own.
+class Charged : public TLorentzVector {
+public:
+    Int_t charge = 0;
+    ClassDef(Charged, 1)
+};
+class Labelled : public TNamed {
+public:
+    Int_t extra = 0;
+    ClassDef(Labelled, 1)
+};
+struct Bases {
+    std::vector<Charged> charged;
+    TClonesArray clones{"Charged"};
+    std::vector<Labelled> labelled;
+    std::map<Wide, int> wide;
+    std::vector<std::string*> words;
+};
+
 struct Track {
     Int_t id = 0;
     Color color = kReddish;
@@ -150,6 +170,14 @@ struct Variant {
 #pragma link C++ class ElementLink < Track> + ;
 #pragma link C++ class Base + ;
 #pragma link C++ class Derived + ;
+#pragma link C++ enum Wide;
+#pragma link C++ class Charged + ;
+#pragma link C++ class Labelled + ;
+#pragma link C++ class Bases + ;
+#pragma link C++ class std::vector < Charged> + ;
+#pragma link C++ class std::vector < Labelled> + ;
+#pragma link C++ class std::map < Wide, int> + ;
+#pragma link C++ class std::vector < std::string*> + ;
 #pragma link C++ class Track + ;
 #pragma link C++ class Event + ;
 #pragma link C++ class Optional + ;
@@ -248,6 +276,18 @@ Track track(int e, int i) {
     x.pair[0] = cell(e, 0), x.pair[1] = cell(e, 1);
     x.p4.SetXYZT(e, i, 0.5, 7);
     return x;
+}
+void bases(Bases& x, int e) {
+    x.charged.clear(), x.labelled.clear(), x.wide.clear(), x.words.clear(), x.clones.Clear();
+    for (int i = 0; i < e % 4; ++i) {
+        Charged c;
+        c.SetPxPyPzE(e, i, 0.5, 7), c.charge = i - 1;
+        x.charged.push_back(c), *static_cast<Charged*>(x.clones.ConstructedAt(i)) = c;
+        Labelled l;
+        l.SetNameTitle(word(i).c_str(), word(e).c_str()), l.extra = e;
+        x.labelled.push_back(l), x.words.push_back(new std::string(word(i * 100)));
+    }
+    x.wide[Wide::low] = e, x.wide[Wide::high] = -e;
 }
 Base* base(int e, int i) {
     if ((e + i) % 3 == 0) return nullptr;
@@ -358,6 +398,7 @@ void write(const std::string& path, bool by_members) {
     c.both<Optional>("optional", [](auto& x, int e) { x.value = e, x.behind = e; });
     c.both<Variant>("variant", [](auto& x, int e) { x.value = e / 2.f, x.behind = e; });
     c.both<Event>("event", event);
+    c.both<Bases>("bases", bases);
     auto old = new TLorentzVector;
     tree.BranchOld("old", "TLorentzVector", &old, 32000, 0);
     TClonesArray clones("Derived");

@@ -360,7 +360,7 @@ void members(Out& out, TClass* cl, char* p, int depth, bool& first)
       if (e->InheritsFrom("TStreamerArtificial")) continue;
       if (e->GetType() < 0 || e->GetType() >= TVirtualStreamerInfo::kCache) continue;
       TClass* base = e->IsBase() ? e->GetClassPointer() : nullptr;
-      if (base && !base->GetCollectionProxy() && !base->InheritsFrom("TArray") && !base->InheritsFrom("TCollection")) {
+      if (base && !base->GetCollectionProxy() && base->GetBaseClassOffset(TArray::Class()) != 0 && !base->InheritsFrom("TCollection")) {
          members(out, base, p + e->GetOffset(), depth, first);
          continue;
       }

@@ -57,6 +57,9 @@ impl ByMembers {
     fn add(&mut self, object: &Object, by_checksum: bool) -> Option<()> {
         for (_, member) in &object.members {
             if let Item::Base(base) = member {
+                if base.class == "TNamed" {
+                    return None;
+                }
                 self.add(base, by_checksum)?;
                 continue;
             }

@@ -41,8 +41,11 @@ pub(crate) fn inside(name: &str, cx: &Context, depth: usize) -> Result<Item> {
     if let Some(d) = kernel::dtype_of(bare(name)) {
         return Ok(Item::Number(d));
     }
-    if let Some(class) = pointee(name) {
-        return pointer(class, cx);
+    match pointee(name) {
+        // written as the string that it leads to
+        Some(class) if bare(class) == "string" => return Ok(Item::Text),
+        Some(class) => return pointer(class, cx),
+        None => {}
     }
     let (outer, arguments) = template(name).unwrap_or_default();
     if outer == "bitset" {
@@ -52,7 +55,17 @@ pub(crate) fn inside(name: &str, cx: &Context, depth: usize) -> Result<Item> {
         let [key, value, ..] = arguments.as_slice() else {
             return Err(Error::unsupported(format!("the type {name}")));
         };
-        let pair = (member(key, cx, depth + 1)?, member(value, cx, depth + 1)?);
+        let described = cx.versions(&format!("pair<{key},{value}>"));
+        let half = |name: &str, number: usize| {
+            let item = member(name, cx, depth + 1)?;
+            // an enumeration is as wide here as in memory
+            let element = described.first().and_then(|pair| pair.elements.get(number));
+            Ok(match (item, element.and_then(|e| number_item(e.code, ""))) {
+                (Item::Enumeration(_), Some(number)) => number,
+                (item, _) => item,
+            })
+        };
+        let pair = (half(key, 0)?, half(value, 1)?);
         return Ok(Item::Records(Box::new(Item::Pair(Box::new(pair)))));
     }
     if is_list(outer) {

@@ -2,13 +2,16 @@
 
 use crate::decode::{Entries, Layout, in_entry, not_a_list};
 use crate::input::Input;
-use crate::members::read_counted;
-use crate::{Array, Item, Values};
+use crate::members::{by_members, read_counted};
+use crate::{Array, Item, Object, Values};
 use sapwood_span::{Error, Result};
 use std::ops::Range;
 
 /// Bytes in front of those of an entry that was kept: what references count to the first of them.
 const ORIGIN: usize = 8;
+
+/// The mark of a byte count.
+const BYTE_COUNT: u32 = 0x4000_0000;
 
 impl Layout {
     /// Keeps the bytes of an entry until the counter's values are there.
@@ -62,8 +65,13 @@ impl Layout {
             (Entries::Counted, out) => each(&mut c, out)?,
             (_, Array::List { offsets, content }) => {
                 // a collection of no objects may have been written as nothing at all
-                if c.left() > 0 {
-                    each(&mut c, content)?;
+                match &self.item {
+                    _ if c.left() == 0 => {}
+                    Item::Base(base) => {
+                        let n = objects.clone().fold(0usize, |sum, object| sum.saturating_add(counts.get(object)));
+                        read_bases(base, &mut c, n, content)?;
+                    }
+                    _ => each(&mut c, content)?,
                 }
                 offsets.push(content.len() as i64);
             }
@@ -74,6 +82,33 @@ impl Layout {
         }
         Ok(())
     }
+}
+
+/// Reads the base class of a collection's objects, where it is a branch of its own: member by member, or each behind a
+/// header.
+fn read_bases(base: &Object, c: &mut Input, n: usize, out: &mut Array) -> Result<()> {
+    let Array::Record { len, fields } = out else { return Err(not_a_list()) };
+    if are_headed(c.ahead(c.left()), n) {
+        (0..n).try_for_each(|_| base.read(c, fields))?;
+    } else {
+        by_members(&base.members, c, n, fields)?;
+    }
+    *len = len.saturating_add(n);
+    Ok(())
+}
+
+/// Whether these bytes are `n` objects, each behind a byte count.
+fn are_headed(mut data: &[u8], n: usize) -> bool {
+    for _ in 0..n {
+        let Some((count, rest)) = data.split_first_chunk::<4>() else { return false };
+        let count = u32::from_be_bytes(*count);
+        let Some(behind) = rest.get((count & !BYTE_COUNT) as usize..) else { return false };
+        if count & BYTE_COUNT == 0 {
+            return false;
+        }
+        data = behind;
+    }
+    data.is_empty()
 }
 
 /// The counter's values: one for each entry, or for each object of a collection.
@@ -132,4 +167,49 @@ pub fn attach_counts(content: Array, counts: &Array) -> Result<Array> {
         return Err(Error::corrupt(format!("the counter adds up to {at} items, the basket has {}", content.len())));
     }
     Ok(Array::List { offsets, content: Box::new(content) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::DType;
+
+    fn layout() -> Layout {
+        let base = Object {
+            class: "Base".to_owned(),
+            version: 2,
+            members: vec![("id".to_owned(), Item::Number(DType::I16)), ("name".to_owned(), Item::Text)],
+            ..Object::default()
+        };
+        Layout::new(Item::Base(base), Entries::CountedUntilEnd).counted_by(Some(0))
+    }
+
+    /// What an entry with these bytes holds, when the collection has `n` objects.
+    fn read(bytes: &[u8], n: i32) -> Result<Array> {
+        let mut kept = vec![0; ORIGIN];
+        kept.extend_from_slice(bytes);
+        let offsets = vec![0, kept.len() as i64];
+        layout().attach(Array::Text { offsets, bytes: kept }, &Array::Flat(Values::I32(vec![n])))
+    }
+
+    #[test]
+    fn base_classes_of_a_collection_member_by_member_or_behind_headers() {
+        let mut expected = layout().column_type().empty();
+        if let Array::List { offsets, content } = &mut expected
+            && let Array::Record { len, fields } = &mut **content
+        {
+            *len = 2;
+            fields[0].1 = Array::Flat(Values::I16(vec![7, 8]));
+            fields[1].1 = Array::Text { offsets: vec![0, 1, 3], bytes: b"abc".to_vec() };
+            offsets.push(2);
+        }
+        let by_members = [0, 7, 0, 8, 1, b'a', 2, b'b', b'c'];
+        let headed = [0x40, 0, 0, 6, 0, 2, 0, 7, 1, b'a', 0x40, 0, 0, 7, 0, 2, 0, 8, 2, b'b', b'c'];
+        assert_eq!(read(&by_members, 2).unwrap(), expected);
+        assert_eq!(read(&headed, 2).unwrap(), expected);
+        assert!(read(&by_members, 3).is_err());
+        assert!(read(&by_members, 1).is_err());
+        assert!(read(&headed, 1).is_err());
+        assert_eq!(read(&[], 0).unwrap().len(), 1);
+    }
 }

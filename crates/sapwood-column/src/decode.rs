@@ -20,6 +20,7 @@ pub enum Entries {
     Counted,
     /// Counted arrays that are members of split collections: for each object of the collection a flag and as many numbers
     /// as its counter says; or objects, all behind one byte count and version. The counter is a branch of its own.
+    /// Of a base class ([`Item::Base`]) there is one for each object, and the collection's own branch counts them.
     CountedUntilEnd,
     /// As many as fit behind one byte count and version: collections that are members of split collections.
     HeadedUntilEnd,

@@ -162,6 +162,9 @@ fn from_element(tree: &Tree, b: &Branch, cx: &Context) -> Result<Layout> {
         }
         (item, false) => Layout::new(item, Entries::One),
         (Item::Headed(item), true) => Layout::new(*item, Entries::HeadedUntilEnd),
+        (item @ Item::Base(_), true) if x.count.is_some() => {
+            Layout::new(item, Entries::CountedUntilEnd).counted_by(x.count)
+        }
         (item, true) => Layout::new(one_dimension(item), Entries::UntilEnd).or_without_headers(),
     })
 }

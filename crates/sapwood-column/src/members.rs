@@ -56,6 +56,8 @@ pub(crate) fn by_members(members: &[(String, Item)], c: &mut Input, n: usize, fi
                 }
                 (0..n).try_for_each(|_| skip.read(c))?;
             }
+            // a class that ROOT knows by a code of its own: each behind its header
+            Item::Base(base) if base.class == "TNamed" => (0..n).try_for_each(|_| base.read(c, rest))?,
             // its members stand as if they were those of the class itself
             Item::Base(base) => match base.variant(None)? {
                 Variant::Same => by_members(&base.members, c, n, rest)?,

@@ -156,6 +156,9 @@ impl Item {
 
     /// Reads values until the bytes end; returns when there is none left.
     pub(crate) fn read_all(&self, c: &mut Input, out: &mut Array) -> Result<()> {
+        if let Some(size) = self.fixed_size().filter(|&size| size > 0) {
+            self.read_many(c, c.left() / size, out)?;
+        }
         while c.left() > 0 {
             let before = c.left();
             self.read(c, out)?;

@@ -1,18 +1,23 @@
 //! Opening without I/O: the opener is asked for keys or a tree, says which bytes it lacks, is given them, and is
 //! asked again. What it has parsed it keeps.
 
+mod answers;
+mod chunks;
+
+pub use answers::{Listing, ObjectAt, Step, Target, TreeAt};
+pub use chunks::Chunks;
+
 use crate::directory::{DIRECTORY_BYTES, Directory, parse_key_list};
 use crate::header::{HEADER_BYTES, Header};
 use crate::key::Key;
-use crate::object::{Objects, read_object};
 use crate::payload::inflate;
 use crate::recover::Recovered;
 use crate::streamer::Streamers;
-use crate::tree::{Tree, read_tree};
-use bytes::{Bytes, BytesMut};
+use crate::tree::read_tree;
+use bytes::Bytes;
 use sapwood_codec::Decoder;
 use sapwood_span::{Error, Result, Span};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Directories within directories: more is damage.
@@ -20,134 +25,6 @@ const DEEPEST: usize = 100;
 
 /// A piece of more bytes is not kept once it is parsed.
 const KEPT: usize = 512 << 10;
-
-/// The answer to a question about a file.
-#[derive(Clone, Debug)]
-pub enum Step<T> {
-    /// Give these bytes to [`Opener::push`], then ask again.
-    Need(Vec<Span>),
-    /// The answer.
-    Done(T),
-}
-
-/// What to look for: the name of an object and, where it matters, its cycle.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Target {
-    /// Directories and name, divided by `/`.
-    pub path: String,
-    /// The cycle; the newest when not given.
-    pub cycle: Option<i16>,
-}
-
-impl Target {
-    /// Parses `dir/name;cycle`.
-    pub fn parse(text: &str) -> Self {
-        let text = text.trim_matches('/');
-        if let Some((path, cycle)) = text.rsplit_once(';')
-            && let Ok(cycle) = cycle.parse()
-        {
-            return Self { path: path.to_owned(), cycle: Some(cycle) };
-        }
-        Self { path: text.to_owned(), cycle: None }
-    }
-}
-
-/// A key and the path that leads to it.
-#[derive(Clone, Debug)]
-pub struct Listing {
-    /// Directories and name, divided by `/`, without the cycle.
-    pub path: String,
-    /// The key.
-    pub key: Key,
-}
-
-/// An object's bytes and what is needed to read them.
-#[derive(Clone, Debug)]
-pub struct ObjectAt {
-    /// Its key.
-    pub key: Key,
-    /// Its bytes, inflated; references count from the beginning of the key's label.
-    pub data: Vec<u8>,
-    /// The file's class descriptions.
-    pub streamers: Arc<Streamers>,
-}
-
-impl ObjectAt {
-    /// The object as data, with all that it points to.
-    ///
-    /// # Errors
-    /// `Unsupported` when its class is not described, `Corrupt` when its bytes do not follow the description.
-    pub fn read(&self) -> Result<Objects> {
-        read_object(self)
-    }
-}
-
-/// A tree and what is needed to read it.
-#[derive(Clone, Debug)]
-pub struct TreeAt {
-    /// Directories and name.
-    pub path: String,
-    /// Its key.
-    pub key: Key,
-    /// Its header.
-    pub tree: Tree,
-    /// The file's class descriptions.
-    pub streamers: Arc<Streamers>,
-}
-
-/// Pieces of a file, by position.
-#[derive(Clone, Debug, Default)]
-pub struct Chunks(BTreeMap<u64, Bytes>);
-
-impl Chunks {
-    /// Keeps a piece.
-    pub fn push(&mut self, start: u64, bytes: Bytes) {
-        match self.0.get(&start) {
-            Some(b) if b.len() >= bytes.len() => {}
-            _ => drop(self.0.insert(start, bytes)),
-        }
-    }
-
-    /// Where the last piece begins.
-    fn last_start(&self) -> u64 {
-        self.0.last_key_value().map_or(0, |(s, _)| *s)
-    }
-
-    /// The parts of a span that are not here.
-    pub fn missing(&self, span: Span) -> Vec<Span> {
-        let mut out = Vec::new();
-        let mut at = span.start;
-        while at < span.end() {
-            let here = self.0.range(..=at).map(|(s, b)| s + b.len() as u64).filter(|&end| end > at).max();
-            if let Some(end) = here {
-                at = end;
-                continue;
-            }
-            let next = self.0.range(at + 1..).find(|(_, b)| !b.is_empty()).map_or(u64::MAX, |(s, _)| *s);
-            let end = next.min(span.end());
-            out.push(Span::new(at, end - at));
-            at = end;
-        }
-        out
-    }
-
-    /// The bytes of a span, if all are here.
-    pub fn get(&self, span: Span) -> Option<Bytes> {
-        let mut out: Option<BytesMut> = None;
-        let mut at = span.start;
-        while at < span.end() {
-            let (start, chunk) = self.0.range(..=at).rev().find(|(s, b)| *s + b.len() as u64 > at)?;
-            let from = (at - start) as usize;
-            let to = chunk.len().min(from.saturating_add((span.end() - at) as usize));
-            if out.is_none() && (to - from) as u64 == span.len {
-                return Some(chunk.slice(from..to));
-            }
-            out.get_or_insert_with(BytesMut::new).extend_from_slice(&chunk[from..to]);
-            at += (to - from) as u64;
-        }
-        Some(out.unwrap_or_default().freeze())
-    }
-}
 
 /// The state of an open file's metadata.
 pub struct Opener {
@@ -222,7 +99,7 @@ impl Opener {
     /// Drops the raw pieces that are large; what was parsed stays, and so do small pieces, in which further objects
     /// may lie.
     pub fn forget_large(&mut self) {
-        self.chunks.0.retain(|_, b| b.len() <= KEPT);
+        self.chunks.forget_larger(KEPT);
     }
 
     /// All keys of a directory (`""` is the root), or of it and all below.
@@ -482,28 +359,5 @@ impl Opener {
             }
         }
         Ok(complete)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn asks_only_for_what_is_missing() {
-        let mut c = Chunks::default();
-        c.push(10, Bytes::from_static(&[1; 10]));
-        c.push(40, Bytes::from_static(&[2; 5]));
-        assert_eq!(c.missing(Span::new(0, 50)), [Span::new(0, 10), Span::new(20, 20), Span::new(45, 5)]);
-        assert_eq!(c.missing(Span::new(12, 8)), []);
-        c.push(20, Bytes::from_static(&[3; 20]));
-        assert_eq!(c.get(Span::new(12, 30)).map(|b| b.len()), Some(30));
-        assert_eq!(c.get(Span::new(0, 11)), None);
-    }
-
-    #[test]
-    fn targets_and_cycles() {
-        assert_eq!(Target::parse("/a/b;3"), Target { path: "a/b".to_owned(), cycle: Some(3) });
-        assert_eq!(Target::parse("a;b"), Target { path: "a;b".to_owned(), cycle: None });
     }
 }
