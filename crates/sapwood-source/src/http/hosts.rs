@@ -1,6 +1,7 @@
 //! What is known about hosts, and the connections to them.
 
 use super::connect::{Sender, connect};
+use crate::gauge::Gauge;
 use crate::lock;
 use crate::meter::Meter;
 use crate::tls;
@@ -121,6 +122,7 @@ pub(crate) struct Link {
     pub sender: Sender,
     /// Bytes of bodies that it has brought: they have opened its window.
     pub carried: u64,
+    pub gauge: Option<Gauge>,
 }
 
 /// A connection lent out for one exchange.
@@ -249,7 +251,7 @@ impl Host {
                 Ok(connected) => {
                     lock(&host.meter).connected(connected.round_trip);
                     opened();
-                    host.arrived(Link { sender: connected.sender, carried: 0 });
+                    host.arrived(Link { sender: connected.sender, carried: 0, gauge: connected.gauge });
                 }
                 Err(error) => {
                     let mut pool = host.pool();
