@@ -50,15 +50,15 @@ def found(program):
         return None
 
 
-def network(rtt, rate, scratch):
+def network(rtt, rate, loss=0, *, scratch):
     """The link to a client: the WAN lab, or this machine alone where there is no distance."""
-    return Wan(rtt, rate, scratch) if rtt else Here()
+    return Wan(rtt, rate, loss, scratch) if rtt else Here()
 
 
 class Here:
     """This machine, client and server; a context manager."""
 
-    client, server, address, rtt, rate = (), (), "127.0.0.1", 0, 0
+    client, server, address, rtt, rate, loss = (), (), "127.0.0.1", 0, 0, 0
 
     def __enter__(self):
         return self
@@ -71,20 +71,22 @@ class Here:
 
 
 class Wan:
-    """The three namespaces with a link of some round-trip time (ms) and rate (Mbit/s) between; a context manager."""
+    """The three namespaces with a link of some round-trip time (ms) and rate (Mbit/s) between, which may lose some
+    of its packets (a fraction of all); a context manager."""
 
     client = ("ip", "netns", "exec", "wl-job")
     server = ("ip", "netns", "exec", "wl-srv")
     address = "198.18.1.2"
 
-    def __init__(self, rtt, rate, scratch):
-        self.rtt, self.rate, self.folder = rtt, rate, Path(scratch) / "wanlab"
+    def __init__(self, rtt, rate, loss, scratch):
+        self.rtt, self.rate, self.loss, self.folder = rtt, rate, loss, Path(scratch) / "wanlab"
 
     def __enter__(self):
         shutil.copytree(HERE / "wanlab", self.folder, dirs_exist_ok=True)
         # Packets of 1500 bytes cost too much CPU above 500 Mbit/s: the bridge then passes large ones whole.
         large = ["-g"] if self.rate > 500 else []
-        words = [self.folder / "wan-up.sh", str(self.rtt), str(self.rate), "-R", *large]
+        lossy = ["-l", str(self.loss)] if self.loss else []
+        words = [self.folder / "wan-up.sh", str(self.rtt), str(self.rate), "-R", *large, *lossy]
         subprocess.run(words, check=True, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
         return self
 
@@ -144,10 +146,12 @@ class Nginx(Server):
     """nginx over a folder."""
 
     program, scheme, usual_port = "nginx", "http", 31081
+    #: what stands behind the address it listens at
+    how = ""
 
     def command(self):
         self.log, self.complaints = self.run / "access.log", self.run / "error.log"
-        config = servers.nginx_config(self.folder, self.run, self.address, self.log)
+        config = servers.nginx_config(self.folder, self.run, self.address + self.how, self.log)
         return [servers.find("nginx"), "-e", self.complaints, "-c", config]
 
     def listens(self):
@@ -167,6 +171,25 @@ class Nginx(Server):
         """Requests and bytes since forget()."""
         requests = self.requests()
         return {"requests": len(requests), "bytes": sum(request.bytes for request in requests)}
+
+
+class SecureNginx(Nginx):
+    """The same over TLS, with HTTP/2 for whoever asks for it."""
+
+    scheme, usual_port = "https", 31443
+
+    def command(self):
+        subprocess.run(
+            [
+                *("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"),
+                *("-days", "2", "-subj", "/CN=bench", "-keyout", self.run / "key.pem", "-out", self.run / "cert.pem"),
+            ],
+            check=True,
+            stderr=subprocess.DEVNULL,
+        )
+        certificate = f"ssl_certificate {self.run}/cert.pem; ssl_certificate_key {self.run}/key.pem"
+        self.how = f" ssl http2; {certificate}; http2_max_concurrent_streams 256"
+        return super().command()
 
 
 class XRootD(Server):

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import cases
+import connections
 import lab
 import measure
 import report as report_of
@@ -60,7 +61,7 @@ REWRITES = {
     "optimize": rewrites.optimize,
     "scattered": rewrites.scattered,
 }
-FAR = ("cold-open", "prefetch", "work", "lost-link")
+FAR = ("cold-open", "prefetch", "work", "lost-link", "lossy", "demand", "http-versions")
 CASES = [*LOCAL, *REWRITES, *FAR]
 SERVERS = {"http": lab.Nginx, "xrootd": lab.XRootD}
 #: Runs of milliseconds: more of them cost nothing.
@@ -119,12 +120,12 @@ def jobs(options, tools):
 
     def far(name, link, protocol, case, *more):
         def make(stack):
-            network = stack.enter_context(lab.network(*link, OUT))
-            server = stack.enter_context(SERVERS[protocol](options.data, network))
+            network = stack.enter_context(lab.network(*link, scratch=OUT))
+            server = stack.enter_context(SERVERS.get(protocol, lab.SecureNginx)(options.data, network))
             return case(wan.Place(tools, options.data, network, server, protocol), *more)
 
         # what bytes alone take is measured with nginx
-        return Job(name, make, tuple({"nginx", SERVERS[protocol].program}), lab=bool(link[0]))
+        return Job(name, make, tuple({"nginx", SERVERS.get(protocol, lab.SecureNginx).program}), lab=bool(link[0]))
 
     names = chosen(options.cases, CASES)
     for name in names:
@@ -143,6 +144,13 @@ def jobs(options, tools):
             yield far(f"work-{protocol}", wan.WORK_LINK, protocol, wan.work)
         if "lost-link" in names:
             yield far(f"lost-link-{protocol}", wan.LOST_LINK, protocol, wan.lost_link)
+        if "lossy" in names:
+            yield far(f"lossy-{protocol}", connections.LOSSY, protocol, connections.lossy)
+        if "demand" in names:
+            yield far(f"demand-{protocol}", connections.DEMAND, protocol, connections.demand)
+    if "http-versions" in names:
+        for place, link in (("G", lab.ROWS["G"]), ("lossy", connections.LOSSY)):
+            yield far(f"http-versions-{place}", link, "https", connections.versions)
     for row in chosen(options.rows, lab.ROWS):
         for protocol in protocols:
             for cache in chosen(options.cache, wan.CACHES):

@@ -56,7 +56,8 @@ class Place:
     def link(self):
         if not self.network.rtt:
             return "on the server itself"
-        return f"{self.network.rtt:g} ms, {self.network.rate:g} Mbit/s"
+        lost = f", {self.network.loss:.1%} of packets lost" if self.network.loss else ""
+        return f"{self.network.rtt:g} ms, {self.network.rate:g} Mbit/s{lost}"
 
     def seconds(self, size, requests=0):
         """What bytes and requests one after another take at least."""

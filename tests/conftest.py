@@ -70,7 +70,7 @@ def macro(root_here):
             # the library is made beside the macro
             where = shutil.copy(where, folder)
         words = [root, "-l", "-b", "-q", f"{where}{'+g' if compiled else ''}({values})"]
-        done = subprocess.run(words, capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL)
+        done = subprocess.run(words, capture_output=True, text=True, timeout=900, stdin=subprocess.DEVNULL)
         if not (folder / "done").exists():
             pytest.fail(f"ROOT did not get through {name}:\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
 

@@ -63,7 +63,7 @@ class Server:
             stderr=subprocess.PIPE,
             start_new_session=True,
         )
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 90
         while True:
             try:
                 socket.create_connection(("127.0.0.1", port), 1).close()

@@ -114,6 +114,34 @@ def test_reading_ahead_asks_for_no_more_than_filling_the_cache(counted, folder, 
     assert requests <= allowed, (requests, allowed)
 
 
+def test_the_seeds_query_in_few_requests(counted, folder):
+    """Two branches of many, in some hundred small baskets each, and a cut that passes everywhere."""
+    names, entries = ["drawn", "cut"], 100_000
+    path = folder / "scattered.root"
+    if not path.exists():
+        rng = np.random.default_rng(5)
+        branches = {name: rng.random(entries) for name in [*names, *(f"b{i}" for i in range(6))]}
+        with sapwood.recreate(path) as file:
+            tree = file.mktree("t", branches, auto_flush=10_000, optimize_baskets=False, basket_size="2 kB")
+            if tree.num_entries == 0:
+                tree.extend(branches)
+    wire = Wire(counted)
+    with sapwood.open(counted.url(path)) as file:
+        tree = file["t"]
+        drawn = tree.draw("drawn", "cut >= 0", bins=(10, 0, 1))
+        io = file.io()
+        ranges = sum(tree[name].num_baskets for name in names)
+        size = sum(tree[name].compressed_bytes for name in names)
+    assert drawn.values(flow=True).sum() == entries and ranges > 700
+    requests, nbytes = wire.cost()
+    # nginx takes lines of 7600 bytes, ranges of this file have up to 17; XRootD takes 1024 ranges; opening takes two,
+    # and the cut and what depends on it are two lots of ranges
+    lots = 2 if counted.scheme == "root" else 2 * -(-ranges // (2 * 400))
+    assert requests == io["requests"] <= 2 + 2 * lots, (requests, io["requests"], ranges)
+    # the bodies; on top of the baskets: parts' headers, both ends of the file, the tree's header
+    assert size <= nbytes <= io["bytes_fetched"] * 1.01 and nbytes <= size + 110 * ranges + 150_000, (size, nbytes)
+
+
 def state():
     """Open sockets, threads, and resident bytes of this process."""
     gc.collect()

@@ -48,6 +48,9 @@ pub struct Global {
     /// Give up a transfer on which nothing moves for so long
     #[arg(long, global = true, value_name = "TIME", default_value = "60s", value_parser = timeout)]
     pub timeout: Duration,
+    /// Connections to one server at most [default: as many as are seen to be worth it, up to 16]
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub connections: Option<u16>,
     /// No progress bar, no remarks
     #[arg(short, long, global = true)]
     pub quiet: bool,
@@ -56,7 +59,13 @@ pub struct Global {
 impl Global {
     /// How files are opened.
     pub fn open_options(&self) -> OpenOptions {
-        OpenOptions { cache: self.cache_size, threads: self.threads, timeout: self.timeout, ..OpenOptions::default() }
+        OpenOptions {
+            cache: self.cache_size,
+            threads: self.threads,
+            timeout: self.timeout,
+            max_connections: self.connections.map(usize::from),
+            ..OpenOptions::default()
+        }
     }
 }
 

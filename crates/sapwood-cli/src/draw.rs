@@ -29,7 +29,7 @@ pub fn run(args: &DrawArgs, options: &OpenOptions, global: &Global, interrupt: &
         _ => return Err(Error::invalid("a histogram of one variable has one axis: (bins,low,high)").into()),
     };
     let expr = single(&text)?;
-    let cut = args.cut.as_ref().or(args.cut_option.as_ref()).map(|c| Expr::parse(c)).transpose()?;
+    let cut = args.cut.as_ref().or(args.cut_option.as_ref()).map_or(Ok(None), |c| Expr::selection(c))?;
 
     let inputs = Inputs { target: &args.target, add: &args.add, skip_bad: args.skip_bad, open: options };
     let reading = Reading::new(inputs.chain()?, global.quiet || global.json, interrupt)?;

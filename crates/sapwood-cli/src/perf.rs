@@ -80,7 +80,7 @@ fn write_logs(path: &Path, collector: &Collector) -> Result<(), Failure> {
 /// Reads what is asked for, and counts.
 fn read(args: &PerfArgs, options: &OpenOptions, global: &Global, interrupt: &Interrupt) -> Result<PerfStats, Failure> {
     let exprs = args.draw.as_deref().map(Expr::parse_list).transpose()?;
-    let cut = args.cut.as_deref().map(Expr::parse).transpose()?;
+    let cut = args.cut.as_deref().map_or(Ok(None), Expr::selection)?;
     let collector = Collector::start(args.record.is_some());
     let job = Job { args, options, exprs: exprs.as_deref(), cut: cut.as_ref(), global, interrupt };
     let done = args.files.iter().try_for_each(|text| job.read(text));

@@ -24,7 +24,7 @@ pub fn run(args: &ScanArgs, options: &OpenOptions, global: &Global, interrupt: &
         Some(list) => Some(parse_list(list)?),
         None => None,
     };
-    let cut = args.cut.as_ref().or(args.cut_option.as_ref()).map(|c| Expr::parse(c)).transpose()?;
+    let cut = args.cut.as_ref().or(args.cut_option.as_ref()).map_or(Ok(None), |c| Expr::selection(c))?;
     let inputs = Inputs { target: &args.target, add: &args.add, skip_bad: args.skip_bad, open: options };
     // rows that appear on the terminal are progress enough
     let quiet = global.quiet || global.json || std::io::stdout().is_terminal();

@@ -7,7 +7,7 @@ use crate::tree::Tree;
 use bytes::Bytes;
 use sapwood_format::object::Objects;
 use sapwood_format::{Header, Listing, ObjectAt, Opener, Recovered, Step, Target};
-use sapwood_source::{Opening, Sink, Source, SourceOptions, SourceStats};
+use sapwood_source::{FetchReport, Opening, Sink, Source, SourceOptions, SourceStats};
 use sapwood_span::{Error, ErrorKind, Result, Span};
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -267,7 +267,8 @@ pub(crate) fn answer<T>(
                 return Ok(t);
             }
             Step::Need(spans) => {
-                for (span, bytes) in spans.iter().zip(read(source, &spans)?) {
+                let bytes = gathered(source, &spans, |sink| source.clone().fetch_soon(spans.clone(), sink))?;
+                for (span, bytes) in spans.iter().zip(bytes) {
                     opener.push(span.start, bytes);
                 }
             }
@@ -278,8 +279,15 @@ pub(crate) fn answer<T>(
 
 /// Reads spans and waits for all.
 pub(crate) fn read(source: &Arc<dyn Source>, spans: &[Span]) -> Result<Vec<Bytes>> {
+    gathered(source, spans, |sink| source.clone().fetch(spans.to_vec(), sink))
+}
+
+fn gathered<F>(source: &Arc<dyn Source>, spans: &[Span], fetch: impl FnOnce(Arc<dyn Sink>) -> F) -> Result<Vec<Bytes>>
+where
+    F: Future<Output = Result<FetchReport>> + Send + 'static,
+{
     let gather = Arc::new(Gather(Mutex::new(vec![Bytes::new(); spans.len()])));
-    let fetch = source.clone().fetch(spans.to_vec(), gather.clone());
+    let fetch = fetch(gather.clone());
     if source.is_local() {
         poll_once(fetch)?;
     } else {

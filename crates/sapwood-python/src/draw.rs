@@ -154,7 +154,7 @@ impl Parsed {
     fn new(drawing: &Drawing<'_>) -> Result<Self> {
         let (text, target) = parse_target(drawing.expression)?;
         let expressions = Expr::parse_list(&text)?;
-        let cut = if drawing.cut.trim().is_empty() { None } else { Some(Expr::parse(drawing.cut)?) };
+        let cut = Expr::selection(drawing.cut)?;
         let bins = &drawing.bins;
         let given = !bins.axes.is_empty() || bins.count.is_some();
         let axes = if given {

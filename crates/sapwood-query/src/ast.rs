@@ -74,7 +74,7 @@ pub(crate) struct Ast {
 
 #[derive(Clone, Debug)]
 pub(crate) enum AstKind {
-    Number(f64, bool),
+    Number(f64),
     Text(String),
     /// A branch (or, when `plain`, perhaps a constant) with its indices.
     Name {
@@ -97,7 +97,7 @@ impl Ast {
     pub(crate) fn walk<'a>(&'a self, f: &mut impl FnMut(&'a Ast)) {
         f(self);
         match &self.kind {
-            AstKind::Number(..) | AstKind::Text(_) | AstKind::Size(_) | AstKind::Special(_) => {}
+            AstKind::Number(_) | AstKind::Text(_) | AstKind::Size(_) | AstKind::Special(_) => {}
             AstKind::Name { indices, .. } => {
                 for i in indices {
                     if let Index::At(a) = i {
@@ -145,6 +145,14 @@ impl Expr {
     /// As [`Expr::parse`].
     pub fn parse_list(text: &str) -> Result<Vec<Self>> {
         crate::parse::parse_list(text)
+    }
+
+    /// Parses a selection; a blank one is none, as TTree::Draw has it.
+    ///
+    /// # Errors
+    /// As [`Expr::parse`].
+    pub fn selection(text: &str) -> Result<Option<Self>> {
+        if text.trim().is_empty() { Ok(None) } else { Self::parse(text).map(Some) }
     }
 
     /// The text this was parsed from, trimmed.

@@ -66,8 +66,8 @@ enum Value {
     Text(TextNode, Level),
 }
 
-fn constant_node(value: f64, integer: bool) -> Node {
-    Node { kind: NodeKind::Number(value), level: Level::Constant, integer }
+fn constant_node(value: f64) -> Node {
+    Node { kind: NodeKind::Number(value), level: Level::Constant, integer: false }
 }
 
 impl<'a, S: Schema + ?Sized> Binder<'a, S> {
@@ -78,7 +78,7 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
     fn cut(&mut self, cut: Option<&'a Expr>) -> Result<Option<Node>> {
         let Some(e) = cut else { return Ok(None) };
         self.text = &e.text;
-        self.number(&e.ast, 0).map(Some)
+        self.number(&e.ast, 0).map(|node| Some(node.with_alternatives_by_row()))
     }
 
     fn output(&mut self, ast: &Ast, space: usize) -> Result<(Output, Node)> {
@@ -88,7 +88,7 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
             }
             Value::Number(node) => match node.kind {
                 NodeKind::Access(a) if !self.spaces[space].accesses[a].is_computed() => (Output::Plain(a), node),
-                _ => (Output::Computed, node),
+                _ => (Output::Computed, node.with_alternatives_by_row()),
             },
         })
     }
@@ -106,7 +106,7 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
 
     fn value(&mut self, ast: &Ast, space: usize) -> Result<Value> {
         let node = match &ast.kind {
-            AstKind::Number(x, integer) => constant_node(*x, *integer),
+            AstKind::Number(x) => constant_node(*x),
             AstKind::Text(s) => {
                 return Ok(Value::Text(TextNode::Literal(s.clone().into_bytes()), Level::Constant));
             }
@@ -115,18 +115,18 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
             AstKind::Special(s) => special(*s),
             AstKind::Negate(a) => {
                 let a = self.number(a, space)?;
-                Node { level: a.level, integer: a.integer, kind: NodeKind::Negate(Box::new(a)) }
+                Node { level: a.level, integer: false, kind: NodeKind::Negate(Box::new(a)) }
             }
             AstKind::Not(a) => {
                 let a = self.number(a, space)?;
-                Node { level: a.level, integer: true, kind: NodeKind::Not(Box::new(a)) }
+                Node { level: a.level, integer: false, kind: NodeKind::Not(Box::new(a)) }
             }
             AstKind::Binary(op, a, b) => self.binary(ast, *op, a, b, space)?,
             AstKind::Select(c, a, b) => {
                 let (c, a, b) = (self.number(c, space)?, self.number(a, space)?, self.number(b, space)?);
                 Node {
                     level: c.level.max(a.level).max(b.level),
-                    integer: a.integer && b.integer,
+                    integer: false,
                     kind: NodeKind::Select(Box::new(c), Box::new(a), Box::new(b)),
                 }
             }
@@ -141,7 +141,7 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
             (Value::Number(a), Value::Number(b)) => (a, b),
             (Value::Text(left, l), Value::Text(right, r)) if matches!(op, Op::Equal | Op::NotEqual) => {
                 let kind = NodeKind::TextEqual { equal: op == Op::Equal, left, right };
-                return Ok(Node { kind, level: l.max(r).max(Level::Entry), integer: true });
+                return Ok(Node { kind, level: l.max(r).max(Level::Entry), integer: false });
             }
             (Value::Text(..), Value::Text(..)) => {
                 return Err(self.error(ast.at, "strings can only be compared with == and !="));
@@ -153,13 +153,7 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
                 return Err(self.error(b_at, "the left side is a number, the right side is a string"));
             }
         };
-        let whole = matches!(op, Op::Remainder | Op::BitAnd | Op::BitOr | Op::ShiftLeft | Op::ShiftRight);
-        let kept = matches!(op, Op::Add | Op::Subtract | Op::Multiply) && a.integer && b.integer;
-        Ok(Node {
-            level: a.level.max(b.level),
-            integer: op.is_logical() || whole || kept,
-            kind: NodeKind::Binary(op, Box::new(a), Box::new(b)),
-        })
+        Ok(Node { level: a.level.max(b.level), integer: false, kind: NodeKind::Binary(op, Box::new(a), Box::new(b)) })
     }
 
     fn shape(&mut self, name: &str) -> Option<usize> {
@@ -184,7 +178,7 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
     fn name(&mut self, ast: &Ast, name: &str, indices: &[Index], plain: bool, space: usize) -> Result<Value> {
         let Some(column) = self.shape(name) else {
             return match constant(name) {
-                Some(value) if plain && indices.is_empty() => Ok(Value::Number(constant_node(value, name != "pi"))),
+                Some(value) if plain && indices.is_empty() => Ok(Value::Number(constant_node(value))),
                 _ => Err(self.unknown(ast.at, name)),
             };
         };
@@ -263,7 +257,7 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
             && spare.len() == 1
             && match &spare[0] {
                 Index::All => true,
-                Index::At(a) => matches!(a.kind, AstKind::Number(x, _) if x == 0.0),
+                Index::At(a) => matches!(a.kind, AstKind::Number(x) if x == 0.0),
             };
         if spare.is_empty() || harmless {
             return Ok(());
@@ -274,7 +268,7 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
 
     fn size(&mut self, ast: &Ast, name: &str) -> Result<Node> {
         let Some(column) = self.shape(name) else { return Err(self.unknown(ast.at, name)) };
-        Ok(Node { kind: NodeKind::Size(column), level: Level::Entry, integer: true })
+        Ok(Node { kind: NodeKind::Size(column), level: Level::Entry, integer: false })
     }
 
     fn call(&mut self, ast: &Ast, name: &str, args: &[Ast], space: usize) -> Result<Node> {
@@ -284,7 +278,7 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
         if let Some(value) = nullary(name)
             && args.is_empty()
         {
-            return Ok(constant_node(value, false));
+            return Ok(constant_node(value));
         }
         let Some(f) = function(name) else {
             let near = near_misses(name, callable_names());
@@ -298,7 +292,7 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
         let nodes = args.iter().map(|a| self.number(a, space)).collect::<Result<Vec<_>>>()?;
         Ok(Node {
             level: nodes.iter().map(|n| n.level).max().unwrap_or(Level::Constant),
-            integer: f.integer && (nodes.iter().all(|n| n.integer) || f.kernel.arity() == 1 && f.name != "abs"),
+            integer: false,
             kind: NodeKind::Call(f.kernel, nodes),
         })
     }
@@ -328,11 +322,11 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
         let space = self.new_space();
         let body = match (fold, self.value(&args[0], space)?) {
             (_, Value::Number(n)) => n,
-            (Fold::Length, Value::Text(_, level)) => Node { level, ..constant_node(0.0, true) },
+            (Fold::Length, Value::Text(_, level)) => Node { level, ..constant_node(0.0) },
             (_, Value::Text(..)) => return Err(self.error(args[0].at, &format!("{name} wants numbers, not strings"))),
         };
         let condition = if conditional { Some(self.number(&args[1], space)?) } else { None };
-        let integer = fold == Fold::Length || body.integer;
+        let integer = fold == Fold::Length;
         let aggregate = Aggregate { fold, space, body, condition };
         Ok(Some(Node { kind: NodeKind::Aggregate(Box::new(aggregate)), level: Level::Entry, integer }))
     }
@@ -353,9 +347,11 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
         if grown || self.spaces[space].dims > dims {
             return Err(self.error(args[1].at, "the second argument of Alt$ cannot be an array"));
         }
+        // of a primary without instances there is one value; lists beside it make it one by row
+        let level = if self.spaces[inner].dims == 0 { Level::Entry } else { Level::Row };
         Ok(Node {
-            integer: body.integer && otherwise.integer,
-            level: Level::Row,
+            integer: body.integer,
+            level,
             kind: NodeKind::Alternative { space: inner, body: Box::new(body), otherwise: Box::new(otherwise) },
         })
     }
@@ -364,7 +360,7 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
         self.arity(ast, "strstr", args, &[2])?;
         match (self.value(&args[0], space)?, self.value(&args[1], space)?) {
             (Value::Text(a, l), Value::Text(b, r)) => {
-                Ok(Node { kind: NodeKind::TextFind(a, b), level: l.max(r).max(Level::Entry), integer: true })
+                Ok(Node { kind: NodeKind::TextFind(a, b), level: l.max(r).max(Level::Entry), integer: false })
             }
             _ => Err(self.error(ast.at, "strstr wants two strings")),
         }

@@ -5,15 +5,17 @@ use sapwood_span::Result;
 
 /// Bins of an automatic histogram of real numbers, as in ROOT.
 const BINS: usize = 100;
+/// Tolerance of rounding: 2.6 / 0.05 is 52.000000000000004.
+const HAIR: f64 = 1e-9;
 
 /// The limits ROOT gives a histogram that was filled without binning, measured with 6.40.
 ///
 /// Real numbers: a tenth of the range is added on either side (not across zero), the bin width is
 /// rounded up to 1, 2 or 5 times a power of ten, the limits are rounded inwards to it, and at least
-/// a hundredth of the range stays on either side; 100 bins. Whole numbers: bins are a whole number
-/// wide, begin at whole numbers, and a twentieth of the range (at least 1) is added (ROOT's own
-/// limits for them are the same for small ranges and differ by a few units for large ones).
-/// Values that are all the same (to 13 digits) get a range of one on either side.
+/// a hundredth of the range stays on either side; 100 bins. Whole numbers: a twentieth of the range instead of a
+/// tenth, then bins a whole number wide from whole number to whole number, about a hundred of them or fewer, with a further
+/// one on a side where rounding took some of the room. Values that are all the same (to 13 digits) get a range of one
+/// on either side. Of 10 000 random ranges all had ROOT's limits, but 12 of negative whole numbers close to zero.
 ///
 /// # Errors
 /// `Invalid` when the limits are not finite.
@@ -40,43 +42,89 @@ fn limits(min: f64, max: f64, integer: bool, asked: Option<usize>) -> Result<Axi
     };
     // Beyond 2^53 doubles are further than 1 apart.
     if integer && magnitude < 1e15 {
-        return integer_axis(min, max, asked);
+        return asked.map_or_else(|| integer_axis(min, max), |bins| integer_axis_of(bins, min, max));
     }
     let bins = asked.unwrap_or(BINS);
-    let range = max - min;
-    let (mut low, mut high) = (min - 0.1 * range, max + 0.1 * range);
-    if low < 0.0 && min >= 0.0 {
-        low = 0.0;
-    }
-    if high > 0.0 && max <= 0.0 {
-        high = 0.0;
-    }
-    let step = round_up((high - low) / bins as f64);
-    if step > 0.0 && step.is_finite() {
-        // A hair of tolerance: 2.6 / 0.05 is 52.000000000000004.
-        low = (low / step - 1e-9).ceil() * step;
-        high = (high / step + 1e-9).floor() * step;
-    }
-    low = low.min(min - 0.01 * range);
-    high = high.max(max + 0.01 * range);
-    Axis::new(bins, low, high)
+    let rounded = Rounded::new(min, max, 0.1, bins);
+    Axis::new(bins, rounded.low.0, rounded.high.0)
 }
 
-fn integer_axis(min: f64, max: f64, asked: Option<usize>) -> Result<Axis> {
+/// Limits with room on either side, rounded to a step that suits this many bins.
+struct Rounded {
+    /// Limits before they were rounded.
+    wanted: (f64, f64),
+    /// The lower limit, and whether the least room (a hundredth) decided it.
+    low: (f64, bool),
+    high: (f64, bool),
+}
+
+impl Rounded {
+    fn new(min: f64, max: f64, room: f64, bins: usize) -> Self {
+        let range = max - min;
+        let (mut low, mut high) = (min - room * range, max + room * range);
+        if low < 0.0 && min >= 0.0 {
+            low = 0.0;
+        }
+        if high > 0.0 && max <= 0.0 {
+            high = 0.0;
+        }
+        let wanted = (low, high);
+        let mut step = round_up((high - low) / bins as f64);
+        if step > 0.0 && step.is_finite() {
+            // ROOT takes the finer step where this one, rounded outwards, makes exactly half the bins.
+            let is_five = (step / 10f64.powi(step.log10().floor() as i32)).round() == 5.0;
+            let outwards = (high / step + HAIR).floor() + 1.0
+                - if low < 0.0 { (low / step - HAIR).ceil() - 1.0 } else { (low / step + HAIR).floor() };
+            if is_five && 2.0 * outwards == bins as f64 {
+                step *= 0.4;
+            }
+            low = (low / step - HAIR).ceil() * step;
+            high = (high / step + HAIR).floor() * step;
+        }
+        let (least, most) = (min - 0.01 * range, max + 0.01 * range);
+        Self { wanted, low: (low.min(least), least < low), high: (high.max(most), most > high) }
+    }
+}
+
+fn integer_axis(min: f64, max: f64) -> Result<Axis> {
+    let Rounded { wanted, low: (low, is_least), high: (high, is_most) } = Rounded::new(min, max, 0.05, BINS);
+    let (mut low, mut high) = (low.floor(), if is_most { high.ceil() } else { high.floor() });
+    let below_zero = max <= 0.0 && wanted.1 == 0.0;
+    if below_zero {
+        high = high.max(1.0);
+    }
+    let width = ((high - low) / BINS as f64).floor().max(1.0);
+    let mut bins = ((high - low) / width).floor();
+    if (is_most || below_zero) && !is_least {
+        // seen from above
+        low = high - bins * width;
+        if low > wanted.0 {
+            low -= width;
+            bins += 1.0;
+        }
+        return Axis::new(bins as usize, low, high);
+    }
+    if !is_least && low > wanted.0 {
+        low -= width;
+    }
+    bins = ((high - low) / width).floor();
+    if low + bins * width < wanted.1 {
+        bins += 1.0;
+    }
+    Axis::new(bins as usize, low, low + bins * width)
+}
+
+/// This many bins a whole number wide, with room on either side.
+fn integer_axis_of(bins: usize, min: f64, max: f64) -> Result<Axis> {
     let range = max - min;
     let margin = (0.05 * range).floor().max(1.0);
     let least = (0.01 * range).ceil().max(1.0);
     let low = if min >= 0.0 && min < margin { (min - least).max(-least) } else { min - margin };
     let high = if max <= 0.0 && -max < margin { max + least } else { max + margin };
-    if let Some(bins) = asked {
-        let width = ((high - low) / bins as f64).ceil().max(1.0);
-        let spare = (bins as f64 * width - (high - low)) / 2.0;
-        let low = if min >= 0.0 && low >= -1.0 { low } else { (low - spare).floor() };
-        return Axis::new(bins, low, low + bins as f64 * width);
-    }
-    let width = ((high - low) / BINS as f64).floor().max(1.0);
-    let bins = ((high - low) / width).ceil();
-    Axis::new(bins as usize, low, low + bins * width)
+    let width = ((high - low) / bins as f64).ceil().max(1.0);
+    let spare = (bins as f64 * width - (high - low)) / 2.0;
+    let low = if min >= 0.0 && low >= -1.0 { low } else { (low - spare).floor() };
+    Axis::new(bins, low, low + bins as f64 * width)
 }
 
 /// The smallest of 1, 2, 5 times a power of ten that is not below `x`.
@@ -92,9 +140,10 @@ mod tests {
     use super::*;
 
     /// Minimum, maximum, and the bins and limits that ROOT 6.40 chose.
-    const REAL: [(f64, f64, f64, f64); 18] = [
+    const REAL: [(f64, f64, f64, f64); 19] = [
         (0.0, 1.0, -0.01, 1.1),
         (0.0, 10.0, -0.1, 11.0),
+        (0.0, 22_360.227_272_7, -223.602_272_727, 24_400.0),
         (0.5, 0.5, -0.7, 1.7),
         (0.0, 0.0, -1.2, 1.2),
         (1.0, 100.0, 0.0, 108.0),
@@ -112,13 +161,27 @@ mod tests {
         (-0.069_876_715_195_3, 1_192.042_371_215_65, -100.0, 1300.0),
         (9.428_573_162_546, 28.190_172_655_665, 8.0, 30.0),
     ];
-    const WHOLE: [(f64, f64, usize, f64, f64); 9] = [
+    const WHOLE: [(f64, f64, usize, f64, f64); 23] = [
         (0.0, 1.0, 3, -1.0, 2.0),
         (0.0, 10.0, 12, -1.0, 11.0),
         (5.0, 5.0, 4, 3.0, 7.0),
         (3.0, 7.0, 6, 2.0, 8.0),
         (-5.0, 5.0, 12, -6.0, 6.0),
-        (0.0, 127.0, 135, -2.0, 133.0),
+        (0.0, 99.0, 104, -1.0, 103.0),
+        (0.0, 20.0, 22, -1.0, 21.0),
+        (0.0, 189.0, 101, -2.0, 200.0),
+        (0.0, 255.0, 135, -3.0, 267.0),
+        (-128.0, 127.0, 139, -142.0, 136.0),
+        (0.0, 23_425.0, 101, -235.0, 24_611.0),
+        (0.0, 65_535.0, 101, -656.0, 68_630.0),
+        (-512.0, 65_535.0, 102, -3710.0, 68_710.0),
+        (29.0, 250.0, 123, 16.0, 262.0),
+        (24.0, 547.0, 115, 0.0, 575.0),
+        (972.0, 1032.0, 66, 969.0, 1035.0),
+        (-390.0, -230.0, 176, -398.0, -222.0),
+        (-1751.0, 4620.0, 102, -2069.0, 4969.0),
+        (-110_199.0, -2446.0, 101, -115_139.0, 1.0),
+        (-1_993_583.0, -3251.0, 101, -2_070_613.0, 16_653.0),
         (0.0, 1000.0, 106, -10.0, 1050.0),
         (-23.0, -17.0, 8, -24.0, -16.0),
         (-3.0, 0.0, 5, -4.0, 1.0),

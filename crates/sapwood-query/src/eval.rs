@@ -67,8 +67,8 @@ impl Evaluator<'_, '_> {
             NodeKind::Aggregate(a) => Block::Each(self.aggregate(a, pool)),
             NodeKind::Alternative { space: inner, body, otherwise } => {
                 let body = self.run(body, *inner, Level::Row, pool);
-                let otherwise = self.run(otherwise, space, Level::Row, pool);
-                self.alternative(&body, &self.layouts[*inner], otherwise, layout, pool)
+                let otherwise = self.run(otherwise, space, level, pool);
+                self.alternative(&body, &self.layouts[*inner], otherwise, (level, layout), pool)
             }
             NodeKind::TextEqual { equal, left, right } => {
                 self.texts(left, right, space, level, pool, |a, b| (a == b) == *equal)
@@ -192,11 +192,19 @@ impl Evaluator<'_, '_> {
         out
     }
 
-    fn alternative(&self, body: &Block, inner: &Layout, otherwise: Block, outer: &Layout, pool: &mut Pool) -> Block {
+    fn alternative(
+        &self,
+        body: &Block,
+        inner: &Layout,
+        otherwise: Block,
+        (level, outer): (Level, &Layout),
+        pool: &mut Pool,
+    ) -> Block {
         let mut out = fresh(pool);
         for i in 0..self.range.len() {
             let there = inner.starts[i]..inner.starts[i + 1];
-            for (instance, row) in (outer.starts[i]..outer.starts[i + 1]).enumerate() {
+            let rows = if level == Level::Row { outer.starts[i]..outer.starts[i + 1] } else { i..i + 1 };
+            for (instance, row) in rows.enumerate() {
                 out.push(if instance < there.len() { body.at(there.start + instance) } else { otherwise.at(row) });
             }
         }

@@ -31,15 +31,10 @@ impl Kernel {
 pub(crate) struct Function {
     pub name: &'static str,
     pub kernel: Kernel,
-    /// Whether the result is a whole number when the arguments are.
-    pub integer: bool,
 }
 
 macro_rules! one {
     ($name:expr, |$x:ident| $f:expr) => {
-        one!($name, false, |$x| $f)
-    };
-    ($name:expr, $integer:expr, |$x:ident| $f:expr) => {
         Function {
             name: $name,
             kernel: Kernel::One(|v| {
@@ -48,16 +43,12 @@ macro_rules! one {
                     *x = $f;
                 }
             }),
-            integer: $integer,
         }
     };
 }
 
 macro_rules! two {
     ($name:expr, |$x:ident, $y:ident| $f:expr) => {
-        two!($name, false, |$x, $y| $f)
-    };
-    ($name:expr, $integer:expr, |$x:ident, $y:ident| $f:expr) => {
         Function {
             name: $name,
             kernel: Kernel::Two(|v, w| {
@@ -66,7 +57,6 @@ macro_rules! two {
                     *x = $f;
                 }
             }),
-            integer: $integer,
         }
     };
 }
@@ -81,16 +71,15 @@ macro_rules! three {
                     *x = $f;
                 }
             }),
-            integer: false,
         }
     };
 }
 
 static FUNCTIONS: &[Function] = &[
     // As TFormula has them.
-    one!("abs", true, |x| x.abs()),
+    one!("abs", |x| x.abs()),
     one!("fabs", |x| x.abs()),
-    one!("sq", true, |x| x * x),
+    one!("sq", |x| x * x),
     one!("sqrt", |x| x.abs().sqrt()),
     one!("exp", |x| held_exp(x)),
     one!("log", |x| if x > 0.0 { x.ln() } else { 0.0 }),
@@ -112,10 +101,10 @@ static FUNCTIONS: &[Function] = &[
     two!("fmod", |x, y| x % y),
     two!("pow", |x, y| x.powf(y)),
     two!("hypot", |x, y| x.hypot(y)),
-    two!("min", true, |x, y| if y < x { y } else { x }),
-    two!("max", true, |x, y| if x < y { y } else { x }),
-    one!("sign", true, |x| if x < 0.0 { -1.0 } else { 1.0 }),
-    one!("int", true, |x| to_i64(x) as f64),
+    two!("min", |x, y| if y < x { y } else { x }),
+    two!("max", |x, y| if x < y { y } else { x }),
+    one!("sign", |x| if x < 0.0 { -1.0 } else { 1.0 }),
+    one!("int", |x| to_i64(x) as f64),
     one!("ceil", |x| x.ceil()),
     one!("floor", |x| x.floor()),
     one!("round", |x| x.round()),
@@ -135,12 +124,12 @@ static FUNCTIONS: &[Function] = &[
     two!("fmin", |x, y| x.min(y)),
     two!("fmax", |x, y| x.max(y)),
     three!("fma", |x, y, z| x.mul_add(y, z)),
-    one!("isnan", true, |x| truth(x.is_nan())),
-    one!("isinf", true, |x| truth(x.is_infinite())),
-    one!("isfinite", true, |x| truth(x.is_finite())),
+    one!("isnan", |x| truth(x.is_nan())),
+    one!("isinf", |x| truth(x.is_infinite())),
+    one!("isfinite", |x| truth(x.is_finite())),
     // As TMath has them.
-    one!("TMath::Abs", true, |x| x.abs()),
-    one!("TMath::Sq", true, |x| x * x),
+    one!("TMath::Abs", |x| x.abs()),
+    one!("TMath::Sq", |x| x * x),
     one!("TMath::Sqrt", |x| x.sqrt()),
     one!("TMath::Exp", |x| x.exp()),
     one!("TMath::Log", |x| x.ln()),
@@ -161,9 +150,9 @@ static FUNCTIONS: &[Function] = &[
     one!("TMath::ATanH", |x| libm::atanh(x)),
     two!("TMath::Power", |x, y| x.powf(y)),
     two!("TMath::Hypot", |x, y| x.hypot(y)),
-    two!("TMath::Min", true, |x, y| if x <= y { x } else { y }),
-    two!("TMath::Max", true, |x, y| if x >= y { x } else { y }),
-    two!("TMath::Sign", true, |x, y| x.copysign(y)),
+    two!("TMath::Min", |x, y| if x <= y { x } else { y }),
+    two!("TMath::Max", |x, y| if x >= y { x } else { y }),
+    two!("TMath::Sign", |x, y| x.copysign(y)),
     three!("TMath::Range", |lo, hi, x| if x < lo {
         lo
     } else if x > hi {
@@ -172,19 +161,19 @@ static FUNCTIONS: &[Function] = &[
         x
     }),
     three!("TMath::Gaus", |x, mean, sigma| gauss(x, mean, sigma)),
-    one!("TMath::Nint", true, |x| x.round_ties_even()),
+    one!("TMath::Nint", |x| x.round_ties_even()),
     one!("TMath::Floor", |x| x.floor()),
     one!("TMath::Ceil", |x| x.ceil()),
-    one!("TMath::FloorNint", true, |x| x.floor()),
-    one!("TMath::CeilNint", true, |x| x.ceil()),
-    one!("TMath::Odd", true, |x| truth(to_i64(x) & 1 != 0)),
-    one!("TMath::Even", true, |x| truth(to_i64(x) & 1 == 0)),
+    one!("TMath::FloorNint", |x| x.floor()),
+    one!("TMath::CeilNint", |x| x.ceil()),
+    one!("TMath::Odd", |x| truth(to_i64(x) & 1 != 0)),
+    one!("TMath::Even", |x| truth(to_i64(x) & 1 == 0)),
     one!("TMath::Erf", |x| libm::erf(x)),
     one!("TMath::Erfc", |x| libm::erfc(x)),
     one!("TMath::Gamma", |x| libm::tgamma(x)),
     one!("TMath::LnGamma", |x| libm::lgamma(x)),
-    one!("TMath::IsNaN", true, |x| truth(x.is_nan())),
-    one!("TMath::Finite", true, |x| truth(x.is_finite())),
+    one!("TMath::IsNaN", |x| truth(x.is_nan())),
+    one!("TMath::Finite", |x| truth(x.is_finite())),
 ];
 
 /// Functions of no argument and the names that stand for a number.

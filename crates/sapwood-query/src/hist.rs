@@ -47,11 +47,15 @@ impl Axis {
 
     /// Edge number `i`, from 0 to the number of bins.
     pub fn edge(&self, i: usize) -> f64 {
-        if i >= self.bins { self.high } else { self.low + i as f64 * (self.high - self.low) / self.bins as f64 }
+        if i >= self.bins { self.high } else { self.low + i as f64 * self.width() }
+    }
+
+    fn width(&self) -> f64 {
+        (self.high - self.low) / self.bins as f64
     }
 
     /// The bin of a value: 0 is the underflow, `bins + 1` the overflow (NaN goes there as in ROOT).
-    /// A bin holds its lower edge and not its upper one.
+    /// A bin holds its lower edge and not its upper one, both as [`Axis::edge`] rounds them.
     pub fn index(&self, x: f64) -> usize {
         let mut out = [0];
         self.indices(&[x], &mut out);
@@ -60,11 +64,13 @@ impl Axis {
 
     /// [`Axis::index`] of many values, without a branch.
     fn indices(&self, x: &[f64], out: &mut [u32]) {
-        let (bins, low, high) = (self.bins as f64, self.low, self.high);
-        let width = high - low;
+        let (bins, low, high, width) = (self.bins as f64, self.low, self.high, self.width());
         for (x, out) in x.iter().zip(out) {
-            // The order of operations is that of TAxis::FindBin, so that edges round alike.
-            let bin = (bins * (x - low) / width).min(bins - 1.0);
+            // Division alone may miss by one at an edge; the edges decide, as in TAxis::FindBin of ROOT 6.40.
+            let bin = (bins * (x - low) / (high - low)).min(bins - 1.0).floor();
+            let below = f64::from(u8::from(*x < low + bin * width));
+            let above = f64::from(u8::from(bin + 1.0 < bins && *x >= low + (bin + 1.0) * width));
+            let bin = bin - below + above;
             let bin = if *x < high { bin + 1.0 } else { bins + 1.0 };
             *out = if *x < low { 0.0 } else { bin } as u32;
         }

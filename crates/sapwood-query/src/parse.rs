@@ -211,9 +211,9 @@ impl<'t> Parser<'t> {
         let at = self.at();
         let token = self.peek().clone();
         match token {
-            Token::Number(value, integer) => {
+            Token::Number(value) => {
                 self.next += 1;
-                self.node(at, 0, AstKind::Number(value, integer))
+                self.node(at, 0, AstKind::Number(value))
             }
             Token::Text(s) => {
                 self.next += 1;
@@ -313,7 +313,7 @@ impl<'t> Parser<'t> {
 fn shift(ast: &mut Ast, from: usize) {
     ast.at = ast.at.saturating_sub(from);
     match &mut ast.kind {
-        AstKind::Number(..) | AstKind::Text(_) | AstKind::Size(_) | AstKind::Special(_) => {}
+        AstKind::Number(_) | AstKind::Text(_) | AstKind::Size(_) | AstKind::Special(_) => {}
         AstKind::Name { indices, .. } => {
             for i in indices {
                 if let Index::At(a) = i {

@@ -20,8 +20,35 @@ pub(crate) enum Level {
 pub(crate) struct Node {
     pub kind: NodeKind,
     pub level: Level,
-    /// Whether the value is always whole: decides the automatic binning.
+    /// Whether bins of an automatic histogram are a whole number wide. As in ROOT for a branch of whole numbers by
+    /// itself and for what counts (`Entry$`, `Length$` …), not for what is computed from such.
     pub integer: bool,
+}
+
+impl Node {
+    /// An `Alt$` whose first argument has no instances is one value per entry, and has its first argument for the first
+    /// row only where it stands in one expression with a list: so TTree::Draw has it.
+    pub(crate) fn with_alternatives_by_row(mut self) -> Self {
+        if self.level == Level::Row {
+            self.alternatives_by_row();
+        }
+        self
+    }
+
+    fn alternatives_by_row(&mut self) -> bool {
+        let by_row = match &mut self.kind {
+            NodeKind::Alternative { .. } => true,
+            NodeKind::Negate(a) | NodeKind::Not(a) => a.alternatives_by_row(),
+            NodeKind::Binary(_, a, b) => a.alternatives_by_row() | b.alternatives_by_row(),
+            NodeKind::Select(c, a, b) => c.alternatives_by_row() | a.alternatives_by_row() | b.alternatives_by_row(),
+            NodeKind::Call(_, args) => args.iter_mut().fold(false, |any, a| a.alternatives_by_row() | any),
+            _ => false,
+        };
+        if by_row {
+            self.level = Level::Row;
+        }
+        by_row
+    }
 }
 
 #[derive(Clone)]

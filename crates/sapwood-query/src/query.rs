@@ -101,7 +101,8 @@ impl Query {
         matches!(self.program.outputs.get(i), Some((Output::Text(_), _)))
     }
 
-    /// Whether expression `i` gives whole numbers only: decides the automatic binning.
+    /// Whether an automatic histogram of expression `i` has bins a whole number wide: branches of whole numbers and what
+    /// counts, as in ROOT.
     pub fn is_integer(&self, i: usize) -> bool {
         matches!(self.program.outputs.get(i), Some((Output::Computed | Output::Plain(_), n)) if n.integer)
     }

@@ -4,8 +4,8 @@ use sapwood_span::Result;
 /// One word of an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Token {
-    /// A number; `true` when it was written as an integer.
-    Number(f64, bool),
+    /// A number.
+    Number(f64),
     /// A string in single or double quotes.
     Text(String),
     /// A name as written: letters, digits, `_`, `.`, `::`, `$`, `@`.
@@ -98,36 +98,33 @@ fn number(text: &str, at: usize) -> Result<(Token, usize)> {
     let rest = &text[at..];
     let bytes = rest.as_bytes();
     let digits = |from: usize| bytes[from..].iter().take_while(|b| b.is_ascii_digit()).count();
-    let (value, integer, len) = if rest.starts_with("0x") || rest.starts_with("0X") {
+    let (value, len) = if rest.starts_with("0x") || rest.starts_with("0X") {
         let len = 2 + bytes[2..].iter().take_while(|b| b.is_ascii_hexdigit()).count();
         let Ok(value) = u64::from_str_radix(&rest[2..len], 16) else {
             return Err(error_at(text, at, "a hexadecimal number has 1 to 16 digits behind 0x"));
         };
-        (value as f64, true, len)
+        (value as f64, len)
     } else {
         let mut len = digits(0);
-        let mut integer = true;
         if bytes.get(len) == Some(&b'.') {
-            integer = false;
             len += 1 + digits(len + 1);
         }
         if matches!(bytes.get(len), Some(b'e' | b'E')) {
             let sign = usize::from(matches!(bytes.get(len + 1), Some(b'+' | b'-')));
             let n = digits((len + 1 + sign).min(bytes.len()));
             if n > 0 {
-                integer = false;
                 len += 1 + sign + n;
             }
         }
         let Ok(value) = rest[..len].parse::<f64>() else {
             return Err(error_at(text, at, "this is not a number"));
         };
-        (value, integer, len)
+        (value, len)
     };
     if rest[len..].starts_with(|c| starts_name(c) || in_name(c)) {
         return Err(error_at(text, at + len, "a number cannot be followed by letters"));
     }
-    Ok((Token::Number(value, integer), len))
+    Ok((Token::Number(value), len))
 }
 
 #[cfg(test)]
@@ -152,10 +149,10 @@ mod tests {
 
     #[test]
     fn numbers_are_read_whole_or_refused() {
-        assert_eq!(words(".5")[0], Token::Number(0.5, false));
-        assert_eq!(words("1.5e-3")[0], Token::Number(0.0015, false));
-        assert_eq!(words("0xff")[0], Token::Number(255.0, true));
-        assert_eq!(words("5.")[0], Token::Number(5.0, false));
+        assert_eq!(words(".5")[0], Token::Number(0.5));
+        assert_eq!(words("1.5e-3")[0], Token::Number(0.0015));
+        assert_eq!(words("0xff")[0], Token::Number(255.0));
+        assert_eq!(words("5.")[0], Token::Number(5.0));
         assert!(tokens("1L").is_err());
         assert!(tokens("1.f").is_err());
         assert!(tokens("0x").is_err());

@@ -13,6 +13,7 @@ mod file;
 mod hosts;
 mod multipart;
 mod opening;
+mod opening_window;
 mod proxy;
 mod range;
 mod trouble;

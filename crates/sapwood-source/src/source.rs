@@ -37,6 +37,16 @@ pub trait Source: Send + Sync {
     /// When this returns an error some spans may already have been handed over; those are right.
     fn fetch(self: Arc<Self>, spans: Vec<Span>, sink: Arc<dyn Sink>) -> BoxFuture<'static, Result<FetchReport>>;
 
+    /// Reads like [`fetch`](Source::fetch), for somebody who can do nothing before all of it is here while nothing else is
+    /// under way. What is far away may then be asked for in several requests side by side, over connections that open
+    /// their windows together.
+    ///
+    /// # Errors
+    /// As [`fetch`](Source::fetch).
+    fn fetch_soon(self: Arc<Self>, spans: Vec<Span>, sink: Arc<dyn Sink>) -> BoxFuture<'static, Result<FetchReport>> {
+        self.fetch(spans, sink)
+    }
+
     /// Announces that about this many requests will soon run at once: connections are opened
     /// ahead, in the background. Free to do nothing.
     fn prepare(&self, requests: usize) {

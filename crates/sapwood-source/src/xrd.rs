@@ -1,9 +1,11 @@
 //! Files on XRootD servers.
 //!
-//! The protocol itself is `sapwood-xrd`'s. From the wire up: `conn` is one session with its sockets, `watch` looks
-//! after its silence, `host` keeps the sessions of a server and what was learnt about it, `client` finds the way to a
-//! file's server along redirects, `opening` opens the file there, `file` reads it, `listing` looks at directories.
+//! The protocol itself is `sapwood-xrd`'s. From the wire up: `conn` is one session with its sockets, `state` what it
+//! waits for, `watch` looks after its silence, `host` keeps the sessions of a server and what was learnt about it, `bulk`
+//! shares large requests among them, `client` finds the way to a file's server along redirects, `opening` opens the file
+//! there, `file` reads it, `listing` looks at directories.
 
+mod bulk;
 mod client;
 mod conn;
 mod file;
@@ -13,7 +15,9 @@ mod listing;
 mod opening;
 mod place;
 mod plan;
+mod reading;
 mod sockets;
+mod state;
 mod trouble;
 mod watch;
 

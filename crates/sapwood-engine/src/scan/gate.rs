@@ -5,7 +5,8 @@
 //! is asked for when an entry in it passed, and never when all of its entries are known not to pass. Asking before that
 //! is known is worth it only where waiting costs time: on a way with a round trip, and only as long as cuts pass. So a
 //! scan begins by asking for as many bytes of the others, along with the cut's, as the way would carry idly while the
-//! answer for the cut travels; each step whose baskets were mostly needed multiplies that allowance by four, and one
+//! answer for the cut travels (very far away a quarter more than the cut's own branches have: there windows are opening all the
+//! while, and what two requests behind each other take is round trips, not bytes); each step whose baskets were mostly needed multiplies that allowance by four, and one
 //! whose baskets were not takes it away. Local files wait for nothing, so nothing is asked for early there.
 
 use super::baskets::Needed;
@@ -17,6 +18,8 @@ use std::time::Duration;
 const SLOW_START_SHARE: u64 = 64 << 10;
 /// Assumed until measured: 1 Gbit/s.
 const ASSUMED_BANDWIDTH: f64 = 125e6;
+/// From this round-trip time on a wide way carries more in a round trip than most cuts have to be read.
+const VERY_FAR: Duration = Duration::from_millis(100);
 /// Factor by which the allowance grows with a step that needed what it asked for.
 const GROWTH: u64 = 4;
 /// At most so much is asked for early.
@@ -90,11 +93,14 @@ impl Gate {
         }
     }
 
-    /// Bytes that the way carries while a cut's first values travel, as far as is known; none for local files.
-    pub fn allowance(local: bool, limits: &Limits) -> u64 {
+    /// Bytes that the way carries while a cut's first values travel, as far as is known; none for local files. `own` is
+    /// what the cut's branches have.
+    pub fn allowance(local: bool, limits: &Limits, own: u64) -> u64 {
         let round_trip = limits.round_trip.filter(|_| !local).unwrap_or(Duration::ZERO);
         let carried = limits.bandwidth.unwrap_or(ASSUMED_BANDWIDTH) * round_trip.as_secs_f64();
-        (carried as u64).min(limits.max_in_flight as u64 * SLOW_START_SHARE)
+        let idle = limits.max_in_flight as u64 * SLOW_START_SHARE;
+        let idle = if round_trip >= VERY_FAR { idle.max(own + own / 4) } else { idle };
+        (carried as u64).min(idle).min(MOST_EARLY)
     }
 
     /// Whether a basket depends on the cut.
@@ -249,9 +255,10 @@ mod tests {
     #[test]
     fn the_first_allowance_is_what_the_way_carries() {
         let ms = Duration::from_millis;
-        assert_eq!(Gate::allowance(true, &Limits::http(ms(20))), 0);
-        assert_eq!(Gate::allowance(false, &Limits::http(ms(20))), 16 * SLOW_START_SHARE);
-        let slow = Limits { bandwidth: Some(1e6), ..Limits::http(ms(72)) };
-        assert_eq!(Gate::allowance(false, &slow), 72_000);
+        assert_eq!(Gate::allowance(true, &Limits::http(ms(20)), 9 << 20), 0);
+        assert_eq!(Gate::allowance(false, &Limits::http(ms(20)), 9 << 20), 16 * SLOW_START_SHARE);
+        assert_eq!(Gate::allowance(false, &Limits::http(ms(240)), 8 << 20), 10 << 20);
+        let slow = Limits { bandwidth: Some(1e6), ..Limits::http(ms(240)) };
+        assert_eq!(Gate::allowance(false, &slow, 9 << 20), 240_000);
     }
 }

@@ -170,7 +170,11 @@ impl Shared {
         // one cluster that is the whole tree says nothing of what is needed together
         let clusters = if tree.clusters().len() > 2 { tree.clusters().to_vec() } else { Vec::new() };
         let lanes = (limits.max_in_flight, limits.streams);
-        let allowance = Gate::allowance(source.is_local(), &limits);
+        let own = guides.map_or(0, |guides| {
+            let guide = |b: &&Needed| guides.get(b.column).copied().unwrap_or(true);
+            baskets.iter().filter(guide).filter_map(|b| b.span).map(|s| s.len).sum()
+        });
+        let allowance = Gate::allowance(source.is_local(), &limits, own);
         let request = Request { cache, limits, clusters, hold };
         let kept = traced.then(|| request.clone());
         let mut planner = Planner::new(list, request)?;

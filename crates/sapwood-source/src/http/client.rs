@@ -137,17 +137,32 @@ impl Client {
         Err(Trouble::Fatal(Error::new(ErrorKind::Protocol, what)))
     }
 
+    /// Connects to a host that was never met: how far it is decides how it is asked.
+    pub async fn meet(&self) -> Result<Place, Trouble> {
+        let place = self.place();
+        if lock(&place.host.meter).distance().is_none() {
+            let lent = self.lend(&place).await?;
+            place.host.give_back(lent.link);
+        }
+        Ok(place)
+    }
+
+    async fn lend(&self, place: &Place) -> Result<Lent, Trouble> {
+        let wait = self.counters.wait();
+        let lent = place.host.lend(&self.handle(), self.connect_timeout(), &self.opened).await;
+        let lent = lent.map_err(|error| match error.kind() {
+            ErrorKind::Denied | ErrorKind::Invalid => Trouble::Fatal(error),
+            _ => self.lost(Trouble::Unreached(error)),
+        })?;
+        if lent.waited && !lent.used {
+            self.counters.waited(wait, if place.host.secure() { 2 } else { 1 });
+        }
+        Ok(lent)
+    }
+
     async fn exchange(&self, place: &Place, range: &str, ranges: usize) -> Result<Reply, Trouble> {
         loop {
-            let wait = self.counters.wait();
-            let lent = place.host.lend(&self.handle(), self.connect_timeout(), &self.opened).await;
-            let mut lent = lent.map_err(|error| match error.kind() {
-                ErrorKind::Denied | ErrorKind::Invalid => Trouble::Fatal(error),
-                _ => self.lost(Trouble::Unreached(error)),
-            })?;
-            if lent.waited && !lent.used {
-                self.counters.waited(wait, if place.host.secure() { 2 } else { 1 });
-            }
+            let mut lent = self.lend(place).await?;
             let (wait, begin, used) = (self.counters.wait(), Instant::now(), lent.used);
             let asked = self.ask(&mut lent, place, range, ranges);
             let longest = self.options.progress_timeout;
@@ -157,6 +172,9 @@ impl Client {
                     self.away.store(false, Relaxed);
                     self.counters.waited(wait, 1);
                     lock(&place.host.meter).waited(begin.elapsed());
+                    if let Some(name) = response.headers().get(header::SERVER).and_then(|v| v.to_str().ok()) {
+                        place.host.says_it_is(name);
+                    }
                     return Reply::new(response, lent, place, self);
                 }
                 // A connection that lay idle may have been closed by the server at any moment:

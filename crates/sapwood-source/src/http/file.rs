@@ -2,7 +2,8 @@
 
 use super::body::{Body, Validator, changed};
 use super::client::Client;
-use super::range;
+use super::opening_window;
+use super::range::{self, Line};
 use super::trouble::{Patience, Trouble};
 use crate::bounds;
 use crate::counters::Counters;
@@ -32,8 +33,8 @@ pub(crate) struct HttpFile {
 }
 
 impl HttpFile {
-    /// Fills the job with all that it misses.
-    pub async fn complete(self: &Arc<Self>, job: &Arc<Job>) -> Result<()> {
+    /// Fills the job with all that it misses. `soon`: somebody waits for all of it, and nothing else is under way.
+    pub async fn complete(self: &Arc<Self>, job: &Arc<Job>, soon: bool) -> Result<()> {
         let whole = [Span::new(0, self.size)];
         let mut multi = self.client.place().host.multi();
         loop {
@@ -41,11 +42,15 @@ impl HttpFile {
             if missing.is_empty() {
                 return Ok(());
             }
-            let (gap, ranges) = if multi { (PART_OVERHEAD, range::most(self.size)) } else { (self.gap_of_single(), 1) };
+            let host = self.client.place().host;
+            let (gap, line) = if multi { (PART_OVERHEAD, host.line()) } else { (self.gap_of_single(), range::SINGLE) };
             let joined: Vec<Span> = coalesce(&missing, gap, MAX_REQUEST).into_iter().map(|c| c.span).collect();
-            let groups = range::requests(&joined, ranges, MAX_REQUEST);
+            let shared = if soon { opening_window::shared(&joined, &host) } else { None };
+            let groups = shared.unwrap_or_else(|| range::requests(&joined, line, MAX_REQUEST));
             match self.run(job, groups).await {
                 Ok(()) => {}
+                // its limits are others than thought: cut anew
+                Err(Trouble::Shorter(_)) => host.refuses_long_lines(),
                 Err(Trouble::Step(_)) if multi => {
                     multi = false;
                     Counters::add(&self.client.counters.fallbacks, 1);
@@ -59,21 +64,34 @@ impl HttpFile {
 
     /// Runs requests side by side; the pool limits how many really are.
     async fn run(self: &Arc<Self>, job: &Arc<Job>, mut groups: Vec<Vec<Span>>) -> Result<(), Trouble> {
-        if groups.len() == 1 {
-            return self.group(job, groups.remove(0)).await;
+        if groups.len() <= 1 {
+            return self.group(job, groups.pop().unwrap_or_default()).await;
         }
+        let rest = groups.split_off(1);
+        let first = groups.pop().unwrap_or_default();
         let mut running = JoinSet::new();
-        for group in groups {
+        for group in rest {
             let (file, job) = (Arc::clone(self), Arc::clone(job));
             running.spawn_on(async move { file.group(&job, group).await }, &self.client.handle());
         }
-        while let Some(ended) = running.join_next().await {
-            // Leaving at the first failure drops the set and stops the others.
-            ended.unwrap_or_else(|_| {
-                Err(Trouble::Fatal(Error::new(ErrorKind::Interrupted, "reading was stopped: the runtime shut down")))
-            })?;
+        // The first one is sent first: it gets the connection whose window is widest.
+        let mut first = std::pin::pin!(self.group(job, first));
+        let mut answered = false;
+        loop {
+            tokio::select! {
+                biased;
+                ended = &mut first, if !answered => {
+                    ended?;
+                    answered = true;
+                }
+                // Leaving at the first failure drops the set and stops the others.
+                Some(ended) = running.join_next() => ended.unwrap_or_else(|_| {
+                    let what = "reading was stopped: the runtime shut down";
+                    Err(Trouble::Fatal(Error::new(ErrorKind::Interrupted, what)))
+                })?,
+                else => return Ok(()),
+            }
         }
-        Ok(())
     }
 
     /// One request, sent again for what is missing as long as there is hope.
@@ -119,12 +137,17 @@ impl HttpFile {
         let multi = pieces.len() > 1;
         let wanted: u64 = pieces.iter().map(|s| s.len).sum();
         job.request_sent();
-        let mut reply = self.client.send(&range::header(pieces), pieces.len()).await?;
+        let header = range::header(pieces);
+        let mut reply = self.client.send(&header, pieces.len()).await?;
         if !matches!(reply.status, 200 | 206) {
             if let Some(now) = reply.header("content-range").and_then(range::content_range).and_then(|r| r.total) {
                 self.check_size(Some(now))?;
             }
             reply.drain().await;
+            if matches!(reply.status, 400 | 413 | 414 | 431) && Line::is_long(&header) {
+                let what = format!("the server does not take header lines of {} bytes", header.len());
+                return Err(Trouble::Shorter(Error::new(ErrorKind::Protocol, what)));
+            }
             if multi && reply.status != 403 {
                 job.stepped.store(true, Relaxed);
             }
@@ -184,6 +207,29 @@ impl HttpFile {
         }
     }
 
+    fn fetch_as(
+        self: Arc<Self>,
+        spans: Vec<Span>,
+        sink: Arc<dyn Sink>,
+        soon: bool,
+    ) -> BoxFuture<'static, Result<FetchReport>> {
+        Box::pin(async move {
+            let begin = Instant::now();
+            bounds::check(&spans, self.size, &self.client.name)?;
+            let payload = bounds::covered(&spans);
+            if let Some(memory) = &self.memory {
+                for (index, span) in spans.iter().enumerate() {
+                    sink.part(index, memory.slice(span.start as usize..span.end() as usize));
+                }
+                return Ok(FetchReport { payload, total: begin.elapsed(), ..FetchReport::default() });
+            }
+            let job = Job::new(&spans, sink, begin);
+            self.complete(&job, soon).await.map_err(|e| e.in_file(&self.client.name))?;
+            Counters::add(&self.client.counters.payload, payload);
+            Ok(job.report(payload))
+        })
+    }
+
     /// What one more single-range request costs in bytes: its share of what could have come
     /// meanwhile over all connections.
     fn gap_of_single(&self) -> u64 {
@@ -229,7 +275,7 @@ impl Source for HttpFile {
         let host = self.client.place().host;
         let multi = host.multi();
         let (range_overhead, max_ranges) =
-            if multi { (PART_OVERHEAD, range::most(self.size)) } else { (self.gap_of_single(), 1) };
+            if multi { (PART_OVERHEAD, host.line().most(self.size)) } else { (self.gap_of_single(), 1) };
         let (max_in_flight, streams) = (host.parallel(), host.streams());
         let meter = lock(&host.meter);
         Limits {
@@ -249,21 +295,11 @@ impl Source for HttpFile {
     }
 
     fn fetch(self: Arc<Self>, spans: Vec<Span>, sink: Arc<dyn Sink>) -> BoxFuture<'static, Result<FetchReport>> {
-        Box::pin(async move {
-            let begin = Instant::now();
-            bounds::check(&spans, self.size, &self.client.name)?;
-            let payload = bounds::covered(&spans);
-            if let Some(memory) = &self.memory {
-                for (index, span) in spans.iter().enumerate() {
-                    sink.part(index, memory.slice(span.start as usize..span.end() as usize));
-                }
-                return Ok(FetchReport { payload, total: begin.elapsed(), ..FetchReport::default() });
-            }
-            let job = Job::new(&spans, sink, begin);
-            self.complete(&job).await.map_err(|e| e.in_file(&self.client.name))?;
-            Counters::add(&self.client.counters.payload, payload);
-            Ok(job.report(payload))
-        })
+        self.fetch_as(spans, sink, false)
+    }
+
+    fn fetch_soon(self: Arc<Self>, spans: Vec<Span>, sink: Arc<dyn Sink>) -> BoxFuture<'static, Result<FetchReport>> {
+        self.fetch_as(spans, sink, true)
     }
 
     fn prepare(&self, requests: usize) {

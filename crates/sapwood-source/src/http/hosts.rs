@@ -1,6 +1,8 @@
 //! What is known about hosts, and the connections to them.
 
 use super::connect::{Sender, connect};
+use super::opening_window;
+use super::range::{self, Line};
 use crate::gauge::Gauge;
 use crate::lock;
 use crate::meter::Meter;
@@ -16,6 +18,9 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio_rustls::rustls::ClientConfig;
+
+/// From this round-trip time on a host is far away.
+const FAR: Duration = Duration::from_millis(20);
 
 /// What was learnt about hosts, with their connections: shared by all files that are opened
 /// with the same one.
@@ -93,6 +98,9 @@ pub(crate) struct Host {
     single: AtomicBool,
     /// Times it fell silent over them.
     silences: AtomicU32,
+    /// It is an nginx, which takes long lines of ranges; but not if it has refused one.
+    nginx: AtomicBool,
+    short: AtomicBool,
     pub meter: Mutex<Meter>,
 }
 
@@ -146,6 +154,8 @@ impl Host {
             pool: Mutex::new(Pool::new(max)),
             single: AtomicBool::new(false),
             silences: AtomicU32::new(0),
+            nginx: AtomicBool::new(false),
+            short: AtomicBool::new(false),
             meter: Mutex::default(),
         }
     }
@@ -176,6 +186,31 @@ impl Host {
         }
     }
 
+    /// What a server calls itself.
+    pub fn says_it_is(&self, name: &str) {
+        self.nginx.store(name.starts_with("nginx"), Relaxed);
+    }
+
+    /// How many ranges go into one request.
+    pub fn line(&self) -> Line {
+        if self.nginx.load(Relaxed) && !self.short.load(Relaxed) { range::LONG } else { range::USUAL }
+    }
+
+    /// Remembers that a long line of ranges was refused.
+    pub fn refuses_long_lines(&self) {
+        self.short.store(true, Relaxed);
+    }
+
+    /// Whether it is so far away that the first windows of connections decide how long opening a file takes.
+    pub fn is_far(&self) -> bool {
+        lock(&self.meter).distance().is_some_and(|t| t >= FAR)
+    }
+
+    /// Bytes that the connection has carried which would be lent next.
+    pub fn carried(&self) -> u64 {
+        self.pool().idle.iter().map(|l| l.carried).max().unwrap_or(0)
+    }
+
     pub fn secure(&self) -> bool {
         self.tls.is_some()
     }
@@ -187,7 +222,7 @@ impl Host {
         let wish = match far {
             t if t < Duration::from_millis(5) => 4,
             t if t < Duration::from_millis(50) => 8,
-            _ => 16,
+            _ => opening_window::MOST,
         };
         wish.min(meter.fill(far)).min(self.max)
     }

@@ -3,6 +3,7 @@
 use super::body::{Body, Validator};
 use super::client::{Client, Reply};
 use super::file::{HttpFile, no_ranges};
+use super::opening_window;
 use super::range::{content_range, stated_total};
 use super::trouble::{Patience, Trouble};
 use crate::assemble::Piece;
@@ -58,7 +59,7 @@ async fn ends(client: &Arc<Client>) -> Result<Opening> {
             }
             Err(Trouble::Again { error, wait, stalled }) => (error, wait, stalled),
             Err(Trouble::Unreached(error)) => (error, None, false),
-            Err(Trouble::Step(error) | Trouble::Fatal(error)) => return Err(error),
+            Err(Trouble::Step(error) | Trouble::Shorter(error) | Trouble::Fatal(error)) => return Err(error),
         };
         patience.spend(error, wait, stalled).await?;
         Counters::add(&client.counters.retries, 1);
@@ -67,7 +68,15 @@ async fn ends(client: &Arc<Client>) -> Result<Opening> {
 
 /// One way of asking: both ends in one request, or the two in two requests side by side.
 async fn attempt(client: &Arc<Client>, multi: bool, stepped: bool) -> Result<Opening, Trouble> {
-    let (head, tail) = (client.options.head.max(1), client.options.tail.max(1));
+    let host = client.meet().await?.host;
+    let (head, mut tail) = (client.options.head.max(1), client.options.tail.max(1));
+    if host.is_far() {
+        tail = tail.min(opening_window::FIRST.saturating_sub(head)).max(1);
+        // A handshake costs a server too much to be asked for on a guess.
+        if client.options.warm && !host.secure() {
+            client.warm(opening_window::MOST);
+        }
+    }
     let mut beside = None;
     let mut reply = if multi {
         client.send(&format!("bytes=0-{},-{tail}", head - 1), 2).await?
@@ -92,7 +101,7 @@ async fn attempt(client: &Arc<Client>, multi: bool, stepped: bool) -> Result<Ope
         // A file shorter than what was asked for blindly: now its size is known.
         (Err(_), Some(size)) if size < head => {
             drop(reply);
-            let known = Known::new(client, size, validator);
+            let known = Known::new(client, size, tail, validator);
             return known.complete().await;
         }
         (Err(what), _) => return Err(Trouble::nonsense(what, multi)),
@@ -107,7 +116,7 @@ async fn attempt(client: &Arc<Client>, multi: bool, stepped: bool) -> Result<Ope
         body.push(chunk, &mut out)
             .map_err(|m| Trouble::nonsense(format!("the server's answer makes no sense: {m}"), multi))?;
         if let (None, Some(size)) = (&known, body.total()) {
-            known = Some(Known::new(client, size, validator.clone()));
+            known = Some(Known::new(client, size, tail, validator.clone()));
         }
         if let Some(known) = &known {
             known.job.accept(&mut out);
@@ -140,8 +149,8 @@ struct Known {
 }
 
 impl Known {
-    fn new(client: &Arc<Client>, size: u64, validator: Validator) -> Self {
-        let tail = client.options.tail.min(size);
+    fn new(client: &Arc<Client>, size: u64, tail: u64, validator: Validator) -> Self {
+        let tail = tail.min(size);
         let spans = [Span::new(0, client.options.head.min(size)), Span::new(size - tail, tail)];
         let ends = Arc::new(Ends::default());
         let sink: Arc<dyn Sink> = ends.clone();
@@ -159,7 +168,7 @@ impl Known {
 
     /// Asks for what is still missing.
     async fn complete(self) -> Result<Opening, Trouble> {
-        self.file.complete(&self.job).await.map_err(Trouble::Fatal)?;
+        self.file.complete(&self.job, false).await.map_err(Trouble::Fatal)?;
         let [head, tail] = std::mem::take(&mut *lock(&self.ends.0));
         let lost = || Trouble::Fatal(Error::new(ErrorKind::Protocol, "the ends of the file did not arrive"));
         let payload = crate::bounds::covered(&self.spans);

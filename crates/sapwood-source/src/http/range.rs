@@ -3,14 +3,30 @@
 use sapwood_span::Span;
 use std::fmt::Write;
 
-/// Ranges in one request: Apache answers 200 and the whole file to more than 200.
-const MAX_RANGES: usize = 180;
-/// Bytes of one `Range` header: nginx refuses header lines above 8 kB, others above 4 kB.
-const MAX_HEADER: usize = 3900;
+/// How much one `Range` header may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Line {
+    ranges: usize,
+    bytes: usize,
+}
 
-/// Ranges that surely fit into one request for a file of this size.
-pub(crate) fn most(size: u64) -> usize {
-    ((MAX_HEADER - 6) / (2 * digits(size) + 2)).min(MAX_RANGES)
+/// For any server: Apache answers 200 and the whole file to more than 200 ranges, others refuse lines above 4 kB.
+pub(crate) const USUAL: Line = Line { ranges: 180, bytes: 3900 };
+/// For servers that take one range only.
+pub(crate) const SINGLE: Line = Line { ranges: 1, bytes: 3900 };
+/// For nginx, which does not count ranges and takes header lines up to 8 kB unless told otherwise.
+pub(crate) const LONG: Line = Line { ranges: 400, bytes: 7600 };
+
+impl Line {
+    /// Whether a header of this length needs a server like nginx.
+    pub fn is_long(header: &str) -> bool {
+        header.len() > USUAL.bytes
+    }
+
+    /// Ranges that surely fit into one request for a file of this size.
+    pub fn most(self, size: u64) -> usize {
+        ((self.bytes - 6) / (2 * digits(size) + 2)).min(self.ranges)
+    }
 }
 
 /// The value of a `Range` header: ascending, without blanks, as the strictest servers want it.
@@ -23,9 +39,9 @@ pub(crate) fn header(spans: &[Span]) -> String {
     out
 }
 
-/// Divides ascending disjoint spans into requests of at most `max_ranges` ranges and about
+/// Divides ascending disjoint spans into requests of at most `line.ranges` ranges and about
 /// `max_bytes` bytes; longer spans are cut.
-pub(crate) fn requests(spans: &[Span], max_ranges: usize, max_bytes: u64) -> Vec<Vec<Span>> {
+pub(crate) fn requests(spans: &[Span], line: Line, max_bytes: u64) -> Vec<Vec<Span>> {
     let max_bytes = max_bytes.max(1);
     let mut out: Vec<Vec<Span>> = Vec::new();
     let (mut text, mut bytes) = (0, 0);
@@ -35,9 +51,9 @@ pub(crate) fn requests(spans: &[Span], max_ranges: usize, max_bytes: u64) -> Vec
             let piece = Span::new(rest.start, rest.len.min(max_bytes));
             rest = Span::new(piece.end(), rest.len - piece.len);
             let width = 2 + digits(piece.start) + digits(piece.end());
-            let fits = text + width <= MAX_HEADER && bytes + piece.len <= max_bytes;
+            let fits = text + width <= line.bytes && bytes + piece.len <= max_bytes;
             match out.last_mut() {
-                Some(last) if fits && last.len() < max_ranges => {
+                Some(last) if fits && last.len() < line.ranges => {
                     last.push(piece);
                     text += width;
                     bytes += piece.len;
@@ -115,18 +131,20 @@ mod tests {
     #[test]
     fn requests_stay_within_every_limit() {
         let spans: Vec<Span> = (0..1000).map(|i| Span::new(100_000_000_000_000_000 + i * 100, 10)).collect();
-        let most = most(100_000_000_000_100_000);
-        let groups = requests(&spans, most, 1 << 20);
-        assert!(groups.iter().all(|g| g.len() <= most && header(g).len() <= MAX_HEADER));
-        assert_eq!(groups.concat(), spans);
-        // what a planner takes for one request is one
-        assert!(groups.len() == 1000usize.div_ceil(most) && most > 90, "{most}");
+        for line in [USUAL, LONG] {
+            let most = line.most(100_000_000_000_100_000);
+            let groups = requests(&spans, line, 1 << 20);
+            assert!(groups.iter().all(|g| g.len() <= most && header(g).len() <= line.bytes));
+            assert_eq!(groups.concat(), spans);
+            // what a planner takes for one request is one
+            assert!(groups.len() == 1000usize.div_ceil(most) && most > 90, "{most}");
+        }
         assert_eq!(
-            requests(&[Span::new(5, 25)], 9, 10),
+            requests(&[Span::new(5, 25)], USUAL, 10),
             [vec![Span::new(5, 10)], vec![Span::new(15, 10)], vec![Span::new(25, 5)]]
         );
-        assert_eq!(requests(&[Span::new(0, 4), Span::new(8, 4), Span::new(20, 4)], 9, 10).len(), 2);
-        assert_eq!(requests(&spans, 1, 1 << 20).len(), 1000);
+        assert_eq!(requests(&[Span::new(0, 4), Span::new(8, 4), Span::new(20, 4)], USUAL, 10).len(), 2);
+        assert_eq!(requests(&spans, SINGLE, 1 << 20).len(), 1000);
     }
 
     #[test]

@@ -16,6 +16,8 @@ pub(crate) enum Trouble {
     Fatal(Error),
     /// The server does not understand this way of asking: ask for single ranges.
     Step(Error),
+    /// A shorter line of ranges may do.
+    Shorter(Error),
     /// No connection could be opened.
     Unreached(Error),
     /// Asking again may help.

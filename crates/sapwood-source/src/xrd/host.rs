@@ -1,8 +1,9 @@
 //! A server: the sessions with it, and what was learnt about it.
 
-use super::conn::{Conn, Core};
+use super::conn::Conn;
 use super::plan;
 use super::sockets::{self, Way};
+use super::state::Core;
 use super::trouble::Broken;
 use super::watch;
 use crate::counters::Counters;
@@ -69,9 +70,6 @@ pub(crate) struct Known {
 /// Requests for bulk that a session has under way: the next one is there before the one before it ends.
 pub(super) const DEPTH: usize = 5;
 
-/// Bytes after which a session's window is taken to be open.
-const PROVEN: u64 = 1 << 20;
-
 /// What servers take unless they say otherwise.
 pub(super) const VECTOR: (u32, u32) = (1024, 2_097_136);
 
@@ -85,16 +83,16 @@ pub(crate) struct Host {
     pub meter: Arc<Mutex<Meter>>,
 }
 
-struct Pool {
+pub(super) struct Pool {
     /// Whose sessions these are: a forked child must not use its parent's, nor wait for what the parent began.
     process: u32,
-    conns: Vec<Arc<Conn>>,
+    pub(super) conns: Vec<Arc<Conn>>,
     /// Bulk under way, by session.
-    bulk: HashMap<u64, usize>,
-    dialing: usize,
-    failed: Option<Broken>,
+    pub(super) bulk: HashMap<u64, usize>,
+    pub(super) dialing: usize,
+    pub(super) failed: Option<Broken>,
     /// A session is free, or cannot be had.
-    freed: Arc<Notify>,
+    pub(super) freed: Arc<Notify>,
     /// The first session is being opened: others wait for it.
     first: Arc<tokio::sync::Mutex<()>>,
 }
@@ -149,7 +147,7 @@ impl Host {
         Self { key, identity, max: max.max(1), known: Mutex::new(known), pool: Mutex::default(), meter: Arc::default() }
     }
 
-    fn pool(&self) -> MutexGuard<'_, Pool> {
+    pub(super) fn pool(&self) -> MutexGuard<'_, Pool> {
         let mut pool = lock(&self.pool);
         if pool.process != std::process::id() {
             // dropped, the sessions would be ended for the parent as well
@@ -216,14 +214,14 @@ impl Host {
         self.streams_of(busy)
     }
 
-    fn streams_of(&self, busy: usize) -> usize {
+    pub(super) fn streams_of(&self, busy: usize) -> usize {
         let most = self.most_sessions() - 1;
         lock(&self.meter).streams(busy, most)
     }
 
     /// Connections that may be logins. Near servers keep some for data links, which save logins and opens; far ones get
     /// sessions only, as vector reads need them to share slow start.
-    fn most_sessions(&self) -> usize {
+    pub(super) fn most_sessions(&self) -> usize {
         if self.is_near() { self.max - self.max / 4 } else { self.max }
     }
 
@@ -270,51 +268,6 @@ impl Host {
         Ok(conn)
     }
 
-    /// A session for bulk: waits until one is free, and opens others as long as more are worth having.
-    pub async fn bulk(self: &Arc<Self>, caller: &Caller, patience: Duration) -> Result<Lease, Broken> {
-        let wait = caller.counters.wait();
-        let mut waited = false;
-        loop {
-            let freed = Arc::clone(&self.pool().freed);
-            let freed = freed.notified();
-            tokio::pin!(freed);
-            freed.as_mut().enable();
-            {
-                let mut pool = self.pool();
-                pool.conns.retain(|c| c.is_alive());
-                let wanted = self.streams_of(pool.bulk.len());
-                let open = pool.conns.len() + pool.dialing;
-                // Worth having, they are opened although those there are could take more.
-                if wanted > 1 && open > 0 && open < self.most_sessions().min(wanted + 1) {
-                    self.dial_aside(&mut pool, caller, patience);
-                }
-                let busy = |c: &Arc<Conn>| pool.bulk.get(&c.number).copied().unwrap_or(0);
-                // One session stays free for small requests, where there are several.
-                let full = pool.conns.len() > 1 && pool.bulk.len() >= wanted.min(pool.conns.len() + pool.dialing - 1);
-                // Beside one that has opened its window, what a fresh one is asked for may take long: nothing queues there.
-                let depth = |c: &Arc<Conn>| if c.carried() < PROVEN && pool.bulk.len() > 1 { 1 } else { DEPTH };
-                let free = |c: &&Arc<Conn>| busy(c) < depth(c) && !(full && busy(c) == 0);
-                // What a connection has carried has opened its window.
-                let best = |c: &&Arc<Conn>| (std::cmp::Reverse(busy(c)), c.carried());
-                if let Some(conn) = pool.conns.iter().filter(free).max_by_key(best).cloned() {
-                    *pool.bulk.entry(conn.number).or_default() += 1;
-                    if waited && !conn.is_used() {
-                        caller.counters.waited(wait, 1);
-                    }
-                    return Ok(Lease { conn, host: Arc::clone(self) });
-                }
-                if let Some(failed) = pool.failed.take().filter(|_| pool.conns.is_empty()) {
-                    return Err(failed);
-                }
-                if pool.conns.len() + pool.dialing < self.most_sessions().min(wanted + 1) {
-                    self.dial_aside(&mut pool, caller, patience);
-                }
-            }
-            freed.await;
-            waited = true;
-        }
-    }
-
     /// Opens sessions in the background until there are so many, for bulk, and one more that is kept free.
     pub fn warm(self: &Arc<Self>, bulk: usize, caller: &Caller, patience: Duration) {
         if !caller.is_ours() && Handle::try_current().is_err() {
@@ -327,7 +280,7 @@ impl Host {
         }
     }
 
-    fn dial_aside(self: &Arc<Self>, pool: &mut Pool, caller: &Caller, patience: Duration) {
+    pub(super) fn dial_aside(self: &Arc<Self>, pool: &mut Pool, caller: &Caller, patience: Duration) {
         pool.dialing += 1;
         let guard = Dialing(Arc::clone(self));
         let caller = caller.clone();
@@ -376,29 +329,6 @@ impl Host {
         let tasks = [handle.spawn(link), handle.spawn(watch::run(Arc::downgrade(&core), way.clone()))];
         lock(&core.state).tasks.extend(tasks.iter().map(tokio::task::JoinHandle::abort_handle));
         Ok(Conn::new(core, way))
-    }
-
-    fn release(&self, conn: &Conn) {
-        let mut pool = self.pool();
-        if let Some(count) = pool.bulk.get_mut(&conn.number) {
-            *count -= 1;
-            if *count == 0 {
-                pool.bulk.remove(&conn.number);
-            }
-        }
-        pool.freed.notify_waiters();
-    }
-}
-
-/// A session that carries somebody's bulk.
-pub(crate) struct Lease {
-    pub conn: Arc<Conn>,
-    host: Arc<Host>,
-}
-
-impl Drop for Lease {
-    fn drop(&mut self) {
-        self.host.release(&self.conn);
     }
 }
 

@@ -1,6 +1,6 @@
 //! A session's sockets: bytes in, bytes out, TLS where it is wanted.
 
-use super::conn::Core;
+use super::state::Core;
 use super::trouble::Broken;
 use crate::dial;
 use crate::gauge::Gauge;

@@ -2,8 +2,8 @@
 //!
 //! What silence may mean, and how that is found out, is told in `crate::silence`.
 
-use super::conn::Core;
 use super::sockets::Way;
+use super::state::Core;
 use super::trouble::Broken;
 use crate::lock;
 use crate::silence::{self, CALM, PAUSE, PROBE, SUSPICIOUS};
@@ -64,7 +64,7 @@ pub(super) async fn run(core: Weak<Core>, way: Way) {
 }
 
 /// How long the longest wait for a byte has lasted; none where nothing is waited for.
-fn silence(core: &Core, state: &mut super::conn::State, now: Instant) -> Option<Duration> {
+fn silence(core: &Core, state: &mut super::state::State, now: Instant) -> Option<Duration> {
     let waited = state.session.is_waiting(0);
     state.session.tick(now - core.begin);
     if !waited && let Some(control) = state.links.first_mut() {

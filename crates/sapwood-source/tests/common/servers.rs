@@ -49,10 +49,16 @@ impl Drop for Folder {
 pub struct Server {
     pub port: u16,
     pub folder: Folder,
+    make: String,
     child: Child,
 }
 
 impl Server {
+    /// Whether it is of this make.
+    pub fn is(&self, make: &str) -> bool {
+        self.make == make
+    }
+
     /// Stops it; the folder stays.
     pub fn kill(&mut self) {
         let _ = self.child.kill();
@@ -88,7 +94,8 @@ fn is_root() -> bool {
 fn start(folder: Folder, port: u16, command: &mut Command) -> Server {
     let log = fs::File::create(folder.0.join("out")).unwrap();
     let child = command.stdin(Stdio::null()).stdout(log.try_clone().unwrap()).stderr(log).spawn().unwrap();
-    let server = Server { port, folder, child };
+    let make = Path::new(command.get_program()).file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let server = Server { port, folder, make, child };
     let begin = Instant::now();
     while TcpStream::connect(("127.0.0.1", port)).is_err() {
         let log = || fs::read_to_string(server.folder.0.join("out")).unwrap_or_default();
@@ -98,7 +105,7 @@ fn start(folder: Folder, port: u16, command: &mut Command) -> Server {
     server
 }
 
-/// `extra`: further directives of the server block.
+/// `extra`: further directives of the server block. With a certificate among them it offers HTTP/2, too.
 pub fn nginx(folder: Folder, extra: &str) -> Option<Server> {
     let binary = binary("nginx")?;
     let (run, port) = (folder.0.display().to_string(), free_port());
@@ -107,7 +114,7 @@ pub fn nginx(folder: Folder, extra: &str) -> Option<Server> {
         .iter()
         .map(|t| format!("{t}_temp_path {run}/t_{t};"))
         .collect();
-    let listen = if extra.contains("ssl") { format!("{port} ssl") } else { port.to_string() };
+    let listen = if extra.contains("ssl") { format!("{port} ssl http2") } else { port.to_string() };
     let config = format!(
         "daemon off; master_process off; {user} pid {run}/pid; error_log {run}/err; events {{ worker_connections 128; }}
          http {{ access_log off; {temps} server {{ listen 127.0.0.1:{listen}; root {run}/root; {extra} }} }}"

@@ -1,0 +1,252 @@
+//! A session's state: the protocol, who waits for what, and what has moved when.
+
+use super::conn::Take;
+use super::trouble::Broken;
+use crate::counters::{Counters, Wait};
+use crate::lock;
+use crate::meter::Meter;
+use bytes::Bytes;
+use sapwood_span::{Error, ErrorKind};
+use sapwood_xrd::{Eager, Event, Id, LinkId, Outcome, Refusal, Session};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use tokio::sync::{Notify, oneshot};
+use tokio::task::AbortHandle;
+
+/// Bytes that nobody wants any more are let come up to here; beyond, a session that serves nobody else is ended.
+const UNWANTED: u64 = 256 << 10;
+/// A server may make a request wait so many progress timeouts altogether.
+pub(super) const LONGEST_WAIT: u32 = 5;
+
+pub(crate) struct Core {
+    pub state: Mutex<State>,
+    pub begin: Instant,
+    pub patience: Duration,
+    pub meter: Arc<Mutex<Meter>>,
+    /// There is something to watch over.
+    pub busy: Notify,
+    /// Bytes received, and sent over the control link.
+    pub(super) carried: AtomicU64,
+    pub sent: AtomicU64,
+}
+
+pub(crate) struct State {
+    pub session: Session,
+    pub(super) eager: Eager,
+    pub links: Vec<Wire>,
+    pub(super) pending: HashMap<Id, Pending>,
+    pub dead: Option<Broken>,
+    /// Answers of the server that setting up had to wait for, so far.
+    pub turns: u64,
+    /// Whoever asks first has waited for all of them.
+    pub unclaimed: bool,
+    pub(super) used: bool,
+    /// Events for whoever sets up data links.
+    pub notes: Vec<Event>,
+    /// The way of authentication that was accepted; set once the login is through.
+    pub accepted: Option<Option<String>>,
+    pub tasks: Vec<AbortHandle>,
+}
+
+/// A link's socket, seen from here.
+pub(crate) struct Wire {
+    /// There is something to send.
+    pub wake: Arc<Notify>,
+    /// When bytes last came, or when waiting for them began.
+    pub moved: Instant,
+}
+
+pub(super) struct Pending {
+    pub(super) take: Option<Take>,
+    pub(super) tell: oneshot::Sender<Result<Outcome, Broken>>,
+    pub(super) asked: Instant,
+    /// The link was idle: the time to the first byte says something about the network.
+    pub(super) alone: bool,
+    pub(super) answered: bool,
+    pub(super) wait: Wait,
+    pub(super) turns: u64,
+    pub(super) counters: Arc<Counters>,
+    /// The server makes it wait, but not longer than until then.
+    pub(super) limit: Option<Instant>,
+}
+
+impl Core {
+    pub fn new(session: Session, eager: Eager, patience: Duration, meter: Arc<Mutex<Meter>>) -> Arc<Self> {
+        let state = State {
+            session,
+            eager,
+            links: vec![Wire { wake: Arc::default(), moved: Instant::now() }],
+            pending: HashMap::new(),
+            dead: None,
+            turns: 0,
+            unclaimed: false,
+            used: false,
+            notes: Vec::new(),
+            accepted: None,
+            tasks: Vec::new(),
+        };
+        Arc::new(Self {
+            state: Mutex::new(state),
+            begin: Instant::now(),
+            patience,
+            meter,
+            busy: Notify::new(),
+            carried: AtomicU64::new(0),
+            sent: AtomicU64::new(0),
+        })
+    }
+
+    /// Sends what there is to send.
+    pub fn wake(&self, state: &State) {
+        for link in &state.links {
+            link.wake.notify_one();
+        }
+    }
+
+    /// Bytes came over a link.
+    pub fn received(self: &Arc<Self>, link: LinkId, bytes: Bytes) {
+        let now = Instant::now();
+        let len = bytes.len() as u64;
+        let mut calls: Vec<(Take, u64, Bytes)> = Vec::new();
+        {
+            let mut state = lock(&self.state);
+            if let Some(wire) = state.links.get_mut(link) {
+                wire.moved = now;
+            }
+            if let Err(nonsense) = state.session.received(link, bytes, now - self.begin) {
+                let what = format!("the server's answer makes no sense: {nonsense}");
+                self.die(&mut state, Broken::new(Error::new(ErrorKind::Protocol, what)));
+                return;
+            }
+            while let Some(event) = state.session.event() {
+                self.event(&mut state, event, now, &mut calls);
+            }
+            self.wake(&state);
+        }
+        self.carried.fetch_add(len, Relaxed);
+        lock(&self.meter).arrived(len, now);
+        for (take, offset, bytes) in calls {
+            take(offset, bytes);
+        }
+    }
+
+    fn event(&self, state: &mut State, event: Event, now: Instant, calls: &mut Vec<(Take, u64, Bytes)>) {
+        match event {
+            Event::Bytes(id, offset, bytes) => {
+                if let Some(pending) = state.pending.get_mut(&id) {
+                    pending.first(state.turns, now, &self.meter);
+                    if let Some(take) = &pending.take {
+                        calls.push((Arc::clone(take), offset, bytes));
+                    }
+                }
+            }
+            Event::Done(id, outcome) => {
+                if let Some(mut pending) = state.pending.remove(&id) {
+                    pending.first(state.turns, now, &self.meter);
+                    if pending.take.is_some() && !calls.is_empty() {
+                        // The bytes are handed over first: after the lock is released.
+                        let tell = Mutex::new(Some((pending.tell, outcome)));
+                        let last: Take = Arc::new(move |_, _| {
+                            if let Some((tell, outcome)) = lock(&tell).take() {
+                                let _ = tell.send(Ok(outcome));
+                            }
+                        });
+                        calls.push((last, 0, Bytes::new()));
+                    } else {
+                        let _ = pending.tell.send(Ok(outcome));
+                    }
+                }
+            }
+            Event::Waiting(id, seconds, why) => self.made_to_wait(state, id, seconds, &why, now),
+            Event::Ready(0, way) => {
+                if state.eager == Eager::Not {
+                    state.turns += 1 + u64::from(way.is_some());
+                }
+                state.accepted = Some(way);
+            }
+            Event::StartTls(0) => state.turns += 1,
+            Event::StartTls(_) => {}
+            Event::Refused(Refusal::Failed(link, failure)) if link > 0 => {
+                state.notes.push(Event::Refused(Refusal::Failed(link, failure)));
+            }
+            Event::Refused(refusal) => self.die(state, Broken::refused(refusal)),
+            other @ Event::Ready(..) => state.notes.push(other),
+        }
+    }
+
+    fn made_to_wait(&self, state: &mut State, id: Id, seconds: u32, why: &str, now: Instant) {
+        let Some(pending) = state.pending.get_mut(&id) else { return };
+        let limit = *pending.limit.get_or_insert(now + self.patience * LONGEST_WAIT);
+        self.busy.notify_one();
+        if now + Duration::from_secs(u64::from(seconds)) > limit {
+            let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
+            self.give_up(state, id, &format!("the server wants {seconds} s of patience{why}"));
+        }
+    }
+
+    /// Ends one request that the server does not come to.
+    fn give_up(&self, state: &mut State, id: Id, what: &str) {
+        state.session.forget(id);
+        if let Some(pending) = state.pending.remove(&id) {
+            let most = self.patience * LONGEST_WAIT;
+            let what = format!("{what}; more than {most:.0?} is not waited");
+            let remedy = "the file may be on tape: ask for it to be staged, or try later";
+            let error = Error::new(ErrorKind::Timeout, what).with_remedy(remedy);
+            let _ = pending.tell.send(Err(Broken::new(error).finally()));
+        }
+    }
+
+    /// Requests that were made to wait for too long are given up; gives the next time to look.
+    pub fn expire(&self, state: &mut State, now: Instant) -> Option<Instant> {
+        let late: Vec<Id> =
+            state.pending.iter().filter(|(_, p)| p.limit.is_some_and(|l| l <= now)).map(|(id, _)| *id).collect();
+        for id in late {
+            self.give_up(state, id, "the server does not answer");
+        }
+        state.pending.values().filter_map(|p| p.limit).min()
+    }
+
+    /// The session is over: everybody who waits is told.
+    pub fn die(&self, state: &mut State, why: Broken) {
+        if state.dead.is_none() {
+            for (_, pending) in state.pending.drain() {
+                let _ = pending.tell.send(Err(why.duplicate()));
+            }
+            state.dead = Some(why);
+            for task in state.tasks.drain(..) {
+                task.abort();
+            }
+        }
+        self.busy.notify_one();
+        self.wake(state);
+    }
+
+    pub(super) fn forget(&self, id: Id) {
+        let mut state = lock(&self.state);
+        if state.pending.remove(&id).is_none() {
+            return;
+        }
+        state.session.forget(id);
+        let left: u64 = (0..state.links.len()).map(|link| state.session.load(link)).sum();
+        if state.pending.is_empty() && left > UNWANTED {
+            let error = Error::new(ErrorKind::Interrupted, "reading was stopped");
+            self.die(&mut state, Broken::new(error));
+        }
+    }
+}
+
+impl Pending {
+    /// The first sign of an answer.
+    fn first(&mut self, turns: u64, now: Instant, meter: &Mutex<Meter>) {
+        if !self.answered {
+            self.answered = true;
+            let more = turns.saturating_sub(self.turns);
+            self.counters.waited(std::mem::take(&mut self.wait), 1 + more);
+            if self.alone && more == 0 && self.limit.is_none() {
+                lock(meter).waited(now - self.asked);
+            }
+        }
+    }
+}
