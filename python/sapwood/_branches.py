@@ -207,7 +207,8 @@ class HasBranches(Mapping):
             filter_name, filter_typename, filter_branch: see :meth:`iteritems`; used when expressions is None.
             aliases: names for expressions, to be used in expressions and in the cut.
             entries: numbers of entries in any order, or a truth value for each entry of the tree (or from entry_start
-                to entry_stop): only those are given, and only the baskets that hold one of them are fetched.
+                to entry_stop): only those are given, and only the baskets that hold one of them are fetched. Also an
+                entry list that ROOT keeps in a file (TEntryList, TEventList), itself or as ``"file.root:list"``.
             library: ``"ak"`` (an ``ak.Array`` of records), ``"np"`` (a dict of numpy arrays; lists as objects),
                 ``"pd"`` (``DataFrame``), ``"pa"`` (``pyarrow.Table``) or ``"pl"`` (polars ``DataFrame``).
             how: None, or ``"tuple"``, ``"list"``, ``"dict"`` for a collection of single columns; ``"zip"`` for lists of

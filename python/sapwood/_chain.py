@@ -10,7 +10,7 @@ from ._paths import Where, several
 from ._sizes import Size, entry_range, size_in_bytes
 
 if TYPE_CHECKING:
-    from ._chosen import Entries
+    from ._chosen import Entries, Place
     from ._progress import Progress
     from ._selection import Expressions
 
@@ -43,7 +43,7 @@ class Chain:
         self._files = files
         self._options = options
         self._skip_bad = skip_bad
-        self._entries: int | None = None
+        self._counted: list[Place] | None = None
 
     @property
     def files(self) -> list[tuple[str, str | None]]:
@@ -53,12 +53,20 @@ class Chain:
     @property
     def num_entries(self) -> int:
         """Entries of all files: every one is opened for it, once."""
-        if self._entries is None:
+        places = self._places
+        return places[-1].last if places else 0
+
+    @property
+    def _places(self) -> list[Place]:
+        """The trees, each of which is opened to be counted, once."""
+        if self._counted is None:
             from . import _core
+            from ._chosen import Place
 
             cache, timeout, threads = self._core_options()
-            self._entries = _core.chain_entries(self._files, cache, timeout, threads, self._skip_bad)
-        return self._entries
+            counted = _core.chain_places(self._files, cache, timeout, threads, self._skip_bad)
+            self._counted = [Place(*each) for each in counted]
+        return self._counted
 
     def __len__(self) -> int:
         return self.num_entries
@@ -110,7 +118,7 @@ class Chain:
         if first < 0 or last < 0 or entries is not None:
             # these are counted from the end, or checked against it
             first, last = entry_range(entry_start, entry_stop, self.num_entries)
-            picked = chosen(entries, first, last, self.num_entries)
+            picked = chosen(entries, first, last, self._places)
             numbers = None if picked is None else picked.numbers
         tell, done = reporter(progress)
         cache, timeout, threads = self._core_options()

@@ -1,4 +1,4 @@
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 __version__: str
@@ -110,9 +110,10 @@ class EntryReader:
     def set_cache_size(self, bytes: int | None) -> None: ...
     def stats(self) -> dict[str, Any]: ...
 
-def chain_entries(
+def chain_places(
     files: list[tuple[str, str | None]], cache_size: int | None, timeout: float, threads: int, skip_bad: bool
-) -> int: ...
+) -> list[tuple[str, str, int, int]]: ...
+def entries_of_list(parts: Sequence[tuple[str, str, Any]], places: Sequence[tuple[str, str, int, int]]) -> Buffer: ...
 def draw_chain(
     files: list[tuple[str, str | None]],
     expression: str,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._chosen import Entries, chosen
+from ._chosen import Entries, chosen, place
 from ._errors import InvalidError
 from ._histogram import Axis, Histogram
 from ._progress import Progress, reporter
@@ -34,7 +34,7 @@ def draw(
     axes = axes_from(None if count is not None else bins)
     tree.file._check_open()
     first, last = entry_range(*span, tree.num_entries)
-    picked = chosen(entries, first, last, tree.num_entries)
+    picked = chosen(entries, first, last, [place(tree)])
     numbers = None if picked is None else picked.numbers
     threads = tree.file._options.threads
     tell, done = reporter(progress)

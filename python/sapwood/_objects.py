@@ -278,6 +278,8 @@ _KINDS = {
     "TVectorT": ("_objects_matrix", "Vector"),
     "TParameter": ("_objects_small", "Parameter"),
     "TDatime": ("_objects_small", "Datime"),
+    "TEntryList": ("_objects_entries", "EntryList"),
+    "TEventList": ("_objects_entries", "EntryList"),
 }
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _columns
-from ._chosen import Chosen, Entries, chosen
+from ._chosen import Chosen, Entries, chosen, place
 from ._errors import InvalidError, UnsupportedError
 from ._libraries import Library, group_name, library
 from ._progress import Progress, reporter
@@ -96,7 +96,7 @@ class Wanted:
 def _wanted(tree: Tree, selection: Selection, span: Span, entries: Entries) -> Wanted:
     """What a request for these entries reads."""
     first, last = entry_range(*span, tree.num_entries)
-    picked = chosen(entries, first, last, tree.num_entries)
+    picked = chosen(entries, first, last, [place(tree)])
     guide = selection.guide()
     cut = None if guide is None else (guide, selection.test(guide))
     return Wanted(selection.branches(), first, last, picked, cut)
@@ -271,7 +271,8 @@ def array(
             filters: dict[str, Any] = {}
             return arrays(branch, None, None, filters, None, span, library_name, None, progress, entries)
     first, last = entry_range(*span, branch.num_entries)
-    picked = chosen(entries, first, last, branch.num_entries)
+    where = place(branch.tree)._replace(last=branch.num_entries)
+    picked = chosen(entries, first, last, [where])
     ((_, _, columns, came),) = _steps(branch.tree, Wanted([branch.number], first, last, picked), ("all", 0), progress)
     column = columns[branch.number]
     made = lib.array(_columns.member(column, leaf) if leaf else column, leaf or branch.name)

@@ -213,8 +213,8 @@ class Tree(HasBranches):
             cut: a condition or weight, such as ``"pt>20 && abs(eta)<2.4"``.
             bins: ``(number, low, high)``; for two or three dimensions one such tuple for each axis, x first; a number
                 of bins, or None, for one dimension whose axis follows from the values, as ROOT finds it.
-            entries: numbers of entries, or a truth value for each: only those are drawn, and only their baskets are
-                fetched.
+            entries: numbers of entries, a truth value for each, or an entry list of a file: only those are drawn, and
+                only their baskets are fetched.
 
         Returns:
             A ``hist.Hist`` where hist is installed, else a :class:`sapwood.Histogram` with the same protocol

@@ -168,8 +168,8 @@ pub struct DrawArgs {
     #[arg(short, long = "output", value_name = "FILE")]
     pub outputs: Vec<PathBuf>,
     /// Entries to read, as slices of Python's: 100:200, 5000:, -100: for the last; numbers; several of these with commas;
-    /// or a file with numbers. They are counted through all files
-    #[arg(long, value_name = "START:STOP,N,…|FILE", allow_hyphen_values = true)]
+    /// a file with numbers; or FILE.root:LIST, a TEntryList that ROOT made. They are counted through all files
+    #[arg(long, value_name = "START:STOP,N,…|FILE|FILE:LIST", allow_hyphen_values = true)]
     pub entries: Option<String>,
     /// More files, read behind the first as one chain; may be repeated
     #[arg(long, value_name = "URL[:TREE]")]
@@ -215,8 +215,8 @@ pub struct ScanArgs {
     #[arg(long, value_name = "N")]
     pub limit: Option<u64>,
     /// Entries to read, as slices of Python's: 100:200, 5000:, -100: for the last; numbers; several of these with commas;
-    /// or a file with numbers. They are counted through all files
-    #[arg(long, value_name = "START:STOP,N,…|FILE", allow_hyphen_values = true)]
+    /// a file with numbers; or FILE.root:LIST, a TEntryList that ROOT made. They are counted through all files
+    #[arg(long, value_name = "START:STOP,N,…|FILE|FILE:LIST", allow_hyphen_values = true)]
     pub entries: Option<String>,
     /// More files, read behind the first as one chain; may be repeated
     #[arg(long, value_name = "URL[:TREE]")]

@@ -3,6 +3,7 @@
 mod args;
 mod doctor;
 mod draw;
+mod entries;
 mod failure;
 mod interrupt;
 mod ls;

@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::output::picture::{self, Kind};
-use crate::reading::{self, Reading};
+use crate::reading::Reading;
 use crate::target::Target;
 use sapwood::perf::{Collector, PerfStats};
 use sapwood::{Chain, Error, Link, Linked, OpenOptions, Result, Tree, fits};
@@ -110,7 +110,6 @@ impl Job<'_> {
         let target = Target::parse(text);
         let file = target.open(self.options)?;
         let tree = target.tree(&file)?;
-        let chosen = reading::entries(self.args.entries.as_deref(), Some(tree.entries())).map_err(Failure::Usage)?;
         let quiet = self.global.quiet || self.global.json;
         let (exprs, cut) = (self.exprs.unwrap_or_default(), self.cut);
         let alone = exprs.is_empty() && cut.is_none();
@@ -118,6 +117,7 @@ impl Job<'_> {
         let binding = Binding::new(&tree, exprs, cut)?;
         let branches = [shown.clone(), binding.branches].concat();
         let reading = Reading::new(Chain::of(tree), quiet, self.interrupt)?;
+        let chosen = reading.chosen(self.args.entries.as_deref())?;
         let each = bind_each(exprs.to_vec(), cut.cloned(), false);
         let bind = move |link: &Link| Ok(Bound { shown: shown.clone(), ..each(link)? });
         let compute = |part: &Linked<Bound>| {

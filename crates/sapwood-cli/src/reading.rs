@@ -1,18 +1,17 @@
 //! Reading expressions from the trees of one file or of several, batch by batch, with progress and Ctrl-C.
 
+use crate::entries;
 use crate::failure::{Failure, remark};
 use crate::interrupt::Interrupt;
 use crate::progress::Bar;
 use crate::target::several;
 use sapwood::{
-    Array, Chain, ChainOptions, EntryList, Error, IoReport, Link, Linked, OpenOptions, Result, ScanOptions, StepSize,
-    Tree,
+    Array, Chain, ChainOptions, Error, IoReport, Link, Linked, OpenOptions, Result, ScanOptions, StepSize, Tree,
 };
 use sapwood_query::{Bind, Bound, Entries, Expr, Reader, Rows};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -93,17 +92,12 @@ impl<'a> Reading<'a> {
         link.file + 1 >= self.chain.files().len()
     }
 
-    /// The entries that `--entries` names; all files are opened where they are counted from the end.
+    /// The entries that `--entries` names, as [`entries::chosen`].
     ///
     /// # Errors
-    /// `Usage` when the text makes no sense.
+    /// `Usage` when the text makes no sense; what reading a list or counting says.
     pub fn chosen(&self, text: Option<&str>) -> Result<Entries, Failure> {
-        let total = match text {
-            _ if self.chain.files().len() == 1 => Some(self.first.entries()),
-            Some(text) if text.contains('-') && !Path::new(text).exists() => Some(self.chain.entries()?),
-            _ => None,
-        };
-        entries(text, total).map_err(Failure::Usage)
+        entries::chosen(text, &self.chain, &self.first)
     }
 
     /// Tells what `Entries$` is, where one of the expressions has it.
@@ -208,148 +202,5 @@ impl<'a> Reading<'a> {
         for s in self.chain.skipped() {
             remark(&format!("left out: {}: {}", s.file, s.why));
         }
-    }
-}
-
-/// How many numbers a list of entries may hold.
-const MOST_NUMBERS: u64 = 256 << 20;
-
-/// Entries from `--entries`: the name of a file with their numbers, or, divided by commas, numbers and `START:STOP` as
-/// slices of Python's: either may be left out, negative ones count from the end, and what lies outside is cut. All when
-/// not given. `total` is how many entries there are, where that is known.
-///
-/// # Errors
-/// A text that is none of that, or one number that is no entry.
-pub fn entries(text: Option<&str>, total: Option<u64>) -> Result<Entries, String> {
-    let Some(text) = text else { return Ok(Entries::ALL) };
-    if Path::new(text).is_file() {
-        return listed(text);
-    }
-    let parts: Vec<&str> = text.split(',').map(str::trim).collect();
-    let ranges = parts.iter().map(|part| slice(text, part, total)).collect::<Result<Vec<_>, _>>()?;
-    match ranges.as_slice() {
-        [one] => Ok(Entries::Range(one.clone())),
-        _ => Ok(Entries::List(Arc::new(EntryList::from_ranges(ranges)))),
-    }
-}
-
-fn slice(text: &str, part: &str, total: Option<u64>) -> Result<std::ops::Range<u64>, String> {
-    let bad = || {
-        format!(
-            "--entries {text}: write START:STOP, as in 0:1000, 5000: or -100:, numbers, several of these with commas, or \
-             the name of a file with numbers"
-        )
-    };
-    // beyond the end is cut later; in front of the beginning is none
-    let place = |part: &str| match part.strip_prefix('-') {
-        Some(back) => back.parse::<u64>().map(|n| total.and_then(|t| t.checked_sub(n))).map_err(|_| bad()),
-        None => part.parse::<u64>().map(Some).map_err(|_| bad()),
-    };
-    let most = total.unwrap_or(u64::MAX);
-    let Some((start, stop)) = part.split_once(':') else {
-        return match place(part)? {
-            Some(entry) if entry < most => Ok(entry..entry + 1),
-            _ => Err(format!("--entries {text}: the tree has {most} entries, the first is 0")),
-        };
-    };
-    let end = |part: &str, otherwise: u64| match part.trim() {
-        "" => Ok(otherwise),
-        digits => place(digits).map(|n| n.unwrap_or(0)),
-    };
-    let (start, stop) = (end(start, 0)?, end(stop, most)?);
-    if start > stop {
-        return Err(format!("--entries {text}: the first entry lies behind the last"));
-    }
-    Ok(start.min(most)..stop.min(most))
-}
-
-/// The numbers in a file, divided by spaces, commas or line ends; `#` begins a remark.
-fn listed(path: &str) -> Result<Entries, String> {
-    let failed = |why: &dyn std::fmt::Display| format!("--entries {path}: {why}");
-    let size = std::fs::metadata(path).map_err(|e| failed(&e))?.len();
-    if size > MOST_NUMBERS * 8 {
-        return Err(failed(&"the file is too large for a list of entries"));
-    }
-    let text = std::fs::read_to_string(path).map_err(|e| failed(&e))?;
-    let mut numbers = Vec::new();
-    for (i, line) in text.lines().enumerate() {
-        let line = line.split('#').next().unwrap_or_default();
-        for word in line.split([' ', '\t', ',']).filter(|w| !w.is_empty()) {
-            let n = word.parse::<u64>();
-            numbers.push(n.map_err(|_| failed(&format!("line {}: {word} is no number of an entry", i + 1)))?);
-        }
-    }
-    Ok(Entries::List(Arc::new(EntryList::from_numbers(numbers))))
-}
-
-/// Parts of a range of entries along the clusters of the first file, each twice as many clusters as the one before: who
-/// stops early has not read far ahead, and who does not stop has soon asked for all.
-pub fn growing(clusters: &[u64], chosen: &Entries) -> Vec<Entries> {
-    let Entries::Range(range) = chosen else { return vec![chosen.clone()] };
-    let mut out = Vec::new();
-    let mut start = range.start;
-    let mut step = 1;
-    while start < range.end {
-        let next = clusters.partition_point(|&c| c <= start);
-        let stop = clusters.get(next + step - 1).copied().unwrap_or(range.end).clamp(start + 1, range.end);
-        out.push(Entries::Range(start..stop));
-        start = stop;
-        step *= 2;
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ranges_of_entries() {
-        let entries = |text, total| entries(text, Some(total));
-        let range = |r: std::ops::Range<u64>| Ok(Entries::Range(r));
-        assert_eq!(entries(None, 10), Ok(Entries::ALL));
-        assert_eq!(entries(Some("2:5"), 10), range(2..5));
-        assert_eq!(entries(Some("2:"), 10), range(2..10));
-        assert_eq!(entries(Some(":50"), 10), range(0..10));
-        assert_eq!(entries(Some("20:30"), 10), range(10..10));
-        assert_eq!(entries(Some("-3:"), 10), range(7..10));
-        assert_eq!(entries(Some("-30: -2"), 10), range(0..8));
-        assert_eq!((entries(Some("5"), 10), entries(Some("-1"), 10)), (range(5..6), range(9..10)));
-        for text in ["", "10", "-11", "--1", "5:2", "a:b", "-1:3", "1:2:3", "1,,2", "1,x"] {
-            assert!(entries(Some(text), 10).is_err(), "{text}");
-        }
-        let list = EntryList::from_numbers(vec![1, 4, 5, 6, 9]);
-        assert_eq!(entries(Some("4:7, -1,1"), 10), Ok(Entries::List(Arc::new(list))));
-        assert_eq!(super::entries(Some("5:"), None), Ok(Entries::Range(5..u64::MAX)));
-    }
-
-    #[test]
-    fn entries_from_a_file() {
-        let path = std::env::temp_dir().join(format!("sapwood-entries-{}.txt", std::process::id()));
-        let name = path.to_str().unwrap();
-        std::fs::write(&path, "3 # three\n5,4\n\n 1000\t7\n").unwrap();
-        let list = EntryList::from_numbers(vec![3, 4, 5, 7, 1000]);
-        assert_eq!(entries(Some(name), Some(10)), Ok(Entries::List(Arc::new(list))));
-        std::fs::write(&path, "3\nx\n").unwrap();
-        assert!(entries(Some(name), None).unwrap_err().contains("line 2: x is no number"));
-        std::fs::remove_file(path).unwrap();
-    }
-
-    #[test]
-    fn parts_double_along_the_clusters() {
-        let parts = |clusters: &[u64], range: std::ops::Range<u64>| -> Vec<(u64, u64)> {
-            let parts = growing(clusters, &Entries::Range(range)).into_iter();
-            let ends = |part| match part {
-                Entries::Range(r) => (r.start, r.end),
-                Entries::List(_) => panic!("ranges stay ranges"),
-            };
-            parts.map(ends).collect()
-        };
-        let clusters = [0, 10, 20, 30, 40, 50, 60, 70, 75];
-        assert_eq!(parts(&clusters, 0..75), [(0, 10), (10, 30), (30, 70), (70, 75)]);
-        assert_eq!(parts(&clusters, 5..35), [(5, 10), (10, 30), (30, 35)]);
-        assert_eq!(parts(&[0, 7], 0..7), [(0, 7)]);
-        assert_eq!(parts(&[], 3..9), [(3, 9)]);
-        assert_eq!(parts(&clusters, 5..5), []);
     }
 }

@@ -1,11 +1,12 @@
 //! `sapwood scan`: a tree's values as rows.
 
 use crate::args::{Format, Global, ScanArgs};
+use crate::entries;
 use crate::failure::{Failure, remark};
 use crate::interrupt::Interrupt;
 use crate::output::rows::{RowWriter, Style};
 use crate::output::{self, io_report};
-use crate::reading::{self, Inputs, Reading};
+use crate::reading::{Inputs, Reading};
 use crate::target::some;
 use sapwood::{Array, EntryList, Error, Link, Linked, OpenOptions, Result, Tree};
 use sapwood_query::{Bind, Binding, Bound, Entries, Expr, bind_each};
@@ -175,7 +176,7 @@ impl Job<'_> {
     ) -> Result<bool, Failure> {
         let parts = match self.limit {
             u64::MAX => vec![self.chosen.clone()],
-            _ => reading::growing(self.reading.first().clusters(), &self.chosen),
+            _ => entries::growing(self.reading.first().clusters(), &self.chosen),
         };
         for part in parts {
             if self.reading.each(part, branches, bind.clone(), &mut f)? {

@@ -7,10 +7,11 @@
 use crate::file::File;
 use crate::options::{OpenOptions, ScanOptions};
 use crate::scan::{Batch, Scan};
+use crate::stored_list::Counted;
 use crate::tree::Tree;
 use sapwood_plan::{CacheSize, Request};
 use sapwood_span::{Error, Result};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -169,9 +170,24 @@ impl Chain {
     /// # Errors
     /// As [`Chain::open`]; what is left out does not count.
     pub fn entries(&self) -> Result<u64> {
-        let mut scan = self.scan(|_| Ok((Wanted::Nothing, ())));
-        scan.next().transpose()?;
-        Ok(scan.entries)
+        Ok(self.counted()?.last().map_or(0, |c| c.entries.end))
+    }
+
+    /// Opens all files to count their entries: the trees, but for those that are left out, in order.
+    ///
+    /// # Errors
+    /// As [`Chain::open`].
+    pub fn counted(&self) -> Result<Vec<Counted>> {
+        let counted = Arc::new(Mutex::new(BTreeMap::new()));
+        let told = counted.clone();
+        let note = move |link: &Link| {
+            let counted = Counted::new(&link.tree, link.first_entry);
+            told.lock().unwrap_or_else(PoisonError::into_inner).insert(link.file, counted);
+            Ok((Wanted::Nothing, ()))
+        };
+        self.scan(note).next().transpose()?;
+        let mut counted = counted.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(std::mem::take(&mut *counted).into_values().collect())
     }
 
     /// Reads one file after another: `prepare` is asked, on another thread, what to read of each.

@@ -18,6 +18,7 @@ mod remote;
 mod report;
 mod runtime;
 mod scan;
+mod stored_list;
 mod tree;
 mod wildcard;
 
@@ -31,5 +32,6 @@ pub use remote::{list_directory, locate_file};
 pub use report::IoReport;
 pub use sapwood_source::RemoteEntry;
 pub use scan::{Batch, Scan};
+pub use stored_list::{Counted, ListPart, StoredList};
 pub use tree::Tree;
 pub use wildcard::{expand, fits};

@@ -3,7 +3,7 @@ use sapwood_span::{Error, Result};
 
 /// A cluster of at most this many chosen bytes is asked for in file order: all of it is needed
 /// together, and file order makes the fewest ranges. In a larger one entries come first.
-const SMALL_CLUSTER: u64 = 8 << 20;
+pub(crate) const SMALL_CLUSTER: u64 = 8 << 20;
 
 /// Neighbours in the file that are needed further apart than this many baskets do not share a request.
 const NEAR: u32 = 2048;

@@ -1,5 +1,5 @@
 use crate::Limits;
-use crate::order::Extent;
+use crate::order::{Extent, SMALL_CLUSTER};
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -168,14 +168,13 @@ impl Pace {
         let max_ranges = limits.max_ranges.max(1) as u64;
         let range = backlog.bytes / backlog.ranges.max(1);
         let full = most.min(FULL_PIECE).min(range.saturating_mul(max_ranges)).max(SMALLEST_PIECE);
+        // In a long transfer large clusters come entry by entry: nothing needs the whole of one under way.
+        let together = if cache.long { largest_cluster.min(SMALL_CLUSTER) } else { largest_cluster };
         let window = match bandwidth {
             Some(b) => {
                 let pipe = (ROUND_TRIPS * pipe).max(SECONDS * b) as u64;
                 // What was measured while windows opened says too little: a connection never runs out of requests.
-                pipe.max(parallel.max(queue.min(ENOUGH)) * full)
-                    .max(largest_cluster)
-                    .max(basket.saturating_mul(2))
-                    .min(hold)
+                pipe.max(parallel.max(queue.min(ENOUGH)) * full).max(together).max(basket.saturating_mul(2)).min(hold)
             }
             None => hold,
         };
@@ -188,9 +187,10 @@ impl Pace {
             let share = backlog.bytes.div_ceil(needed.max(parallel));
             Cut { parallel, most, max_ranges, share }
         });
-        // Those of a long transfer over few connections come in the order in which they are needed: none takes long.
-        let soon = ((LONGEST_PIECE * bandwidth.unwrap_or(0.0)) as u64).max(FULL_PIECE);
-        let largest = if cache.long && few.is_some() { soon } else { window / parallel };
+        // Those of a long transfer over few connections come in the order in which they are needed: none takes long, of what
+        // the connections carry together each brings its share.
+        let soon = |few: u64| ((LONGEST_PIECE * bandwidth.unwrap_or(0.0)) as u64 / few).max(FULL_PIECE);
+        let largest = few.filter(|_| cache.long).map_or(window / parallel, soon);
         // A window has grown by all that it brought: smaller requests over open ones bring nothing sooner.
         let at_once = self.arrived / connections.max(1);
         let piece = cut.share.max(at_once).min(largest).max(SMALLEST_PIECE).min(most).min(hold);

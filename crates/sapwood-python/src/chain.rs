@@ -1,11 +1,12 @@
+use crate::column::Buffer;
 use crate::draw::{Bins, Drawing, Drawn, draw};
 use crate::error::{Missing, exception};
 use crate::file::cache;
-use crate::select::entries;
+use crate::select::{entries, numbers};
 use crate::wait::wait;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use sapwood::{Chain, ChainOptions, OpenOptions, ScanOptions};
+use sapwood::{Chain, ChainOptions, Counted, ListPart, OpenOptions, ScanOptions, StoredList};
 use sapwood_query::Entries;
 use std::ffi::CString;
 use std::sync::Arc;
@@ -31,24 +32,43 @@ fn warn(py: Python<'_>, chain: &Chain) -> PyResult<()> {
     Ok(())
 }
 
-/// The number of entries of all files; each is opened for it.
+/// A tree and where its entries stand among those of all files: (file, tree, first, behind the last).
+type Place = (String, String, u64, u64);
+
+/// The trees of all files, each of which is opened to count its entries.
 #[pyfunction]
-pub fn chain_entries(
+pub fn chain_places(
     py: Python<'_>,
     files: Files,
     cache_size: Option<u64>,
     timeout: f64,
     threads: usize,
     skip_bad: bool,
-) -> PyResult<u64> {
+) -> PyResult<Vec<Place>> {
     let chain = chain(files, cache_size, timeout, threads, skip_bad)?;
     let counted = {
         let chain = chain.clone();
-        wait(py, |_| Ok(()), move || chain.entries())?
+        wait(py, |_| Ok(()), move || chain.counted())?
     };
-    let entries = counted.map_err(|e| exception(py, &e, Missing::File))?;
+    let counted = counted.map_err(|e| exception(py, &e, Missing::File))?;
     warn(py, &chain)?;
-    Ok(entries)
+    Ok(counted.into_iter().map(|c| (c.file, c.tree, c.entries.start, c.entries.end)).collect())
+}
+
+/// The numbers of the entries of these trees that an entry list has, whose parts are (tree, file, numbers).
+#[pyfunction]
+pub fn entries_of_list(
+    py: Python<'_>,
+    parts: Vec<(String, String, Bound<'_, PyAny>)>,
+    places: Vec<Place>,
+) -> PyResult<Buffer> {
+    let part = |(tree, file, numbers): (String, String, Bound<'_, PyAny>)| {
+        Ok(ListPart { tree, file, entries: entries(&numbers)? })
+    };
+    let list = StoredList::new(parts.into_iter().map(part).collect::<PyResult<_>>()?);
+    let counted = |(file, tree, first, last)| Counted { file, tree, entries: first..last };
+    let trees: Vec<Counted> = places.into_iter().map(counted).collect();
+    list.of_trees(&trees).map(|l| numbers(&l)).map_err(|e| exception(py, &e, Missing::Key))
 }
 
 /// A histogram of entries `start..stop`, or of the selected ones, of all files; see `Tree.draw`.

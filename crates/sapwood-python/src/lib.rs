@@ -46,7 +46,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(optimize::optimize, module)?)?;
     module.add_class::<report::Map>()?;
     module.add_function(wrap_pyfunction!(report::doctor, module)?)?;
-    module.add_function(wrap_pyfunction!(chain::chain_entries, module)?)?;
+    module.add_function(wrap_pyfunction!(chain::chain_places, module)?)?;
+    module.add_function(wrap_pyfunction!(chain::entries_of_list, module)?)?;
     module.add_function(wrap_pyfunction!(chain::draw_chain, module)?)?;
     module.add_function(wrap_pyfunction!(chain::expand, module)?)?;
     module.add_class::<perf::Collector>()?;

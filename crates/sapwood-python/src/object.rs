@@ -1,7 +1,8 @@
 use crate::column::Buffer;
+use crate::select;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
-use sapwood::{Data, Numbers, Object, Objects, Value, Values};
+use sapwood::{Data, Numbers, Object, Objects, StoredList, Value, Values};
 
 /// Builds the Python objects for an object of a file, with the functions that a factory offers:
 ///
@@ -48,7 +49,10 @@ impl<'a, 'py> Builder<'a, 'py> {
         for (name, value) in object.members() {
             members.set_item(name, self.value(value)?)?;
         }
-        let content = self.value(&object.content)?;
+        let content = match is_list_of_entries(object) {
+            true => self.list_of_entries(object)?,
+            false => self.value(&object.content)?,
+        };
         self.factory.call_method1("fill", (made, object.class.version, bases, members, content))?;
         Ok(())
     }
@@ -94,6 +98,20 @@ impl<'a, 'py> Builder<'a, 'py> {
         })
     }
 
+    /// The parts of an entry list: (tree, file, numbers of entries).
+    fn list_of_entries(&self, object: &Object) -> PyResult<Bound<'py, PyAny>> {
+        match StoredList::of(self.objects, object) {
+            Ok(list) => {
+                let parts = PyList::empty(self.py);
+                for part in list.parts() {
+                    parts.append((&part.tree, &part.file, select::numbers(&part.entries)))?;
+                }
+                Ok(parts.into_any())
+            }
+            Err(why) => self.factory.call_method1("refused", (&object.class.name, why.what())),
+        }
+    }
+
     fn numbers(&self, n: &Numbers) -> PyResult<Bound<'py, PyAny>> {
         let values = match n.data.clone() {
             Data::Bool(v) => Values::Bool(v),
@@ -118,6 +136,10 @@ fn objstring(object: &Object) -> Option<&[u8]> {
         ("TString" | "string", Value::Text(text), _) | ("TObjString", _, Some(Value::Text(text))) => Some(text),
         _ => None,
     }
+}
+
+fn is_list_of_entries(object: &Object) -> bool {
+    object.is_a("TEntryList") || object.is_a("TEventList")
 }
 
 /// Names of the classes that an object derives from, nearest first.

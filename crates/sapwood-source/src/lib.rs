@@ -13,6 +13,7 @@ mod bounds;
 mod counters;
 mod dial;
 mod fullness;
+mod gauge;
 mod http;
 mod job;
 mod local;

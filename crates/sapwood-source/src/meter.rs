@@ -8,6 +8,11 @@ use std::time::{Duration, Instant};
 const WAITS: usize = 16;
 /// Rates remembered: the highest of them is the estimate (most are held back by slow start).
 const RATES: usize = 8;
+/// Round trips with bytes under way that are remembered: a loss empties a queue that fills again.
+const STOOD: usize = 32;
+/// A queue stands where they take so many times what they take without bytes, and so much longer.
+const LONGER: f64 = 1.12;
+const LONGER_BY: Duration = Duration::from_millis(2);
 /// A rate is taken over at least this time and this many bytes.
 const WINDOW: Duration = Duration::from_millis(20);
 const WINDOW_BYTES: u64 = 64 << 10;
@@ -21,6 +26,7 @@ pub(crate) struct Meter {
     waits: Ring<Duration, WAITS>,
     rates: Ring<f64, RATES>,
     full: Fullness,
+    stood: Ring<Duration, STOOD>,
     streams: Streams,
     window: Option<Window>,
 }
@@ -71,6 +77,17 @@ impl Meter {
         }
     }
 
+    /// What a round trip took while bytes came: whatever stands in the way's queue is in it.
+    pub fn stood(&mut self, round_trip: Duration) {
+        self.stood.push(round_trip);
+    }
+
+    /// Whether a queue stood in the way lately: it carries no more.
+    fn queues(&self) -> bool {
+        let stands = |far: Duration| self.stood.iter().any(|t| *t > far.mul_f64(LONGER) + LONGER_BY);
+        self.distance().is_some_and(stands)
+    }
+
     /// What the way itself carries, in bytes per second, where it was seen to be full.
     pub fn narrow(&self) -> Option<f64> {
         self.full.rate()
@@ -89,7 +106,8 @@ impl Meter {
 
     /// Connections worth sharing bulk among, `most` at most, when so many are busy with it.
     pub fn streams(&mut self, busy: usize, most: usize) -> usize {
-        self.streams.count(busy, most, self.full.rate().is_some())
+        let full = self.full.rate().is_some() || self.queues();
+        self.streams.count(busy, most, full)
     }
 
     /// How long a request waits at least: what a server, or a proxy before it, adds is in it.
@@ -151,6 +169,31 @@ mod tests {
         assert_eq!(m.round_trip(), Some(Duration::from_millis(3)));
         m.waited(Duration::from_millis(8));
         assert_eq!(m.round_trip(), Some(Duration::from_millis(8)));
+    }
+
+    #[test]
+    fn a_way_whose_queue_stands_is_full() {
+        let ms = Duration::from_millis;
+        let mut m = Meter::default();
+        m.stood(ms(200));
+        assert!(!m.queues(), "nothing is known without the distance");
+        m.connected(ms(100));
+        assert!(m.queues());
+        (0..STOOD).for_each(|_| m.stood(ms(105)));
+        assert!(!m.queues());
+        // what a busy machine shows: as much in every two round trips, with breaks
+        let begin = Instant::now();
+        let bring = |m: &mut Meter, from: u64| {
+            for n in from..from + 40 {
+                m.arrived(400_000, begin + ms(50 * n));
+                m.streams(1, 15);
+            }
+            m.streams(1, 15)
+        };
+        m.stood(ms(130));
+        assert_eq!(bring(&mut m, 0), 1);
+        (0..STOOD).for_each(|_| m.stood(ms(101)));
+        assert_eq!(bring(&mut m, 40), 2, "a window that is held down");
     }
 
     #[test]

@@ -16,6 +16,8 @@ const WORTH: f64 = 1.2;
 const ROUND_TRIPS: u32 = 2;
 /// And no shorter time.
 const SHORTEST: Duration = Duration::from_millis(20);
+/// Less than this in a turn, with nothing under way, is no bulk.
+const BULK: u64 = 1 << 20;
 /// Turns that connections which were just added have to open their windows.
 const WARMING: u32 = 3;
 
@@ -71,6 +73,10 @@ impl Streams {
 
     /// How many to use now, `most` at most, when so many are in use; `full` tells whether the way was seen to be full.
     pub fn count(&mut self, busy: usize, most: usize, full: bool) -> usize {
+        // What opening a file brought, reply by reply, says nothing of windows.
+        if busy == 0 && self.turn.as_ref().is_some_and(|t| t.bytes < BULK) {
+            (self.turn, self.level) = (None, None);
+        }
         if !self.settled
             && (self.count > 1 || !full)
             && busy >= self.count
@@ -78,8 +84,9 @@ impl Streams {
         {
             if rate > self.best * WORTH {
                 self.best = rate;
-                self.settled = self.count >= most;
-                self.count *= 2;
+                // A full way carries no more over further ones.
+                self.settled = full || self.count >= most;
+                self.count *= if full { 1 } else { 2 };
             } else {
                 self.settled = true;
                 self.count /= 2;
@@ -136,6 +143,28 @@ mod tests {
     fn windows_held_down_are_multiplied() {
         let (mut s, mut clock) = (Streams::default(), Instant::now());
         assert_eq!(bring(&mut s, &mut clock, 100, |_, count| 50_000 * count as u64), 15);
+    }
+
+    #[test]
+    fn replies_while_a_file_is_opened_are_no_bulk() {
+        let (mut s, mut clock) = (Streams::default(), Instant::now());
+        for _ in 0..20 {
+            s.arrived(60_000, clock, FAR);
+            clock += FAR;
+            assert_eq!(s.count(0, 15, false), 1);
+        }
+    }
+
+    #[test]
+    fn of_a_way_that_has_become_full_no_more_is_tried() {
+        let (mut s, mut clock) = (Streams::default(), Instant::now());
+        assert_eq!(bring(&mut s, &mut clock, 6, |_, _| 100_000), 2);
+        // the two bring more, and fill the way
+        for _ in 0..40 {
+            s.arrived(200_000, clock, FAR);
+            clock += FAR;
+            assert_eq!(s.count(2, 15, true), 2);
+        }
     }
 
     #[test]

@@ -19,9 +19,9 @@ pub use sapwood_codec::{Algorithm, Compression};
 pub use sapwood_column::{Array, ColumnType, DType, Form, Values, with_values};
 pub use sapwood_engine::perf;
 pub use sapwood_engine::{
-    Batch, Block, Chain, ChainOptions, ChainScan, Cut, EntryList, EntryReader, EntryStats, File, IoReport, Link,
-    Linked, OpenOptions, Progress, RemoteEntry, Scan, ScanOptions, Skipped, StepSize, Tree, Wanted, expand, fits,
-    list_directory, locate_file,
+    Batch, Block, Chain, ChainOptions, ChainScan, Counted, Cut, EntryList, EntryReader, EntryStats, File, IoReport,
+    Link, Linked, ListPart, OpenOptions, Progress, RemoteEntry, Scan, ScanOptions, Skipped, StepSize, StoredList, Tree,
+    Wanted, expand, fits, list_directory, locate_file,
 };
 pub use sapwood_engine::{Examination, ExamineOptions, Finding, Severity, examine};
 pub use sapwood_format::object::{Data, Numbers, Object, Objects, Refused, Value};

@@ -29,8 +29,8 @@ pub struct PerfArgs {
     /// Branches to read, as patterns (*, ?); may be repeated
     #[arg(short, long = "branch", value_name = "GLOB")]
     pub branches: Vec<String>,
-    /// Entries to read, as a slice of Python's: 100:200, 5000:, -100: for the last; or one entry's number
-    #[arg(long, value_name = "START:STOP", allow_hyphen_values = true)]
+    /// Entries to read, as for draw: 100:200, 5000:, -100: for the last; numbers; a file with numbers; or FILE.root:LIST
+    #[arg(long, value_name = "START:STOP,N,…|FILE|FILE:LIST", allow_hyphen_values = true)]
     pub entries: Option<String>,
     /// Draw what was read (.png, .svg), or keep the stats (.json); may be repeated
     #[arg(short, long = "output", value_name = "FILE")]

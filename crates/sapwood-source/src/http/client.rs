@@ -343,6 +343,9 @@ impl Reply {
                     self.wire += bytes.len() as u64;
                     Counters::add(&self.counters.wire, bytes.len() as u64);
                     lock(&self.host.meter).arrived(bytes.len() as u64, Instant::now());
+                    if let Some(gauge) = self.lent.as_mut().and_then(|l| l.link.gauge.as_mut()) {
+                        gauge.tell(&self.host.meter);
+                    }
                     return Ok(Some(bytes));
                 }
             }

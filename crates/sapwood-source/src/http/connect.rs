@@ -2,6 +2,7 @@
 
 use super::proxy;
 use crate::dial;
+use crate::gauge::Gauge;
 use crate::url::Url;
 use bytes::Bytes;
 use http_body_util::Empty;
@@ -21,6 +22,7 @@ pub(crate) type Sender = http1::SendRequest<Empty<Bytes>>;
 pub(crate) struct Connected {
     pub sender: Sender,
     pub round_trip: Duration,
+    pub gauge: Option<Gauge>,
 }
 
 /// Connects to the URL's host, or to the proxy on the way to it; the connection lives in a task of the current runtime.
@@ -44,11 +46,12 @@ pub(crate) async fn connect(url: Url, tls: Option<Arc<ClientConfig>>, patience: 
                 (stream, round_trip)
             }
         };
+        let gauge = Gauge::of(&stream);
         let sender = match tls {
             Some(config) => speak_http(dial::secure(config, stream, url.bare_host(), url.port).await?).await?,
             None => speak_http(stream).await?,
         };
-        Ok(Connected { sender, round_trip })
+        Ok(Connected { sender, round_trip, gauge })
     };
     timeout(patience, attempt).await.unwrap_or_else(|_| {
         let what = format!("no connection to {} within {:.0?}", url.authority(), patience);

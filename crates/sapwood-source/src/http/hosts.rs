@@ -3,6 +3,7 @@
 use super::connect::{Sender, connect};
 use super::opening_window;
 use super::range::{self, Line};
+use crate::gauge::Gauge;
 use crate::lock;
 use crate::meter::Meter;
 use crate::tls;
@@ -129,6 +130,7 @@ pub(crate) struct Link {
     pub sender: Sender,
     /// Bytes of bodies that it has brought: they have opened its window.
     pub carried: u64,
+    pub gauge: Option<Gauge>,
 }
 
 /// A connection lent out for one exchange.
@@ -284,7 +286,7 @@ impl Host {
                 Ok(connected) => {
                     lock(&host.meter).connected(connected.round_trip);
                     opened();
-                    host.arrived(Link { sender: connected.sender, carried: 0 });
+                    host.arrived(Link { sender: connected.sender, carried: 0, gauge: connected.gauge });
                 }
                 Err(error) => {
                     let mut pool = host.pool();

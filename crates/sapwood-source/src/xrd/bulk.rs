@@ -6,6 +6,9 @@ use super::trouble::Broken;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// Bytes after which a session's window is taken to be open.
+const PROVEN: u64 = 1 << 20;
+
 impl Host {
     /// A session for bulk: waits until one is free, and opens others as long as more are worth having.
     pub async fn bulk(self: &Arc<Self>, caller: &Caller, patience: Duration) -> Result<Lease, Broken> {
@@ -28,7 +31,9 @@ impl Host {
                 let busy = |c: &Arc<Conn>| pool.bulk.get(&c.number).copied().unwrap_or(0);
                 // One session stays free for small requests, where there are several.
                 let full = pool.conns.len() > 1 && pool.bulk.len() >= wanted.min(pool.conns.len() + pool.dialing - 1);
-                let free = |c: &&Arc<Conn>| busy(c) < DEPTH && !(full && busy(c) == 0);
+                // Beside one that has opened its window, what a fresh one is asked for may take long: nothing queues there.
+                let depth = |c: &Arc<Conn>| if c.carried() < PROVEN && pool.bulk.len() > 1 { 1 } else { DEPTH };
+                let free = |c: &&Arc<Conn>| busy(c) < depth(c) && !(full && busy(c) == 0);
                 // What a connection has carried has opened its window.
                 let best = |c: &&Arc<Conn>| (std::cmp::Reverse(busy(c)), c.carried());
                 if let Some(conn) = pool.conns.iter().filter(free).max_by_key(best).cloned() {

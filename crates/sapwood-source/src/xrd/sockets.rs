@@ -3,6 +3,7 @@
 use super::state::Core;
 use super::trouble::Broken;
 use crate::dial;
+use crate::gauge::Gauge;
 use crate::lock;
 use bytes::BytesMut;
 use sapwood_span::{Error, ErrorKind, Result};
@@ -52,8 +53,9 @@ pub(super) async fn run(core: Weak<Core>, link: LinkId, mut stream: TcpStream, w
     if let (false, 0, Some(core)) = (eager, link, core.upgrade()) {
         lock(&core.state).turns += 1;
     }
+    let gauge = Gauge::of(&stream);
     let result = match greeted {
-        Ok(false) => pump(&core, link, stream).await,
+        Ok(false) => pump(&core, link, stream, gauge).await,
         Ok(true) => match way.tls.clone() {
             Some(config) => match dial::secure(config, stream, &way.host, way.port).await {
                 Ok(stream) => {
@@ -62,7 +64,7 @@ pub(super) async fn run(core: Weak<Core>, link: LinkId, mut stream: TcpStream, w
                         state.session.secured(link);
                         core.wake(&state);
                     }
-                    pump(&core, link, stream).await
+                    pump(&core, link, stream, gauge).await
                 }
                 Err(error) => Err(error),
             },
@@ -111,15 +113,25 @@ async fn greet(core: &Weak<Core>, link: LinkId, stream: &mut TcpStream) -> Resul
     }
 }
 
-async fn pump<S: AsyncRead + AsyncWrite + Send + 'static>(core: &Weak<Core>, link: LinkId, stream: S) -> Result<()> {
+async fn pump<S: AsyncRead + AsyncWrite + Send + 'static>(
+    core: &Weak<Core>,
+    link: LinkId,
+    stream: S,
+    gauge: Option<Gauge>,
+) -> Result<()> {
     let (reader, writer) = split(stream);
     tokio::select! {
-        ended = read(core, link, reader) => ended,
+        ended = read(core, link, reader, gauge) => ended,
         ended = write(core, link, writer) => ended,
     }
 }
 
-async fn read<S: AsyncRead>(core: &Weak<Core>, link: LinkId, mut reader: ReadHalf<S>) -> Result<()> {
+async fn read<S: AsyncRead>(
+    core: &Weak<Core>,
+    link: LinkId,
+    mut reader: ReadHalf<S>,
+    mut gauge: Option<Gauge>,
+) -> Result<()> {
     let mut buffer = BytesMut::new();
     loop {
         buffer.reserve(READ / 4);
@@ -129,7 +141,12 @@ async fn read<S: AsyncRead>(core: &Weak<Core>, link: LinkId, mut reader: ReadHal
             return Err(closed());
         }
         match core.upgrade() {
-            Some(core) => core.received(link, buffer.split().freeze()),
+            Some(core) => {
+                core.received(link, buffer.split().freeze());
+                if let Some(gauge) = &mut gauge {
+                    gauge.tell(&core.meter);
+                }
+            }
             None => return Ok(()),
         }
     }

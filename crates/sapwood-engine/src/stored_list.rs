@@ -1,0 +1,281 @@
+//! Entry lists that ROOT keeps in files: `TEntryList`, as `TTree::Draw(">>list", cut, "entrylist")` makes it, and the
+//! older `TEventList`.
+
+use crate::entries::EntryList;
+use crate::file::File;
+use crate::tree::Tree;
+use sapwood_format::object::{Data, Object, Objects, Value};
+use sapwood_span::{Error, Result};
+use std::ops::Range;
+
+/// Entries of a `TEntryListBlock`: 4000 words of 16 bits.
+const BLOCK: u64 = 64_000;
+
+/// `TEntryListBlock::fType` of a block whose words are numbers of entries; 0 is one of bits, −1 one without either.
+const NUMBERS: i64 = 1;
+
+/// An entry list of a file, with a part for each tree that it was made from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredList {
+    parts: Vec<ListPart>,
+}
+
+/// The entries of one tree.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListPart {
+    /// Name of the tree; empty where it is not told, as in a `TEventList`: entries are then counted through the chain.
+    pub tree: String,
+    /// The tree's file as it was called when the list was made.
+    pub file: String,
+    /// The entries.
+    pub entries: EntryList,
+}
+
+/// A tree of a chain: what an entry list knows it by, and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counted {
+    /// Path or URL.
+    pub file: String,
+    /// Path of its tree.
+    pub tree: String,
+    /// Its entries, counted through the chain.
+    pub entries: Range<u64>,
+}
+
+impl Counted {
+    /// A tree in front of which there are so many entries.
+    pub fn new(tree: &Tree, first: u64) -> Self {
+        Self { file: tree.file().url().into(), tree: tree.path().into(), entries: first..first + tree.entries() }
+    }
+}
+
+impl StoredList {
+    /// Reads the list of this name.
+    ///
+    /// # Errors
+    /// As [`File::read_object`]; `Invalid` when the object is no entry list.
+    pub fn read(file: &File, path: &str) -> Result<Self> {
+        let objects = file.read_object(path)?;
+        Self::of(&objects, objects.root())
+            .map_err(|e| Error::new(e.kind(), format!("{path}: {}", e.what())).in_file(file.url()))
+    }
+
+    /// The list that an object is.
+    ///
+    /// # Errors
+    /// `Invalid` when it is no entry list, `Corrupt` when its parts do not fit together.
+    pub fn of(objects: &Objects, object: &Object) -> Result<Self> {
+        if object.is_a("TEventList") {
+            let numbers = match object.member("fList") {
+                Some(Value::Numbers(n)) => numbers(&n.data)?,
+                _ => Vec::new(),
+            };
+            let entries = EntryList::from_numbers(numbers);
+            return Ok(Self { parts: vec![ListPart { entries, ..ListPart::default() }] });
+        }
+        if !object.is_a("TEntryList") {
+            return Err(Error::invalid(format!("a {} is no list of entries", object.class.name))
+                .with_remedy("TEntryList and TEventList are"));
+        }
+        let lists = items(objects, object.member("fLists"));
+        let parts = if lists.is_empty() {
+            vec![part(objects, object)?]
+        } else {
+            lists.iter().flatten().map(|l| part(objects, l)).collect::<Result<_>>()?
+        };
+        Ok(Self { parts })
+    }
+
+    /// A list of these parts.
+    pub fn new(parts: Vec<ListPart>) -> Self {
+        Self { parts }
+    }
+
+    /// The entries tree by tree.
+    pub fn parts(&self) -> &[ListPart] {
+        &self.parts
+    }
+
+    /// The entries of a tree, or of a chain of them, counted through it. For a single tree a list of a single one is taken
+    /// as it is, as `TTree::SetEntryList` does; otherwise trees go by their name and that of their file, and those for which
+    /// there is no list have no entries.
+    ///
+    /// # Errors
+    /// `NotFound` when the list is for none of the trees.
+    pub fn of_trees(&self, trees: &[Counted]) -> Result<EntryList> {
+        if let [only] = self.parts.as_slice()
+            && (trees.len() == 1 || self.counts_through())
+        {
+            return Ok(only.entries.clone());
+        }
+        let mut ranges = Vec::new();
+        let mut found = false;
+        for Counted { file, tree, entries } in trees {
+            let Some(part) = self.part_of(tree, file) else { continue };
+            found = true;
+            let own = part.entries.within(&(0..entries.end.saturating_sub(entries.start)));
+            ranges.extend(own.runs().iter().map(|r| entries.start + r.start..entries.start + r.end));
+        }
+        match trees.first() {
+            Some(first) if !found => Err(self.foreign(first)),
+            _ => Ok(EntryList::from_ranges(ranges)),
+        }
+    }
+
+    /// Whether its entries are counted through a chain: it does not tell from which tree they are.
+    pub fn counts_through(&self) -> bool {
+        matches!(self.parts.as_slice(), [only] if only.tree.is_empty() && only.file.is_empty())
+    }
+
+    /// The part for a tree: files go by their whole name, or, moved since, by the last part of it where that is enough.
+    fn part_of(&self, tree: &str, file: &str) -> Option<&ListPart> {
+        let same_tree = |p: &&ListPart| last_name(&p.tree) == last_name(tree);
+        if let Some(exact) = self.parts.iter().filter(same_tree).find(|p| p.file == file) {
+            return Some(exact);
+        }
+        let mut named = self.parts.iter().filter(same_tree).filter(|p| last_name(&p.file) == last_name(file));
+        named.next().filter(|_| named.next().is_none())
+    }
+
+    fn foreign(&self, of: &Counted) -> Error {
+        /// So many are told.
+        const TOLD: usize = 5;
+        let told: Vec<String> = self.parts.iter().take(TOLD).map(|p| format!("{} of {}", p.tree, p.file)).collect();
+        let more = if self.parts.len() > TOLD { " and others" } else { "" };
+        Error::not_found(format!("the entry list is not for the tree {} but for {}{more}", of.tree, told.join(", ")))
+            .in_file(&of.file)
+            .with_remedy("trees go by their names, files by their names without directories")
+    }
+}
+
+/// The last part of a path or URL, without a cycle or what follows a question mark.
+fn last_name(path: &str) -> &str {
+    let path = path.split('?').next().unwrap_or(path);
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.split(';').next().unwrap_or(name)
+}
+
+/// The items of a list; none in place of those that are missing.
+fn items<'o>(objects: &'o Objects, list: Option<&'o Value>) -> Vec<Option<&'o Object>> {
+    let content = list.and_then(|v| objects.object(v)).map(Object::content);
+    match content {
+        Some(Value::List(items)) => items.iter().map(|i| objects.object(i)).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn part(objects: &Objects, list: &Object) -> Result<ListPart> {
+    let text = |name| list.member(name).and_then(Value::as_text).unwrap_or_default().into_owned();
+    let mut ranges = Vec::new();
+    for (number, block) in (0..).zip(items(objects, list.member("fBlocks"))) {
+        if let Some(block) = block {
+            self::block(block, number * BLOCK, &mut ranges)?;
+        }
+    }
+    let part = ListPart { tree: text("fTreeName"), file: text("fFileName"), entries: EntryList::from_ranges(ranges) };
+    let told = list.member("fN").and_then(Value::as_i64).and_then(|n| u64::try_from(n).ok());
+    if told != Some(part.entries.len()) {
+        let told = told.map_or("an unknown number of".into(), |n| n.to_string());
+        return Err(Error::corrupt(format!("a list of {told} entries holds {}", part.entries.len())));
+    }
+    Ok(part)
+}
+
+/// The entries of a `TEntryListBlock` that begins at this entry: bits, numbers of those that passed, or of those that did
+/// not.
+fn block(block: &Object, first: u64, out: &mut Vec<Range<u64>>) -> Result<()> {
+    let member = |name| block.member(name).and_then(Value::as_i64);
+    let words = match block.member("fIndices") {
+        Some(Value::Numbers(n)) => match &n.data {
+            Data::U16(words) => words.as_slice(),
+            _ => return Err(Error::corrupt("a block of entries is made of words of 16 bits")),
+        },
+        _ => &[],
+    };
+    if member("fType") != Some(NUMBERS) {
+        let bits = words
+            .iter()
+            .zip(0u64..)
+            .flat_map(|(&word, i)| (0..16).filter(move |bit| word >> bit & 1 == 1).map(move |bit| i * 16 + bit));
+        out.extend_from_slice(EntryList::from_numbers(bits.map(|n| first + n).collect()).runs());
+        return Ok(());
+    }
+    if words.iter().any(|&n| u64::from(n) >= BLOCK) {
+        return Err(Error::corrupt("an entry lies outside its block of 64000"));
+    }
+    let listed = EntryList::from_numbers(words.iter().map(|&n| first + u64::from(n)).collect());
+    if member("fPassing") != Some(0) {
+        out.extend_from_slice(listed.runs());
+        return Ok(());
+    }
+    let mut from = first;
+    for run in listed.runs() {
+        out.push(from..run.start);
+        from = run.end;
+    }
+    out.push(from..first + BLOCK);
+    Ok(())
+}
+
+/// Whole numbers of any width.
+fn numbers(data: &Data) -> Result<Vec<u64>> {
+    let number = |i| data.get(i).and_then(|v| v.as_i64()).and_then(|n| u64::try_from(n).ok());
+    (0..data.len()).map(|i| number(i).ok_or_else(|| Error::corrupt("an entry below 0 in a list"))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(parts: &[(&str, String, Range<u64>)]) -> StoredList {
+        let part = |(tree, file, entries): &(&str, String, Range<u64>)| ListPart {
+            tree: (*tree).into(),
+            file: file.clone(),
+            entries: entries.clone().into(),
+        };
+        StoredList { parts: parts.iter().map(part).collect() }
+    }
+
+    fn chain(files: &[(&str, Range<u64>)]) -> Vec<Counted> {
+        let counted = |(file, entries): &(&str, Range<u64>)| Counted {
+            file: (*file).into(),
+            tree: "d/t".into(),
+            entries: entries.clone(),
+        };
+        files.iter().map(counted).collect()
+    }
+
+    #[test]
+    fn parts_go_by_tree_and_file() {
+        let x = |directory: &str, n| ("t", format!("{directory}/x.root"), n..n + 1);
+        let list = list(&[x("/a", 1), x("/b", 2), ("u", "/b/y.root".into(), 3..4), ("t", "/b/y.root".into(), 4..5)]);
+        let of = |tree: &str, file: &str| {
+            let counted = Counted { file: file.into(), tree: tree.into(), entries: 0..10 };
+            list.of_trees(&[counted])
+        };
+        assert_eq!(of("t", "/b/x.root").unwrap(), EntryList::from(2..3));
+        assert_eq!(of("d/t;1", "root://h//new/y.root?authz=1").unwrap(), EntryList::from(4..5));
+        assert_eq!(of("u", "y.root").unwrap(), EntryList::from(3..4));
+        let unclear = of("t", "x.root").unwrap_err().to_string();
+        assert!(unclear.contains("t of /a/x.root"), "{unclear}");
+        assert!(of("w", "/a/x.root").is_err());
+    }
+
+    #[test]
+    fn a_chain_counts_through_its_files() {
+        let file = |name: &str| name.to_owned();
+        let two = list(&[("t", file("b.root"), 1..3), ("t", file("c.root"), 0..100)]);
+        let files = chain(&[("a.root", 0..10), ("/new/b.root", 10..20), ("c.root", 20..25)]);
+        assert_eq!(two.of_trees(&files).unwrap().runs(), [11..13, 20..25]);
+        assert!(two.of_trees(&files[..1]).is_err());
+        let through = list(&[("", file(""), 5..15)]);
+        assert_eq!(through.of_trees(&files).unwrap(), EntryList::from(5..15));
+        let moved = list(&[("other", file("elsewhere.root"), 2..3)]);
+        assert_eq!(
+            moved.of_trees(&files[..1]).unwrap(),
+            EntryList::from(2..3),
+            "a list of one tree fits any single tree"
+        );
+        assert!(moved.of_trees(&files).is_err());
+    }
+}
