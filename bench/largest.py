@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Every branch of every tree of the largest files below some folders: Sapwood beside uproot and ROOT.
 
-    largest.py DIR... [--files 12] [--repeat 5] [--threads N] [-o bench/out/largest.json]
+    largest.py DIR... [--files 12] [--repeat 5] [--threads N] [-o bench/out/largest.json] [--page PAGE]
 
 Each reader has a process of its own for each file. It reads a small file first, so that its libraries are there, and
 then the file some times over, from open to arrays. Compared are the shortest times: by then ROOT has made its
 dictionaries and uproot its classes; the first time is given, too. ROOT goes through the entries with GetEntry, all
 branches on. uproot makes arrays of every branch that it reads, Sapwood is set against it with the same ones, and
-against ROOT with all that it reads. RNTuples are left out. Needs ROOT, uproot and Sapwood in one Python.
+against ROOT with all that it reads. RNTuples are left out. `--page`: the table is also written there, between two
+comments (docs/benchmarks.md). Needs ROOT, uproot and Sapwood in one Python.
 Exit status 1 where Sapwood takes more than 1/3 of uproot's time or more than ROOT's."""
 
 import argparse
@@ -20,6 +21,8 @@ import time
 import warnings
 from pathlib import Path
 
+from regions import with_region
+
 HERE = Path(__file__).resolve().parent
 SMALL = HERE.parent / "tests" / "data" / "leaves.root"
 TREES = ("TTree", "TNtuple", "TNtupleD")
@@ -27,6 +30,7 @@ TREES = ("TTree", "TNtuple", "TNtupleD")
 BOUNDS = {"uproot": 1 / 3, "ROOT": 1.0}
 #: Seconds of reading one file after which it is not read again.
 ENOUGH = 10
+PAIRS = (("uproot", "Sapwood, uproot's branches"), ("ROOT", "Sapwood"))
 LOOP = "void every_entry(TTree* t) { for (Long64_t e = 0, n = t->GetEntries(); e < n; ++e) t->GetEntry(e); }"
 
 
@@ -153,17 +157,39 @@ def row_of(name, path, ours, theirs, small, options):
     both = {key: [b for b in ours[key] if b in set(theirs[key])] for key in ours if key in theirs}
     row = {"file": name, "bytes": path.stat().st_size, "branches": sum(map(len, ours.values()))}
     row["uproot_branches"] = sum(map(len, both.values()))
+    any_read = any(both.values())
     runs = {
-        "uproot": timed("uproot", small, [str(path), both], options) if any(both.values()) else None,
-        "Sapwood, uproot's branches": timed("Sapwood", small, [str(path), both], options),
+        "uproot": timed("uproot", small, [str(path), both], options) if any_read else None,
+        "Sapwood, uproot's branches": timed("Sapwood", small, [str(path), both], options) if any_read else None,
         "ROOT": timed("ROOT", small, [str(path), ours], options),
         "Sapwood": timed("Sapwood", small, [str(path), ours], options),
     }
-    for other, own in (("uproot", "Sapwood, uproot's branches"), ("ROOT", "Sapwood")):
+    for other, own in PAIRS:
         if runs[other] and runs[own]:
             row[f"over {other}"] = min(runs[own]) / min(runs[other])
             row[f"over {other}, first"] = runs[own][0] / runs[other][0]
     return row | {"seconds": runs}
+
+
+def table(rows):
+    """The times as a part of a page."""
+    lines = [
+        "## Every branch of the largest files of the test corpus",
+        "",
+        "Written by `bench/largest.py`: milliseconds from open to arrays (ROOT: to the last entry), the shortest of",
+        "some readings in one process. Sapwood is set against uproot with the branches that uproot reads.",
+        "",
+        "| file | branches | uproot | Sapwood | ratio | ROOT | Sapwood | ratio |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for row in rows:
+        cells = [Path(row["file"]).name, str(row["branches"])]
+        for other, own in PAIRS:
+            times = [row["seconds"][name] for name in (other, own)]
+            cells += [f"{min(t) * 1e3:.1f}" if t else "not read" for t in times]
+            cells.append(f"{row[f'over {other}']:.2f}" if f"over {other}" in row else "")
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 def main():
@@ -172,6 +198,7 @@ def main():
     parser.add_argument("--files", type=int, default=12, help="how many of the largest")
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--threads", type=int, default=0, help="of Sapwood; 0: as it chooses")
+    parser.add_argument("--page", type=Path, help="a page that has the table, too")
     parser.add_argument("-o", "--out", type=Path, default=HERE / "out" / "largest.json")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -184,7 +211,7 @@ def main():
         row = row_of(*found, small, options)
         rows.append(row)
         line = []
-        for other, own in (("uproot", "Sapwood, uproot's branches"), ("ROOT", "Sapwood")):
+        for other, own in PAIRS:
             times = [min(row["seconds"][n]) * 1e3 if row["seconds"][n] else math.nan for n in (other, own)]
             line.append("{:9.1f} {:8.1f} {:6.2f}".format(*times, row.get(f"over {other}", math.nan)))
             if row.get(f"over {other}", 0) > BOUNDS[other]:
@@ -200,6 +227,8 @@ def main():
             print(f"over {other}: {len(ratios)} files, mean {mean:.2f} (first reading {early:.2f}), most {most:.2f}")
     options.out.parent.mkdir(exist_ok=True)
     options.out.write_text(json.dumps({"rows": rows, "missed": missed}, indent=1) + "\n")
+    if options.page:
+        options.page.write_text(with_region(options.page.read_text(), "largest", table(rows)))
     sys.exit(1 if missed else 0)
 
 

@@ -24,14 +24,15 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 import warnings
 from collections import Counter
 from pathlib import Path
 
 #: What a reader may take beyond its libraries.
 MEMORY = 2 << 30
-#: Seconds for one small file: a hundred times what they take.
-PATIENCE = 20
+#: Seconds of a processor for one small file, a hundred times what they take; and seconds in which there may be none.
+PATIENCE, STANDSTILL = 20, 300
 MOST_BRANCHES = 300
 #: Codecs whose blocks have a checksum of what is in them; ROOT's Zstandard has none, nor has its first deflate.
 CHECKED = (b"ZL", b"XZ", b"L4")
@@ -85,6 +86,7 @@ def work():
 
     taken = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
     resource.setrlimit(resource.RLIMIT_AS, (taken + MEMORY, taken + MEMORY))
+    print("READY", flush=True)
     for line in sys.stdin:
         print(json.dumps(values_of(line.rstrip("\n"))), flush=True)
 
@@ -102,16 +104,27 @@ class Reader:
             self.process = subprocess.Popen(
                 words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
             )
+            # what the libraries take to load is no file's doing
+            if self.process.stdout.readline() != "READY\n":
+                raise SystemExit("the reader does not start")
         self.process.stdin.write(f"{path}\n")
         self.process.stdin.flush()
-        if not select.select([self.process.stdout], [], [], PATIENCE)[0]:
-            self.close()
-            return "hung"
+        begin, deadline = self.spent(), time.monotonic() + STANDSTILL
+        while not select.select([self.process.stdout], [], [], PATIENCE)[0]:
+            # on a busy machine a process may wait for long without having done anything
+            if self.spent() - begin > PATIENCE or time.monotonic() > deadline:
+                self.close()
+                return "hung"
         line = self.process.stdout.readline()
         if not line:
             self.close()
             return "crashed"
         return json.loads(line)
+
+    def spent(self):
+        """Seconds of a processor that the process has taken."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def close(self):
         """Ends the process."""
