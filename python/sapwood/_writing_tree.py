@@ -81,6 +81,7 @@ class Layout:
     def columns(self, data: Any) -> list[tuple[str, Column]]:
         """What is given, branch by branch, in the types of the branches."""
         given = tables(data)
+        seen = set(given)
         out: list[tuple[str, Column]] = []
         for name, value in given.items():
             t = self.types.get(str(name))
@@ -93,12 +94,29 @@ class Layout:
                         (str(name), fit(from_any(value, f"branch {name}"), ("scalar", "int32"), f"branch {name}"))
                     )
                     continue
-                raise KeyInFileError(f"the tree has no branch {name}; it has {', '.join(self.types)}")
+                fields = self._of_records(str(name), value)
+                if not fields:
+                    raise KeyInFileError(f"the tree has no branch {name}; it has {', '.join(self.types)}")
+                for full, column in fields:
+                    seen.add(full)
+                    self._spread(full, self.types[full], column, out)
+                continue
             self._spread(str(name), t, from_any(with_pairs(value, t), f"branch {name}"), out)
-        missing = [name for name in self.types if name not in given]
+        missing = [name for name in self.types if name not in seen]
         if missing:
             raise InvalidError(f"branch {missing[0]}: no entries are given for it", branch=missing[0])
         return out
+
+    def _of_records(self, name: str, value: Any) -> list[tuple[str, Column]]:
+        """Records for a tree of the file that has a branch for each of their fields; nothing where it has not."""
+        column = from_any(value, f"branch {name}")
+        records = column[2] if column[0] == "list" else column
+        if records[0] != "record":
+            return []
+        field = Names().field
+        lists = column[0] == "list"
+        out = [(field(name, f), ("list", column[1], c) if lists else c) for f, c in records[2]]
+        return out if all(full in self.types for full, _ in out) else []
 
     def _spread(self, name: str, t: Type, column: Column, out: list[tuple[str, Column]]) -> None:
         if t[0] not in ("group", "lists"):

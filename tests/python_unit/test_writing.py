@@ -442,6 +442,24 @@ def test_a_tree_of_uproot_goes_on(tmp_path):
     assert both(path, "j").to_list() == [[1.0], []] * 5 + [[5.0]]
 
 
+def test_a_tree_takes_again_what_it_was_made_of(tmp_path):
+    path = tmp_path / "again.root"
+    lists = ak.Array([[{"pt": 1.5, "q": 1}, {"pt": 2.5, "q": -1}], [], [{"pt": 3.5, "q": 1}]])
+    given = {"x": np.arange(3.0), "Muon": lists, "r": ak.Array([{"a": 1, "b": 2.5}] * 3)}
+    with sapwood.recreate(path) as f:
+        f["t"] = given
+    with sapwood.update(path) as f:
+        f["t"].extend(given)
+        with pytest.raises(ValueError, match="Muon_q"):
+            f["t"].extend({**given, "Muon": lists[["pt"]]})
+        with pytest.raises(KeyError, match="Moun"):
+            f["t"].extend({"x": given["x"], "Moun": lists, "r": given["r"]})
+    with uproot.open(path) as f:
+        assert f["t"].keys() == ["x", "nMuon", "Muon_pt", "Muon_q", "r_a", "r_b"]
+        assert f["t/Muon_pt"].array().tolist() == 2 * lists["pt"].tolist()
+        assert f["t/r_b"].array().tolist() == [2.5] * 6
+
+
 def test_classes_named_after_branches_do_not_take_another_s_name(tmp_path):
     one = ak.Array([[{"x": 1, "v": [2.5]}], []])
     two = ak.Array([[{"y": [[1]], "z": "text"}], []])
