@@ -13,12 +13,12 @@ import warnings
 from collections import Counter, defaultdict
 from pathlib import Path
 
-from regions import region
+from regions import kept
+from trees import newest
 
 import sapwood
 
 ROOT = Path(__file__).resolve().parent.parent
-TREES = ("TTree", "TNtuple", "TNtupleD")
 #: Kinds of columns, by the words of their type: the first that fits.
 KINDS = (
     ("numbers", r"(u?int|float)\d+|bool"),
@@ -35,16 +35,6 @@ KINDS = (
 def kind(words):
     """What a column of this type is called in the table."""
     return next((name for name, pattern in KINDS if re.fullmatch(pattern, words)), "others")
-
-
-def newest(classnames):
-    """Keys of the trees, without older cycles."""
-    best = {}
-    for key, name in classnames.items():
-        path, _, cycle = key.rpartition(";")
-        if name in TREES:
-            best[path] = max(best.get(path, 0), int(cycle))
-    return [f"{path};{cycle}" for path, cycle in best.items()]
 
 
 def bare(error, file, branch):
@@ -142,8 +132,7 @@ def main():
             folder.add(file)
         folders.append(folder)
         print(f"{path.name}: {sum(folder.read.values())} branches read", file=sys.stderr)
-    kept = region(options.out.read_text(), "disputed") if options.out.exists() else ""
-    options.out.write_text(page(folders) + (f"\n{kept}\n" if kept else ""))
+    options.out.write_text(page(folders) + kept(options.out))
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ comments (docs/benchmarks.md). Needs ROOT, uproot and Sapwood in one Python.
 Exit status 1 where Sapwood takes more than 1/3 of uproot's time or more than ROOT's."""
 
 import argparse
+import datetime
 import gc
 import json
 import math
@@ -22,26 +23,16 @@ import warnings
 from pathlib import Path
 
 from regions import with_region
+from trees import newest
 
 HERE = Path(__file__).resolve().parent
 SMALL = HERE.parent / "tests" / "data" / "leaves.root"
-TREES = ("TTree", "TNtuple", "TNtupleD")
 #: Sapwood's time over another's, at most.
 BOUNDS = {"uproot": 1 / 3, "ROOT": 1.0}
 #: Seconds of reading one file after which it is not read again.
 ENOUGH = 10
 PAIRS = (("uproot", "Sapwood, uproot's branches"), ("ROOT", "Sapwood"))
 LOOP = "void every_entry(TTree* t) { for (Long64_t e = 0, n = t->GetEntries(); e < n; ++e) t->GetEntry(e); }"
-
-
-def newest(classnames):
-    """Keys of the trees, without older cycles."""
-    best = {}
-    for key, name in classnames.items():
-        path, _, cycle = key.rpartition(";")
-        if name in TREES:
-            best[path] = max(best.get(path, 0), int(cycle))
-    return [f"{path};{cycle}" for path, cycle in best.items()]
 
 
 def readable(module, path):
@@ -171,13 +162,13 @@ def row_of(name, path, ours, theirs, small, options):
     return row | {"seconds": runs}
 
 
-def table(rows):
+def table(rows, date):
     """The times as a part of a page."""
     lines = [
         "## Every branch of the largest files of the test corpus",
         "",
-        "Written by `bench/largest.py`: milliseconds from open to arrays (ROOT: to the last entry), the shortest of",
-        "some readings in one process. Sapwood is set against uproot with the branches that uproot reads.",
+        f"Written by `bench/largest.py` on {date}: milliseconds from open to arrays (ROOT: to the last entry), the shortest",
+        "of some readings in one process. Sapwood is set against uproot with the branches that uproot reads.",
         "",
         "| file | branches | uproot | Sapwood | ratio | ROOT | Sapwood | ratio |",
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
@@ -228,7 +219,7 @@ def main():
     options.out.parent.mkdir(exist_ok=True)
     options.out.write_text(json.dumps({"rows": rows, "missed": missed}, indent=1) + "\n")
     if options.page:
-        options.page.write_text(with_region(options.page.read_text(), "largest", table(rows)))
+        options.page.write_text(with_region(options.page.read_text(), "largest", table(rows, datetime.date.today())))
     sys.exit(1 if missed else 0)
 
 

@@ -13,10 +13,11 @@ import time
 import warnings
 from pathlib import Path
 
+from trees import TREES
+
 import sapwood
 
 HERE = Path(__file__).resolve().parent
-TREES = ("TTree", "TNtuple", "TNtupleD")
 
 
 def once(path):

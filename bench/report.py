@@ -12,7 +12,7 @@ import json
 from pathlib import Path
 
 import tables
-from regions import region
+from regions import kept
 
 HERE = Path(__file__).parent
 
@@ -27,11 +27,7 @@ def main():
     report = merged([json.loads(path.read_text()) for path in options.merge or [options.source]])
     options.out.parent.mkdir(exist_ok=True)
     pictures = {}
-    text = "\n".join(page(report, pictures)) + "\n"
-    if options.out.exists() and (kept := region(options.out.read_text(), "instructions")):
-        # instructions.py writes it
-        text = f"{text}\n{kept}\n"
-    options.out.write_text(text)
+    options.out.write_text("\n".join(page(report, pictures)) + "\n" + kept(options.out))
     for name, picture in pictures.items():
         (options.out.parent / name).write_text(picture)
     print(", ".join([str(options.out), *pictures]), "written")

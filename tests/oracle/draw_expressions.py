@@ -102,6 +102,18 @@ SELECTIONS = [
     ("x+Alt$(x[2],-1)", ""),
     ("x+Alt$(x[2],-1)", "s>0"),
     ("!Alt$(x[1],0)", "x"),
+    ("x+Alt$(x[2],Alt$(x[1],-5))", ""),
+    ("Sum$(Alt$(x[1],0)*y)", ""),
+    ("Sum$(Alt$(x[1],0)+x)", "s"),
+    ("Max$(y-Alt$(x[2],3))", ""),
+    ("MaxIf$(y,Alt$(x[1],0)>2)", ""),
+    ("y", "Alt$(x,0)>10"),
+    ("Alt$(x,-1)", "y>1"),
+    ("Alt$(y,0)", "x"),
+    ("Alt$(y,0)+s", "x"),
+    ("Alt$(y,0)*x", "x"),
+    ("Alt$(Alt$(x[1],7)+y,0)", "x"),
+    ("Sum$(Alt$(x[1],0)>2)", ""),
 ]
 
 # Expression, selection, bins, low, high.

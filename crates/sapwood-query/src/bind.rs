@@ -38,7 +38,10 @@ pub(crate) fn bind<S: Schema + ?Sized>(
             for e in &exprs {
                 b.text = &e.text;
                 let space = b.new_space();
-                outputs.push(b.output(&e.ast, space)?);
+                let (kind, mut node) = b.output(&e.ast, space)?;
+                // a scan asks for each row
+                node.alternatives_by_row();
+                outputs.push((kind, node));
                 apart.push(space);
             }
             return Ok(Program { columns: b.columns, spaces: b.spaces, outputs, cut: bound, apart: Some(apart) });
@@ -78,7 +81,7 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
     fn cut(&mut self, cut: Option<&'a Expr>) -> Result<Option<Node>> {
         let Some(e) = cut else { return Ok(None) };
         self.text = &e.text;
-        self.number(&e.ast, 0).map(|node| Some(node.with_alternatives_by_row()))
+        self.formula(&e.ast, 0).map(Some)
     }
 
     fn output(&mut self, ast: &Ast, space: usize) -> Result<(Output, Node)> {
@@ -91,6 +94,11 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
                 _ => (Output::Computed, node.with_alternatives_by_row()),
             },
         })
+    }
+
+    /// A number by itself, as an output, a selection or what stands in `Sum$`.
+    fn formula(&mut self, ast: &Ast, space: usize) -> Result<Node> {
+        self.number(ast, space).map(Node::with_alternatives_by_row)
     }
 
     fn number(&mut self, ast: &Ast, space: usize) -> Result<Node> {
@@ -321,11 +329,15 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
         self.arity(ast, name, args, &[if conditional { 2 } else { 1 }])?;
         let space = self.new_space();
         let body = match (fold, self.value(&args[0], space)?) {
-            (_, Value::Number(n)) => n,
+            (_, Value::Number(n)) => n.with_alternatives_by_row(),
             (Fold::Length, Value::Text(_, level)) => Node { level, ..constant_node(0.0) },
             (_, Value::Text(..)) => return Err(self.error(args[0].at, &format!("{name} wants numbers, not strings"))),
         };
-        let condition = if conditional { Some(self.number(&args[1], space)?) } else { None };
+        let mut condition = if conditional { Some(self.formula(&args[1], space)?) } else { None };
+        if let Some(condition) = condition.as_mut().filter(|_| body.level == Level::Row) {
+            // it is asked for each row of the body
+            condition.alternatives_by_row();
+        }
         let integer = fold == Fold::Length;
         let aggregate = Aggregate { fold, space, body, condition };
         Ok(Some(Node { kind: NodeKind::Aggregate(Box::new(aggregate)), level: Level::Entry, integer }))
@@ -339,7 +351,7 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
     fn alternative(&mut self, ast: &Ast, args: &[Ast], space: usize) -> Result<Node> {
         self.arity(ast, "Alt$", args, &[2])?;
         let inner = self.new_space();
-        let body = self.number(&args[0], inner)?;
+        let body = self.formula(&args[0], inner)?;
         let dims = self.spaces[space].dims;
         let seen = self.spaces[space].accesses.len();
         let otherwise = self.number(&args[1], space)?;
@@ -347,11 +359,9 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
         if grown || self.spaces[space].dims > dims {
             return Err(self.error(args[1].at, "the second argument of Alt$ cannot be an array"));
         }
-        // of a primary without instances there is one value; lists beside it make it one by row
-        let level = if self.spaces[inner].dims == 0 { Level::Entry } else { Level::Row };
         Ok(Node {
             integer: body.integer,
-            level,
+            level: Level::Entry,
             kind: NodeKind::Alternative { space: inner, body: Box::new(body), otherwise: Box::new(otherwise) },
         })
     }

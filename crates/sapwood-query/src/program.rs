@@ -26,8 +26,8 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// An `Alt$` whose first argument has no instances is one value per entry, and has its first argument for the first
-    /// row only where it stands in one expression with a list: so TTree::Draw has it.
+    /// `Alt$` has no instances of its own: it is one value per entry, that of the first instance, unless it stands in one
+    /// expression with a list, whose rows it follows. So TTree::Draw has it.
     pub(crate) fn with_alternatives_by_row(mut self) -> Self {
         if self.level == Level::Row {
             self.alternatives_by_row();
@@ -35,9 +35,13 @@ impl Node {
         self
     }
 
-    fn alternatives_by_row(&mut self) -> bool {
+    /// Makes them one value per row; whether there is one.
+    pub(crate) fn alternatives_by_row(&mut self) -> bool {
         let by_row = match &mut self.kind {
-            NodeKind::Alternative { .. } => true,
+            NodeKind::Alternative { otherwise, .. } => {
+                otherwise.alternatives_by_row();
+                true
+            }
             NodeKind::Negate(a) | NodeKind::Not(a) => a.alternatives_by_row(),
             NodeKind::Binary(_, a, b) => a.alternatives_by_row() | b.alternatives_by_row(),
             NodeKind::Select(c, a, b) => c.alternatives_by_row() | a.alternatives_by_row() | b.alternatives_by_row(),
