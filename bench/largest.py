@@ -167,8 +167,8 @@ def table(rows, date):
     lines = [
         "## Every branch of the largest files of the test corpus",
         "",
-        f"Written by `bench/largest.py` on {date}: milliseconds from open to arrays (ROOT: to the last entry), the shortest",
-        "of some readings in one process. Sapwood is set against uproot with the branches that uproot reads.",
+        f"Written by `bench/largest.py` on {date}: milliseconds from open to arrays (ROOT: to the last entry), the",
+        "shortest of some readings in one process. Sapwood is set against uproot with the branches that uproot reads.",
         "",
         "| file | branches | uproot | Sapwood | ratio | ROOT | Sapwood | ratio |",
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
