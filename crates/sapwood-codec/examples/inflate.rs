@@ -4,14 +4,42 @@
 //! cargo run --release -p sapwood-codec --example inflate FILE
 //! ```
 
-use sapwood_codec::{Chain, Decoder};
+use sapwood_codec::{Decoder, Feed, Packed};
 use std::time::{Duration, Instant};
 
-/// Blocks unpacked together: about as many baskets as a worker of a scan takes on.
-const TOGETHER: usize = 8;
+/// A block and the size that its header promises.
+struct Block<'a> {
+    compressed: &'a [u8],
+    size: usize,
+}
+
+impl Packed for &Block<'_> {
+    fn compressed(&self) -> &[u8] {
+        self.compressed
+    }
+
+    fn size(&self) -> usize {
+        self.size
+    }
+}
+
+/// All blocks in turn.
+struct Each<'a>(std::slice::Iter<'a, Block<'a>>);
+
+impl<'a> Feed for Each<'a> {
+    type Item = &'a Block<'a>;
+
+    fn next(&mut self, _: bool) -> Option<Self::Item> {
+        self.0.next()
+    }
+
+    fn done(&mut self, _: Self::Item, bytes: sapwood_span::Result<&[u8]>, _: Duration) {
+        bytes.expect("it unpacked before");
+    }
+}
 
 /// The blocks of a file, whatever keys they belong to: found by their tag, kept if they unpack.
-fn blocks(file: &[u8]) -> Vec<Chain<'_>> {
+fn blocks(file: &[u8]) -> Vec<Block<'_>> {
     let (mut found, mut at, mut out) = (Vec::new(), 0, Vec::new());
     while let Some(&[a, b, c, c0, c1, c2, u0, u1, u2]) = file.get(at..).and_then(|rest| rest.first_chunk()) {
         let end = at + 9 + u32::from_le_bytes([c0, c1, c2, 0]) as usize;
@@ -20,7 +48,7 @@ fn blocks(file: &[u8]) -> Vec<Chain<'_>> {
             Some(compressed)
                 if [a, b, c] == *b"ZL\x08" && Decoder::new().decompress_vec(compressed, &mut out, size).is_ok() =>
             {
-                found.push(Chain { compressed, size });
+                found.push(Block { compressed, size });
                 at = end;
             }
             _ => at += 1,
@@ -53,11 +81,7 @@ fn main() {
             decoder.decompress_vec(block.compressed, &mut out, block.size).expect("it did before");
         }
     });
-    let together = best(|| {
-        for some in blocks.chunks(TOGETHER) {
-            assert!(decoder.decompress_all(some, &mut out).iter().all(Result::is_ok));
-        }
-    });
+    let together = best(|| decoder.decompress_each(&mut Each(blocks.iter())));
     println!("{} blocks of {:.1} MB in all", blocks.len(), bytes as f64 / 1e6);
     for (how, took) in [("one after the other", alone), ("together", together)] {
         let seconds = took.as_secs_f64();

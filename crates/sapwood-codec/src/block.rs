@@ -103,6 +103,17 @@ pub(crate) fn parse(buffer: &[u8], at: usize, left: usize) -> Result<Block<'_>> 
     Ok(Block { codec, at, payload, size })
 }
 
+/// Walks the headers alone: whether they promise `size` bytes and lie inside the buffer.
+pub(crate) fn check_sizes(compressed: &[u8], size: usize) -> Result<()> {
+    let (mut at, mut filled) = (0, 0);
+    while filled < size {
+        let block = parse(compressed, at, size - filled)?;
+        filled += block.size;
+        at += HEADER + block.payload.len();
+    }
+    Ok(())
+}
+
 /// The header of a payload of `packed` bytes; `None` when a size does not fit.
 pub(crate) fn header(codec: Codec, packed: usize, size: usize) -> Option<[u8; HEADER]> {
     if packed > MAX_BLOCK || size > MAX_BLOCK {

@@ -1,9 +1,8 @@
 use crate::block::{self, Block, Codec, HEADER, LZ4_CHECKSUM};
-use crate::inflate::{OUT_ROOM, Pair, Stream};
+use crate::feed::Lanes;
 use crate::{lz4, lzma};
 use sapwood_span::{Error, Result};
 use std::fmt;
-use std::ops::Range;
 use twox_hash::XxHash64;
 use zstd::bulk::Decompressor as ZstdDecompressor;
 
@@ -13,17 +12,8 @@ use zstd::bulk::Decompressor as ZstdDecompressor;
 #[derive(Default)]
 pub struct Decoder {
     deflate: Option<libdeflater::Decompressor>,
-    pair: Option<Box<Pair>>,
+    pub(crate) lanes: Option<Box<Lanes>>,
     zstd: Option<ZstdDecompressor<'static>>,
-}
-
-/// A chain of blocks to unpack.
-#[derive(Clone, Copy, Debug)]
-pub struct Chain<'a> {
-    /// The blocks.
-    pub compressed: &'a [u8],
-    /// The size the key promised.
-    pub size: usize,
 }
 
 impl fmt::Debug for Decoder {
@@ -62,7 +52,7 @@ impl Decoder {
     /// in as the last call left it costs nothing. The headers are checked against `size` before
     /// memory is taken; on an error the vector is empty.
     pub fn decompress_vec(&mut self, compressed: &[u8], out: &mut Vec<u8>, size: usize) -> Result<()> {
-        let result = check_sizes(compressed, size).and_then(|()| {
+        let result = block::check_sizes(compressed, size).and_then(|()| {
             out.resize(size, 0);
             self.decompress(compressed, out)
         });
@@ -70,49 +60,6 @@ impl Decoder {
             out.clear();
         }
         result
-    }
-
-    /// Unpacks many chains into one vector, and says where each of them lies there.
-    ///
-    /// This is faster than one after the other where they are of one zlib block each, as baskets are. The vector
-    /// grows as far as the sum of the sizes needs, after the headers were checked, and never shrinks.
-    pub fn decompress_all(&mut self, chains: &[Chain<'_>], out: &mut Vec<u8>) -> Vec<Result<Range<usize>>> {
-        let mut end = 0;
-        let mut places = Vec::with_capacity(chains.len());
-        for chain in chains {
-            places.push(check_sizes(chain.compressed, chain.size).map(|()| end..end + chain.size));
-            if let Some(Ok(place)) = places.last() {
-                end = place.end + OUT_ROOM;
-            }
-        }
-        if out.len() < end {
-            out.resize(end, 0);
-        }
-        let mut rest = out.as_mut_slice();
-        let (mut streams, mut numbers) = (Vec::new(), Vec::new());
-        for (i, chain) in chains.iter().enumerate().filter(|(i, _)| places[*i].is_ok()) {
-            let to = rest.split_off_mut(..chain.size + OUT_ROOM).unwrap_or_default();
-            if let Some(input) = chain.zlib() {
-                streams.push(Stream { input, out: to, size: chain.size });
-                numbers.push(i);
-            }
-        }
-        let mut done = vec![false; chains.len()];
-        // a single one is faster with libdeflate
-        if streams.len() > 1 {
-            let pair = self.pair.get_or_insert_with(|| Box::new(Pair::new()));
-            numbers.into_iter().zip(pair.inflate(streams)).for_each(|(i, right)| done[i] = right);
-        }
-        for ((chain, place), done) in chains.iter().zip(&mut places).zip(done) {
-            // it is of another kind, or damaged: here its errors are found
-            if let (Ok(span), false) = (&*place, done) {
-                let to = out.get_mut(span.clone()).unwrap_or_default();
-                if let Err(e) = self.decompress(chain.compressed, to) {
-                    *place = Err(e);
-                }
-            }
-        }
-        places
     }
 
     fn unpack(&mut self, block: Block<'_>, out: &mut [u8]) -> Result<()> {
@@ -152,25 +99,6 @@ impl Decoder {
     }
 }
 
-impl<'a> Chain<'a> {
-    /// The payload, where it is all of one zlib block.
-    fn zlib(&self) -> Option<&'a [u8]> {
-        let block = block::parse(self.compressed, 0, self.size).ok()?;
-        (block.codec == Codec::Zlib && block.size == self.size).then_some(block.payload)
-    }
-}
-
 fn bad(block: Block<'_>, why: &str) -> Error {
     Error::corrupt(format!("{} block at offset {} is damaged: {why}", block.codec.name(), block.at))
-}
-
-/// Walks the headers alone: whether they promise `size` bytes and lie inside the buffer.
-fn check_sizes(compressed: &[u8], size: usize) -> Result<()> {
-    let (mut at, mut filled) = (0, 0);
-    while filled < size {
-        let block = block::parse(compressed, at, size - filled)?;
-        filled += block.size;
-        at += HEADER + block.payload.len();
-    }
-    Ok(())
 }

@@ -10,12 +10,14 @@ mod decode;
 mod deflate;
 mod digest;
 mod encode;
+mod feed;
 mod inflate;
 mod lz4;
 mod lzma;
 mod settings;
 
-pub use decode::{Chain, Decoder};
+pub use decode::Decoder;
 pub use digest::Digest;
 pub use encode::Encoder;
+pub use feed::{Feed, Packed};
 pub use settings::{Algorithm, Compression};

@@ -1,12 +1,49 @@
 //! Chains unpacked together give what each gives alone, be they whole or damaged.
 
 use proptest::prelude::*;
-use sapwood_codec::{Algorithm, Chain, Compression, Decoder, Encoder};
+use sapwood_codec::{Algorithm, Compression, Decoder, Encoder, Feed, Packed};
+use sapwood_span::Result as Read;
+use std::time::Duration;
 
 fn alone(compressed: &[u8], size: usize) -> Result<Vec<u8>, String> {
     let mut out = Vec::new();
     Decoder::new().decompress_vec(compressed, &mut out, size).map_err(|e| e.to_string())?;
     Ok(out)
+}
+
+/// A chain and its number.
+struct Chain<'a>(&'a [u8], usize, usize);
+
+impl Packed for Chain<'_> {
+    fn compressed(&self) -> &[u8] {
+        self.0
+    }
+
+    fn size(&self) -> usize {
+        self.1
+    }
+}
+
+/// Gives chains one after the other; now and then none while one is under way.
+struct Given<'a> {
+    chains: std::vec::IntoIter<Chain<'a>>,
+    hesitates: bool,
+    asked: usize,
+    done: Vec<Option<Result<Vec<u8>, String>>>,
+}
+
+impl<'a> Feed for Given<'a> {
+    type Item = Chain<'a>;
+
+    fn next(&mut self, beside: bool) -> Option<Chain<'a>> {
+        self.asked += 1;
+        if beside && self.hesitates && self.asked % 3 > 0 { None } else { self.chains.next() }
+    }
+
+    fn done(&mut self, chain: Chain<'a>, bytes: Read<&[u8]>, _: Duration) {
+        let before = self.done[chain.2].replace(bytes.map(<[u8]>::to_vec).map_err(|e| e.to_string()));
+        assert!(before.is_none(), "chain {} twice", chain.2);
+    }
 }
 
 proptest! {
@@ -35,15 +72,13 @@ proptest! {
             }
             *size = if damage.is_none() { data.len() } else { data.len().saturating_add_signed(*off) };
         }
-        let all: Vec<Chain> = packed.iter().zip(sizes).map(|(p, size)| Chain { compressed: p, size }).collect();
-        let mut out = vec![1; 5];
         let mut decoder = Decoder::new();
-        for _ in 0..2 {
-            let done = decoder.decompress_all(&all, &mut out);
-            prop_assert_eq!(done.len(), all.len());
-            for (chain, done) in all.iter().zip(done) {
-                let done = done.map(|place| out[place].to_vec()).map_err(|e| e.to_string());
-                prop_assert_eq!(done, alone(chain.compressed, chain.size));
+        for hesitates in [false, true] {
+            let all: Vec<Chain> = packed.iter().zip(&sizes).enumerate().map(|(i, (p, size))| Chain(p, *size, i)).collect();
+            let mut given = Given { chains: all.into_iter(), hesitates, asked: 0, done: vec![None; packed.len()] };
+            decoder.decompress_each(&mut given);
+            for ((packed, size), done) in packed.iter().zip(&sizes).zip(given.done) {
+                prop_assert_eq!(done, Some(alone(packed, *size)));
             }
         }
     }

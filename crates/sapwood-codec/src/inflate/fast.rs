@@ -7,6 +7,7 @@
 use super::lane::{Lane, State};
 use super::tables::{DISTANCE_BITS, EXCEPTION, LINK, LITERAL, LITERAL_BITS, Tables, linked};
 use super::{IN_ROOM, OUT_ROOM};
+use crate::feed::Packed;
 
 /// What of a lane is kept in registers.
 struct Hot {
@@ -18,6 +19,8 @@ struct Hot {
     /// Where the loop must stop.
     input_end: *const u8,
     out_end: *const u8,
+    /// Where input and output begin.
+    input_begin: *const u8,
     begin: *const u8,
 }
 
@@ -33,12 +36,17 @@ enum Step {
 impl Hot {
     /// # Panics
     /// Unless the lane is ready for the fast loop.
-    fn new(lane: &mut Lane<'_>) -> Self {
+    fn new<T: Packed>(lane: &mut Lane<T>) -> Self {
+        let input = lane.input();
+        let begins = input.as_ptr();
+        let left = input.len().checked_sub(lane.at);
         // everything below relies on this
-        assert!(lane.is_fast() && lane.out.len() >= lane.size + OUT_ROOM);
+        assert!(
+            left.is_some_and(|n| n >= IN_ROOM) && lane.filled <= lane.size && lane.out.len() >= lane.size + OUT_ROOM
+        );
+        let input = input.as_ptr_range();
         let out = lane.out.as_mut_ptr_range();
-        let input = lane.input.as_ptr_range();
-        // SAFETY: within the slices: is_fast() says at <= len - IN_ROOM and filled <= size, the assertion the rest.
+        // SAFETY: within the slices, as the assertion says
         unsafe {
             Self {
                 bits: lane.bits,
@@ -47,15 +55,16 @@ impl Hot {
                 out: out.start.add(lane.filled),
                 input_end: input.end.sub(IN_ROOM),
                 out_end: out.start.add(lane.size),
+                input_begin: begins,
                 begin: out.start,
             }
         }
     }
 
-    fn put_back(self, lane: &mut Lane<'_>, step: &Step) {
+    fn put_back<T>(self, lane: &mut Lane<T>, step: &Step) {
         lane.bits = self.bits;
         lane.count = (self.count & 63) as u32;
-        lane.at = self.input as usize - lane.input.as_ptr() as usize;
+        lane.at = self.input as usize - self.input_begin as usize;
         lane.filled = self.out as usize - self.begin as usize;
         if *step == Step::Failed || lane.filled > lane.size {
             lane.state = State::Failed;
@@ -235,7 +244,7 @@ unsafe fn copy(out: *mut u8, distance: usize, length: usize) {
 }
 
 #[inline(always)]
-fn turns<const RUNS: bool>(a: (&mut Lane<'_>, &Tables), b: (&mut Lane<'_>, &Tables)) {
+fn turns<T: Packed, const RUNS: bool>(a: (&mut Lane<T>, &Tables), b: (&mut Lane<T>, &Tables)) {
     let (mut g, mut h) = (Hot::new(a.0), Hot::new(b.0));
     let (mut first, mut second) = (Step::More, Step::More);
     while g.has_room() & h.has_room() {
@@ -255,7 +264,7 @@ fn turns<const RUNS: bool>(a: (&mut Lane<'_>, &Tables), b: (&mut Lane<'_>, &Tabl
 }
 
 #[inline(always)]
-fn alone<const RUNS: bool>(lane: &mut Lane<'_>, tables: &Tables) {
+fn alone<T: Packed, const RUNS: bool>(lane: &mut Lane<T>, tables: &Tables) {
     let mut h = Hot::new(lane);
     let mut step = Step::More;
     while h.has_room() && step == Step::More {
@@ -266,25 +275,25 @@ fn alone<const RUNS: bool>(lane: &mut Lane<'_>, tables: &Tables) {
 }
 
 #[inline(always)]
-fn any_both(a: (&mut Lane<'_>, &Tables), b: (&mut Lane<'_>, &Tables)) {
-    if a.1.runs && b.1.runs { turns::<true>(a, b) } else { turns::<false>(a, b) }
+fn any_both<T: Packed>(a: (&mut Lane<T>, &Tables), b: (&mut Lane<T>, &Tables)) {
+    if a.1.runs && b.1.runs { turns::<T, true>(a, b) } else { turns::<T, false>(a, b) }
 }
 
 #[inline(always)]
-fn any_one(lane: &mut Lane<'_>, tables: &Tables) {
-    if tables.runs { alone::<true>(lane, tables) } else { alone::<false>(lane, tables) }
+fn any_one<T: Packed>(lane: &mut Lane<T>, tables: &Tables) {
+    if tables.runs { alone::<T, true>(lane, tables) } else { alone::<T, false>(lane, tables) }
 }
 
 /// Shifts by a variable count take one instruction with BMI2, and leave more registers free.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "bmi1,bmi2,lzcnt")]
-fn both_bmi2(a: (&mut Lane<'_>, &Tables), b: (&mut Lane<'_>, &Tables)) {
+fn both_bmi2<T: Packed>(a: (&mut Lane<T>, &Tables), b: (&mut Lane<T>, &Tables)) {
     any_both(a, b);
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "bmi1,bmi2,lzcnt")]
-fn one_bmi2(lane: &mut Lane<'_>, tables: &Tables) {
+fn one_bmi2<T: Packed>(lane: &mut Lane<T>, tables: &Tables) {
     any_one(lane, tables);
 }
 
@@ -294,7 +303,7 @@ fn has_bmi2() -> bool {
 }
 
 /// Advances two lanes until one of them has something rare, or ends.
-pub(super) fn both(a: (&mut Lane<'_>, &Tables), b: (&mut Lane<'_>, &Tables)) {
+pub(super) fn both<T: Packed>(a: (&mut Lane<T>, &Tables), b: (&mut Lane<T>, &Tables)) {
     #[cfg(target_arch = "x86_64")]
     if has_bmi2() {
         // SAFETY: the processor has been asked
@@ -304,7 +313,7 @@ pub(super) fn both(a: (&mut Lane<'_>, &Tables), b: (&mut Lane<'_>, &Tables)) {
 }
 
 /// Advances one lane until it has something rare, or ends.
-pub(super) fn one(lane: &mut Lane<'_>, tables: &Tables) {
+pub(super) fn one<T: Packed>(lane: &mut Lane<T>, tables: &Tables) {
     #[cfg(target_arch = "x86_64")]
     if has_bmi2() {
         // SAFETY: the processor has been asked

@@ -1,7 +1,10 @@
 //! One of the two streams: headers of blocks, and symbol after symbol where the fast loop cannot go.
 
 use super::tables::{DISTANCE_SYMBOLS, END, EXCEPTION, LENGTHS_SYMBOLS, LITERAL, LITERAL_SYMBOLS, Tables};
-use super::{IN_ROOM, Stream};
+use super::{IN_ROOM, OUT_ROOM};
+use crate::feed::Packed;
+use std::ops::Range;
+use std::time::Duration;
 
 /// The order in which a header gives the lengths of the codes for lengths (RFC 1951, 3.2.7).
 const ORDER: [u8; LENGTHS_SYMBOLS] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
@@ -19,50 +22,89 @@ pub(super) enum State {
 }
 
 /// A stream on its way.
-pub(super) struct Lane<'a> {
-    pub input: &'a [u8],
-    /// Of the next byte that is not among the bits.
-    pub at: usize,
+pub(crate) struct Lane<T> {
+    /// Whose it is.
+    pub item: T,
+    /// Where it lies in the item's chain.
+    stream: Range<usize>,
+    /// Of the next byte of the stream that is not among the bits.
+    pub(super) at: usize,
     /// The next bits, the first lowest. Above `count` there are zeros, or the bits that follow in the input.
-    pub bits: u64,
+    pub(super) bits: u64,
     /// How many of the bits are taken from the input, at most 63.
-    pub count: u32,
-    /// What is unpacked so far, and room for [`super::OUT_ROOM`] bytes behind its end.
-    pub out: &'a mut [u8],
-    pub filled: usize,
+    pub(super) count: u32,
+    /// What is unpacked so far, and room for [`OUT_ROOM`] bytes behind its end.
+    pub out: Vec<u8>,
+    pub(super) filled: usize,
     /// Bytes it unpacks to.
     pub size: usize,
-    pub state: State,
+    pub(super) state: State,
     last: bool,
+    /// Time that it took so far, and how much of it was unpacked then.
+    pub took: Duration,
+    timed: usize,
 }
 
-impl<'a> Lane<'a> {
-    pub fn new(stream: Stream<'a>) -> Self {
-        let Stream { input, out, size } = stream;
+impl<T: Packed> Lane<T> {
+    /// Of the item's chain the part that is one zlib stream, and a buffer for the `size` bytes in it.
+    pub fn new(item: T, stream: Range<usize>, size: usize, mut out: Vec<u8>) -> Self {
+        if out.len() < size + OUT_ROOM {
+            out.resize(size + OUT_ROOM, 0);
+        }
+        let input = item.compressed().get(stream.clone()).unwrap_or_default();
         // two bytes of zlib: deflate, no dictionary, and their check (RFC 1950, 2.2)
         let begins = input.first_chunk().is_some_and(|&[method, flags]| {
             method & 15 == 8 && flags & 0x20 == 0 && u16::from_be_bytes([method, flags]) % 31 == 0
         });
         let state = if begins { State::Header } else { State::Failed };
-        Self { input, at: 2, bits: 0, count: 0, out, filled: 0, size, state, last: false }
+        let (took, timed) = (Duration::ZERO, 0);
+        Self { item, stream, at: 2, bits: 0, count: 0, out, filled: 0, size, state, last: false, took, timed }
+    }
+
+    pub(super) fn input(&self) -> &[u8] {
+        self.item.compressed().get(self.stream.clone()).unwrap_or_default()
     }
 
     pub fn is_active(&self) -> bool {
         matches!(self.state, State::Header | State::Symbols)
     }
 
+    /// Whether nothing of it is unpacked.
+    pub fn is_fresh(&self) -> bool {
+        self.filled == 0
+    }
+
+    /// Leaves it to another decoder.
+    pub fn give_up(&mut self) {
+        self.state = State::Failed;
+    }
+
+    /// Whether all of it is unpacked, and is what it should be.
+    pub fn is_right(&self) -> bool {
+        let Some(out) = self.out.get(..self.size) else { return false };
+        let ended = self.state == State::Ended && self.filled == self.size;
+        ended && self.trailer().is_some_and(|sum| u32::from_be_bytes(sum) == checksum(out))
+    }
+
+    /// What was unpacked since the last call.
+    pub fn progress(&mut self) -> usize {
+        let now = self.filled;
+        now.saturating_sub(std::mem::replace(&mut self.timed, now))
+    }
+
     /// Whether the fast loop may go on here.
-    pub fn is_fast(&self) -> bool {
-        self.state == State::Symbols && self.input.len() - self.at >= IN_ROOM && self.filled <= self.size
+    pub(super) fn is_fast(&self) -> bool {
+        let left = self.input().len().checked_sub(self.at);
+        self.state == State::Symbols && left.is_some_and(|n| n >= IN_ROOM) && self.filled <= self.size
     }
 
     /// What stands behind the last block.
-    pub fn trailer(&self) -> Option<[u8; 4]> {
-        self.input.get(self.at - self.count as usize / 8..)?.first_chunk().copied()
+    fn trailer(&self) -> Option<[u8; 4]> {
+        self.input().get(self.at - self.count as usize / 8..)?.first_chunk().copied()
     }
 
     /// Goes on to where the fast loop can take over, at least by one symbol.
-    pub fn creep(&mut self, tables: &mut Tables) {
+    pub(super) fn creep(&mut self, tables: &mut Tables) {
         loop {
             let done = match self.state {
                 State::Header => self.header(tables),
@@ -80,12 +122,12 @@ impl<'a> Lane<'a> {
     }
 
     fn fill(&mut self) {
-        if let Some(next) = self.input.get(self.at..).and_then(|rest| rest.first_chunk()) {
+        if let Some(next) = self.input().get(self.at..).and_then(|rest| rest.first_chunk()) {
             self.bits |= u64::from_le_bytes(*next) << self.count;
             self.at += (63 - self.count as usize) >> 3;
             self.count |= 56;
         } else {
-            while let (true, Some(&byte)) = (self.count < 56, self.input.get(self.at)) {
+            while let (true, Some(&byte)) = (self.count < 56, self.input().get(self.at)) {
                 self.bits |= u64::from(byte) << self.count;
                 self.at += 1;
                 self.count += 8;
@@ -124,7 +166,8 @@ impl<'a> Lane<'a> {
     fn stored(&mut self) -> Option<State> {
         self.at -= self.count as usize / 8;
         (self.bits, self.count) = (0, 0);
-        let (&[a, b, c, d], rest) = self.input.get(self.at..)?.split_first_chunk()?;
+        let input = self.item.compressed().get(self.stream.clone())?;
+        let (&[a, b, c, d], rest) = input.get(self.at..)?.split_first_chunk()?;
         let length = u16::from_le_bytes([a, b]);
         if length != !u16::from_le_bytes([c, d]) {
             return None;
@@ -211,4 +254,10 @@ impl<'a> Lane<'a> {
         let extra = self.take((e & 63).checked_sub(code)?)?;
         Some(((e >> 16) + extra) as usize)
     }
+}
+
+fn checksum(bytes: &[u8]) -> u32 {
+    let mut sum = libdeflater::Adler32::new();
+    sum.update(bytes);
+    sum.sum()
 }

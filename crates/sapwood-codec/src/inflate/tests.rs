@@ -1,4 +1,5 @@
-use super::{OUT_ROOM, Pair, Stream};
+use super::{Lane, OUT_ROOM, Pair};
+use crate::feed::Packed;
 use libdeflater::{CompressionLvl, Compressor, Decompressor};
 use proptest::prelude::*;
 
@@ -17,15 +18,42 @@ fn judge(input: &[u8], size: usize) -> Option<Vec<u8>> {
     (n == size).then_some(out)
 }
 
+/// A stream and its number.
+struct Given<'a>(&'a [u8], usize, usize);
+
+impl Packed for Given<'_> {
+    fn compressed(&self) -> &[u8] {
+        self.0
+    }
+
+    fn size(&self) -> usize {
+        self.1
+    }
+}
+
 fn all(streams: &[(&[u8], usize)]) -> Vec<Option<Vec<u8>>> {
-    let mut outs: Vec<Vec<u8>> = streams.iter().map(|(_, size)| vec![0xa5; size + OUT_ROOM]).collect();
-    let given = streams.iter().zip(&mut outs).map(|(&(input, size), out)| Stream { input, out, size }).collect();
-    let done = Pair::new().inflate(given);
-    let kept = |((done, mut out), (_, size)): ((bool, Vec<u8>), &(_, usize))| {
-        out.truncate(*size);
-        done.then_some(out)
-    };
-    done.into_iter().zip(outs).zip(streams).map(kept).collect()
+    let mut queue = streams
+        .iter()
+        .enumerate()
+        .map(|(i, &(input, size))| Lane::new(Given(input, size, i), 0..input.len(), size, vec![0xa5; size + OUT_ROOM]));
+    let mut outs = vec![None; streams.len()];
+    let (mut pair, mut lanes) = (Pair::new(), [None, None]);
+    loop {
+        for lane in &mut lanes {
+            *lane = lane.take().or_else(|| queue.next());
+        }
+        if lanes.iter().all(Option::is_none) {
+            return outs;
+        }
+        pair.advance(&mut lanes);
+        for lane in &mut lanes {
+            if let Some(ended) = lane.take_if(|lane| !lane.is_active())
+                && ended.is_right()
+            {
+                outs[ended.item.2] = Some(ended.out[..ended.size].to_vec());
+            }
+        }
+    }
 }
 
 fn both(a: (&[u8], usize), b: (&[u8], usize)) -> [Option<Vec<u8>>; 2] {

@@ -1,18 +1,15 @@
 use super::baskets::Needed;
 use super::state::{Outcome, Shared};
 use bytes::Bytes;
-use sapwood_codec::{Chain, Decoder};
+use sapwood_codec::Packed;
 use sapwood_column::{Array, Decoded};
 use sapwood_format::tree::{BasketHead, split_basket};
 use sapwood_plan::BasketId;
 use sapwood_span::{Error, Result};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Baskets are as large as one entry at least; ROOT itself cannot write larger ones.
 const MOST: u32 = 1 << 30;
-
-/// Unpacked bytes of baskets that are inflated together, unless one alone has more.
-const TOGETHER: u64 = 4 << 20;
 
 /// A basket to decode.
 pub(super) struct Task {
@@ -24,85 +21,84 @@ pub(super) struct Task {
     pub spare: Option<Array>,
 }
 
-/// What a worker keeps from basket to basket.
-pub(super) struct Scratch {
-    decoder: Decoder,
-    inflated: Vec<u8>,
-}
-
-impl Scratch {
-    pub fn new() -> Self {
-        Self { decoder: Decoder::new(), inflated: Vec::new() }
-    }
-}
-
-/// A record whose head has been read.
-struct Opened<'a> {
+/// A basket whose record's head has been read.
+pub(super) struct Opened {
+    record: Bytes,
     head: BasketHead,
-    payload: &'a [u8],
-    /// Bytes that the payload unpacks to; none where it is not compressed.
-    size: Option<usize>,
+    /// Where the payload begins.
+    payload: usize,
+    /// Bytes that it unpacks to.
+    size: usize,
+    spare: Option<Array>,
+    outcome: Outcome,
 }
 
-/// Inflates and decodes baskets.
-pub(super) fn decode_all(shared: &Shared, scratch: &mut Scratch, mut tasks: Vec<Task>) -> Vec<Outcome> {
-    let mut results = Vec::with_capacity(tasks.len());
-    let spares: Vec<Option<Array>> = tasks.iter_mut().map(|t| t.spare.take()).collect();
-    let opened: Vec<Option<Result<Opened<'_>>>> =
-        tasks.iter().map(|t| t.record.as_ref().map(|record| open(&shared.baskets[t.basket], record))).collect();
-    let mut rest = tasks.iter().zip(opened).zip(spares).peekable();
-    while rest.peek().is_some() {
-        let (mut group, mut bytes) = (Vec::new(), 0);
-        while let Some(next) = rest.next_if(|((_, opened), _)| group.is_empty() || bytes + packed(opened) <= TOGETHER) {
-            bytes += packed(&next.0.1);
-            group.push(next);
-        }
-        let chains: Vec<Chain<'_>> = group.iter().filter_map(|((_, opened), _)| chain(opened)).collect();
-        let began = Instant::now();
-        let mut places = scratch.decoder.decompress_all(&chains, &mut scratch.inflated).into_iter();
-        let took = began.elapsed();
-        for ((task, opened), spare) in group {
-            let mut out = Outcome::of(task);
-            let place = chain(&opened).and_then(|_| places.next());
-            let needed = &shared.baskets[task.basket];
-            let result = match opened {
-                None => embedded(shared, needed, &mut out),
-                Some(opened) => opened.and_then(|opened| {
-                    let inflated = match place {
-                        None => opened.payload,
-                        Some(place) => scratch.inflated.get(place?).unwrap_or_default(),
-                    };
-                    out.unzipped = inflated.len() as u64;
-                    if opened.size.is_some() {
-                        out.packed = opened.payload.len() as u64;
-                        // theirs together is measured, of which each has its part
-                        out.unzip = took.mul_f64(out.unzipped as f64 / bytes.max(1) as f64);
-                    }
-                    let began = Instant::now();
-                    let layout = &shared.columns[needed.column].layout;
-                    let decoded = layout.decode(&split_basket(&opened.head, inflated)?, spare)?;
-                    out.decode = began.elapsed();
-                    Ok(decoded)
-                }),
-            };
-            out.set(shared, result);
-            results.push(out);
-        }
+impl Packed for Opened {
+    fn compressed(&self) -> &[u8] {
+        self.record.get(self.payload..).unwrap_or_default()
     }
-    results
+
+    fn size(&self) -> usize {
+        self.size
+    }
 }
 
-fn chain<'a>(opened: &Option<Result<Opened<'a>>>) -> Option<Chain<'a>> {
-    let opened = opened.as_ref()?.as_ref().ok()?;
-    Some(Chain { compressed: opened.payload, size: opened.size? })
+impl Opened {
+    /// Bytes of its record in the file.
+    pub fn record_bytes(&self) -> usize {
+        self.record.len()
+    }
 }
 
-fn packed(opened: &Option<Result<Opened<'_>>>) -> u64 {
-    chain(opened).map_or(0, |c| c.size as u64)
+/// Reads the head of a basket that is compressed; one that is not is decoded at once.
+pub(super) fn open(shared: &Shared, task: Task) -> std::result::Result<Opened, Outcome> {
+    let needed = &shared.baskets[task.basket];
+    let mut outcome = Outcome::of(&task);
+    let Task { record, spare, .. } = task;
+    let result = match record {
+        None => embedded(shared, needed, &mut outcome),
+        Some(record) => match checked(needed, &record) {
+            Ok((head, payload, Some(size))) => return Ok(Opened { record, head, payload, size, spare, outcome }),
+            Ok((head, payload, None)) => {
+                values(shared, &head, record.get(payload..).unwrap_or_default(), spare, &mut outcome)
+            }
+            Err(e) => Err(e),
+        },
+    };
+    outcome.set(shared, result);
+    Err(outcome)
 }
 
-/// Reads a record's head and checks it against the tree's header.
-fn open<'a>(needed: &Needed, record: &'a [u8]) -> Result<Opened<'a>> {
+/// Decodes what was unpacked.
+pub(super) fn decode(shared: &Shared, opened: Opened, bytes: Result<&[u8]>, took: Duration) -> Outcome {
+    let packed = opened.compressed().len() as u64;
+    let Opened { head, spare, mut outcome, .. } = opened;
+    let result = bytes.and_then(|bytes| {
+        (outcome.packed, outcome.unzip) = (packed, took);
+        values(shared, &head, bytes, spare, &mut outcome)
+    });
+    outcome.set(shared, result);
+    outcome
+}
+
+fn values(
+    shared: &Shared,
+    head: &BasketHead,
+    bytes: &[u8],
+    spare: Option<Array>,
+    outcome: &mut Outcome,
+) -> Result<Decoded> {
+    outcome.unzipped = bytes.len() as u64;
+    let began = Instant::now();
+    let layout = &shared.columns[shared.baskets[outcome.basket].column].layout;
+    let decoded = layout.decode(&split_basket(head, bytes)?, spare)?;
+    outcome.decode = began.elapsed();
+    Ok(decoded)
+}
+
+/// A record's head, checked against the tree's header; where its payload begins; and the size that this unpacks to, if
+/// it is compressed.
+fn checked(needed: &Needed, record: &[u8]) -> Result<(BasketHead, usize, Option<usize>)> {
     let (head, key) = BasketHead::read(record)?;
     expect(u64::from(head.entries), needed)?;
     if key.span.len != record.len() as u64 {
@@ -112,16 +108,17 @@ fn open<'a>(needed: &Needed, record: &'a [u8]) -> Result<Opened<'a>> {
             record.len()
         )));
     }
-    let Some(payload) = record.get(key.key_len as usize..) else {
+    let begins = key.key_len as usize;
+    let Some(payload) = record.get(begins..) else {
         return Err(Error::corrupt("its label is longer than its record"));
     };
     if key.is_raw() {
-        return Ok(Opened { head, payload, size: None });
+        return Ok((head, begins, None));
     }
     if key.object_len > MOST || u64::from(key.object_len) > (payload.len() as u64 + 64) * 20_000 {
         return Err(Error::corrupt(format!("{} bytes claim to inflate to {}", payload.len(), key.object_len)));
     }
-    Ok(Opened { head, payload, size: Some(key.object_len as usize) })
+    Ok((head, begins, Some(key.object_len as usize)))
 }
 
 fn embedded(shared: &Shared, needed: &Needed, out: &mut Outcome) -> Result<Decoded> {

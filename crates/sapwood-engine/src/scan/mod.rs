@@ -277,8 +277,11 @@ impl Scan {
             if self.shared.is_ready(step, stage)? {
                 return Ok(());
             }
-            // a consumer that would wait helps
-            if !work::once(&self.shared, &mut self.worker) {
+            // a consumer that would wait helps; where something else depends on what it decodes, for a moment only
+            let (shared, cancel) = (&self.shared, &self.options.cancel);
+            let brief = self.selecting.is_some() || !shared.source.is_local();
+            let enough = || brief || cancel.load(Ordering::Relaxed) || shared.is_ready(step, stage).unwrap_or(true);
+            if !work::once(shared, &mut self.worker, &enough) {
                 let waited = self.shared.wait_ready(step, stage, GLANCE);
                 self.waited += waited;
                 if let Some(probe) = &mut self.probe {

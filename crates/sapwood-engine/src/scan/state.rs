@@ -287,15 +287,9 @@ impl Shared {
         began.elapsed()
     }
 
-    /// Something to do, if there is.
-    pub fn take(&self) -> Option<Job> {
-        self.lock().take(self)
-    }
-
-    /// A basket to decode, if there is one and as many more are left.
-    pub fn take_decode(&self, left: usize) -> Option<Task> {
-        let mut s = self.lock();
-        if s.decodable() && s.decodes.len() > left { s.pop(self) } else { None }
+    /// Something to do, if there is; a basket to decode only if so many more are left.
+    pub fn take(&self, left: usize) -> Option<Job> {
+        self.lock().take(self, left)
     }
 
     /// Something to do; waits for it. None when the scan is over.
@@ -305,7 +299,7 @@ impl Shared {
             if s.stopped {
                 return None;
             }
-            if let Some(job) = s.take(self) {
+            if let Some(job) = s.take(self, 0) {
                 return Some(job);
             }
             s = self.work.wait(s).unwrap_or_else(PoisonError::into_inner);
@@ -473,7 +467,7 @@ impl State {
         !self.reads.is_empty() || self.decodable()
     }
 
-    fn take(&mut self, shared: &Shared) -> Option<Job> {
+    fn take(&mut self, shared: &Shared, left: usize) -> Option<Job> {
         let waited_for = self.decodes.first_key_value().is_some_and(|((batch, _), _)| *batch <= self.at);
         // one thread keeps reading while the others decode; all read when there is nothing to decode
         if !self.reads.is_empty() && (self.reading == 0 || !waited_for) {
@@ -481,7 +475,7 @@ impl State {
             self.reading += 1;
             return Some(Job::Read(fetch));
         }
-        if self.decodable() {
+        if self.decodable() && self.decodes.len() > left {
             return self.pop(shared).map(Job::Decode);
         }
         None

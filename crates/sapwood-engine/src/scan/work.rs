@@ -1,26 +1,26 @@
 //! What a worker does: read, inflate, decode. The consumer does the same while it would wait.
 
-use super::decode::{Scratch, decode_all};
+use super::decode::{Opened, decode, open};
 use super::fetches::Ranges;
-use super::state::{Job, Shared};
+use super::state::{Job, Outcome, Shared};
 use crate::file::poll_once;
+use sapwood_codec::{Decoder, Feed};
 use sapwood_plan::Fetch;
+use sapwood_span::Result;
 use std::sync::Arc;
+use std::time::Duration;
 
-/// Compressed bytes that a worker takes on at once, so that small baskets do not queue for the lock one by one.
-const BITE: usize = 32 << 10;
-
-/// As many as that where enough is left for the other workers: baskets are inflated faster together.
+/// Compressed bytes that a worker decodes before it tells of them, so that not every small basket asks for the lock.
 const MEAL: usize = 128 << 10;
 
 /// A worker's own buffers.
 pub(super) struct Worker {
-    scratch: Scratch,
+    decoder: Decoder,
 }
 
 impl Worker {
     pub fn new() -> Self {
-        Self { scratch: Scratch::new() }
+        Self { decoder: Decoder::new() }
     }
 }
 
@@ -28,38 +28,91 @@ impl Worker {
 pub(super) fn help(shared: &Arc<Shared>) {
     let mut worker = Worker::new();
     while let Some(job) = shared.take_or_wait() {
-        run(shared, &mut worker, job);
+        run(shared, &mut worker, job, &|| false);
     }
 }
 
-/// Does one bite of work; false when there is none.
-pub(super) fn once(shared: &Arc<Shared>, worker: &mut Worker) -> bool {
-    match shared.take() {
-        Some(job) => {
-            run(shared, worker, job);
-            true
+/// Does what there is to do, until it is enough, which is asked after each meal; false when there was nothing.
+pub(super) fn once(shared: &Arc<Shared>, worker: &mut Worker, enough: &dyn Fn() -> bool) -> bool {
+    let job = shared.take(0);
+    let any = job.is_some();
+    if let Some(job) = job {
+        run(shared, worker, job, enough);
+    }
+    any
+}
+
+fn run(shared: &Arc<Shared>, worker: &mut Worker, first: Job, enough: &dyn Fn() -> bool) {
+    let mut jobs = Jobs { shared, first: Some(first), enough, over: false, outcomes: Vec::new(), eaten: 0 };
+    worker.decoder.decompress_each(&mut jobs);
+    jobs.tell();
+}
+
+/// The scan's jobs, as the decoder has room for another basket.
+struct Jobs<'a> {
+    shared: &'a Arc<Shared>,
+    /// What is to be done first.
+    first: Option<Job>,
+    enough: &'a dyn Fn() -> bool,
+    over: bool,
+    /// Baskets that nobody was told of.
+    outcomes: Vec<Outcome>,
+    /// Compressed bytes of these.
+    eaten: usize,
+}
+
+impl Jobs<'_> {
+    fn take(&mut self, beside: bool) -> Option<Job> {
+        if self.first.is_none() && !self.over {
+            // what is left for idle workers is better done there than beside another basket here
+            self.first = self.shared.take(if beside { self.shared.threads } else { 0 });
         }
-        None => false,
+        self.first.take()
+    }
+
+    fn add(&mut self, outcome: Outcome, bytes: usize) {
+        self.outcomes.push(outcome);
+        self.eaten += bytes.max(512);
+        if self.eaten >= MEAL {
+            self.tell();
+            self.over = (self.enough)();
+        }
+    }
+
+    fn tell(&mut self) {
+        self.eaten = 0;
+        self.shared.done(std::mem::take(&mut self.outcomes));
     }
 }
 
-fn run(shared: &Arc<Shared>, worker: &mut Worker, job: Job) {
-    let first = match job {
-        Job::Read(fetch) => return read(shared, &fetch),
-        Job::Decode(task) => task,
-    };
-    let mut tasks = Vec::new();
-    let (mut next, mut taken) = (Some(first), 0);
-    while let Some(task) = next {
-        taken += task.record.as_ref().map_or(4096, |r| r.len().max(512));
-        tasks.push(task);
-        next = match taken {
-            ..BITE => shared.take_decode(0),
-            BITE..MEAL => shared.take_decode(shared.threads),
-            _ => None,
-        };
+impl Feed for Jobs<'_> {
+    type Item = Opened;
+
+    fn next(&mut self, beside: bool) -> Option<Opened> {
+        loop {
+            let Some(job) = self.take(beside) else {
+                // somebody may wait for them
+                self.tell();
+                return None;
+            };
+            match job {
+                Job::Read(fetch) => {
+                    self.tell();
+                    read(self.shared, &fetch);
+                }
+                Job::Decode(task) => match open(self.shared, task) {
+                    Ok(opened) => return Some(opened),
+                    Err(outcome) => self.add(outcome, 0),
+                },
+            }
+        }
     }
-    shared.done(decode_all(shared, &mut worker.scratch, tasks));
+
+    fn done(&mut self, opened: Opened, bytes: Result<&[u8]>, took: Duration) {
+        let eaten = opened.record_bytes();
+        let outcome = decode(self.shared, opened, bytes, took);
+        self.add(outcome, eaten);
+    }
 }
 
 /// Reads the ranges of a local file.
