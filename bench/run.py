@@ -142,7 +142,8 @@ def jobs(options, tools):
             for cache in ("100MB", "0"):
                 yield far(f"prefetch-{protocol}-{cache}", wan.PREFETCH_LINK, protocol, wan.prefetch, cache)
         if "work" in names:
-            yield far(f"work-{protocol}", wan.WORK_LINK, protocol, wan.work)
+            for load in wan.WORKS:
+                yield far(f"work-{protocol}-{load}", wan.WORK_LINK, protocol, wan.work, load)
         if "lost-link" in names:
             yield far(f"lost-link-{protocol}", wan.LOST_LINK, protocol, wan.lost_link)
         if "lossy" in names:

@@ -20,8 +20,9 @@ CACHES = {"0": 0, "64kB": 64_000, "10MB": 10_000_000, "30MB": 30_000_000, "200MB
 PATIENCE, SHORTER = 60, 20
 #: Where prefetching is measured: the seed's client D. Basket by basket only the first one of each branch is read.
 PREFETCH_LINK, FIRST = lab.ROWS["D"], 50
-#: ms, Mbit/s; and microseconds of work on each of 283 813 entries: about what its bytes take on the way.
-WORK_LINK, WORK = (100, 100), 40
+#: ms, Mbit/s; and microseconds of work on each of 283 813 entries: about half, all and twice what its bytes take on
+#: the way.
+WORK_LINK, WORKS = (100, 100), (20, 40, 80)
 #: ms, Mbit/s; seconds after the first request after which the network goes away, and for how long.
 LOST_LINK, BEFORE, AWAY = (22, 100), 4, (5, 30)
 CLOCKS = "Sapwood's time is the whole process; ROOT and uproot start their clock after start-up and imports. "
@@ -200,20 +201,20 @@ def prefetch(place, cache):
     )
 
 
-def work(place):
-    """A tree of 142 MB read while every entry costs work, beside reading alone and working alone."""
+def work(place, load):
+    """A tree of 142 MB read while every entry costs work (microseconds), beside reading alone and working alone."""
     url, tools, local = place.url("chep_new.root"), place.tools, place.data / "chep_new.root"
     script = [tools.python, PEERS / "work.py"]
     far = [url, "h42"]
 
     def root(ahead):
-        macro = tools.macro("readall.C", *far, "", 1, -1, ahead, -1, WORK, place.web)
+        macro = tools.macro("readall.C", *far, "", 1, -1, ahead, -1, load, place.web)
         return lambda: place.logged(measure.run, macro, timeout=900)
 
     contenders = {
         "Sapwood, reading alone": lambda: place.logged(measure.run, [*script, *far, 0]),
-        "Sapwood, working alone": lambda: place.logged(measure.run, [*script, local, "h42", WORK]),
-        "Sapwood": lambda: place.logged(measure.run, [*script, *far, WORK]),
+        "Sapwood, working alone": lambda: place.logged(measure.run, [*script, local, "h42", load]),
+        "Sapwood": lambda: place.logged(measure.run, [*script, *far, load]),
         "ROOT": root(False),
         "ROOT asynchronous": root(True),
     }
@@ -224,9 +225,9 @@ def work(place):
         return median / max(alone) if median and all(alone) else None
 
     return Case(
-        name=f"work-{place.protocol}",
+        name=f"work-{place.protocol}-{load}",
         title=f"Every branch of 152 (140 MB) over {SPOKEN[place.protocol]}, {place.link}, "
-        f"and {WORK} µs of work on every entry",
+        f"and {load} µs of work on every entry",
         contenders=tools.choose(contenders),
         bounds=[Bound("time over the longer of reading alone and working alone", 1.15, overlap)],
         same={"entries": 0},
