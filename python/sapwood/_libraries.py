@@ -87,7 +87,7 @@ class Awkward(Library):
         self.ak = require("awkward", 'library="ak"')
 
     def array(self, column, name):
-        return self.ak.Array(_columns.to_layout(column))
+        return _columns.to_awkward(column)
 
     def piece(self, column, name):
         return _columns.to_layout(column)
@@ -95,9 +95,9 @@ class Awkward(Library):
     def table(self, names, arrays, entries):
         content = self.ak.contents.Content
         if all(isinstance(a, content) for a in arrays):
-            from ._nodes import records
+            from . import _nodes
 
-            return self.ak.Array(records(list(names), list(arrays), entries))
+            return _nodes.array(_nodes.records(list(names), list(arrays), entries))
         layouts = [a if isinstance(a, content) else self.ak.to_layout(a) for a in arrays]
         return self.ak.Array(self.ak.contents.RecordArray(layouts, list(names), length=entries))
 
