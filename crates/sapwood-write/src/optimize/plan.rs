@@ -5,6 +5,7 @@ use super::cut::Rule;
 use super::{ClusterSize, OptimizeOptions};
 use crate::merge::input::InputTree;
 use crate::merge::recode::Recoder;
+use crate::merge::schema::BranchSchema;
 use crate::merge::tree::Relayout;
 use bytes::Bytes;
 use sapwood_codec::Compression;
@@ -22,8 +23,8 @@ pub(crate) struct TreePlan {
     pub(crate) boundaries: Vec<u64>,
     /// In the order in which their baskets shall lie in a cluster.
     pub(crate) branches: Vec<BranchPlan>,
-    /// Paths of all branches that stay, also of those without values, by number in the header.
-    pub(crate) kept: Vec<(usize, String)>,
+    /// All branches that stay, also those without values, by number in the header.
+    pub(crate) kept: Vec<(usize, BranchSchema)>,
     /// Branches that are left out, by number.
     pub(crate) dropped: Vec<usize>,
     /// Names of the outermost of those.
@@ -37,6 +38,7 @@ pub(crate) struct BranchPlan {
     /// Number in the header.
     pub(crate) index: usize,
     pub(crate) name: String,
+    pub(crate) entries: u64,
     pub(crate) shape: Shape,
     pub(super) baskets: Vec<Old>,
 }
@@ -91,7 +93,7 @@ impl TreePlan {
                 old.push(Old { entries, place: Place::Header(Bytes::from(record)) });
             }
             old.sort_by_key(|o| o.entries.start);
-            branches.push(BranchPlan { index, name, shape, baskets: old });
+            branches.push(BranchPlan { index, name, entries: b.entry_number, shape, baskets: old });
         }
         if branches.is_empty() && facts.branches.iter().any(|b| b.filled) {
             return Err(Error::invalid(format!("{}: no branch with values would be left", tree.path)));
@@ -102,7 +104,7 @@ impl TreePlan {
         let boundaries = boundaries(facts.entries, bytes, options.cluster);
         let (path, entries) = (tree.path.clone(), facts.entries);
         let kept = facts.branches.iter().enumerate().filter(|(i, _)| !dropped.contains(i));
-        let kept = kept.map(|(i, b)| (i, b.schema.path.clone())).collect();
+        let kept = kept.map(|(i, b)| (i, b.schema.clone())).collect();
         Ok(Self { path, entries, boundaries, branches, kept, dropped, dropped_names, baskets_before, bytes_before })
     }
 
