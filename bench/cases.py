@@ -127,7 +127,7 @@ def write_tree(tools, data):
         ],
         same={"entries": 0},
         columns={"file MB": size, "MB added by writing": lambda run: run.result.get("added_mb")},
-        note="An auto-flush unit is what ROOT counts until it flushes: 30 MB in the file, which are 80 MB in memory here.",
+        note="An auto-flush unit is what ROOT counts until it flushes: 30 MB in the file, 80 MB in memory here.",
     )
 
 

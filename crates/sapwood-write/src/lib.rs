@@ -26,6 +26,7 @@
 mod append;
 mod basket;
 mod basket_sizes;
+mod branch_compression;
 mod buffer;
 mod classes;
 mod column;

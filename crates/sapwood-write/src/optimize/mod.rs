@@ -183,7 +183,13 @@ fn run(out: &Path, input: Input, options: &OptimizeOptions) -> Result<OptimizeRe
 }
 
 fn plans(input: &Input, options: &OptimizeOptions) -> Result<Vec<TreePlan>> {
-    input.trees.iter().map(|t| TreePlan::new(t, &input.streamers, options)).collect()
+    let file = compression(input);
+    input.trees.iter().map(|t| TreePlan::new(t, &input.streamers, file, options)).collect()
+}
+
+/// What the file's header names.
+fn compression(input: &Input) -> Compression {
+    Compression::from_settings(input.reader.compression()).unwrap_or_default()
 }
 
 fn clusters(plans: &[TreePlan]) -> u64 {
@@ -220,7 +226,7 @@ struct LaidOut {
 
 fn lay_out(out: &Path, input: Input, mut plans: Vec<TreePlan>, options: &OptimizeOptions) -> Result<LaidOut> {
     let reader = input.reader.clone();
-    let own = Compression::from_settings(reader.compression()).unwrap_or_default();
+    let own = compression(&input);
     let mut output = Output::create(out, options.force, options.compression.unwrap_or(own), options.compression)?;
     let mut report = OptimizeReport { input_bytes: reader.size(), ..OptimizeReport::default() };
     output.begin(input)?;

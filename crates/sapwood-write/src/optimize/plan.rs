@@ -3,6 +3,7 @@
 use super::build::Shape;
 use super::cut::Rule;
 use super::{ClusterSize, OptimizeOptions};
+use crate::branch_compression::own_compression;
 use crate::merge::input::InputTree;
 use crate::merge::recode::Recoder;
 use crate::merge::schema::BranchSchema;
@@ -56,11 +57,16 @@ pub(super) enum Place {
 }
 
 impl TreePlan {
-    /// Plans a tree's new layout.
+    /// Plans the new layout of a tree of a file with this compression.
     ///
     /// # Errors
     /// `Invalid` when nothing would be left of it.
-    pub(crate) fn new(tree: &InputTree, streamers: &Streamers, options: &OptimizeOptions) -> Result<Self> {
+    pub(crate) fn new(
+        tree: &InputTree,
+        streamers: &Streamers,
+        file: Compression,
+        options: &OptimizeOptions,
+    ) -> Result<Self> {
         let header = read_tree(&tree.header, tree.base, &tree.class, streamers)?;
         let facts = &tree.facts;
         let unused = if options.drop_unused { options.used.unused(&tree.path, &header) } else { HashSet::new() };
@@ -82,7 +88,8 @@ impl TreePlan {
             } else {
                 Rule::of(&header, index, streamers)
             };
-            let own = Compression::from_settings(b.compression).unwrap_or_default();
+            let [total, zip] = [b.total_bytes, b.zip_bytes].map(|n| u64::try_from(n).unwrap_or(0));
+            let own = own_compression(b.compression, total, zip).unwrap_or(file);
             let (basket_bytes, compression) = (options.basket_bytes, options.compression);
             let shape = Shape { rule, basket_bytes, compression, own, summed: options.verify };
             let in_file = b.baskets.iter().map(|b| Old { entries: b.first..b.last, place: Place::File(b.span) });
