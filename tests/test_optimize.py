@@ -62,6 +62,15 @@ def test_every_value_stays(run, root_files, tmp_path, name, options):
             assert repr(x) == repr(y), key
 
 
+def test_what_uproot_compressed_stays_compressed(run, flat, tmp_path):
+    """uproot's branches say that they are not compressed."""
+    done = run("optimize", flat, tmp_path / "out.root")
+    assert done.returncode == 0, done.stderr
+    with uproot.open(flat) as one, uproot.open(tmp_path / "out.root") as two:
+        assert one["t/x"].member("fCompress") == 0 and one.file.compression == uproot.ZLIB(1)
+        assert two["t/x"].compressed_bytes <= one["t/x"].compressed_bytes < one["t/x"].uncompressed_bytes / 2
+
+
 def test_branches_that_hold_pointers_stay_whole(run, tmp_path):
     """Class tags and references in an entry count from the beginning of its basket."""
     if importlib.util.find_spec("ROOT") is None:

@@ -228,8 +228,8 @@ class WritableDirectory:
             from ._errors import UnsupportedError
 
             raise UnsupportedError(
-                f"{name}: a {type(value).__name__} cannot be written; give a dict of arrays, a table, a frame, a "
-                "record array, a histogram, a graph or text"
+                f"{name}: values of type {type(value).__name__} cannot be written; give a dict of arrays, a table, a "
+                "frame, a record array, a histogram, a graph or text"
             )
         tree = self.mktree(name, value)
         try:

@@ -15,9 +15,11 @@ mod inflate;
 mod lz4;
 mod lzma;
 mod settings;
+mod stored;
 
 pub use decode::Decoder;
 pub use digest::Digest;
 pub use encode::Encoder;
 pub use feed::{Feed, Packed};
 pub use settings::{Algorithm, Compression};
+pub use stored::store;

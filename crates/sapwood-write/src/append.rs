@@ -1,5 +1,6 @@
 //! Trees of a file that is updated: opened again to go on where they end.
 
+use crate::branch_compression::own_compression;
 use crate::column::Column;
 use crate::core::{Core, Table, Written};
 use crate::directory::DirectoryId;
@@ -9,7 +10,6 @@ use crate::layout::Cluster;
 use crate::parse::named;
 use crate::schema::{BranchSpec, BranchType};
 use crate::tree::{TreeOptions, TreeWriter};
-use sapwood_codec::Compression;
 use sapwood_column::DType;
 use sapwood_format::tree::{Branch, Leaf, Tree, read_tree};
 use sapwood_format::{ClassInfo, Streamers};
@@ -170,7 +170,7 @@ fn spec(core: &Core, tree: &Tree, b: usize) -> Result<BranchSpec> {
         true => 0,
         false => u8::try_from(branch.split_level.clamp(1, 99)).unwrap_or(99),
     };
-    spec.compression = Compression::from_settings(branch.compression).ok();
+    spec.compression = own_compression(branch.compression, branch.total_bytes, branch.zip_bytes);
     Ok(spec)
 }
 

@@ -2,6 +2,8 @@ use crate::column::{Column, Data};
 use crate::core::{Basket, Core};
 use crate::feed::Piece;
 use crate::layout::{Limit, Pending, Sizes, offset_table};
+use crate::parts::{Parts, part_bytes};
+use crate::pool::Job;
 use crate::serial::big_endian;
 use sapwood_codec::Compression;
 use sapwood_span::Result;
@@ -22,12 +24,17 @@ pub(crate) struct Branch {
     pub(crate) largest: i64,
     /// Baskets that are written or on their way.
     pub(crate) baskets: usize,
-    /// Bytes of the last basket, for which the next one makes room.
-    expected: usize,
+    /// Bytes and offsets of the last basket, for which the next one makes room.
+    expected: (usize, usize),
     key_len: usize,
     name: Arc<str>,
+    /// What is full of it and on its way already, and how many bytes that has.
+    parts: Vec<Arc<Job>>,
+    parted: usize,
+    /// Bytes after which `data` is the next of these.
+    part_bytes: usize,
     data: Vec<u8>,
-    /// Where each entry begins in `data`; only for entries of any size.
+    /// Where each entry begins in the basket; only for entries of any size.
     starts: Vec<u32>,
     entries: u64,
 }
@@ -43,17 +50,22 @@ pub(crate) struct Home {
 }
 
 impl Branch {
-    pub(crate) fn new(column: Column, tree: &str, basket_bytes: u32, compression: Compression) -> Self {
+    /// One of a tree's branches, of which so many have baskets.
+    pub(crate) fn new(column: Column, tree: &str, number: usize, basket_bytes: u32, compression: Compression) -> Self {
+        let compression = column.compression.unwrap_or(compression);
         Self {
             basket_bytes: column.basket_bytes.unwrap_or(basket_bytes),
-            compression: column.compression.unwrap_or(compression),
+            compression,
             offsets_len: if matches!(column.data, Data::Fixed(_)) { 0 } else { OFFSETS_AT_FIRST },
             largest: 0,
             baskets: 0,
-            expected: 0,
+            expected: (0, 0),
             key_len: Basket::key_len(&column.name, tree),
             name: column.name.as_str().into(),
             column,
+            parts: Vec::new(),
+            parted: 0,
+            part_bytes: part_bytes(number, compression),
             data: Vec::new(),
             starts: Vec::new(),
             entries: 0,
@@ -62,7 +74,7 @@ impl Branch {
 
     /// What the basket that fills holds.
     pub(crate) fn pending(&self) -> Pending {
-        Pending { entries: self.entries, bytes: self.data.len() as u64 }
+        Pending { entries: self.entries, bytes: (self.parted + self.data.len()) as u64 }
     }
 
     /// What it may hold.
@@ -78,28 +90,46 @@ impl Branch {
     }
 
     /// Adds entries `from` to `to` of the batch to the basket that fills.
-    pub(crate) fn append(&mut self, core: &Core, piece: &Piece<'_>, from: usize, to: usize) {
-        if self.data.capacity() == 0 && to > from {
-            self.data = core.pool.buffer();
-            self.data.reserve_exact(self.expected);
-        }
+    pub(crate) fn append(&mut self, core: &mut Core, piece: &Piece<'_>, from: usize, to: usize) {
         if let Sizes::Jagged(offsets, unit) = piece.sizes() {
-            let base = self.data.len() as u64;
+            let base = (self.parted + self.data.len()) as u64;
             let first = offsets.get(from).copied().unwrap_or(0);
             let entries = offsets.get(from..to).unwrap_or_default();
+            if self.starts.capacity() == 0 {
+                self.starts.reserve_exact(self.expected.1);
+            }
             self.starts.extend(entries.iter().map(|o| (base + (o - first).max(0) as u64 * unit) as u32));
         }
-        let items = piece.items(from, to);
-        self.make_room(items.len() * piece.values.dtype().size());
-        big_endian(&piece.values, items, &mut self.data);
+        let (mut items, size) = (piece.items(from, to), piece.values.dtype().size());
+        while !items.is_empty() {
+            if self.data.len() >= self.part_bytes {
+                self.send_part(core);
+            }
+            let end = items.end.min(items.start.saturating_add((self.part_bytes - self.data.len()) / size));
+            self.make_room(core, (end - items.start) * size);
+            big_endian(&piece.values, items.start..end, &mut self.data);
+            items.start = end;
+        }
         self.entries += (to - from) as u64;
     }
 
-    /// Room for so many bytes more: twice as much as there is, yet not beyond what the basket may hold.
-    fn make_room(&mut self, more: usize) {
+    /// Has what the basket holds packed already.
+    fn send_part(&mut self, core: &mut Core) {
+        let part = std::mem::take(&mut self.data);
+        self.parted += part.len();
+        self.parts.push(core.pool.submit(part, self.compression, true));
+    }
+
+    /// Room for so many bytes more: twice as much as there is, yet not beyond what the part or the basket may hold.
+    fn make_room(&mut self, core: &Core, more: usize) {
+        if self.data.capacity() == 0 && more > 0 {
+            self.data = core.pool.buffer();
+            self.data.reserve_exact(self.expected.0.saturating_sub(self.parted).min(self.part_bytes));
+        }
         let needed = self.data.len() + more;
         if needed > self.data.capacity() {
-            let grown = (2 * self.data.capacity()).min(self.basket_bytes as usize).max(needed);
+            let most = self.part_bytes.min(self.basket_bytes as usize);
+            let grown = (2 * self.data.capacity()).min(most).max(needed);
             self.data.reserve_exact(grown - self.data.len());
         }
     }
@@ -110,7 +140,7 @@ impl Branch {
             return Ok(0);
         }
         let mut bytes = std::mem::take(&mut self.data);
-        let end_of_data = self.key_len + bytes.len();
+        let end_of_data = self.key_len + self.parted + bytes.len();
         if self.column.data == Data::Offsets {
             bytes.reserve_exact(offset_table(self.entries) as usize);
             bytes.extend_from_slice(&(self.entries as u32 + 1).to_be_bytes());
@@ -124,6 +154,7 @@ impl Branch {
             Data::Fixed(size) => size,
             Data::None | Data::Offsets => self.offset_places(),
         };
+        let size = self.parted + bytes.len();
         let basket = Basket {
             tree: home.tree,
             branch: index,
@@ -132,17 +163,19 @@ impl Branch {
             parent: home.parent,
             entries: self.entries,
             entry_size,
-            buffer: self.basket_bytes.max((self.key_len + bytes.len()) as u32),
+            buffer: self.basket_bytes.max((self.key_len + size) as u32),
             end_of_data: end_of_data as u32,
-            size: bytes.len(),
         };
         self.adapt_offsets();
         self.entries = 0;
+        self.expected = (size, self.starts.len());
         // given back: until the next basket is as full, others on their way can use the memory
         self.starts = Vec::new();
-        self.expected = bytes.len();
-        let size = bytes.len() as u64;
-        core.submit(basket, bytes, self.compression).map(|()| size)
+        let mut jobs = std::mem::take(&mut self.parts);
+        let part = !jobs.is_empty();
+        jobs.push(core.pool.submit(bytes, self.compression, part));
+        self.parted = 0;
+        core.submit(basket, Parts { jobs, size }).map(|()| size as u64)
     }
 
     /// Places in the basket's table of offsets: doubled as entries came (`TBasket::Update`).

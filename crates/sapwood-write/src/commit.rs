@@ -45,7 +45,7 @@ fn streamer_info(core: &mut Core) -> Result<Span> {
     key.size = payload.len();
     let mut packed = Vec::new();
     let stored = if core.encoder.compress(&payload, core.compression, &mut packed) { &packed } else { &payload };
-    core.write_record(&mut key, &[], stored, true)
+    core.write_record(&mut key, &[], &[stored], true)
 }
 
 /// Writes the changed directories; the records of directories within those that moved, to be told where to.
@@ -79,7 +79,7 @@ fn directories(core: &mut Core) -> Result<Vec<(u64, Vec<u8>)>> {
         let mut key = d.key(if d.is_root() { FIRST_RECORD } else { d.seek });
         (key.size, key.datime, key.big) = (payload.len(), core.datime, core.sink.position() > BIG);
         core.space.free(old);
-        let list = core.write_record(&mut key, &[], &payload, true)?;
+        let list = core.write_record(&mut key, &[], &[&payload], true)?;
         let (datime, cycle) = (core.datime, cycle_of(core, i));
         let Some(d) = core.directories.get_mut(i) else { continue };
         (d.list, d.dirty, d.committed, d.modified) = (list, false, true, datime);
@@ -130,7 +130,7 @@ fn free_segments(core: &mut Core) -> Result<Span> {
     }
     put_segment(&mut payload, end, limit);
     key.size = payload.len();
-    core.write_record(&mut key, &[], &payload, false)
+    core.write_record(&mut key, &[], &[&payload], false)
 }
 
 /// The first bytes of the file: the header and the record of the file's directory.
@@ -187,7 +187,7 @@ pub(crate) fn mkdir(core: &mut Core, parent: DirectoryId, name: &str) -> Result<
     };
     let body = vec![0; directory.record_len() - key::len(&key.class, name, name, key.big)];
     key.size = body.len();
-    directory.seek = core.write_record(&mut key, &[], &body, true)?.start;
+    directory.seek = core.write_record(&mut key, &[], &[&body], true)?.start;
     let id = DirectoryId(core.directories.len());
     core.directories.push(directory);
     let above = core.directory_mut(parent)?;

@@ -3,7 +3,8 @@
 use crate::classes::Described;
 use crate::directory::{Directory, DirectoryId};
 use crate::key::{self, BIG, Key};
-use crate::pool::{Job, Pool};
+use crate::parts::Parts;
+use crate::pool::Pool;
 use crate::sink::Sink;
 use crate::space::Space;
 use sapwood_codec::{Compression, Encoder};
@@ -14,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Bytes of baskets that wait to be compressed or written; beyond it, whoever brings more helps. At the end of a cluster
 /// all baskets come at once: what is left then is what other cores do while the next cluster fills, and is memory beside
 /// that cluster's.
-const IN_FLIGHT: u64 = 24 << 20;
+const IN_FLIGHT: u64 = 16 << 20;
 
 /// What a basket's key says beyond other keys: version, buffer size, entry size, entries, end of data, flag.
 pub(crate) const BASKET_EXTRA: usize = 2 + 4 * 4 + 1;
@@ -76,8 +77,6 @@ pub(crate) struct Basket {
     pub(crate) buffer: u32,
     /// Bytes before the table of offsets, the key included.
     pub(crate) end_of_data: u32,
-    /// Bytes in all, without the key.
-    pub(crate) size: usize,
 }
 
 impl Basket {
@@ -92,7 +91,7 @@ pub(crate) struct Core {
     pub(crate) sink: Sink,
     pub(crate) pool: Pool,
     pub(crate) encoder: Encoder,
-    in_flight: VecDeque<(Arc<Job>, Basket)>,
+    in_flight: VecDeque<(Parts, Basket)>,
     in_flight_bytes: u64,
     pub(crate) compression: Compression,
     pub(crate) datime: u32,
@@ -170,18 +169,23 @@ impl Core {
     }
 
     /// Writes a record, its key completed by where it lies: into a gap that fits, if `reuse`, or at the end.
-    pub(crate) fn write_record(&mut self, key: &mut Key, extra: &[u8], payload: &[u8], reuse: bool) -> Result<Span> {
-        key.stored = payload.len();
-        let len = (key.len() + extra.len() + payload.len()) as u64;
+    pub(crate) fn write_record(&mut self, key: &mut Key, extra: &[u8], payload: &[&[u8]], reuse: bool) -> Result<Span> {
+        key.stored = payload.iter().map(|part| part.len()).sum();
+        let len = (key.len() + extra.len() + key.stored) as u64;
         let gap = if reuse { self.space.take(len) } else { None };
         key.seek = gap.unwrap_or(self.sink.position());
         let mut head = Vec::with_capacity(key.len() + extra.len());
         key.write(&mut head, extra.len());
         head.extend_from_slice(extra);
         match gap {
-            None => self.sink.append(&[&head, payload]),
+            None => {
+                let mut parts: Vec<&[u8]> = Vec::with_capacity(1 + payload.len());
+                parts.push(&head);
+                parts.extend_from_slice(payload);
+                self.sink.append(&parts)
+            }
             Some(at) => {
-                head.extend_from_slice(payload);
+                payload.iter().for_each(|part| head.extend_from_slice(part));
                 self.sink.write_at(at, &head)?;
                 Ok(Span::new(at, len))
             }
@@ -222,23 +226,21 @@ impl Core {
             true => &packed,
             false => &payload,
         };
-        self.write_record(&mut key, &[], stored, true)?;
+        self.write_record(&mut key, &[], &[stored], true)?;
         let within = self.directory_mut(directory)?;
         within.keys.push(key.clone());
         within.dirty = true;
         Ok(key)
     }
 
-    /// Takes a basket to be compressed and written behind those that came before.
-    pub(crate) fn submit(&mut self, basket: Basket, bytes: Vec<u8>, compression: Compression) -> Result<()> {
-        self.in_flight_bytes += bytes.len() as u64;
-        let job = self.pool.submit(bytes, compression);
-        self.in_flight.push_back((job, basket));
-        while let Some((job, _)) = self.in_flight.front() {
+    /// Takes a basket to be written behind those that came before, as soon as it is compressed.
+    pub(crate) fn submit(&mut self, basket: Basket, parts: Parts) -> Result<()> {
+        self.in_flight_bytes += parts.size as u64;
+        self.in_flight.push_back((parts, basket));
+        while let Some((parts, _)) = self.in_flight.front() {
             if self.in_flight_bytes > IN_FLIGHT {
-                let job = job.clone();
-                self.pool.wait_for(&job);
-            } else if job.stored_len().is_none() {
+                parts.wait(&mut self.pool);
+            } else if parts.stored_len().is_none() {
                 break;
             }
             self.write_front()?;
@@ -248,18 +250,17 @@ impl Core {
 
     /// Writes all baskets that are on their way.
     pub(crate) fn drain(&mut self) -> Result<()> {
-        while let Some((job, _)) = self.in_flight.front() {
-            let job = job.clone();
-            self.pool.wait_for(&job);
+        while let Some((parts, _)) = self.in_flight.front() {
+            parts.wait(&mut self.pool);
             self.write_front()?;
         }
         Ok(())
     }
 
-    /// Writes the oldest basket, whose job is done.
+    /// Writes the oldest basket, whose parts are done.
     fn write_front(&mut self) -> Result<()> {
-        let Some((job, basket)) = self.in_flight.pop_front() else { return Ok(()) };
-        let Some(packed) = job.take() else { return Ok(()) };
+        let Some((parts, basket)) = self.in_flight.pop_front() else { return Ok(()) };
+        let packed = parts.take()?;
         let first_entry = self.table(&basket).map_or(0, |t| t.entries);
         let mut key = Key {
             class: "TBasket".to_owned(),
@@ -270,7 +271,7 @@ impl Core {
             seek: 0,
             parent: basket.parent,
             stored: 0,
-            size: basket.size,
+            size: parts.size,
             big: true,
         };
         let mut extra = Vec::with_capacity(BASKET_EXTRA);
@@ -280,15 +281,16 @@ impl Core {
         }
         extra.push(0);
         let reuse = self.updating;
+        let packed: Vec<&[u8]> = packed.iter().map(Vec::as_slice).collect();
         let span = self.write_record(&mut key, &extra, &packed, reuse)?;
-        let whole = (key.len() + extra.len() + basket.size) as u64;
+        let whole = (key.len() + extra.len() + parts.size) as u64;
         if let Some(table) = self.table(&basket) {
             table.baskets.push(Written { span, first_entry });
             table.entries += basket.entries;
             table.total_bytes += whole;
             table.zip_bytes += span.len;
         }
-        self.in_flight_bytes -= basket.size as u64;
+        self.in_flight_bytes -= parts.size as u64;
         Ok(())
     }
 
@@ -303,20 +305,20 @@ impl Core {
             let written: u64 = self.tables.get(tree).map_or(0, |t| t.iter().map(|b| b.zip_bytes).sum());
             let (mut least, mut most) = (written, written);
             let mut unknown = None;
-            for (job, basket) in self.in_flight.iter().filter(|(_, b)| b.tree == tree) {
+            for (i, (parts, basket)) in self.in_flight.iter().enumerate().filter(|(_, (_, b))| b.tree == tree) {
                 let key = Basket::key_len(&basket.name, &basket.title) as u64;
-                let stored = job.stored_len();
+                let stored = parts.stored_len();
                 least += key + stored.unwrap_or(0);
-                most += key + stored.unwrap_or(basket.size as u64);
+                most += key + stored.unwrap_or(parts.size as u64);
                 if stored.is_none() && unknown.is_none() {
-                    unknown = Some(job.clone());
+                    unknown = Some(i);
                 }
             }
             if least > limit {
                 return Ok(true);
             }
-            match unknown {
-                Some(job) if most > limit => self.pool.wait_for(&job),
+            match unknown.and_then(|i| self.in_flight.get(i)) {
+                Some((parts, _)) if most > limit => parts.wait(&mut self.pool),
                 _ => return Ok(false),
             }
         }

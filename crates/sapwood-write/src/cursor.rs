@@ -56,7 +56,7 @@ impl Cursor {
     }
 
     /// Hands the branch its entries up to here.
-    pub(crate) fn catch_up(&mut self, core: &Core, branch: &mut Branch, piece: &Piece<'_>, i: usize) {
+    pub(crate) fn catch_up(&mut self, core: &mut Core, branch: &mut Branch, piece: &Piece<'_>, i: usize) {
         if let Some(taken) = self.taken.get_mut(i) {
             branch.append(core, piece, *taken, self.at);
             *taken = self.at;

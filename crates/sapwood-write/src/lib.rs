@@ -20,12 +20,13 @@
 //! # }
 //! ```
 //!
-//! Where baskets and clusters end is arithmetic of its own (`layout`); baskets are compressed on all cores (`pool`) and
-//! go through one ordered sink. What makes an update safe is the order of writes (`commit`).
+//! Where baskets and clusters end is arithmetic of its own (`layout`); baskets are compressed on all cores (`pool`),
+//! large ones part by part (`parts`), and go through one ordered sink. What makes an update safe is the order of writes (`commit`).
 
 mod append;
 mod basket;
 mod basket_sizes;
+mod branch_compression;
 mod buffer;
 mod classes;
 mod column;
@@ -46,6 +47,7 @@ mod layout;
 pub mod merge;
 pub mod optimize;
 mod parse;
+mod parts;
 mod pool;
 mod producers;
 mod record;

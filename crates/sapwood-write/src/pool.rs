@@ -1,6 +1,6 @@
 //! Compression on all cores: baskets go in one by one and come out packed, in any order.
 
-use sapwood_codec::{Compression, Encoder};
+use sapwood_codec::{Compression, Encoder, store};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -10,16 +10,21 @@ use std::thread::JoinHandle;
 const THREADS_FROM: u64 = 1 << 20;
 /// Bytes of buffers that are kept to be filled again.
 const SPARE: usize = 4 << 20;
+/// Bytes that wait to be packed; beyond it, whoever brings more helps.
+const WAITING: usize = 8 << 20;
 
-/// A basket's bytes on their way to being packed.
+/// A basket's bytes, or a part of them, on their way to being packed.
 pub(crate) struct Job {
     compression: Compression,
+    /// What it becomes where it does not get smaller: blocks all the same if it is a part, for its basket is a chain of
+    /// them; what it was otherwise.
+    part: bool,
     bytes: Mutex<Option<Vec<u8>>>,
     packed: Mutex<Option<Vec<u8>>>,
 }
 
 impl Job {
-    /// What goes into the file, once: packed, or as it was where that is not longer.
+    /// What goes into the file, once: packed, or as it was where that is not longer and it is no part.
     pub(crate) fn take(&self) -> Option<Vec<u8>> {
         lock(&self.packed).take()
     }
@@ -34,9 +39,14 @@ impl Job {
         let bytes = lock(&self.bytes).take()?;
         let Packer { encoder, out } = packer;
         out.clear();
-        let shrunk = catch_unwind(AssertUnwindSafe(|| encoder.compress(&bytes, self.compression, out)));
-        // a codec that fails leaves the bytes as they are, which every reader knows how to read
-        let shrunk = shrunk.unwrap_or(false);
+        let mut shrunk = catch_unwind(AssertUnwindSafe(|| encoder.compress(&bytes, self.compression, out)))
+            // a codec that fails leaves the bytes as they are, which every reader knows how to read
+            .unwrap_or(false);
+        if self.part && !shrunk {
+            out.clear();
+            store(&bytes, out);
+            shrunk = true;
+        }
         // as long as it is: the room that packing may need is many times more
         let (packed, free) = if shrunk { (out.clone(), Some(bytes)) } else { (bytes, None) };
         *lock(&self.packed) = Some(packed);
@@ -53,13 +63,27 @@ struct Packer {
 
 #[derive(Default)]
 struct Queue {
-    jobs: VecDeque<Arc<Job>>,
+    jobs: VecDeque<(Arc<Job>, usize)>,
+    /// Bytes of these.
+    waiting: usize,
     spare: Vec<Vec<u8>>,
     spare_bytes: usize,
     closed: bool,
 }
 
 impl Queue {
+    fn push(&mut self, job: Arc<Job>, bytes: usize) {
+        self.waiting += bytes;
+        self.jobs.push_back((job, bytes));
+    }
+
+    /// The oldest job that nobody has begun.
+    fn pop(&mut self) -> Option<Arc<Job>> {
+        let (job, bytes) = self.jobs.pop_front()?;
+        self.waiting -= bytes;
+        Some(job)
+    }
+
     /// Keeps a buffer to be filled again, if there are not enough.
     fn keep(&mut self, buffer: Option<Vec<u8>>) {
         let Some(mut buffer) = buffer.filter(|b| b.capacity() <= SPARE - self.spare_bytes) else { return };
@@ -93,18 +117,29 @@ impl Pool {
         Self { shared: Arc::default(), most, threads: Vec::new(), packer: Packer::default(), given: 0 }
     }
 
-    /// Takes a basket's bytes to be packed.
-    pub(crate) fn submit(&mut self, bytes: Vec<u8>, compression: Compression) -> Arc<Job> {
-        self.given += bytes.len() as u64;
-        let job = Arc::new(Job { compression, bytes: Mutex::new(Some(bytes)), packed: Mutex::new(None) });
+    /// Takes a basket's bytes, or a part of them, to be packed.
+    pub(crate) fn submit(&mut self, bytes: Vec<u8>, compression: Compression, part: bool) -> Arc<Job> {
+        let len = bytes.len();
+        self.given += len as u64;
+        let job = Arc::new(Job { compression, part, bytes: Mutex::new(Some(bytes)), packed: Mutex::new(None) });
         if compression == Compression::NONE || self.most < 2 || (self.threads.is_empty() && self.given < THREADS_FROM) {
             let free = job.run(&mut self.packer);
             lock(&self.shared.queue).keep(free);
             return job;
         }
         self.start();
-        lock(&self.shared.queue).jobs.push_back(job.clone());
+        let mut queue = lock(&self.shared.queue);
+        queue.push(job.clone(), len);
         self.shared.more.notify_one();
+        while queue.waiting > WAITING
+            && let Some(next) = queue.pop()
+        {
+            drop(queue);
+            let free = next.run(&mut self.packer);
+            queue = lock(&self.shared.queue);
+            queue.keep(free);
+        }
+        drop(queue);
         job
     }
 
@@ -124,7 +159,7 @@ impl Pool {
     pub(crate) fn wait_for(&mut self, job: &Job) {
         while job.stored_len().is_none() {
             let mut queue = lock(&self.shared.queue);
-            if let Some(next) = queue.jobs.pop_front() {
+            if let Some(next) = queue.pop() {
                 drop(queue);
                 let free = next.run(&mut self.packer);
                 lock(&self.shared.queue).keep(free);
@@ -162,7 +197,7 @@ fn work(shared: &Shared) {
     let mut packer = Packer::default();
     let mut queue = lock(&shared.queue);
     while !queue.closed {
-        if let Some(job) = queue.jobs.pop_front() {
+        if let Some(job) = queue.pop() {
             drop(queue);
             let free = job.run(&mut packer);
             queue = lock(&shared.queue);
@@ -188,7 +223,7 @@ mod tests {
         for threads in [1, 3] {
             let mut pool = Pool::new(threads);
             let bytes = |i: usize| (0..40_000).map(|j| (i * j / 97) as u8).collect::<Vec<u8>>();
-            let jobs: Vec<_> = (0..60).map(|i| pool.submit(bytes(i), Compression::default())).collect();
+            let jobs: Vec<_> = (0..60).map(|i| pool.submit(bytes(i), Compression::default(), i % 2 == 0)).collect();
             for (i, job) in jobs.iter().enumerate() {
                 pool.wait_for(job);
                 let packed = job.take().unwrap();

@@ -130,6 +130,9 @@ pub(crate) fn failed(path: &Path, at: u64, error: io::Error) -> Error {
                 .with_remedy("make room, or write elsewhere; nothing under this name was touched")
                 .in_file(file)
         }
+        io::ErrorKind::NotFound => {
+            Error::io("cannot create the file", error).with_remedy("create its folder first").in_file(file)
+        }
         _ => Error::io(format!("cannot write at byte {at}"), error).in_file(file),
     }
 }

@@ -124,7 +124,8 @@ impl TreeWriter {
         let home = Home { tree: core.tables.len(), name: name.into(), parent: core.directory(directory)?.seek };
         core.tables.push(vec![crate::core::Table::default(); columns.len()]);
         core.open_trees.push((directory, name.to_owned()));
-        let branch = |column| Branch::new(column, name, options.basket_bytes, compression);
+        let number = columns.iter().filter(|c| c.data != Data::None).count();
+        let branch = |column| Branch::new(column, name, number, options.basket_bytes, compression);
         Ok(Self {
             core: shared.clone(),
             home,

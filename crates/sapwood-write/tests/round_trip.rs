@@ -3,7 +3,7 @@
 mod reader;
 
 use proptest::prelude::*;
-use reader::{entries, header, int, records};
+use reader::{Record, entries, header, int, records};
 use sapwood_codec::Compression;
 use sapwood_column::{Array, DType, Values};
 use sapwood_write::{BranchSpec, Cluster, FileOptions, FileWriter, TreeOptions};
@@ -145,6 +145,70 @@ proptest! {
             }
         }
     }
+}
+
+/// Baskets beyond a megabyte are packed part by part, also where some parts, or all, are noise.
+#[test]
+fn large_baskets_are_the_same_however_they_come() {
+    let n = 700_000;
+    let mut x = 1_u32;
+    let mut noise = || {
+        x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        x.wrapping_mul(0x9e37_79b9) ^ (x >> 15)
+    };
+    let quiet: Vec<u32> = (0..n).map(|i| i as u32 / 100).collect();
+    let loud: Vec<u32> = (0..n).map(|_| noise()).collect();
+    let mixed: Vec<u32> = quiet.iter().zip(&loud).map(|(q, l)| if *q < 3000 { *l } else { *q }).collect();
+    let specs = ["quiet", "loud", "mixed"].map(|name| BranchSpec::scalar(name, DType::U32));
+    let specs = [&specs[..], &[BranchSpec::jagged("list", DType::U32)]].concat();
+    let folder = Folder::new();
+    let write = |compression: &str, step: usize, threads: usize| {
+        let path = folder.0.join("large.root");
+        let compression = compression.parse().unwrap();
+        let options = FileOptions {
+            compression,
+            threads,
+            created: Some(UNIX_EPOCH),
+            uuid: Some([7; 16]),
+            ..FileOptions::default()
+        };
+        let mut file = FileWriter::create_with(&path, options).unwrap();
+        let options = TreeOptions { cluster: Cluster::Never, basket_bytes: 2_500_000, ..TreeOptions::default() };
+        let mut tree = file.tree("t", "", &specs, options).unwrap();
+        for from in (0..n).step_by(step) {
+            let part = |v: &[u32]| Array::Flat(Values::U32(v[from..n.min(from + step)].to_vec()));
+            let entries = n.min(from + step) - from;
+            let list = Array::List { offsets: (0..=entries as i64).collect(), content: Box::new(part(&mixed)) };
+            let columns = [part(&quiet), part(&loud), part(&mixed)];
+            let given = [("quiet", &columns[0]), ("loud", &columns[1]), ("mixed", &columns[2]), ("list", &list)];
+            tree.extend(&given).unwrap();
+        }
+        tree.finish().unwrap();
+        file.finish().unwrap();
+        std::fs::read(&path).unwrap()
+    };
+    for compression in ["zlib:1", "lz4:1", "zstd:1", "none"] {
+        let file = write(compression, n, 2);
+        assert!(file == write(compression, 123_457, 1), "{compression}: batches or threads change bytes");
+        let all = records(&file);
+        for (name, entry, wanted) in
+            [("quiet", 4, &quiet), ("loud", 4, &loud), ("mixed", 4, &mixed), ("list", 0, &mixed)]
+        {
+            let got = entries(&all, name, entry);
+            assert!(got.iter().map(|e| int(e, 0, 4) as u32).eq(wanted.iter().copied()), "{compression} {name}");
+        }
+        let stored = |name: &str| file_bytes(&file, &all, name);
+        let size = 4 * n;
+        assert!(stored("loud") <= size + 1000, "{compression}: noise takes no more than it has");
+        if compression != "none" {
+            assert!(stored("quiet") < size / 4 && stored("mixed") < size, "{compression}");
+        }
+    }
+}
+
+/// Bytes that a branch's baskets take in the file.
+fn file_bytes(file: &[u8], all: &[Record], branch: &str) -> usize {
+    all.iter().filter(|r| r.class == "TBasket" && r.name == branch).map(|r| int(file, r.at, 4)).sum()
 }
 
 #[test]

@@ -93,22 +93,24 @@ fn sixteen_producers_of_ten_thousand_branches_hold_what_one_holds() {
 }
 
 #[test]
-fn a_writer_holds_one_cluster_and_what_is_on_its_way() {
+fn a_writer_holds_a_packed_cluster_and_what_is_on_its_way() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = Folder::new();
     let specs: Vec<BranchSpec> = (0..100).map(|i| BranchSpec::scalar(format!("b{i}"), DType::F64)).collect();
     let column = Array::Flat(Values::F64((0..2000_u16).map(f64::from).collect()));
     let columns: Vec<(&str, &Array)> = specs.iter().map(|s| (&*s.name, &column)).collect();
-    // clusters of 64 MB, three of them
+    // clusters of 192 MB, two of them
+    let path = folder.file("one.root");
     let held = most_held(|| {
-        let mut file = FileWriter::create(folder.file("one.root"), Compression::default()).unwrap();
-        let options = TreeOptions { cluster: Cluster::Entries(80_000), ..TreeOptions::default() };
+        let mut file = FileWriter::create(&path, Compression::default()).unwrap();
+        let options = TreeOptions { cluster: Cluster::Entries(240_000), ..TreeOptions::default() };
         let mut tree = file.tree("t", "", &specs, options).unwrap();
-        for _ in 0..120 {
+        for _ in 0..240 {
             tree.extend(&columns).unwrap();
         }
         tree.finish().unwrap();
-        drop(file);
+        file.finish().unwrap();
     });
-    assert!(held < (64 + 40) * MB, "{} MB", held / MB);
+    let packed = std::fs::metadata(&path).unwrap().len() as usize / 2;
+    assert!(held < packed + 45 * MB, "{} MB, of which {} MB are a cluster", held / MB, packed / MB);
 }

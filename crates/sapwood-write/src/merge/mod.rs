@@ -27,7 +27,7 @@ mod parameter;
 mod poly;
 pub(crate) mod recode;
 mod rules;
-mod schema;
+pub(crate) mod schema;
 pub(crate) mod tree;
 mod tree_index;
 

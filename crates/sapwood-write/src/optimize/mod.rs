@@ -8,6 +8,8 @@
 
 mod build;
 mod cut;
+#[cfg(test)]
+mod faults;
 mod load;
 mod pieces;
 mod plan;
@@ -17,6 +19,7 @@ mod verify;
 
 pub use used::Used;
 
+use crate::container::Part;
 use crate::merge::input::{self, Input};
 use crate::merge::ordered::ordered;
 use crate::merge::output::Output;
@@ -164,11 +167,66 @@ pub fn optimize(out: &Path, url: &str, options: &OptimizeOptions) -> Result<Opti
 }
 
 fn run(out: &Path, input: Input, options: &OptimizeOptions) -> Result<OptimizeReport> {
-    let reader = input.reader.clone();
-    let mut plans =
-        input.trees.iter().map(|t| TreePlan::new(t, &input.streamers, options)).collect::<Result<Vec<TreePlan>>>()?;
+    let plans = plans(&input, options)?;
     check_names(&plans, options)?;
-    let own = Compression::from_settings(reader.compression()).unwrap_or_default();
+    let LaidOut { mut part, plans, sums, mut report } = lay_out(out, input, plans, options)?;
+    if options.verify {
+        let (clusters, total) = (clusters(&plans), steps(&plans, options));
+        verify::compare(part.path(), (&plans, &sums), threads(options), options, |n| {
+            tell(options, clusters + n, total, report.output_bytes);
+        })?;
+        report.verified = true;
+    }
+    check(options)?;
+    part.commit()?;
+    Ok(report)
+}
+
+fn plans(input: &Input, options: &OptimizeOptions) -> Result<Vec<TreePlan>> {
+    let file = compression(input);
+    input.trees.iter().map(|t| TreePlan::new(t, &input.streamers, file, options)).collect()
+}
+
+/// What the file's header names.
+fn compression(input: &Input) -> Compression {
+    Compression::from_settings(input.reader.compression()).unwrap_or_default()
+}
+
+fn clusters(plans: &[TreePlan]) -> u64 {
+    plans.iter().map(|p| p.clusters().count() as u64).sum()
+}
+
+/// What is told of as done in the end: clusters that are written, and branches that are compared.
+fn steps(plans: &[TreePlan], options: &OptimizeOptions) -> u64 {
+    let branches: u64 = plans.iter().map(|p| p.branches.len() as u64).sum();
+    clusters(plans) + if options.verify { branches } else { 0 }
+}
+
+fn tell(options: &OptimizeOptions, done: u64, total: u64, bytes: u64) {
+    if let Some(f) = &options.progress {
+        f(OptimizeProgress { done, total, bytes });
+    }
+}
+
+fn threads(options: &OptimizeOptions) -> usize {
+    match options.open.threads {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        n => n,
+    }
+}
+
+/// A whole file that has not got its name yet, and what it is compared with.
+struct LaidOut {
+    part: Part,
+    plans: Vec<TreePlan>,
+    /// Of the input, by tree and by branch.
+    sums: Vec<Vec<Vec<Sum>>>,
+    report: OptimizeReport,
+}
+
+fn lay_out(out: &Path, input: Input, mut plans: Vec<TreePlan>, options: &OptimizeOptions) -> Result<LaidOut> {
+    let reader = input.reader.clone();
+    let own = compression(&input);
     let mut output = Output::create(out, options.force, options.compression.unwrap_or(own), options.compression)?;
     let mut report = OptimizeReport { input_bytes: reader.size(), ..OptimizeReport::default() };
     output.begin(input)?;
@@ -176,18 +234,7 @@ fn run(out: &Path, input: Input, options: &OptimizeOptions) -> Result<OptimizeRe
         output.relayout(i, p.relayout(options.basket_bytes));
         report.trees.push(summary(p));
     }
-    let threads = match options.open.threads {
-        0 => std::thread::available_parallelism().map_or(1, usize::from),
-        n => n,
-    };
-    let clusters: u64 = plans.iter().map(|p| p.clusters().count() as u64).sum();
-    let branches: u64 = plans.iter().map(|p| p.branches.len() as u64).sum();
-    let all = clusters + if options.verify { branches } else { 0 };
-    let tell = |done: u64, bytes: u64| {
-        if let Some(f) = &options.progress {
-            f(OptimizeProgress { done, total: all, bytes });
-        }
-    };
+    let (threads, total) = (threads(options), steps(&plans, options));
     let pieces = Pieces::default();
     let mut sums: Vec<Vec<Vec<Sum>>> = plans.iter().map(|p| vec![Vec::new(); p.branches.len()]).collect();
     ordered(
@@ -233,7 +280,7 @@ fn run(out: &Path, input: Input, options: &OptimizeOptions) -> Result<OptimizeRe
                         }
                         if packed.last {
                             done += 1;
-                            tell(done, output.position());
+                            tell(options, done, total, output.position());
                         }
                     }
                     Ok::<(), Error>(())
@@ -245,16 +292,10 @@ fn run(out: &Path, input: Input, options: &OptimizeOptions) -> Result<OptimizeRe
     // the output's header and the comparison need their room
     plans.iter_mut().for_each(TreePlan::forget_baskets);
     output.end()?;
-    let (mut part, merged) = output.close(|| check(options))?;
+    let (part, merged) = output.close(|| check(options))?;
     report.output_bytes = merged.output_bytes;
     report.remarks = merged.remarks;
-    if options.verify {
-        verify::compare(part.path(), (&plans, &sums), threads, options, |n| tell(clusters + n, report.output_bytes))?;
-        report.verified = true;
-    }
-    check(options)?;
-    part.commit()?;
-    Ok(report)
+    Ok(LaidOut { part, plans, sums, report })
 }
 
 /// Patterns that fit nothing, and perf stats of other files, are mistakes.

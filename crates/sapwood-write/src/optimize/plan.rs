@@ -3,8 +3,10 @@
 use super::build::Shape;
 use super::cut::Rule;
 use super::{ClusterSize, OptimizeOptions};
+use crate::branch_compression::own_compression;
 use crate::merge::input::InputTree;
 use crate::merge::recode::Recoder;
+use crate::merge::schema::BranchSchema;
 use crate::merge::tree::Relayout;
 use bytes::Bytes;
 use sapwood_codec::Compression;
@@ -22,8 +24,8 @@ pub(crate) struct TreePlan {
     pub(crate) boundaries: Vec<u64>,
     /// In the order in which their baskets shall lie in a cluster.
     pub(crate) branches: Vec<BranchPlan>,
-    /// Paths of all branches that stay, also of those without values, by number in the header.
-    pub(crate) kept: Vec<(usize, String)>,
+    /// All branches that stay, also those without values, by number in the header.
+    pub(crate) kept: Vec<(usize, BranchSchema)>,
     /// Branches that are left out, by number.
     pub(crate) dropped: Vec<usize>,
     /// Names of the outermost of those.
@@ -37,6 +39,7 @@ pub(crate) struct BranchPlan {
     /// Number in the header.
     pub(crate) index: usize,
     pub(crate) name: String,
+    pub(crate) entries: u64,
     pub(crate) shape: Shape,
     pub(super) baskets: Vec<Old>,
 }
@@ -54,11 +57,16 @@ pub(super) enum Place {
 }
 
 impl TreePlan {
-    /// Plans a tree's new layout.
+    /// Plans the new layout of a tree of a file with this compression.
     ///
     /// # Errors
     /// `Invalid` when nothing would be left of it.
-    pub(crate) fn new(tree: &InputTree, streamers: &Streamers, options: &OptimizeOptions) -> Result<Self> {
+    pub(crate) fn new(
+        tree: &InputTree,
+        streamers: &Streamers,
+        file: Compression,
+        options: &OptimizeOptions,
+    ) -> Result<Self> {
         let header = read_tree(&tree.header, tree.base, &tree.class, streamers)?;
         let facts = &tree.facts;
         let unused = if options.drop_unused { options.used.unused(&tree.path, &header) } else { HashSet::new() };
@@ -80,7 +88,8 @@ impl TreePlan {
             } else {
                 Rule::of(&header, index, streamers)
             };
-            let own = Compression::from_settings(b.compression).unwrap_or_default();
+            let [total, zip] = [b.total_bytes, b.zip_bytes].map(|n| u64::try_from(n).unwrap_or(0));
+            let own = own_compression(b.compression, total, zip).unwrap_or(file);
             let (basket_bytes, compression) = (options.basket_bytes, options.compression);
             let shape = Shape { rule, basket_bytes, compression, own, summed: options.verify };
             let in_file = b.baskets.iter().map(|b| Old { entries: b.first..b.last, place: Place::File(b.span) });
@@ -91,7 +100,7 @@ impl TreePlan {
                 old.push(Old { entries, place: Place::Header(Bytes::from(record)) });
             }
             old.sort_by_key(|o| o.entries.start);
-            branches.push(BranchPlan { index, name, shape, baskets: old });
+            branches.push(BranchPlan { index, name, entries: b.entry_number, shape, baskets: old });
         }
         if branches.is_empty() && facts.branches.iter().any(|b| b.filled) {
             return Err(Error::invalid(format!("{}: no branch with values would be left", tree.path)));
@@ -102,7 +111,7 @@ impl TreePlan {
         let boundaries = boundaries(facts.entries, bytes, options.cluster);
         let (path, entries) = (tree.path.clone(), facts.entries);
         let kept = facts.branches.iter().enumerate().filter(|(i, _)| !dropped.contains(i));
-        let kept = kept.map(|(i, b)| (i, b.schema.path.clone())).collect();
+        let kept = kept.map(|(i, b)| (i, b.schema.clone())).collect();
         Ok(Self { path, entries, boundaries, branches, kept, dropped, dropped_names, baskets_before, bytes_before })
     }
 

@@ -1,13 +1,14 @@
 //! Whether every value is the same: the entries of the output, read back, against what the input held.
 
 use super::cut::{Rule, Slices};
-use super::plan::TreePlan;
+use super::plan::{BranchPlan, TreePlan};
 use super::sums::{Sum, Summing};
 use super::{OptimizeOptions, check};
 use crate::merge::facts::{Basket, BranchFacts};
 use crate::merge::input::{self, Reader};
 use crate::merge::ordered::ordered;
 use crate::merge::recode::Recoder;
+use crate::merge::schema::BranchSchema;
 use bytes::Bytes;
 use sapwood_format::tree::{BasketData, BasketHead, read_tree, split_basket};
 use sapwood_span::{Error, Result, Span};
@@ -78,6 +79,9 @@ pub(crate) fn compare(
     tell: impl Fn(u64),
 ) -> Result<()> {
     let new = input::open(&path.to_string_lossy(), &options.open)?;
+    if new.trees.len() != plans.len() {
+        return Err(Error::corrupt(format!("{} trees came out, not {}", new.trees.len(), plans.len())));
+    }
     let mut jobs = Vec::new();
     for (plan, sums) in plans.iter().zip(sums) {
         let Some(tree) = new.trees.iter().find(|t| t.path == plan.path) else {
@@ -89,13 +93,14 @@ pub(crate) fn compare(
             return Err(Error::corrupt(format!("tree {} came out with other entries or branches", plan.path)));
         }
         let by_index: HashMap<usize, usize> = plan.branches.iter().enumerate().map(|(i, b)| (b.index, i)).collect();
-        for ((index, path), found) in plan.kept.iter().zip(&tree.facts.branches) {
-            if found.schema.path != *path {
-                return Err(Error::corrupt("did not come out").in_branch(path.clone()));
+        for ((index, schema), found) in plan.kept.iter().zip(&tree.facts.branches) {
+            same_branch(schema, &found.schema).map_err(|e| e.in_branch(schema.path.clone()))?;
+            let values = by_index.get(index).and_then(|&i| plan.branches.get(i).zip(sums.get(i)));
+            match values {
+                Some((branch, sums)) => jobs.push((branch, sums, found)),
+                None if found.filled => return Err(differs(&(0..found.entries)).in_branch(schema.path.clone())),
+                None => {}
             }
-            let Some(&place) = by_index.get(index) else { continue };
-            let (Some(branch), Some(sums)) = (plan.branches.get(place), sums.get(place)) else { continue };
-            jobs.push((branch, sums, found));
         }
     }
     ordered(
@@ -105,7 +110,7 @@ pub(crate) fn compare(
         Recoder::default,
         |recoder, (branch, sums, found)| {
             check(options)?;
-            same(&branch.shape.rule, sums, &new.reader, found, recoder).map_err(|e| e.in_branch(branch.name.clone()))
+            same(branch, sums, &new.reader, found, recoder).map_err(|e| e.in_branch(branch.name.clone()))
         },
         |results| {
             let mut done = 0;
@@ -119,11 +124,20 @@ pub(crate) fn compare(
     )
 }
 
+/// Whether a branch of the output means what that of the input did.
+fn same_branch(was: &BranchSchema, is: &BranchSchema) -> Result<()> {
+    if was.path != is.path {
+        return Err(Error::corrupt(format!("did not come out: there is {} in its place", is.path)));
+    }
+    // how offsets are kept is a matter of the layout
+    was.difference(is, false).map_or(Ok(()), |how| Err(Error::corrupt(format!("came out as another: it {how}"))))
+}
+
 /// Compares a branch of the output with what the input held, in the order of its entries.
 ///
 /// # Errors
 /// `Corrupt`, with the entries that differ, or what reading says.
-fn same(rule: &Rule, sums: &[Sum], reader: &Reader, branch: &BranchFacts, recoder: &mut Recoder) -> Result<()> {
+fn same(plan: &BranchPlan, sums: &[Sum], reader: &Reader, branch: &BranchFacts, recoder: &mut Recoder) -> Result<()> {
     let mut at = 0;
     for sum in sums {
         if sum.entries.start != at || sum.entries.is_empty() || !branch.embedded.is_empty() {
@@ -131,10 +145,13 @@ fn same(rule: &Rule, sums: &[Sum], reader: &Reader, branch: &BranchFacts, recode
         }
         at = sum.entries.end;
     }
+    if at != plan.entries || branch.entry_number != at {
+        return Err(differs(&(at.min(branch.entry_number)..plan.entries)));
+    }
     let mut walk = Walk::new(reader, branch);
-    match rule {
+    match &plan.shape.rule {
         Rule::Whole(_) => same_baskets(sums, &mut walk, recoder),
-        _ => same_entries(rule, sums, &mut walk, recoder),
+        rule => same_entries(rule, sums, &mut walk, recoder),
     }
 }
 
