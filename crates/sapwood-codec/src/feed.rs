@@ -42,9 +42,9 @@ impl Lanes {
 impl Decoder {
     /// Unpacks chains until there are no more.
     ///
-    /// This is faster than one after the other where they are of one zlib block each, as baskets are: two are unpacked
-    /// in turn, and where one has ended the next takes its place. Headers are checked against the promised sizes before
-    /// memory is taken.
+    /// This is faster than one after the other where they are of zlib blocks, as baskets are: two are unpacked in turn,
+    /// and where one has ended the next takes its place. Headers are checked against the promised sizes before memory
+    /// is taken.
     pub fn decompress_each<F: Feed>(&mut self, feed: &mut F) {
         let mut kept = self.lanes.take().unwrap_or_else(|| Box::new(Lanes::new()));
         let mut lanes: [Option<Lane<F::Item>>; 2] = [None, None];
@@ -66,7 +66,7 @@ impl Decoder {
             share(began.elapsed(), &mut lanes);
             for lane in &mut lanes {
                 if let Some(ended) = lane.take_if(|lane| !lane.is_active()) {
-                    self.end(feed, ended, &mut kept.buffers);
+                    *lane = self.end(feed, ended, &mut kept.buffers);
                 }
             }
         }
@@ -78,21 +78,34 @@ impl Decoder {
         loop {
             let item = feed.next(beside)?;
             let out = buffers.pop().unwrap_or_default();
-            let size = item.size();
-            match zlib(item.compressed(), size) {
-                Some(stream) => return Some(Lane::new(item, stream, size, out)),
+            match first(&item) {
+                Some(block) => return Some(Lane::new(item, block, out)),
                 None => self.whole(feed, item, out, Duration::ZERO, buffers),
             }
         }
     }
 
-    fn end<F: Feed>(&mut self, feed: &mut F, lane: Lane<F::Item>, buffers: &mut Vec<Vec<u8>>) {
-        if lane.is_right() {
-            feed.done(lane.item, Ok(lane.out.get(..lane.size).unwrap_or_default()), lane.took);
+    /// A lane's block has ended: the next of its chain, if there is one.
+    fn end<F: Feed>(
+        &mut self,
+        feed: &mut F,
+        mut lane: Lane<F::Item>,
+        buffers: &mut Vec<Vec<u8>>,
+    ) -> Option<Lane<F::Item>> {
+        let (at, left) = lane.left();
+        let right = lane.is_right();
+        if let (true, Some(block)) = (right, zlib(lane.item.compressed(), at, left)) {
+            lane.go_on(block);
+            return Some(lane);
+        }
+        if right && left == 0 {
+            let size = lane.item.size();
+            feed.done(lane.item, Ok(lane.out.get(..size).unwrap_or_default()), lane.took);
             buffers.push(lane.out);
         } else {
             self.whole(feed, lane.item, lane.out, lane.took, buffers);
         }
+        None
     }
 
     /// Unpacks a chain by itself: it is of another kind, alone, or damaged, of which the errors are found here.
@@ -129,8 +142,15 @@ fn share<T: Packed>(time: Duration, lanes: &mut [Option<Lane<T>>; 2]) {
     }
 }
 
-/// Where the payload lies, if the chain is of one zlib block.
-fn zlib(compressed: &[u8], size: usize) -> Option<Range<usize>> {
-    let block = block::parse(compressed, 0, size).ok()?;
-    (block.codec == Codec::Zlib && block.size == size).then(|| HEADER..HEADER + block.payload.len())
+/// The first block of a chain whose headers promise what its key does, if it is a zlib stream.
+fn first<T: Packed>(item: &T) -> Option<(Range<usize>, usize)> {
+    block::check_sizes(item.compressed(), item.size()).ok()?;
+    zlib(item.compressed(), 0, item.size())
+}
+
+/// Where the payload of the block at `at` lies, and what it unpacks to, if it is a zlib stream.
+fn zlib(compressed: &[u8], at: usize, left: usize) -> Option<(Range<usize>, usize)> {
+    let block = block::parse(compressed, at, left).ok().filter(|block| block.codec == Codec::Zlib)?;
+    let begins = at + HEADER;
+    Some((begins..begins + block.payload.len(), block.size))
 }

@@ -53,19 +53,22 @@ proptest! {
     fn as_alone(
         chains in prop::collection::vec((
             prop::collection::vec((prop::collection::vec(any::<u8>(), 1..24), 1usize..300), 0..60),
-            0usize..4,
+            prop::collection::vec(0usize..5, 1..4),
             prop::option::of((any::<prop::sample::Index>(), any::<u8>())),
             -1isize..2,
         ), 0..9),
     ) {
-        let algorithms = [Algorithm::Zlib, Algorithm::Zlib, Algorithm::Zlib, Algorithm::Lz4];
+        let algorithms = [Algorithm::Zlib, Algorithm::Zlib, Algorithm::Zlib, Algorithm::Zlib, Algorithm::Lz4];
         let mut packed = vec![Vec::new(); chains.len()];
         let mut sizes = vec![0; chains.len()];
-        for ((runs, algorithm, damage, off), (packed, size)) in
+        for ((runs, parts, damage, off), (packed, size)) in
             chains.iter().zip(packed.iter_mut().zip(sizes.iter_mut()))
         {
             let data: Vec<u8> = runs.iter().flat_map(|(piece, times)| piece.repeat(*times)).collect();
-            let _ = Encoder::new().compress(&data, Compression::new(algorithms[*algorithm], 1), packed);
+            // a block for each part, or none where it does not get shorter: such a chain is refused
+            for (part, algorithm) in data.chunks(data.len() / parts.len() + 1).zip(parts) {
+                let _ = Encoder::new().compress(part, Compression::new(algorithms[*algorithm], 1), packed);
+            }
             if let (Some((at, byte)), false) = (damage, packed.is_empty()) {
                 let at = at.index(packed.len());
                 packed[at] = *byte;

@@ -19,7 +19,7 @@ struct Hot {
     /// Where the loop must stop.
     input_end: *const u8,
     out_end: *const u8,
-    /// Where input and output begin.
+    /// Where input and the block's output begin.
     input_begin: *const u8,
     begin: *const u8,
 }
@@ -41,12 +41,12 @@ impl Hot {
         let begins = input.as_ptr();
         let left = input.len().checked_sub(lane.at);
         // everything below relies on this
-        assert!(
-            left.is_some_and(|n| n >= IN_ROOM) && lane.filled <= lane.size && lane.out.len() >= lane.size + OUT_ROOM
-        );
+        let room = lane.out.len().checked_sub(lane.end);
+        assert!(left.is_some_and(|n| n >= IN_ROOM) && room.is_some_and(|n| n >= OUT_ROOM));
+        assert!(lane.begin <= lane.filled && lane.filled <= lane.end);
         let input = input.as_ptr_range();
         let out = lane.out.as_mut_ptr_range();
-        // SAFETY: within the slices, as the assertion says
+        // SAFETY: within the slices, as the assertions say
         unsafe {
             Self {
                 bits: lane.bits,
@@ -54,9 +54,9 @@ impl Hot {
                 input: input.start.add(lane.at),
                 out: out.start.add(lane.filled),
                 input_end: input.end.sub(IN_ROOM),
-                out_end: out.start.add(lane.size),
+                out_end: out.start.add(lane.end),
                 input_begin: begins,
-                begin: out.start,
+                begin: out.start.add(lane.begin),
             }
         }
     }
@@ -65,8 +65,8 @@ impl Hot {
         lane.bits = self.bits;
         lane.count = (self.count & 63) as u32;
         lane.at = self.input as usize - self.input_begin as usize;
-        lane.filled = self.out as usize - self.begin as usize;
-        if *step == Step::Failed || lane.filled > lane.size {
+        lane.filled = lane.begin + (self.out as usize - self.begin as usize);
+        if *step == Step::Failed || lane.filled > lane.end {
             lane.state = State::Failed;
         }
     }

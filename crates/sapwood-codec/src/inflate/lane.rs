@@ -25,9 +25,9 @@ pub(super) enum State {
 pub(crate) struct Lane<T> {
     /// Whose it is.
     pub item: T,
-    /// Where it lies in the item's chain.
+    /// Where its present block lies in the item's chain.
     stream: Range<usize>,
-    /// Of the next byte of the stream that is not among the bits.
+    /// Of the next byte of the block that is not among the bits.
     pub(super) at: usize,
     /// The next bits, the first lowest. Above `count` there are zeros, or the bits that follow in the input.
     pub(super) bits: u64,
@@ -36,8 +36,9 @@ pub(crate) struct Lane<T> {
     /// What is unpacked so far, and room for [`OUT_ROOM`] bytes behind its end.
     pub out: Vec<u8>,
     pub(super) filled: usize,
-    /// Bytes it unpacks to.
-    pub size: usize,
+    /// Where in `out` the block begins and ends.
+    pub(super) begin: usize,
+    pub(super) end: usize,
     pub(super) state: State,
     last: bool,
     /// Time that it took so far, and how much of it was unpacked then.
@@ -46,19 +47,35 @@ pub(crate) struct Lane<T> {
 }
 
 impl<T: Packed> Lane<T> {
-    /// Of the item's chain the part that is one zlib stream, and a buffer for the `size` bytes in it.
-    pub fn new(item: T, stream: Range<usize>, size: usize, mut out: Vec<u8>) -> Self {
-        if out.len() < size + OUT_ROOM {
-            out.resize(size + OUT_ROOM, 0);
+    /// Of an item and its first block: where that lies in the chain, and what it unpacks to.
+    pub fn new(item: T, (stream, size): (Range<usize>, usize), mut out: Vec<u8>) -> Self {
+        let room = item.size() + OUT_ROOM;
+        if out.len() < room {
+            out.resize(room, 0);
         }
-        let input = item.compressed().get(stream.clone()).unwrap_or_default();
+        let (state, took) = (State::Failed, Duration::ZERO);
+        let (at, bits, count, filled, begin, end, last, timed) = (0, 0, 0, 0, 0, 0, false, 0);
+        let mut lane = Self { item, stream, at, bits, count, out, filled, begin, end, state, last, took, timed };
+        lane.go_on((lane.stream.clone(), size));
+        lane
+    }
+
+    /// Goes on with the block behind the one that ended.
+    pub fn go_on(&mut self, (stream, size): (Range<usize>, usize)) {
+        self.stream = stream;
         // two bytes of zlib: deflate, no dictionary, and their check (RFC 1950, 2.2)
-        let begins = input.first_chunk().is_some_and(|&[method, flags]| {
+        let begins = self.input().first_chunk().is_some_and(|&[method, flags]| {
             method & 15 == 8 && flags & 0x20 == 0 && u16::from_be_bytes([method, flags]) % 31 == 0
         });
-        let state = if begins { State::Header } else { State::Failed };
-        let (took, timed) = (Duration::ZERO, 0);
-        Self { item, stream, at: 2, bits: 0, count: 0, out, filled: 0, size, state, last: false, took, timed }
+        (self.begin, self.end) = (self.end, self.end + size);
+        let fits = self.filled == self.begin && self.end <= self.item.size();
+        self.state = if begins && fits { State::Header } else { State::Failed };
+        (self.at, self.bits, self.count, self.last) = (2, 0, 0, false);
+    }
+
+    /// Where in the chain the next block would begin, and how much of the item is still to come.
+    pub fn left(&self) -> (usize, usize) {
+        (self.stream.end, self.item.size().saturating_sub(self.end))
     }
 
     pub(super) fn input(&self) -> &[u8] {
@@ -79,10 +96,10 @@ impl<T: Packed> Lane<T> {
         self.state = State::Failed;
     }
 
-    /// Whether all of it is unpacked, and is what it should be.
+    /// Whether all of the block is unpacked, and is what it should be.
     pub fn is_right(&self) -> bool {
-        let Some(out) = self.out.get(..self.size) else { return false };
-        let ended = self.state == State::Ended && self.filled == self.size;
+        let Some(out) = self.out.get(self.begin..self.end) else { return false };
+        let ended = self.state == State::Ended && self.filled == self.end;
         ended && self.trailer().is_some_and(|sum| u32::from_be_bytes(sum) == checksum(out))
     }
 
@@ -95,7 +112,7 @@ impl<T: Packed> Lane<T> {
     /// Whether the fast loop may go on here.
     pub(super) fn is_fast(&self) -> bool {
         let left = self.input().len().checked_sub(self.at);
-        self.state == State::Symbols && left.is_some_and(|n| n >= IN_ROOM) && self.filled <= self.size
+        self.state == State::Symbols && left.is_some_and(|n| n >= IN_ROOM) && self.filled <= self.end
     }
 
     /// What stands behind the last block.
@@ -173,7 +190,7 @@ impl<T: Packed> Lane<T> {
             return None;
         }
         let length = usize::from(length);
-        let to = self.out.get_mut(self.filled..self.size)?.get_mut(..length)?;
+        let to = self.out.get_mut(self.filled..self.end)?.get_mut(..length)?;
         to.copy_from_slice(rest.get(..length)?);
         self.at += 4 + length;
         self.filled += length;
@@ -226,7 +243,7 @@ impl<T: Packed> Lane<T> {
         }
         if e & LITERAL != 0 {
             self.take(e & 15)?;
-            *self.out.get_mut(..self.size)?.get_mut(self.filled)? = (e >> 16) as u8;
+            *self.out.get_mut(..self.end)?.get_mut(self.filled)? = (e >> 16) as u8;
             self.filled += 1;
             return Some(State::Symbols);
         }
@@ -238,8 +255,8 @@ impl<T: Packed> Lane<T> {
             return None;
         }
         let distance = self.value(e)?;
-        let from = self.filled.checked_sub(distance)?;
-        let out = self.out.get_mut(..self.size)?.get_mut(from..self.filled + length)?;
+        let from = self.filled.checked_sub(distance).filter(|from| *from >= self.begin)?;
+        let out = self.out.get_mut(..self.end)?.get_mut(from..self.filled + length)?;
         for i in distance..out.len() {
             out[i] = out[i - distance];
         }

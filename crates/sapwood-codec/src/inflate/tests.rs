@@ -32,10 +32,9 @@ impl Packed for Given<'_> {
 }
 
 fn all(streams: &[(&[u8], usize)]) -> Vec<Option<Vec<u8>>> {
-    let mut queue = streams
-        .iter()
-        .enumerate()
-        .map(|(i, &(input, size))| Lane::new(Given(input, size, i), 0..input.len(), size, vec![0xa5; size + OUT_ROOM]));
+    let mut queue = streams.iter().enumerate().map(|(i, &(input, size))| {
+        Lane::new(Given(input, size, i), (0..input.len(), size), vec![0xa5; size + OUT_ROOM])
+    });
     let mut outs = vec![None; streams.len()];
     let (mut pair, mut lanes) = (Pair::new(), [None, None]);
     loop {
@@ -50,7 +49,7 @@ fn all(streams: &[(&[u8], usize)]) -> Vec<Option<Vec<u8>>> {
             if let Some(ended) = lane.take_if(|lane| !lane.is_active())
                 && ended.is_right()
             {
-                outs[ended.item.2] = Some(ended.out[..ended.size].to_vec());
+                outs[ended.item.2] = Some(ended.out[..ended.item.1].to_vec());
             }
         }
     }
@@ -179,5 +178,37 @@ proptest! {
         let [x, y] = both((&input, size), (&input[..input.len() / 2], size / 2));
         prop_assert!(x.is_none_or(|x| judge(&input, size) == Some(x)));
         prop_assert!(y.is_none_or(|y| judge(&input[..input.len() / 2], size / 2) == Some(y)));
+    }
+}
+
+/// Bits of a block in the fixed code, its first 1 being the last block: `a`, three bytes from three before, the end.
+const REACHES_BACK: &str = "1 10 10010001 0000001 00010 0000000";
+
+#[test]
+fn a_block_does_not_reach_into_the_one_before() {
+    let before = floats(4000);
+    let first = pack(&before, 1);
+    let mut second = vec![0x78, 0x01, 0, 0, 0, 0];
+    for (i, _) in REACHES_BACK.bytes().filter(|b| *b != b' ').enumerate().filter(|(_, b)| *b == b'1') {
+        second[2 + i / 8] |= 1 << (i % 8);
+    }
+    // the sum of what it would unpack to
+    let [.., y, z] = before[..] else { unreachable!() };
+    second.extend(libdeflater::adler32(&[b'a', y, z, b'a']).to_be_bytes());
+    assert_eq!(judge(&second, 4), None);
+    // bytes behind it, or none: with the fast loop, and without
+    for behind in [64, 0] {
+        let chain = [&first[..], &second, &vec![0; behind]].concat();
+        let item = Given(&chain, before.len() + 4, 0);
+        let mut lanes = [Some(Lane::new(item, (0..first.len(), before.len()), Vec::new())), None];
+        let mut pair = Pair::new();
+        for next in [Some((first.len()..chain.len(), 4)), None] {
+            while lanes[0].as_ref().is_some_and(Lane::is_active) {
+                pair.advance(&mut lanes);
+            }
+            let lane = lanes[0].as_mut().unwrap();
+            assert_eq!(lane.is_right(), next.is_some(), "{behind} bytes behind");
+            next.into_iter().for_each(|block| lane.go_on(block));
+        }
     }
 }
