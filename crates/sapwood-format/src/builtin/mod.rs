@@ -2,15 +2,23 @@
 //! by hand, and writers that left descriptions out. Only exact versions are taken from here; nothing is guessed.
 
 use crate::streamer::{ClassInfo, Element, Streamers, read_codes};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 static TABLE: &str = include_str!("classes.txt");
 
 static CLASSES: LazyLock<Streamers> = LazyLock::new(|| parse(TABLE));
 
+static EARLY: LazyLock<Streamers> = LazyLock::new(|| parse(include_str!("early.txt")));
+
 /// The descriptions that come with this library.
 pub(crate) fn classes() -> &'static Streamers {
     &CLASSES
+}
+
+/// What a tree's header is made of in a version that was never described. The descriptions need not go to the end of
+/// the class: they serve reading a tree and nothing else.
+pub(crate) fn early(class: &str, version: i32) -> Option<&'static Arc<ClassInfo>> {
+    EARLY.versions(class).find(|c| c.version == version)
 }
 
 fn parse(table: &str) -> Streamers {

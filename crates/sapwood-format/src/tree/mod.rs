@@ -8,6 +8,7 @@ mod read;
 
 pub use basket::{BasketData, BasketHead, EmbeddedBasket, split_basket};
 pub use clusters::clusters;
+pub use number::{integer, width};
 pub use read::read_tree;
 
 /// Another tree, whose branches stand beside those of this one when it is read as a whole.

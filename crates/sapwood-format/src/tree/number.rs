@@ -28,11 +28,15 @@ impl Number {
     }
 }
 
-pub(super) fn unsigned(n: Number) -> u64 {
-    n.as_i64().max(0) as u64
+pub(super) fn unsigned(n: i64) -> u64 {
+    n.max(0) as u64
 }
 
-pub(super) fn width(k: i32) -> Result<usize> {
+/// Bytes of a number of a type ([`code`]).
+///
+/// # Errors
+/// `Unsupported` when it is no number's code.
+pub fn width(k: i32) -> Result<usize> {
     Ok(match k {
         code::CHAR | code::LEGACY_CHAR | code::UCHAR | code::BOOL => 1,
         code::SHORT | code::USHORT => 2,
@@ -62,8 +66,21 @@ pub(super) fn number(c: &mut Cursor, k: i32) -> Result<Number> {
     })
 }
 
-/// A counted array: a byte that says whether it is there (2: with 64-bit items), and the items.
+/// Reads a number that counts something, whatever its type is.
+///
+/// # Errors
+/// `Corrupt` where the bytes end, `Unsupported` when it is no number's code.
+pub fn integer(c: &mut Cursor, k: i32) -> Result<i64> {
+    number(c, k).map(Number::as_i64)
+}
+
+/// An array of numbers: behind a byte that says whether it is there (2: with 64-bit items), as many as another member
+/// says; or, in branches of ROOT 2, behind their number.
 pub(super) fn counted(c: &mut Cursor, e: &Element, counts: &Counts) -> Result<Vec<u64>> {
+    if e.code == code::ANY {
+        let n = c.count(4)?;
+        return items(c, n, code::INT);
+    }
     let n = counts.values.iter().rev().find(|(name, _)| *name == e.count_name).map_or(0, |&(_, n)| n);
     let flag = c.u8()?;
     if flag == 0 || n <= 0 {
@@ -75,9 +92,13 @@ pub(super) fn counted(c: &mut Cursor, e: &Element, counts: &Counts) -> Result<Ve
         _ if e.name == "fBasketSeek" && counts.version <= 9 => code::INT,
         _ => e.code - code::OFFSET_P,
     };
-    let bytes = usize::try_from(n).ok().and_then(|n| n.checked_mul(width(k).ok()?));
-    let bytes = bytes.ok_or_else(|| Error::corrupt(format!("{} has {n} items", e.name)))?;
-    let data = c.take(bytes)?;
+    let n = usize::try_from(n).map_err(|_| Error::corrupt(format!("{} has {n} items", e.name)))?;
+    items(c, n, k)
+}
+
+/// So many numbers of a type.
+fn items(c: &mut Cursor, n: usize, k: i32) -> Result<Vec<u64>> {
+    let data = c.take(n.saturating_mul(width(k)?))?;
     // the tables of many branches with room for many baskets are most of a header
     Ok(match k {
         code::INT | code::COUNTER => {
@@ -88,7 +109,7 @@ pub(super) fn counted(c: &mut Cursor, e: &Element, counts: &Counts) -> Result<Ve
         }
         _ => {
             let mut items = Cursor::new(data, 0);
-            (0..n).map(|_| number(&mut items, k).map(unsigned)).collect::<Result<_>>()?
+            (0..n).map(|_| integer(&mut items, k).map(unsigned)).collect::<Result<_>>()?
         }
     })
 }

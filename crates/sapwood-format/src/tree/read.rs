@@ -3,8 +3,9 @@
 
 use super::basket::read_embedded;
 use super::notes::{named_list, read_friend};
-use super::number::{Counts, counted, number, unsigned, width};
+use super::number::{Counts, counted, integer, number, unsigned, width};
 use super::{Branch, BranchElement, Friend, Leaf, Tree};
+use crate::builtin::early;
 use crate::cursor::Cursor;
 use crate::object::{Pointed, read_base_object, read_object_array_head, read_pointer};
 use crate::streamer::{ClassInfo, Element, Streamers, code, read_named};
@@ -95,7 +96,7 @@ struct Reader<'s> {
 
 impl Reader<'_> {
     fn info(&self, class: &str, version: i16) -> Result<Arc<ClassInfo>> {
-        let found = self.streamers.find(class, i32::from(version));
+        let found = self.streamers.find(class, version.into()).or_else(|| early(class, version.into()));
         // a class without versions is described by checksum; only one description can then be meant
         let found = found.or_else(|| if version <= 0 { self.streamers.latest(class) } else { None });
         found.cloned().ok_or_else(|| {
@@ -172,10 +173,10 @@ impl Reader<'_> {
 
     fn tree_member(&mut self, c: &mut Cursor, e: &Element, t: &mut TreeHead, counts: &mut Counts) -> Result<bool> {
         match e.name.as_str() {
-            "fEntries" => t.entries = unsigned(number(c, e.code)?),
-            "fTotBytes" => t.total_bytes = unsigned(number(c, e.code)?),
-            "fZipBytes" => t.zip_bytes = unsigned(number(c, e.code)?),
-            "fAutoFlush" => t.auto_flush = number(c, e.code)?.as_i64(),
+            "fEntries" => t.entries = unsigned(integer(c, e.code)?),
+            "fTotBytes" => t.total_bytes = unsigned(integer(c, e.code)?),
+            "fZipBytes" => t.zip_bytes = unsigned(integer(c, e.code)?),
+            "fAutoFlush" => t.auto_flush = integer(c, e.code)?,
             "fClusterRangeEnd" => t.range_end = counted(c, e, counts)?,
             "fClusterSize" => t.range_size = counted(c, e, counts)?,
             "fBranches" => t.top = self.branches(c)?,
@@ -256,17 +257,17 @@ impl Reader<'_> {
 
     fn branch_member(&mut self, c: &mut Cursor, e: &Element, b: &mut Branch, counts: &mut Counts) -> Result<bool> {
         match e.name.as_str() {
-            "fCompress" => b.compression = number(c, e.code)?.as_i64() as i32,
-            "fBasketSize" => b.basket_size = number(c, e.code)?.as_i64().clamp(0, i64::from(u32::MAX)) as u32,
-            "fEntryOffsetLen" => b.entry_offset_len = number(c, e.code)?.as_i64() as i32,
-            "fWriteBasket" => b.write_basket = unsigned(number(c, e.code)?) as usize,
-            "fSplitLevel" => b.split_level = number(c, e.code)?.as_i64() as i32,
-            "fEntries" => b.entries = unsigned(number(c, e.code)?),
-            "fEntryNumber" => b.entry_number = unsigned(number(c, e.code)?),
-            "fFirstEntry" => b.first_entry = unsigned(number(c, e.code)?),
-            "fTotBytes" => b.total_bytes = unsigned(number(c, e.code)?),
-            "fZipBytes" => b.zip_bytes = unsigned(number(c, e.code)?),
-            "fMaxBaskets" => counts.values.push((e.name.clone(), number(c, e.code)?.as_i64())),
+            "fCompress" => b.compression = integer(c, e.code)? as i32,
+            "fBasketSize" => b.basket_size = integer(c, e.code)?.clamp(0, i64::from(u32::MAX)) as u32,
+            "fEntryOffsetLen" => b.entry_offset_len = integer(c, e.code)? as i32,
+            "fWriteBasket" => b.write_basket = unsigned(integer(c, e.code)?) as usize,
+            "fSplitLevel" => b.split_level = integer(c, e.code)? as i32,
+            "fEntries" => b.entries = unsigned(integer(c, e.code)?),
+            "fEntryNumber" => b.entry_number = unsigned(integer(c, e.code)?),
+            "fFirstEntry" => b.first_entry = unsigned(integer(c, e.code)?),
+            "fTotBytes" => b.total_bytes = unsigned(integer(c, e.code)?),
+            "fZipBytes" => b.zip_bytes = unsigned(integer(c, e.code)?),
+            "fMaxBaskets" => counts.values.push((e.name.clone(), integer(c, e.code)?)),
             "fBasketBytes" => {
                 b.basket_bytes =
                     counted(c, e, counts)?.into_iter().map(|x| x.min(u64::from(u32::MAX)) as u32).collect();
@@ -331,12 +332,12 @@ impl Reader<'_> {
             "fClassName" => x.class_name = c.string()?,
             "fParentName" => x.parent_name = c.string()?,
             "fClonesName" => x.clones_name = c.string()?,
-            "fCheckSum" => x.checksum = number(c, e.code)?.as_i64() as u32,
-            "fClassVersion" => x.class_version = number(c, e.code)?.as_i64() as i32,
-            "fID" => x.id = number(c, e.code)?.as_i64() as i32,
-            "fType" => x.kind = number(c, e.code)?.as_i64() as i32,
-            "fStreamerType" => x.streamer_type = number(c, e.code)?.as_i64() as i32,
-            "fMaximum" => x.maximum = number(c, e.code)?.as_i64() as i32,
+            "fCheckSum" => x.checksum = integer(c, e.code)? as u32,
+            "fClassVersion" => x.class_version = integer(c, e.code)? as i32,
+            "fID" => x.id = integer(c, e.code)? as i32,
+            "fType" => x.kind = integer(c, e.code)? as i32,
+            "fStreamerType" => x.streamer_type = integer(c, e.code)? as i32,
+            "fMaximum" => x.maximum = integer(c, e.code)? as i32,
             "fBranchCount" => x.count = self.branch_pointer(c)?,
             "fBranchCount2" => x.count2 = self.branch_pointer(c)?,
             _ => return Ok(false),
@@ -346,14 +347,14 @@ impl Reader<'_> {
 
     fn leaf_member(&mut self, c: &mut Cursor, e: &Element, l: &mut Leaf) -> Result<bool> {
         match e.name.as_str() {
-            "fLen" => l.len = number(c, e.code)?.as_i64() as i32,
-            "fLenType" => l.len_type = number(c, e.code)?.as_i64() as i32,
-            "fOffset" => l.offset = number(c, e.code)?.as_i64() as i32,
-            "fIsRange" => l.is_range = number(c, e.code)?.as_i64() != 0,
-            "fIsUnsigned" => l.is_unsigned = number(c, e.code)?.as_i64() != 0,
+            "fLen" => l.len = integer(c, e.code)? as i32,
+            "fLenType" => l.len_type = integer(c, e.code)? as i32,
+            "fOffset" => l.offset = integer(c, e.code)? as i32,
+            "fIsRange" => l.is_range = integer(c, e.code)? != 0,
+            "fIsUnsigned" => l.is_unsigned = integer(c, e.code)? != 0,
             "fLeafCount" => l.count = self.leaf_pointer(c)?,
-            "fMaximum" => l.maximum = number(c, e.code)?.as_i64(),
-            "fType" => l.code = number(c, e.code)?.as_i64() as i32,
+            "fMaximum" => l.maximum = integer(c, e.code)?,
+            "fType" => l.code = integer(c, e.code)? as i32,
             _ => return Ok(false),
         }
         Ok(true)

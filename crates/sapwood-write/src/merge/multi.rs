@@ -3,8 +3,9 @@
 use super::axes;
 use super::numbers::{Places, add_bare, real, reals, sum_items};
 use super::rules::Part;
-use crate::survey::{Changes, Edit, Insert, Name, numbers_of, put_integer, width};
+use crate::survey::{Changes, Edit, Insert, Name, numbers_of, put_integer};
 use sapwood_format::streamer::code;
+use sapwood_format::tree::width;
 use sapwood_span::{Error, Result};
 use std::collections::HashMap;
 

@@ -1,8 +1,9 @@
 //! Arrays of numbers in surveyed objects: read, added item by item, written.
 
-use crate::survey::{Edit, Name, Survey, put_integer, read_integer, width};
+use crate::survey::{Edit, Name, Survey, put_integer};
 use sapwood_format::cursor::Cursor;
 use sapwood_format::streamer::code;
+use sapwood_format::tree::{integer, width};
 use sapwood_span::{Error, Result};
 
 /// A number in the type that a member has.
@@ -36,7 +37,7 @@ pub(super) fn reals(items: &[u8], item: i32) -> Option<Vec<f64>> {
         .map(|_| match item {
             code::FLOAT => c.f32().ok().map(f64::from),
             code::DOUBLE => c.f64().ok(),
-            k => read_integer(&mut c, k).ok().map(|n| n as f64),
+            k => integer(&mut c, k).ok().map(|n| n as f64),
         })
         .collect()
 }
@@ -105,8 +106,8 @@ pub(super) fn sum_items(x: &[u8], y: &[u8], item: i32, places: &Places) -> Resul
                 code::UINT => (0, i64::from(u32::MAX)),
                 _ => (-i64::MAX, i64::MAX),
             };
-            let x: Vec<i64> = (0..nx).map(|_| read_integer(&mut cx, item)).collect::<Result<_>>()?;
-            let y: Vec<i64> = (0..ny).map(|_| read_integer(&mut cy, item)).collect::<Result<_>>()?;
+            let x: Vec<i64> = (0..nx).map(|_| integer(&mut cx, item)).collect::<Result<_>>()?;
+            let y: Vec<i64> = (0..ny).map(|_| integer(&mut cy, item)).collect::<Result<_>>()?;
             for sum in places.sum(&x, &y, i64::saturating_add) {
                 put_integer(&mut out, item, sum.clamp(least, most))?;
             }

@@ -1,10 +1,11 @@
 //! Classes that write themselves: no description tells how their bytes lie.
 
+use super::Name;
 use super::walk::Walk;
-use super::{Name, width};
 use sapwood_format::cursor::Cursor;
 use sapwood_format::read_base_object;
 use sapwood_format::streamer::code;
+use sapwood_format::tree::width;
 use sapwood_span::{Error, Result};
 
 impl Walk<'_, '_> {

@@ -19,6 +19,7 @@ pub(crate) use walk::survey;
 
 use sapwood_format::cursor::Cursor;
 use sapwood_format::streamer::code;
+use sapwood_format::tree::{integer, width};
 use sapwood_span::{Error, Result};
 use std::ops::Range;
 use std::sync::Arc;
@@ -98,7 +99,7 @@ impl Survey<'_> {
     /// The value of a number that counts something.
     pub(crate) fn integer(&self, node: usize, name: Name) -> Option<i64> {
         let f = self.field(node, name)?;
-        read_integer(&mut Cursor::new(self.data.get(f.at.clone())?, 0), f.code).ok()
+        integer(&mut Cursor::new(self.data.get(f.at.clone())?, 0), f.code).ok()
     }
 
     /// A text.
@@ -115,7 +116,7 @@ impl Survey<'_> {
         let item = array_code(f, *flag);
         let n = items.len() / width(item)?;
         let mut c = Cursor::new(items, 0);
-        (0..n).map(|_| read_integer(&mut c, item).map(|n| n.max(0) as u64)).collect()
+        (0..n).map(|_| integer(&mut c, item).map(|n| n.max(0) as u64)).collect()
     }
 
     /// The objects that an object holds directly, in their order.
@@ -144,35 +145,6 @@ pub(crate) fn array_code(f: &Field, flag: u8) -> i32 {
         _ if f.name == Name::BasketSeek && f.version <= 9 => code::INT,
         _ => f.code - code::OFFSET_P,
     }
-}
-
-/// Bytes of a number.
-pub(crate) fn width(k: i32) -> Result<usize> {
-    Ok(match k {
-        code::CHAR | code::LEGACY_CHAR | code::UCHAR | code::BOOL => 1,
-        code::SHORT | code::USHORT => 2,
-        code::INT | code::COUNTER | code::FLOAT | code::UINT | code::BITS | code::DOUBLE32 => 4,
-        code::FLOAT16 => 3,
-        code::LONG | code::DOUBLE | code::ULONG | code::LONG64 | code::ULONG64 => 8,
-        other => return Err(Error::unsupported(format!("a number of type code {other}"))),
-    })
-}
-
-/// Reads a number that counts something, whatever its type is.
-pub(crate) fn read_integer(c: &mut Cursor, k: i32) -> Result<i64> {
-    Ok(match k {
-        code::CHAR | code::LEGACY_CHAR => c.i8()?.into(),
-        code::UCHAR | code::BOOL => c.u8()?.into(),
-        code::SHORT => c.i16()?.into(),
-        code::USHORT => c.u16()?.into(),
-        code::INT | code::COUNTER => c.i32()?.into(),
-        code::UINT | code::BITS => c.u32()?.into(),
-        code::LONG | code::LONG64 => c.i64()?,
-        code::ULONG | code::ULONG64 => c.u64()? as i64,
-        code::FLOAT | code::DOUBLE32 => c.f32()? as i64,
-        code::DOUBLE => c.f64()? as i64,
-        other => return Err(Error::unsupported(format!("a number of type code {other}"))),
-    })
 }
 
 /// Appends a number in the type that a member has.

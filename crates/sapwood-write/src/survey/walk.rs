@@ -2,9 +2,10 @@
 
 use super::emit::FIRST_REFERENCE;
 use super::steps::{Names, Op, Plan, Step, bare_array, is_essential};
-use super::{Field, Mark, Name, Node, Survey, width};
+use super::{Field, Mark, Name, Node, Survey};
 use sapwood_format::cursor::{Cursor, Version};
 use sapwood_format::streamer::{Streamers, code};
+use sapwood_format::tree::width;
 use sapwood_format::{Pointed, read_base_object, read_pointer};
 use sapwood_span::{Error, Result};
 use std::collections::HashMap;
