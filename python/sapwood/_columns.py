@@ -86,13 +86,12 @@ def _strings(offsets: np.ndarray, data: np.ndarray) -> np.ndarray:
 
 
 @cache
-def _awkward():
-    """awkward's nodes and how they are made: looked up once, for trees have thousands of columns."""
-    from awkward import contents, index
-
+def _nodes():
+    """How awkward's nodes are made: looked up once, for trees have thousands of columns."""
+    require("awkward", 'library="ak"')
     from . import _nodes
 
-    return contents, index, _nodes
+    return _nodes
 
 
 def to_layout(column: Column):
@@ -100,7 +99,7 @@ def to_layout(column: Column):
 
     Records bear the name of their C++ class, keys and values of maps are pairs, as in uproot.
     """
-    contents, index, nodes = _awkward()
+    nodes = _nodes()
     kind = column[0]
     if kind == "flat":
         return nodes.numbers(np.asarray(column[1]))
@@ -109,23 +108,19 @@ def to_layout(column: Column):
     if kind == "list":
         return nodes.lists(np.asarray(column[1]), to_layout(column[2]))
     if kind == "text":
-        characters = contents.NumpyArray(np.asarray(column[2]), parameters={"__array__": "char"})
-        offsets = index.Index64(np.asarray(column[1]))
-        return contents.ListOffsetArray(offsets, characters, parameters={"__array__": "string"})
+        return nodes.texts(np.asarray(column[1]), np.asarray(column[2]))
     layouts = [to_layout(content) for _, content in column[2]]
-    names = [name for name, _ in column[2]]
     class_name = column[3] if len(column) > 3 else None
     if class_name == "map":
         # as uproot gives them: pairs without names
-        return contents.RecordArray(layouts, None, length=column[1], parameters={"__array__": "sorted_map"})
+        return nodes.records(None, layouts, column[1], {"__array__": "sorted_map"})
     parameters = {"__record__": class_name} if class_name else None
-    return contents.RecordArray(layouts, names, length=column[1], parameters=parameters)
+    return nodes.records([name for name, _ in column[2]], layouts, column[1], parameters)
 
 
 def to_awkward(column: Column):
     """An ``ak.Array`` over the same memory."""
-    ak = require("awkward", 'library="ak"')
-    return ak.Array(to_layout(column))
+    return _nodes().array(to_layout(column))
 
 
 def is_rectangular(column: Column) -> bool:

@@ -87,7 +87,7 @@ class Awkward(Library):
         self.ak = require("awkward", 'library="ak"')
 
     def array(self, column, name):
-        return self.ak.Array(_columns.to_layout(column))
+        return _columns.to_awkward(column)
 
     def piece(self, column, name):
         return _columns.to_layout(column)

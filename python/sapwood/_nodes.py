@@ -1,13 +1,14 @@
-"""awkward's nodes for columns, made quickly.
+"""awkward's nodes and arrays for columns, made quickly.
 
 A step of a tree of thousands of branches has thousands of nodes. awkward's constructors check each of them, which takes
-longer than decoding the step. What the core hands out is right by construction, so nodes are made here by setting the
+longer than decoding the step, and look up behaviors for each array. What the core hands out is right by construction, so nodes are made here by setting the
 attributes that the constructor would set: as long as a node that the constructor made has just these. Where an awkward
 to come keeps its nodes otherwise, the constructors are called.
 """
 
 from __future__ import annotations
 
+import awkward as ak
 import numpy as np
 from awkward import contents, index
 
@@ -18,6 +19,7 @@ _ATTRIBUTES = {
     "ListOffsetArray": {"_offsets", "_content", "_parameters", "_backend"},
     "RecordArray": {"_contents", "_fields", "_length", "_length_generator", "_parameters", "_backend"},
     "Index64": {"_data", "_metadata", "_nplike"},
+    "Array": {"_layout", "_behavior", "_attrs", "_numbaview", "_cpp_type", "_generator", "_lookup"},
 }
 
 _number = contents.NumpyArray(np.zeros(1))
@@ -41,6 +43,9 @@ def _are_known(examples: list) -> bool:
 
 
 _KNOWN = _are_known(_examples)
+#: What arrays without behaviors have besides their layout.
+_plain = {name: value for name, value in vars(ak.Array(_number)).items() if name != "_layout"}
+_KNOWN_ARRAY = _plain.keys() | {"_layout"} == _ATTRIBUTES["Array"] and not any(_plain.values())
 _backend = getattr(_number, "_backend", None)
 _metadata, _nplike = getattr(_offsets, "_metadata", None), getattr(_offsets, "_nplike", None)
 _zeros_length_generator = getattr(_examples[2], "_zeros_length_generator", None)
@@ -48,13 +53,13 @@ _length_generator = getattr(_examples[4], "_length_generator", None)
 _new = object.__new__
 
 
-def numbers(data: np.ndarray) -> contents.NumpyArray:
+def numbers(data: np.ndarray, parameters: dict | None = None) -> contents.NumpyArray:
     """A node of numbers: an array of one dimension."""
     if not _KNOWN:
-        return contents.NumpyArray(data)
+        return contents.NumpyArray(data, parameters=parameters)
     node = _new(contents.NumpyArray)
     node._data = data
-    node._parameters = None
+    node._parameters = parameters
     node._backend = _backend
     return node
 
@@ -73,10 +78,12 @@ def regular(content: contents.Content, size: int, length: int) -> contents.Regul
     return node
 
 
-def lists(offsets: np.ndarray, content: contents.Content) -> contents.ListOffsetArray:
+def lists(
+    offsets: np.ndarray, content: contents.Content, parameters: dict | None = None
+) -> contents.ListOffsetArray:
     """Lists of items: 64-bit offsets, one more than lists."""
     if not _KNOWN:
-        return contents.ListOffsetArray(index.Index64(offsets), content)
+        return contents.ListOffsetArray(index.Index64(offsets), content, parameters=parameters)
     held = _new(index.Index64)
     held._data = offsets
     held._metadata = _metadata
@@ -84,20 +91,38 @@ def lists(offsets: np.ndarray, content: contents.Content) -> contents.ListOffset
     node = _new(contents.ListOffsetArray)
     node._offsets = held
     node._content = content
-    node._parameters = None
+    node._parameters = parameters
     node._backend = _backend
     return node
 
 
-def records(fields: list[str], columns: list[contents.Content], length: int) -> contents.RecordArray:
-    """``length`` records, of columns that are as long."""
+def texts(offsets: np.ndarray, data: np.ndarray) -> contents.ListOffsetArray:
+    """Strings: 64-bit offsets into their bytes, one more than strings."""
+    return lists(offsets, numbers(data, {"__array__": "char"}), {"__array__": "string"})
+
+
+def records(
+    fields: list[str] | None, columns: list[contents.Content], length: int, parameters: dict | None = None
+) -> contents.RecordArray:
+    """``length`` records (tuples, where fields have no names), of columns that are as long."""
     if not _KNOWN:
-        return contents.RecordArray(columns, fields, length=length)
+        return contents.RecordArray(columns, fields, length=length, parameters=parameters)
     node = _new(contents.RecordArray)
     node._contents = columns
     node._fields = fields
     node._length = length
     node._length_generator = _length_generator
-    node._parameters = None
+    node._parameters = parameters
     node._backend = _backend
     return node
+
+
+def array(layout: contents.Content) -> ak.Array:
+    """The array of a layout."""
+    named = layout.purelist_parameters("__record__", "__list__", "__doc__") is not None
+    if named or not _KNOWN_ARRAY:
+        # a class may have been registered for arrays of that name
+        return ak.Array(layout)
+    made = _new(ak.Array)
+    vars(made).update(_plain, _layout=layout)
+    return made

@@ -22,7 +22,7 @@ struct Inner {
     order: Vec<usize>,
     clusters: Vec<u64>,
     names: OnceLock<Names>,
-    layouts: Vec<OnceLock<Result<Layout>>>,
+    layouts: Vec<OnceLock<Result<Arc<Layout>>>>,
 }
 
 impl Tree {
@@ -102,9 +102,9 @@ impl Tree {
     }
 
     /// How a branch's baskets are decoded.
-    pub(crate) fn layout(&self, branch: usize) -> Result<&Layout> {
+    pub(crate) fn layout(&self, branch: usize) -> Result<&Arc<Layout>> {
         let place = self.0.layouts.get(branch).ok_or_else(|| Error::not_found(format!("no branch number {branch}")))?;
-        match place.get_or_init(|| interpret(&self.0.header, branch, &self.0.streamers)) {
+        match place.get_or_init(|| interpret(&self.0.header, branch, &self.0.streamers).map(Arc::new)) {
             Ok(l) => Ok(l),
             Err(e) => Err(e.duplicate().in_file(self.0.file.url())),
         }
@@ -115,7 +115,7 @@ impl Tree {
     /// # Errors
     /// `Unsupported`, with the reason, when this version does not read it.
     pub fn column_type(&self, branch: usize) -> Result<ColumnType> {
-        self.layout(branch).map(Layout::column_type)
+        self.layout(branch).map(|l| l.column_type())
     }
 
     /// The classes of the records in a branch's column, and which of its lists are maps.
@@ -123,7 +123,7 @@ impl Tree {
     /// # Errors
     /// As [`Tree::column_type`].
     pub fn form(&self, branch: usize) -> Result<Form> {
-        self.layout(branch).map(Layout::form)
+        self.layout(branch).map(|l| l.form())
     }
 
     /// The C++ type of a branch, as uproot's `typename` writes it.

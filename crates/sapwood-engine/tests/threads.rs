@@ -63,8 +63,13 @@ fn no_thread_outlives_its_scan() {
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
     assert_eq!(helpers(), 7, "the consumer works, too");
-    assert_eq!(scan.by_ref().filter(|b| b.is_ok()).count(), 100);
+    for _ in 0..100 {
+        assert!(!scan.is_over());
+        assert!(scan.next().unwrap().is_ok());
+    }
+    assert!(scan.is_over(), "before anybody asks for a batch more");
     assert_eq!(helpers(), 0, "read to its end");
+    assert!(scan.next().is_none());
     drop(scan);
 
     let mut scan = tree.scan(&options(8)).unwrap();

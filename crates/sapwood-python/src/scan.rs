@@ -84,6 +84,11 @@ impl Scan {
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Step<'py>>> {
         let state = std::mem::replace(&mut *self.lock(), State::Busy);
         let mut scan = match state {
+            State::Idle(scan) if scan.is_over() => {
+                *self.lock() = State::Over(scan.report());
+                self.meter.tell(py)?;
+                return Ok(None);
+            }
             State::Idle(scan) => scan,
             State::Busy => return Err(PyRuntimeError::new_err("another thread waits for this scan's next batch")),
             over => {

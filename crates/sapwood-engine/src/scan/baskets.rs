@@ -6,6 +6,7 @@ use sapwood_column::{Entries, Layout};
 use sapwood_format::tree::Branch;
 use sapwood_span::{Error, Result, Span};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A basket of the scan.
 pub(super) struct Needed {
@@ -30,7 +31,7 @@ pub(super) struct Column {
     /// Index in the tree's header.
     pub branch: usize,
     /// How it is decoded.
-    pub layout: Layout,
+    pub layout: Arc<Layout>,
     /// Its baskets, ascending.
     pub baskets: Range<usize>,
     /// The column that counts its items, when offsets may have been left out.

@@ -181,6 +181,11 @@ impl Scan {
         steps.first().map_or(0, |r| r.start)..steps.last().map_or(0, |r| r.end)
     }
 
+    /// Whether there is nothing more to come.
+    pub fn is_over(&self) -> bool {
+        self.finished
+    }
+
     /// Whether all that it needs has been asked for: what follows it may as well be.
     pub fn has_asked_all(&self) -> bool {
         self.shared.lock().planner.has_asked_all()
@@ -339,7 +344,7 @@ impl Iterator for Scan {
             return None;
         }
         let next = self.next_batch();
-        if !matches!(next, Ok(Some(_))) {
+        if !matches!(next, Ok(Some(_))) || self.at >= self.batches.len() {
             self.finish();
         }
         next.transpose()
