@@ -8,13 +8,16 @@ vector<vector<float>>, a struct of ten members, a vector of them. Each branch is
 reading none of its entries takes, and what reading all of them takes: the difference is what the values cost, without
 what a call costs. Counted are the user-space instructions of all threads between two marks (a library of a few lines,
 made by cc). Reading is from a local file, so what is counted is the way from bytes to arrays (ROOT: to objects, entry
-by entry). `--page`: the table is also written there, between two comments (docs/benchmarks.md).
-Needs valgrind, a C compiler and ROOT (for the file and its own row)."""
+by entry). ROOT reads in a compiled program (bench/instructions/fill.cpp), a process per branch, in which nothing but
+the reading is instrumented: its interpreter would take hours to start otherwise.
+`--page`: the table is also written there, between two comments (docs/benchmarks.md).
+Needs valgrind, compilers for C and C++ and ROOT (for the file and its own row)."""
 
 import argparse
 import ctypes
 import gc
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -33,27 +36,13 @@ TYPES = {
     "structs": "vector of structs of ten",
 }
 NAMES = {"sapwood": "Sapwood", "uproot": "uproot", "root": "ROOT"}
-#: What ROOT fills: its classes by branch, and the loops over entries, into an object of the user's.
-CLASSES = {
-    "vector": "std::vector<float>",
-    "nested": "std::vector<std::vector<float>>",
-    "struct": "Ten",
-    "structs": "std::vector<Ten>",
-}
-LOOPS = """
-template <class T> void numbers(TBranch* b, Long64_t n) {
-    T x;
-    b->SetAddress(&x);
-    for (Long64_t e = 0; e < n; ++e) b->GetEntry(e);
-    b->ResetAddress();
-}
-template <class T> void objects(TBranch* b, Long64_t n) {
-    T* x = nullptr;
-    b->SetAddress(&x);
-    for (Long64_t e = 0; e < n; ++e) b->GetEntry(e);
-    b->ResetAddress();
-    delete x;
-}
+#: Keeps memset and memcpy from the processor's string instructions, of which callgrind counts every byte.
+NO_STRINGS = "glibc.cpu.hwcaps=-ERMS,-FSRM"
+#: Prints what compiling for ROOT needs: its headers, its libraries, its C++.
+ROOT_IS = """
+import ROOT
+ROOT.gInterpreter.Declare("const long standard = __cplusplus;")
+print(ROOT.gROOT.GetIncludeDir(), ROOT.gROOT.GetSharedLibDir(), ROOT.standard)
 """
 MARKS = """
 #include <valgrind/callgrind.h>
@@ -73,22 +62,8 @@ def values(entries):
     return count
 
 
-def reader(name, path, folder):
+def reader(name, path):
     """A function that reads one branch in full."""
-    if name == "root":
-        import ROOT
-
-        ROOT.gSystem.Load(str(folder / "ten_C.so"))
-        ROOT.gInterpreter.Declare(LOOPS)
-        file = ROOT.TFile.Open(str(path))
-        tree = file.Get("t")
-        reader.keep = file, tree
-
-        def read(branch, stop):
-            loop = ROOT.numbers["float"] if branch == "float" else ROOT.objects[CLASSES[branch]]
-            loop(tree.GetBranch(branch), stop)
-
-        return read
     if name == "uproot":
         import uproot
 
@@ -104,7 +79,7 @@ def reader(name, path, folder):
 def child(name, path, folder, entries):
     """Reads every branch once, then none of it and all of it between marks."""
     marks = ctypes.CDLL(str(folder / "marks.so"))
-    read = reader(name, path, folder)
+    read = reader(name, path)
     # a collection of garbage would count for whoever is measured when it happens
     gc.disable()
     for branch in BRANCHES:
@@ -122,14 +97,37 @@ def child(name, path, folder, entries):
             marks.end(mark.encode())
 
 
+def callgrind(out, *words, cwd=None):
+    """Runs a program under callgrind, which dumps into files beginning with `out`."""
+    call = ["valgrind", "--tool=callgrind", "--cache-sim=no", f"--callgrind-out-file={out}", *words]
+    env = os.environ | {"GLIBC_TUNABLES": NO_STRINGS}
+    done = subprocess.run(
+        list(map(str, call)), capture_output=True, text=True, stdin=subprocess.DEVNULL, cwd=cwd, env=env
+    )
+    if done.returncode:
+        raise SystemExit(f"{out.name}: {done.stderr[-2000:]}")
+
+
+def run_root(path, folder):
+    """ROOT reads each branch in a process of its own."""
+    told = subprocess.run([sys.executable, "-W", "ignore", "-c", ROOT_IS], capture_output=True, text=True, check=True)
+    include, libraries, standard = told.stdout.split()
+    words = ["c++", "-O2", f"-std=c++{int(standard) // 100 % 100}", "-I", include, HERE / "instructions" / "fill.cpp"]
+    # the dictionary is needed, though the program calls nothing in it
+    words += ["-o", folder / "fill", "-Wl,--no-as-needed", folder / "ten_C.so", "-L", libraries]
+    words += ["-lTree", "-lRIO", "-lCore", f"-Wl,-rpath,{libraries}"]
+    subprocess.run(list(map(str, words)), check=True)
+    for branch in BRANCHES:
+        callgrind(folder / f"root.out.{branch}", "--instr-atstart=no", folder / "fill", path, branch, cwd=folder)
+
+
 def count(name, path, folder, entries):
     """Instructions for the values of each branch, out of the dumps."""
-    out = folder / f"{name}.out"
-    words = ["valgrind", "--tool=callgrind", "--cache-sim=no", f"--callgrind-out-file={out}"]
-    words += [sys.executable, "-W", "ignore", __file__, "--child", name, path, folder, entries]
-    done = subprocess.run(list(map(str, words)), capture_output=True, text=True, stdin=subprocess.DEVNULL)
-    if done.returncode:
-        raise SystemExit(f"{name}: {done.stderr[-2000:]}")
+    if name == "root":
+        run_root(path, folder)
+    else:
+        words = [sys.executable, "-W", "ignore", __file__, "--child", name, path, folder, entries]
+        callgrind(folder / f"{name}.out", *words)
     found = {}
     for dump in folder.glob(f"{name}.out*"):
         text = dump.read_text(errors="replace")
