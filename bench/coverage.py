@@ -43,7 +43,8 @@ def bare(error, file, branch):
     reason = re.sub(r"^[: ]*(branch *: )?(basket \d+: )?(entry \d+ of the basket: )?", "", reason)
     reason = re.sub(r" \(bytes [\d-]+\)", "", reason)
     reason = re.sub(r"member \S+( of \S+)?: ", "", reason)
-    reason = re.sub(r"\d+", "N", reason)
+    # numbers, but not those in names
+    reason = re.sub(r"(?<![\w.])\d+\b", "N", reason)
     return reason if len(reason) < 160 else reason[:157] + "..."
 
 

@@ -5,6 +5,7 @@ use crate::evolve::push_nothing;
 use crate::input::Input;
 use crate::item::{Item, Listing, misfit};
 use crate::read::{BYPASSES_STREAMER, all_read};
+use sapwood_format::cursor::Version;
 use sapwood_format::{Pointed, read_base_object, read_pointer};
 use sapwood_span::{Error, Result};
 
@@ -69,36 +70,67 @@ pub(crate) fn read_listed(kind: Listing, item: &Item, c: &mut Input, out: &mut A
     all_read(c, &v, || "TList".to_owned())
 }
 
-/// Reads a TClonesArray: TObject, name, `class;version`, number of objects, lower bound, objects: member by member, or
-/// each behind a byte that says whether it is there.
-pub(crate) fn read_clones(classes: &[(String, Item)], c: &mut Input, out: &mut Array) -> Result<()> {
-    let v = c.version()?;
-    if v.number < 4 {
-        return Err(Error::unsupported(format!("a TClonesArray in version {}", v.number)));
+/// What a TClonesArray says of its objects: TObject, name, `class;version`, number of objects, lower bound.
+pub(crate) struct ClonesHead {
+    pub v: Version,
+    pub by_members: bool,
+    pub n: usize,
+    named: String,
+}
+
+impl ClonesHead {
+    pub(crate) fn read(c: &mut Input) -> Result<Self> {
+        let v = c.version()?;
+        if v.number < 4 {
+            return Err(Error::unsupported(format!("a TClonesArray in version {}", v.number)));
+        }
+        let by_members = read_base_object(c)? & BYPASSES_STREAMER != 0;
+        c.string_bytes()?;
+        let named = c.string()?;
+        let n = c.count(usize::from(!by_members))?;
+        c.skip(4)?;
+        Ok(Self { v, by_members, n, named })
     }
-    let by_members = read_base_object(c)? & BYPASSES_STREAMER != 0;
-    c.string_bytes()?;
-    let named = c.string()?;
-    let (class, version) = named.split_once(';').unwrap_or((&named, "0"));
-    let n = c.count(usize::from(!by_members))?;
-    c.skip(4)?;
-    if n == 0 {
+
+    /// The objects' class.
+    pub(crate) fn class(&self) -> &str {
+        self.named.split_once(';').map_or(&self.named, |(class, _)| class)
+    }
+
+    /// Its version, where that is a number.
+    pub(crate) fn version(&self) -> Option<i16> {
+        self.named.split_once(';').map_or(Some(0), |(_, version)| version.parse().ok())
+    }
+
+    /// Its class is none of those that are read.
+    pub(crate) fn unknown(&self) -> Error {
+        Error::unsupported(format!("a TClonesArray of class {}, which the file does not describe", self.class()))
+    }
+
+    /// Whether the objects were read to the end.
+    pub(crate) fn all_read(&self, c: &mut Input) -> Result<()> {
+        all_read(c, &self.v, || self.named.clone())
+    }
+}
+
+/// Reads a TClonesArray: its head, and the objects, member by member or each behind a byte that says whether it is there.
+pub(crate) fn read_clones(classes: &[(String, Item)], c: &mut Input, out: &mut Array) -> Result<()> {
+    let head = ClonesHead::read(c)?;
+    if head.n == 0 {
         // written member by member, the headers of empty collections are there nevertheless
-        if let Some(end) = v.end.filter(|_| by_members) {
+        if let Some(end) = head.v.end.filter(|_| head.by_members) {
             c.seek(end)?;
         }
         push_nothing(out, 1)?;
-        return all_read(c, &v, || named.clone());
+        return head.all_read(c);
     }
-    let Some(which) = classes.iter().position(|(name, _)| name == class) else {
-        return Err(Error::unsupported(format!("a TClonesArray of class {class}")));
-    };
+    let Some(which) = classes.iter().position(|(name, _)| name == head.class()) else { return Err(head.unknown()) };
     let item = &classes[which].1;
     let Array::List { offsets, content } = list_of(classes, which, out)? else { return Err(misfit(item)) };
-    if by_members {
-        item.read_by_members(c, n, version.parse().ok().map(|version| (version, 0)), content)?;
+    if head.by_members {
+        item.read_by_members(c, head.n, head.version().map(|version| (version, 0)), content)?;
     } else {
-        for _ in 0..n {
+        for _ in 0..head.n {
             if c.u8()? == 0 {
                 return Err(Error::unsupported("a TClonesArray with empty places"));
             }
@@ -106,5 +138,5 @@ pub(crate) fn read_clones(classes: &[(String, Item)], c: &mut Input, out: &mut A
         }
     }
     offsets.push(content.len() as i64);
-    all_read(c, &v, || named.clone())
+    head.all_read(c)
 }

@@ -8,12 +8,12 @@
 //! read is done. So no table is touched in the middle of one of its records, and depth costs no stack.
 
 use crate::class::{Context, class_item, derives};
+use crate::containers::ClonesHead;
 use crate::input::Input;
 use crate::item::Item;
 use crate::known::is_bookkeeping;
-use crate::read::{BYPASSES_STREAMER, all_read};
 use crate::{Array, Values};
-use sapwood_format::{Pointed, read_base_object, read_pointer};
+use sapwood_format::{Pointed, read_pointer};
 use sapwood_span::{Error, Result};
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
@@ -235,26 +235,21 @@ fn push_link(classes: &[(String, usize)], link: Option<(usize, i32)>, out: &mut 
 /// Reads a TClonesArray: a link for each of its objects.
 pub(crate) fn read_clone_links(classes: &[(String, usize)], c: &mut Input, out: &mut Array) -> Result<()> {
     let Array::List { offsets, content } = out else { return Err(misfit()) };
-    let v = c.version()?;
-    let Some(end) = v.end.filter(|_| v.number >= 4) else {
-        return Err(Error::unsupported(format!("a TClonesArray in version {}", v.number)));
+    let head = ClonesHead::read(c)?;
+    let Some(end) = head.v.end else {
+        return Err(Error::unsupported(format!("a TClonesArray in version {} without a length", head.v.number)));
     };
-    let by_members = read_base_object(c)? & BYPASSES_STREAMER != 0;
-    c.string_bytes()?;
-    let named = c.string()?;
-    let (class, version) = named.split_once(';').unwrap_or((&named, "0"));
-    let n = c.count(usize::from(!by_members))?;
-    c.skip(4)?;
+    let n = head.n;
     if n > 0 {
-        let Some((_, table)) = classes.iter().find(|(name, _)| name == class) else {
-            return Err(Error::unsupported(format!("a TClonesArray of class {class}")));
+        let Some((_, table)) = classes.iter().find(|(name, _)| name == head.class()) else {
+            return Err(head.unknown());
         };
         // written member by member an object may take no byte, but not all of a large number
         if n > c.left().saturating_add(1) {
             return Err(Error::corrupt(format!("a TClonesArray of {n} objects in {} bytes", c.left())));
         }
         let at = c.pos();
-        let version = if by_members { version.parse().ok().or(Some(0)) } else { None };
+        let version = if head.by_members { head.version().or(Some(0)) } else { None };
         let links = c.links.get_or_insert_default();
         let first = links.number(*table, n)?;
         links.pending.push_back(Pending::Clones { table: *table, at, end, n, version });
@@ -262,10 +257,10 @@ pub(crate) fn read_clone_links(classes: &[(String, usize)], c: &mut Input, out: 
             push_link(classes, Some((*table, first + i as i32)), content)?;
         }
     }
-    if n > 0 || by_members {
+    if n > 0 || head.by_members {
         // written member by member, the headers of empty collections are there nevertheless
         c.seek(end)?;
     }
     offsets.push(content.len() as i64);
-    all_read(c, &v, || named.clone())
+    head.all_read(c)
 }

@@ -1,10 +1,13 @@
 //! Objects: what stands in front of them (TObject's own words, class tags, arrays of objects), and objects of any class
 //! as data.
 
+mod arrays;
 mod collection;
 /// C++ type names, taken apart.
 pub mod cpp;
 mod element;
+mod listed;
+mod made;
 mod number;
 mod other;
 mod read;

@@ -1,8 +1,8 @@
 //! Classes with streamers of their own that are not containers: canvases, and RooFit's.
 
+use super::made::Made;
 use super::number::Number;
 use super::read::Reader;
-use super::special::Made;
 use super::value::{Object, Value};
 use crate::cursor::Cursor;
 use crate::streamer::{Element, code};

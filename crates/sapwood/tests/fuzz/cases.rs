@@ -3,15 +3,12 @@
 use crate::memory;
 use crate::random::Random;
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
-use std::io::Write;
+use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
-use std::sync::{LazyLock, Mutex, Once, PoisonError};
-use std::thread::ThreadId;
-use std::time::{Duration, Instant};
+use std::sync::Once;
+use std::time::Instant;
 
-/// A case that runs for so long hangs.
-const HANGS: Duration = Duration::from_secs(30);
+mod watch;
 
 /// Memory that any case may take, however small its input.
 const ANY: usize = 64 << 20;
@@ -24,33 +21,18 @@ thread_local! {
     static PANIC: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// The cases under way, for the watchman.
-static RUNNING: LazyLock<Mutex<HashMap<ThreadId, (String, Instant)>>> = LazyLock::new(Mutex::default);
-
 fn prepare() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let usual = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
-            let running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
-            if running.contains_key(&std::thread::current().id()) {
+            if watch::in_case() {
                 PANIC.with_borrow_mut(|p| *p = info.to_string());
             } else {
-                drop(running);
                 usual(info);
             }
         }));
-        std::thread::spawn(|| {
-            loop {
-                std::thread::sleep(Duration::from_secs(1));
-                let running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
-                if let Some((case, _)) = running.values().find(|(_, since)| since.elapsed() > HANGS) {
-                    // past the test harness, which keeps what its threads print for later
-                    let _ = writeln!(std::io::stderr(), "\n{case}: hangs, it runs for {} s", HANGS.as_secs());
-                    std::process::abort();
-                }
-            }
-        });
+        watch::start();
     });
 }
 
@@ -106,13 +88,11 @@ fn report(target: &str, failures: Vec<(String, String)>) {
 
 /// Runs one case; on failure gives what it is told apart by, and the words.
 fn try_one(target: &'static str, seed: u64, case: &mut impl FnMut(&mut Random) -> usize) -> Option<(String, String)> {
-    let name = format!("{target}, seed {seed}");
-    let thread = std::thread::current().id();
-    RUNNING.lock().unwrap_or_else(PoisonError::into_inner).insert(thread, (name, Instant::now()));
+    watch::begin(format!("{target}, seed {seed}"));
     let before = memory::begin(target, seed);
     let done = std::panic::catch_unwind(AssertUnwindSafe(|| case(&mut Random::new(seed))));
     let used = memory::peak().saturating_sub(before);
-    RUNNING.lock().unwrap_or_else(PoisonError::into_inner).remove(&thread);
+    watch::end();
     match done {
         Err(_) => {
             let said = PANIC.take();
