@@ -95,9 +95,9 @@ class Awkward(Library):
     def table(self, names, arrays, entries):
         content = self.ak.contents.Content
         if all(isinstance(a, content) for a in arrays):
-            from ._nodes import records
+            from . import _nodes
 
-            return self.ak.Array(records(list(names), list(arrays), entries))
+            return _nodes.array(_nodes.records(list(names), list(arrays), entries))
         layouts = [a if isinstance(a, content) else self.ak.to_layout(a) for a in arrays]
         return self.ak.Array(self.ak.contents.RecordArray(layouts, list(names), length=entries))
 
