@@ -1,9 +1,9 @@
 """awkward's nodes and arrays for columns, made quickly.
 
 A step of a tree of thousands of branches has thousands of nodes. awkward's constructors check each of them, which takes
-longer than decoding the step, and look up behaviors for each array. What the core hands out is right by construction, so nodes are made here by setting the
-attributes that the constructor would set: as long as a node that the constructor made has just these. Where an awkward
-to come keeps its nodes otherwise, the constructors are called.
+longer than decoding the step, and look up behaviors for each array. What the core hands out is right by construction,
+so nodes are made here by setting the attributes that the constructor would set: as long as a node that the constructor
+made has just these. Where an awkward to come keeps its nodes otherwise, the constructors are called.
 """
 
 from __future__ import annotations
@@ -78,9 +78,7 @@ def regular(content: contents.Content, size: int, length: int) -> contents.Regul
     return node
 
 
-def lists(
-    offsets: np.ndarray, content: contents.Content, parameters: dict | None = None
-) -> contents.ListOffsetArray:
+def lists(offsets: np.ndarray, content: contents.Content, parameters: dict | None = None) -> contents.ListOffsetArray:
     """Lists of items: 64-bit offsets, one more than lists."""
     if not _KNOWN:
         return contents.ListOffsetArray(index.Index64(offsets), content, parameters=parameters)
