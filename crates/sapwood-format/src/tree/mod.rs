@@ -2,6 +2,7 @@
 
 mod basket;
 mod clusters;
+mod members;
 mod notes;
 mod number;
 mod read;

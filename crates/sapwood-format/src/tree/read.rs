@@ -1,10 +1,8 @@
 //! A tree's header, read as its own file describes it: the class descriptions say which member follows which, so
 //! that every version of ROOT since 3 is read by the same code.
 
-use super::basket::read_embedded;
-use super::notes::{named_list, read_friend};
-use super::number::{Counts, counted, integer, number, unsigned, width};
-use super::{Branch, BranchElement, Friend, Leaf, Tree};
+use super::number::{Counts, counted, number, width};
+use super::{Branch, Friend, Leaf, Tree};
 use crate::builtin::early;
 use crate::cursor::Cursor;
 use crate::object::{Pointed, read_base_object, read_object_array_head, read_pointer};
@@ -59,19 +57,19 @@ pub fn read_tree(data: &[u8], key_len: usize, class: &str, streamers: &Streamers
 }
 
 #[derive(Default)]
-struct TreeHead {
-    class: String,
-    name: String,
-    title: String,
-    entries: u64,
-    total_bytes: u64,
-    zip_bytes: u64,
-    auto_flush: i64,
-    range_end: Vec<u64>,
-    range_size: Vec<u64>,
-    aliases: Vec<(String, String)>,
-    friends: Vec<Friend>,
-    top: Vec<usize>,
+pub(super) struct TreeHead {
+    pub class: String,
+    pub name: String,
+    pub title: String,
+    pub entries: u64,
+    pub total_bytes: u64,
+    pub zip_bytes: u64,
+    pub auto_flush: i64,
+    pub range_end: Vec<u64>,
+    pub range_size: Vec<u64>,
+    pub aliases: Vec<(String, String)>,
+    pub friends: Vec<Friend>,
+    pub top: Vec<usize>,
 }
 
 enum Target<'t> {
@@ -87,7 +85,7 @@ enum Seen {
     Leaf(usize),
 }
 
-struct Reader<'s> {
+pub(super) struct Reader<'s> {
     streamers: &'s Streamers,
     tree: Tree,
     seen: HashMap<u64, Seen>,
@@ -171,23 +169,7 @@ impl Reader<'_> {
         }
     }
 
-    fn tree_member(&mut self, c: &mut Cursor, e: &Element, t: &mut TreeHead, counts: &mut Counts) -> Result<bool> {
-        match e.name.as_str() {
-            "fEntries" => t.entries = unsigned(integer(c, e.code)?),
-            "fTotBytes" => t.total_bytes = unsigned(integer(c, e.code)?),
-            "fZipBytes" => t.zip_bytes = unsigned(integer(c, e.code)?),
-            "fAutoFlush" => t.auto_flush = integer(c, e.code)?,
-            "fClusterRangeEnd" => t.range_end = counted(c, e, counts)?,
-            "fClusterSize" => t.range_size = counted(c, e, counts)?,
-            "fBranches" => t.top = self.branches(c)?,
-            "fAliases" => t.aliases = named_list(c, "TNamed", read_named)?,
-            "fFriends" => t.friends = named_list(c, "TFriendElement", read_friend)?,
-            _ => return Ok(false),
-        }
-        Ok(true)
-    }
-
-    fn branches(&mut self, c: &mut Cursor) -> Result<Vec<usize>> {
+    pub(super) fn branches(&mut self, c: &mut Cursor) -> Result<Vec<usize>> {
         let n = read_object_array_head(c)?;
         let mut out = Vec::with_capacity(n.min(1 << 16));
         for _ in 0..n {
@@ -198,7 +180,7 @@ impl Reader<'_> {
         Ok(out)
     }
 
-    fn branch_pointer(&mut self, c: &mut Cursor) -> Result<Option<usize>> {
+    pub(super) fn branch_pointer(&mut self, c: &mut Cursor) -> Result<Option<usize>> {
         match read_pointer(c)? {
             Pointed::Null => Ok(None),
             Pointed::Reference(at) => Ok(match self.seen.get(&at) {
@@ -228,7 +210,7 @@ impl Reader<'_> {
         }
     }
 
-    fn leaf_pointer(&mut self, c: &mut Cursor) -> Result<Option<usize>> {
+    pub(super) fn leaf_pointer(&mut self, c: &mut Cursor) -> Result<Option<usize>> {
         match read_pointer(c)? {
             Pointed::Null => Ok(None),
             Pointed::Reference(at) => Ok(match self.seen.get(&at) {
@@ -253,111 +235,6 @@ impl Reader<'_> {
                 Ok(Some(index))
             }
         }
-    }
-
-    fn branch_member(&mut self, c: &mut Cursor, e: &Element, b: &mut Branch, counts: &mut Counts) -> Result<bool> {
-        match e.name.as_str() {
-            "fCompress" => b.compression = integer(c, e.code)? as i32,
-            "fBasketSize" => b.basket_size = integer(c, e.code)?.clamp(0, i64::from(u32::MAX)) as u32,
-            "fEntryOffsetLen" => b.entry_offset_len = integer(c, e.code)? as i32,
-            "fWriteBasket" => b.write_basket = unsigned(integer(c, e.code)?) as usize,
-            "fSplitLevel" => b.split_level = integer(c, e.code)? as i32,
-            "fEntries" => b.entries = unsigned(integer(c, e.code)?),
-            "fEntryNumber" => b.entry_number = unsigned(integer(c, e.code)?),
-            "fFirstEntry" => b.first_entry = unsigned(integer(c, e.code)?),
-            "fTotBytes" => b.total_bytes = unsigned(integer(c, e.code)?),
-            "fZipBytes" => b.zip_bytes = unsigned(integer(c, e.code)?),
-            "fMaxBaskets" => counts.values.push((e.name.clone(), integer(c, e.code)?)),
-            "fBasketBytes" => {
-                b.basket_bytes =
-                    counted(c, e, counts)?.into_iter().map(|x| x.min(u64::from(u32::MAX)) as u32).collect();
-            }
-            "fBasketEntry" => b.basket_entry = counted(c, e, counts)?,
-            "fBasketSeek" => b.basket_seek = counted(c, e, counts)?,
-            "fFileName" => b.file_name = c.string()?,
-            "fIOFeatures" => {
-                let v = c.version()?;
-                // ROOT::TIOFeatures: foreign class (checksum) and one byte of bits
-                let end = v.end.ok_or_else(|| Error::corrupt("fIOFeatures has no length"))?;
-                if end > c.pos() {
-                    c.seek(end - 1)?;
-                    b.generated_offsets = c.u8()? & 1 != 0;
-                }
-            }
-            "fBranches" => b.children = self.branches(c)?,
-            "fLeaves" => {
-                let n = read_object_array_head(c)?;
-                for _ in 0..n {
-                    if let Some(l) = self.leaf_pointer(c)? {
-                        b.leaves.push(l);
-                    }
-                }
-            }
-            "fBaskets" => {
-                let n = read_object_array_head(c)?;
-                for i in 0..n {
-                    match read_pointer(c)? {
-                        Pointed::Object { class, end, .. } if class == "TBasket" => {
-                            let basket = read_embedded(c)?;
-                            if let Some(end) = end {
-                                c.seek(end)?;
-                            }
-                            b.embedded.extend(basket.map(|k| (i, k)));
-                        }
-                        Pointed::Object { end: Some(end), .. } => c.seek(end)?,
-                        Pointed::Object { class, .. } => {
-                            return Err(Error::corrupt(format!("a {class} among the baskets")));
-                        }
-                        _ => {}
-                    }
-                }
-            }
-            _ if b.class == "TBranchElement" => {
-                let mut x = b.element.take().unwrap_or_default();
-                let done = self.element_member(c, e, &mut x);
-                b.element = Some(x);
-                return done;
-            }
-            "fClassName" => {
-                // TBranchObject and TBranchClones name the class alone
-                b.element.get_or_insert_default().class_name = c.string()?;
-            }
-            _ => return Ok(false),
-        }
-        Ok(true)
-    }
-
-    fn element_member(&mut self, c: &mut Cursor, e: &Element, x: &mut BranchElement) -> Result<bool> {
-        match e.name.as_str() {
-            "fClassName" => x.class_name = c.string()?,
-            "fParentName" => x.parent_name = c.string()?,
-            "fClonesName" => x.clones_name = c.string()?,
-            "fCheckSum" => x.checksum = integer(c, e.code)? as u32,
-            "fClassVersion" => x.class_version = integer(c, e.code)? as i32,
-            "fID" => x.id = integer(c, e.code)? as i32,
-            "fType" => x.kind = integer(c, e.code)? as i32,
-            "fStreamerType" => x.streamer_type = integer(c, e.code)? as i32,
-            "fMaximum" => x.maximum = integer(c, e.code)? as i32,
-            "fBranchCount" => x.count = self.branch_pointer(c)?,
-            "fBranchCount2" => x.count2 = self.branch_pointer(c)?,
-            _ => return Ok(false),
-        }
-        Ok(true)
-    }
-
-    fn leaf_member(&mut self, c: &mut Cursor, e: &Element, l: &mut Leaf) -> Result<bool> {
-        match e.name.as_str() {
-            "fLen" => l.len = integer(c, e.code)? as i32,
-            "fLenType" => l.len_type = integer(c, e.code)? as i32,
-            "fOffset" => l.offset = integer(c, e.code)? as i32,
-            "fIsRange" => l.is_range = integer(c, e.code)? != 0,
-            "fIsUnsigned" => l.is_unsigned = integer(c, e.code)? != 0,
-            "fLeafCount" => l.count = self.leaf_pointer(c)?,
-            "fMaximum" => l.maximum = integer(c, e.code)?,
-            "fType" => l.code = integer(c, e.code)? as i32,
-            _ => return Ok(false),
-        }
-        Ok(true)
     }
 
     /// Leaves out a member of any type.
