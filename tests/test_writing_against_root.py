@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import awkward as ak
@@ -17,18 +18,25 @@ EXAMPLES = [("check_objects.py", "sapwood-write", "write_objects"), ("check_reco
 
 @pytest.fixture(scope="module")
 def root(root_here):
-    """Runs read_written.py; ROOT must say nothing."""
+    """Asks read_written.py, which starts ROOT once for all tests; ROOT must say nothing."""
+    command = [sys.executable, "-W", "ignore", str(SCRIPT)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    with subprocess.Popen(command, text=True, bufsize=1, **pipes) as process:
 
-    def root(*words):
-        command = [sys.executable, "-W", "ignore", str(SCRIPT), *map(str, words)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL)
-        said = [line for line in done.stdout.splitlines() if not line.startswith("ANSWER ")]
-        assert done.returncode == 0 and not done.stderr and not any(said), (
-            f"{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
-        )
-        return json.loads(done.stdout.partition("ANSWER ")[2])
+        def root(*words):
+            process.stdin.write(json.dumps([str(word) for word in words]) + "\n")
+            patience = threading.Timer(120, process.kill)
+            patience.start()
+            line = process.stdout.readline()
+            patience.cancel()
+            if not line.startswith("ANSWER "):
+                process.stdin.close()
+                pytest.fail(f"ROOT said: {line}{process.stdout.read()[-2000:]}")
+            return json.loads(line.removeprefix("ANSWER "))
 
-    return root
+        yield root
+        process.stdin.close()
+        assert process.stdout.read() == "" and process.wait() == 0
 
 
 def columns(entries):
