@@ -1,13 +1,15 @@
-"""ROOT reads files that sapwood wrote, and writes beside it: one line of JSON. Its own words must not appear.
+"""ROOT reads files that sapwood wrote, and writes beside it. Asked by lines of JSON on its input, it answers each with a
+line of JSON behind ANSWER; no other line must appear.
 
-read_written.py values FILE TREE EXPRESSION...   {expression: all its values}, as TTree::Draw has them
-read_written.py objects FILE                     {path: [class, ...]}: entries of trees, sums and means of histograms
-read_written.py header FILE TREE                 the numbers of a tree's header, and of its branches
-read_written.py fill FILE ENTRIES AUTO_FLUSH     a tree of numbers, arrays, vectors and strings, without compression
-read_written.py update FILE TREE                 one more entry, a copy of the first, and an object
+values FILE TREE EXPRESSION...   {expression: all its values}, as TTree::Draw has them
+objects FILE                     {path: [class, ...]}: entries of trees, sums and means of histograms
+header FILE TREE                 the numbers of a tree's header, and of its branches
+fill FILE ENTRIES AUTO_FLUSH     a tree of numbers, arrays, vectors and strings, without compression
+update FILE TREE                 one more entry, a copy of the first, and an object
 """
 
 import array
+import ctypes
 import json
 import sys
 
@@ -112,6 +114,10 @@ def update(path, name):
     return {}
 
 
-print(
-    "ANSWER", json.dumps({f.__name__: f for f in (values, objects, header, fill, update)}[sys.argv[1]](*sys.argv[2:]))
-)
+CALLS = {f.__name__: f for f in (values, objects, header, fill, update)}
+for line in sys.stdin:
+    name, *words = json.loads(line)
+    answer = json.dumps(CALLS[name](*words))
+    # what ROOT said on the way stands in front
+    ctypes.CDLL(None).fflush(None)
+    print("ANSWER", answer, flush=True)

@@ -346,6 +346,8 @@ def test_nothing_appears_when_the_block_fails(tmp_path):
         sapwood.create(path)
     with pytest.raises(FileNotFoundError):
         sapwood.update(tmp_path / "none.root")
+    with pytest.raises(FileNotFoundError, match="create its folder first"):
+        sapwood.recreate(tmp_path / "no folder" / "a.root")
     with pytest.raises(sapwood.Error, match="no/such"):
         sapwood.recreate(tmp_path / "no" / "such" / "a.root")
     with sapwood.recreate(path) as file:
@@ -440,6 +442,19 @@ def test_a_tree_of_uproot_goes_on(tmp_path):
         file["t"].extend({"x": [7], "j": [[5.0]]})
     assert both(path, "x").to_list() == [*range(10), 7]
     assert both(path, "j").to_list() == [[1.0], []] * 5 + [[5.0]]
+
+
+def test_a_tree_of_uproot_goes_on_as_it_is_compressed(tmp_path):
+    path, many = tmp_path / "a.root", 4000
+    with uproot.recreate(path, compression=uproot.ZLIB(1)) as file:
+        file.mktree("t", {"x": np.int64})
+        file["t"].extend({"x": np.arange(many)})
+    # it says that it is not
+    assert uproot.open(path)["t/x"].member("fCompress") == 0
+    with sapwood.update(path) as file:
+        file["t"].extend({"x": np.arange(many)})
+    branch = uproot.open(path)["t/x"]
+    assert [basket.compressed_bytes < 4 * many for basket in map(branch.basket, range(2))] == [True, True]
 
 
 def test_a_tree_takes_again_what_it_was_made_of(tmp_path):
