@@ -115,14 +115,8 @@ class Server:
         self.run = Path(tempfile.mkdtemp(prefix="sapwood-bench-"))
         self.run.chmod(0o755)
         self.address = f"{self.network.address}:{self.network.port(self.usual_port)}"
-        words = [*self.network.server, *self.command()]
-        self.process = subprocess.Popen(
-            list(map(str, words)),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        self.words = [*self.network.server, *self.command()]
+        self.revive()
         deadline = time.monotonic() + 20
         while not self.listens():
             if self.process.poll() is not None or time.monotonic() > deadline:
@@ -133,10 +127,24 @@ class Server:
         return self
 
     def __exit__(self, *_):
-        if self.process.poll() is None:
-            os.killpg(self.process.pid, signal.SIGTERM)
-            self.process.wait()
+        self.kill(signal.SIGTERM)
         shutil.rmtree(self.run, ignore_errors=True)
+
+    def kill(self, how=signal.SIGKILL):
+        """Ends the program; what it has written stays."""
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, how)
+            self.process.wait()
+
+    def revive(self):
+        """Starts it, the first time or again."""
+        self.process = subprocess.Popen(
+            list(map(str, self.words)),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
 
     def url(self, name):
         return f"{self.scheme}://{self.address}{self.root}{name}"

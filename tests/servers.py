@@ -112,8 +112,9 @@ def nginx(folder, _command):
     return Server(folder, port, [program, "-e", str(run / "error.log"), "-c", str(config)], run, log)
 
 
-def nginx_config(folder, run, listen, log):
-    """Writes the configuration of an nginx that logs every request's range and bytes; gives its path."""
+def nginx_config(folder, run, listen, log, more=""):
+    """Writes the configuration of an nginx that logs every request's range and bytes; gives its path. `more`: further
+    directives of the server, among them perhaps another log, of the format `who`."""
     log.touch()
     user = "user root;" if os.geteuid() == 0 else ""
     config = run / "nginx.conf"
@@ -122,10 +123,11 @@ daemon off; pid {run}/nginx.pid; error_log {run}/error.log; worker_processes 1; 
 events {{ worker_connections 512; }}
 http {{
   log_format line '$request_method $uri $status "$http_range" $body_bytes_sent';
+  log_format who '"$http_authorization"';
   access_log {log} line; keepalive_requests 100000; max_ranges 10000;
   client_body_temp_path {run}; proxy_temp_path {run};
   fastcgi_temp_path {run}; uwsgi_temp_path {run}; scgi_temp_path {run};
-  server {{ listen {listen}; root {folder}; }}
+  server {{ listen {listen}; root {folder}; {more} }}
 }}
 """)
     return config

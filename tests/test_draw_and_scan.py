@@ -183,3 +183,24 @@ def test_a_branch_named_as_a_tree(run, folder):
     done = run("draw", name, "px")
     assert done.returncode == 1
     assert "t/p is no tree but the branch p of the tree t" in done.stderr
+
+
+def test_branches_of_one_name_are_printed_each(run, tmp_path):
+    """ROOT lets a tree have them; expressions mean the first one."""
+    paths = []
+    for number in range(2):
+        values = {name: np.arange(3) + 10 * place + 100 * number for place, name in enumerate(("twin_a", "twin_b"))}
+        path = tmp_path / f"{number}.root"
+        with sapwood.recreate(path, compression=None) as file:
+            tree = file.mktree("t", values)
+            if tree.num_entries == 0:
+                tree.extend(values)
+        path.write_bytes(path.read_bytes().replace(b"twin_b", b"twin_a"))
+        paths.append(f"{path}:t")
+    done = run("scan", paths[0], "--add", paths[1], "--format", "csv")
+    assert done.returncode == 0, done.stderr
+    rows = list(csv.reader(io.StringIO(done.stdout)))
+    assert rows[0] == ["twin_a", "twin_a"]
+    assert rows[1:] == [[str(n + 100 * k), str(n + 10 + 100 * k)] for k in range(2) for n in range(3)]
+    first = run("scan", paths[0], "twin_a", "--format", "csv").stdout.split()
+    assert first == ["twin_a", "0", "1", "2"]

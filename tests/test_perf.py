@@ -93,18 +93,34 @@ def test_the_recorded_log_is_replayed(flat, tmp_path, run):
     assert all(scan["actions"] > 0 for scan in scans)
 
 
-def test_they_are_drawn(flat, tmp_path):
+def test_they_are_drawn(flat, tmp_path, run):
+    """As TTreePerfStats draws them: a bar for every range at its entry and place, real time as a second curve."""
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("agg")
     with sapwood.perf_stats() as stats:
-        sapwood.open(flat)["t"].arrays(["n_f4"], library="np")
+        sapwood.open(flat, cache_size=0)["t"].arrays(["n_f4", "jagged"], library="np")
+    assert len(stats.points) > 4
     axes = stats.plot()
-    assert axes.get_xlabel() == "entry"
+    assert axes.get_xlabel() == "entry" and "place in the file" in axes.get_ylabel()
+    bars = [[tuple(end) for end in bar] for bar in axes.collections[0].get_segments()]
+    places = [(p["entry"], p["offset"] * 1e-6, (p["offset"] + p["len"]) * 1e-6) for p in stats.points]
+    assert bars == [[(entry, low), (entry, high)] for entry, low, high in places]
+    (times,) = (other for other in axes.figure.axes if other is not axes)
+    assert "real time" in times.get_ylabel()
+    assert sorted(map(tuple, times.lines[0].get_xydata())) == sorted((p["entry"], p["time"]) for p in stats.points)
     axes.figure.savefig(tmp_path / "reads.png")
     assert (tmp_path / "reads.png").read_bytes().startswith(b"\x89PNG")
     from matplotlib import pyplot
 
     pyplot.close("all")
+    # the same from the command
+    stats.save(tmp_path / "stats.json")
+    for name in ("reads.svg", "drawn.png"):
+        done = run("perf", "--load", tmp_path / "stats.json", "-o", tmp_path / name)
+        assert done.returncode == 0, done.stderr
+    svg = (tmp_path / "reads.svg").read_text()
+    assert all(words in svg for words in ("entry", "MB", "real time, s"))
+    assert (tmp_path / "drawn.png").read_bytes().startswith(b"\x89PNG")
 
 
 ROOT_STATS = """

@@ -2,8 +2,10 @@
 
 import json
 import re
+import time
 
 import awkward as ak
+import numpy as np
 import pytest
 from servers import SERVERS, Skip
 
@@ -71,6 +73,40 @@ def test_directories_are_listed(run, xrootd, flat):
         assert not entries["flat-zlib.root"]["directory"]
         assert entries["flat-zlib.root"]["bytes"] > 1000
     assert "flat-zlib.root" in run("ls", folder + "/").stdout
+
+
+def test_a_file_is_located(run, xrootd, flat):
+    done = run("ls", "--locate", xrootd.url(flat), "--json")
+    assert done.returncode == 0, done.stderr
+    (server,) = json.loads(done.stdout)["servers"]
+    assert server.endswith(f":{xrootd.port}") and run("ls", "--locate", xrootd.url(flat)).stdout == f"{server}\n"
+    assert len(asked(xrootd, "locate")) == 2 and not asked(xrootd, "open")
+    missing = run("ls", "--locate", xrootd.url(flat).replace("flat", "none"))
+    assert missing.returncode == 1 and "none-zlib.root" in missing.stderr
+    web = run("ls", "--locate", "http://Aladdin:S3CR3T@localhost/flat.root")
+    assert web.returncode == 1 and "root://" in web.stderr and "S3CR3T" not in web.stderr
+
+
+def test_what_is_said_to_the_server(xrootd, public):
+    """One session: limits asked once, long reads with checksums, scattered ones as vectors, the file closed."""
+    path = public / "said.root"
+    values = np.random.default_rng(3).random((3, 400_000))
+    with sapwood.recreate(path) as file:
+        tree = file.mktree("t", dict.fromkeys("abc", values[0]), auto_flush=2000, basket_size="64 kB")
+        if tree.num_entries == 0:
+            tree.extend(dict(zip("abc", values, strict=True)))
+    with sapwood.open(xrootd.url(path)) as file:
+        tree = file["t"]
+        assert np.array_equal(tree["b"].array(library="np"), tree.arrays(library="np")["b"])
+        arrays = tree.arrays(["a", "c"], library="np")
+    assert np.array_equal(arrays["a"], values[0]) and np.array_equal(arrays["c"], values[2])
+    for kind in ("pgread", "readv"):
+        assert asked(xrootd, kind), kind
+    assert len(asked(xrootd, "query")) <= len(asked(xrootd, "login"))
+    deadline = time.monotonic() + 10
+    while not asked(xrootd, "close") and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert len(asked(xrootd, "close")) >= 1
 
 
 def test_errors_name_the_file_and_no_token(run, xrootd, flat):

@@ -101,8 +101,10 @@ class Ahead:
                     if not self.skip_bad:
                         raise
                     last = e
-                    self.skipped.append(Skipped(name, e))
-                    warnings.warn(f"left out: {name}: {e}", SkippedFileWarning, stacklevel=4)
+                    # as errors name it, without credentials
+                    shown = e.file or name
+                    self.skipped.append(Skipped(shown, e))
+                    warnings.warn(f"left out: {shown}: {e}", SkippedFileWarning, stacklevel=4)
                     if current is not None:
                         current.close()
                         current = None

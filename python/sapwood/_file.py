@@ -349,6 +349,7 @@ class ReadOnlyFile(Directory):
         self._closed = True
         for scan in list(self._scans):
             scan.close()
+        self._core.close()
 
     def io(self) -> dict[str, float]:
         """What opening and reading so far did on the wire: requests, ranges, round trips, bytes, baskets, seconds."""

@@ -118,6 +118,9 @@ pub struct LsArgs {
     /// Compressed and uncompressed sizes, dates and titles
     #[arg(short, long)]
     pub long: bool,
+    /// The servers that have the file, as far as the XRootD server in the URL knows; nothing is opened
+    #[arg(long, conflicts_with_all = ["recursive", "long"])]
+    pub locate: bool,
 }
 
 /// `sapwood show`

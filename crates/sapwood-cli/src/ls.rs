@@ -6,13 +6,16 @@ use crate::output::table::{Align, Table};
 use crate::output::{self, io_report};
 use crate::target::Target;
 use crate::units;
-use sapwood::{ErrorKind, File, Listing, OpenOptions, RemoteEntry, Result, list_directory};
+use sapwood::{ErrorKind, File, Listing, OpenOptions, RemoteEntry, Result, list_directory, locate_file, redacted};
 use serde_json::{Value, json};
 use std::io::Write;
 
 /// Runs the verb.
 pub fn run(args: &LsArgs, options: &OpenOptions, as_json: bool) -> Result<(), Failure> {
     let target = Target::parse(&args.target);
+    if args.locate {
+        return locate(&target.url, options, as_json);
+    }
     let file = match open(&target, options)? {
         Found::File(file) => file,
         Found::Directory(entries) => return directory(&target.url, &entries, as_json),
@@ -57,7 +60,7 @@ fn directory(url: &str, entries: &[RemoteEntry], as_json: bool) -> Result<(), Fa
             .iter()
             .map(|e| json!({"name": e.name, "bytes": e.size, "directory": e.directory, "modified": e.modified}))
             .collect();
-        output::json(&json!({"directory": url.split('?').next(), "entries": entries}))?;
+        output::json(&json!({"directory": redacted(url), "entries": entries}))?;
         return Ok(());
     }
     let mut table = Table::new([("kind", Align::Left), ("size", Align::Right), ("name", Align::Left)]);
@@ -67,6 +70,21 @@ fn directory(url: &str, entries: &[RemoteEntry], as_json: bool) -> Result<(), Fa
     }
     let mut out = output::stdout();
     table.write(&mut out)?;
+    out.flush()?;
+    Ok(())
+}
+
+/// The servers of a file.
+fn locate(url: &str, options: &OpenOptions, as_json: bool) -> Result<(), Failure> {
+    let servers = locate_file(url, options)?;
+    if as_json {
+        output::json(&json!({"file": redacted(url), "servers": servers}))?;
+        return Ok(());
+    }
+    let mut out = output::stdout();
+    for server in servers {
+        writeln!(out, "{}", output::clean(&server))?;
+    }
     out.flush()?;
     Ok(())
 }

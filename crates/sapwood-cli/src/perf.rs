@@ -13,7 +13,7 @@ use crate::output::picture::{self, Kind};
 use crate::reading::Reading;
 use crate::target::Target;
 use sapwood::perf::{Collector, PerfStats};
-use sapwood::{Chain, Error, Link, Linked, OpenOptions, Result, Tree, fits};
+use sapwood::{Chain, Error, Link, Linked, OpenOptions, Result, Tree, fits, redacted};
 use sapwood_query::picture::{Read, reads};
 use sapwood_query::{Binding, Bound, Expr, bind_each};
 use std::io::Write;
@@ -36,7 +36,10 @@ pub fn run(args: &PerfArgs, options: &OpenOptions, global: &Global, interrupt: &
     }
     let (stats, title) = match &args.load {
         Some(path) => (load(path)?, path.display().to_string()),
-        None => (read(args, options, global, interrupt)?, args.files.join(", ")),
+        None => {
+            let files: Vec<String> = args.files.iter().map(|file| redacted(file)).collect();
+            (read(args, options, global, interrupt)?, files.join(", "))
+        }
     };
     for path in &args.outputs {
         save(path, &stats, &title)?;

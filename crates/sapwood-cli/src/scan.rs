@@ -11,6 +11,7 @@ use crate::target::some;
 use sapwood::{Array, EntryList, Error, Link, Linked, OpenOptions, Result, Tree};
 use sapwood_query::{Bind, Binding, Bound, Entries, Expr, bind_each};
 use std::borrow::Cow;
+use std::collections::{HashMap, VecDeque};
 use std::io::{BufWriter, IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -126,10 +127,7 @@ impl Job<'_> {
         }
         let mut writer = RowWriter::new(output::stdout(), self.style, titles.clone(), vec!["entry"])?;
         let each = bind_each(Vec::new(), cut.cloned(), false);
-        let bind = move |link: &Link| {
-            let shown = titles.iter().map(|name| link.tree.find(name)).collect::<Result<_>>()?;
-            Ok(Bound { shown, ..each(link)? })
-        };
+        let bind = move |link: &Link| Ok(Bound { shown: named(&link.tree, &titles)?, ..each(link)? });
         let more = self.read(&branches, Arc::new(bind), |part| {
             let batch = &part.batch;
             let columns: Vec<Cow<Array>> = batch.columns.iter().take(shown.len()).map(Cow::Borrowed).collect();
@@ -187,18 +185,26 @@ impl Job<'_> {
     }
 }
 
-/// All branches with values that this version reads.
-fn readable(tree: &Tree, quiet: bool) -> Result<Vec<usize>> {
-    let mut refused = Vec::new();
+/// The branches that hold values: those that this version reads, and the others.
+fn with_values(tree: &Tree) -> (Vec<usize>, Vec<usize>) {
     let branches = &tree.header().branches;
     let holds_values = |i: &usize| branches.get(*i).is_some_and(|b| b.children.is_empty());
-    let mut shown = Vec::new();
-    for i in tree.order().iter().copied().filter(holds_values) {
-        match tree.column_type(i) {
-            Ok(_) => shown.push(i),
-            Err(_) => refused.push(tree.name_of(i)),
-        }
+    tree.order().iter().copied().filter(holds_values).partition(|&i| tree.column_type(i).is_ok())
+}
+
+/// The branches of these names in a tree of the chain; branches that have one name, as ROOT allows, each in its turn.
+fn named(tree: &Tree, names: &[String]) -> Result<Vec<usize>> {
+    let mut places: HashMap<String, VecDeque<usize>> = HashMap::new();
+    for i in with_values(tree).0 {
+        places.entry(tree.name_of(i)).or_default().push_back(i);
     }
+    let next = |name: &String| places.get_mut(name).and_then(VecDeque::pop_front).map_or_else(|| tree.find(name), Ok);
+    names.iter().map(next).collect()
+}
+
+/// All branches with values that this version reads.
+fn readable(tree: &Tree, quiet: bool) -> Result<Vec<usize>> {
+    let (shown, refused) = with_values(tree);
     if refused.is_empty() && shown.is_empty() {
         return Err(Error::not_found("the tree has no branches").in_file(tree.file().url()));
     }
@@ -208,6 +214,7 @@ fn readable(tree: &Tree, quiet: bool) -> Result<Vec<usize>> {
             .with_remedy("`sapwood show` tells why"));
     }
     if !refused.is_empty() && !quiet {
+        let refused: Vec<String> = refused.iter().map(|&i| tree.name_of(i)).collect();
         remark(&format!("left out ({} branches; `sapwood show` tells why): {}", refused.len(), some(&refused, 6)));
     }
     Ok(shown)

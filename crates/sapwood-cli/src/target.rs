@@ -83,7 +83,7 @@ impl Target {
                         .in_file(file.url())
                         .with_remedy(format!(
                             "name the tree, {}:{}, and {name} as an expression",
-                            self.url,
+                            file.url(),
                             tree.path()
                         )))
                 }

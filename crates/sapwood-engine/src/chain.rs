@@ -1,29 +1,18 @@
-//! Trees of several files, one behind the other: while one is read the next are opened and their first baskets fetched.
-//!
-//! The next files are opened when the current one has nothing left to ask for and holds at most half of the budget: from
-//! then on its connections would idle. Each of them may hold an eighth of the budget until it is its turn, so that all
-//! together stay within it.
+//! Trees of several files, one behind the other.
+
+mod reading;
+
+pub use reading::ChainScan;
 
 use crate::file::File;
 use crate::options::{OpenOptions, ScanOptions};
-use crate::scan::{Batch, Scan};
+use crate::scan::Batch;
 use crate::stored_list::Counted;
 use crate::tree::Tree;
-use sapwood_plan::{CacheSize, Request};
+use sapwood_source::redacted;
 use sapwood_span::{Error, Result};
-use std::collections::{BTreeMap, VecDeque};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
-
-/// Files that are opened ahead of the current one.
-const AHEAD: usize = 4;
-
-/// The part of the budget that each of them may hold.
-const SHARE: u64 = 8;
-
-/// Budgets below this are not divided: further files are opened ahead, but nothing of them is fetched.
-const LEAST: u64 = 4 << 20;
 
 /// How the files of a chain are opened.
 #[derive(Clone, Debug, Default)]
@@ -38,7 +27,7 @@ pub struct ChainOptions {
 /// A file that was left out.
 #[derive(Debug)]
 pub struct Skipped {
-    /// Its path or URL.
+    /// Its path or URL, without credentials.
     pub file: String,
     /// Why.
     pub why: Error,
@@ -127,9 +116,9 @@ impl Chain {
         for (file, (url, _)) in self.files().iter().enumerate() {
             match self.open(file) {
                 Ok(tree) => return Ok((self.beginning(file, tree.clone()), tree)),
-                Err(why) if !self.0.options.skip_bad => return Err(why.in_file(url)),
+                Err(why) if !self.0.options.skip_bad => return Err(why.in_file(redacted(url))),
                 Err(why) => {
-                    last = why.duplicate().in_file(url);
+                    last = why.duplicate().in_file(redacted(url));
                     self.0.leave_out(file, why);
                 }
             }
@@ -195,19 +184,7 @@ impl Chain {
         &self,
         prepare: impl Fn(&Link) -> Result<(Wanted, T)> + Send + Sync + 'static,
     ) -> ChainScan<T> {
-        let (first, offset) = channel();
-        // the receiver is right here
-        let _ = first.send(0);
-        ChainScan {
-            chain: self.clone(),
-            prepare: Arc::new(prepare),
-            next: self.0.first.as_ref().map_or(0, |(file, _)| *file),
-            offset: Some(offset),
-            ahead: VecDeque::new(),
-            current: None,
-            entries: 0,
-            over: false,
-        }
+        ChainScan::new(self.clone(), Arc::new(prepare))
     }
 }
 
@@ -216,213 +193,18 @@ impl Inner {
         self.skipped.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// What messages call a file.
+    fn name(&self, file: usize) -> String {
+        self.files.get(file).map(|(url, _)| redacted(url)).unwrap_or_default()
+    }
+
     /// Notes that a file is left out.
     fn leave_out(&self, file: usize, why: Error) {
-        let name = self.files.get(file).map(|(url, _)| url.clone()).unwrap_or_default();
+        let name = self.name(file);
         let why = why.in_file(&name);
         let mut skipped = self.lock();
         skipped.retain(|(n, _)| *n != file);
         skipped.push((file, Skipped { file: name, why }));
         skipped.sort_by_key(|(n, _)| *n);
-    }
-
-    /// The budget of all files together, and what each file ahead may hold of it.
-    fn budget(&self) -> (u64, CacheSize) {
-        let whole = match self.options.open.cache {
-            CacheSize::Off => return (0, CacheSize::Off),
-            CacheSize::Auto => Request::DEFAULT_HOLD,
-            CacheSize::Bytes(n) => n.min(Request::DEFAULT_HOLD),
-        };
-        (whole, CacheSize::Bytes(whole / SHARE))
-    }
-}
-
-/// Batches of all files in order. Dropping it ends reading.
-pub struct ChainScan<T> {
-    chain: Chain,
-    prepare: Prepare<T>,
-    /// The next file to be opened.
-    next: usize,
-    /// Tells the entries before it, once they are known.
-    offset: Option<Receiver<u64>>,
-    ahead: VecDeque<JoinHandle<Opened<T>>>,
-    current: Option<Part<T>>,
-    entries: u64,
-    over: bool,
-}
-
-struct Part<T> {
-    link: Link,
-    prepared: Arc<T>,
-    scan: Reading,
-    /// Nothing behind it is wanted.
-    ends: bool,
-}
-
-enum Reading {
-    Nothing,
-    Later(Box<ScanOptions>),
-    Now(Box<Scan>),
-}
-
-impl Reading {
-    fn scan(&self) -> Option<&Scan> {
-        match self {
-            Reading::Now(scan) => Some(scan),
-            Reading::Nothing | Reading::Later(_) => None,
-        }
-    }
-}
-
-/// None: the file is left out.
-type Opened<T> = Result<Option<Part<T>>>;
-
-impl<T: Send + Sync + 'static> ChainScan<T> {
-    /// Entries of the files opened so far, in their order; those of the chain when reading is over.
-    pub fn entries(&self) -> u64 {
-        self.entries
-    }
-
-    /// Compressed bytes that the file being read holds.
-    pub fn held_bytes(&self) -> u64 {
-        self.current.as_ref().and_then(|p| p.scan.scan()).map_or(0, Scan::held_bytes)
-    }
-
-    /// Opens further files if it is time for that.
-    fn look_ahead(&mut self) {
-        let (budget, _) = self.chain.0.budget();
-        let most = match (&self.current, self.current.as_ref().and_then(|p| p.scan.scan())) {
-            (None, _) => 1,
-            (_, None) => AHEAD,
-            (_, Some(scan)) if !scan.has_asked_all() => 0,
-            (_, Some(_)) if budget < LEAST => 1,
-            (_, Some(scan)) if scan.held_bytes() > budget / 2 => 0,
-            (_, Some(_)) => AHEAD,
-        };
-        while self.ahead.len() < most && self.next < self.chain.files().len() {
-            let Some(offset) = self.offset.take() else { return };
-            let (tell, after) = channel();
-            self.offset = Some(after);
-            let (chain, prepare, file) = (self.chain.clone(), self.prepare.clone(), self.next);
-            self.next += 1;
-            let alone = self.current.is_none();
-            let opening = std::thread::Builder::new()
-                .name("sapwood-chain".into())
-                .spawn(move || open(&chain, &*prepare, file, alone, &offset, &tell));
-            match opening {
-                Ok(thread) => self.ahead.push_back(thread),
-                Err(_) => {
-                    // the system allows no more threads: what is current is read to its end first
-                    self.over = self.current.is_none() && self.ahead.is_empty();
-                    return;
-                }
-            }
-        }
-    }
-
-    fn next_batch(&mut self) -> Result<Option<Linked<T>>> {
-        loop {
-            self.look_ahead();
-            if let Some(part) = &mut self.current {
-                if let Reading::Later(options) = &part.scan {
-                    part.scan = Reading::Now(Box::new(part.link.tree.scan(options)?));
-                }
-                if let Reading::Now(scan) = &mut part.scan
-                    && let Some(batch) = scan.next()
-                {
-                    let (link, prepared) = (part.link.clone(), part.prepared.clone());
-                    return Ok(Some(Linked { link, prepared, batch: batch? }));
-                }
-                self.current = None;
-            }
-            if self.ahead.is_empty() {
-                self.look_ahead();
-            }
-            let Some(opening) = self.ahead.pop_front() else {
-                return match self.over {
-                    true => Err(Error::invalid("the system allows no further thread to open a file")),
-                    false => Ok(None),
-                };
-            };
-            let opened = opening.join().unwrap_or_else(|_| Err(Error::invalid("a thread that opened a file failed")));
-            if let Some(part) = opened? {
-                if part.ends {
-                    return Ok(None);
-                }
-                self.entries = part.link.first_entry + part.link.tree.entries();
-                let (budget, _) = self.chain.0.budget();
-                if let Some(scan) = part.scan.scan().filter(|_| budget >= LEAST) {
-                    scan.set_budget(budget - budget / SHARE * self.ahead.len() as u64);
-                }
-                self.current = Some(part);
-            }
-        }
-    }
-}
-
-/// Opens a file and begins to read it; `alone` when there is no other before it to share the budget with.
-fn open<T>(
-    chain: &Chain,
-    prepare: &(impl Fn(&Link) -> Result<(Wanted, T)> + ?Sized),
-    file: usize,
-    alone: bool,
-    offset: &Receiver<u64>,
-    tell: &Sender<u64>,
-) -> Opened<T> {
-    let opened = chain.open(file);
-    // who ends with an error tells nobody
-    let Ok(first_entry) = offset.recv() else { return Err(Error::invalid("a file before it could not be opened")) };
-    let begun = opened.and_then(|tree| {
-        let link = Link { file, tree, first_entry };
-        let (wanted, prepared) = prepare(&link)?;
-        let (options, ends) = match wanted {
-            Wanted::Read(options) => (Some(options), false),
-            Wanted::Nothing => (None, false),
-            Wanted::End => (None, true),
-        };
-        let (budget, share) = chain.0.budget();
-        let scan = match options {
-            None => Reading::Nothing,
-            // what it may hold is known when it is its turn
-            Some(options) if budget < LEAST && !alone => Reading::Later(Box::new(options)),
-            Some(mut options) => {
-                if !alone {
-                    options.cache = Some(share);
-                }
-                Reading::Now(Box::new(link.tree.scan_ahead(&options)?))
-            }
-        };
-        Ok(Part { scan, link, prepared: Arc::new(prepared), ends })
-    });
-    match begun {
-        Ok(part) => {
-            // nobody listens any more when reading has ended
-            let _ = tell.send(first_entry + part.link.tree.entries());
-            Ok(Some(part))
-        }
-        Err(why) if chain.0.options.skip_bad => {
-            chain.0.leave_out(file, why);
-            let _ = tell.send(first_entry);
-            Ok(None)
-        }
-        Err(why) => {
-            Err(chain.files().get(file).map_or_else(|| why.duplicate(), |(url, _)| why.duplicate().in_file(url)))
-        }
-    }
-}
-
-impl<T: Send + Sync + 'static> Iterator for ChainScan<T> {
-    type Item = Result<Linked<T>>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.over {
-            return None;
-        }
-        let next = self.next_batch();
-        if !matches!(next, Ok(Some(_))) {
-            self.over = true;
-            self.current = None;
-        }
-        next.transpose()
     }
 }

@@ -197,6 +197,11 @@ impl File {
         self.0.source.is_local()
     }
 
+    /// Nothing more is to be read: the server need not keep the file open until this, its trees and scans are dropped.
+    pub fn close(&self) {
+        self.0.source.close();
+    }
+
     /// What opening and all scans so far did.
     pub fn io(&self) -> IoReport {
         let mut r = self.0.totals.lock().unwrap_or_else(PoisonError::into_inner).clone();

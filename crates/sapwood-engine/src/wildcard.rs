@@ -84,7 +84,7 @@ pub fn expand(url: &str, options: &OpenOptions) -> Result<Vec<String>> {
         found.retain(|path| Path::new(path).exists());
     }
     if found.is_empty() {
-        return Err(Error::not_found("no file fits the pattern").in_file(url));
+        return Err(Error::not_found("no file fits the pattern").in_file(sapwood_source::redacted(url)));
     }
     Ok(found.into_iter().map(|path| format!("{scheme}{path}")).collect())
 }

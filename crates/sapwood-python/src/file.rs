@@ -110,6 +110,11 @@ impl File {
         Ok((made, objects.refused().iter().map(|r| (r.class.clone(), r.why.clone())).collect()))
     }
 
+    /// Has the server close the file.
+    fn close(&self) {
+        self.inner.close();
+    }
+
     /// What opening and all scans so far did on the wire.
     fn io<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         io_report(py, &self.inner.io())

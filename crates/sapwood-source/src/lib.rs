@@ -24,6 +24,7 @@ mod source;
 mod streams;
 mod tls;
 mod url;
+mod user;
 mod window;
 mod xrd;
 
@@ -31,7 +32,7 @@ pub use http::Hosts;
 pub use local::{LocalFile, open_local};
 pub use open::{SourceOptions, open};
 pub use source::{BoxFuture, FetchReport, Limits, Opening, Sink, Source, SourceStats};
-pub use url::is_remote;
+pub use url::{is_remote, redacted};
 pub use xrd::{RemoteEntry, list, locate};
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -29,8 +29,9 @@ pub struct SourceOptions {
     /// The first pause before sending again; it doubles each time. `Retry-After` is obeyed up
     /// to ten seconds.
     pub backoff: Duration,
-    /// Token for `Authorization: Bearer`. Without one, `BEARER_TOKEN` and `BEARER_TOKEN_FILE`
-    /// are looked at, for `https` only. Sent to the named host alone, never along a redirect.
+    /// Token for `Authorization: Bearer`. Without one, WLCG bearer token discovery finds one perhaps, for `https`
+    /// only (`BEARER_TOKEN`, `BEARER_TOKEN_FILE`, `bt_u<uid>` in `XDG_RUNTIME_DIR` and `/tmp`). Sent to the named host
+    /// alone, never along a redirect.
     /// XRootD servers that ask for it (`ztn`) get it over TLS only, and only hosts of the named one's domain do.
     pub token: Option<String>,
     /// Folder of further trusted certificates (PEM) for `https` and `roots`, besides the system's

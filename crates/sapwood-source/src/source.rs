@@ -55,6 +55,10 @@ pub trait Source: Send + Sync {
 
     /// What this source has done since it was opened.
     fn stats(&self) -> SourceStats;
+
+    /// Nothing more is to be read: what the server keeps open for this file may go. Who reads all the same has it opened
+    /// again. Dropping the source does this, too.
+    fn close(&self) {}
 }
 
 /// Takes the spans of a fetch as they arrive. Called from the reading task: be quick.

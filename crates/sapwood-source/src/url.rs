@@ -196,7 +196,17 @@ pub(crate) fn is_secret(key: &str) -> bool {
     ["auth", "token", "sig", "key", "cred", "secret", "pass", "macaroon"].iter().any(|word| key.contains(word))
 }
 
-/// Any URL for messages, as far as it can be understood.
+/// A path or URL as messages may show it: without user and password, and without what may be a credential in its query.
+pub fn redacted(url: &str) -> String {
+    match Location::parse(url) {
+        Ok(Location::Local(_)) => url.to_owned(),
+        Ok(Location::Http(url)) => url.redacted(),
+        Ok(Location::Root(url)) => url.redacted(),
+        Err(_) => redact(url),
+    }
+}
+
+/// The same of a URL that cannot be taken apart.
 fn redact(url: &str) -> String {
     let Some((scheme, rest)) = scheme(url) else { return url.to_owned() };
     let rest = rest.split('?').next().unwrap_or_default();
@@ -307,6 +317,15 @@ mod tests {
     fn secrets_stay_out_of_messages() {
         let text = http("http://u:p@h/a?authz=T&X-Amz-Signature=S&x=1").redacted();
         assert_eq!(text, "http://h/a?authz=***&X-Amz-Signature=***&x=1");
+        for (url, shown) in [
+            ("https://u:p@h/a.root?token=T&x=1", "https://h/a.root?token=***&x=1"),
+            ("root://u:p@h//a.root?authz=T", "root://h//a.root?authz=***"),
+            ("http://u:p@h:70000/a?authz=T", "http://h:70000/a"),
+            ("s3://u:p@h/a?authz=T", "s3://h/a"),
+            ("/data/u:p@h/a.root?authz", "/data/u:p@h/a.root?authz"),
+        ] {
+            assert_eq!(redacted(url), shown);
+        }
     }
 
     #[test]

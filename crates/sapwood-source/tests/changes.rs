@@ -93,6 +93,29 @@ fn a_place_that_ceases_to_work_is_looked_up_again() {
     assert_eq!(second.requests().len(), 1);
 }
 
+/// A port of this machine that nobody listens at.
+fn gone() -> u16 {
+    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+#[test]
+fn a_redirect_to_a_dead_server_and_another_replica() {
+    let alive = storage();
+    let places = [format!("http://127.0.0.1:{}/f.root", gone()), alive.url()];
+    let door = Scripted::start(SIZE as u64, move |request, stream| {
+        send(stream, "307 There", &[("Location", places[request.number.min(1)].clone())], b"")
+    });
+    let (rt, file) = (runtime(), noise(SIZE));
+    let opening = open_right(&rt, &door.url(), &impatient(), &file).unwrap();
+    fetch(&rt, &opening.source, &scattered(30, SIZE as u64), &file).unwrap();
+    assert_eq!(door.requests().len(), 2, "asked again once, and then no more");
+
+    // without one
+    let dead = redirect_to(format!("http://127.0.0.1:{}/f.root", gone()), "307 There");
+    let error = open_right(&rt, &dead.url(), &impatient(), &file).unwrap_err();
+    assert!(error.to_string().contains("cannot connect"), "{error}");
+}
+
 /// Opens at one version, reads at the next.
 fn error_after_change(
     headers: impl Fn(bool) -> Vec<(&'static str, String)> + Send + Sync + 'static,

@@ -109,7 +109,16 @@ impl Client {
         let mut renewed = false;
         for _ in 0..=MAX_REDIRECTS {
             let place = self.place();
-            let mut reply = self.exchange(&place, range, ranges).await?;
+            let mut reply = match self.exchange(&place, range, ranges).await {
+                Ok(reply) => reply,
+                // where it all began there may be word of another replica
+                Err(Trouble::Unreached(_)) if !renewed && place.url != self.original => {
+                    renewed = true;
+                    self.move_to(self.original.clone()).map_err(Trouble::Fatal)?;
+                    continue;
+                }
+                Err(trouble) => return Err(trouble),
+            };
             match reply.status {
                 301 | 302 | 303 | 307 | 308 => {
                     let to = reply.header("location").map(str::to_owned);
@@ -167,7 +176,10 @@ impl Client {
             let asked = self.ask(&mut lent, place, range, ranges);
             let longest = self.options.progress_timeout;
             match silence::broken_by(asked, longest, || reachable(&place.url)).await {
-                Err(silence) => return Err(self.lost(silent(silence, "no answer", longest))),
+                Err(silence) => {
+                    place.host.forget_idle();
+                    return Err(self.lost(silent(silence, "no answer", longest)));
+                }
                 Ok(Ok(response)) => {
                     self.away.store(false, Relaxed);
                     self.counters.waited(wait, 1);
@@ -323,7 +335,10 @@ impl Reply {
         loop {
             let frame = silence::broken_by(self.body.frame(), self.longest, || reachable(&self.url)).await;
             match frame {
-                Err(silence) => return Err(silent(silence, "the transfer has not moved", self.longest)),
+                Err(silence) => {
+                    self.host.forget_idle();
+                    return Err(silent(silence, "the transfer has not moved", self.longest));
+                }
                 Ok(None) => {
                     if let Some(mut lent) = self.lent.take() {
                         lent.link.carried += self.wire;

@@ -1,21 +1,22 @@
 //! The `Authorization` header.
 
 use crate::url::Url;
+use crate::user::discovered;
 use hyper::header::HeaderValue;
 use sapwood_span::{Error, Result};
 
 /// The header for this URL: the user in the URL first, then the token given, then, for `https`
-/// only, `BEARER_TOKEN` and the file that `BEARER_TOKEN_FILE` names (WLCG bearer token discovery).
+/// only, the one that is found.
 ///
 /// # Errors
-/// A token file that cannot be read, a token that does not fit a header.
+/// A token that does not fit a header.
 pub(crate) fn authorization(url: &Url, token: Option<&str>) -> Result<Option<HeaderValue>> {
     let text = if let Some((user, password)) = &url.user {
         format!("Basic {}", base64(format!("{user}:{password}").as_bytes()))
     } else if let Some(token) = token {
         format!("Bearer {}", token.trim())
     } else if url.https {
-        match discovered()? {
+        match discovered() {
             Some(token) => format!("Bearer {token}"),
             None => return Ok(None),
         }
@@ -26,19 +27,6 @@ pub(crate) fn authorization(url: &Url, token: Option<&str>) -> Result<Option<Hea
         .map_err(|_| Error::invalid("the token holds characters that do not fit an HTTP header"))?;
     value.set_sensitive(true);
     Ok(Some(value))
-}
-
-fn discovered() -> Result<Option<String>> {
-    let nonempty = |text: String| Some(text.trim().to_owned()).filter(|t| !t.is_empty());
-    if let Some(token) = std::env::var("BEARER_TOKEN").ok().and_then(nonempty) {
-        return Ok(Some(token));
-    }
-    match std::env::var_os("BEARER_TOKEN_FILE").filter(|f| !f.is_empty()) {
-        Some(file) => std::fs::read_to_string(&file)
-            .map(nonempty)
-            .map_err(|e| Error::io(format!("cannot read BEARER_TOKEN_FILE ({})", file.display()), e)),
-        None => Ok(None),
-    }
 }
 
 /// RFC 4648, section 4.

@@ -304,7 +304,16 @@ impl Host {
     fn arrived(&self, link: Link) {
         let mut pool = self.pool();
         pool.opening = pool.opening.saturating_sub(1);
-        Self::hand_over(&mut pool, link, false);
+        let busy = self.max.saturating_sub(pool.permits.available_permits());
+        // who waited for this one may have got another meanwhile: more than allowed are not kept
+        if !pool.waiting.is_empty() || pool.idle.len() + busy < self.max {
+            Self::hand_over(&mut pool, link, false);
+        }
+    }
+
+    /// Closes the connections that lie idle: after a silence nobody knows which of them still lead anywhere.
+    pub fn forget_idle(&self) {
+        self.pool().idle.clear();
     }
 
     /// Takes a connection back whose last answer was read to its end.

@@ -43,7 +43,8 @@ impl Trouble {
         let plain = |kind| Error::new(kind, what.clone());
         match status {
             401 => Self::Fatal(plain(ErrorKind::Denied).with_remedy(
-                "give a user in the URL (https://user:password@...), or a token in BEARER_TOKEN (https only)",
+                "give a user in the URL (https://user:password@...), or a token in BEARER_TOKEN or in the file that \
+                 BEARER_TOKEN_FILE names (https only)",
             )),
             404 | 410 => Self::Fatal(plain(ErrorKind::NotFound).with_remedy("check the path")),
             429 | 502..=504 => {
@@ -106,8 +107,12 @@ impl Patience {
     /// Waits before the next try.
     ///
     /// # Errors
-    /// There is none: the error given comes back. A stall has taken long enough to count more.
+    /// There is none: the error given comes back. A stall has taken long enough to count more; one in which nothing at
+    /// all has moved is the end.
     pub async fn spend(&mut self, error: Error, wait: Option<Duration>, stalled: bool) -> Result<()> {
+        if stalled && self.moved.elapsed() >= self.longest {
+            return Err(error);
+        }
         let cost = if stalled { self.retries / 2 + 1 } else { 1 };
         self.tries += 1;
         self.left = match self.left.checked_sub(cost) {

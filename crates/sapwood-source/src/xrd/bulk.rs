@@ -21,7 +21,7 @@ impl Host {
             freed.as_mut().enable();
             {
                 let mut pool = self.pool();
-                pool.conns.retain(|c| c.is_alive());
+                pool.sift();
                 let wanted = self.streams_of(pool.bulk.len());
                 let open = pool.conns.len() + pool.dialing;
                 // Worth having, they are opened although those there are could take more.
@@ -38,6 +38,7 @@ impl Host {
                 let best = |c: &&Arc<Conn>| (std::cmp::Reverse(busy(c)), c.carried());
                 if let Some(conn) = pool.conns.iter().filter(free).max_by_key(best).cloned() {
                     *pool.bulk.entry(conn.number).or_default() += 1;
+                    conn.be_patient(caller.options.progress_timeout);
                     if waited && !conn.is_used() {
                         caller.counters.waited(wait, 1);
                     }

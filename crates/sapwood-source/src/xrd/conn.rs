@@ -39,6 +39,21 @@ impl Conn {
         lock(&self.core.state).dead.is_none()
     }
 
+    /// Whether it ended in silence.
+    pub fn fell_silent(&self) -> bool {
+        lock(&self.core.state).dead.as_ref().is_some_and(|why| why.away || why.stalled)
+    }
+
+    /// Whether nobody waits for anything.
+    pub fn is_idle(&self) -> bool {
+        lock(&self.core.state).pending.is_empty()
+    }
+
+    /// Somebody with this progress timeout is about to ask something.
+    pub fn be_patient(&self, longest: Duration) {
+        lock(&self.core.state).patience = longest;
+    }
+
     /// Bytes received over it so far.
     pub fn carried(&self) -> u64 {
         self.core.carried.load(Relaxed)

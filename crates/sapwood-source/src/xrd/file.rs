@@ -360,19 +360,23 @@ impl Source for XrdFile {
         let counted = self.client.counters().snapshot();
         SourceStats { round_trip: meter.round_trip(), bandwidth: meter.bandwidth(), ..counted }
     }
-}
 
-impl Drop for XrdFile {
-    fn drop(&mut self) {
+    fn close(&self) {
         if !self.client.caller.is_ours() {
             return;
         }
         for (conn, slot) in lock(&self.slots).values() {
-            if let (Some(conn), Ok(open)) = (conn.upgrade(), slot.try_lock())
-                && let Some(handle) = *open
+            if let (Some(conn), Ok(mut open)) = (conn.upgrade(), slot.try_lock())
+                && let Some(handle) = open.take()
             {
                 conn.close(handle);
             }
         }
+    }
+}
+
+impl Drop for XrdFile {
+    fn drop(&mut self) {
+        self.close();
     }
 }

@@ -247,9 +247,10 @@ impl Host {
         const LITTLE: u64 = 128 << 10;
         let fitting = || {
             let mut pool = self.pool();
-            pool.conns.retain(|c| c.is_alive());
+            pool.sift();
             let crowded = pool.conns.len() >= self.most_sessions();
-            pool.conns.iter().min_by_key(|c| c.load()).filter(|c| crowded || c.load() < LITTLE).cloned()
+            let least = pool.conns.iter().min_by_key(|c| c.load()).filter(|c| crowded || c.load() < LITTLE);
+            least.inspect(|c| c.be_patient(caller.options.progress_timeout)).cloned()
         };
         if let Some(conn) = fitting() {
             return Ok(conn);
@@ -329,6 +330,15 @@ impl Host {
         let tasks = [handle.spawn(link), handle.spawn(watch::run(Arc::downgrade(&core), way.clone()))];
         lock(&core.state).tasks.extend(tasks.iter().map(tokio::task::JoinHandle::abort_handle));
         Ok(Conn::new(core, way))
+    }
+}
+
+impl Pool {
+    /// Leaves out the sessions that are over. Where one ended in silence those that lie idle go, too: nobody knows which
+    /// of them still lead anywhere.
+    pub(super) fn sift(&mut self) {
+        let doubtful = self.conns.iter().any(|c| c.fell_silent());
+        self.conns.retain(|c| c.is_alive() && !(doubtful && c.is_idle()));
     }
 }
 

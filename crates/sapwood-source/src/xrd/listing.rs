@@ -72,7 +72,9 @@ async fn ask_anywhere(
     question: &(dyn Fn(SecretBytes) -> Request + Send + Sync),
 ) -> Result<bytes::Bytes> {
     let Location::Root(url) = Location::parse(url)? else {
-        return Err(Error::invalid("not an XRootD URL").in_file(url).with_remedy("use root:// or roots://"));
+        return Err(Error::invalid("not an XRootD URL")
+            .in_file(crate::url::redacted(url))
+            .with_remedy("use root:// or roots://"));
     };
     let name = url.redacted();
     let client = Client::new(url, options.clone(), handle.clone());

@@ -23,7 +23,6 @@ pub(super) const LONGEST_WAIT: u32 = 5;
 pub(crate) struct Core {
     pub state: Mutex<State>,
     pub begin: Instant,
-    pub patience: Duration,
     pub meter: Arc<Mutex<Meter>>,
     /// There is something to watch over.
     pub busy: Notify,
@@ -34,6 +33,8 @@ pub(crate) struct Core {
 
 pub(crate) struct State {
     pub session: Session,
+    /// The progress timeout of whoever asked last.
+    pub patience: Duration,
     pub(super) eager: Eager,
     pub links: Vec<Wire>,
     pub(super) pending: HashMap<Id, Pending>,
@@ -76,6 +77,7 @@ impl Core {
     pub fn new(session: Session, eager: Eager, patience: Duration, meter: Arc<Mutex<Meter>>) -> Arc<Self> {
         let state = State {
             session,
+            patience,
             eager,
             links: vec![Wire { wake: Arc::default(), moved: Instant::now() }],
             pending: HashMap::new(),
@@ -90,7 +92,6 @@ impl Core {
         Arc::new(Self {
             state: Mutex::new(state),
             begin: Instant::now(),
-            patience,
             meter,
             busy: Notify::new(),
             carried: AtomicU64::new(0),
@@ -177,8 +178,9 @@ impl Core {
     }
 
     fn made_to_wait(&self, state: &mut State, id: Id, seconds: u32, why: &str, now: Instant) {
+        let most = state.patience * LONGEST_WAIT;
         let Some(pending) = state.pending.get_mut(&id) else { return };
-        let limit = *pending.limit.get_or_insert(now + self.patience * LONGEST_WAIT);
+        let limit = *pending.limit.get_or_insert(now + most);
         self.busy.notify_one();
         if now + Duration::from_secs(u64::from(seconds)) > limit {
             let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
@@ -190,7 +192,7 @@ impl Core {
     fn give_up(&self, state: &mut State, id: Id, what: &str) {
         state.session.forget(id);
         if let Some(pending) = state.pending.remove(&id) {
-            let most = self.patience * LONGEST_WAIT;
+            let most = state.patience * LONGEST_WAIT;
             let what = format!("{what}; more than {most:.0?} is not waited");
             let remedy = "the file may be on tape: ask for it to be staged, or try later";
             let error = Error::new(ErrorKind::Timeout, what).with_remedy(remedy);

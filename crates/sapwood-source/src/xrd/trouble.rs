@@ -12,17 +12,23 @@ pub(crate) struct Broken {
     pub refusal: Option<Refusal>,
     /// Nothing moved for the whole progress timeout.
     pub stalled: bool,
+    /// Nothing moved for a while, and it is not the server's fault: other sessions may lead nowhere, too.
+    pub away: bool,
     /// Trying again will not help.
     pub last: bool,
 }
 
 impl Broken {
     pub fn new(error: Error) -> Self {
-        Self { error, refusal: None, stalled: false, last: false }
+        Self { error, refusal: None, stalled: false, away: false, last: false }
     }
 
     pub fn stalled(error: Error) -> Self {
         Self { stalled: true, ..Self::new(error) }
+    }
+
+    pub fn away(error: Error) -> Self {
+        Self { away: true, ..Self::new(error) }
     }
 
     pub fn finally(self) -> Self {
@@ -30,13 +36,13 @@ impl Broken {
     }
 
     pub fn refused(refusal: Refusal) -> Self {
-        Self { error: refused(&refusal), refusal: Some(refusal), stalled: false, last: false }
+        Self { refusal: Some(refusal.clone()), ..Self::new(refused(&refusal)) }
     }
 
     /// For another one who waits.
     pub fn duplicate(&self) -> Self {
-        let Self { error, refusal, stalled, last } = self;
-        Self { error: error.duplicate(), refusal: refusal.clone(), stalled: *stalled, last: *last }
+        let Self { error, refusal, stalled, away, last } = self;
+        Self { error: error.duplicate(), refusal: refusal.clone(), stalled: *stalled, away: *away, last: *last }
     }
 }
 
@@ -103,10 +109,13 @@ fn refused(refusal: &Refusal) -> Error {
             let list = offered.join(", ");
             let what = match said {
                 Some(failure) => format!("the server accepts no authentication ({list}): {}", failure.message),
-                None => format!("the server wants authentication by {list}, of which this version speaks none here"),
+                None => {
+                    format!("the server wants authentication by {list}, and there is nothing of the kind to show it")
+                }
             };
             let remedy = if offered.iter().any(|o| o == "ztn") {
-                "give a token in BEARER_TOKEN or BEARER_TOKEN_FILE"
+                "give a token in BEARER_TOKEN or in the file that BEARER_TOKEN_FILE names, and use roots://: tokens go over \
+                 TLS only"
             } else if offered.iter().any(|o| o == "gsi") {
                 "gsi (grid certificates) is not supported yet: use a token (BEARER_TOKEN with roots://, or ?authz=), the \
                  server's HTTPS door, or a cache or door that accepts unix or tokens"

@@ -52,7 +52,7 @@ pub(super) async fn run(core: Weak<Core>, way: Way) {
                     let mut state = lock(&strong.state);
                     if silence(&strong, &mut state, Instant::now()).is_some_and(|s| s >= SUSPICIOUS) {
                         let what = "the network was away; the server can be reached again";
-                        strong.die(&mut state, Broken::new(Error::new(ErrorKind::Io, what)));
+                        strong.die(&mut state, Broken::away(Error::new(ErrorKind::Io, what)));
                     }
                     away = false;
                 } else {
@@ -86,7 +86,7 @@ fn look(core: &Core, probe_at: Option<Instant>) -> Option<(Task, Duration)> {
     let limit = core.expire(&mut state, now).map(|at| at.saturating_duration_since(now));
     let silent = silence(core, &mut state, now);
     let resend = state.session.deadline().map(|at| at.saturating_sub(now - core.begin));
-    let longest = core.patience;
+    let longest = state.patience;
     if silent.is_some_and(|s| s >= longest) {
         let what = format!("nothing has moved for {longest:.0?} (progress timeout)");
         core.die(&mut state, Broken::stalled(Error::new(ErrorKind::Timeout, what)));

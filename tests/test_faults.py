@@ -1,0 +1,175 @@
+"""A network that is slow or goes away, and servers that end while they are read, over both protocols: right values or
+an error that names the file, and nothing left open."""
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from servers import SERVERS, Server, Skip, free_port
+
+import sapwood
+
+WIRE = Path(__file__).parent / "wire.py"
+ENTRIES = 60_000
+NAMES = [f"b{i}" for i in range(6)]
+
+
+@pytest.fixture(scope="module")
+def values():
+    rng = np.random.default_rng(8)
+    return {name: rng.random(ENTRIES) for name in NAMES}
+
+
+@pytest.fixture(scope="module")
+def tree(public, values):
+    """A tree of 3 MB that cannot be compressed, in clusters of 24 kB."""
+    where = public / "faults"
+    where.mkdir()
+    path = where / "far.root"
+    with sapwood.recreate(path) as file:
+        written = file.mktree("t", values, auto_flush=500, optimize_baskets=False, basket_size="8 kB")
+        if written.num_entries == 0:
+            written.extend(values)
+    return path
+
+
+class Far:
+    """A server at the end of a wire."""
+
+    def __init__(self, make, folder, rate):
+        self.server = SERVERS[make](folder, None)
+        port = free_port()
+        words = [sys.executable, str(WIRE), str(port), str(self.server.port), str(rate)]
+        self.wire = Server(folder, port, words, prefix=self.server.prefix, scheme=self.server.scheme)
+
+    def url(self, path):
+        return self.wire.url(path)
+
+    def cut(self):
+        self.wire.process.send_signal(signal.SIGUSR1)
+
+    def mend(self):
+        self.wire.process.send_signal(signal.SIGUSR2)
+
+    def kill(self):
+        os.killpg(self.server.process.pid, signal.SIGKILL)
+        self.server.process.wait()
+
+    def revive(self):
+        started = self.server.process.args
+        self.server.process.stderr.close()
+        self.server.process = subprocess.Popen(
+            started,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+
+    def stop(self):
+        self.wire.stop()
+        self.server.stop()
+
+
+@pytest.fixture(scope="module", params=["nginx", "xrootd"])
+def far(request, public, tree):
+    try:
+        started = Far(request.param, public, 2_000_000)
+    except Skip as reason:
+        pytest.skip(str(reason))
+    yield started
+    started.stop()
+
+
+def read(url, timeout, disturb=None):
+    """The values of all branches; something happens once the first of them are here."""
+    steps = []
+    with sapwood.open(url, timeout=timeout, cache_size="200 kB") as file:
+        for step in file["t"].iterate(NAMES, step_size=500, library="np"):
+            steps.append(step)
+            if disturb and len(steps) == 1:
+                disturb()
+    return {name: np.concatenate([step[name] for step in steps]) for name in NAMES}
+
+
+def right(found, values):
+    return all(np.array_equal(found[name], values[name]) for name in NAMES)
+
+
+def later(seconds, act):
+    timer = threading.Timer(seconds, act)
+    timer.start()
+    return timer
+
+
+def test_slow_but_moving_is_no_fault(far, tree, values):
+    # three times the progress timeout in all
+    began = time.monotonic()
+    assert right(read(far.url(tree), timeout=0.5), values)
+    assert time.monotonic() - began > 1
+
+
+def test_a_server_that_is_killed_and_started_again(far, tree, values):
+    timers = []
+
+    def disturb():
+        far.kill()
+        timers.append(later(0.5, far.revive))
+
+    try:
+        assert right(read(far.url(tree), timeout=20, disturb=disturb), values)
+    finally:
+        timers[0].join()
+
+
+def test_reading_goes_on_when_the_network_is_back(far, tree, values):
+    def disturb():
+        far.cut()
+        # connections of before are silent for ever: only looking whether the network is back helps
+        later(5, far.mend)
+
+    began = time.monotonic()
+    # it is not the timeout that helps
+    assert right(read(far.url(tree), timeout=40, disturb=disturb), values)
+    assert time.monotonic() - began < 40
+
+
+def state():
+    """Threads, open sockets, and other open files of this process."""
+    gc.collect()
+    targets = []
+    for link in Path("/proc/self/fd").iterdir():
+        try:
+            targets.append(str(link.readlink()))
+        except OSError:
+            continue
+    sockets = sum(target.startswith("socket:") for target in targets)
+    return len(list(Path("/proc/self/task").iterdir())), sockets, len(targets) - sockets
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="it counts in /proc")
+def test_a_network_that_stays_away_is_an_error_that_leaves_nothing_behind(far, tree, values):
+    assert right(read(far.url(tree), timeout=20), values)
+    before = state()
+    try:
+        for _ in range(2):
+            with pytest.raises(sapwood.Error, match=r"far\.root") as raised:
+                read(far.url(tree), timeout=1, disturb=far.cut)
+            said = str(raised.value)
+            assert "progress timeout" in said or "cannot connect" in said, said
+            far.mend()
+            assert right(read(far.url(tree), timeout=20), values)
+    finally:
+        far.wire.stop()
+    deadline = time.monotonic() + 10
+    while any(now > then for now, then in zip(state(), before, strict=True)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    threads, sockets, files = (now - then for now, then in zip(state(), before, strict=True))
+    assert threads <= 0 and sockets <= 0 and files <= 0, (threads, sockets, files)
