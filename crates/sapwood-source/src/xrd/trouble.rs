@@ -14,15 +14,23 @@ pub(crate) struct Broken {
     pub stalled: bool,
     /// Trying again will not help.
     pub last: bool,
+    /// It was ended from here because others bring sooner what it still owed.
+    pub given_up: bool,
 }
 
 impl Broken {
     pub fn new(error: Error) -> Self {
-        Self { error, refusal: None, stalled: false, last: false }
+        Self { error, refusal: None, stalled: false, last: false, given_up: false }
     }
 
     pub fn stalled(error: Error) -> Self {
         Self { stalled: true, ..Self::new(error) }
+    }
+
+    /// Its other requests go over other sessions.
+    pub fn given_up() -> Self {
+        let error = Error::new(ErrorKind::Interrupted, "the session was given up: others are faster");
+        Self { given_up: true, ..Self::new(error) }
     }
 
     pub fn finally(self) -> Self {
@@ -30,13 +38,13 @@ impl Broken {
     }
 
     pub fn refused(refusal: Refusal) -> Self {
-        Self { error: refused(&refusal), refusal: Some(refusal), stalled: false, last: false }
+        let error = refused(&refusal);
+        Self { refusal: Some(refusal), ..Self::new(error) }
     }
 
     /// For another one who waits.
     pub fn duplicate(&self) -> Self {
-        let Self { error, refusal, stalled, last } = self;
-        Self { error: error.duplicate(), refusal: refusal.clone(), stalled: *stalled, last: *last }
+        Self { error: self.error.duplicate(), refusal: self.refusal.clone(), ..*self }
     }
 }
 
