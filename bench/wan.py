@@ -190,7 +190,7 @@ def prefetch(place, cache):
         bounds=[
             faster("Sapwood", "ROOT standard", 1.0),
             faster("Sapwood", "ROOT asynchronous", 1.0),
-            Bound("requests over ROOT's (standard)", 1.1, ratio("requests")),
+            Bound("requests over ROOT's (standard)", 1.0, ratio("requests")),
             Bound("bytes over ROOT's (standard)", 1.1, ratio("bytes")),
         ],
         same={"entries": 0},

@@ -8,7 +8,7 @@ use std::time::Duration;
 const SMALLEST_PIECE: u64 = 64 << 10;
 /// Each connection is taken to carry this much per round trip while slow start lasts.
 const SLOW_START_SHARE: f64 = (32 << 10) as f64;
-/// No request is larger: a failure costs at most this much.
+/// No request is larger, but one that fills a cache of a chosen size: over several connections, each brings its share.
 const LARGEST_PIECE: u64 = 16 << 20;
 /// Requests of this size keep a way busy that is not long.
 const FULL_PIECE: u64 = 4 << 20;
@@ -198,7 +198,7 @@ impl Pace {
             return Sizes { budget: hold, window, lanes: lanes as usize, piece, cut: Some(cut) };
         }
         // As many requests as filling the cache again and again would take, the next one on its way meanwhile.
-        let piece = hold.min(most).min(range.saturating_mul(max_ranges)).max(piece);
+        let piece = hold.min(limits.max_request_bytes).min(range.saturating_mul(max_ranges)).max(piece);
         Sizes {
             budget: hold.saturating_add(piece),
             lanes: lanes as usize,
@@ -244,6 +244,23 @@ mod tests {
         let cache = Cache { hold: 100_000, fills: true, long: false };
         let s = Pace::default().sizes(&far(20), cache, Extent::default(), Backlog { bytes: 10 * MB, ranges: 1000 });
         assert_eq!((s.budget, s.piece), (200_000, 100_000));
+    }
+
+    #[test]
+    fn a_large_cache_is_filled_by_one_request_as_well() {
+        for limits in [far(11), Limits::xrootd(Duration::from_millis(11))] {
+            let cache = Cache { hold: 64 * MB, fills: true, long: false };
+            let s = Pace::default().sizes(&limits, cache, Extent::default(), Backlog { bytes: 185 * MB, ranges: 20 });
+            assert_eq!((s.budget, s.piece), (128 * MB, 64 * MB));
+            // by itself it is cut, so that a connection more can help
+            let s = Pace::default().sizes(
+                &limits,
+                Cache { fills: false, ..cache },
+                Extent::default(),
+                Backlog { bytes: 185 * MB, ranges: 20 },
+            );
+            assert!(s.piece <= 16 * MB, "{s:?}");
+        }
     }
 
     #[test]

@@ -106,8 +106,19 @@ impl Meter {
 
     /// Connections worth sharing bulk among, `most` at most, when so many are busy with it.
     pub fn streams(&mut self, busy: usize, most: usize) -> usize {
-        let full = self.full.rate().is_some() || self.queues();
+        // The times at which bytes come say no more than that a window is steady, which a loss makes it as well.
+        let full = if self.stood.iter().next().is_some() { self.queues() } else { self.full.rate().is_some() };
         self.streams.count(busy, most, full)
+    }
+
+    /// Bytes of a request over one of several connections whose windows are held down: what it brings in some round trips.
+    /// None where one connection is enough.
+    pub fn piece(&self) -> Option<u64> {
+        /// So many that the next request is there in time.
+        const ROUND_TRIPS: f64 = 4.0;
+        const SMALLEST: u64 = 512 << 10;
+        let far = self.distance()?.as_secs_f64();
+        self.streams.each().map(|rate| ((rate * far * ROUND_TRIPS) as u64).max(SMALLEST))
     }
 
     /// How long a request waits at least: what a server, or a proxy before it, adds is in it.
@@ -181,7 +192,17 @@ mod tests {
         assert!(m.queues());
         (0..STOOD).for_each(|_| m.stood(ms(105)));
         assert!(!m.queues());
+        // a closed window brings as much in every round trip, too
+        let begin = Instant::now();
+        for n in 0..2000 {
+            m.arrived(6000, begin + ms(n));
+        }
+        assert!(m.narrow().is_some());
+        m.streams(1, 15);
+        assert_eq!(m.streams(1, 15), 2);
         // what a busy machine shows: as much in every two round trips, with breaks
+        let mut m = Meter::default();
+        m.connected(ms(100));
         let begin = Instant::now();
         let bring = |m: &mut Meter, from: u64| {
             for n in from..from + 40 {

@@ -3,7 +3,8 @@
 //! One connection whose window has opened carries more than many fresh ones, and each costs a login and an open. So there
 //! is one at first. What it brings doubles from round trip to round trip, until the way is full, or until a loss or the
 //! receiver's buffer holds the window down. From outside both look the same: round trips that bring about the same. Then
-//! twice as many are tried, and again as long as that brings more. A way that is seen to be full carries no more over two:
+//! twice as many are tried, and again as long as that brings more. Losses close windows one after the other: where two
+//! bring less than one did at first, that says nothing yet, and what is brought now is compared anew. A way that is seen to be full carries no more over two:
 //! there nothing is tried, for the second one, in the shadow of the first, would take long over what it was asked for.
 
 use std::time::{Duration, Instant};
@@ -12,6 +13,8 @@ use std::time::{Duration, Instant};
 const OPENING: f64 = 1.5;
 /// More connections are worth having if they bring so much more.
 const WORTH: f64 = 1.2;
+/// Those that were settled for brought so much more once: losses have closed windows since.
+const DECAYED: f64 = 1.5;
 /// Round trips over which a rate is taken: over a single one, bursts would count once or twice.
 const ROUND_TRIPS: u32 = 2;
 /// And no shorter time.
@@ -24,7 +27,7 @@ const WARMING: u32 = 3;
 /// The number of connections, and what is seen of them.
 pub(crate) struct Streams {
     count: usize,
-    /// What fewer of them brought, in bytes per second.
+    /// What fewer of them brought, in bytes per second; once settled, what so many did.
     best: f64,
     settled: bool,
     /// What they bring, now that it does not grow any more.
@@ -71,30 +74,46 @@ impl Streams {
         *turn = Turn { begin: now, last: now, bytes: 0, before: Some(rate), warming };
     }
 
+    /// What each of several connections brings, in bytes per second, as far as is known; none where one is enough.
+    pub fn each(&self) -> Option<f64> {
+        let seen = if self.settled { self.count } else { self.count / 2 };
+        (self.count > 1).then(|| self.best / seen.max(1) as f64)
+    }
+
     /// How many to use now, `most` at most, when so many are in use; `full` tells whether the way was seen to be full.
     pub fn count(&mut self, busy: usize, most: usize, full: bool) -> usize {
         // What opening a file brought, reply by reply, says nothing of windows.
         if busy == 0 && self.turn.as_ref().is_some_and(|t| t.bytes < BULK) {
             (self.turn, self.level) = (None, None);
         }
-        if !self.settled
-            && (self.count > 1 || !full)
+        if (self.count > 1 || !full)
             && busy >= self.count
             && let Some(rate) = self.level.take()
         {
-            if rate > self.best * WORTH {
-                self.best = rate;
-                // A full way carries no more over further ones.
-                self.settled = full || self.count >= most;
-                self.count *= if full { 1 } else { 2 };
-            } else {
-                self.settled = true;
-                self.count /= 2;
-            }
-            self.turn = None;
+            self.judge(rate, most, full);
         }
         self.count = self.count.clamp(1, most.max(1));
         self.count
+    }
+
+    /// All of them together bring so much, and have for some time.
+    fn judge(&mut self, rate: f64, most: usize, full: bool) {
+        if self.settled && !full && rate * DECAYED < self.best {
+            (self.best, self.settled) = (0.0, false);
+        }
+        if self.settled {
+            return;
+        }
+        if rate > self.best * WORTH {
+            self.best = rate;
+            // A full way carries no more over further ones.
+            self.settled = full || self.count >= most;
+            self.count *= if self.settled { 1 } else { 2 };
+        } else {
+            self.settled = true;
+            self.count /= 2;
+        }
+        self.turn = None;
     }
 }
 
@@ -103,78 +122,97 @@ mod tests {
     use super::*;
 
     const FAR: Duration = Duration::from_millis(100);
+    const MOST: usize = 15;
 
-    /// So many bytes in each round trip, in one burst; gives how many connections are used in the end.
-    fn bring(s: &mut Streams, clock: &mut Instant, trips: u32, bytes: impl Fn(u32, usize) -> u64) -> usize {
-        for trip in 0..trips {
-            let count = s.count(usize::MAX, 15, false);
-            let each = bytes(trip, count) / 10;
-            (0..10).for_each(|ms| s.arrived(each, *clock + Duration::from_millis(ms), FAR));
-            *clock += FAR;
+    /// A way, and who uses it.
+    struct Run {
+        streams: Streams,
+        clock: Instant,
+        /// How many connections are in use, if not as many as are worth having.
+        busy: Option<usize>,
+        full: bool,
+    }
+
+    impl Run {
+        fn new() -> Self {
+            Self { streams: Streams::default(), clock: Instant::now(), busy: None, full: false }
         }
-        s.count(usize::MAX, 15, false)
+
+        fn count(&mut self) -> usize {
+            self.streams.count(self.busy.unwrap_or(usize::MAX), MOST, self.full)
+        }
+
+        /// So many bytes in each round trip (by its number, and that of connections), in one burst; gives how many
+        /// connections were worth having after each.
+        fn bring(&mut self, trips: u32, bytes: impl Fn(u32, u64) -> u64) -> Vec<usize> {
+            let one = |trip| {
+                let each = bytes(trip, self.count() as u64) / 10;
+                (0..10).for_each(|ms| self.streams.arrived(each, self.clock + Duration::from_millis(ms), FAR));
+                self.clock += FAR;
+                self.count()
+            };
+            (0..trips).map(one).collect()
+        }
     }
 
     #[test]
     fn one_is_enough_while_its_window_opens() {
-        let (mut s, mut clock) = (Streams::default(), Instant::now());
-        assert_eq!(bring(&mut s, &mut clock, 10, |trip, _| 15_000 << trip), 1);
+        assert_eq!(Run::new().bring(10, |trip, _| 15_000 << trip), [1; 10]);
     }
 
     #[test]
     fn a_full_way_is_tried_with_two_once() {
-        let (mut s, mut clock) = (Streams::default(), Instant::now());
-        assert_eq!(bring(&mut s, &mut clock, 6, |_, _| 100_000), 2);
-        assert_eq!(bring(&mut s, &mut clock, 100, |_, _| 100_000), 1);
+        let mut run = Run::new();
+        assert_eq!(run.bring(6, |_, _| 100_000).last(), Some(&2));
+        assert_eq!(run.bring(100, |_, _| 100_000)[20..], [1; 80]);
+        assert_eq!(run.streams.each(), None);
     }
 
     #[test]
     fn a_way_known_to_be_full_is_not_tried_with_two() {
-        let (mut s, mut clock) = (Streams::default(), Instant::now());
-        for _ in 0..20 {
-            s.arrived(100_000, clock, FAR);
-            clock += FAR;
-            assert_eq!(s.count(1, 15, true), 1);
-        }
-        assert_eq!(s.count(1, 15, false), 2);
+        let mut run = Run { full: true, ..Run::new() };
+        assert_eq!(run.bring(20, |_, _| 100_000), [1; 20]);
+        run.full = false;
+        assert_eq!(run.count(), 2);
     }
 
     #[test]
     fn windows_held_down_are_multiplied() {
-        let (mut s, mut clock) = (Streams::default(), Instant::now());
-        assert_eq!(bring(&mut s, &mut clock, 100, |_, count| 50_000 * count as u64), 15);
+        let mut run = Run::new();
+        assert_eq!(run.bring(100, |_, count| 50_000 * count).last(), Some(&MOST));
+        let each = run.streams.each().unwrap();
+        assert!((450_000.0..550_000.0).contains(&each), "{each}");
+    }
+
+    #[test]
+    fn what_one_brought_before_losses_closed_its_window_does_not_count() {
+        let mut run = Run::new();
+        assert_eq!(run.bring(6, |_, _| 400_000).last(), Some(&2));
+        // two bring less now than one did
+        let counts = run.bring(100, |_, count| 65_000 * count);
+        assert!(counts.contains(&1) && counts.last() == Some(&MOST), "{counts:?}");
     }
 
     #[test]
     fn replies_while_a_file_is_opened_are_no_bulk() {
-        let (mut s, mut clock) = (Streams::default(), Instant::now());
-        for _ in 0..20 {
-            s.arrived(60_000, clock, FAR);
-            clock += FAR;
-            assert_eq!(s.count(0, 15, false), 1);
-        }
+        let mut run = Run { busy: Some(0), ..Run::new() };
+        assert_eq!(run.bring(20, |_, _| 60_000), [1; 20]);
     }
 
     #[test]
     fn of_a_way_that_has_become_full_no_more_is_tried() {
-        let (mut s, mut clock) = (Streams::default(), Instant::now());
-        assert_eq!(bring(&mut s, &mut clock, 6, |_, _| 100_000), 2);
+        let mut run = Run::new();
+        assert_eq!(run.bring(6, |_, _| 100_000).last(), Some(&2));
         // the two bring more, and fill the way
-        for _ in 0..40 {
-            s.arrived(200_000, clock, FAR);
-            clock += FAR;
-            assert_eq!(s.count(2, 15, true), 2);
-        }
+        run.full = true;
+        assert_eq!(run.bring(40, |_, _| 200_000), [2; 40]);
     }
 
     #[test]
     fn nothing_is_concluded_before_all_are_in_use() {
-        let (mut s, mut clock) = (Streams::default(), Instant::now());
-        bring(&mut s, &mut clock, 6, |_, _| 100_000);
-        for _ in 0..20 {
-            s.arrived(100_000, clock, FAR);
-            clock += FAR;
-            assert_eq!(s.count(1, 15, false), 2);
-        }
+        let mut run = Run::new();
+        assert_eq!(run.bring(6, |_, _| 100_000).last(), Some(&2));
+        run.busy = Some(1);
+        assert_eq!(run.bring(20, |_, _| 100_000), [2; 20]);
     }
 }

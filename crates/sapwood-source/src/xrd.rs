@@ -1,9 +1,9 @@
 //! Files on XRootD servers.
 //!
 //! The protocol itself is `sapwood-xrd`'s. From the wire up: `conn` is one session with its sockets, `state` what it
-//! waits for, `watch` looks after its silence, `host` keeps the sessions of a server and what was learnt about it, `bulk`
-//! shares large requests among them, `client` finds the way to a file's server along redirects, `opening` opens the file
-//! there, `file` reads it, `listing` looks at directories.
+//! waits for, `watch` looks after its silence and `pulse` after its rate, `host` keeps the sessions of a server and what
+//! was learnt about it, `bulk` shares large requests among them, `client` finds the way to a file's server along redirects,
+//! `opening` opens the file there, `file` reads it, `listing` looks at directories.
 
 mod bulk;
 mod client;
@@ -15,6 +15,7 @@ mod listing;
 mod opening;
 mod place;
 mod plan;
+mod pulse;
 mod reading;
 mod sockets;
 mod state;

@@ -17,8 +17,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
-/// Bytes that one request asks for at most: a lost connection costs no more than this.
-const MAX_REQUEST: u64 = 16 << 20;
+/// Bytes that one request asks for at most. What has come of it when a connection is lost is kept.
+const MAX_REQUEST: u64 = 64 << 20;
 /// What one more part costs in a multipart answer and in the request: its headers.
 const PART_OVERHEAD: u64 = 200;
 /// Beyond twice what was asked for, an answer may hold this much before it is taken for nonsense.

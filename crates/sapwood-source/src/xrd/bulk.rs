@@ -2,7 +2,10 @@
 
 use super::conn::Conn;
 use super::host::{Caller, DEPTH, Host};
+use super::plan;
+use super::pulse::holds_up;
 use super::trouble::Broken;
+use crate::lock;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -51,8 +54,36 @@ impl Host {
                     self.dial_aside(&mut pool, caller, patience);
                 }
             }
+            let _queued = Queued::new(self);
             freed.await;
             waited = true;
+        }
+    }
+
+    /// Bytes of one request where several sessions share bulk because each one's window is held down. The first to end one
+    /// gets the next one, so that none is left with more than it can bring. None where a session carries all there is.
+    pub fn piece(&self) -> Option<u64> {
+        lock(&self.meter).piece().map(|bytes| bytes.min(plan::MAX_REQUEST))
+    }
+
+    /// Ends a session that holds up others which have nothing to do. Requests cannot be taken back: what were sent while
+    /// its window was open would come through what a loss has left of it.
+    pub fn relieve(&self, conn: &Arc<Conn>) {
+        let (Some(piece), Some(rate)) = (self.piece(), conn.rate()) else { return };
+        let far = lock(&self.meter).distance().unwrap_or_default();
+        let mut pool = self.pool();
+        if pool.queued > 0 || !conn.is_alive() {
+            return;
+        }
+        // What one that has nothing to do brings says nothing.
+        let others = pool.conns.iter().filter(|c| c.number != conn.number && pool.bulk.contains_key(&c.number));
+        let (sum, known) = others.filter_map(|c| c.rate()).fold((0.0, 0), |(sum, n), rate| (sum + rate, n + 1));
+        let typical = if known == 0 { rate } else { sum / f64::from(known) };
+        let free = self.streams_of(pool.bulk.len()).saturating_sub(pool.bulk.len());
+        if holds_up(conn.load(), rate, typical, free, piece, far) {
+            pool.conns.retain(|c| c.number != conn.number);
+            drop(pool);
+            conn.give_up();
         }
     }
 
@@ -65,6 +96,23 @@ impl Host {
             }
         }
         pool.freed.notify_waiters();
+    }
+}
+
+/// Somebody waits for a session.
+struct Queued<'a>(&'a Host);
+
+impl<'a> Queued<'a> {
+    fn new(host: &'a Host) -> Self {
+        host.pool().queued += 1;
+        Self(host)
+    }
+}
+
+impl Drop for Queued<'_> {
+    fn drop(&mut self) {
+        let mut pool = self.0.pool();
+        pool.queued = pool.queued.saturating_sub(1);
     }
 }
 

@@ -74,6 +74,16 @@ impl Conn {
         lock(&self.core.state).session.load(0)
     }
 
+    /// Bytes per second lately; none as long as it has not been asked for anything for long enough.
+    pub fn rate(&self) -> Option<f64> {
+        lock(&self.core.state).pulse.rate(Instant::now())
+    }
+
+    /// Ends it: what it still owes will come over others.
+    pub fn give_up(&self) {
+        self.core.die(&mut lock(&self.core.state), Broken::given_up());
+    }
+
     /// Data links that it has, or is about to have.
     pub fn data_links(&self) -> usize {
         lock(&self.core.state).links.len() - 1
@@ -171,6 +181,9 @@ impl Conn {
         }
         state.used = true;
         let alone = state.pending.is_empty();
+        if alone {
+            state.pulse.rested(now);
+        }
         let turns = if std::mem::take(&mut state.unclaimed) { 0 } else { state.turns };
         let asked = asks(&mut state.session);
         let mut out = Vec::with_capacity(asked.len());

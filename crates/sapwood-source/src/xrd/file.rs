@@ -16,13 +16,19 @@ use sapwood_span::{Error, ErrorKind, Result, Span};
 use sapwood_xrd::{Handle, Outcome, code};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
+use tokio::time::sleep;
 
 /// A request for less does not wait for a session that is free of bulk.
 const QUICK: u64 = 64 << 10;
 /// Pages that came damaged are asked for so often.
 const DAMAGED: u32 = 3;
+
+/// A plain read of so much goes over a data link where there is one: nothing waits behind it.
+const LONG: u64 = 512 << 10;
+/// How often whoever waits for bulk sees whether others would bring it sooner.
+const LOOK: Duration = Duration::from_millis(250);
 
 /// What tells one version of a file from another.
 #[derive(Clone, Debug)]
@@ -84,37 +90,38 @@ impl XrdFile {
 
     /// Fills the job with all that it misses.
     pub async fn complete(self: &Arc<Self>, job: &Arc<Job>) -> Result<()> {
-        let missing = job.missing(&[Span::new(0, self.version.size)]);
-        let host = self.client.place().host;
-        let mut groups = plan::requests(&missing, host.known().vector.unwrap_or(VECTOR));
-        match groups.len() {
-            0 => Ok(()),
-            1 => self.group(job, groups.remove(0)).await,
-            _ => {
-                let mut running = JoinSet::new();
-                for group in groups {
-                    let (file, job) = (Arc::clone(self), Arc::clone(job));
-                    running.spawn_on(async move { file.group(&job, group).await }, &self.client.caller.handle());
-                }
-                while let Some(ended) = running.join_next().await {
-                    // Leaving at the first failure drops the set and stops the others.
-                    ended.unwrap_or_else(|_| {
-                        Err(Error::new(ErrorKind::Interrupted, "reading was stopped: the runtime shut down"))
-                    })?;
-                }
-                Ok(())
+        let mut running = JoinSet::new();
+        let mut groups = self.cut(job, &[Span::new(0, self.version.size)]);
+        loop {
+            for group in groups {
+                let (file, job) = (Arc::clone(self), Arc::clone(job));
+                running.spawn_on(async move { file.group(&job, group).await }, &self.client.caller.handle());
             }
+            let Some(ended) = running.join_next().await else { return Ok(()) };
+            // Leaving at the first failure drops the set and stops the others.
+            let left = ended.unwrap_or_else(|_| {
+                Err(Error::new(ErrorKind::Interrupted, "reading was stopped: the runtime shut down"))
+            })?;
+            groups = self.cut(job, &left);
         }
     }
 
-    /// One request, sent again for what is missing as long as there is hope.
-    async fn group(self: &Arc<Self>, job: &Arc<Job>, group: Vec<Span>) -> Result<()> {
+    /// Requests for what is missing inside these bounds.
+    fn cut(&self, job: &Job, bounds: &[Span]) -> Vec<Vec<Span>> {
+        let host = self.client.place().host;
+        let most = host.piece().unwrap_or(plan::MAX_REQUEST);
+        plan::requests(&job.missing(bounds), host.known().vector.unwrap_or(VECTOR), most)
+    }
+
+    /// One request, sent again for what is missing as long as there is hope. Gives what is to be asked for in other
+    /// requests: its session was given up, for it would have taken too long.
+    async fn group(self: &Arc<Self>, job: &Arc<Job>, group: Vec<Span>) -> Result<Vec<Span>> {
         let mut hope = Hope::proven(&self.client.caller.options);
         let (mut damaged, mut left_out, mut stalled) = (0, 0, false);
         loop {
             let place = self.client.place();
             let missing = job.missing(&group);
-            let Some(&at) = missing.first() else { return Ok(()) };
+            let Some(&at) = missing.first() else { return Ok(missing) };
             let wanted = plan::again(&missing, place.host.known().vector.unwrap_or(VECTOR));
             let before: u64 = missing.iter().map(|s| s.len).sum();
             let result = self.attempt(job, &place, &wanted, &hope).await;
@@ -143,6 +150,7 @@ impl XrdFile {
                     error
                 }
                 Ok(_) => Error::new(ErrorKind::Io, "a data connection broke"),
+                Err(Fate::Broken(broken)) if broken.given_up => return Ok(job.missing(&group)),
                 // Once may be the connection; twice is the server, however little it sends in between.
                 Err(Fate::Broken(broken)) if broken.stalled && std::mem::replace(&mut stalled, true) => {
                     return Err(broken.error.at(at));
@@ -204,13 +212,20 @@ impl XrdFile {
             return self.read(job, place, conn, wanted).await;
         }
         if let &[one] = wanted
-            && one.len >= plan::PLAIN
+            && one.len >= LONG
             && let Some(outcome) = self.read_aside(job, place, one, patience).await
         {
             return outcome;
         }
         let lease = place.host.bulk(&self.client.caller, patience).await.map_err(Fate::Broken)?;
-        self.read(job, place, Arc::clone(&lease.conn), wanted).await
+        let mut reading = std::pin::pin!(self.read(job, place, Arc::clone(&lease.conn), wanted));
+        loop {
+            tokio::select! {
+                biased;
+                outcome = &mut reading => return outcome,
+                () = sleep(LOOK) => place.host.relieve(&lease.conn),
+            }
+        }
     }
 
     /// Reads one long span over a data link of a session where the file is open: nothing else waits behind it. None where

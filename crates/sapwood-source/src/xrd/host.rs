@@ -90,6 +90,8 @@ pub(super) struct Pool {
     /// Bulk under way, by session.
     pub(super) bulk: HashMap<u64, usize>,
     pub(super) dialing: usize,
+    /// Requests for bulk that wait for a session.
+    pub(super) queued: usize,
     pub(super) failed: Option<Broken>,
     /// A session is free, or cannot be had.
     pub(super) freed: Arc<Notify>,
@@ -104,6 +106,7 @@ impl Default for Pool {
             conns: Vec::new(),
             bulk: HashMap::new(),
             dialing: 0,
+            queued: 0,
             failed: None,
             freed: Arc::default(),
             first: Arc::default(),

@@ -5,10 +5,8 @@ use sapwood_xrd::{CHUNK, HEADER};
 
 /// What one more range costs on the wire, in bytes: its line in the request and the header before its data.
 pub(super) const RANGE_OVERHEAD: u64 = 32;
-/// Bytes that one request asks for at most: a lost session costs no more than this.
-pub(super) const MAX_REQUEST: u64 = 16 << 20;
-/// A span of its own from here: a plain read needs no cutting and can be checked page by page.
-pub(super) const PLAIN: u64 = 512 << 10;
+/// Bytes that one request asks for at most. What has come of it when a session is lost is kept.
+pub(super) const MAX_REQUEST: u64 = 64 << 20;
 
 /// Bytes that a fresh connection sends before it hears from the other side: ten segments of the usual size (RFC 6928).
 const FIRST_FLIGHT: u64 = 14_480;
@@ -20,27 +18,23 @@ pub(super) fn sent_at_once(most: u32, sent: u64) -> u32 {
     if sent >= FIRST_FLIGHT { most } else { u32::try_from(fitting).unwrap_or(most).min(most) }
 }
 
-/// Cuts what is missing into requests, each for one plain read (one span) or one vector read. `ranges` and `bytes` are the
-/// server's limits of a vector read: how many, and how much in each. Sharing a fetch among sessions is the planner's business.
-pub(super) fn requests(missing: &[Span], (ranges, bytes): (u32, u32)) -> Vec<Vec<Span>> {
-    let joined: Vec<Span> = coalesce(missing, RANGE_OVERHEAD, u64::MAX).into_iter().map(|c| c.span).collect();
-    let (mut out, mut group, mut size) = (Vec::new(), Vec::new(), 0);
-    for span in joined {
-        if span.len >= PLAIN {
-            out.extend(cut(span, MAX_REQUEST).map(|s| vec![s]));
-            continue;
+/// Divides what is missing into requests of at most `most` bytes, each for one plain read (one span, which can be checked
+/// page by page) or one vector read. `ranges` and `bytes` are the server's limits of a vector read: how many, and how much
+/// in each.
+pub(super) fn requests(missing: &[Span], (ranges, bytes): (u32, u32), most: u64) -> Vec<Vec<Span>> {
+    let elements = |span: &Span| span.len.div_ceil(u64::from(bytes.max(1)));
+    let (mut out, mut group, mut size, mut count) = (Vec::new(), Vec::new(), 0, 0);
+    for span in coalesce(missing, RANGE_OVERHEAD, most).into_iter().flat_map(|c| cut(c.span, most)) {
+        if !group.is_empty() && (count + elements(&span) > u64::from(ranges) || size + span.len > most) {
+            out.push(std::mem::take(&mut group));
+            (size, count) = (0, 0);
         }
-        for piece in cut(span, u64::from(bytes)) {
-            if !group.is_empty() && (group.len() >= ranges as usize || size + piece.len > MAX_REQUEST) {
-                out.push(std::mem::take(&mut group));
-                size = 0;
-            }
-            size += piece.len;
-            group.push(piece);
-        }
+        size += span.len;
+        count += elements(&span);
+        group.push(span);
     }
     out.extend(Some(group).filter(|g| !g.is_empty()));
-    out
+    out.into_iter().map(|group| again(&group, (ranges, bytes))).collect()
 }
 
 /// What is still missing of a request, in what one more request can hold.
@@ -69,11 +63,15 @@ mod tests {
     #[test]
     fn few_requests_with_the_usual_limits() {
         let scattered: Vec<Span> = (0..1000).map(|i| Span::new(i * 100_000, 8000)).collect();
-        assert_eq!(requests(&scattered, (1024, 2_097_136)).len(), 1);
-        assert_eq!(requests(&scattered, (300, 2_097_136)).len(), 4);
-        assert_eq!(requests(&[Span::new(0, 64 << 20)], (1024, 2_097_136)).len(), 4);
+        assert_eq!(requests(&scattered, (1024, 2_097_136), MAX_REQUEST).len(), 1);
+        assert_eq!(requests(&scattered, (300, 2_097_136), MAX_REQUEST).len(), 4);
+        assert_eq!(requests(&[Span::new(0, 64 << 20)], (1024, 2_097_136), 16 << 20).len(), 4);
         let one_large = [&scattered[..], &[Span::new(200 << 20, 3 << 20)]].concat();
-        assert_eq!(requests(&one_large, (1024, 2_097_136)).len(), 2);
+        assert_eq!(requests(&one_large, (1024, 2_097_136), MAX_REQUEST).len(), 1);
+        // Two of a megabyte are one vector read, one alone is a plain one.
+        let two = [Span::new(0, 3 << 20), Span::new(5 << 20, 3 << 20)];
+        assert_eq!(requests(&two, (1024, 2_097_136), MAX_REQUEST)[0].len(), 4);
+        assert_eq!(requests(&two[..1], (1024, 2_097_136), MAX_REQUEST), [vec![two[0]]]);
     }
 
     #[test]
@@ -86,15 +84,15 @@ mod tests {
         #[test]
         fn limits_hold_and_nothing_is_left_out(
             spans in prop::collection::vec((0u64..5_000_000, 1u64..700_000), 1..40),
-            ranges in 1u32..50, bytes in 1000u32..100_000,
+            ranges in 1u32..50, bytes in 1000u32..100_000, most in 100_000u64..20_000_000,
         ) {
             let mut at = 0;
             let spans: Vec<Span> = spans.iter().map(|(gap, len)| { at += gap + len; Span::new(at - len, *len) }).collect();
-            let all = requests(&spans, (ranges, bytes));
+            let all = requests(&spans, (ranges, bytes), most);
             for group in all.iter().filter(|g| g.len() > 1) {
                 prop_assert!(group.len() <= ranges as usize && group.iter().all(|s| s.len <= u64::from(bytes)));
             }
-            prop_assert!(all.iter().flatten().all(|s| s.len > 0 && s.len <= MAX_REQUEST));
+            prop_assert!(all.iter().flatten().all(|s| s.len > 0) && all.iter().all(|g| g.iter().map(|s| s.len).sum::<u64>() <= most));
             let flat: Vec<Span> = all.concat();
             let joined: Vec<Span> = coalesce(&flat, 0, u64::MAX).into_iter().map(|c| c.span).collect();
             let want: Vec<Span> = coalesce(&spans, RANGE_OVERHEAD, u64::MAX).into_iter().map(|c| c.span).collect();

@@ -1,6 +1,7 @@
 //! A session's state: the protocol, who waits for what, and what has moved when.
 
 use super::conn::Take;
+use super::pulse::Pulse;
 use super::trouble::Broken;
 use crate::counters::{Counters, Wait};
 use crate::lock;
@@ -49,6 +50,8 @@ pub(crate) struct State {
     /// The way of authentication that was accepted; set once the login is through.
     pub accepted: Option<Option<String>>,
     pub tasks: Vec<AbortHandle>,
+    /// What all links have brought lately.
+    pub pulse: Pulse,
 }
 
 /// A link's socket, seen from here.
@@ -88,6 +91,7 @@ impl Core {
             notes: Vec::new(),
             accepted: None,
             tasks: Vec::new(),
+            pulse: Pulse::new(Instant::now()),
         };
         Arc::new(Self {
             state: Mutex::new(state),
@@ -116,6 +120,7 @@ impl Core {
             if let Some(wire) = state.links.get_mut(link) {
                 wire.moved = now;
             }
+            state.pulse.beat(len, now);
             if let Err(nonsense) = state.session.received(link, bytes, now - self.begin) {
                 let what = format!("the server's answer makes no sense: {nonsense}");
                 self.die(&mut state, Broken::new(Error::new(ErrorKind::Protocol, what)));

@@ -16,11 +16,13 @@ pub(crate) struct Broken {
     pub away: bool,
     /// Trying again will not help.
     pub last: bool,
+    /// It was ended from here because others bring sooner what it still owed.
+    pub given_up: bool,
 }
 
 impl Broken {
     pub fn new(error: Error) -> Self {
-        Self { error, refusal: None, stalled: false, away: false, last: false }
+        Self { error, refusal: None, stalled: false, away: false, last: false, given_up: false }
     }
 
     pub fn stalled(error: Error) -> Self {
@@ -29,6 +31,12 @@ impl Broken {
 
     pub fn away(error: Error) -> Self {
         Self { away: true, ..Self::new(error) }
+    }
+
+    /// Its other requests go over other sessions.
+    pub fn given_up() -> Self {
+        let error = Error::new(ErrorKind::Interrupted, "the session was given up: others are faster");
+        Self { given_up: true, ..Self::new(error) }
     }
 
     pub fn finally(self) -> Self {
@@ -41,8 +49,7 @@ impl Broken {
 
     /// For another one who waits.
     pub fn duplicate(&self) -> Self {
-        let Self { error, refusal, stalled, away, last } = self;
-        Self { error: error.duplicate(), refusal: refusal.clone(), stalled: *stalled, away: *away, last: *last }
+        Self { error: self.error.duplicate(), refusal: self.refusal.clone(), ..*self }
     }
 }
 
