@@ -179,7 +179,8 @@ def test_a_network_that_stays_away_is_an_error_that_leaves_nothing_behind(far, t
             assert right(read(far.url(tree), timeout=20), values)
     finally:
         far.wire.stop()
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 20
+    # threads that look names up rest for 10 s before they end
     while any(now > then for now, then in zip(state(), before, strict=True)) and time.monotonic() < deadline:
         time.sleep(0.1)
     threads, sockets, files = (now - then for now, then in zip(state(), before, strict=True))
