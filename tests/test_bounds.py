@@ -135,8 +135,8 @@ def test_a_cut_that_passes_everywhere_costs_what_no_cut_costs(counted, folder):
 
     requests, nbytes = cost()
     with_cut = cost("b7 >= 0")
-    # the cut's branch is asked for first: one request more
-    assert with_cut[0] <= 1.1 * requests + 1 and with_cut[1] <= 1.1 * nbytes, (with_cut, requests, nbytes)
+    # the cut's branch is asked for first, what depends on it in a few lots as the cut is known
+    assert with_cut[0] <= 1.1 * requests + 4 and with_cut[1] <= 1.1 * nbytes, (with_cut, requests, nbytes)
 
 
 def test_a_cut_that_passes_nowhere_fetches_its_own_branch_only(counted, folder):

@@ -4,6 +4,7 @@ an error that names the file, and nothing left open."""
 import gc
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -57,6 +58,13 @@ class Far:
 
     def mend(self):
         self.wire.process.send_signal(signal.SIGUSR2)
+        deadline = time.monotonic() + 10
+        while time.monotonic() < deadline:
+            try:
+                socket.create_connection(("127.0.0.1", self.wire.port), 1).close()
+                break
+            except OSError:
+                time.sleep(0.02)
 
     def kill(self):
         os.killpg(self.server.process.pid, signal.SIGKILL)
@@ -159,7 +167,10 @@ def test_a_network_that_stays_away_is_an_error_that_leaves_nothing_behind(far, t
     assert right(read(far.url(tree), timeout=20), values)
     before = state()
     try:
-        for _ in range(2):
+        for number in range(3):
+            if number == 1:
+                # threads that are made once and kept are there by now
+                before = state()
             with pytest.raises(sapwood.Error, match=r"far\.root") as raised:
                 read(far.url(tree), timeout=1, disturb=far.cut)
             said = str(raised.value)
@@ -168,8 +179,10 @@ def test_a_network_that_stays_away_is_an_error_that_leaves_nothing_behind(far, t
             assert right(read(far.url(tree), timeout=20), values)
     finally:
         far.wire.stop()
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 20
+    # threads that look names up rest for 10 s before they end
     while any(now > then for now, then in zip(state(), before, strict=True)) and time.monotonic() < deadline:
         time.sleep(0.1)
     threads, sockets, files = (now - then for now, then in zip(state(), before, strict=True))
-    assert threads <= 0 and sockets <= 0 and files <= 0, (threads, sockets, files)
+    # connections are kept for the next file, up to those that one host is given
+    assert threads <= 0 and sockets <= 16 and files <= 0, (threads, sockets, files)
