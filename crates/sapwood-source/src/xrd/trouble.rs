@@ -44,7 +44,8 @@ impl Broken {
     }
 
     pub fn refused(refusal: Refusal) -> Self {
-        Self { refusal: Some(refusal.clone()), ..Self::new(refused(&refusal)) }
+        let error = refused(&refusal);
+        Self { refusal: Some(refusal), ..Self::new(error) }
     }
 
     /// For another one who waits.
