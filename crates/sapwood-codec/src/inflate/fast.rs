@@ -117,6 +117,34 @@ impl Hot {
         ((e >> 16) + extra as u32) as usize
     }
 
+    /// A literal or a copy, without a branch that asks which it is: that is hard to foresee. `literal` is -1 or 0; of a
+    /// literal the distance's entry is 0.
+    ///
+    /// # Safety
+    /// As [`Hot::step`].
+    #[inline(always)]
+    unsafe fn either(&mut self, e: u32, d: u32, literal: i32) -> Step {
+        let mask = literal as i64 as u64;
+        let value = self.value(e) as u64;
+        let length = ((value & !mask) | (mask & 1)) as usize;
+        let distance = self.value(d);
+        // SAFETY: as the caller says
+        unsafe {
+            if distance > self.out as usize - self.begin as usize {
+                return Step::Failed;
+            }
+            let word = u64::from_le(self.out.sub(distance).cast::<u64>().read_unaligned());
+            let word = (word & !mask) | (value & mask);
+            if length <= 8 && length <= distance | (mask & 1) as usize {
+                self.out.cast::<u64>().write_unaligned(word.to_le());
+            } else {
+                copy(self.out, distance, length);
+            }
+            self.out = self.out.add(length);
+        }
+        Step::More
+    }
+
     /// Up to four literals (where they come in `RUNS`), or up to three and a copy.
     ///
     /// # Safety
@@ -150,6 +178,11 @@ impl Hot {
                 self.out = self.out.add((e >> 31) as usize);
                 self.take(literal);
                 e = next(self.bits);
+                let d = tables.distances[(self.bits >> (e & 63)) as usize & ((1 << DISTANCE_BITS) - 1)];
+                let literal = e as i32 >> 31;
+                if (e | d & !literal as u32) & EXCEPTION == 0 {
+                    return self.either(e, d & !literal as u32, literal);
+                }
                 if e & LITERAL != 0 {
                     self.literal(e);
                     return Step::More;

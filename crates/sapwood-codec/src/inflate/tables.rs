@@ -121,7 +121,7 @@ impl Tables {
         // a code of n bits is met once in 2^n symbols
         let share: u32 =
             literals.iter().take(256).filter(|&&l| l > 0).map(|&l| 1 << (LONGEST - usize::from(l & 15))).sum();
-        self.runs = share > 3 << (LONGEST - 2);
+        self.runs = share > 7 << (LONGEST - 3);
         build(&mut self.literals, LITERAL_BITS, literals, &LITERAL_VALUES, &mut self.order)
             && build(&mut self.distances, DISTANCE_BITS, distances, &DISTANCE_VALUES, &mut self.order)
     }
