@@ -222,13 +222,18 @@ def drop(server, folder):
 
 def interrupt(server, folder):
     """Ctrl-C while everything is read."""
-    with sapwood.open(server.url(folder / "tree.root")) as file:
-        tree = file["t"]
-        timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
-        timer.start()
-        with pytest.raises(KeyboardInterrupt):
-            tree.arrays(library="np")
-        timer.join()
+    # whoever started the tests in the background may have had them ignore it
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with sapwood.open(server.url(folder / "tree.root")) as file:
+            tree = file["t"]
+            timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
+            timer.start()
+            with pytest.raises(KeyboardInterrupt):
+                tree.arrays(library="np")
+            timer.join()
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def cut(server, folder):
