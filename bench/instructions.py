@@ -18,6 +18,7 @@ import ctypes
 import gc
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -167,7 +168,8 @@ def main():
         folder = Path(name)
         (folder / "marks.c").write_text(MARKS)
         subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", folder / "marks.so", folder / "marks.c"], check=True)
-        (folder / "ten.C").write_text((HERE / "instructions" / "ten.C").read_text())
+        for source in ("ten.C", "ten.h"):
+            shutil.copy(HERE / "instructions" / source, folder)
         path = folder / "ten.root"
         root = Path(sys.executable).parent / "root"
         call = f'ten.C+("{path}",{options.entries})'

@@ -1,6 +1,5 @@
 """What reading costs at real servers, counted in their logs; and that nothing stays behind, however reading ends."""
 
-import gc
 import os
 import re
 import signal
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from process import held
 from servers import SERVERS, Server, Skip, free_port
 
 import sapwood
@@ -182,14 +182,7 @@ def test_the_seeds_query_in_few_requests(counted, folder):
 
 def state():
     """Open sockets, threads, and resident bytes of this process."""
-    gc.collect()
-    sockets = 0
-    for link in Path("/proc/self/fd").iterdir():
-        try:
-            sockets += str(link.readlink()).startswith("socket:")
-        except OSError:
-            continue
-    threads = len(list(Path("/proc/self/task").iterdir()))
+    threads, sockets, _ = held()
     resident = int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     return sockets, threads, resident
 

@@ -1,7 +1,6 @@
 """A network that is slow or goes away, and servers that end while they are read, over both protocols: right values or
 an error that names the file, and nothing left open."""
 
-import gc
 import os
 import signal
 import socket
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from process import held
 from servers import SERVERS, Server, Skip, free_port
 
 import sapwood
@@ -149,28 +149,15 @@ def test_reading_goes_on_when_the_network_is_back(far, tree, values):
     assert time.monotonic() - began < 40
 
 
-def state():
-    """Threads, open sockets, and other open files of this process."""
-    gc.collect()
-    targets = []
-    for link in Path("/proc/self/fd").iterdir():
-        try:
-            targets.append(str(link.readlink()))
-        except OSError:
-            continue
-    sockets = sum(target.startswith("socket:") for target in targets)
-    return len(list(Path("/proc/self/task").iterdir())), sockets, len(targets) - sockets
-
-
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="it counts in /proc")
 def test_a_network_that_stays_away_is_an_error_that_leaves_nothing_behind(far, tree, values):
     assert right(read(far.url(tree), timeout=20), values)
-    before = state()
+    before = held()
     try:
         for number in range(3):
             if number == 1:
                 # threads that are made once and kept are there by now
-                before = state()
+                before = held()
             with pytest.raises(sapwood.Error, match=r"far\.root") as raised:
                 read(far.url(tree), timeout=1, disturb=far.cut)
             said = str(raised.value)
@@ -181,8 +168,8 @@ def test_a_network_that_stays_away_is_an_error_that_leaves_nothing_behind(far, t
         far.wire.stop()
     deadline = time.monotonic() + 20
     # threads that look names up rest for 10 s before they end
-    while any(now > then for now, then in zip(state(), before, strict=True)) and time.monotonic() < deadline:
+    while any(now > then for now, then in zip(held(), before, strict=True)) and time.monotonic() < deadline:
         time.sleep(0.1)
-    threads, sockets, files = (now - then for now, then in zip(state(), before, strict=True))
+    threads, sockets, files = (now - then for now, then in zip(held(), before, strict=True))
     # connections are kept for the next file, up to those that one host is given
     assert threads <= 0 and sockets <= 16 and files <= 0, (threads, sockets, files)

@@ -8,13 +8,7 @@
 #include <string>
 #include <vector>
 
-struct Ten {
-    float a, b, c, d;
-    int e, f;
-    double g, h;
-    short i;
-    bool j;
-};
+#include "ten.h"
 
 static void read(TBranch* branch, Long64_t stop) {
     for (Long64_t entry = 0; entry < stop; ++entry) branch->GetEntry(entry);

@@ -4,13 +4,7 @@
 
 #include <vector>
 
-struct Ten {
-    float a, b, c, d;
-    int e, f;
-    double g, h;
-    short i;
-    bool j;
-};
+#include "ten.h"
 
 #ifdef __CLING__
 #pragma link C++ class Ten + ;

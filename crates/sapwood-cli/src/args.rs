@@ -151,8 +151,8 @@ Examples:
   sapwood draw data.root:Events 'sqrt(px**2+py**2)' --bins 50,0,20 -o pt.png -o pt.json
   sapwood draw 'run2024/*.root:Events' nMuon --add extra.root:Events")]
 pub struct DrawArgs {
-    /// File and tree; the tree may be left out when the file has only one. `*` and `?` in the name stand for several files
-    /// (also in root:// URLs), @FILE for a list of them, one a line: they are read as one
+    /// File and tree; the tree may be left out when the file has only one. `*` and `?` in the name stand for several
+    /// files (also in root:// URLs), @FILE for a list of them, one a line: they are read as one
     #[arg(value_name = "URL[:TREE]")]
     pub target: String,
     /// What to histogram; `EXPR>>h(100,0,40)` gives name and binning, `EXPR>>h(100)` the number of bins
@@ -170,8 +170,8 @@ pub struct DrawArgs {
     /// Draw into a file as well (.png, .svg, .json); may be repeated
     #[arg(short, long = "output", value_name = "FILE")]
     pub outputs: Vec<PathBuf>,
-    /// Entries to read, as slices of Python's: 100:200, 5000:, -100: for the last; numbers; several of these with commas;
-    /// a file with numbers; or FILE.root:LIST, a TEntryList that ROOT made. They are counted through all files
+    /// Entries to read, as slices of Python's: 100:200, 5000:, -100: for the last; numbers; several of these with
+    /// commas; a file with numbers; or FILE.root:LIST, a TEntryList that ROOT made. They are counted through all files
     #[arg(long, value_name = "START:STOP,N,…|FILE|FILE:LIST", allow_hyphen_values = true)]
     pub entries: Option<String>,
     /// More files, read behind the first as one chain; may be repeated
@@ -198,8 +198,8 @@ Examples:
   sapwood scan data.root:Events x,y --format csv > xy.csv
   sapwood scan data.root:Events --format jsonl --limit 100")]
 pub struct ScanArgs {
-    /// File and tree; the tree may be left out when the file has only one. `*` and `?` in the name stand for several files
-    /// (also in root:// URLs), @FILE for a list of them, one a line: they are read as one
+    /// File and tree; the tree may be left out when the file has only one. `*` and `?` in the name stand for several
+    /// files (also in root:// URLs), @FILE for a list of them, one a line: they are read as one
     #[arg(value_name = "URL[:TREE]")]
     pub target: String,
     /// Expressions, divided by colons or commas; all readable branches when left out
@@ -217,8 +217,8 @@ pub struct ScanArgs {
     /// Rows to print, 0 for all; 25 for a table on a terminal, else all
     #[arg(long, value_name = "N")]
     pub limit: Option<u64>,
-    /// Entries to read, as slices of Python's: 100:200, 5000:, -100: for the last; numbers; several of these with commas;
-    /// a file with numbers; or FILE.root:LIST, a TEntryList that ROOT made. They are counted through all files
+    /// Entries to read, as slices of Python's: 100:200, 5000:, -100: for the last; numbers; several of these with
+    /// commas; a file with numbers; or FILE.root:LIST, a TEntryList that ROOT made. They are counted through all files
     #[arg(long, value_name = "START:STOP,N,…|FILE|FILE:LIST", allow_hyphen_values = true)]
     pub entries: Option<String>,
     /// More files, read behind the first as one chain; may be repeated
@@ -283,7 +283,8 @@ pub struct DoctorArgs {
     /// Tree cache for which costs are worked out; may be repeated [default: 0, auto]
     #[arg(long, value_name = "BYTES|auto|0", value_parser = cache_size)]
     pub if_cache: Vec<CacheSize>,
-    /// Round-trip time for which costs are worked out, 0ms being a local disk; may be repeated [default: 0ms, 20ms, 200ms]
+    /// Round-trip time for which costs are worked out, 0ms being a local disk; may be repeated [default: 0ms, 20ms,
+    /// 200ms]
     #[arg(long, value_name = "TIME", value_parser = units::parse_duration)]
     pub if_round_trip: Vec<Duration>,
 }

@@ -4,30 +4,17 @@
 //! cargo run --release -p sapwood-codec --example inflate FILE
 //! ```
 
-use sapwood_codec::{Decoder, Feed, Packed};
+use sapwood_codec::{Decoder, Feed};
 use std::time::{Duration, Instant};
 
 /// A block and the size that its header promises.
-struct Block<'a> {
-    compressed: &'a [u8],
-    size: usize,
-}
-
-impl Packed for &Block<'_> {
-    fn compressed(&self) -> &[u8] {
-        self.compressed
-    }
-
-    fn size(&self) -> usize {
-        self.size
-    }
-}
+type Block<'a> = (&'a [u8], usize, ());
 
 /// All blocks in turn.
-struct Each<'a>(std::slice::Iter<'a, Block<'a>>);
+struct Each<'a>(std::vec::IntoIter<Block<'a>>);
 
 impl<'a> Feed for Each<'a> {
-    type Item = &'a Block<'a>;
+    type Item = Block<'a>;
 
     fn next(&mut self, _: bool) -> Option<Self::Item> {
         self.0.next()
@@ -48,7 +35,7 @@ fn blocks(file: &[u8]) -> Vec<Block<'_>> {
             Some(compressed)
                 if [a, b, c] == *b"ZL\x08" && Decoder::new().decompress_vec(compressed, &mut out, size).is_ok() =>
             {
-                found.push(Block { compressed, size });
+                found.push((compressed, size, ()));
                 at = end;
             }
             _ => at += 1,
@@ -74,14 +61,14 @@ fn main() {
     };
     let file = std::fs::read(&path).unwrap_or_else(|e| panic!("{path}: {e}"));
     let blocks = blocks(&file);
-    let bytes: usize = blocks.iter().map(|b| b.size).sum();
+    let bytes: usize = blocks.iter().map(|b| b.1).sum();
     let (mut decoder, mut out) = (Decoder::new(), Vec::new());
     let alone = best(|| {
-        for block in &blocks {
-            decoder.decompress_vec(block.compressed, &mut out, block.size).expect("it did before");
+        for (compressed, size, ()) in &blocks {
+            decoder.decompress_vec(compressed, &mut out, *size).expect("it did before");
         }
     });
-    let together = best(|| decoder.decompress_each(&mut Each(blocks.iter())));
+    let together = best(|| decoder.decompress_each(&mut Each(blocks.clone().into_iter())));
     println!("{} blocks of {:.1} MB in all", blocks.len(), bytes as f64 / 1e6);
     for (how, took) in [("one after the other", alone), ("together", together)] {
         let seconds = took.as_secs_f64();

@@ -15,12 +15,23 @@ pub trait Packed {
     fn size(&self) -> usize;
 }
 
+/// The blocks, their size, and whatever tells this chain from others.
+impl<K> Packed for (&[u8], usize, K) {
+    fn compressed(&self) -> &[u8] {
+        self.0
+    }
+
+    fn size(&self) -> usize {
+        self.1
+    }
+}
+
 /// Where chains come from, and where what was in them goes.
 pub trait Feed {
     /// A chain and what else belongs to it.
     type Item: Packed;
 
-    /// The next one. `beside` says whether one is under way: then none may be given, and it is asked again soon.
+    /// The next one. `beside` says whether one is under way: then it may give none, and is asked again soon.
     fn next(&mut self, beside: bool) -> Option<Self::Item>;
 
     /// One is unpacked, or it cannot be (kind `Corrupt`); and the time that took.

@@ -8,7 +8,8 @@ const PART: usize = 255 * STORED;
 const ZLIB: [u8; 2] = [0x78, 0x01];
 const CHECKSUM: usize = 4;
 
-/// Appends `data` to `out` as zlib blocks that hold them as they are: 15 bytes more for each 16.7 MB, and 5 for each 64 KiB.
+/// Appends `data` to `out` as zlib blocks that hold them as they are: 15 bytes more for each 16.7 MB, and 5 for each 64
+/// KiB.
 pub fn store(data: &[u8], out: &mut Vec<u8>) {
     for part in data.chunks(PART) {
         let packed = ZLIB.len() + part.len() + 5 * part.len().div_ceil(STORED) + CHECKSUM;

@@ -1,7 +1,7 @@
 //! Chains unpacked together give what each gives alone, be they whole or damaged.
 
 use proptest::prelude::*;
-use sapwood_codec::{Algorithm, Compression, Decoder, Encoder, Feed, Packed};
+use sapwood_codec::{Algorithm, Compression, Decoder, Encoder, Feed};
 use sapwood_span::Result as Read;
 use std::time::Duration;
 
@@ -11,18 +11,8 @@ fn alone(compressed: &[u8], size: usize) -> Result<Vec<u8>, String> {
     Ok(out)
 }
 
-/// A chain and its number.
-struct Chain<'a>(&'a [u8], usize, usize);
-
-impl Packed for Chain<'_> {
-    fn compressed(&self) -> &[u8] {
-        self.0
-    }
-
-    fn size(&self) -> usize {
-        self.1
-    }
-}
+/// A chain, its size and its number.
+type Chain<'a> = (&'a [u8], usize, usize);
 
 /// Gives chains one after the other; now and then none while one is under way.
 struct Given<'a> {
@@ -77,7 +67,7 @@ proptest! {
         }
         let mut decoder = Decoder::new();
         for hesitates in [false, true] {
-            let all: Vec<Chain> = packed.iter().zip(&sizes).enumerate().map(|(i, (p, size))| Chain(p, *size, i)).collect();
+            let all: Vec<Chain> = packed.iter().zip(&sizes).enumerate().map(|(i, (p, size))| (&p[..], *size, i)).collect();
             let mut given = Given { chains: all.into_iter(), hesitates, asked: 0, done: vec![None; packed.len()] };
             decoder.decompress_each(&mut given);
             for ((packed, size), done) in packed.iter().zip(&sizes).zip(given.done) {

@@ -48,8 +48,8 @@ fn list_of<'a>(classes: &[(String, Item)], which: usize, out: &'a mut Array) -> 
     fields.get_mut(which).map(|(_, field)| field).ok_or_else(misfit)
 }
 
-/// Reads a TObjArray, TList or TMap: TObject, name, number of objects, lower bound (of an array), objects, and an option
-/// behind each (of a list).
+/// Reads a TObjArray, TList or TMap: TObject, name, number of objects, lower bound (of an array), objects, and an
+/// option behind each (of a list).
 pub(crate) fn read_listed(kind: Listing, item: &Item, c: &mut Input, out: &mut Array) -> Result<()> {
     let v = c.version()?;
     if v.number < if kind == Listing::Linked { 4 } else { 3 } {
@@ -113,7 +113,8 @@ impl ClonesHead {
     }
 }
 
-/// Reads a TClonesArray: its head, and the objects, member by member or each behind a byte that says whether it is there.
+/// Reads a TClonesArray: its head, and the objects, member by member or each behind a byte that says whether it is
+/// there.
 pub(crate) fn read_clones(classes: &[(String, Item)], c: &mut Input, out: &mut Array) -> Result<()> {
     let head = ClonesHead::read(c)?;
     if head.n == 0 {

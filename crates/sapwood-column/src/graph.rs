@@ -2,7 +2,8 @@
 //!
 //! The type of a column is known before its data, so that a class that holds itself, or a pointer to any object whose
 //! class holds such a pointer, has no end as a record of records. As tables it has: each class that a pointer may lead
-//! to is a list of records, in which pointers are positions. Circles and objects with several owners stay what they are.
+//! to is a list of records, in which pointers are positions. Circles and objects with several owners stay what they
+//! are.
 //!
 //! An object behind a pointer is not read where it stands: it gets its number, and is read when the one that is being
 //! read is done. So no table is touched in the middle of one of its records, and depth costs no stack.

@@ -1,9 +1,9 @@
 //! Reading entry by entry, as a loop over a tree does: what is read next is learnt from what was read.
 //!
-//! For the first entries (100 unless told otherwise) each basket is fetched as it is touched, and the branches that were
-//! are noted. Then whole clusters of these branches are read, ahead of the entry and in the direction in which it moves.
-//! A jump fetches the baskets of the learnt branches with that entry, and nothing else; a branch that was not learnt is
-//! fetched alone, and joins the others when it is wanted for a second basket.
+//! For the first entries (100 unless told otherwise) each basket is fetched as it is touched, and the branches that
+//! were are noted. Then whole clusters of these branches are read, ahead of the entry and in the direction in which it
+//! moves. A jump fetches the baskets of the learnt branches with that entry, and nothing else; a branch that was not
+//! learnt is fetched alone, and joins the others when it is wanted for a second basket.
 
 mod moving;
 
@@ -85,8 +85,8 @@ pub struct EntryReader {
 }
 
 impl Tree {
-    /// The size of ROOT's cache for this tree when nobody says one, in bytes: half as much again as a cluster takes in the
-    /// file (`TTree::GetCacheAutoSize`).
+    /// The size of ROOT's cache for this tree when nobody says one, in bytes: half as much again as a cluster takes in
+    /// the file (`TTree::GetCacheAutoSize`).
     pub fn automatic_cache_size(&self) -> u64 {
         let h = self.header();
         let (zip, entries) = (h.zip_bytes as f64, h.entries as f64);
@@ -132,8 +132,8 @@ impl EntryReader {
         &self.tree
     }
 
-    /// Reads a branch ahead, or all that a pattern fits (`*`), without learning them; gives how many it added. After `*`
-    /// there is nothing left to learn.
+    /// Reads a branch ahead, or all that a pattern fits (`*`), without learning them; gives how many it added. After
+    /// `*` there is nothing left to learn.
     ///
     /// # Errors
     /// `NotFound` when nothing fits; `Unsupported` for one branch that cannot be read.

@@ -19,11 +19,12 @@ const STEPS: usize = 1000;
 
 /// Bytes of the file's end that opening asks for: key list and class descriptions lie there. A fresh connection carries
 /// as much in two round trips (10 segments of 1448 bytes, then 20), head and headers included, some of which fill no
-/// segment; a longer tail would cost a third whether or not it holds the tree, and a shorter one would leave the window narrower for what comes next.
+/// segment; a longer tail would cost a third whether or not it holds the tree, and a shorter one would leave the window
+/// narrower for what comes next.
 const TAIL: u64 = 38 << 10;
 
-/// Bytes in front of the tail that are asked for along with a key list that the tail did not hold: most often the tree's
-/// header lies there, and a round trip is saved.
+/// Bytes in front of the tail that are asked for along with a key list that the tail did not hold: most often the
+/// tree's header lies there, and a round trip is saved.
 const GUESS: u64 = 128 << 10;
 
 /// An open ROOT file, near or far. Cheap to clone.

@@ -7,8 +7,8 @@ use sapwood_engine::{Chain, ChainOptions, File, Link, OpenOptions, ScanOptions, 
 use sapwood_write::{BranchSpec, Cluster, FileWriter, TreeOptions};
 use std::sync::atomic::Ordering;
 
-/// The threads that unzip, as the system names them. Those on their way out are left out: whoever joins a thread goes on
-/// before the system has taken it off its list.
+/// The threads that unzip, as the system names them. Those on their way out are left out: whoever joins a thread goes
+/// on before the system has taken it off its list.
 fn helpers() -> usize {
     /// `PF_EXITING` in the flags of proc_pid_stat(5): set before anybody who joins is woken.
     const EXITING: u64 = 4;

@@ -14,8 +14,8 @@ const LARGEST_PIECE: u64 = 16 << 20;
 const FULL_PIECE: u64 = 4 << 20;
 /// Seconds that a request of a long transfer may take, if it is larger than a full one.
 const LONGEST_PIECE: f64 = 1.5;
-/// Full requests that keep a connection busy while its window opens. Many more would tie to it what others, if it is held
-/// down by losses, could bring.
+/// Full requests that keep a connection busy while its window opens. Many more would tie to it what others, if it is
+/// held down by losses, could bring.
 const ENOUGH: u64 = 3;
 /// Assumed until measured: 1 Gbit/s.
 const ASSUMED_BANDWIDTH: f64 = 125e6;
@@ -187,8 +187,8 @@ impl Pace {
             let share = backlog.bytes.div_ceil(needed.max(parallel));
             Cut { parallel, most, max_ranges, share }
         });
-        // Those of a long transfer over few connections come in the order in which they are needed: none takes long, of what
-        // the connections carry together each brings its share.
+        // Those of a long transfer over few connections come in the order in which they are needed: none takes long, of
+        // what the connections carry together each brings its share.
         let soon = |few: u64| ((LONGEST_PIECE * bandwidth.unwrap_or(0.0)) as u64 / few).max(FULL_PIECE);
         let largest = few.filter(|_| cache.long).map_or(window / parallel, soon);
         // A window has grown by all that it brought: smaller requests over open ones bring nothing sooner.

@@ -70,8 +70,8 @@ impl File {
         self.inner.size()
     }
 
-    /// What had to be recovered, when the file was not closed or was cut short: how many objects were found, and in words
-    /// what is known to be lost.
+    /// What had to be recovered, when the file was not closed or was cut short: how many objects were found, and in
+    /// words what is known to be lost.
     #[getter]
     fn recovered(&self) -> Option<(usize, Vec<String>)> {
         self.inner.recovered().map(|r| (r.keys.len(), r.lost()))

@@ -10,9 +10,11 @@ const WAITS: usize = 16;
 const RATES: usize = 8;
 /// Round trips with bytes under way that are remembered: a loss empties a queue that fills again.
 const STOOD: usize = 32;
-/// A queue stands where they take so many times what they take without bytes, and so much longer.
-const LONGER: f64 = 1.12;
-const LONGER_BY: Duration = Duration::from_millis(2);
+/// A queue stands where they take longer by this share of what they take without bytes, but by so much at least and at
+/// most. It is half of what senders go by (RFC 9406): where they end their slow start, it is well seen.
+const LONGER: u32 = 16;
+const LONGER_AT_LEAST: Duration = Duration::from_millis(2);
+const LONGER_AT_MOST: Duration = Duration::from_millis(8);
 /// A rate is taken over at least this time and this many bytes.
 const WINDOW: Duration = Duration::from_millis(20);
 const WINDOW_BYTES: u64 = 64 << 10;
@@ -84,7 +86,8 @@ impl Meter {
 
     /// Whether a queue stood in the way lately: it carries no more.
     fn queues(&self) -> bool {
-        let stands = |far: Duration| self.stood.iter().any(|t| *t > far.mul_f64(LONGER) + LONGER_BY);
+        let longer = |far: Duration| (far / LONGER).clamp(LONGER_AT_LEAST, LONGER_AT_MOST);
+        let stands = |far: Duration| self.stood.iter().any(|t| *t > far + longer(far));
         self.distance().is_some_and(stands)
     }
 
@@ -93,8 +96,8 @@ impl Meter {
         self.full.rate()
     }
 
-    /// Connections that fill a way of this length; more would only push each other's bytes out of its queue, and what is
-    /// needed first would share the way with what is needed last. Without end where it was not seen to be full.
+    /// Connections that fill a way of this length; more would only push each other's bytes out of its queue, and what
+    /// is needed first would share the way with what is needed last. Without end where it was not seen to be full.
     pub fn fill(&self, far: Duration) -> usize {
         /// Bytes that a connection brings in a round trip after the first five of its life, about.
         const OPEN_WINDOW: f64 = (256 << 10) as f64;
@@ -106,13 +109,15 @@ impl Meter {
 
     /// Connections worth sharing bulk among, `most` at most, when so many are busy with it.
     pub fn streams(&mut self, busy: usize, most: usize) -> usize {
-        // The times at which bytes come say no more than that a window is steady, which a loss makes it as well.
-        let full = if self.stood.iter().next().is_some() { self.queues() } else { self.full.rate().is_some() };
+        // The times at which bytes come say no more than that a window is steady. Where it is a loss that made it so, it
+        // was wider before.
+        let steady = self.full.rate().is_some_and(|rate| !self.streams.brought_more(rate));
+        let full = steady || self.queues();
         self.streams.count(busy, most, full)
     }
 
-    /// Bytes of a request over one of several connections whose windows are held down: what it brings in some round trips.
-    /// None where one connection is enough.
+    /// Bytes of a request over one of several connections whose windows are held down: what it brings in some round
+    /// trips. None where one connection is enough.
     pub fn piece(&self) -> Option<u64> {
         /// So many that the next request is there in time.
         const ROUND_TRIPS: f64 = 4.0;
@@ -192,10 +197,10 @@ mod tests {
         assert!(m.queues());
         (0..STOOD).for_each(|_| m.stood(ms(105)));
         assert!(!m.queues());
-        // a closed window brings as much in every round trip, too
+        // a window that a loss has closed brings as much in every round trip, too
         let begin = Instant::now();
         for n in 0..2000 {
-            m.arrived(6000, begin + ms(n));
+            m.arrived(if n < 500 { 12_000 } else { 6000 }, begin + ms(n));
         }
         assert!(m.narrow().is_some());
         m.streams(1, 15);

@@ -37,9 +37,9 @@ pub trait Source: Send + Sync {
     /// When this returns an error some spans may already have been handed over; those are right.
     fn fetch(self: Arc<Self>, spans: Vec<Span>, sink: Arc<dyn Sink>) -> BoxFuture<'static, Result<FetchReport>>;
 
-    /// Reads like [`fetch`](Source::fetch), for somebody who can do nothing before all of it is here while nothing else is
-    /// under way. What is far away may then be asked for in several requests side by side, over connections that open
-    /// their windows together.
+    /// Reads like [`fetch`](Source::fetch), for somebody who can do nothing before all of it is here while nothing else
+    /// is under way. What is far away may then be asked for in several requests side by side, over connections that
+    /// open their windows together.
     ///
     /// # Errors
     /// As [`fetch`](Source::fetch).
@@ -56,8 +56,8 @@ pub trait Source: Send + Sync {
     /// What this source has done since it was opened.
     fn stats(&self) -> SourceStats;
 
-    /// Nothing more is to be read: what the server keeps open for this file may go. Who reads all the same has it opened
-    /// again. Dropping the source does this, too.
+    /// Nothing more is to be read: what the server keeps open for this file may go. Who reads all the same has it
+    /// opened again. Dropping the source does this, too.
     fn close(&self) {}
 }
 

@@ -1,11 +1,12 @@
 //! How many connections bulk is worth sharing among.
 //!
-//! One connection whose window has opened carries more than many fresh ones, and each costs a login and an open. So there
-//! is one at first. What it brings doubles from round trip to round trip, until the way is full, or until a loss or the
-//! receiver's buffer holds the window down. From outside both look the same: round trips that bring about the same. Then
-//! twice as many are tried, and again as long as that brings more. Losses close windows one after the other: where two
-//! bring less than one did at first, that says nothing yet, and what is brought now is compared anew. A way that is seen to be full carries no more over two:
-//! there nothing is tried, for the second one, in the shadow of the first, would take long over what it was asked for.
+//! One connection whose window has opened carries more than many fresh ones, and each costs a login and an open. So
+//! there is one at first. What it brings doubles from round trip to round trip, until the way is full, or until a loss
+//! or the receiver's buffer holds the window down. From outside both look the same: round trips that bring about the
+//! same. Then twice as many are tried, and again as long as that brings more. Losses close windows one after the other:
+//! where two bring less than one did at first, that says nothing yet, and what is brought now is compared anew. A way
+//! that is seen to be full carries no more over two: there nothing is tried, for the second one, in the shadow of the
+//! first, would take long over what it was asked for.
 
 use std::time::{Duration, Instant};
 
@@ -30,6 +31,8 @@ pub(crate) struct Streams {
     /// What fewer of them brought, in bytes per second; once settled, what so many did.
     best: f64,
     settled: bool,
+    /// The most that all of them ever brought.
+    peak: f64,
     /// What they bring, now that it does not grow any more.
     level: Option<f64>,
     turn: Option<Turn>,
@@ -48,7 +51,7 @@ struct Turn {
 
 impl Default for Streams {
     fn default() -> Self {
-        Self { count: 1, best: 0.0, settled: false, level: None, turn: None }
+        Self { count: 1, best: 0.0, settled: false, peak: 0.0, level: None, turn: None }
     }
 }
 
@@ -57,7 +60,10 @@ impl Streams {
     pub fn arrived(&mut self, bytes: u64, now: Instant, round_trip: Duration) {
         let long = (round_trip * ROUND_TRIPS).max(SHORTEST);
         let warming = if self.count > 1 { WARMING } else { 0 };
-        let Some(turn) = self.turn.as_mut().filter(|t| now.saturating_duration_since(t.last) < long) else {
+        // Between two requests over one connection nothing comes for a round trip: that says nothing of its window, of
+        // which the bursts are less far apart.
+        let pause = round_trip.max(SHORTEST);
+        let Some(turn) = self.turn.as_mut().filter(|t| now.saturating_duration_since(t.last) < pause) else {
             self.turn = Some(Turn { begin: now, last: now, bytes: 0, before: None, warming });
             return;
         };
@@ -68,10 +74,16 @@ impl Streams {
             return;
         }
         let rate = turn.bytes as f64 / time.as_secs_f64();
+        self.peak = self.peak.max(rate);
         let level = turn.warming == 0 && turn.before.is_some_and(|before| rate < before * OPENING);
         self.level = level.then_some(rate);
         let warming = turn.warming.saturating_sub(1);
         *turn = Turn { begin: now, last: now, bytes: 0, before: Some(rate), warming };
+    }
+
+    /// Whether they brought more once than this rate.
+    pub fn brought_more(&self, rate: f64) -> bool {
+        self.peak > rate * WORTH
     }
 
     /// What each of several connections brings, in bytes per second, as far as is known; none where one is enough.
@@ -108,6 +120,11 @@ impl Streams {
             self.best = rate;
             // A full way carries no more over further ones.
             self.settled = full || self.count >= most;
+            self.count *= if self.settled { 1 } else { 2 };
+        } else if !full && rate * DECAYED < self.best {
+            // not the others' doing, as nothing stands in a queue: what fewer of them would bring now is not known
+            self.best = rate;
+            self.settled = self.count >= most;
             self.count *= if self.settled { 1 } else { 2 };
         } else {
             self.settled = true;
@@ -190,7 +207,19 @@ mod tests {
         assert_eq!(run.bring(6, |_, _| 400_000).last(), Some(&2));
         // two bring less now than one did
         let counts = run.bring(100, |_, count| 65_000 * count);
-        assert!(counts.contains(&1) && counts.last() == Some(&MOST), "{counts:?}");
+        assert!(counts.is_sorted() && counts.last() == Some(&MOST), "{counts:?}");
+    }
+
+    #[test]
+    fn a_pause_between_requests_is_no_loss() {
+        let mut run = Run::new();
+        assert_eq!(run.bring(6, |_, _| 1_000_000).last(), Some(&2));
+        run.bring(20, |_, _| 1_000_000);
+        // a request over one connection takes as long as it brings, and a round trip more
+        for request in 1..40 {
+            run.clock += FAR;
+            assert_eq!(run.bring(request % 7, |_, _| 1_000_000).last().unwrap_or(&1), &1, "request {request}");
+        }
     }
 
     #[test]

@@ -12,9 +12,9 @@ use sapwood_span::{Error, Result, Span};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Bytes of baskets that wait to be compressed or written; beyond it, whoever brings more helps. At the end of a cluster
-/// all baskets come at once: what is left then is what other cores do while the next cluster fills, and is memory beside
-/// that cluster's.
+/// Bytes of baskets that wait to be compressed or written; beyond it, whoever brings more helps. At the end of a
+/// cluster all baskets come at once: what is left then is what other cores do while the next cluster fills, and is
+/// memory beside that cluster's.
 const IN_FLIGHT: u64 = 16 << 20;
 
 /// What a basket's key says beyond other keys: version, buffer size, entry size, entries, end of data, flag.

@@ -21,7 +21,8 @@
 //! ```
 //!
 //! Where baskets and clusters end is arithmetic of its own (`layout`); baskets are compressed on all cores (`pool`),
-//! large ones part by part (`parts`), and go through one ordered sink. What makes an update safe is the order of writes (`commit`).
+//! large ones part by part (`parts`), and go through one ordered sink. What makes an update safe is the order of writes
+//! (`commit`).
 
 mod append;
 mod basket;

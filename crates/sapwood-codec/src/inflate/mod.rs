@@ -1,7 +1,8 @@
 //! Zlib streams unpacked two at a time, on one thread.
 //!
-//! libdeflate, which unpacks single streams here, is bound by the latency of its look-ups. Baskets come by the thousand:
-//! two of them, advanced in turn, take less time than one after the other (`docs/architecture.md` has the figures).
+//! libdeflate, which unpacks single streams here, is bound by the latency of its look-ups. Baskets come by the
+//! thousand: two of them, advanced in turn, take less time than one after the other (`docs/architecture.md` has the
+//! figures).
 //!
 //! What comes out is right or refused: a stream counts only if it ends where it should, has the promised size and the
 //! checksum that stands behind it. A refused one is for libdeflate to judge, so that there is one judge of what a

@@ -1,5 +1,4 @@
 use super::{Lane, OUT_ROOM, Pair};
-use crate::feed::Packed;
 use libdeflater::{CompressionLvl, Compressor, Decompressor};
 use proptest::prelude::*;
 
@@ -18,23 +17,11 @@ fn judge(input: &[u8], size: usize) -> Option<Vec<u8>> {
     (n == size).then_some(out)
 }
 
-/// A stream and its number.
-struct Given<'a>(&'a [u8], usize, usize);
-
-impl Packed for Given<'_> {
-    fn compressed(&self) -> &[u8] {
-        self.0
-    }
-
-    fn size(&self) -> usize {
-        self.1
-    }
-}
-
 fn all(streams: &[(&[u8], usize)]) -> Vec<Option<Vec<u8>>> {
-    let mut queue = streams.iter().enumerate().map(|(i, &(input, size))| {
-        Lane::new(Given(input, size, i), (0..input.len(), size), vec![0xa5; size + OUT_ROOM])
-    });
+    let mut queue = streams
+        .iter()
+        .enumerate()
+        .map(|(i, &(input, size))| Lane::new((input, size, i), (0..input.len(), size), vec![0xa5; size + OUT_ROOM]));
     let mut outs = vec![None; streams.len()];
     let (mut pair, mut lanes) = (Pair::new(), [None, None]);
     loop {
@@ -199,7 +186,7 @@ fn a_block_does_not_reach_into_the_one_before() {
     // bytes behind it, or none: with the fast loop, and without
     for behind in [64, 0] {
         let chain = [&first[..], &second, &vec![0; behind]].concat();
-        let item = Given(&chain, before.len() + 4, 0);
+        let item = (&chain[..], before.len() + 4, ());
         let mut lanes = [Some(Lane::new(item, (0..first.len(), before.len()), Vec::new())), None];
         let mut pair = Pair::new();
         for next in [Some((first.len()..chain.len(), 4)), None] {

@@ -1,8 +1,8 @@
 //! Reading a chain: while one file is read the next are opened and their first baskets fetched.
 //!
-//! The next files are opened when the current one has nothing left to ask for and holds at most half of the budget: from
-//! then on its connections would idle. Each of them may hold an eighth of the budget until it is its turn, so that all
-//! together stay within it.
+//! The next files are opened when the current one has nothing left to ask for and holds at most half of the budget:
+//! from then on its connections would idle. Each of them may hold an eighth of the budget until it is its turn, so that
+//! all together stay within it.
 
 use super::{Chain, Link, Linked, Prepare, Wanted};
 use crate::options::ScanOptions;

@@ -63,11 +63,11 @@ struct Jobs<'a> {
 
 impl Jobs<'_> {
     fn take(&mut self, beside: bool) -> Option<Job> {
-        if self.first.is_none() && !self.over {
+        match self.first.take() {
             // what is left for idle workers is better done there than beside another basket here
-            self.first = self.shared.take(if beside { self.shared.threads } else { 0 });
+            None if !self.over => self.shared.take(if beside { self.shared.threads } else { 0 }),
+            first => first,
         }
-        self.first.take()
     }
 
     fn add(&mut self, outcome: Outcome, bytes: usize) {

@@ -6,9 +6,11 @@ use std::sync::{Arc, LazyLock};
 
 static TABLE: &str = include_str!("classes.txt");
 
+static EARLY_TABLE: &str = include_str!("early.txt");
+
 static CLASSES: LazyLock<Streamers> = LazyLock::new(|| parse(TABLE));
 
-static EARLY: LazyLock<Streamers> = LazyLock::new(|| parse(include_str!("early.txt")));
+static EARLY: LazyLock<Streamers> = LazyLock::new(|| parse(EARLY_TABLE));
 
 /// The descriptions that come with this library.
 pub(crate) fn classes() -> &'static Streamers {
@@ -23,30 +25,30 @@ pub(crate) fn early(class: &str, version: i32) -> Option<&'static Arc<ClassInfo>
 
 fn parse(table: &str) -> Streamers {
     let mut out = Streamers::default();
-    let mut class: Option<ClassInfo> = None;
+    // the same class in several versions
+    let mut classes: Vec<ClassInfo> = Vec::new();
     for line in table.lines().filter(|l| !l.starts_with('#')) {
-        match (line.strip_prefix('\t'), &mut class) {
-            (Some(element), Some(class)) => class.elements.extend(parse_element(element)),
-            (Some(_), None) => {}
-            (None, _) => {
-                if let Some(done) = std::mem::replace(&mut class, parse_class(line)) {
-                    out.add(done);
-                }
-            }
+        match line.strip_prefix('\t') {
+            Some(element) => classes.iter_mut().for_each(|class| class.elements.extend(parse_element(element))),
+            None => std::mem::replace(&mut classes, parse_class(line)).into_iter().for_each(|done| out.add(done)),
         }
     }
-    if let Some(last) = class {
-        out.add(last);
-    }
+    classes.into_iter().for_each(|last| out.add(last));
     out
 }
 
-fn parse_class(line: &str) -> Option<ClassInfo> {
+/// A class's name, its version or the first and the last of several, its checksum.
+fn parse_class(line: &str) -> Vec<ClassInfo> {
     let mut fields = line.split('\t');
-    let name = fields.next()?.to_owned();
-    let version = fields.next()?.parse().ok()?;
-    let checksum = u32::from_str_radix(fields.next()?, 16).ok()?;
-    Some(ClassInfo { name, version, checksum, elements: Vec::new() })
+    let name = fields.next().unwrap_or_default();
+    let versions = fields.next().unwrap_or_default();
+    let (first, last) = versions.split_once('-').unwrap_or((versions, versions));
+    let checksum = fields.next().and_then(|c| u32::from_str_radix(c, 16).ok());
+    let (Ok(first), Ok(last), Some(checksum)) = (first.parse::<i32>(), last.parse(), checksum) else {
+        return Vec::new();
+    };
+    let class = |version| ClassInfo { name: name.to_owned(), version, checksum, elements: Vec::new() };
+    (first..=last).map(class).collect()
 }
 
 fn parse_element(line: &str) -> Option<Element> {
@@ -82,5 +84,11 @@ mod tests {
         assert_eq!(tree.elements.first().map(|e| (e.name.as_str(), e.base_version)), Some(("TNamed", 1)));
         let range = tree.elements.iter().find(|e| e.name == "fClusterRangeEnd").unwrap();
         assert_eq!((range.code, range.count_name.as_str()), (code::LONG64 + code::OFFSET_P, "fNClusterRange"));
+    }
+
+    #[test]
+    fn versions_that_were_written_alike_are_described_once() {
+        let members = |version| early("TTree", version).map(|class| class.elements.len());
+        assert_eq!((0..6).map(members).collect::<Vec<_>>(), [None, Some(13), Some(13), Some(13), Some(13), None]);
     }
 }

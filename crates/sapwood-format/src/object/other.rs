@@ -31,7 +31,8 @@ impl Reader<'_> {
 
     /// TCanvas: a pad, then the window, each member by hand.
     ///
-    /// Source: the members that TCanvas::Streamer names, in its order; flags of windows that are no members are left out.
+    /// Source: the members that TCanvas::Streamer names, in its order; flags of windows that are no members are left
+    /// out.
     fn canvas(&mut self, c: &mut Cursor) -> Result<Option<Object>> {
         let v = c.version()?;
         let mut made = Made::new("TCanvas", v.number);

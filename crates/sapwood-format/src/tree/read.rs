@@ -1,5 +1,5 @@
 //! A tree's header, read as its own file describes it: the class descriptions say which member follows which, so
-//! that every version of ROOT since 3 is read by the same code.
+//! that every version of ROOT since 2 is read by the same code.
 
 use super::number::{Counts, counted, number, width};
 use super::{Branch, Friend, Leaf, Tree};

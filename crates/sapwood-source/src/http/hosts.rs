@@ -215,7 +215,8 @@ impl Host {
         self.tls.is_some()
     }
 
-    /// Connections worth having: the farther away, the more slow start is worth sharing; but only as many as fill the way.
+    /// Connections worth having: the farther away, the more slow start is worth sharing; but only as many as fill the
+    /// way.
     pub fn parallel(&self) -> usize {
         let meter = lock(&self.meter);
         let far = meter.round_trip().unwrap_or_default();
@@ -227,8 +228,8 @@ impl Host {
         wish.min(meter.fill(far)).min(self.max)
     }
 
-    /// Connections that a long transfer is worth sharing among, as far as is known: what comes over one whose window has
-    /// opened comes in the order in which it was asked for.
+    /// Connections that a long transfer is worth sharing among, as far as is known: what comes over one whose window
+    /// has opened comes in the order in which it was asked for.
     pub fn streams(&self) -> usize {
         let busy = self.max.saturating_sub(self.pool().permits.available_permits());
         lock(&self.meter).streams(busy, self.max)

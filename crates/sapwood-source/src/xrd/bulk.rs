@@ -34,7 +34,8 @@ impl Host {
                 let busy = |c: &Arc<Conn>| pool.bulk.get(&c.number).copied().unwrap_or(0);
                 // One session stays free for small requests, where there are several.
                 let full = pool.conns.len() > 1 && pool.bulk.len() >= wanted.min(pool.conns.len() + pool.dialing - 1);
-                // Beside one that has opened its window, what a fresh one is asked for may take long: nothing queues there.
+                // Beside one that has opened its window, what a fresh one is asked for may take long: nothing queues
+                // there.
                 let depth = |c: &Arc<Conn>| if c.carried() < PROVEN && pool.bulk.len() > 1 { 1 } else { DEPTH };
                 let free = |c: &&Arc<Conn>| busy(c) < depth(c) && !(full && busy(c) == 0);
                 // What a connection has carried has opened its window.
@@ -60,14 +61,15 @@ impl Host {
         }
     }
 
-    /// Bytes of one request where several sessions share bulk because each one's window is held down. The first to end one
-    /// gets the next one, so that none is left with more than it can bring. None where a session carries all there is.
+    /// Bytes of one request where several sessions share bulk because each one's window is held down. The first to end
+    /// one gets the next one, so that none is left with more than it can bring. None where a session carries all there
+    /// is.
     pub fn piece(&self) -> Option<u64> {
         lock(&self.meter).piece().map(|bytes| bytes.min(plan::MAX_REQUEST))
     }
 
-    /// Ends a session that holds up others which have nothing to do. Requests cannot be taken back: what were sent while
-    /// its window was open would come through what a loss has left of it.
+    /// Ends a session that holds up others which have nothing to do. Requests cannot be taken back: what were sent
+    /// while its window was open would come through what a loss has left of it.
     pub fn relieve(&self, conn: &Arc<Conn>) {
         let (Some(piece), Some(rate)) = (self.piece(), conn.rate()) else { return };
         let far = lock(&self.meter).distance().unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use super::host::Caller;
 use super::sockets::{self, Way};
-use super::state::{Core, Pending, State, Wire};
+use super::state::{Core, LONGEST_WAIT, Pending, State, Wire};
 use super::trouble::Broken;
 use crate::counters::Counters;
 use crate::lock;
@@ -89,8 +89,8 @@ impl Conn {
         lock(&self.core.state).links.len() - 1
     }
 
-    /// A data link for bulk: the one with the least under way. None is ready at first; while all are busy another one is
-    /// opened in the background, if there may be more of them.
+    /// A data link for bulk: the one with the least under way. None is ready at first; while all are busy another one
+    /// is opened in the background, if there may be more of them.
     pub fn data_link(&self, more: bool, patience: Duration, caller: &Caller) -> Option<LinkId> {
         let mut state = lock(&self.core.state);
         let refused = |e: &Event| matches!(e, Event::Refused(_));
@@ -203,6 +203,7 @@ impl Conn {
                         wait: counters.wait(),
                         turns,
                         counters: Arc::clone(counters),
+                        most: state.patience * LONGEST_WAIT,
                         limit: None,
                     };
                     state.pending.insert(id, pending);

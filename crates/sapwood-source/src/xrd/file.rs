@@ -228,8 +228,8 @@ impl XrdFile {
         }
     }
 
-    /// Reads one long span over a data link of a session where the file is open: nothing else waits behind it. None where
-    /// there is no such link yet.
+    /// Reads one long span over a data link of a session where the file is open: nothing else waits behind it. None
+    /// where there is no such link yet.
     async fn read_aside(
         &self,
         job: &Arc<Job>,

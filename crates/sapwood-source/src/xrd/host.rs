@@ -337,8 +337,8 @@ impl Host {
 }
 
 impl Pool {
-    /// Leaves out the sessions that are over. Where one ended in silence those that lie idle go, too: nobody knows which
-    /// of them still lead anywhere.
+    /// Leaves out the sessions that are over. Where one ended in silence those that lie idle go, too: nobody knows
+    /// which of them still lead anywhere.
     pub(super) fn sift(&mut self) {
         let doubtful = self.conns.iter().any(|c| c.fell_silent());
         self.conns.retain(|c| c.is_alive() && !(doubtful && c.is_idle()));

@@ -11,16 +11,16 @@ pub(super) const MAX_REQUEST: u64 = 64 << 20;
 /// Bytes that a fresh connection sends before it hears from the other side: ten segments of the usual size (RFC 6928).
 const FIRST_FLIGHT: u64 = 14_480;
 
-/// Ranges of a vector read, of as many as the server takes, so that the request goes out at once over a connection that has
-/// sent so many bytes: what does not fit its window waits a round trip, and the server with it.
+/// Ranges of a vector read, of as many as the server takes, so that the request goes out at once over a connection that
+/// has sent so many bytes: what does not fit its window waits a round trip, and the server with it.
 pub(super) fn sent_at_once(most: u32, sent: u64) -> u32 {
     let fitting = (FIRST_FLIGHT - HEADER as u64) / CHUNK as u64;
     if sent >= FIRST_FLIGHT { most } else { u32::try_from(fitting).unwrap_or(most).min(most) }
 }
 
-/// Divides what is missing into requests of at most `most` bytes, each for one plain read (one span, which can be checked
-/// page by page) or one vector read. `ranges` and `bytes` are the server's limits of a vector read: how many, and how much
-/// in each.
+/// Divides what is missing into requests of at most `most` bytes, each for one plain read (one span, which can be
+/// checked page by page) or one vector read. `ranges` and `bytes` are the server's limits of a vector read: how many,
+/// and how much in each.
 pub(super) fn requests(missing: &[Span], (ranges, bytes): (u32, u32), most: u64) -> Vec<Vec<Span>> {
     let elements = |span: &Span| span.len.div_ceil(u64::from(bytes.max(1)));
     let (mut out, mut group, mut size, mut count) = (Vec::new(), Vec::new(), 0, 0);

@@ -48,9 +48,9 @@ impl Pulse {
     }
 }
 
-/// Whether a session that owes so much and brings so many bytes per second holds up those that have nothing to do: others
-/// would bring what it owes in less than two thirds of its time, over as many sessions as are `free` and a fresh one in its place,
-/// in requests of `piece` bytes, `typical` bytes per second each.
+/// Whether a session that owes so much and brings so many bytes per second holds up those that have nothing to do:
+/// others would bring what it owes in less than two thirds of its time, over as many sessions as are `free` and a fresh
+/// one in its place, in requests of `piece` bytes, `typical` bytes per second each.
 pub(super) fn holds_up(owes: u64, rate: f64, typical: f64, free: usize, piece: u64, far: Duration) -> bool {
     let alone = owes as f64 / rate.max(1.0);
     let sessions = owes.div_ceil(piece.max(1)).min(free as u64 + 1) as f64;
@@ -93,8 +93,9 @@ mod tests {
         assert!(!holds_up(MB / 2, rate, rate, 7, PIECE, FAR), "soon done");
     }
 
-    /// Eight sessions share 58 MB, each getting the next piece when it has ended one. Gives the seconds that all take: the
-    /// first session has been asked for `owes` while its window was open. Whoever `looks` sees to those that hold up others.
+    /// Eight sessions share 58 MB, each getting the next piece when it has ended one. Gives the seconds that all take:
+    /// the first session has been asked for `owes` while its window was open. Whoever `looks` sees to those that hold
+    /// up others.
     fn shared(owes: u64, rates: [f64; 8], looks: bool) -> f64 {
         const STEP: f64 = 0.25;
         let (mut queue, mut owed, mut rates) = (58 * MB - owes, [0u64; 8], rates);

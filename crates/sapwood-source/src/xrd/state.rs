@@ -72,7 +72,8 @@ pub(super) struct Pending {
     pub(super) wait: Wait,
     pub(super) turns: u64,
     pub(super) counters: Arc<Counters>,
-    /// The server makes it wait, but not longer than until then.
+    /// How long a server may make it wait altogether; and until when, once it does.
+    pub(super) most: Duration,
     pub(super) limit: Option<Instant>,
 }
 
@@ -183,22 +184,20 @@ impl Core {
     }
 
     fn made_to_wait(&self, state: &mut State, id: Id, seconds: u32, why: &str, now: Instant) {
-        let most = state.patience * LONGEST_WAIT;
         let Some(pending) = state.pending.get_mut(&id) else { return };
-        let limit = *pending.limit.get_or_insert(now + most);
+        let limit = *pending.limit.get_or_insert(now + pending.most);
         self.busy.notify_one();
         if now + Duration::from_secs(u64::from(seconds)) > limit {
             let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
-            self.give_up(state, id, &format!("the server wants {seconds} s of patience{why}"));
+            self.abandon(state, id, &format!("the server wants {seconds} s of patience{why}"));
         }
     }
 
     /// Ends one request that the server does not come to.
-    fn give_up(&self, state: &mut State, id: Id, what: &str) {
+    fn abandon(&self, state: &mut State, id: Id, what: &str) {
         state.session.forget(id);
         if let Some(pending) = state.pending.remove(&id) {
-            let most = state.patience * LONGEST_WAIT;
-            let what = format!("{what}; more than {most:.0?} is not waited");
+            let what = format!("{what}; more than {:.0?} is not waited", pending.most);
             let remedy = "the file may be on tape: ask for it to be staged, or try later";
             let error = Error::new(ErrorKind::Timeout, what).with_remedy(remedy);
             let _ = pending.tell.send(Err(Broken::new(error).finally()));
@@ -210,7 +209,7 @@ impl Core {
         let late: Vec<Id> =
             state.pending.iter().filter(|(_, p)| p.limit.is_some_and(|l| l <= now)).map(|(id, _)| *id).collect();
         for id in late {
-            self.give_up(state, id, "the server does not answer");
+            self.abandon(state, id, "the server does not answer");
         }
         state.pending.values().filter_map(|p| p.limit).min()
     }
