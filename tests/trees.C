@@ -6,6 +6,7 @@
 #include <TFile.h>
 #include <TFree.h>
 #include <TString.h>
+#include <TSystem.h>
 #include <TTree.h>
 
 #include <fstream>
@@ -131,6 +132,23 @@ void others(const std::string& folder) {
     elsewhere->Write();
 }
 
+// Branches whose baskets lie in two files beside the tree's, named without a folder.
+void beside() {
+    auto words = new TFile("words.root", "RECREATE"), numbers = new TFile("numbers.root", "RECREATE");
+    TFile file("beside.root", "RECREATE");
+    TTree tree("t", "");
+    tree.SetAutoFlush(100);
+    Columns c;
+    c.branches(tree);
+    tree.GetBranch("word")->SetFile(words);
+    tree.GetBranch("n")->SetFile(numbers);
+    tree.GetBranch("vector")->SetFile(numbers);
+    c.fill(tree, 0, 2000);
+    tree.Write();
+    words->Write();
+    numbers->Write();
+}
+
 } // namespace
 
 void trees(const char* folder) {
@@ -143,5 +161,7 @@ void trees(const char* folder) {
     beyond(at + "beyond.root");
     several(at + "several.root");
     others(at);
+    gSystem->ChangeDirectory(folder);
+    beside();
     std::ofstream(at + "done") << "done\n";
 }

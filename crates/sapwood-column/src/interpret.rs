@@ -16,16 +16,24 @@ const MOST_ITEMS: usize = 1 << 30;
 /// Works out how a branch's baskets are decoded.
 ///
 /// # Errors
-/// `Unsupported`, with the reason, for what this version does not read; `Corrupt` when the header contradicts itself.
+/// `Unsupported`, with the reason, for what this version does not read, and for baskets that lie in another file;
+/// `Corrupt` when the header contradicts itself.
 pub fn interpret(tree: &Tree, branch: usize, streamers: &Streamers) -> Result<Layout> {
+    if let Some(name) = tree.branches.get(branch).and_then(|b| b.elsewhere()) {
+        let e = Error::unsupported(format!("its values lie in another file, {name}"));
+        return Err(e.in_branch(tree.path(branch)));
+    }
+    interpret_anywhere(tree, branch, streamers)
+}
+
+/// As [`interpret`], for whoever reads other files as well.
+///
+/// # Errors
+/// As [`interpret`], but for baskets in another file.
+pub fn interpret_anywhere(tree: &Tree, branch: usize, streamers: &Streamers) -> Result<Layout> {
     let cx = &Context::new(streamers);
     let b = tree.branches.get(branch).ok_or_else(|| Error::not_found(format!("no branch number {branch}")))?;
     let named = |e: Error| e.in_branch(tree.path(branch));
-    // baskets that lie in the tree's header are here, whatever file the others went to
-    let elsewhere = b.basket_seek.iter().take(b.write_basket).any(|&at| at != 0);
-    if !b.file_name.is_empty() && elsewhere {
-        return Err(named(Error::unsupported(format!("its values lie in another file, {}", b.file_name))));
-    }
     match b.class.as_str() {
         "TBranch" => from_leaves(tree, b),
         "TBranchElement" => from_element(tree, b, cx),

@@ -1,3 +1,4 @@
+use crate::elsewhere::Elsewhere;
 use crate::options::OpenOptions;
 use crate::perf::{self, FileMeter};
 use crate::recover::root_keys;
@@ -33,6 +34,9 @@ pub struct File(Arc<Inner>);
 
 struct Inner {
     url: String,
+    /// What it was opened by, credentials included: never shown.
+    location: String,
+    elsewhere: Elsewhere,
     source: Arc<dyn Source>,
     size: u64,
     header: Header,
@@ -92,7 +96,21 @@ impl File {
         let opener = Mutex::new(opener);
         let options = options.clone();
         let meters = Mutex::default();
-        let inner = Inner { url: name, source, size, header, opener, options, opened, totals, recovered, meters };
+        let (location, elsewhere) = (url.to_owned(), Elsewhere::default());
+        let inner = Inner {
+            url: name,
+            location,
+            elsewhere,
+            source,
+            size,
+            header,
+            opener,
+            options,
+            opened,
+            totals,
+            recovered,
+            meters,
+        };
         let file = Self(Arc::new(inner));
         perf::meet(&perf::listening(), &file, Default::default);
         Ok(file)
@@ -126,6 +144,14 @@ impl File {
 
     pub(crate) fn source(&self) -> &Arc<dyn Source> {
         &self.0.source
+    }
+
+    pub(crate) fn location(&self) -> &str {
+        &self.0.location
+    }
+
+    pub(crate) fn files(&self) -> &Elsewhere {
+        &self.0.elsewhere
     }
 
     fn opener(&self) -> MutexGuard<'_, Opener> {
@@ -200,20 +226,20 @@ impl File {
 
     /// Nothing more is to be read: the server need not keep the file open until this, its trees and scans are dropped.
     pub fn close(&self) {
-        self.0.source.close();
+        self.all_sources().close();
     }
 
     /// What opening and all scans so far did.
     pub fn io(&self) -> IoReport {
         let mut r = self.0.totals.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        r.wire(&self.0.source.stats(), &SourceStats::default());
+        r.wire(&self.all_sources().stats(), &SourceStats::default());
         r.seconds = self.0.opened.elapsed().as_secs_f64();
         r
     }
 
     /// What the source counts, and what scans and headers added up.
     pub(crate) fn counts(&self) -> (SourceStats, IoReport) {
-        (self.0.source.stats(), self.0.totals.lock().unwrap_or_else(PoisonError::into_inner).clone())
+        (self.all_sources().stats(), self.0.totals.lock().unwrap_or_else(PoisonError::into_inner).clone())
     }
 
     pub(crate) fn watched(&self) -> Watched {

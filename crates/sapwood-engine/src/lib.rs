@@ -6,6 +6,7 @@
 
 mod chain;
 mod doctor;
+mod elsewhere;
 mod entries;
 mod entry_reader;
 mod file;

@@ -1,8 +1,9 @@
+use crate::elsewhere::Place;
 use crate::file::File;
 use crate::names::Names;
 use crate::options::ScanOptions;
 use crate::scan::Scan;
-use sapwood_column::{ColumnType, Form, Layout, interpret};
+use sapwood_column::{ColumnType, Form, Layout, interpret_anywhere};
 use sapwood_format::streamer::Streamers;
 use sapwood_format::tree::{Tree as Header, clusters};
 use sapwood_format::{Key, TreeAt};
@@ -104,9 +105,23 @@ impl Tree {
     /// How a branch's baskets are decoded.
     pub(crate) fn layout(&self, branch: usize) -> Result<&Arc<Layout>> {
         let place = self.0.layouts.get(branch).ok_or_else(|| Error::not_found(format!("no branch number {branch}")))?;
-        match place.get_or_init(|| interpret(&self.0.header, branch, &self.0.streamers).map(Arc::new)) {
+        let layout = || {
+            // a file that is not there is told of as soon as its branch is asked for
+            self.place_of(branch).map_err(|e| e.in_branch(self.name_of(branch)))?;
+            interpret_anywhere(&self.0.header, branch, &self.0.streamers).map(Arc::new)
+        };
+        match place.get_or_init(layout) {
             Ok(l) => Ok(l),
             Err(e) => Err(e.duplicate().in_file(self.0.file.url())),
+        }
+    }
+
+    /// Where a branch's baskets lie.
+    pub(crate) fn place_of(&self, branch: usize) -> Result<Place> {
+        let file = &self.0.file;
+        match self.0.header.branches.get(branch).and_then(|b| b.elsewhere()) {
+            Some(name) => file.elsewhere(name),
+            None => Ok(Place { begin: 0, size: file.size(), name: file.url().into() }),
         }
     }
 

@@ -16,6 +16,7 @@ mod fullness;
 mod gauge;
 mod http;
 mod job;
+mod joined;
 mod local;
 mod meter;
 mod open;
@@ -29,6 +30,7 @@ mod window;
 mod xrd;
 
 pub use http::Hosts;
+pub use joined::{Joined, beside};
 pub use local::{LocalFile, open_local};
 pub use open::{SourceOptions, open};
 pub use source::{BoxFuture, FetchReport, Limits, Opening, Sink, Source, SourceStats};

@@ -95,6 +95,12 @@ impl Error {
         self
     }
 
+    /// The same error in other words: all else that is known of it stays.
+    pub fn worded(mut self, what: impl Into<String>) -> Self {
+        self.0.what = what.into();
+        self
+    }
+
     /// Names the branch, unless an inner layer did.
     pub fn in_branch(mut self, branch: impl Into<String>) -> Self {
         self.0.branch.get_or_insert_with(|| branch.into());

@@ -16,7 +16,7 @@ pub(super) struct Needed {
     pub number: usize,
     /// Its entries.
     pub entries: Range<u64>,
-    /// Its record in the file; none when it lies in the tree's header.
+    /// Its record, at its place among all files that are read together; none when it lies in the tree's header.
     pub span: Option<Span>,
     /// Position among the branch's embedded baskets.
     pub embedded: usize,
@@ -83,7 +83,10 @@ pub(crate) fn basket_at(tree: &Tree, branch: usize, entry: u64) -> Option<(Range
     let all = ranges(tree.header().branches.get(branch)?);
     let (entries, _, place) = all.into_iter().find(|(r, _, _)| r.contains(&entry))?;
     match place {
-        Place::File(span) => Some((entries, Some(span))),
+        Place::File(span) => {
+            let begin = tree.place_of(branch).ok()?.begin;
+            Some((entries, Some(Span::new(span.start.saturating_add(begin), span.len))))
+        }
         Place::Header(_) => Some((entries, None)),
     }
 }
@@ -158,7 +161,7 @@ fn add_column(
     let from = out.baskets.len();
     let b = &tree.header().branches[branch];
     let all = ranges(b);
-    let size = tree.file().size();
+    let file = tree.place_of(branch)?;
     // wherever the entries are, the baskets must cover them without a gap
     let mut covered = entries.start;
     let start = all.partition_point(|(r, _, _)| r.end <= entries.start);
@@ -177,13 +180,15 @@ fn add_column(
             Place::File(s) => Some(*s),
             Place::Header(_) => None,
         };
+        // positions are among those of all files that are read together
+        let shifted = span.map(|s| Span::new(s.start.saturating_add(file.begin), s.len));
         if let Some(s) = span
-            && (s.end() > size || s.len < 20)
+            && (s.end() > file.size || s.len < 20)
         {
-            return Err(Error::corrupt(format!("basket {number} lies outside the file of {size} bytes"))
+            return Err(Error::corrupt(format!("basket {number} lies outside the file of {} bytes", file.size))
                 .at(s)
                 .in_branch(tree.name_of(branch))
-                .in_file(tree.file().url())
+                .in_file(&*file.name)
                 .with_remedy("the file is cut short or damaged: fetch it again"));
         }
         let part = (r.end - r.start) as f64 / b.entries.max(1) as f64;
@@ -193,7 +198,7 @@ fn add_column(
             column,
             number: *number,
             entries: r.clone(),
-            span,
+            span: shifted,
             embedded: if let Place::Header(i) = place { *i } else { 0 },
             unzipped: (b.total_bytes as f64 * part) as u64,
             batches: (first, last),

@@ -113,7 +113,7 @@ impl Scan {
         let collectors = perf::listening();
         perf::meet(&collectors, tree.file(), || tree.file().counts());
         let probe = Probe::new(collectors);
-        let before = tree.file().source().stats();
+        let before = tree.file().all_sources().stats();
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let threads = match (options.threads, tree.file().options().threads) {
             (0, 0) => cores,

@@ -17,7 +17,7 @@ use crate::tree::Tree;
 use sapwood_column::{Array, Decoded};
 use sapwood_plan::{BasketId, Event, Fetch, FetchId, Planner, Request};
 use sapwood_source::Source;
-use sapwood_span::{Error, Result};
+use sapwood_span::{Error, Result, Span};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -301,10 +301,15 @@ impl Outcome {
                 Ok(Arc::new(d))
             }
             Err(e) => {
-                let branch = shared.tree.name_of(shared.columns[needed.column].branch);
-                let e = Error::new(e.kind(), format!("basket {}: {}", needed.number, e.what())).in_branch(branch);
-                let e = if let Some(span) = needed.span { e.at(span) } else { e };
-                Err(e.in_file(shared.file.url()))
+                let branch = shared.columns[needed.column].branch;
+                let e = Error::new(e.kind(), format!("basket {}: {}", needed.number, e.what()));
+                let e = e.in_branch(shared.tree.name_of(branch));
+                Err(match (needed.span, shared.tree.place_of(branch)) {
+                    (Some(span), Ok(file)) => {
+                        e.at(Span::new(span.start.saturating_sub(file.begin), span.len)).in_file(&*file.name)
+                    }
+                    _ => e.in_file(shared.file.url()),
+                })
             }
         };
     }

@@ -86,11 +86,14 @@ impl Part {
         self.file.write_all_at(bytes, at).map_err(|e| self.failed(e))
     }
 
-    /// Makes the file appear under its final name, on disk for good.
+    /// Makes the file appear under its final name. One that takes the place of another is on disk for good first.
     pub(crate) fn commit(&mut self) -> Result<()> {
         self.flush()?;
-        self.file.sync_all().map_err(|e| self.failed(e))?;
         if self.replace {
+            if fs::symlink_metadata(&self.target).is_ok() {
+                // a loss of power must not cost the old file before the new one is there
+                self.file.sync_all().map_err(|e| self.failed(e))?;
+            }
             fs::rename(&self.temporary, &self.target).map_err(|e| self.failed(e))?;
         } else {
             // a link is made only where nothing is; file systems without links get the check alone
@@ -102,11 +105,6 @@ impl Part {
             }
         }
         self.committed = true;
-        // the name itself is on disk once its folder is; where folders cannot be synced nothing is lost
-        let folder = self.target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        if let Ok(folder) = File::open(folder) {
-            let _ = folder.sync_all();
-        }
         Ok(())
     }
 

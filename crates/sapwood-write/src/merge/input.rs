@@ -204,20 +204,11 @@ fn read(file: File) -> Result<Input> {
         let path = listing.path.clone();
         input.add(listing, &record, &mut decoder).map_err(|e| {
             let what = format!("{path}: {}", e.what());
-            rename(e, what).at(span)
+            e.worded(what).at(span)
         })?;
     }
     input.process_ids.sort_by_key(|o| o.path.trim_start_matches("ProcessID").parse::<u32>().unwrap_or(u32::MAX));
     Ok(input)
-}
-
-/// The same error in other words.
-fn rename(e: Error, what: String) -> Error {
-    let mut out = Error::new(e.kind(), what);
-    if let Some(b) = e.branch() {
-        out = out.in_branch(b);
-    }
-    out.with_source(e)
 }
 
 /// The newest cycle of each name, in the order of the file.

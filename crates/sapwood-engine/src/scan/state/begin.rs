@@ -36,7 +36,7 @@ pub(in crate::scan) struct Manner<'a> {
 impl Shared {
     pub fn new(tree: &Tree, chosen: Chosen, Steps { steps, batches }: Steps, manner: &Manner<'_>) -> Result<Self> {
         let &Manner { guides, known, cache, threads, traced } = manner;
-        let source = tree.file().source().clone();
+        let source = tree.file().all_sources();
         let Chosen { columns, wanted, baskets } = chosen;
         let mut pending = vec![0; steps.len()];
         let mut planned = Vec::new();
