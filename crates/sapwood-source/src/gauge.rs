@@ -1,4 +1,4 @@
-//! Whether a queue stands in the way to a host, told by the kernel.
+//! Whether a queue stands in the way to a host, and whether it loses packets, told by the kernel.
 
 use crate::lock;
 use crate::meter::Meter;
@@ -9,16 +9,26 @@ use tokio::net::TcpStream;
 /// A connection is asked again after this time.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Asks the kernel how long a round trip over a connection takes while bytes come.
+/// Asks the kernel how long a round trip over a connection takes while bytes come, and what came out of order.
 ///
 /// A way that is full has a queue in front of its narrowest part, and what comes has stood in it: round trips take longer
 /// than to open a connection. Where a loss or a receiver's buffer holds a window down, no queue stands. The kernel measures
 /// it from time stamps as segments come, so that it is true on a busy machine as well, where the times at which this
-/// process gets to read its bytes say little.
+/// process gets to read its bytes say little. What comes behind a lost packet comes out of order.
 pub(crate) struct Gauge {
     #[cfg(target_os = "linux")]
     socket: std::os::fd::OwnedFd,
     asked: Option<Instant>,
+    /// Packets that came out of order so far.
+    disordered: u32,
+}
+
+/// What the kernel says.
+struct Said {
+    /// What a segment took from its sender and back, smoothed; none before that is known.
+    round_trip: Option<Duration>,
+    /// Packets that came out of order; none where the kernel does not count them (Linux before 5.4).
+    disordered: Option<u32>,
 }
 
 impl Gauge {
@@ -27,7 +37,7 @@ impl Gauge {
         #[cfg(target_os = "linux")]
         {
             use std::os::fd::AsFd;
-            Some(Self { socket: stream.as_fd().try_clone_to_owned().ok()?, asked: None })
+            Some(Self { socket: stream.as_fd().try_clone_to_owned().ok()?, asked: None, disordered: 0 })
         }
         #[cfg(not(target_os = "linux"))]
         {
@@ -43,28 +53,58 @@ impl Gauge {
             return;
         }
         self.asked = Some(now);
-        if let Some(round_trip) = self.round_trip() {
-            lock(meter).stood(round_trip);
+        let Some(said) = self.said() else { return };
+        let mut meter = lock(meter);
+        if let Some(round_trip) = said.round_trip {
+            meter.stood(round_trip);
+        }
+        if let Some(disordered) = said.disordered {
+            meter.ordered(disordered == self.disordered, now);
+            self.disordered = disordered;
         }
     }
 
-    /// What a segment took from its sender and back, as the kernel has smoothed it; none before it knows.
-    fn round_trip(&self) -> Option<Duration> {
+    fn said(&self) -> Option<Said> {
         #[cfg(target_os = "linux")]
         {
             use std::os::fd::AsRawFd;
-            // SAFETY: all of its fields are numbers.
-            let mut info: libc::tcp_info = unsafe { std::mem::zeroed() };
-            let mut size = size_of::<libc::tcp_info>() as libc::socklen_t;
-            // SAFETY: the descriptor is open as long as `self` lives; the kernel writes at most `size` bytes to `info`.
+            /// Places of `tcpi_rcv_rtt` and `tcpi_rcv_ooopack` in `struct tcp_info`, of whose fields only the first are in
+            /// every header; it grows at its end alone.
+            const ROUND_TRIP: usize = 92 / 4;
+            const DISORDERED: usize = 224 / 4;
+            let mut info = [0_u32; 64];
+            let mut size = size_of_val(&info) as libc::socklen_t;
+            // SAFETY: the descriptor is open as long as `self` lives; the kernel writes at most `size` bytes to `info`,
+            // for which any are good.
             let done = unsafe {
-                let info = (&raw mut info).cast();
+                let info = info.as_mut_ptr().cast();
                 libc::getsockopt(self.socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, info, &raw mut size)
             };
-            let known = done == 0 && info.tcpi_rcv_rtt > 0;
-            known.then(|| Duration::from_micros(info.tcpi_rcv_rtt.into()))
+            let known = info.get(..size as usize / 4).filter(|_| done == 0)?;
+            let micros = known.get(ROUND_TRIP).filter(|t| **t > 0);
+            Some(Said {
+                round_trip: micros.map(|t| Duration::from_micros((*t).into())),
+                disordered: known.get(DISORDERED).copied(),
+            })
         }
         #[cfg(not(target_os = "linux"))]
         None
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernel_tells_where_it_is_asked() {
+        assert_eq!(std::mem::offset_of!(libc::tcp_info, tcpi_rcv_rtt), 92);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
+        runtime.block_on(async {
+            let server = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let stream = TcpStream::connect(server.local_addr().unwrap()).await.unwrap();
+            let said = Gauge::of(&stream).unwrap().said().unwrap();
+            assert_eq!((said.round_trip, said.disordered.unwrap_or(0)), (None, 0));
+        });
     }
 }

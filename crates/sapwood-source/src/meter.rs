@@ -15,6 +15,8 @@ const STOOD: usize = 32;
 const LONGER: u32 = 16;
 const LONGER_AT_LEAST: Duration = Duration::from_millis(2);
 const LONGER_AT_MOST: Duration = Duration::from_millis(8);
+/// A way on which packets were lost twice in this time is lossy; where it is full, its sender loses one less often.
+const LOSSY: Duration = Duration::from_secs(5);
 /// A rate is taken over at least this time and this many bytes.
 const WINDOW: Duration = Duration::from_millis(20);
 const WINDOW_BYTES: u64 = 64 << 10;
@@ -29,6 +31,8 @@ pub(crate) struct Meter {
     rates: Ring<f64, RATES>,
     full: Fullness,
     stood: Ring<Duration, STOOD>,
+    /// When packets were lost, where that is told.
+    losses: Option<Ring<Instant, 2>>,
     streams: Streams,
     window: Option<Window>,
 }
@@ -91,6 +95,22 @@ impl Meter {
         self.distance().is_some_and(stands)
     }
 
+    /// Whether what came lately over a connection came in order, as far as the kernel counts.
+    pub fn ordered(&mut self, ordered: bool, now: Instant) {
+        let far = self.distance().unwrap_or_default();
+        let losses = self.losses.get_or_insert_default();
+        // what comes behind a lost packet comes out of order for a round trip and more: that is one loss
+        if !ordered && losses.iter().all(|at| now.saturating_duration_since(*at) > far * 2) {
+            losses.push(now);
+        }
+    }
+
+    /// Whether windows are steady without a loss: they are about as wide as the way, or it is the server that holds back.
+    fn is_clean(&self) -> bool {
+        let lately = |at: &&Instant| at.elapsed() < LOSSY;
+        self.losses.as_ref().is_some_and(|losses| losses.iter().filter(lately).count() < 2) && !self.streams.is_stuck()
+    }
+
     /// What the way itself carries, in bytes per second, where it was seen to be full.
     pub fn narrow(&self) -> Option<f64> {
         self.full.rate()
@@ -112,7 +132,7 @@ impl Meter {
         // The times at which bytes come say no more than that a window is steady. Where it is a loss that made it so, it
         // was wider before.
         let steady = self.full.rate().is_some_and(|rate| !self.streams.brought_more(rate));
-        let full = steady || self.queues();
+        let full = steady || self.queues() || self.is_clean();
         self.streams.count(busy, most, full)
     }
 
@@ -220,6 +240,34 @@ mod tests {
         assert_eq!(bring(&mut m, 0), 1);
         (0..STOOD).for_each(|_| m.stood(ms(101)));
         assert_eq!(bring(&mut m, 40), 2, "a window that is held down");
+    }
+
+    #[test]
+    fn a_steady_window_without_losses_is_left_alone() {
+        let ms = Duration::from_millis;
+        let mut m = Meter::default();
+        m.connected(ms(100));
+        let (begin, now) = (Instant::now(), Instant::now());
+        let bring = |m: &mut Meter, from: u64| {
+            for n in from..from + 40 {
+                m.arrived(400_000, begin + ms(50 * n));
+                m.streams(1, 15);
+            }
+            m.streams(1, 15)
+        };
+        m.ordered(true, now);
+        assert_eq!(bring(&mut m, 0), 1);
+        // packets of one round trip
+        m.ordered(false, now);
+        m.ordered(false, now + ms(150));
+        assert_eq!(bring(&mut m, 40), 1);
+        m.ordered(false, now + ms(300));
+        assert_eq!(bring(&mut m, 80), 2, "a way that loses packets");
+        let mut m = Meter::default();
+        m.connected(ms(100));
+        m.ordered(true, now);
+        let counts: Vec<usize> = (0..6).map(|n| bring(&mut m, 40 * n)).collect();
+        assert_eq!((counts[0], counts[5]), (1, 2), "a server that holds back: {counts:?}");
     }
 
     #[test]

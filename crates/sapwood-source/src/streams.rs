@@ -22,6 +22,8 @@ const ROUND_TRIPS: u32 = 2;
 const SHORTEST: Duration = Duration::from_millis(20);
 /// Less than this in a turn, with nothing under way, is no bulk.
 const BULK: u64 = 1 << 20;
+/// Turns without growth after which a server is taken to hold its connections back.
+const STUCK: u32 = 50;
 /// Turns that connections which were just added have to open their windows.
 const WARMING: u32 = 3;
 
@@ -33,8 +35,9 @@ pub(crate) struct Streams {
     settled: bool,
     /// The most that all of them ever brought.
     peak: f64,
-    /// What they bring, now that it does not grow any more.
+    /// What they bring, now that it does not grow any more; and in how many turns it did not.
     level: Option<f64>,
+    level_turns: u32,
     turn: Option<Turn>,
 }
 
@@ -51,7 +54,7 @@ struct Turn {
 
 impl Default for Streams {
     fn default() -> Self {
-        Self { count: 1, best: 0.0, settled: false, peak: 0.0, level: None, turn: None }
+        Self { count: 1, best: 0.0, settled: false, peak: 0.0, level: None, level_turns: 0, turn: None }
     }
 }
 
@@ -77,8 +80,14 @@ impl Streams {
         self.peak = self.peak.max(rate);
         let level = turn.warming == 0 && turn.before.is_some_and(|before| rate < before * OPENING);
         self.level = level.then_some(rate);
+        self.level_turns = if level { self.level_turns.saturating_add(1) } else { 0 };
         let warming = turn.warming.saturating_sub(1);
         *turn = Turn { begin: now, last: now, bytes: 0, before: Some(rate), warming };
+    }
+
+    /// Whether what they bring has not grown for so long that something holds it down.
+    pub fn is_stuck(&self) -> bool {
+        self.level_turns >= STUCK
     }
 
     /// Whether they brought more once than this rate.
