@@ -83,6 +83,11 @@ impl Meter {
         }
     }
 
+    /// When bytes last came.
+    pub fn last(&self) -> Option<Instant> {
+        self.window.as_ref().map(|w| w.last)
+    }
+
     /// What a round trip took while bytes came: whatever stands in the way's queue is in it.
     pub fn stood(&mut self, round_trip: Duration) {
         self.stood.push(round_trip);

@@ -6,6 +6,7 @@ use super::plan;
 use super::pulse::holds_up;
 use super::trouble::Broken;
 use crate::lock;
+use crate::silence::SUSPICIOUS;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -72,7 +73,14 @@ impl Host {
     /// while its window was open would come through what a loss has left of it.
     pub fn relieve(&self, conn: &Arc<Conn>) {
         let (Some(piece), Some(rate)) = (self.piece(), conn.rate()) else { return };
-        let far = lock(&self.meter).distance().unwrap_or_default();
+        let (far, last) = {
+            let meter = lock(&self.meter);
+            (meter.distance().unwrap_or_default(), meter.last())
+        };
+        // where nothing comes over any of them, the network is away, and no other would bring it sooner
+        if last.is_none_or(|at| at.elapsed() >= SUSPICIOUS) {
+            return;
+        }
         let mut pool = self.pool();
         if pool.queued > 0 || !conn.is_alive() {
             return;

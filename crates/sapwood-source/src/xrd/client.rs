@@ -185,13 +185,14 @@ pub(crate) struct Hope {
 impl Hope {
     /// For something that has never worked: so many times.
     pub fn fresh(options: &SourceOptions) -> Self {
-        Self { left: Some(options.retries), ..Self::proven(options) }
+        Self { left: Some(options.retries), ..Self::proven(options, Instant::now()) }
     }
 
-    /// For something that has worked: as long as the progress timeout.
-    pub fn proven(options: &SourceOptions) -> Self {
+    /// For something that has worked: as long as the progress timeout, of which some has passed where nothing has come
+    /// since then.
+    pub fn proven(options: &SourceOptions, moved: Instant) -> Self {
         Self {
-            moved: Instant::now(),
+            moved,
             longest: options.progress_timeout,
             left: None,
             tries: 0,
@@ -205,15 +206,19 @@ impl Hope {
         self.left.is_some()
     }
 
-    /// Something arrived.
-    pub fn renew(&mut self) {
-        self.moved = Instant::now();
+    /// Something arrived, the last of it then: that may be long ago when it is told.
+    pub fn renew(&mut self, at: Instant) {
+        self.moved = self.moved.max(at);
         self.pause = self.first_pause;
     }
 
     /// How long a connection may take now.
     pub fn connect_timeout(&self, usual: Duration) -> Duration {
-        if self.left.is_none() && self.tries > 0 { usual.min(SHORT) } else { usual }
+        match self.left {
+            Some(_) => usual,
+            None if self.tries > 0 => usual.min(SHORT),
+            None => usual.min(self.longest.saturating_sub(self.moved.elapsed()).max(SHORT)),
+        }
     }
 
     /// Waits before the next try.

@@ -92,10 +92,11 @@ impl XrdFile {
     pub async fn complete(self: &Arc<Self>, job: &Arc<Job>) -> Result<()> {
         let mut running = JoinSet::new();
         let mut groups = self.cut(job, &[Span::new(0, self.version.size)]);
+        let mut moved = Instant::now();
         loop {
             for group in groups {
                 let (file, job) = (Arc::clone(self), Arc::clone(job));
-                running.spawn_on(async move { file.group(&job, group).await }, &self.client.caller.handle());
+                running.spawn_on(async move { file.group(&job, group, moved).await }, &self.client.caller.handle());
             }
             let Some(ended) = running.join_next().await else { return Ok(()) };
             // Leaving at the first failure drops the set and stops the others.
@@ -103,6 +104,8 @@ impl XrdFile {
                 Err(Error::new(ErrorKind::Interrupted, "reading was stopped: the runtime shut down"))
             })?;
             groups = self.cut(job, &left);
+            // what is asked for anew has waited before
+            moved = moved.max(lock(&self.client.place().host.meter).last().unwrap_or(moved));
         }
     }
 
@@ -115,11 +118,11 @@ impl XrdFile {
 
     /// One request, sent again for what is missing as long as there is hope. Gives what is to be asked for in other
     /// requests: its session was given up, for it would have taken too long.
-    async fn group(self: &Arc<Self>, job: &Arc<Job>, group: Vec<Span>) -> Result<Vec<Span>> {
-        let mut hope = Hope::proven(&self.client.caller.options);
+    async fn group(self: &Arc<Self>, job: &Arc<Job>, group: Vec<Span>, moved: Instant) -> Result<Vec<Span>> {
+        let mut hope = Hope::proven(&self.client.caller.options, moved);
         let (mut damaged, mut left_out, mut stalled) = (0, 0, false);
         loop {
-            let place = self.client.place();
+            let (place, started) = (self.client.place(), Instant::now());
             let missing = job.missing(&group);
             let Some(&at) = missing.first() else { return Ok(missing) };
             let wanted = plan::again(&missing, place.host.known().vector.unwrap_or(VECTOR));
@@ -127,7 +130,7 @@ impl XrdFile {
             let result = self.attempt(job, &place, &wanted, &hope).await;
             let moved = job.missing(&group).iter().map(|s| s.len).sum::<u64>() < before;
             if moved {
-                hope.renew();
+                hope.renew(lock(&place.host.meter).last().unwrap_or(started));
                 (damaged, left_out) = (0, 0);
             }
             let error = match result {
