@@ -40,7 +40,10 @@ def write_object(directory: WritableDirectory, name: str, value: Any) -> bool:
         last = name.rpartition("/")[2].partition(";")[0]
         made = value._parts(last)
     else:
-        histogram = histogram_of(value)
+        try:
+            histogram = histogram_of(value)
+        except (InvalidError, UnsupportedError) as e:
+            raise type(e)(f"{name}: {e}") from None
         if histogram is None:
             return False
         last = name.rpartition("/")[2].partition(";")[0]

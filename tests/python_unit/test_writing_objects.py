@@ -121,7 +121,7 @@ def test_refused(tmp_path):
         with pytest.raises(sapwood.UnsupportedError, match="circular"):
             file["h"] = hist.Hist.new.Reg(2, 0, 1, circular=True).Double()
         for value, words in (
-            ((np.zeros(2), np.array([0.0, 2, 1])), "ascend"),
+            ((np.zeros(2), np.array([0.0, 2, 1])), "h: the edges .* ascend"),
             ((np.zeros(2), np.array([0.0, np.nan, 1])), "ascend"),
             ((np.array([1j, 1]), np.array([0, 1, 2])), "real numbers"),
             ((np.zeros(2), np.array([0j, 1, 2])), "real numbers"),
