@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
 
 class Error(Exception):
     """Anything that sapwood refuses or fails at.
@@ -93,6 +100,19 @@ class RecoveredFileWarning(UserWarning):
 
 class ProducerLostWarning(UserWarning):
     """A producer went without finishing: the entries it had not handed on are not in the tree."""
+
+
+def unicode_only(function: Callable[P, R]) -> Callable[P, R]:
+    """Names, titles and texts with lone surrogates, which the core cannot take, are refused as ours."""
+
+    @functools.wraps(function)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except UnicodeEncodeError as e:
+            raise InvalidError(f"{e.object!r} is no Unicode text: it holds half of a character") from None
+
+    return checked
 
 
 def require(name: str, purpose: str):

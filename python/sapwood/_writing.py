@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from . import _core
-from ._errors import InvalidError, KeyInFileError
+from ._errors import InvalidError, KeyInFileError, unicode_only
 from ._sizes import Size, size_in_bytes
 from ._writing_tree import Layout, WritableTree
 
@@ -37,6 +37,7 @@ def _level(split: bool | int) -> int:
     return level
 
 
+@unicode_only
 def recreate(
     path: str | os.PathLike[str],
     *,
@@ -59,6 +60,7 @@ def recreate(
     )
 
 
+@unicode_only
 def create(
     path: str | os.PathLike[str],
     *,
@@ -76,6 +78,7 @@ def create(
     )
 
 
+@unicode_only
 def update(path: str | os.PathLike[str]) -> WritableFile:
     """Opens a file to write more into it: objects, trees, entries of trees that are there.
 
@@ -137,12 +140,14 @@ class WritableDirectory:
         above, _, last = self._join(name).rpartition("/")
         return self._file._core.mkdir(above), last.partition(";")[0]
 
+    @unicode_only
     def mkdir(self, path: str) -> WritableDirectory:
         """A directory of this path, made where it is not there."""
         full = self._join(path)
         self._file._core.mkdir(full)
         return WritableDirectory(self._file, full)
 
+    @unicode_only
     def mktree(
         self,
         name: str,
@@ -216,6 +221,7 @@ class WritableDirectory:
         self._file._trees[self._join(name)] = tree
         return tree
 
+    @unicode_only
     def __setitem__(self, name: str, value: Any) -> None:
         """Writes an object: a tree from a dict of arrays, table, frame or record array; a histogram, graph or text."""
         from ._writing_columns import is_table
@@ -238,6 +244,7 @@ class WritableDirectory:
             self._file._trees.pop(self._join(name), None)
             raise
 
+    @unicode_only
     def __getitem__(self, name: str) -> WritableTree | WritableDirectory:
         """A tree to be extended, one that is in the file already among them; or a directory."""
         self._file._check_open()
@@ -249,7 +256,7 @@ class WritableDirectory:
         if kind in ("TDirectory", "TDirectoryFile"):
             return WritableDirectory(self._file, full)
         core = self._file._core.append(full, {})
-        tree = WritableTree(self._file, full, "", core, Layout.existing(core.inputs()))
+        tree = WritableTree(self._file, full, "", core, Layout.existing(core.inputs(), core.counters()))
         self._file._trees[full.partition(";")[0]] = tree
         return tree
 
@@ -261,13 +268,17 @@ class WritableDirectory:
                 return kind
         raise KeyInFileError(f"{self._file.file_path}: no {full} in it", file=self._file.file_path)
 
+    @unicode_only
     def __delitem__(self, name: str) -> None:
         """Deletes all cycles of a name, or the one that is named (``"name;1"``)."""
         full, _, cycle = self._join(name).partition(";")
+        if cycle and not (cycle.isascii() and cycle.isdigit() and int(cycle) < 1 << 16):
+            raise InvalidError(f"{name}: a cycle is a number, not {cycle!r}")
         self._file._check_open()
         self._file._finish_tree(full)
         self._file._core.delete(full, int(cycle) if cycle else None)
 
+    @unicode_only
     def __contains__(self, name: object) -> bool:
         if not isinstance(name, str):
             return False
@@ -301,7 +312,8 @@ class WritableFile(WritableDirectory):
         self._trees: dict[str, WritableTree] = {}
         #: members of the classes that were written, by name
         self._classes: dict[str, Any] = {}
-        self._finalizer = weakref.finalize(self, _close, core, self._trees, os.getpid())
+        self._process = os.getpid()
+        self._finalizer = weakref.finalize(self, _close, core, self._trees, self._process)
         super().__init__(None, "")
 
     @property
@@ -311,6 +323,8 @@ class WritableFile(WritableDirectory):
     def _check_open(self) -> None:
         if self.closed:
             raise InvalidError(f"{self.file_path} was closed; open it again with update", file=self.file_path)
+        if os.getpid() != self._process:
+            raise InvalidError(f"{self.file_path} is written by the process that began it", file=self.file_path)
 
     def _finish_tree(self, full: str) -> None:
         self._check_open()
@@ -337,17 +351,20 @@ class WritableFile(WritableDirectory):
         self._core.commit()
 
     def close(self) -> None:
-        """Completes the file. Nothing happens when it was closed before."""
+        """Completes the file. Nothing happens when it was closed before, or in a forked child of the process that
+        began it."""
         if self._finalizer.detach() is not None:
             try:
-                _close(self._core, self._trees, os.getpid())
+                _close(self._core, self._trees, self._process)
             except BaseException:
                 self._core.abandon()
                 raise
 
     def abandon(self) -> None:
         """Gives it up: a new file does not appear, an old one is what it was."""
-        if self._finalizer.detach() is not None:
+        if self._finalizer.detach() is not None and os.getpid() == self._process:
+            for tree in self._trees.values():
+                tree._give_up()
             self._trees.clear()
             self._core.abandon()
 

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -72,7 +73,11 @@ def from_any(data: Any, what: str) -> Column:
     if module == "pyarrow":
         return _from_arrow(data, what)
     if module == "polars":
-        return _from_arrow(data.to_arrow(), what)
+        try:
+            arrow = data.to_arrow()
+        except (ValueError, TypeError, NotImplementedError):
+            raise UnsupportedError(f"{what}: polars' {data.dtype} has no place in a ROOT tree; convert it") from None
+        return _from_arrow(arrow, what)
     if module == "pandas":
         return _from_pandas(data, what)
     if isinstance(data, np.ndarray):
@@ -94,15 +99,15 @@ def _numbers(array: np.ndarray, what: str) -> np.ndarray:
 
 
 def _from_numpy(array: np.ndarray, what: str) -> Column:
-    if isinstance(array, np.ma.MaskedArray):
-        if np.ma.getmaskarray(array).any():
-            raise _missing(what)
-        array = array.data
     if array.ndim == 0:
         raise InvalidError(f"{what}: a single value is no column; give an array with one value per entry")
     if array.dtype.names is not None:
         fields = [(name, _from_numpy(array[name], f"{what}.{name}")) for name in array.dtype.names]
         return "record", len(array), fields
+    if isinstance(array, np.ma.MaskedArray):
+        if np.ma.getmaskarray(array).any():
+            raise _missing(what)
+        array = array.data
     if array.dtype.kind in "US" or array.dtype.kind == "T":
         return _texts(array.ravel().tolist(), what) if array.ndim == 1 else _from_list(array.tolist(), what)
     if array.dtype.kind == "O":
@@ -120,7 +125,11 @@ def _from_numpy(array: np.ndarray, what: str) -> Column:
 def _texts(values: Sequence[Any], what: str) -> Column:
     if any(not isinstance(v, (str, bytes)) for v in values):
         raise _missing(what) if any(v is None for v in values) else UnsupportedError(f"{what}: text among other values")
-    parts = [v.encode() if isinstance(v, str) else v for v in values]
+    try:
+        # bytes that are no UTF-8 are read as lone surrogates, and become what they were
+        parts = [v.encode("utf-8", "surrogateescape") if isinstance(v, str) else v for v in values]
+    except UnicodeEncodeError as e:
+        raise InvalidError(f"{what}: {e.object!r} is no Unicode text; it holds half of a character") from None
     offsets = np.zeros(len(parts) + 1, np.int64)
     np.cumsum([len(p) for p in parts], out=offsets[1:])
     return "text", offsets, np.frombuffer(b"".join(parts), np.uint8)
@@ -136,13 +145,51 @@ def _from_list(values: Sequence[Any], what: str) -> Column:
         np.cumsum([len(v) for v in values], out=offsets[1:])
         return "list", offsets, ("flat", _numbers(np.concatenate(values), what))
     if all(isinstance(v, (bool, int, float, np.generic)) for v in values):
-        return _from_numpy(np.asarray(values), what)
+        return _from_numpy(_of_numbers(values, what), what)
     ak = require("awkward", f"{what}: nested lists")
     try:
-        array = ak.Array([v.tolist() if isinstance(v, np.ndarray) else v for v in values])
+        try:
+            array = ak.Array([v.tolist() if isinstance(v, np.ndarray) else v for v in values])
+        except (TypeError, ValueError):
+            array = ak.Array([_plain(v) for v in values])
     except (TypeError, ValueError) as e:
         raise UnsupportedError(f"{what}: {e}") from None
+    except (RuntimeError, OverflowError):
+        raise UnsupportedError(f"{what}: its integers do not fit into 64 bits, or values hold themselves") from None
     return _from_awkward(array.layout, what)
+
+
+def _of_numbers(values: Sequence[Any], what: str) -> np.ndarray:
+    """Numbers as an array, none of them changed."""
+    array = np.asarray(values)
+    if array.dtype.kind in "fO" and all(isinstance(v, (int, np.integer)) for v in values):
+        # numpy makes floats of integers that need all 64 bits beside others
+        try:
+            return np.asarray([int(v) for v in values], np.uint64)
+        except OverflowError:
+            raise UnsupportedError(f"{what}: its integers do not fit into 64 bits together; convert them") from None
+    if array.dtype.kind == "O":
+        raise UnsupportedError(f"{what}: its values have no type in common; convert them")
+    return array
+
+
+def members(row: Any) -> Mapping[str, Any] | None:
+    """What a dict or an instance of a dataclass holds; None of anything else."""
+    if isinstance(row, Mapping):
+        return row
+    if dataclasses.is_dataclass(row) and not isinstance(row, type):
+        return {f.name: getattr(row, f.name) for f in dataclasses.fields(row)}
+    return None
+
+
+def _plain(value: Any) -> Any:
+    """Lists and dicts all the way down, in place of arrays and instances of dataclasses."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, (list, tuple)):
+        return type(value)(_plain(v) for v in value) if type(value) in (list, tuple) else [_plain(v) for v in value]
+    held = members(value)
+    return value if held is None else {name: _plain(v) for name, v in held.items()}
 
 
 def _from_awkward(layout: Any, what: str) -> Column:
@@ -220,7 +267,8 @@ def _from_arrow(array: Any, what: str) -> Column:
 
 
 def _from_pandas(series: Any, what: str) -> Column:
-    if series.isna().any() and series.dtype.kind != "f":
+    # plain floats have NaN, pandas' own have NA
+    if (series.dtype.kind != "f" or str(series.dtype) in ("Float32", "Float64")) and series.isna().any():
         raise _missing(what)
     if type(series.dtype).__name__ == "ArrowDtype":
         return _from_arrow(series.array.__arrow_array__(), what)
@@ -246,36 +294,50 @@ def tables(data: Any) -> dict[str, Any]:
     if isinstance(data, Mapping):
         return dict(data)
     if module == "awkward":
-        if data.layout.is_record and not data.layout.is_tuple:
+        if data.layout.is_record and not data.layout.is_tuple and data.fields:
             return {name: data[name] for name in data.fields}
     elif module == "pyarrow" and hasattr(data, "column_names"):
-        return dict(zip(data.column_names, data.columns, strict=True))
+        return _named(data.column_names, data.columns)
     elif module == "pyarrow" and hasattr(data, "schema"):
-        return dict(zip(data.schema.names, data.columns, strict=True))
+        return _named(data.schema.names, data.columns)
     elif module == "polars" and hasattr(data, "get_columns"):
         return {column.name: column for column in data.get_columns()}
     elif module == "pandas" and hasattr(data, "columns"):
         names = [
             c if isinstance(c, str) else "_".join(map(str, c)) if isinstance(c, tuple) else str(c) for c in data.columns
         ]
-        out = {} if _plain_index(data.index) else {data.index.name or "index": data.index.to_series()}
-        return out | {name: data.iloc[:, i] for i, name in enumerate(names)}
+        columns = [data.iloc[:, i] for i in range(len(names))]
+        if not _plain_index(data.index):
+            names, columns = [data.index.name or "index", *names], [data.index.to_series(), *columns]
+        return _named(names, columns)
     elif isinstance(data, np.ndarray) and data.dtype.names is not None:
         return {name: data[name] for name in data.dtype.names}
-    elif isinstance(data, Sequence) and len(data) and all(_is_instance(row) for row in data):
-        import dataclasses
-
-        rows = [r if isinstance(r, Mapping) else dataclasses.asdict(r) for r in data]
-        return {name: [row[name] for row in rows] for name in rows[0]}
+    elif isinstance(data, Sequence) and len(data) and members(data[0]) is not None:
+        rows = [members(row) for row in data]
+        if all(row is not None for row in rows):
+            return _of_rows(rows)  # type: ignore[arg-type]
     raise UnsupportedError(
         f"a {type(data).__name__} has no named columns; give a dict of arrays, a table or frame, a record array"
     )
 
 
-def _is_instance(row: Any) -> bool:
-    import dataclasses
+def _named(names: Sequence[Any], columns: Sequence[Any]) -> dict[str, Any]:
+    """Columns by name; two of one name are refused, for only one of them would be written."""
+    out = dict(zip(names, columns, strict=True))
+    if len(out) < len(names):
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise InvalidError(f"there are two columns called {twice} (a frame's index may be one); rename one of them")
+    return out
 
-    return isinstance(row, Mapping) or (dataclasses.is_dataclass(row) and not isinstance(row, type))
+
+def _of_rows(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    names = rows[0].keys()
+    for i, row in enumerate(rows):
+        if row.keys() != names:
+            more, less = ([str(n) for n in a if n not in b] for a, b in ((row, names), (names, row)))
+            wrong = f"has {more[0]}, which the first row has not" if more else f"has no {less[0]}"
+            raise InvalidError(f"row {i} {wrong}; all rows have the same keys")
+    return {name: [row[name] for row in rows] for name in names}
 
 
 def _plain_index(index: Any) -> bool:

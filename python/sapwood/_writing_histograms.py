@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._errors import UnsupportedError
+from ._errors import InvalidError, UnsupportedError
 from ._writing_objects import NOT_SET, Part, array, attributes, tlist, tnamed, tobject
 
 #: ROOT's letter of a histogram's values, and how they lie in the file; the rest becomes doubles.
@@ -68,6 +68,11 @@ class Histogram:
     #: Entries and sums as they are kept; made up from the bins where they are not.
     entries: float | None = None
     sums: list[float] | None = None
+
+    def __post_init__(self) -> None:
+        kind = np.asarray(self.values).dtype
+        if kind.kind not in "biuf":
+            raise UnsupportedError(f"a histogram's contents are real numbers, not {kind}")
 
     def parts(self, name: str) -> tuple[str, str, list[Part]]:
         """Class, title and parts of the object."""
@@ -138,6 +143,17 @@ def histogram_of(value: Any) -> Histogram | None:
     return None
 
 
+def _edges(given: Any) -> np.ndarray:
+    """Edges of bins from below to above; in any other order ROOT fills wrong bins."""
+    edges = np.asarray(given)
+    if edges.dtype.kind not in "biuf":
+        raise UnsupportedError(f"the edges of a histogram's bins are real numbers, not {edges.dtype}")
+    edges = edges.astype(float)
+    if not (edges[1:] > edges[:-1]).all():
+        raise InvalidError("the edges of a histogram's bins must ascend; sort them, with the contents")
+    return edges
+
+
 def _of_numpy(value: tuple[Any, ...]) -> Histogram | None:
     """What numpy.histogram, histogram2d and histogramdd return."""
     if len(value) == 2 and isinstance(value[1], (list, tuple)):
@@ -147,7 +163,7 @@ def _of_numpy(value: tuple[Any, ...]) -> Histogram | None:
     values, *edges = value
     if values.shape != tuple(len(e) - 1 for e in edges):
         return None
-    axes = [Axis(np.asarray(e, float)) for e in edges]
+    axes = [Axis(_edges(e)) for e in edges]
     return Histogram(axes, np.pad(values, 1))
 
 
@@ -184,7 +200,7 @@ def _of_protocol(h: Any) -> Histogram:
         if getattr(traits, "circular", False):
             raise UnsupportedError("ROOT has no circular axes; write the values with their edges")
         discrete = getattr(traits, "discrete", False) and len(axis) and isinstance(axis[0], str)
-        edges = np.arange(len(axis) + 1.0) if discrete else np.asarray(axis.edges, float)
+        edges = np.arange(len(axis) + 1.0) if discrete else _edges(axis.edges)
         title = getattr(axis, "label", "") or getattr(axis, "name", "") or ""
         if title == f"Axis {len(axes)}":
             title = ""  # what hist says of axes without a name

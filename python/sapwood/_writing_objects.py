@@ -27,6 +27,11 @@ def write_object(directory: WritableDirectory, name: str, value: Any) -> bool:
     """Writes text, a histogram or a graph; False when the value is something else."""
     from ._writing_histograms import histogram_of
 
+    if type(value).__module__.partition(".")[0] in ("ROOT", "cppyy"):
+        raise UnsupportedError(
+            f"{name}: PyROOT's {type(value).__name__} is not taken; write it with ROOT, or give a histogram of hist, "
+            "boost-histogram or numpy (contents, edges), or sapwood.Graph"
+        )
     if isinstance(value, str):
         made = "TObjString", "Collectable string class", [("versioned", 1, [*tobject(), ("text", value)])]
     elif isinstance(value, Graph) or str(getattr(value, "classname", "")).startswith("TGraph"):
@@ -35,7 +40,10 @@ def write_object(directory: WritableDirectory, name: str, value: Any) -> bool:
         last = name.rpartition("/")[2].partition(";")[0]
         made = value._parts(last)
     else:
-        histogram = histogram_of(value)
+        try:
+            histogram = histogram_of(value)
+        except (InvalidError, UnsupportedError) as e:
+            raise type(e)(f"{name}: {e}") from None
         if histogram is None:
             return False
         last = name.rpartition("/")[2].partition(";")[0]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import typing
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._errors import InvalidError, KeyInFileError
-from ._writing_columns import Column, cut, from_any, is_stream, is_table, length, nbytes, tables
+from ._errors import InvalidError, KeyInFileError, UnsupportedError
+from ._writing_columns import Column, cut, from_any, is_stream, is_table, length, members, nbytes, tables
 from ._writing_types import Names, Type, fields_of, fit, of_column, of_declared, with_own_names, with_pairs
 
 if TYPE_CHECKING:
@@ -44,21 +45,26 @@ class Layout:
         self._fields: dict[tuple[str, str], str] = {}
         for name, t in self.types.items():
             self._add(name, t, names)
+        #: counters need not be given; the core compares those that are with what they count
+        self._counters = frozenset(b[2] for b in self.branches.values() if b[0] == "jagged")
         self._titles, self._options, self._split = titles, options, split
         unknown = [n for n in (*titles, *options) if n not in self.branches]
         if unknown:
             raise KeyInFileError(f"no branch is called {unknown[0]}; they are {', '.join(self.branches)}")
 
     @classmethod
-    def existing(cls, inputs: list[tuple[str, str]]) -> Layout:
-        """That of a tree in the file, from what its columns hold."""
+    def existing(cls, inputs: list[tuple[str, str]], counters: list[str]) -> Layout:
+        """That of a tree in the file, from what its columns hold, and its counters."""
         layout = cls({}, None, None, {}, {}, 99)
+        layout._counters = frozenset(counters)
         for name, text in inputs:
             layout.types[name] = layout.branches[name] = _of_existing(text)
         return layout
 
     def _add(self, name: str, t: Type, names: Names) -> None:
         if t[0] in ("group", "lists"):
+            if not t[1]:
+                raise UnsupportedError(f"branch {name}: records without fields have no place in a ROOT tree")
             for field, inner in t[1].items():
                 self._fields[name, field] = full = names.field(name, field)
                 self._add(full, inner, names)
@@ -86,13 +92,9 @@ class Layout:
         for name, value in given.items():
             t = self.types.get(str(name))
             if t is None:
-                counted = {b[2] for b in self.branches.values() if b[0] == "jagged"} | {
-                    b[2] for b in self.types.values() if b[0] == "lists"
-                }
-                if name in counted:
-                    out.append(
-                        (str(name), fit(from_any(value, f"branch {name}"), ("scalar", "int32"), f"branch {name}"))
-                    )
+                if name in self._counters:
+                    counts = fit(from_any(value, f"branch {name}"), ("scalar", "int32"), f"branch {name}")
+                    out.append((str(name), counts))
                     continue
                 fields = self._of_records(str(name), value)
                 if not fields:
@@ -233,10 +235,11 @@ class Entries:
 
         Many entries are appended faster by :meth:`extend`.
         """
-        import dataclasses
-
         for row in args:
-            values |= row if isinstance(row, Mapping) else dataclasses.asdict(row)
+            held = members(row)
+            if held is None:
+                raise InvalidError(f"an entry is a dict or an instance of a dataclass, not a {type(row).__name__}")
+            values |= held
         self.extend({name: [value] for name, value in values.items()})
 
 
@@ -251,6 +254,7 @@ class WritableTree(Entries):
         self._entries: int | None = None
         self._file_path = file.file_path
         self._merger: Merger | None = None
+        self._process = os.getpid()
 
     @property
     def name(self) -> str:
@@ -276,6 +280,8 @@ class WritableTree(Entries):
         return True
 
     def _check_open(self) -> None:
+        if os.getpid() != self._process:
+            raise InvalidError(f"{self._file_path}: tree {self.name} is written by the process that began it")
         if self._entries is not None:
             raise InvalidError(f"{self._file_path}: tree {self.name} was closed")
         if self._merger is not None:
@@ -314,9 +320,15 @@ class WritableTree(Entries):
             self._core.finish()
             self._entries = entries
 
+    def _give_up(self) -> None:
+        """The file is given up: no more entries."""
+        if self._entries is None:
+            self._entries = self._core.entries
+
     def close(self) -> None:
         """Writes what is left; it takes no more entries."""
-        self._finish()
+        if os.getpid() == self._process:
+            self._finish()
 
     def __enter__(self) -> WritableTree:
         return self

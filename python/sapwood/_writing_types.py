@@ -11,7 +11,7 @@ import dataclasses
 import math
 import re
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -110,14 +110,16 @@ def of_declared(declared: Any, name: str, names: Names) -> Type:
         return _of_text(str(declared), name, names)
     if declared is str or declared is bytes:
         return "object", ("text",)
-    if declared in _PYTHON:
+    if isinstance(declared, Hashable) and declared in _PYTHON:
         return "scalar", _PYTHON[declared]
     if _is_record(declared) or typing.get_origin(declared) in (list, dict, tuple, typing.Annotated):
         return _of_hint(declared, name, names)
     try:
         dtype = np.dtype(declared)
     except TypeError:
-        raise UnsupportedError(f"branch {name}: {declared!r} is no type that a tree can hold") from None
+        raise UnsupportedError(
+            f"branch {name}: {declared!r} is no type that a tree can hold; values of records come as arrays with fields"
+        ) from None
     return _of_dtype(dtype, name, names)
 
 
@@ -227,7 +229,10 @@ def fields_of(declared: Any) -> dict[str, Any] | None:
     """The fields of a dataclass or typed dict; None of anything else."""
     if not _is_record(declared):
         return None
-    hints = typing.get_type_hints(declared, include_extras=True)
+    try:
+        hints = typing.get_type_hints(declared, include_extras=True)
+    except NameError as e:
+        raise InvalidError(f"the types of {declared.__name__}'s fields: {e}") from None
     if dataclasses.is_dataclass(declared):
         return {f.name: hints[f.name] for f in dataclasses.fields(declared)}
     return hints
@@ -244,15 +249,20 @@ def _of_hint(declared: Any, name: str, names: Names) -> Type:
     return "object", _hint_as_cpp(declared, name)
 
 
-def _hint_as_cpp(declared: Any, name: str) -> Type:
+def _hint_as_cpp(declared: Any, name: str, within: tuple[Any, ...] = ()) -> Type:
+    """What a hint is in C++, within these classes."""
     origin, arguments = typing.get_origin(declared), typing.get_args(declared)
+    if any(declared is outer for outer in within):
+        raise UnsupportedError(f"branch {name}: {declared.__name__} holds itself, which no branch can")
     fields = fields_of(declared)
     if fields is not None:
-        return "class", declared.__name__, [(n, _hint_as_cpp(t, n)) for n, t in fields.items()]
+        return "class", declared.__name__, [(n, _hint_as_cpp(t, n, (*within, declared))) for n, t in fields.items()]
     if origin is list and len(arguments) == 1:
-        return "vector", _hint_as_cpp(arguments[0], name)
+        return "vector", _hint_as_cpp(arguments[0], name, within)
     if origin is dict and len(arguments) == 2:
-        return "map", _hint_as_cpp(arguments[0], name), _hint_as_cpp(arguments[1], name)
+        return "map", _hint_as_cpp(arguments[0], name, within), _hint_as_cpp(arguments[1], name, within)
+    if origin in (list, dict, tuple):
+        raise UnsupportedError(f"branch {name}: {declared} is no type that a tree can hold; use list, dict or a class")
     return _as_cpp(of_declared(declared, name, Names()), name, True)
 
 

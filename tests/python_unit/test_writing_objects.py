@@ -120,3 +120,12 @@ def test_refused(tmp_path):
             file["h"] = hist.Hist.new.Reg(2, 0, 1).Reg(2, 0, 1).Reg(2, 0, 1).Reg(2, 0, 1).Double()
         with pytest.raises(sapwood.UnsupportedError, match="circular"):
             file["h"] = hist.Hist.new.Reg(2, 0, 1, circular=True).Double()
+        for value, words in (
+            ((np.zeros(2), np.array([0.0, 2, 1])), "h: the edges .* ascend"),
+            ((np.zeros(2), np.array([0.0, np.nan, 1])), "ascend"),
+            ((np.array([1j, 1]), np.array([0, 1, 2])), "real numbers"),
+            ((np.zeros(2), np.array([0j, 1, 2])), "real numbers"),
+            (type("TH1D", (), {"__module__": "cppyy.gbl"})(), "PyROOT's TH1D"),
+        ):
+            with pytest.raises(sapwood.Error, match=words):
+                file["h"] = value

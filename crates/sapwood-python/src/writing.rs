@@ -193,6 +193,11 @@ impl WriterTree {
     fn inputs(&self) -> Vec<(String, String)> {
         lock(&self.0).as_ref().map(TreeWriter::inputs).unwrap_or_default()
     }
+
+    /// Names of counters that need not be given.
+    fn counters(&self) -> Vec<String> {
+        lock(&self.0).as_ref().map(TreeWriter::counters).unwrap_or_default()
+    }
 }
 
 fn spec(py: Python<'_>, given: &GivenBranch<'_>) -> PyResult<BranchSpec> {

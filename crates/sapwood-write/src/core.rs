@@ -40,6 +40,8 @@ pub(crate) enum State {
     Failed,
     /// It is complete under its name.
     Finished,
+    /// It was let go before it was complete.
+    GivenUp,
 }
 
 /// A basket in the file.
@@ -140,10 +142,28 @@ impl Core {
         match self.state {
             State::Open => Ok(()),
             State::Finished => Err(self.named(Error::invalid("the file is finished already"))),
+            State::GivenUp => Err(self.named(Error::invalid("the file was given up").with_remedy("write it anew"))),
             State::Failed => {
                 Err(self.named(Error::invalid("writing failed before").with_remedy("write the file anew")))
             }
         }
+    }
+
+    /// Lets the file go, what is not complete of it is no more.
+    pub(crate) fn give_up(&mut self) {
+        if self.state != State::Finished {
+            self.state = State::GivenUp;
+            self.sink.give_up();
+        }
+    }
+
+    /// Refuses a name that a directory has: nothing in that would be found any more.
+    pub(crate) fn no_directory(&self, within: DirectoryId, name: &str) -> Result<()> {
+        let mut keys = self.directory(within)?.keys.iter().filter(|k| k.name == name);
+        if keys.any(|k| matches!(&*k.class, crate::directory::CLASS | "TDirectoryFile")) {
+            return Err(Error::invalid(format!("{name} is a directory already")).with_remedy("use another name"));
+        }
+        Ok(())
     }
 
     /// Writes; after a failure the file takes no more.

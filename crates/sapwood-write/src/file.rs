@@ -160,7 +160,7 @@ impl FileWriter {
     ) -> Result<TreeWriter> {
         let mut core = self.core.lock();
         core.check()?;
-        check_name("tree", name).map_err(|e| core.named(e))?;
+        check_name("tree", name).and_then(|()| core.no_directory(directory, name)).map_err(|e| core.named(e))?;
         check_title(title).map_err(|e| core.named(e))?;
         if core.open_trees.iter().any(|(d, t)| *d == directory && t == name) {
             return Err(core.named(
@@ -227,7 +227,7 @@ impl FileWriter {
     ) -> Result<Span> {
         let mut core = self.core.lock();
         core.check()?;
-        check_name("object", name).map_err(|e| core.named(e))?;
+        check_name("object", name).and_then(|()| core.no_directory(directory, name)).map_err(|e| core.named(e))?;
         check_title(title).map_err(|e| core.named(e))?;
         let key = core.new_key(directory, class, name, title)?;
         let compression = compression.unwrap_or(core.compression);
@@ -256,17 +256,22 @@ impl FileWriter {
     /// `Invalid` when an object has the name of a directory.
     pub fn mkdir(&mut self, path: &str) -> Result<DirectoryId> {
         let mut core = self.core.lock();
-        core.attempt(|core| {
-            let mut at = DirectoryId(0);
-            for name in path.split('/').filter(|n| !n.is_empty()) {
-                check_name("directory", name)?;
-                at = match crate::existing::subdirectory(core, at, name)? {
-                    Some(there) => there,
-                    None => commit::mkdir(core, at, name)?,
-                };
+        core.check()?;
+        let names = || path.split('/').filter(|n| !n.is_empty());
+        names().try_for_each(|name| check_name("directory", name)).map_err(|e| core.named(e))?;
+        let mut at = DirectoryId(0);
+        for name in names() {
+            if core.open_trees.iter().any(|(d, t)| *d == at && t == name) {
+                let what = format!("{name} is a tree that is being written, not a directory");
+                return Err(core.named(Error::invalid(what).with_remedy("use another name")));
             }
-            Ok(at)
-        })
+            let there = crate::existing::subdirectory(&mut core, at, name).map_err(|e| core.named(e))?;
+            at = match there {
+                Some(there) => there,
+                None => core.attempt(|core| commit::mkdir(core, at, name))?,
+            };
+        }
+        Ok(at)
     }
 
     /// Leaves `bytes` unwritten, as a deleted record leaves them: at least 8, less than 2 GB.
@@ -345,6 +350,13 @@ fn append_record(core: &mut Core, directory: DirectoryId, cycle: u16, record: &m
     match gap {
         Some(at) => core.sink.write_at(at, record).map(|()| Span::new(at, record.len() as u64)),
         None => core.sink.append(&[record]),
+    }
+}
+
+impl Drop for FileWriter {
+    fn drop(&mut self) {
+        // trees that are still held must not keep the file, or its lock
+        self.core.lock().give_up();
     }
 }
 

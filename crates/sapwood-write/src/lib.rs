@@ -62,6 +62,7 @@ mod storage;
 mod streamers;
 mod survey;
 mod take;
+mod target;
 mod tree;
 mod tree_header;
 

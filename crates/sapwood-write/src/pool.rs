@@ -107,6 +107,8 @@ pub(crate) struct Pool {
     threads: Vec<JoinHandle<()>>,
     packer: Packer,
     given: u64,
+    /// The process that has its threads; a forked child has none of them.
+    process: u32,
 }
 
 impl Pool {
@@ -114,7 +116,8 @@ impl Pool {
     pub(crate) fn new(threads: usize) -> Self {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         let most = if threads == 0 { cores() } else { threads };
-        Self { shared: Arc::default(), most, threads: Vec::new(), packer: Packer::default(), given: 0 }
+        let process = std::process::id();
+        Self { shared: Arc::default(), most, threads: Vec::new(), packer: Packer::default(), given: 0, process }
     }
 
     /// Takes a basket's bytes, or a part of them, to be packed.
@@ -181,6 +184,11 @@ impl Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
+        if self.process != std::process::id() {
+            // there is nobody to be waited for, and the lock may be held by one who is not here
+            self.threads.drain(..).for_each(std::mem::forget);
+            return;
+        }
         let mut queue = lock(&self.shared.queue);
         queue.closed = true;
         queue.jobs.clear();

@@ -246,6 +246,10 @@ pub(crate) fn check_name(what: &str, name: &str) -> Result<()> {
     if name.is_empty() || name.len() > LONGEST_NAME {
         return Err(Error::invalid(format!("a {what}'s name has 1 to {LONGEST_NAME} bytes, not {}", name.len())));
     }
+    if matches!(name, "." | "..") {
+        return Err(Error::invalid(format!("a {what} cannot be called {name:?}: no path leads to it"))
+            .with_remedy("use letters, digits, dots and underscores"));
+    }
     if let Some(bad) = name.chars().find(|c| "/[]:;".contains(*c) || c.is_control()) {
         return Err(Error::invalid(format!("a {what} cannot be called {name:?}: {bad:?} has a meaning in ROOT"))
             .with_remedy("use letters, digits, dots and underscores"));

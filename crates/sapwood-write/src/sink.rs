@@ -1,4 +1,4 @@
-use crate::storage::Storage;
+use crate::storage::{Gone, Storage};
 use sapwood_span::{Error, ErrorKind, Result, Span};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -104,6 +104,14 @@ impl Sink {
         Ok(())
     }
 
+    /// Nothing more comes: what is not complete goes, and the storage is let go at once, with its lock.
+    pub(crate) fn give_up(&mut self) {
+        if !std::mem::replace(&mut self.complete, true) {
+            self.storage.abandon(self.committed);
+            self.storage = Box::new(Gone);
+        }
+    }
+
     /// The final name.
     pub(crate) fn path(&self) -> &Path {
         &self.path
@@ -112,9 +120,7 @@ impl Sink {
 
 impl Drop for Sink {
     fn drop(&mut self) {
-        if !self.complete {
-            self.storage.abandon(self.committed);
-        }
+        self.give_up();
     }
 }
 
@@ -125,6 +131,10 @@ pub(crate) fn failed(path: &Path, at: u64, error: io::Error) -> Error {
         io::ErrorKind::AlreadyExists => Error::new(ErrorKind::Invalid, "the file is there already")
             .with_remedy("replace it with recreate, or add to it with update")
             .in_file(file),
+        // of ours, not the system's
+        io::ErrorKind::InvalidInput if error.raw_os_error().is_none() => {
+            Error::invalid(error.to_string()).with_remedy("give the name of a file").in_file(file)
+        }
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             Error::io(format!("no space is left at byte {at}"), error)
                 .with_remedy("make room, or write elsewhere; nothing under this name was touched")

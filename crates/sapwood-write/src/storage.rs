@@ -1,7 +1,7 @@
+use crate::target::{Target, only_files};
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::path::Path;
 
 /// Where a file's bytes lie: positioned reads and writes, in the order they are asked for.
 ///
@@ -39,27 +39,14 @@ pub trait Storage: Send {
 #[derive(Debug)]
 pub(crate) struct NewFile {
     file: File,
-    temporary: PathBuf,
-    target: PathBuf,
-    replace: bool,
-    /// The process that began it: a copy in a forked child must not take it away.
-    process: u32,
+    target: Target,
 }
 
 impl NewFile {
     /// Begins it; an existing target is refused now and at the end unless it may be replaced.
-    pub(crate) fn begin(target: &Path, replace: bool) -> io::Result<Self> {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let name = target.file_name().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "it names no file"))?;
-        if !replace && target.exists() {
-            return Err(io::ErrorKind::AlreadyExists.into());
-        }
-        let n = COUNT.fetch_add(1, Ordering::Relaxed);
-        let mut beside = name.to_owned();
-        beside.push(format!(".{}-{n}.part", std::process::id()));
-        let temporary = target.with_file_name(beside);
-        let file = OpenOptions::new().read(true).write(true).create_new(true).open(&temporary)?;
-        Ok(Self { file, temporary, target: target.to_owned(), replace, process: std::process::id() })
+    pub(crate) fn begin(path: &Path, replace: bool) -> io::Result<Self> {
+        let (target, file) = Target::begin(path, replace)?;
+        Ok(Self { file, target })
     }
 }
 
@@ -78,72 +65,92 @@ impl Storage for NewFile {
 
     fn complete(&mut self, len: u64) -> io::Result<()> {
         self.file.set_len(len)?;
-        if !self.replace {
-            // a link does not replace what appeared meanwhile; where links are unknown, the test below has to do
-            match fs::hard_link(&self.temporary, &self.target) {
-                Ok(()) => return fs::remove_file(&self.temporary),
-                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => return Err(e),
-                Err(_) if self.target.exists() => return Err(io::ErrorKind::AlreadyExists.into()),
-                Err(_) => {}
-            }
-        }
-        if self.target.exists() {
-            // the old file must not be lost to a loss of power before the new one is on disk
-            self.file.sync_all()?;
-        }
-        fs::rename(&self.temporary, &self.target)
+        self.target.complete(&self.file)
     }
 
     fn abandon(&mut self, _committed: u64) {
-        if self.process == std::process::id() {
-            // nothing can be done, and nothing is lost, when a temporary file stays
-            let _ = fs::remove_file(&self.temporary);
-        }
+        self.target.discard();
     }
 }
 
 /// A file that is there, written in place and locked against other writers.
 #[derive(Debug)]
-pub(crate) struct ExistingFile(File);
+pub(crate) struct ExistingFile {
+    file: File,
+    /// The process that opened it: a forked child that drops its copy must not cut what is its parent's.
+    process: u32,
+}
 
 impl ExistingFile {
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        only_files(&fs::metadata(path)?)?;
         let file = OpenOptions::new().read(true).write(true).open(path)?;
         match file.try_lock() {
             Err(fs::TryLockError::WouldBlock) => {
                 Err(io::Error::new(io::ErrorKind::ResourceBusy, "another process is writing it"))
             }
             // locks are advice; file systems without them are written all the same
-            Ok(()) | Err(fs::TryLockError::Error(_)) => Ok(Self(file)),
+            Ok(()) | Err(fs::TryLockError::Error(_)) => Ok(Self { file, process: std::process::id() }),
         }
     }
 
     pub(crate) fn len(&self) -> io::Result<u64> {
-        Ok(self.0.metadata()?.len())
+        Ok(self.file.metadata()?.len())
     }
 }
 
 impl Storage for ExistingFile {
     fn write_at(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
-        write_all_at(&self.0, at, bytes)
+        write_all_at(&self.file, at, bytes)
     }
 
     fn read_at(&mut self, at: u64, into: &mut [u8]) -> io::Result<()> {
-        read_exact_at(&self.0, at, into)
+        read_exact_at(&self.file, at, into)
     }
 
     fn sync(&mut self) -> io::Result<()> {
-        self.0.sync_data()
+        self.file.sync_data()
     }
 
     fn complete(&mut self, len: u64) -> io::Result<()> {
-        self.0.set_len(len)
+        self.file.set_len(len)
     }
 
     fn abandon(&mut self, committed: u64) {
-        // what lies behind the committed end belongs to nobody; if it stays, no reader looks at it
-        let _ = self.0.set_len(committed);
+        if self.process == std::process::id() {
+            // what lies behind the committed end belongs to nobody; if it stays, no reader looks at it
+            let _ = self.file.set_len(committed);
+        }
     }
+}
+
+/// What is left of a storage that was let go.
+pub(crate) struct Gone;
+
+impl Gone {
+    fn says<T>() -> io::Result<T> {
+        Err(io::Error::other("the file was given up"))
+    }
+}
+
+impl Storage for Gone {
+    fn write_at(&mut self, _at: u64, _bytes: &[u8]) -> io::Result<()> {
+        Self::says()
+    }
+
+    fn read_at(&mut self, _at: u64, _into: &mut [u8]) -> io::Result<()> {
+        Self::says()
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        Self::says()
+    }
+
+    fn complete(&mut self, _len: u64) -> io::Result<()> {
+        Self::says()
+    }
+
+    fn abandon(&mut self, _committed: u64) {}
 }
 
 #[cfg(unix)]

@@ -213,6 +213,11 @@ impl TreeWriter {
         self.inputs.iter().filter(|i| !i.automatic).map(|i| (i.name.clone(), i.feed.type_name())).collect()
     }
 
+    /// Names of the counters that are filled from what they count. They may be given, too, and have to agree then.
+    pub fn counters(&self) -> Vec<String> {
+        self.inputs.iter().filter(|i| i.automatic).map(|i| i.name.clone()).collect()
+    }
+
     /// Appends entries: for each branch, by name and in any order, a column of the same length.
     /// Counters that were not declared as branches are filled from the columns they count.
     ///

@@ -1,21 +1,21 @@
+use crate::target::Target;
 use sapwood_span::{Error, ErrorKind, Result};
-use std::fs::{self, File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Small records are gathered up to so many bytes.
 const GATHER: usize = 1 << 16;
 
-/// A file that is being written under a hidden name beside its final one, which it takes in [`Part::commit`]. Dropped
+/// A file that is being written under a temporary name beside its final one, which it takes in [`Part::commit`]. Dropped
 /// before, it disappears.
 pub(crate) struct Part {
     file: File,
     gathered: Vec<u8>,
-    temporary: PathBuf,
-    target: PathBuf,
-    replace: bool,
+    target: Target,
+    /// As it was given, for messages.
+    path: PathBuf,
     at: u64,
     committed: bool,
 }
@@ -25,28 +25,9 @@ impl Part {
     ///
     /// # Errors
     /// `Invalid` when the target exists and shall not be replaced, or what the system says.
-    pub(crate) fn create(target: &Path, replace: bool) -> Result<Self> {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let name = target.file_name().ok_or_else(|| {
-            Error::invalid(format!("\"{}\" names no file", target.display())).with_remedy("give the name of a file")
-        })?;
-        match fs::symlink_metadata(target) {
-            Ok(m) if m.is_dir() => {
-                return Err(Error::invalid("is a directory").in_file(target.display().to_string()));
-            }
-            Ok(_) if !replace => return Err(exists(target)),
-            _ => {}
-        }
-        let mut hidden = std::ffi::OsString::from(".");
-        hidden.push(name);
-        hidden.push(format!(".{}-{}.part", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed)));
-        let temporary = target.with_file_name(hidden);
-        let file = OpenOptions::new().write(true).read(true).create_new(true).open(&temporary).map_err(|e| {
-            let e = Error::io("cannot create the file", e).in_file(target.display().to_string());
-            if e.kind() == ErrorKind::NotFound { e.with_remedy("create its folder first") } else { e }
-        })?;
-        let target = target.to_owned();
-        Ok(Self { file, gathered: Vec::new(), temporary, target, replace, at: 0, committed: false })
+    pub(crate) fn create(path: &Path, replace: bool) -> Result<Self> {
+        let (target, file) = Target::begin(path, replace).map_err(|e| refused(path, e))?;
+        Ok(Self { file, gathered: Vec::new(), target, path: path.to_owned(), at: 0, committed: false })
     }
 
     /// Where the next byte will lie.
@@ -70,7 +51,7 @@ impl Part {
 
     /// Where the bytes are until they have their name.
     pub(crate) fn path(&self) -> &Path {
-        &self.temporary
+        self.target.temporary()
     }
 
     /// Hands what was gathered to the system.
@@ -89,44 +70,41 @@ impl Part {
     /// Makes the file appear under its final name. One that takes the place of another is on disk for good first.
     pub(crate) fn commit(&mut self) -> Result<()> {
         self.flush()?;
-        if self.replace {
-            if fs::symlink_metadata(&self.target).is_ok() {
-                // a loss of power must not cost the old file before the new one is there
-                self.file.sync_all().map_err(|e| self.failed(e))?;
-            }
-            fs::rename(&self.temporary, &self.target).map_err(|e| self.failed(e))?;
-        } else {
-            // a link is made only where nothing is; file systems without links get the check alone
-            match fs::hard_link(&self.temporary, &self.target) {
-                Ok(()) => drop(fs::remove_file(&self.temporary)),
-                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => return Err(exists(&self.target)),
-                Err(_) if fs::symlink_metadata(&self.target).is_ok() => return Err(exists(&self.target)),
-                Err(_) => fs::rename(&self.temporary, &self.target).map_err(|e| self.failed(e))?,
-            }
-        }
+        self.target.complete(&self.file).map_err(|e| match e.kind() {
+            io::ErrorKind::AlreadyExists | io::ErrorKind::InvalidInput => refused(&self.path, e),
+            _ => self.failed(e),
+        })?;
         self.committed = true;
         Ok(())
     }
 
     fn failed(&self, error: io::Error) -> Error {
         let full = error.kind() == io::ErrorKind::StorageFull;
-        let e =
-            Error::io(format!("cannot write at byte {}", self.at), error).in_file(self.target.display().to_string());
+        let e = Error::io(format!("cannot write at byte {}", self.at), error).in_file(self.path.display().to_string());
         if full { e.with_remedy("make room; nothing was left behind") } else { e }
     }
 }
 
-fn exists(target: &Path) -> Error {
-    Error::invalid("exists already")
-        .in_file(target.display().to_string())
-        .with_remedy("give another name, or -f (force) to replace it")
+/// Why a file cannot be begun, or not take its name.
+fn refused(path: &Path, error: io::Error) -> Error {
+    let file = path.display().to_string();
+    match error.kind() {
+        io::ErrorKind::AlreadyExists => {
+            Error::invalid("exists already").with_remedy("give another name, or -f (force) to replace it")
+        }
+        io::ErrorKind::InvalidInput => Error::invalid(error.to_string()).with_remedy("give the name of a file"),
+        _ => {
+            let e = Error::io("cannot create the file", error);
+            if e.kind() == ErrorKind::NotFound { e.with_remedy("create its folder first") } else { e }
+        }
+    }
+    .in_file(file)
 }
 
 impl Drop for Part {
     fn drop(&mut self) {
         if !self.committed {
-            // nothing can be done when it stays
-            let _ = fs::remove_file(&self.temporary);
+            self.target.discard();
         }
     }
 }
@@ -134,6 +112,7 @@ impl Drop for Part {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn a_file_appears_whole_or_not_at_all() {
