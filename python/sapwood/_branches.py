@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._errors import InvalidError, KeyInFileError, UnsupportedError
 from ._filters import Filter, matcher
+from ._sizes import whole
 
 if TYPE_CHECKING:
     from ._chosen import Entries
@@ -157,8 +158,8 @@ class HasBranches(Mapping):
             if leaf is None:
                 raise self.missing(where)
             return leaf
-        if isinstance(where, int):
-            return self.branches[where]
+        if (position := whole(where)) is not None:
+            return self.branches[position]
         raise InvalidError(f"a branch is named by text or by its position, not by {where!r}")
 
     def __contains__(self, where: object) -> bool:
