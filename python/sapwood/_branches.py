@@ -223,7 +223,7 @@ class HasBranches(Mapping):
         Raises:
             KeyInFileError: a branch that is not there.
             UnsupportedError: a branch that cannot be read, with the reason. Asked for every branch, such ones are
-                left out with a :class:`SkippedBranchWarning`.
+                left out with a :class:`SkippedBranchWarning`, as are all but the first of one name.
             InvalidError: an expression that makes no sense.
             CorruptError, ReadError, StalledError: what lies below fails.
         """
