@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ._errors import Error, SkippedFileWarning, UnsupportedError
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from ._reading import Wanted
     from ._selection import Selection
     from ._tree import Tree
@@ -30,6 +32,18 @@ class Skipped(NamedTuple):
     why: Error
 
 
+class Window(NamedTuple):
+    """What is wanted of a file of a chain whose files have been counted."""
+
+    #: Entries of the files before it.
+    offset: int
+    #: First entry in it, and the one behind the last.
+    first: int
+    last: int
+    #: Only these of its entries.
+    numbers: np.ndarray | None = None
+
+
 @dataclass
 class Part:
     """A file of a chain, ready to be read."""
@@ -37,6 +51,8 @@ class Part:
     tree: Tree
     selection: Selection
     wanted: Wanted
+    #: Entries of the files before it, where that is known.
+    offset: int | None = None
     #: Begun already; None where it is not.
     scan: Any = None
 
@@ -55,9 +71,9 @@ class Part:
 class Ahead:
     """The files of a chain, in order."""
 
-    files: list[tuple[str, str | None]]
-    #: Opens one of them; its argument is the file, the tree's name, and whether to begin to read.
-    prepare: Callable[[str, str | None, bool], Part]
+    files: list[tuple[str, str | None, Window | None]]
+    #: Opens one of them; its argument is the file, the tree's name, what of it, and whether to begin to read.
+    prepare: Callable[[str, str | None, Window | None, bool], Part]
     cache_size: int | None
     skip_bad: bool = False
     skipped: list[Skipped] = field(default_factory=list)
