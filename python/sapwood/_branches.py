@@ -129,7 +129,9 @@ class HasBranches(Mapping):
         """The error for a branch that is not there."""
         from ._selection import unknown
 
-        return unknown(name, self.keys(), self._self_name, self.tree.file_path, context)
+        friend = self.tree._core.friend_hint(name)
+        elsewhere = f"{context}; {friend}" if friend else context
+        return unknown(name, self.keys(), self._self_name, self.tree.file_path, elsewhere)
 
     def leaf(self, name: str) -> Leaf | None:
         """The leaf of this bare name or path in a branch with several, here or below; None where there is none."""

@@ -176,3 +176,13 @@ def test_of_branches_of_one_name_the_first(tmp_path):
         assert names == ["twin_a", "y"]
     assert tree["twin_a"].array().tolist() == [0, 1, 2]
     assert tree.branches[1].array().tolist() == [0, -1, -2]
+
+
+def test_a_name_in_a_friend(data):
+    tree = sapwood.open(data / "codecs.root")["t"]
+    assert tree.friends
+    name = tree.friends[0]["name"]
+    with pytest.raises(sapwood.KeyInFileError, match=f"it may be in the friend {name}, which is not read along; open"):
+        tree.arrays([f"{name}.x"])
+    with pytest.raises(sapwood.KeyInFileError, match="friends are not read along"):
+        tree.draw("nowhere")
