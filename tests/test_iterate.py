@@ -82,3 +82,14 @@ def test_entries_of_a_chain(flat):
         chain.arrays(["x"], stop=3)
     with pytest.raises(sapwood.InvalidError, match=r"Chain\.iterate\(\).*step_siz'"):
         chain.iterate(["x"], step_siz=3)
+
+
+def test_files_that_differ_name_a_remedy(tmp_path):
+    for name, columns in {"a": "xy", "b": "x"}.items():
+        with sapwood.recreate(tmp_path / f"{name}.root") as file:
+            file["t"] = {c: np.arange(3) for c in columns}
+    files = [f"{tmp_path / name}.root:t" for name in "ab"]
+    for order, words in ((files, "it has no 'y'"), (files[::-1], "it has 'y'")):
+        with pytest.raises(sapwood.UnsupportedError, match=f"{words}.*; name the branches .*skip_bad_files=True"):
+            sapwood.chain(order).arrays()
+    assert len(sapwood.chain(files).arrays(["x"])) == 6

@@ -156,14 +156,17 @@ class Ahead:
         front = f"{part.tree.file_path}: "
         behind = f" in {first.tree.file_path}"
         names = {name for name, _ in first.selection.outputs}, {name for name, _ in part.selection.outputs}
+        remedy = "; name the branches that all files have, or leave such files out with skip_bad_files=True"
         for missing in sorted(names[0] - names[1]):
-            raise UnsupportedError(f"{front}it has no {missing!r}, which is{behind}", file=part.tree.file_path)
+            raise UnsupportedError(f"{front}it has no {missing!r}, which is{behind}{remedy}", file=part.tree.file_path)
         for more in sorted(names[1] - names[0]):
-            raise UnsupportedError(f"{front}it has {more!r}, which is not{behind}", file=part.tree.file_path)
+            raise UnsupportedError(f"{front}it has {more!r}, which is not{behind}{remedy}", file=part.tree.file_path)
         for name, kind in told.items():
             if _kind(own.get(name, kind)) != _kind(kind):
                 raise UnsupportedError(
-                    f"{front}{name!r} is {own[name]}, but {kind}{behind}", file=part.tree.file_path, branch=name
+                    f"{front}{name!r} is {own[name]}, but {kind}{behind}{remedy}",
+                    file=part.tree.file_path,
+                    branch=name,
                 )
         order = {name: i for i, (name, _) in enumerate(first.selection.outputs)}
         part.selection.outputs.sort(key=lambda output: order[output[0]])
