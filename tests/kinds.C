@@ -61,6 +61,9 @@ struct Packed {
     Float16_t half_range = 0;   //[0,100]
     Float16_t half_bits = 0;    //[0,100,7]
     Float16_t half_mantissa = 0; //[0,0,14]
+    // limits the wrong way round
+    Double32_t few = 0;         //[2,1,16]
+    Float16_t half_few = 0;     //[7,7]
     Double32_t fixed[3] = {};   //[-1,1,16]
     Float16_t halves[2][2] = {};
     Int_t n = 0;
@@ -245,6 +248,7 @@ Packed packed(int e, int i) {
     Packed x;
     double v = e * 0.37 - i;
     x.plain = v, x.range = v, x.twelve = v, x.mantissa = v * 1e6;
+    x.few = v, x.half_few = v;
     x.angle = v / 3, x.twopi = e % 6 + 0.1 * i;
     x.half = v, x.half_range = e * 3.3, x.half_bits = e * 4.4, x.half_mantissa = v * 1e-3;
     for (int k = 0; k < 3; ++k) x.fixed[k] = (k - 1) * 0.7;

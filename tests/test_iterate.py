@@ -61,3 +61,35 @@ def test_many_files_by_glob_and_mapping(uproot_files):
     whole = sapwood.concatenate({f"{uproot_files}/pair-*.root": "dir/t"}, ["x", "y"], library="ak")
     assert whole["x"].tolist() == list(range(200))
     assert whole["y"].tolist() == [0.5 * i for i in range(100)] * 2
+
+
+def test_entries_of_a_chain(flat):
+    """Counted through all files, from the end too."""
+    chain = sapwood.chain([f"{flat}:t"] * 3)
+    x = chain.arrays(["x"], library="np")["x"]
+    for span in ((990, 2010), (None, 3), (-1500, -2), (1000, 2000), (7, 7)):
+        entries = {"entry_start": span[0], "entry_stop": span[1]}
+        whole = x[slice(*span)]
+        for library in ("np", "ak", "pd", "pa"):
+            assert np.array_equal(chain.arrays(["x"], library=library, **entries)["x"], whole)
+        steps = list(chain.iterate(["x"], library="pd", step_size=300, report=True, **entries))
+        assert [x for step, _ in steps for x in step["x"]] == whole.tolist()
+        assert all(step.index[0] == report.global_entry_start for step, report in steps)
+    chosen = [2500, 3, 1000, 3]
+    for library in ("np", "ak", "pd", "pa"):
+        assert np.array_equal(chain.arrays(["x"], entries=chosen, library=library)["x"], x[chosen])
+    with pytest.raises(sapwood.InvalidError, match=r"Chain\.arrays\(\) has no option 'stop'; it has .*entry_stop"):
+        chain.arrays(["x"], stop=3)
+    with pytest.raises(sapwood.InvalidError, match=r"Chain\.iterate\(\).*step_siz'"):
+        chain.iterate(["x"], step_siz=3)
+
+
+def test_files_that_differ_name_a_remedy(tmp_path):
+    for name, columns in {"a": "xy", "b": "x"}.items():
+        with sapwood.recreate(tmp_path / f"{name}.root") as file:
+            file["t"] = {c: np.arange(3) for c in columns}
+    files = [f"{tmp_path / name}.root:t" for name in "ab"]
+    for order, words in ((files, "it has no 'y'"), (files[::-1], "it has 'y'")):
+        with pytest.raises(sapwood.UnsupportedError, match=f"{words}.*; name the branches .*skip_bad_files=True"):
+            sapwood.chain(order).arrays()
+    assert len(sapwood.chain(files).arrays(["x"])) == 6

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ._errors import Error, SkippedFileWarning, UnsupportedError
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from ._reading import Wanted
     from ._selection import Selection
     from ._tree import Tree
@@ -30,6 +32,18 @@ class Skipped(NamedTuple):
     why: Error
 
 
+class Window(NamedTuple):
+    """What is wanted of a file of a chain whose files have been counted."""
+
+    #: Entries of the files before it.
+    offset: int
+    #: First entry in it, and the one behind the last.
+    first: int
+    last: int
+    #: Only these of its entries.
+    numbers: np.ndarray | None = None
+
+
 @dataclass
 class Part:
     """A file of a chain, ready to be read."""
@@ -37,6 +51,8 @@ class Part:
     tree: Tree
     selection: Selection
     wanted: Wanted
+    #: Entries of the files before it, where that is known.
+    offset: int | None = None
     #: Begun already; None where it is not.
     scan: Any = None
 
@@ -55,9 +71,9 @@ class Part:
 class Ahead:
     """The files of a chain, in order."""
 
-    files: list[tuple[str, str | None]]
-    #: Opens one of them; its argument is the file, the tree's name, and whether to begin to read.
-    prepare: Callable[[str, str | None, bool], Part]
+    files: list[tuple[str, str | None, Window | None]]
+    #: Opens one of them; its argument is the file, the tree's name, what of it, and whether to begin to read.
+    prepare: Callable[[str, str | None, Window | None, bool], Part]
     cache_size: int | None
     skip_bad: bool = False
     skipped: list[Skipped] = field(default_factory=list)
@@ -140,14 +156,17 @@ class Ahead:
         front = f"{part.tree.file_path}: "
         behind = f" in {first.tree.file_path}"
         names = {name for name, _ in first.selection.outputs}, {name for name, _ in part.selection.outputs}
+        remedy = "; name the branches that all files have, or leave such files out with skip_bad_files=True"
         for missing in sorted(names[0] - names[1]):
-            raise UnsupportedError(f"{front}it has no {missing!r}, which is{behind}", file=part.tree.file_path)
+            raise UnsupportedError(f"{front}it has no {missing!r}, which is{behind}{remedy}", file=part.tree.file_path)
         for more in sorted(names[1] - names[0]):
-            raise UnsupportedError(f"{front}it has {more!r}, which is not{behind}", file=part.tree.file_path)
+            raise UnsupportedError(f"{front}it has {more!r}, which is not{behind}{remedy}", file=part.tree.file_path)
         for name, kind in told.items():
             if _kind(own.get(name, kind)) != _kind(kind):
                 raise UnsupportedError(
-                    f"{front}{name!r} is {own[name]}, but {kind}{behind}", file=part.tree.file_path, branch=name
+                    f"{front}{name!r} is {own[name]}, but {kind}{behind}{remedy}",
+                    file=part.tree.file_path,
+                    branch=name,
                 )
         order = {name: i for i, (name, _) in enumerate(first.selection.outputs)}
         part.selection.outputs.sort(key=lambda output: order[output[0]])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._errors import InvalidError, KeyInFileError, UnsupportedError
 from ._filters import Filter, matcher
+from ._sizes import whole
 
 if TYPE_CHECKING:
     from ._chosen import Entries
@@ -128,7 +129,9 @@ class HasBranches(Mapping):
         """The error for a branch that is not there."""
         from ._selection import unknown
 
-        return unknown(name, self.keys(), self._self_name, self.tree.file_path, context)
+        friend = self.tree._core.friend_hint(name)
+        elsewhere = f"{context}; {friend}" if friend else context
+        return unknown(name, self.keys(), self._self_name, self.tree.file_path, elsewhere)
 
     def leaf(self, name: str) -> Leaf | None:
         """The leaf of this bare name or path in a branch with several, here or below; None where there is none."""
@@ -157,8 +160,8 @@ class HasBranches(Mapping):
             if leaf is None:
                 raise self.missing(where)
             return leaf
-        if isinstance(where, int):
-            return self.branches[where]
+        if (position := whole(where)) is not None:
+            return self.branches[position]
         raise InvalidError(f"a branch is named by text or by its position, not by {where!r}")
 
     def __contains__(self, where: object) -> bool:
@@ -222,7 +225,7 @@ class HasBranches(Mapping):
         Raises:
             KeyInFileError: a branch that is not there.
             UnsupportedError: a branch that cannot be read, with the reason. Asked for every branch, such ones are
-                left out with a :class:`SkippedBranchWarning`.
+                left out with a :class:`SkippedBranchWarning`, as are all but the first of one name.
             InvalidError: an expression that makes no sense.
             CorruptError, ReadError, StalledError: what lies below fails.
         """

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import inspect
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ._errors import InvalidError
@@ -83,16 +84,28 @@ class Chain:
         return {**self._options, "skip_bad_files": self._skip_bad}
 
     def iterate(self, expressions: Expressions = None, cut: str | None = None, **options) -> Iterator[Any]:
-        """See :func:`sapwood.iterate`."""
+        """See :func:`sapwood.iterate`, of which all options are taken but those of the chain itself."""
         from ._many import iterate
 
-        return iterate([{f: t} for f, t in self._files], expressions, cut, **self._common(), **options)
+        self._check(iterate, "iterate", options)
+        return iterate(self, expressions, cut, **self._common(), **options)
 
     def arrays(self, expressions: Expressions = None, cut: str | None = None, **options) -> Any:
-        """The columns of all files, one behind the other; see :func:`sapwood.concatenate`."""
+        """The columns of all files, one behind the other; the options of :func:`sapwood.concatenate`."""
         from ._many import concatenate
 
-        return concatenate([{f: t} for f, t in self._files], expressions, cut, **self._common(), **options)
+        self._check(concatenate, "arrays", options)
+        return concatenate(self, expressions, cut, **self._common(), **options)
+
+    def _check(self, function: Callable[..., Any], name: str, options: dict[str, Any]) -> None:
+        """That these are options of a function, and not the chain's own."""
+        own = self._common()
+        known = [o for o in inspect.signature(function).parameters if o not in ("files", "expressions", "cut", *own)]
+        for option in options:
+            if option in own:
+                raise InvalidError(f"{option} is an option of sapwood.chain(), not of Chain.{name}()")
+            if option not in known:
+                raise InvalidError(f"Chain.{name}() has no option {option!r}; it has {', '.join(known)}")
 
     def draw(
         self,

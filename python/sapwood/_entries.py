@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _columns
 from ._errors import InvalidError
-from ._sizes import Size, entry_range, size_in_bytes
+from ._sizes import Size, entry_range, size_in_bytes, whole
 
 if TYPE_CHECKING:
     from ._tree import Tree
@@ -164,6 +164,7 @@ def _values(column: _columns.Column) -> Any:
 
 
 def _count(entries: int) -> int:
-    if isinstance(entries, bool) or not isinstance(entries, int) or not 0 <= entries < 2**63:
+    number = whole(entries)
+    if number is None or not 0 <= number < 2**63:
         raise InvalidError(f"a number of entries is a whole number, not {entries!r}")
-    return entries
+    return number

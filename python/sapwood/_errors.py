@@ -87,7 +87,7 @@ class MissingLibraryError(Error, ImportError):
 
 
 class SkippedBranchWarning(UserWarning):
-    """Branches that cannot be read were left out of a request for all branches."""
+    """Branches that cannot be read, or have the name of another one, were left out of a request for all branches."""
 
 
 class SkippedFileWarning(UserWarning):

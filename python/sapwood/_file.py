@@ -12,7 +12,7 @@ from . import _core
 from ._errors import Error, InvalidError, KeyInFileError, NotAFileError, RecoveredFileWarning
 from ._filters import Filter, matcher
 from ._paths import Where, split
-from ._sizes import Size, size_in_bytes
+from ._sizes import Size, size_in_bytes, whole
 
 if TYPE_CHECKING:
     from ._tree import Tree
@@ -49,12 +49,13 @@ def open(path: Where, *, cache_size: Size | None = None, timeout: float = 60, th
         CorruptError, UnsupportedError, ReadError, StalledError, DeniedError: see there.
     """
     where, name = split(path)
-    if threads is not None and (not isinstance(threads, int) or threads < 1):
+    number = None if threads is None else whole(threads)
+    if threads is not None and (number is None or number < 1):
         raise InvalidError(f"threads is a number from 1 on, or None for all cores, not {threads!r}")
     if not isinstance(timeout, (int, float)) or not timeout > 0:
         raise InvalidError(f"timeout is a number of seconds above 0, not {timeout!r}")
     cache = None if cache_size is None else size_in_bytes(cache_size, "cache_size")
-    file = ReadOnlyFile(where, Options(cache, float(timeout), threads or 0))
+    file = ReadOnlyFile(where, Options(cache, float(timeout), number or 0))
     return file if name is None else file[name]
 
 

@@ -76,6 +76,10 @@ class Library:
         """Tables of the same columns, one behind the other."""
         raise NotImplementedError
 
+    def taken(self, table: Any, order: np.ndarray) -> Any:
+        """The rows of a table in this order."""
+        return self.take(table, order)
+
 
 class Awkward(Library):
     """``ak.Array``; a table is an array of records."""
@@ -120,6 +124,9 @@ class Numpy(Library):
 
     def concatenate(self, parts):
         return {name: np.concatenate([p[name] for p in parts]) for name in parts[0]}
+
+    def taken(self, table, order):
+        return {name: values[order] for name, values in table.items()}
 
 
 class Pandas(Library):
@@ -261,6 +268,9 @@ class Polars(Arrow):
 
     def concatenate(self, parts):
         return self.pl.concat(parts)
+
+    def taken(self, table, order):
+        return table[order]
 
 
 _LIBRARIES = {

@@ -6,15 +6,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ._ahead import Ahead, Part
+import numpy as np
+
+from ._ahead import Ahead, Part, Window
+from ._chosen import Chosen, Entries, chosen
 from ._errors import InvalidError, UnsupportedError
 from ._file import ReadOnlyFile, open
 from ._filters import Filter
 from ._paths import Where, several
 from ._progress import Progress
-from ._sizes import Size, size_in_bytes
+from ._sizes import Size, entry_range, size_in_bytes
 
 if TYPE_CHECKING:
+    from ._chain import Chain
     from ._selection import Expressions
     from ._tree import Branch, Tree
 
@@ -32,24 +36,22 @@ class _Request:
     skip_bad: bool
     progress: Progress
 
-    def files(self, files: Where | Iterable[Where]) -> Ahead:
+    def files(self, files: list[tuple[str, str | None, Window | None]]) -> Ahead:
         """The files, each to be opened and asked."""
         from ._reading import _wanted
         from ._selection import select
 
-        pairs = several(files)
-        if not pairs:
-            raise InvalidError("no file given")
         cache = self.options["cache_size"]
         cache = None if cache is None else size_in_bytes(cache, "cache_size")
 
-        def prepare(file_path: str, name: str | None, begin: bool) -> Part:
+        def prepare(file_path: str, name: str | None, window: Window | None, begin: bool) -> Part:
             file = open({file_path: None}, **self.options)
             try:
                 tree = _tree(file, name)
                 selection = select(tree, self.expressions, self.cut, self.aliases, self.filters)
-                wanted = _wanted(tree, selection, (None, None), None)
-                part = Part(tree, selection, wanted)
+                offset, *span, numbers = window or (None, None, None, None)
+                wanted = _wanted(tree, selection, (span[0], span[1]), numbers)
+                part = Part(tree, selection, wanted, offset)
                 # who watches it sees every file by itself, as its turn comes
                 if begin and wanted.branches and wanted.rows and not self.progress:
                     part.scan = wanted.begin(tree, self.step, None, ahead.share())
@@ -58,8 +60,48 @@ class _Request:
                 raise
             return part
 
-        ahead = Ahead(pairs, prepare, cache, self.skip_bad)
+        ahead = Ahead(files, prepare, cache, self.skip_bad)
         return ahead
+
+
+@dataclass(frozen=True)
+class _Windows:
+    """The files that are read, and what of each."""
+
+    files: list[tuple[str, str | None, Window | None]]
+    #: The first entry, counted through all files.
+    first: int = 0
+    #: Those that are chosen.
+    chosen: Chosen | None = None
+
+
+def _windows(
+    files: Where | Iterable[Where] | Chain,
+    options: Mapping[str, Any],
+    skip_bad: bool,
+    span: tuple[int | None, int | None],
+    entries: Entries,
+) -> _Windows:
+    from ._chain import Chain
+
+    chain = files if isinstance(files, Chain) else Chain(several(files), dict(options), skip_bad)
+    if span == (None, None) and entries is None:
+        return _Windows([(file, tree, None) for file, tree in chain.files])
+    places = chain._places
+    first, last = entry_range(*span, chain.num_entries)
+    picked = chosen(entries, first, last, places)
+    read: list[tuple[str, str | None, Window | None]] = []
+    for p in places:
+        begin, end = max(first, p.first), min(last, p.last)
+        numbers = None
+        if picked is not None:
+            numbers = picked.numbers[slice(*np.searchsorted(picked.numbers, [begin, max(begin, end)]))] - p.first
+        if begin < end and (numbers is None or len(numbers)):
+            read.append((p.file, p.tree, Window(p.first, begin - p.first, end - p.first, numbers)))
+    if not read:
+        # none of the entries: of the types there is something to say nevertheless
+        read = [(p.file, p.tree, Window(0, 0, 0)) for p in places[:1]]
+    return _Windows(read, first, picked)
 
 
 def _tree(file: ReadOnlyFile, name: str | None) -> Tree:
@@ -87,6 +129,9 @@ def iterate(
     filter_branch: Callable[[Branch], object] | None = None,
     aliases: Mapping[str, str] | None = None,
     step_size: Size = "100 MB",
+    entry_start: int | None = None,
+    entry_stop: int | None = None,
+    entries: Entries = None,
     library: str = "ak",
     how: object = None,
     report: bool = False,
@@ -101,6 +146,8 @@ def iterate(
     Args:
         files: ``"file.root:tree"``, ``{file: tree}``, Paths, or lists of these; globs of local paths are filled in
             in the order of their names. A file with one tree needs no name of it.
+        entry_start, entry_stop, entries: as for :meth:`Tree.iterate`, counted through all files: with any of them every
+            file is opened first, to be counted.
         cache_size, timeout, threads: see :func:`sapwood.open`; the cache is that of all files together.
         skip_bad_files: leave out files that cannot be opened, lack the tree, or lack what is asked for, with a
             :class:`SkippedFileWarning` each. What fails later, within a file, is an error always.
@@ -117,11 +164,13 @@ def iterate(
     filters = {"filter_name": filter_name, "filter_typename": filter_typename, "filter_branch": filter_branch}
     options = {"cache_size": cache_size, "timeout": timeout, "threads": threads}
     request = _Request(expressions, cut, filters, aliases, _step(step_size), options, skip_bad_files, progress)
-    ahead = request.files(files)
+    windows = _windows(files, options, skip_bad_files, (entry_start, entry_stop), entries)
+    ahead = request.files(windows.files)
 
     def run() -> Iterator[Any]:
         offset = 0
         for part, look_ahead in ahead.parts():
+            offset = offset if part.offset is None else part.offset
             steps = _iterate(
                 part.tree, part.selection, part.wanted, lib, group, progress, request.step, report, offset, part.scan
             )
@@ -149,6 +198,9 @@ def concatenate(
     filter_typename: Filter = None,
     filter_branch: Callable[[Branch], object] | None = None,
     aliases: Mapping[str, str] | None = None,
+    entry_start: int | None = None,
+    entry_stop: int | None = None,
+    entries: Entries = None,
     library: str = "ak",
     progress: Progress = None,
     cache_size: Size | None = None,
@@ -164,14 +216,22 @@ def concatenate(
     filters = {"filter_name": filter_name, "filter_typename": filter_typename, "filter_branch": filter_branch}
     options = {"cache_size": cache_size, "timeout": timeout, "threads": threads}
     request = _Request(expressions, cut, filters, aliases, ("all", 0), options, skip_bad_files, progress)
+    windows = _windows(files, options, skip_bad_files, (entry_start, entry_stop), entries)
+    order = None if windows.chosen is None else windows.chosen.order(windows.chosen.numbers)
+    if order is not None and cut is not None and cut.strip():
+        raise InvalidError("with a cut the entries of several files are given in ascending order and each once")
     parts = []
-    for part, look_ahead in request.files(files).parts():
+    windowed = windows.files[0][2] is not None
+    for part, look_ahead in request.files(windows.files).parts():
         look_ahead()
         (step,) = _steps(part.tree, part.wanted, request.step, progress, part.scan)
         parts.append(_made(part.selection, part.wanted, step, lib, None, ordered=True))
-    if len(parts) == 1:
+    if len(parts) == 1 and not windowed:
         return parts[0]
     try:
-        return lib.concatenate(parts)
+        made = lib.concatenate(parts)
+        if windows.first and windows.chosen is None and not cut:
+            made = lib.shifted(made, windows.first)
+        return made if order is None else lib.taken(made, order)
     except (KeyError, ValueError, TypeError) as e:
         raise UnsupportedError(f"the files' columns do not fit together: {e}") from e

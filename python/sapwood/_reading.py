@@ -14,7 +14,7 @@ from ._errors import InvalidError, UnsupportedError
 from ._libraries import Library, group_name, library
 from ._progress import Progress, reporter
 from ._selection import Expressions, Selection, select
-from ._sizes import Size, entry_range, size_in_bytes
+from ._sizes import Size, entry_range, size_in_bytes, whole
 
 if TYPE_CHECKING:
     from ._branches import HasBranches
@@ -233,8 +233,8 @@ def _step(step_size: Size) -> tuple[str, int]:
     if isinstance(step_size, str):
         unit, size = "bytes", size_in_bytes(step_size, "step_size")
     else:
-        unit, size = "entries", step_size
-    if not isinstance(size, int) or isinstance(size, bool) or not 1 <= size < 2**63:
+        unit, size = "entries", whole(step_size)
+    if size is None or not 1 <= size < 2**63:
         raise InvalidError(
             f'step_size is a number of entries from 1 on, text such as "100 MB" or "cluster", not {step_size!r}'
         )

@@ -311,12 +311,22 @@ def _all(owner: HasBranches, filters: Mapping[str, Any]) -> Iterable[tuple[str, 
             raise refused[0][1]
         name, why = refused[0]
         more = f" and {len(refused) - 1} more" if len(refused) > 1 else ""
-        warnings.warn(f"left out: {name}{more}, which cannot be read ({why})", SkippedBranchWarning, stacklevel=4)
+        warnings.warn(f"left out: {name}{more}, which cannot be read ({why})", SkippedBranchWarning, stacklevel=5)
     counts: dict[str, int] = {}
     for b in found:
         counts[b.name] = counts.get(b.name, 0) + 1
+    outputs: dict[str, int] = {}
+    twice: list[str] = []
     for b in found:
-        yield (b.name if counts[b.name] == 1 else b.path), b.number
+        name = b.name if counts[b.name] == 1 else b.path
+        # of several branches of one path the first, as everywhere
+        if outputs.setdefault(name, b.number) != b.number:
+            twice.append(name)
+    if twice:
+        more = f" and {len(twice) - 1} more such" if len(twice) > 1 else ""
+        words = f"left out: another branch of the name {twice[0]!r}{more}; each is in the list .branches of its parent"
+        warnings.warn(words, SkippedBranchWarning, stacklevel=5)
+    return outputs.items()
 
 
 def unknown(name: str, known: Iterable[str], where: str, file: str, context: str = "") -> KeyInFileError:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import operator
+from typing import Any
+
 from ._errors import InvalidError
 
 _UNITS = {"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
@@ -10,13 +13,23 @@ _UNITS = {"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 Size = int | str
 
 
-def size_in_bytes(size: Size, what: str = "size") -> int:
+def whole(value: Any) -> int | None:
+    """A whole number of Python's, numpy's or any other kind; None for what is none, truth values among it."""
+    if isinstance(value, bool):
+        return None
+    try:
+        return operator.index(value)
+    except TypeError:
+        return None
+
+
+def size_in_bytes(size: Size, what: str = "size", below: int = 2**63) -> int:
     """Bytes of ``"100 MB"``, ``"1.5GiB"``, ``"4k"`` or a number; a kB is 1024 bytes, as in uproot."""
-    if isinstance(size, bool) or not isinstance(size, (int, str)):
+    number: float | None = whole(size)
+    unit = 1
+    if number is None and not isinstance(size, str):
         raise InvalidError(f'{what} is a number of bytes or text such as "100 MB", not {size!r}')
-    if isinstance(size, int):
-        number, unit = float(size), 1
-    else:
+    if isinstance(size, str):
         digits = size.strip()
         letters = digits.lstrip("0123456789.eE+- ")
         number_text, suffix = digits[: len(digits) - len(letters)].strip(), letters.lower()
@@ -25,15 +38,13 @@ def size_in_bytes(size: Size, what: str = "size") -> int:
             number, unit = float(number_text), _UNITS[unit_name]
         except (KeyError, ValueError):
             raise InvalidError(f'{what} {size!r} is not understood; write it like "100 MB"') from None
-    if not 0 <= number * unit < 2**63:
-        raise InvalidError(f"{what} {size!r} is out of range")
+    if number is None or not 0 <= number * unit < below:
+        raise InvalidError(f"{what} {size!r} is out of range: it is from 0 to {below - 1} bytes")
     return int(number * unit)
 
 
 def entry_range(start: int | None, stop: int | None, entries: int) -> tuple[int, int]:
     """Entries from start to stop with the meaning of a Python slice: negative counts from the end."""
-    import operator
-
     try:
         bounds = [None if x is None else operator.index(x) for x in (start, stop)]
     except TypeError:

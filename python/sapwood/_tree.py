@@ -127,7 +127,8 @@ class Tree(HasBranches):
 
     @property
     def friends(self) -> list[dict[str, str]]:
-        """Trees whose entries belong to those of this one: name, tree and file ("": the same) of each."""
+        """Trees whose entries belong to those of this one: name, tree and file ("": the same) of each. They are not
+        read along: open them by themselves."""
         return [dict(zip(("name", "tree", "file"), friend, strict=True)) for friend in self._core.friends]
 
     @property

@@ -9,7 +9,7 @@ from typing import Any
 
 from . import _core
 from ._errors import InvalidError, KeyInFileError, unicode_only
-from ._sizes import Size, size_in_bytes
+from ._sizes import Size, size_in_bytes, whole
 from ._writing_tree import Layout, WritableTree
 
 Compression = Any
@@ -21,12 +21,22 @@ def compression_text(compression: Compression) -> str:
         return "none"
     if isinstance(compression, str):
         return compression
-    if isinstance(compression, int) and not isinstance(compression, bool):
-        return str(compression)
+    if (number := whole(compression)) is not None:
+        return str(number)
     code = getattr(compression, "code", None)
     if isinstance(code, int):
         return str(code)
     raise InvalidError(f'compression is text such as "zstd:5", ROOT\'s number 505 or None, not {compression!r}')
+
+
+def _flush(auto_flush: int | str) -> int:
+    """Entries of a cluster, or its bytes as a negative number, as ROOT has it."""
+    if isinstance(auto_flush, str):
+        return -size_in_bytes(auto_flush, "auto_flush")
+    number = whole(auto_flush)
+    if number is None or not -(2**63) < number < 2**63:
+        raise InvalidError(f'auto_flush is a number of entries or bytes as text ("30 MB"), not {auto_flush!r}')
+    return number
 
 
 def _level(split: bool | int) -> int:
@@ -190,9 +200,7 @@ class WritableDirectory:
         """
         options: dict[str, Any] = {"optimize_baskets": bool(optimize_baskets)}
         if auto_flush is not None:
-            options["auto_flush"] = (
-                -size_in_bytes(auto_flush, "auto_flush") if isinstance(auto_flush, str) else auto_flush
-            )
+            options["auto_flush"] = _flush(auto_flush)
         if auto_save is not None:
             options["auto_save_bytes"] = size_in_bytes(auto_save, "auto_save")
         by_branch: dict[str, dict[str, Any]] = {}
@@ -207,7 +215,7 @@ class WritableDirectory:
         if compression != "":
             option("compression", compression, compression_text)
         if basket_size is not None:
-            option("basket_bytes", basket_size, lambda v: size_in_bytes(v, "basket_size"))
+            option("basket_bytes", basket_size, lambda v: size_in_bytes(v, "basket_size", 2**31))
         if isinstance(split, Mapping):
             option("split", split, _level)
         if member_wise is not False:

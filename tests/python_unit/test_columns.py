@@ -183,7 +183,8 @@ def test_iterate_is_the_whole_in_steps(codecs):
         parts = [a["n"] for a in codecs.iterate(["n", "lz4"], step_size=size, library="np")]
         assert np.array_equal(np.concatenate(parts), whole)
     assert list(codecs.iterate("n", entry_start=3, entry_stop=3, library="np")) == []
-    for size in (0, -1, "some", 1.5):
+    assert len(list(codecs.iterate("n", step_size=np.int64(7)))) == 9
+    for size in (0, -1, "some", 1.5, True):
         with pytest.raises(ValueError, match="step_size"):
             codecs.iterate("n", step_size=size)
 

@@ -3,6 +3,7 @@
 import io
 import pickle
 
+import numpy as np
 import pytest
 
 import sapwood
@@ -159,3 +160,29 @@ def test_what_reading_did(data):
     assert after["baskets"] > before["baskets"]
     assert after["bytes_fetched"] > before["bytes_fetched"]
     assert file.size == (data / "codecs.root").stat().st_size
+
+
+def test_of_branches_of_one_name_the_first(tmp_path):
+    path = tmp_path / "a.root"
+    with sapwood.recreate(path, compression=None) as file:
+        file["t"] = {"twin_a": np.arange(3), "twin_b": -np.arange(3), "y": np.arange(3)}
+    path.write_bytes(path.read_bytes().replace(b"twin_b", b"twin_a"))
+    tree = sapwood.open(path)["t"]
+    for library in ("np", "ak", "pd", "pa"):
+        with pytest.warns(sapwood.SkippedBranchWarning, match="'twin_a'"):
+            arrays = tree.arrays(library=library)
+        assert np.asarray(arrays["twin_a"]).tolist() == [0, 1, 2]
+        names = arrays.fields if library == "ak" else arrays.column_names if library == "pa" else list(arrays)
+        assert names == ["twin_a", "y"]
+    assert tree["twin_a"].array().tolist() == [0, 1, 2]
+    assert tree.branches[1].array().tolist() == [0, -1, -2]
+
+
+def test_a_name_in_a_friend(data):
+    tree = sapwood.open(data / "codecs.root")["t"]
+    assert tree.friends
+    name = tree.friends[0]["name"]
+    with pytest.raises(sapwood.KeyInFileError, match=f"it may be in the friend {name}, which is not read along; open"):
+        tree.arrays([f"{name}.x"])
+    with pytest.raises(sapwood.KeyInFileError, match="friends are not read along"):
+        tree.draw("nowhere")

@@ -272,6 +272,23 @@ def test_layout_options(tmp_path):
         assert np.array_equal(file[name]["y"].array(library="np"), data["y"])
 
 
+def test_numbers_of_any_kind_are_sizes(tmp_path):
+    with sapwood.recreate(tmp_path / "a.root") as file:
+        tree = file.mktree("t", {"x": "i4"}, auto_flush=np.int64(10), basket_size=np.int32(4000))
+        tree.extend({"x": np.arange(30)})
+        for options in (
+            {"auto_flush": 1.5},
+            {"auto_flush": True},
+            {"auto_flush": 2**63},
+            {"basket_size": "4 GB"},
+            {"basket_size": {"x": 2**31}},
+            {"basket_size": 1.5},
+        ):
+            with pytest.raises(sapwood.InvalidError, match=next(iter(options))):
+                file.mktree("no", {"x": "i4"}, **options)
+    assert uproot.open(tmp_path / "a.root")["t"].member("fAutoFlush") == 10
+
+
 @pytest.mark.parametrize("compression", ["none", None, "zlib:9", 404, "lzma:1", uproot.ZSTD(2)])
 def test_compressions(tmp_path, compression):
     write(tmp_path / "a.root", {"x": np.arange(5000)}, compression=compression)

@@ -204,6 +204,10 @@ fn linked(type_name: &str, cx: &Context, make: impl Fn(&Context) -> Result<Item>
     let made = make(cx);
     // a list is worth nothing without classes that had to be left out; of an object they are a small part
     let list = known::is_list(bare(type_name).trim_end_matches('*'));
+    // nor is a pointer to whatever comes: only tables have the containers and the classes of ROOT's own keeping
+    if bare(type_name) == "TObject*" && made.is_ok() {
+        return graph(cx, make).or(made);
+    }
     if !cx.deep.get() || (made.is_ok() && !list) {
         return made;
     }

@@ -102,6 +102,19 @@ impl Tree {
         names.find(name).map_err(|e| e.in_file(format!("{}:{}", self.0.file.url(), self.0.path)))
     }
 
+    /// For a name that is no branch here: in which friend it may be, and how that is read.
+    pub fn friend_hint(&self, name: &str) -> Option<String> {
+        let friends = &self.0.header.friends;
+        let (own, one) = (self.0.file.url(), name.split(['.', '/']).next());
+        let place =
+            |f: &sapwood_format::tree::Friend| format!("{}:{}", if f.file.is_empty() { own } else { &f.file }, f.tree);
+        if let Some(f) = friends.iter().find(|f| Some(f.name.as_str()) == one) {
+            return Some(format!("it may be in the friend {}, which is not read along; open {}", f.name, place(f)));
+        }
+        let first = friends.first()?;
+        Some(format!("the tree's {} friends are not read along; open {} …", friends.len(), place(first)))
+    }
+
     /// How a branch's baskets are decoded.
     pub(crate) fn layout(&self, branch: usize) -> Result<&Arc<Layout>> {
         let place = self.0.layouts.get(branch).ok_or_else(|| Error::not_found(format!("no branch number {branch}")))?;

@@ -17,8 +17,8 @@ pub enum Packed {
     },
     /// One byte of exponent and two of mantissa and sign, of which `bits` are mantissa.
     Truncated {
-        /// Bits of mantissa, 2 to 16.
-        bits: u32,
+        /// Bits of mantissa, 2 to 14; anything where a comment's limits are the wrong way round, as ROOT takes it.
+        bits: i32,
     },
 }
 
@@ -31,8 +31,12 @@ impl Packed {
             let steps = if bits < 32 { f64::from(1u32 << bits) } else { f64::from(u32::MAX) };
             return Packed::Range { low, factor: steps / (high - low) };
         }
-        // no range, but a number of bits: shortened mantissa
-        if bits < 15 { Packed::Truncated { bits } } else { default }
+        // no range, but a number of bits: shortened mantissa; ROOT keeps that number where the lower limit is, and takes
+        // a limit for it that stays there
+        match if bits < 15 { bits as i32 } else { low as i32 } {
+            0 => default,
+            bits => Packed::Truncated { bits },
+        }
     }
 
     /// Bytes in the file.
@@ -51,8 +55,10 @@ impl Packed {
             Packed::Truncated { bits } => {
                 let exponent = u32::from(c.u8()?);
                 let mantissa = u32::from(c.u16()?);
-                let sign = 1u32 << (bits + 1);
-                let magnitude = f32::from_bits((exponent << 23) | ((mantissa & (sign - 1)) << (23 - bits)));
+                // more bits than there are turn round, as the processors do it that ROOT runs on
+                let sign = 1u32.wrapping_shl(bits.wrapping_add(1) as u32);
+                let mantissa_bits = (mantissa & sign.wrapping_sub(1)).wrapping_shl(23i32.wrapping_sub(bits) as u32);
+                let magnitude = f32::from_bits((exponent << 23) | mantissa_bits);
                 f64::from(if mantissa & sign != 0 { -magnitude } else { magnitude })
             }
         })
@@ -115,6 +121,12 @@ mod tests {
         assert_eq!(Packed::from_comment("[n] no range", true), Packed::Truncated { bits: 12 });
         assert_eq!(Packed::from_comment("[0,0,10]", false), Packed::Truncated { bits: 10 });
         assert_eq!(Packed::from_comment("[3][0, 10, 8] x", false), Packed::Range { low: 0.0, factor: 25.6 });
+        // limits the wrong way round: the lower one is the number of bits
+        assert_eq!(Packed::from_comment("[2,1,16]", false), Packed::Truncated { bits: 2 });
+        assert_eq!(Packed::from_comment("[5.7,5.7]", true), Packed::Truncated { bits: 5 });
+        assert_eq!(Packed::from_comment("[3,3,9]", false), Packed::Truncated { bits: 9 });
+        assert_eq!(Packed::from_comment("[0.5,0.5,16]", false), Packed::Float);
+        assert_eq!(Packed::from_comment("[0,-1]", true), Packed::Truncated { bits: 12 });
         let pi = std::f64::consts::PI;
         assert_eq!(
             Packed::from_comment("[-pi,pi]", true),

@@ -88,6 +88,11 @@ impl Tree {
         self.header().friends.iter().map(|f| (f.name.clone(), f.tree.clone(), f.file.clone())).collect()
     }
 
+    /// For a name that is no branch: in which friend it may be.
+    fn friend_hint(&self, name: &str) -> Option<String> {
+        self.inner.friend_hint(name)
+    }
+
     /// Leaves of branches with several: (name, number of the branch).
     fn leaves(&self) -> Vec<(String, usize)> {
         let header = self.header();

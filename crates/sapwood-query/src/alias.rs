@@ -63,10 +63,10 @@ impl<S: Schema + ?Sized> Expander<'_, S> {
                 Some(ast) => return Ok(ast),
                 None => self.name(&ast.kind, place)?,
             },
-            AstKind::Size(name) => match self.alias(name, &[], at, place)? {
+            AstKind::Size { name, container } => match self.alias(name, &[], at, place)? {
                 None => ast.kind.clone(),
                 Some(Ast { kind: AstKind::Name { name, indices, .. }, .. }) if indices.is_empty() => {
-                    AstKind::Size(name)
+                    AstKind::Size { name, container: *container }
                 }
                 Some(_) => {
                     return Err(self.error(at, &format!("the alias {name} does not stand for a branch: no size")));
@@ -148,7 +148,7 @@ impl<S: Schema + ?Sized> Expander<'_, S> {
 /// A part with the height that follows from those below it.
 fn with_depth(kind: AstKind, at: usize) -> Ast {
     let below = match &kind {
-        AstKind::Number(_) | AstKind::Text(_) | AstKind::Size(_) | AstKind::Special(_) => None,
+        AstKind::Number(_) | AstKind::Text(_) | AstKind::Size { .. } | AstKind::Special(_) => None,
         AstKind::Name { indices, .. } => {
             indices.iter().filter_map(|i| if let Index::At(a) = i { Some(a.depth) } else { None }).max()
         }

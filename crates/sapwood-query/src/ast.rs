@@ -83,7 +83,11 @@ pub(crate) enum AstKind {
         plain: bool,
     },
     /// `@v.size()`, `v.size()`, `s.length()`.
-    Size(String),
+    Size {
+        name: String,
+        /// Said with `@`: of the container, not of what is in it.
+        container: bool,
+    },
     Special(Special),
     Negate(Box<Ast>),
     Not(Box<Ast>),
@@ -97,7 +101,7 @@ impl Ast {
     pub(crate) fn walk<'a>(&'a self, f: &mut impl FnMut(&'a Ast)) {
         f(self);
         match &self.kind {
-            AstKind::Number(_) | AstKind::Text(_) | AstKind::Size(_) | AstKind::Special(_) => {}
+            AstKind::Number(_) | AstKind::Text(_) | AstKind::Size { .. } | AstKind::Special(_) => {}
             AstKind::Name { indices, .. } => {
                 for i in indices {
                     if let Index::At(a) = i {
@@ -169,7 +173,7 @@ impl Expr {
         self.ast.walk(&mut |a| {
             let name = match &a.kind {
                 AstKind::Name { name, plain, .. } if !(*plain && crate::function::constant(name).is_some()) => name,
-                AstKind::Size(name) => name,
+                AstKind::Size { name, .. } => name,
                 _ => return,
             };
             if !out.contains(name) {

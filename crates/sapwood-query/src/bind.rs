@@ -119,7 +119,7 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
                 return Ok(Value::Text(TextNode::Literal(s.clone().into_bytes()), Level::Constant));
             }
             AstKind::Name { name, indices, plain } => return self.name(ast, name, indices, *plain, space),
-            AstKind::Size(name) => self.size(ast, name)?,
+            AstKind::Size { name, container } => self.size(ast, name, *container)?,
             AstKind::Special(s) => special(*s),
             AstKind::Negate(a) => {
                 let a = self.number(a, space)?;
@@ -179,6 +179,10 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
         let message = match near.as_slice() {
             [] => format!("there is no branch {name} that an expression can read"),
             near => format!("there is no branch {name} that an expression can read; did you mean {}?", near.join(", ")),
+        };
+        let message = match self.schema.elsewhere(name) {
+            Some(elsewhere) => format!("{message}; {elsewhere}"),
+            None => message,
         };
         kind_at(ErrorKind::NotFound, self.text, at, &message)
     }
@@ -274,8 +278,15 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
         Err(self.error(ast.at, &format!("{name} has {} indices, but the branch has {levels}", indices.len())))
     }
 
-    fn size(&mut self, ast: &Ast, name: &str) -> Result<Node> {
+    fn size(&mut self, ast: &Ast, name: &str, container: bool) -> Result<Node> {
         let Some(column) = self.shape(name) else { return Err(self.unknown(ast.at, name)) };
+        let shape = &self.columns[column].1;
+        if !container && shape.kind == Kind::Text && !shape.dims.is_empty() {
+            let message = format!(
+                "{name} holds several strings, of which ROOT gives the length of each here; @{name}.size() is their number"
+            );
+            return Err(self.error(ast.at, &message));
+        }
         Ok(Node { kind: NodeKind::Size(column), level: Level::Entry, integer: false })
     }
 

@@ -66,6 +66,10 @@ impl Schema for Columns<'_> {
     fn alias(&self, name: &str) -> Option<String> {
         self.0.header().aliases.iter().find(|(n, _)| n == name).map(|(_, text)| text.clone())
     }
+
+    fn elsewhere(&self, name: &str) -> Option<String> {
+        self.0.friend_hint(name)
+    }
 }
 
 /// A query bound to a tree, and which branches feed it.

@@ -249,7 +249,8 @@ impl<'t> Parser<'t> {
                 if args.is_empty()
                     && let Some(container) = size_of(&name)
                 {
-                    return self.node(at, 0, AstKind::Size(container.to_string()));
+                    let size = AstKind::Size { name: container.to_string(), container: name.contains('@') };
+                    return self.node(at, 0, size);
                 }
                 let depth = 1 + args.iter().map(|a| a.depth).max().unwrap_or(0);
                 self.node(at, depth, AstKind::Call(name, args))
@@ -313,7 +314,7 @@ impl<'t> Parser<'t> {
 fn shift(ast: &mut Ast, from: usize) {
     ast.at = ast.at.saturating_sub(from);
     match &mut ast.kind {
-        AstKind::Number(_) | AstKind::Text(_) | AstKind::Size(_) | AstKind::Special(_) => {}
+        AstKind::Number(_) | AstKind::Text(_) | AstKind::Size { .. } | AstKind::Special(_) => {}
         AstKind::Name { indices, .. } => {
             for i in indices {
                 if let Index::At(a) = i {

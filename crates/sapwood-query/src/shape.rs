@@ -73,6 +73,12 @@ pub trait Schema {
         let _ = name;
         None
     }
+
+    /// Where else a name may be found that is no branch here.
+    fn elsewhere(&self, name: &str) -> Option<String> {
+        let _ = name;
+        None
+    }
 }
 
 impl Schema for [(String, Shape)] {

@@ -37,6 +37,13 @@ fn tree() -> Vec<(String, Array)> {
         c("k", Array::Flat(Values::I32(vec![1, 0, -1]))),
         c("id", Array::Flat(Values::U64(vec![u64::MAX, 1 << 63, 7]))),
         c("s", Array::Text { offsets: vec![0, 2, 2, 5], bytes: "abüb".as_bytes().to_vec() }),
+        c(
+            "words",
+            Array::List {
+                offsets: vec![0, 2, 2, 3],
+                content: Box::new(Array::Text { offsets: vec![0, 1, 2, 3], bytes: b"abc".to_vec() }),
+            },
+        ),
         c("odd name-1", Array::Flat(Values::F64(vec![0.5, 1.5, 2.5]))),
         c("a.b::c.", Array::Flat(Values::Bool(vec![1, 0, 1]))),
         c("pi", Array::Flat(Values::F64(vec![3.0, 3.0, 3.0]))),
@@ -98,6 +105,7 @@ fn odd_names_constants_and_sizes() {
     assert_eq!(values("pi*(true-false)"), [3.0, 3.0, 3.0]);
     assert_eq!(values("x.size()+@x.size()+x.@size()+x@.size()"), [8.0, 0.0, 12.0]);
     assert_eq!(values("s.length()"), [2.0, 0.0, 3.0]);
+    assert_eq!(values("@words.size()"), [2.0, 0.0, 1.0]);
     assert_eq!(values("Entry$+LocalEntry$/100+Entries$*0"), [100.1, 101.11, 102.12]);
     assert_eq!(make("pi", "").unwrap().names(), ["pi"]);
 }
@@ -130,6 +138,7 @@ fn mistakes_are_named_with_their_place() {
     assert!(message("s+1", "").contains("left side is a string"));
     assert!(message("x", "s").contains("a string is not a number"));
     assert!(message("s>\"a\"", "").contains("only be compared with == and !="));
+    assert!(message("words.size()", "").contains("@words.size() is their number"));
     assert!(message("m[2]", "").contains("the last one is [1]"));
     assert!(message("x[-1]", "").contains("[Length$(x)-1]"));
     assert!(message("x[0][0]", "").contains("2 indices"));

@@ -30,7 +30,7 @@ fn item(r: &mut Random, depth: usize) -> Item {
         1 => match r.below(3) {
             0 => Item::Packed(Packed::Float, DType::F64),
             1 => Item::Packed(Packed::Range { low: -1.0, factor: r.below(100) as f64 }, DType::F64),
-            _ => Item::Packed(Packed::Truncated { bits: 2 + r.below(13) as u32 }, DType::F32),
+            _ => Item::Packed(Packed::Truncated { bits: 2 + r.below(13) as i32 }, DType::F32),
         },
         2 => Item::Bits,
         3 => Item::Text,
