@@ -242,3 +242,24 @@ impl Hope {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_came_long_ago_and_is_told_now_is_no_new_beginning() {
+        let options = SourceOptions { progress_timeout: Duration::from_secs(60), ..SourceOptions::default() };
+        let Some(long_ago) = Instant::now().checked_sub(Duration::from_secs(50)) else { return };
+        let usual = Duration::from_secs(30);
+        let mut hope = Hope::proven(&options, long_ago);
+        hope.renew(long_ago + Duration::from_secs(5));
+        let left = hope.connect_timeout(usual);
+        assert!(left > Duration::from_secs(10) && left <= Duration::from_secs(15), "{left:?}");
+        hope.renew(long_ago);
+        assert!(hope.connect_timeout(usual) > Duration::from_secs(10), "it does not go back");
+        hope.renew(Instant::now());
+        assert_eq!(hope.connect_timeout(usual), usual);
+        assert_eq!(Hope::fresh(&options).connect_timeout(usual), usual);
+    }
+}
