@@ -16,7 +16,8 @@ WHOLE = ["ranges", "across", "across-bytes", "no-offsets", "no-offsets-embedded"
 LENGTHS = {"ranges": 300, "across": 1000, "across-bytes": 1000, "beyond": 200}
 
 
-@pytest.fixture(scope="module")
+# tests with servers run together, apart from the others of this module
+@pytest.fixture(scope="session")
 def trees(public, macro):
     folder = public / "trees"
     folder.mkdir()
