@@ -114,6 +114,23 @@ def test_lengths_changed_to_extremes(small, tmp_path):
         read_all(damaged(original, tmp_path, 60, damage), 120)
 
 
+def test_a_label_that_says_otherwise_than_the_directory(tmp_path):
+    path = tmp_path / "a.root"
+    with sapwood.recreate(path) as file:
+        file["t"] = {"x": [1, 2, 3]}
+        file["words"] = "some"
+    whole = path.read_bytes()
+    for name, kind in (("t", b"\x05TTree\x01t"), ("words", b"\x0aTObjString\x05words")):
+        # in front of the class stand 26 bytes of lengths and positions
+        label = whole.index(kind) - 26
+        for place in (1, 8, 15, 28):
+            path.write_bytes(whole[: label + place] + b"\x07" + whole[label + place + 1 :])
+            file = sapwood.open(path)
+            with pytest.warns(sapwood.RecoveredFileWarning, match=f"{name} at byte {label} is labelled otherwise"):
+                file[name]
+            assert file["t"].arrays().to_list() == [{"x": 1}, {"x": 2}, {"x": 3}]
+
+
 @pytest.mark.parametrize(
     "content",
     [b"", b"root", b"root" + bytes(60), b"\x00" * 1000, b"root" + b"\xff" * 500, b"<html>not found</html>" * 50],

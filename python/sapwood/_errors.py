@@ -95,7 +95,8 @@ class SkippedFileWarning(UserWarning):
 
 
 class RecoveredFileWarning(UserWarning):
-    """The file was never closed or was cut short: what is left of it was found by looking at all its records."""
+    """The file was never closed or was cut short: what is left of it was found by looking at all its records. Or it is
+    damaged where that does no harm by itself."""
 
 
 class ProducerLostWarning(UserWarning):

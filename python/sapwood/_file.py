@@ -232,7 +232,9 @@ class Directory(Mapping):
             return Directory(self._file, path)
         from ._objects import Factory
 
-        return self._file._core.object(f"{path};{cycle}", Factory())[0]
+        made = self._file._core.object(f"{path};{cycle}", Factory())[0]
+        self._file._warn_of_doubts()
+        return made
 
     def __contains__(self, where: object) -> bool:
         if not isinstance(where, str):
@@ -299,6 +301,7 @@ class ReadOnlyFile(Directory):
             raise
         if self._core.recovered is not None:
             self._warn_of_recovery(*self._core.recovered)
+        self._doubts = 0
         self._closed = False
         self._scans: weakref.WeakSet[_core.Scan] = weakref.WeakSet()
         self._given_path = path
@@ -312,6 +315,15 @@ class ReadOnlyFile(Directory):
         known = "; ".join(lost[:5]) + more if lost else "nothing is known to be lost"
         words = f"{self.file_path} was not closed or was cut short; {found} objects were found in it. {known}"
         warnings.warn(words, RecoveredFileWarning, stacklevel=4)
+
+    def _warn_of_doubts(self) -> None:
+        """Says once what looks damaged in what was read."""
+        for doubt in self._core.doubts[self._doubts :]:
+            import warnings
+
+            self._doubts += 1
+            words = f"{self.file_path} is damaged: {doubt}; what lies beside may be as well (sapwood doctor says more)"
+            warnings.warn(words, RecoveredFileWarning, stacklevel=4)
 
     @property
     def _file(self) -> ReadOnlyFile:
@@ -327,6 +339,7 @@ class ReadOnlyFile(Directory):
         tree = self._trees.get((path, cycle))
         if tree is None:
             tree = Tree(self, self._core.tree(f"{path};{cycle}"), cycle)
+            self._warn_of_doubts()
             self._trees[path, cycle] = tree
         return tree
 

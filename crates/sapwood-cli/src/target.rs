@@ -88,9 +88,17 @@ impl Target {
                         )))
                 }
             },
-            None => file.tree(&file.only_tree()?),
+            None => with_doubts(file, file.tree(&file.only_tree()?)),
         }
     }
+}
+
+/// What was read, and on standard error what looks damaged.
+fn with_doubts<T>(file: &File, read: T) -> T {
+    for doubt in file.doubts() {
+        failure::hint(&format!("{} is damaged: {doubt}; `sapwood doctor` says more", file.url()));
+    }
+    read
 }
 
 impl Target {
@@ -102,7 +110,7 @@ impl Target {
         let Some(path) = &self.object else { return self.tree(file).map(|t| (t, None)) };
         let missing = match file.tree(path) {
             Err(e) if e.kind() == ErrorKind::NotFound => e,
-            found => return found.map(|t| (t, None)),
+            found => return with_doubts(file, found).map(|t| (t, None)),
         };
         for (slash, _) in path.rmatch_indices('/') {
             let (Some(front), Some(branch)) = (path.get(..slash), path.get(slash + 1..)) else { continue };

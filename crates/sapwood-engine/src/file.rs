@@ -137,6 +137,11 @@ impl File {
         self.0.recovered.as_ref()
     }
 
+    /// What of it that was read so far looks damaged, though it could be read: values beside it may be as well.
+    pub fn doubts(&self) -> Vec<String> {
+        self.opener().doubts().to_vec()
+    }
+
     /// How it was opened.
     pub fn options(&self) -> &OpenOptions {
         &self.0.options

@@ -49,6 +49,15 @@ impl Key {
         Ok(Self { name, title, class, cycle, span, key_len, object_len, datetime, parent: parent & 0xffff_ffff_ffff })
     }
 
+    /// Whether the label in front of the object says what the directory's copy of it does: how long it is, and what.
+    pub fn is_told_by(&self, label: &[u8]) -> bool {
+        Self::read(&mut Cursor::new(label, 0)).is_ok_and(|own| {
+            (own.span.len, own.key_len, own.object_len) == (self.span.len, self.key_len, self.object_len)
+                && own.class == self.class
+                && own.name == self.name
+        })
+    }
+
     /// Where the payload lies in the file, compressed as it is.
     pub fn payload(&self) -> Span {
         Span::new(self.span.start + u64::from(self.key_len), self.span.len - u64::from(self.key_len))

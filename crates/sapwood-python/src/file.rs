@@ -77,6 +77,12 @@ impl File {
         self.inner.recovered().map(|r| (r.keys.len(), r.lost()))
     }
 
+    /// What of it that was read so far looks damaged, though it could be read, in words.
+    #[getter]
+    fn doubts(&self) -> Vec<String> {
+        self.inner.doubts()
+    }
+
     /// The objects of a directory, and of those below: (path, cycle, class, title, bytes in the file, bytes).
     fn list(&self, py: Python<'_>, directory: String, recursive: bool) -> PyResult<Vec<Row>> {
         Ok(self.ask(py, move |f| f.list(&directory, recursive))?.into_iter().map(row).collect())

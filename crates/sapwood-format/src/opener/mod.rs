@@ -39,6 +39,7 @@ pub struct Opener {
     guess: u64,
     /// The keys of each directory by its position, when the file's own lists are not to be relied on.
     recovered: Option<HashMap<u64, Arc<Vec<Key>>>>,
+    doubts: Vec<String>,
 }
 
 impl Opener {
@@ -55,7 +56,13 @@ impl Opener {
             decoder: Decoder::new(),
             guess: 0,
             recovered: None,
+            doubts: Vec::new(),
         }
+    }
+
+    /// What does not fit in what was read so far, though it does no harm by itself: somebody changed bytes there.
+    pub fn doubts(&self) -> &[String] {
+        &self.doubts
     }
 
     /// Allows asking for so many bytes in front of the file's tail along with the first key list, when that list has
@@ -132,7 +139,7 @@ impl Opener {
                 return Err(Error::invalid(format!("{} is a {}, not a tree", found.path, key.class))
                     .with_remedy("name a tree: `sapwood ls` lists the file's objects"));
             }
-            let payload = o.bytes(key.payload())?;
+            let payload = o.payload(&key)?;
             let (Some(streamers), Some(payload)) = (streamers, payload) else { return Ok(None) };
             let data = inflate(&key, &payload, &mut o.decoder)?;
             let tree = read_tree(&data, key.key_len as usize, &key.class, &streamers).map_err(|e| e.at(key.span))?;
@@ -146,7 +153,7 @@ impl Opener {
             let Some(root) = o.root()? else { return Ok(None) };
             let streamers = o.streamers()?;
             let Some(found) = o.resolve(root, String::new(), target, 0)? else { return Ok(None) };
-            let payload = o.bytes(found.key.payload())?;
+            let payload = o.payload(&found.key)?;
             let (Some(streamers), Some(payload)) = (streamers, payload) else { return Ok(None) };
             let data = inflate(&found.key, &payload, &mut o.decoder)?;
             Ok(Some(ObjectAt { key: found.key, data, streamers }))
@@ -199,6 +206,24 @@ impl Opener {
             self.need.extend(self.chunks.missing(span));
         }
         Ok(found)
+    }
+
+    /// An object's payload as it is stored. The label in front of it should say what the directory says of it.
+    fn payload(&mut self, key: &Key) -> Result<Option<Bytes>> {
+        let Some(payload) = self.chunks.get(key.payload()) else {
+            self.bytes(key.span)?;
+            return Ok(None);
+        };
+        // not worth a round trip of its own
+        if let Some(label) = self.chunks.get(Span::new(key.span.start, key.key_len.into()))
+            && !key.is_told_by(&label)
+        {
+            let doubt = format!("{} {} at byte {} is labelled otherwise", key.class, key.name, key.span.start);
+            if !self.doubts.contains(&doubt) {
+                self.doubts.push(doubt);
+            }
+        }
+        Ok(Some(payload))
     }
 
     fn head(&mut self) -> Result<Option<Header>> {
