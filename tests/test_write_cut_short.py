@@ -187,7 +187,7 @@ def test_signals_on_the_command_line(command, target, large, verb, number):
             target.write_bytes(was)
             continue
         stopped += 1
-        assert job.returncode in (130, -number)
+        assert job.returncode in (128 + number, -number)
         assert target.read_bytes() == was
         left = [p for p in target.parent.iterdir() if p != target]
         assert left == [] or number == signal.SIGKILL or (size == 0 and job.returncode == -number)

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Why a command stopped.
 #[derive(Debug)]
 pub enum Failure {
-    /// Reading or computing failed: exit status 1 (130 when the user interrupted).
+    /// Reading or computing failed: exit status 1 (130 when the user interrupted, 143 when SIGTERM did).
     Error(sapwood::Error),
     /// The command line makes no sense: exit status 2.
     Usage(String),
@@ -25,7 +25,7 @@ impl Failure {
         match self {
             Failure::Error(e) if e.kind() == ErrorKind::Interrupted => {
                 remark("interrupted");
-                ExitCode::from(130)
+                ExitCode::from(crate::interrupt::status())
             }
             Failure::Error(e) => {
                 remark(&e.to_string());

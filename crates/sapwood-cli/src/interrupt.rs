@@ -3,11 +3,19 @@
 use sapwood::{Error, ErrorKind, Result};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
 
-/// What a shell reports for a process that SIGINT ended.
-const STATUS: i32 = 130;
+/// What a shell reports for a process that SIGINT ended: 128 and the number of the signal.
+const STATUS: i32 = 128 + SIGINT;
+
+/// The signal that asked to stop.
+static SIGNAL: LazyLock<Arc<AtomicUsize>> = LazyLock::new(|| Arc::new(AtomicUsize::new(SIGINT as usize)));
+
+/// The exit status of a process that a signal asked to stop, and that did.
+pub fn status() -> u8 {
+    128 + SIGNAL.load(Ordering::SeqCst) as u8
+}
 
 /// The state of Ctrl-C in this process.
 pub struct Interrupt {
@@ -45,6 +53,7 @@ impl Interrupt {
     pub fn defer_all(&self) -> Result<Arc<AtomicBool>> {
         let refused = |e| Error::io("cannot take over the signal to terminate", e);
         for signal in [SIGTERM, SIGHUP] {
+            flag::register_usize(signal, SIGNAL.clone(), signal as usize).map_err(refused)?;
             flag::register(signal, self.pressed.clone()).map_err(refused)?;
         }
         flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false))).map_err(refused)?;
