@@ -145,6 +145,26 @@ def test_objects_and_updates(root, tmp_path):
     assert sapwood.open(path)["t"]["d"].array().to_list()[-4:] == [0, 0, 0.25, 0.5]
 
 
+def test_space_of_deleted_trees_is_used_again(root, tmp_path):
+    path = tmp_path / "a.root"
+    sizes = []
+    with sapwood.recreate(path) as file:
+        file["kept"] = columns(100)
+        file["t"] = {"x": np.random.default_rng(1).random(10_000)}
+    for i in range(12):
+        with sapwood.update(path) as file:
+            del file["t"]
+            file["t"] = {"x": np.random.default_rng(i).random(10_000 - 100 * i)}
+        sizes.append(path.stat().st_size)
+    # the old ones are there until the first update is whole: two at a time
+    assert sizes[-1] < 1.5 * sizes[0], sizes
+    got = root("objects", path)
+    assert got["t;1"] == ["TTree", 8_900, 8_900] and got["kept;1"] == ["TTree", 100, 100]
+    assert root("values", path, "t", "x")["x"] == np.random.default_rng(11).random(8_900).tolist()
+    kept = sapwood.open(path)["kept"].arrays(list(columns(1)))
+    assert kept.to_list() == ak.to_list(ak.zip(columns(100), depth_limit=1))
+
+
 @pytest.mark.parametrize(("script", "crate", "example"), EXAMPLES)
 def test_objects_of_every_kind_with_dictionaries(script, crate, example):
     binary = Path(__file__).parent.parent / "target" / "release" / "examples" / example

@@ -12,7 +12,6 @@ use crate::schema::{BranchSpec, BranchType};
 use crate::tree::{TreeOptions, TreeWriter};
 use sapwood_column::DType;
 use sapwood_format::tree::{Branch, Leaf, Tree, read_tree};
-use sapwood_format::{ClassInfo, Streamers};
 use sapwood_span::{Error, ErrorKind, Result, Span};
 
 /// What a tree's header may hold that would be lost, by the name of its class.
@@ -54,9 +53,7 @@ impl FileWriter {
                         .with_remedy("write a new tree"));
                 }
             }
-            let mut streamers = Streamers::default();
-            core.described.classes().iter().for_each(|c: &ClassInfo| streamers.add(c.clone()));
-            let tree = read_tree(&payload, read_key.key_len as usize, "TTree", &streamers)?;
+            let tree = read_tree(&payload, read_key.key_len as usize, "TTree", &core.described.streamers())?;
             let specs = tree.top.iter().map(|&b| spec(&core, &tree, b)).collect::<Result<Vec<_>>>()?;
             let old = Old { key, tree, directory };
             TreeWriter::resume(&shared, &mut core, old, &specs, options)
@@ -74,49 +71,14 @@ impl FileWriter {
             Ok(core.directory(at)?.keys.iter().map(|k| (k.name.clone(), k.cycle, k.class.clone())).collect())
         })
     }
-
-    /// Deletes objects of this name, all cycles or one, and frees their bytes; a tree's baskets stay where they are, as
-    /// in ROOT. How many there were.
-    ///
-    /// # Errors
-    /// `NotFound` when there is none; `Invalid` for directories that hold anything.
-    pub fn delete(&mut self, path: &str, cycle: Option<u16>) -> Result<usize> {
-        let mut core = self.shared().lock();
-        core.check()?;
-        let deleted = (|| {
-            let (directory, name, _) = find(&mut core, path)?;
-            if core.open_trees.iter().any(|(d, t)| *d == directory && *t == name) {
-                return Err(Error::invalid(format!("{name} is being written")).with_remedy("finish it first"));
-            }
-            if let Ok(Some(inner)) = subdirectory(&mut core, directory, &name)
-                && !core.directory(inner)?.keys.is_empty()
-            {
-                return Err(
-                    Error::invalid(format!("directory {name} is not empty")).with_remedy("delete what it holds first")
-                );
-            }
-            core.drain()?;
-            let goes = |k: &crate::key::Key| k.name == name && cycle.is_none_or(|c| k.cycle == c);
-            let within = core.directory_mut(directory)?;
-            let gone: Vec<Span> = within.keys.iter().filter(|k| goes(k)).map(crate::key::Key::span).collect();
-            if gone.is_empty() {
-                return Err(not_found(path));
-            }
-            within.keys.retain(|k| !goes(k));
-            within.dirty = true;
-            gone.iter().for_each(|&span| core.space.free(span));
-            Ok(gone.len())
-        })();
-        deleted.map_err(|e| core.named(e))
-    }
 }
 
-fn not_found(path: &str) -> Error {
+pub(crate) fn not_found(path: &str) -> Error {
     Error::new(ErrorKind::NotFound, format!("the file has no {path}"))
 }
 
 /// Directory, name and cycle of `a/b/name;2`.
-fn find(core: &mut Core, path: &str) -> Result<(DirectoryId, String, Option<u16>)> {
+pub(crate) fn find(core: &mut Core, path: &str) -> Result<(DirectoryId, String, Option<u16>)> {
     let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
     let (name, cycle) = match name.split_once(';') {
         Some((name, cycle)) => (name, Some(cycle.parse().map_err(|_| not_found(path))?)),

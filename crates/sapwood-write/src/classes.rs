@@ -1,6 +1,6 @@
 //! The classes that trees and histograms are made of, as ROOT 6.40 describes them, and those that a file has besides.
 
-use sapwood_format::{ClassInfo, Element};
+use sapwood_format::{ClassInfo, Element, Streamers};
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
@@ -66,7 +66,7 @@ pub(crate) struct Described {
 
 impl Described {
     /// What a file has already.
-    pub(crate) fn existing(streamers: &sapwood_format::Streamers) -> Self {
+    pub(crate) fn existing(streamers: &Streamers) -> Self {
         let mut described = Self::default();
         described.add_all(streamers);
         described.changed = false;
@@ -88,7 +88,7 @@ impl Described {
     }
 
     /// Adds all classes and rules of another file.
-    pub(crate) fn add_all(&mut self, streamers: &sapwood_format::Streamers) {
+    pub(crate) fn add_all(&mut self, streamers: &Streamers) {
         for class in streamers.classes() {
             self.add(class);
         }
@@ -116,6 +116,13 @@ impl Described {
     /// Whether anything was added since it was last asked.
     pub(crate) fn take_changed(&mut self) -> bool {
         std::mem::take(&mut self.changed)
+    }
+
+    /// The same for reading what is in the file.
+    pub(crate) fn streamers(&self) -> Streamers {
+        let mut streamers = Streamers::default();
+        self.classes().iter().for_each(|class| streamers.add(class.clone()));
+        streamers
     }
 
     pub(crate) fn classes(&self) -> &[ClassInfo] {

@@ -36,6 +36,7 @@ mod container;
 mod core;
 mod cpp;
 mod cursor;
+mod delete;
 mod directory;
 pub mod doctor;
 mod existing;
