@@ -118,12 +118,12 @@ def test_branches_in_another_order_are_the_same(run, tmp_path):
 
 
 def test_histograms_with_other_axes_are_refused_by_name(run, tmp_path):
-    for i, edges in enumerate([(0, 1), (0, 2)]):
+    for i, edges in enumerate([(0, 1), (0, 1.3)]):
         with uproot.recreate(tmp_path / f"{i}.root") as f:
             f["h"] = np.histogram([0.5], bins=4, range=edges)
     done = run("merge", tmp_path / "out.root", tmp_path / "0.root", tmp_path / "1.root")
     assert done.returncode == 1
-    for word in ["h has 4 bins from 0 to 2", "not 4 bins from 0 to 1", "1.root"]:
+    for word in ["h has 4 bins from 0 to 1.3", "not 4 bins from 0 to 1", "1.root"]:
         assert word in done.stderr
     assert not (tmp_path / "out.root").exists()
 
@@ -164,7 +164,7 @@ def test_signals_leave_nothing_behind(command, flat, tmp_path, number):
         time.sleep(0.01)
     started.send_signal(number)
     started.communicate(timeout=30)
-    assert started.returncode == 130
+    assert started.returncode == 128 + number
     assert [p.name for p in tmp_path.iterdir()] == ["list.txt"]
 
 
@@ -208,3 +208,26 @@ def test_the_files_are_joined_byte_for_byte(run, flat, tmp_path):
             one, two = before[key].basket(i), after[key].basket(i)
             assert one.compressed_bytes == two.compressed_bytes
             assert bytes(one.raw_data) == bytes(two.raw_data)
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+@pytest.mark.parametrize("other", ["histogram", "text"])
+def test_a_tree_and_something_else_of_one_name_are_refused(run, tmp_path, order, other):
+    with sapwood.recreate(tmp_path / "0.root") as f:
+        f["x"] = {"a": [1, 2]}
+    with sapwood.recreate(tmp_path / "1.root") as f:
+        f["x"] = np.histogram([0.5], bins=4) if other == "histogram" else "text"
+    done = run("merge", tmp_path / "out.root", *(tmp_path / f"{i}.root" for i in order))
+    assert done.returncode == 1
+    assert "x is a" in done.stderr and "elsewhere a" in done.stderr and "rename" in done.stderr
+    assert not (tmp_path / "out.root").exists()
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_a_histogram_and_a_text_of_one_name_are_refused(run, tmp_path, order):
+    for i, value in enumerate([np.histogram([0.5], bins=4), "text"]):
+        with sapwood.recreate(tmp_path / f"{i}.root") as f:
+            f["x"] = value
+    done = run("merge", tmp_path / "out.root", *(tmp_path / f"{i}.root" for i in order))
+    assert done.returncode == 1
+    assert "x is a" in done.stderr and "elsewhere a" in done.stderr

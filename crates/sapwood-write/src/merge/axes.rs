@@ -5,18 +5,147 @@ use super::rules::Part;
 use crate::survey::{Edit, Name, Survey, put_integer};
 use sapwood_span::{Error, Result};
 
+/// `TAxis::fBits2`: the axis has names (1), and grows when something lies outside (2).
+pub(super) const NAMED: i64 = 1;
+pub(super) const EXTENDS: i64 = 2;
+
+/// `TAxis::kIsInteger`, a bit of the object.
+const WHOLE_NUMBERS: i64 = 1 << 22;
+
+/// An axis.
+#[derive(Clone)]
+pub(super) struct Axis<'p> {
+    pub(super) part: Part<'p>,
+    /// Bins, without those below and above.
+    pub(super) bins: usize,
+    pub(super) low: f64,
+    pub(super) high: f64,
+    /// Edges of its bins where these are not of one width.
+    pub(super) edges: Vec<f64>,
+    /// Names of bins, by bin; none where it has no list of them, which may be empty.
+    pub(super) labels: Option<Vec<(usize, Vec<u8>)>>,
+    /// Whether it grows when something lies outside.
+    pub(super) extends: bool,
+}
+
+impl<'p> Axis<'p> {
+    pub(super) fn of(part: Part<'p>) -> Self {
+        let (s, node) = (part.survey, part.node);
+        let number = |name| s.number(node, name).unwrap_or(0.0);
+        let bins = number(Name::Nbins);
+        let bins = if (0.0..1e9).contains(&bins) { bins as usize } else { 0 };
+        Self {
+            part,
+            bins,
+            low: number(Name::Xmin),
+            high: number(Name::Xmax),
+            edges: array(s, node, Name::Xbins).unwrap_or_default(),
+            labels: labels(s, node, bins),
+            extends: s.integer(node, Name::AxisBits).unwrap_or(0) & EXTENDS != 0,
+        }
+    }
+
+    /// Whether it has limits; without, ROOT chooses them by the first fills.
+    pub(super) fn has_limits(&self) -> bool {
+        self.low < self.high
+    }
+
+    /// Whether ROOT chooses limits and bins for it by whole numbers (`TAxis::kIsInteger`).
+    pub(super) fn whole_numbers(&self) -> bool {
+        self.part.survey.integer(self.part.node, Name::Bits).unwrap_or(0) & WHOLE_NUMBERS != 0
+    }
+
+    /// Whether the bins are those of another axis.
+    pub(super) fn same_bins(&self, other: &Self) -> bool {
+        (self.bins, self.low, self.high) == (other.bins, other.low, other.high) && self.edges == other.edges
+    }
+
+    /// The name of a bin.
+    pub(super) fn label(&self, bin: usize) -> Option<&[u8]> {
+        let names = self.names();
+        let at = names.partition_point(|(b, _)| *b < bin);
+        names.get(at).filter(|(b, _)| *b == bin).map(|(_, name)| name.as_slice())
+    }
+
+    /// Names of bins.
+    pub(super) fn names(&self) -> &[(usize, Vec<u8>)] {
+        self.labels.as_deref().unwrap_or_default()
+    }
+
+    /// The middle of a bin, 0 being the one below.
+    pub(super) fn center(&self, bin: usize) -> f64 {
+        if let Some([low, high]) = bin.checked_sub(1).and_then(|b| self.edges.get(b..b + 2)) {
+            return 0.5 * (low + high);
+        }
+        let width = (self.high - self.low) / self.bins.max(1) as f64;
+        self.low + (bin as f64 - 0.5) * width
+    }
+
+    /// The bin of a value (`TAxis::FindFixBin`).
+    pub(super) fn find(&self, x: f64) -> usize {
+        if x < self.low {
+            0
+        } else if x < self.high {
+            match self.edges.is_empty() {
+                true => 1 + (self.bins as f64 * (x - self.low) / (self.high - self.low)) as usize,
+                false => self.edges.partition_point(|edge| *edge <= x),
+            }
+        } else {
+            self.bins + 1
+        }
+    }
+
+    /// The limits after it has grown to hold a value (`TH1::FindNewAxisLimits`): twice as wide, until it does.
+    pub(super) fn grown(&self, x: f64) -> Option<(f64, f64)> {
+        let (mut low, mut high) = (self.low, self.high);
+        if !x.is_finite() || low >= high || self.bins == 0 {
+            return None;
+        }
+        for _ in 0..64 {
+            let range = high - low;
+            if x < low {
+                low -= range;
+            } else if x >= high {
+                high += range;
+            } else {
+                return Some((low, high));
+            }
+        }
+        None
+    }
+}
+
 /// The axis of both.
 pub(super) struct Joined {
     /// Bins, without those below and above.
-    bins: usize,
-    low: f64,
-    high: f64,
+    pub(super) bins: usize,
+    pub(super) low: f64,
+    pub(super) high: f64,
+    pub(super) edges: Vec<f64>,
     /// For each bin of the one and the other its place here, those below and above counted; none where nothing moves.
-    first: Option<Vec<usize>>,
-    second: Option<Vec<usize>>,
+    pub(super) first: Option<Vec<usize>>,
+    pub(super) second: Option<Vec<usize>>,
+    /// Whether the one and the other may have something below and above.
+    pub(super) outside: [[bool; 2]; 2],
+    /// Bins of the second whose names the first one lacks, with their places here.
+    pub(super) named: Vec<(usize, usize)>,
 }
 
 impl Joined {
+    /// The first one's axis, in whose bins those of the second lie as they are.
+    pub(super) fn same(axis: &Axis) -> Self {
+        Self {
+            bins: axis.bins,
+            low: axis.low,
+            high: axis.high,
+            edges: axis.edges.clone(),
+            first: None,
+            second: None,
+            outside: [[true; 2]; 2],
+            named: Vec::new(),
+        }
+    }
+
     /// Cells, those below and above counted.
     pub(super) fn cells(&self) -> usize {
         self.bins.saturating_add(2)
@@ -32,130 +161,101 @@ impl Joined {
         self.first.is_none()
     }
 
-    /// What this changes in the first one's axis.
+    /// What this changes in the first one's axis as it is in its file.
     pub(super) fn edits(&self, axis: Part, edits: &mut Vec<Edit>) -> Result<()> {
+        let was = Axis::of(axis);
         let (s, n) = (axis.survey, axis.node);
-        if let Some(f) = s.field(n, Name::Nbins) {
+        if let Some(f) = s.field(n, Name::Nbins).filter(|_| was.bins != self.bins) {
             let mut bytes = Vec::new();
             put_integer(&mut bytes, f.code, self.bins as i64)?;
             edits.push(Edit { at: f.at.clone(), bytes });
         }
-        for (name, value) in [(Name::Xmin, self.low), (Name::Xmax, self.high)] {
-            if let Some(f) = s.field(n, name) {
+        for (name, was, value) in [(Name::Xmin, was.low, self.low), (Name::Xmax, was.high, self.high)] {
+            if let Some(f) = s.field(n, name).filter(|_| was != value) {
                 edits.push(Edit { at: f.at.clone(), bytes: real(f.code, value)? });
             }
+        }
+        if let Some(f) = s.field(n, Name::Xbins).filter(|_| was.edges != self.edges) {
+            let mut bytes = (self.edges.len() as u32).to_be_bytes().to_vec();
+            bytes.extend(self.edges.iter().flat_map(|e| e.to_be_bytes()));
+            edits.push(Edit { at: f.at.clone(), bytes });
         }
         Ok(())
     }
 }
 
-/// What two axes have in common. Bins of one width on one grid become an axis over both, as ROOT has it; where all bins
-/// have labels they are matched by these.
+/// What two axes have in common. Bins of one width, or of widths that are multiples of each other, become an axis over
+/// both, as ROOT has it.
 ///
 /// # Errors
 /// `Invalid` when the bins are others, with the difference; `letter` names the axis.
-pub(super) fn join(one: Part, two: Part, letter: &str) -> Result<Joined> {
-    let (a, b) = (one.survey, two.survey);
-    let facts = |p: Part| {
-        let number = |name| p.survey.number(p.node, name).unwrap_or(0.0);
-        (number(Name::Nbins), number(Name::Xmin), number(Name::Xmax))
-    };
-    let (p, q) = (facts(one), facts(two));
-    let edges = |p: Part| array(p.survey, p.node, Name::Xbins).unwrap_or_default();
-    let (e, f) = (edges(one), edges(two));
-    let (l, m) = (labels(a, one.node), labels(b, two.node));
-    let bins = if p.0 >= 0.0 && p.0 < 1e9 { p.0 as usize } else { 0 };
-    let mut out = Joined { bins, low: p.1, high: p.2, first: None, second: None };
-    if p != q {
-        if l.is_empty() && m.is_empty() && e.is_empty() && f.is_empty() && on_one_grid(p, q, &mut out) {
-            return Ok(out);
+pub(super) fn join(a: &Axis, b: &Axis, letter: &str) -> Result<Joined> {
+    let mut out = Joined::same(a);
+    if (a.bins, a.low, a.high) != (b.bins, b.low, b.high) {
+        if !a.edges.is_empty() || !b.edges.is_empty() || !over_both(a, b, &mut out) {
+            let text = |a: &Axis| format!("{} bins from {} to {}", a.bins, a.low, a.high);
+            return Err(Error::invalid(format!("has {} on its {letter}, not {}", text(b), text(a)))
+                .with_remedy("rebin one of them, or leave it out"));
         }
-        let text = |(n, low, high): (f64, f64, f64)| format!("{n} bins from {low} to {high}");
-        return Err(Error::invalid(format!("has {} on its {letter}, not {}", text(q), text(p)))
-            .with_remedy("rebin one of them, or leave it out"));
-    }
-    if e != f {
+    } else if a.edges != b.edges {
         return Err(Error::invalid(format!("has other bin edges on its {letter}")));
-    }
-    if l != m {
-        let Some(places) = by_label(&l, &m, bins) else {
-            return Err(Error::invalid(format!("has other labels on its {letter}: {}, not {}", names(&m), names(&l)))
-                .with_remedy("give all of them the same labels, or leave it out"));
-        };
-        out.second = Some(places);
     }
     Ok(out)
 }
 
-/// The axis over two with bins of one width, whose edges fall together.
-fn on_one_grid(p: (f64, f64, f64), q: (f64, f64, f64), out: &mut Joined) -> bool {
-    let (v, w) = ((p.2 - p.1) / p.0, (q.2 - q.1) / q.0);
-    let shift = (q.1 - p.1) / v;
-    let fits =
-        p.0 >= 1.0 && q.0 >= 1.0 && v > 0.0 && ((v - w) / v).abs() < 1e-10 && (shift - shift.round()).abs() < 1e-6;
-    let (low, high) = (p.1.min(q.1), p.2.max(q.2));
-    let bins = ((high - low) / v).round();
-    if !fits || !(1.0..1e8).contains(&bins) {
+/// The axis over two, with the wider bins of both (`TH1::RecomputeAxisLimits`); bins go where their middle lies.
+fn over_both(a: &Axis, b: &Axis, out: &mut Joined) -> bool {
+    let width = |a: &Axis| if a.bins > 0 { (a.high - a.low) / a.bins as f64 } else { 0.0 };
+    let (v, w) = (width(a), width(b));
+    let wide = v.max(w);
+    let whole = |x: f64| (x - x.round()).abs() < 1e-8;
+    // written so that NaN is refused
+    if !(v > 0.0 && w > 0.0 && whole(wide / v) && whole(wide / w)) {
         return false;
     }
-    let bins = bins as usize;
-    let places = |(n, from, _): (f64, f64, f64)| {
-        let first = ((from - low) / v).round() as usize;
-        let n = n as usize;
-        let inner = (1..=n).map(|i| first + i);
-        Some([0].into_iter().chain(inner).chain([bins + 1]).collect::<Vec<usize>>())
+    // up to the next edge of each
+    let missing = |gap: f64, width: f64| {
+        let n = gap / width;
+        if whole(n) { 0.0 } else { (n.ceil() - n) * width }
     };
-    *out = Joined { bins, low, high, first: places(p), second: places(q) };
+    let (mut low, mut high) = (a.low.min(b.low), a.high.max(b.high));
+    low -= missing(a.low - low, v);
+    low -= missing(b.low - low, w);
+    high += missing(high - a.high, v);
+    high += missing(high - b.high, w);
+    let bins = ((high - low) / wide).round();
+    if !whole((a.low - low) / v) || !whole((high - a.high) / v) || !(1.0..1e8).contains(&bins) {
+        return false;
+    }
+    (out.bins, out.low, out.high) = (bins as usize, low, high);
+    let union = Axis { bins: out.bins, low, high, edges: Vec::new(), labels: None, ..*a };
+    let places = |from: &Axis| {
+        let inner = (1..=from.bins).map(|bin| union.find(from.center(bin)));
+        Some([0].into_iter().chain(inner).chain([union.bins + 1]).collect::<Vec<usize>>())
+    };
+    // what lies outside of an axis that grew may be inside now
+    let beyond = |from: &Axis| {
+        let (below, above) = (from.center(0), from.center(from.bins + 1));
+        [!a.extends && below <= low, !a.extends && above >= high]
+    };
+    let same = (a.bins, a.low, a.high) == (union.bins, low, high);
+    out.first = if same { None } else { places(a) };
+    out.second = places(b);
+    out.outside = [if same { [true; 2] } else { beyond(a) }, beyond(b)];
     true
 }
 
-/// Where bins go that all have labels, the same ones in another order.
-fn by_label(l: &[(i64, Vec<u8>)], m: &[(i64, Vec<u8>)], bins: usize) -> Option<Vec<usize>> {
-    if l.len() != bins || m.len() != bins {
-        return None;
-    }
-    let mut places: Vec<usize> = (0..bins + 2).collect();
-    for (from, label) in m {
-        let (to, _) = l.iter().find(|(_, other)| other == label)?;
-        let to = usize::try_from(*to).ok().filter(|to| (1..=bins).contains(to))?;
-        *places.get_mut(usize::try_from(*from).ok()?)? = to;
-    }
-    let mut seen = places.clone();
-    seen.sort_unstable();
-    seen.dedup();
-    (seen.len() == bins + 2).then_some(places)
-}
-
-/// The labels of an axis with their bins, by bin.
-fn labels(s: &Survey, axis: usize) -> Vec<(i64, Vec<u8>)> {
-    let Some(list) = s.child(axis, Name::Labels) else { return Vec::new() };
+/// The names of an axis with their bins, by bin; none where it has no list of them. Names of bins that it has not, those
+/// below and above counted, name nothing: an axis would grow to hold them.
+fn labels(s: &Survey, axis: usize, bins: usize) -> Option<Vec<(usize, Vec<u8>)>> {
+    let list = s.child(axis, Name::Labels)?;
     let items = s.children(list);
-    let mut out: Vec<(i64, Vec<u8>)> =
-        items.filter_map(|i| Some((s.integer(i, Name::UniqueId)?, s.text(i, Name::Text)?.to_vec()))).collect();
+    let mut out: Vec<(usize, Vec<u8>)> = items
+        .filter_map(|i| {
+            let bin = usize::try_from(s.integer(i, Name::UniqueId)?).ok().filter(|bin| *bin <= bins + 1)?;
+            Some((bin, s.text(i, Name::Text)?.to_vec()))
+        })
+        .collect();
     out.sort();
-    out
-}
-
-fn names(labels: &[(i64, Vec<u8>)]) -> String {
-    if labels.is_empty() {
-        return "none".to_owned();
-    }
-    let shown: Vec<String> = labels.iter().take(5).map(|(_, n)| String::from_utf8_lossy(n).into_owned()).collect();
-    format!("{}{}", shown.join(", "), if labels.len() > 5 { ", …" } else { "" })
-}
-
-/// The middle of each bin of an axis.
-pub(super) fn centers(s: &Survey, axis: usize) -> Vec<f64> {
-    let edges = array(s, axis, Name::Xbins).unwrap_or_default();
-    if edges.len() > 1 {
-        return edges.windows(2).map(|w| (w[0] + w[1]) / 2.0).collect();
-    }
-    let n = s.integer(axis, Name::Nbins).unwrap_or(0).clamp(0, 1 << 30);
-    // bins that are named mean no number: ROOT's sums leave them out
-    if n > 0 && labels(s, axis).len() as i64 == n {
-        return vec![0.0; n as usize];
-    }
-    let (low, high) = (s.number(axis, Name::Xmin).unwrap_or(0.0), s.number(axis, Name::Xmax).unwrap_or(0.0));
-    let step = (high - low) / n.max(1) as f64;
-    (0..n).map(|i| low + (i as f64 + 0.5) * step).collect()
+    Some(out)
 }

@@ -26,12 +26,13 @@ pub(super) fn join<'p>(one: Part<'p>, two: Part<'p>, changes: &mut Changes<'p>) 
             rest.push(j);
             continue;
         };
-        let (edits, inserts) = (changes.edits.len(), changes.inserts.len());
+        let (edits, inserts, notes) = (changes.edits.len(), changes.inserts.len(), changes.notes.len());
         match rule(one.at(i), two.at(j), changes) {
             Ok(()) => {}
             Err(e) if e.kind() == ErrorKind::Unsupported => {
                 changes.edits.truncate(edits);
                 changes.inserts.truncate(inserts);
+                changes.notes.truncate(notes);
                 rest.push(j);
             }
             Err(e) => {

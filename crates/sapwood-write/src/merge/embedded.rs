@@ -17,6 +17,8 @@ pub(crate) struct Embedded {
     buffer: i32,
     entry_size: i32,
     features: Option<u8>,
+    /// Whether its offsets follow from the counter.
+    generated: bool,
     /// Offset of the first value: the length of the label with the basket's own members.
     key_len: u32,
     /// The values.
@@ -56,8 +58,8 @@ pub(crate) fn read_embedded(bytes: &[u8]) -> Result<Option<Embedded>> {
         return Ok(None);
     }
     // 80: offsets follow from the counter; 40: entries were moved; units: 2 without offsets
-    let generated = flag >= 80;
-    let flag = if generated { flag - 80 } else { flag };
+    let generated = flag >= OFFSETS_LEFT_OUT;
+    let flag = if generated { flag - OFFSETS_LEFT_OUT } else { flag };
     let (mut offsets, mut moved) = (None, None);
     if !generated && flag % 10 != 2 {
         let mut table = || -> Result<Vec<u32>> {
@@ -81,8 +83,20 @@ pub(crate) fn read_embedded(bytes: &[u8]) -> Result<Option<Embedded>> {
     if offsets.as_ref().is_some_and(|o| o.len() < entries as usize) {
         return Err(Error::corrupt("a basket in the header has too few offsets"));
     }
-    let mut out =
-        Embedded { first: 0, entries, label, version, buffer, entry_size, features, key_len, data, offsets, moved };
+    let mut out = Embedded {
+        first: 0,
+        entries,
+        label,
+        version,
+        buffer,
+        entry_size,
+        features,
+        generated,
+        key_len,
+        data,
+        offsets,
+        moved,
+    };
     // a label with 32-bit positions was 8 bytes shorter: offsets move with it (where entries were before they were
     // moved does not)
     let length = (out.label.len() + MEMBERS + usize::from(features.is_some())) as u32;
@@ -95,6 +109,13 @@ pub(crate) fn read_embedded(bytes: &[u8]) -> Result<Option<Embedded>> {
 
 /// Entries that a basket's offset table has room for at first (`TTree::fDefaultEntryOffsetLen`).
 const OFFSETS_AT_FIRST: u32 = 1000;
+
+/// The feature bit of baskets whose offsets are left out, or given as the lengths of entries: before each that of the one
+/// before it (ROOT's kGenerateOffsetMap).
+const GENERATES_OFFSETS: u8 = 1;
+
+/// Added to a basket's flag: its offsets follow from the counter (ROOT's kGenerateOffsetMap).
+const OFFSETS_LEFT_OUT: u8 = 80;
 
 /// Bytes of a basket's own members behind its label: version, buffer size, entry size, entries, end of values, flag.
 const MEMBERS: usize = 2 + 4 * 4 + 1;
@@ -128,6 +149,7 @@ impl Embedded {
             buffer: i32::try_from(whole.max(buffer as usize)).unwrap_or(i32::MAX),
             entry_size: i32::try_from(entry_size).unwrap_or(i32::MAX),
             features: None,
+            generated: false,
             key_len,
             data: fresh.data,
             offsets: fresh.starts.map(|s| s.into_iter().map(|o| o + key_len).collect()),
@@ -141,11 +163,17 @@ impl Embedded {
     /// `Unsupported` when it is too large for a record.
     pub(crate) fn record(&self, compression: Compression, encoder: &mut Encoder) -> Result<(Vec<u8>, u64)> {
         let mut payload = self.data.clone();
-        for table in [&self.offsets, &self.moved].into_iter().flatten() {
+        for (i, table) in [&self.offsets, &self.moved].into_iter().enumerate() {
+            let Some(table) = table else { continue };
             let n = self.entries as usize;
             payload.extend_from_slice(&(n as u32 + 1).to_be_bytes());
-            for o in table.iter().take(n) {
-                payload.extend_from_slice(&o.to_be_bytes());
+            // only in a header does such a basket have offsets
+            let as_lengths = i == 0 && self.features.is_some_and(|f| f & GENERATES_OFFSETS != 0);
+            let mut before = table.first().copied().unwrap_or(0);
+            for &o in table.iter().take(n) {
+                let number = if as_lengths { o.saturating_sub(before) } else { o };
+                payload.extend_from_slice(&number.to_be_bytes());
+                before = o;
             }
             // what follows the last entry is never read: ROOT writes zero
             payload.extend_from_slice(&[0; 4]);
@@ -174,7 +202,7 @@ impl Embedded {
         }
         out.extend_from_slice(&self.entries.to_be_bytes());
         out.extend_from_slice(&(self.key_len + self.data.len() as u32).to_be_bytes());
-        out.push(0);
+        out.push(if self.generated { OFFSETS_LEFT_OUT } else { 0 });
         out.extend_from_slice(stored);
         Ok((out, u64::from(self.key_len) + payload.len() as u64))
     }

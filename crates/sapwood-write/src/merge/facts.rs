@@ -237,9 +237,10 @@ fn check_cover(b: &BranchFacts) -> Result<()> {
 
 /// The baskets that lie in a branch's header: number and bytes of each, the null pointers in between counted.
 fn baskets_in_header<'a>(s: &Survey<'a>, node: usize) -> Result<Vec<(usize, &'a [u8])>> {
-    let Some(list) = s.find(|n| n.parent == node && n.via == Some(Name::Baskets)).next() else { return Ok(Vec::new()) };
+    let Some(list) = s.child(node, Name::Baskets) else { return Ok(Vec::new()) };
     let mut out = Vec::new();
-    let inside: Vec<usize> = s.find(|n| n.parent == list && &*n.class == "TBasket").collect();
+    let is_basket = |i: &usize| s.nodes.get(*i).is_some_and(|n| &*n.class == "TBasket");
+    let inside: Vec<usize> = s.children(list).filter(is_basket).collect();
     let Some(array) = s.nodes.get(list).filter(|_| !inside.is_empty()) else { return Ok(out) };
     // null pointers have no node: the place of a basket follows from the bytes in front of it
     let mut c = sapwood_format::cursor::Cursor::new(s.data.get(..array.at.end).unwrap_or_default(), s.base);

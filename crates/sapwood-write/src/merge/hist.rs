@@ -1,10 +1,14 @@
 //! Histograms, added bin by bin in the bytes of the first one.
 
-use super::axes::{self, Joined, centers};
-use super::numbers::{Places, add_bare, array, real};
+use super::axes::{Axis, Joined};
+use super::buffer;
+use super::filled::Filled;
+use super::labels;
+use super::numbers::{Places, array, items, real, sum_items};
 use super::rules::Part;
 use crate::survey::{Changes, Edit, Name, put_integer};
 use sapwood_span::{Error, Result};
+use std::borrow::Cow;
 
 /// Whether objects of a class are added: one to three dimensions of every kind of bin, and profiles.
 pub(crate) fn is_histogram(class: &str) -> bool {
@@ -14,8 +18,8 @@ pub(crate) fn is_histogram(class: &str) -> bool {
 }
 
 /// The axes, and the statistics that grow with every fill.
-const AXES: [Name; 3] = [Name::XAxis, Name::YAxis, Name::ZAxis];
-const SUMS: [Name; 14] = [
+pub(super) const AXES: [Name; 3] = [Name::XAxis, Name::YAxis, Name::ZAxis];
+pub(super) const SUMS: [Name; 14] = [
     Name::Entries,
     Name::SumW,
     Name::SumW2,
@@ -37,86 +41,130 @@ const SUMS: [Name; 14] = [
 /// # Errors
 /// `Invalid` when they cannot be added, with the difference.
 pub(super) fn add<'p>(one: Part<'p>, two: Part<'p>, changes: &mut Changes<'p>) -> Result<()> {
-    let (a, b) = (one.survey, two.survey);
-    for p in [one, two] {
-        if array(p.survey, p.node, Name::Buffer).is_some_and(|b| b.first().is_some_and(|&n| n != 0.0)) {
-            return Err(Error::unsupported("still holds its fills in a buffer, without bins")
-                .with_remedy("call BufferEmpty before it is written"));
+    let (mut x, mut y) = (Filled::of(one)?, Filled::of(two)?);
+    let (mut rows, mut other_rows) = (x.waiting(), y.waiting());
+    match (x.has_limits(), y.has_limits()) {
+        _ if x.axes.len() != y.axes.len() => {}
+        (true, true) => {
+            x.settle(&rows)?;
+            y.settle(&other_rows)?;
         }
-    }
-    let axes = join_axes(one, two)?;
-    let bins = |p: Part| array(p.survey, p.node, Name::Array).ok_or_else(|| Error::unsupported("has no bins"));
-    let (ca, cb) = (bins(one)?, bins(two)?);
-    let places = cells(one, &axes, (&ca, &cb))?;
-    let edits = &mut changes.edits;
-    if axes.iter().any(|j| !j.fits_first()) {
-        for (name, joined) in AXES.iter().zip(&axes) {
-            if let Some(axis) = a.child(one.node, *name) {
-                joined.edits(one.at(axis), edits)?;
+        (false, false) => {
+            if buffer::join(&mut x, &y, &rows, &other_rows, changes)? {
+                return Ok(());
             }
+            rows.append(&mut other_rows);
+            y.take_bins(&x);
+            x.pour(&rows)?;
         }
-        if let Some(f) = a.field(one.node, Name::Ncells) {
-            let mut bytes = Vec::new();
-            put_integer(&mut bytes, f.code, places.len as i64)?;
-            edits.push(Edit { at: f.at.clone(), bytes });
+        // fills without limits go into the bins of the other
+        (false, true) => {
+            buffer::check(&x, &rows)?;
+            y.settle(&other_rows)?;
+            x.take_bins(&y);
+            x.pour(&rows)?;
+        }
+        (true, false) => {
+            buffer::check(&y, &other_rows)?;
+            x.settle(&rows)?;
+            y.take_bins(&x);
+            for (a, b) in x.axes.iter().zip(&mut y.axes) {
+                b.extends = a.extends;
+            }
+            y.pour(&other_rows)?;
         }
     }
-    statistics_of_both(one, two, edits)?;
-    edits.extend(add_bare((a, one.node), (b, two.node), Name::Array, &places)?);
+    let axes = labels::join_axes(&x, &y, &mut changes.notes)?;
+    let places = cells(&x, &y, &axes)?;
+    for ((joined, a), b) in axes.iter().zip(&x.axes).zip(&y.axes) {
+        joined.edits(a.part, &mut changes.edits)?;
+        labels::add_names(joined, a, b, changes)?;
+    }
+    let (a, edits) = (one.survey, &mut changes.edits);
+    if let Some(f) = a.field(one.node, Name::Ncells) {
+        let mut bytes = Vec::new();
+        put_integer(&mut bytes, f.code, places.len as i64)?;
+        edits.push(Edit { at: f.at.clone(), bytes });
+    }
+    buffer::clear(one, edits);
+    add_sums(one, &statistics(&x), &statistics(&y), edits)?;
+    if x.item != y.item {
+        return Err(Error::invalid("has bins of another type"));
+    }
+    let sum = sum_items(&raw(&x)?, &raw(&y)?, x.item, &places)?;
+    edits.extend(bare(one, Name::Array, places.len, &sum));
     // squares of weights are kept by some and not by others: without, they are the contents themselves
-    variances(one, two, Name::Errors, (&ca, &cb), &places, edits);
-    if one.class().starts_with("TProfile") {
-        let entries = |p: Part| {
-            array(p.survey, p.node, Name::BinEntries).ok_or_else(|| Error::unsupported("has no entries per bin"))
-        };
-        let (na, nb) = (entries(one)?, entries(two)?);
-        edits.extend(add_bare((a, one.node), (b, two.node), Name::BinEntries, &places)?);
-        variances(one, two, Name::BinSumw2, (&na, &nb), &places, edits);
+    squares(&x, &y, Name::Errors, |f| (&f.squares, &f.contents), &places, edits);
+    if x.profile {
+        let entries = places.sum(&x.entries, &y.entries, |a, b| a + b);
+        edits.extend(bare(one, Name::BinEntries, places.len, &doubles(&entries)));
+        squares(&x, &y, Name::BinSumw2, |f| (&f.entry_squares, &f.entries), &places, edits);
     }
     Ok(())
 }
 
-/// The axes of both.
-fn join_axes(one: Part, two: Part) -> Result<Vec<Joined>> {
-    let mut out = Vec::new();
-    for name in AXES {
-        match (one.survey.child(one.node, name), two.survey.child(two.node, name)) {
-            (None, None) => {}
-            (Some(x), Some(y)) => {
-                out.push(axes::join(one.at(x), two.at(y), name.text().trim_start_matches('f'))?);
-            }
-            _ => return Err(Error::invalid("has another number of axes")),
-        }
+/// The contents as items of their type.
+fn raw<'p>(f: &Filled<'p>) -> Result<Cow<'p, [u8]>> {
+    if f.poured {
+        return items(&f.contents, f.item).map(Cow::Owned);
     }
-    Ok(out)
+    let s = f.part.survey;
+    let at = s.field(f.part.node, Name::Array).map_or(0..0, |f| f.at.clone());
+    Ok(Cow::Borrowed(s.data.get(at).and_then(|raw| raw.get(4..)).unwrap_or_default()))
+}
+
+fn doubles(numbers: &[f64]) -> Vec<u8> {
+    numbers.iter().flat_map(|n| n.to_be_bytes()).collect()
+}
+
+/// Exchanges a bare array: its length, then items.
+fn bare(part: Part, name: Name, len: usize, items: &[u8]) -> Option<Edit> {
+    let f = part.survey.field(part.node, name)?;
+    let mut bytes = (len as u32).to_be_bytes().to_vec();
+    bytes.extend_from_slice(items);
+    Some(Edit { at: f.at.clone(), bytes })
+}
+
+/// Adds squares of weights, if one of both keeps them.
+fn squares<'f, 'p>(
+    x: &'f Filled<'p>,
+    y: &'f Filled<'p>,
+    name: Name,
+    of: impl Fn(&'f Filled<'p>) -> (&'f Vec<f64>, &'f Vec<f64>),
+    places: &Places,
+    edits: &mut Vec<Edit>,
+) {
+    let ((v, without), (w, other_without)) = (of(x), of(y));
+    if v.is_empty() && w.is_empty() {
+        return;
+    }
+    let v = if v.is_empty() { without } else { v };
+    let w = if w.is_empty() { other_without } else { w };
+    let sum = places.sum(v, w, |a, b| a + b);
+    edits.extend(bare(x.part, name, places.len, &doubles(&sum)));
 }
 
 /// Where the cells of both go.
-fn cells(one: Part, axes: &[Joined], (ca, cb): (&[f64], &[f64])) -> Result<Places> {
-    let moved = axes.iter().any(|j| !j.fits_first() || j.places(true).is_some());
-    if !moved {
-        if ca.len() != cb.len() {
-            return Err(Error::invalid(format!("has {} bins, not {}", cb.len(), ca.len())));
-        }
-        return Ok(Places::same(ca.len()));
+fn cells(x: &Filled, y: &Filled, axes: &[Joined]) -> Result<Places> {
+    if axes.iter().all(|j| j.fits_first() && j.places(true).is_none()) {
+        return Ok(Places::same(x.contents.len()));
     }
-    // every histogram has three axes, of which as many count as it has dimensions
-    let axes = axes.get(..dimensions(one.class())).unwrap_or(axes);
     let len = axes.iter().try_fold(1usize, |n, j| n.checked_mul(j.cells())).filter(|n| *n < 1 << 30);
     let len = len.ok_or_else(|| Error::unsupported("would have too many bins"))?;
-    let side = |second: bool, contents: &[f64]| -> Result<Option<Vec<usize>>> {
-        if axes.iter().all(|j| j.places(second).is_none()) {
+    let side = |second: bool, filled: &Filled| -> Result<Option<Vec<usize>>> {
+        if axes.iter().all(|j| j.places(second).is_none()) && filled.contents.len() == len {
             return Ok(None);
         }
-        let mut places = Vec::with_capacity(contents.len());
-        for (cell, content) in contents.iter().enumerate() {
+        let mut places = Vec::with_capacity(filled.contents.len());
+        for cell in 0..filled.contents.len() {
             let (mut rest, mut at, mut stride) = (cell, 0, 1);
             for j in axes {
-                let n = j.places(second).map_or(j.cells(), <[usize]>::len);
-                let bin = rest % n.max(1);
-                rest /= n.max(1);
+                let n = j.places(second).map_or(j.cells(), <[usize]>::len).max(1);
+                let bin = rest % n;
+                rest /= n;
                 let to = j.places(second).map_or(Some(bin), |p| p.get(bin).copied()).unwrap_or(bin);
-                if !j.fits_first() && (bin == 0 || bin + 1 == n) && *content != 0.0 {
+                let [below, above] = j.outside[usize::from(second)];
+                if ((bin == 0 && !below) || (bin + 1 == n && !above)) && filled.holds(cell) {
                     return Err(Error::invalid("has other limits, and entries below or above them")
                         .with_remedy("rebin one of them, or leave it out"));
                 }
@@ -127,18 +175,23 @@ fn cells(one: Part, axes: &[Joined], (ca, cb): (&[f64], &[f64])) -> Result<Place
         }
         Ok(Some(places))
     };
-    Ok(Places { len, first: side(false, ca)?, second: side(true, cb)? })
+    Ok(Places { len, first: side(false, x)?, second: side(true, y)? })
 }
 
 /// Dimensions of a histogram or profile of a class.
-fn dimensions(class: &str) -> usize {
+pub(super) fn dimensions(class: &str) -> usize {
     let digit = class.trim_start_matches("TH").trim_start_matches("TProfile").as_bytes().first();
     digit.filter(|d| d.is_ascii_digit()).map_or(1, |d| usize::from(d - b'0'))
 }
 
-/// Adds what grows with every fill.
+/// Adds what grows with every fill, as it is kept.
 pub(super) fn statistics_of_both<'p>(one: Part<'p>, two: Part<'p>, edits: &mut Vec<Edit>) -> Result<()> {
-    for ((name, x), y) in SUMS.into_iter().zip(statistics(one)).zip(statistics(two)) {
+    let kept = |p: Part| SUMS.map(|name| p.survey.number(p.node, name));
+    add_sums(one, &kept(one), &kept(two), edits)
+}
+
+fn add_sums(one: Part, x: &[Option<f64>; 14], y: &[Option<f64>; 14], edits: &mut Vec<Edit>) -> Result<()> {
+    for ((name, x), y) in SUMS.into_iter().zip(x).zip(y) {
         if let (Some(f), Some(x), Some(y)) = (one.survey.field(one.node, name), x, y) {
             edits.push(Edit { at: f.at.clone(), bytes: real(f.code, x + y)? });
         }
@@ -172,43 +225,39 @@ pub(super) fn variances(
 
 /// The statistics in the order of [`SUMS`]. Where none were kept though there are entries (contents set by hand), they
 /// are worked out from the bins, as `TH1::GetStats` does.
-fn statistics(part: Part) -> [Option<f64>; 14] {
-    let (s, class) = (part.survey, part.class());
-    let mut out = SUMS.map(|name| s.number(part.node, name));
-    let kept = out[1] != Some(0.0) || out[0].unwrap_or(0.0) <= 0.0;
-    if kept || class.starts_with("TProfile") {
-        return out;
+fn statistics(f: &Filled) -> [Option<f64>; 14] {
+    let kept = f.sums[1] != Some(0.0) || f.sums[0].unwrap_or(0.0) <= 0.0;
+    if kept || f.profile {
+        return f.sums;
     }
-    let Some(contents) = array(s, part.node, Name::Array) else { return out };
-    let errors = array(s, part.node, Name::Errors).filter(|e| e.len() == contents.len());
-    let centers: Vec<Vec<f64>> = AXES
-        .iter()
-        .take(dimensions(class))
-        .filter_map(|&name| s.child(part.node, name))
-        .map(|axis| centers(s, axis))
-        .collect();
+    // bins that are named mean no number: ROOT's sums leave them out
+    let unnamed = |a: &Axis| a.labels.is_none() || !(a.extends || a.names().len() == a.bins);
+    let centers: Vec<Option<&Axis>> = f.axes.iter().map(|a| Some(a).filter(|a| unnamed(a))).collect();
     let mut sums = [0.0; 14];
-    sums[0] = out[0].unwrap_or(0.0);
-    for (cell, &w) in contents.iter().enumerate() {
+    sums[0] = f.sums[0].unwrap_or(0.0);
+    for (cell, &w) in f.contents.iter().enumerate() {
         let mut rest = cell;
         let mut at = [0.0; 3];
         let mut inside = true;
-        for (d, axis) in centers.iter().enumerate() {
-            let (bin, n) = (rest % (axis.len() + 2), axis.len());
-            rest /= axis.len() + 2;
-            inside &= bin >= 1 && bin <= n;
-            at[d] = axis.get(bin.wrapping_sub(1)).copied().unwrap_or(0.0);
+        for ((axis, center), at) in f.axes.iter().zip(&centers).zip(&mut at) {
+            let bin = rest % (axis.bins + 2);
+            rest /= axis.bins + 2;
+            inside &= bin >= 1 && bin <= axis.bins;
+            *at = center.map_or(0.0, |a| a.center(bin));
         }
         if !inside {
             continue;
         }
         let [x, y, z] = at;
-        let w2 = errors.as_ref().and_then(|e| e.get(cell)).copied().unwrap_or(w.abs());
+        // the error squared again, as ROOT has it, to the last bit
+        let error = f.squares.get(cell).copied().unwrap_or(w.abs()).sqrt();
+        let w2 = error * error;
         let terms = [w, w2, w * x, w * x * x, w * y, w * y * y, w * x * y, w * z, w * z * z, w * x * z, w * y * z];
         for (sum, term) in sums[1..].iter_mut().zip(terms) {
             *sum += term;
         }
     }
+    let mut out = f.sums;
     for (value, sum) in out.iter_mut().zip(sums) {
         *value = value.map(|_| sum);
     }

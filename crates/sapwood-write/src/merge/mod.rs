@@ -6,6 +6,7 @@
 //! a time. The output appears under its name when it is complete.
 
 mod axes;
+mod buffer;
 mod classes;
 mod clusters;
 mod collection;
@@ -14,10 +15,13 @@ mod efficiency;
 pub(crate) mod embedded;
 mod event_list;
 pub(crate) mod facts;
+mod filled;
 mod graph;
 mod header;
 mod hist;
 pub(crate) mod input;
+mod labels;
+mod limits;
 mod multi;
 mod numbers;
 mod objects;

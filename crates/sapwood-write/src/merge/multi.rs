@@ -1,6 +1,6 @@
 //! Histograms of any number of dimensions, with all bins (`THnT`) or only those that were filled (`THnSparseT`).
 
-use super::axes;
+use super::axes::{self, Axis};
 use super::numbers::{Places, add_bare, real, reals, sum_items};
 use super::rules::Part;
 use crate::survey::{Changes, Edit, Insert, Name, numbers_of, put_integer};
@@ -83,8 +83,9 @@ fn head<'p>(one: Part<'p>, two: Part<'p>, changes: &mut Changes<'p>) -> Result<(
         return Err(Error::invalid(format!("has {} dimensions, not {}", y.len(), x.len())));
     }
     for (i, (x, y)) in x.into_iter().zip(y).enumerate() {
-        let joined = axes::join(x, y, &format!("axis {i}"))?;
-        if !joined.fits_first() || joined.places(true).is_some() {
+        let (x, y) = (Axis::of(x), Axis::of(y));
+        let joined = axes::join(&x, &y, &format!("axis {i}"))?;
+        if !joined.fits_first() || joined.places(true).is_some() || x.names() != y.names() {
             return Err(Error::invalid(format!("has other limits or labels on its axis {i}")));
         }
     }

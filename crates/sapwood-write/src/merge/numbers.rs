@@ -72,6 +72,19 @@ impl Places {
     }
 }
 
+/// The least and the most that a bin of whole numbers holds.
+pub(super) fn limits(item: i32) -> (i64, i64) {
+    match item {
+        code::CHAR => (-127, 127),
+        code::SHORT => (-32767, 32767),
+        code::INT => (-i64::from(i32::MAX), i64::from(i32::MAX)),
+        code::UCHAR => (0, 255),
+        code::USHORT => (0, 65535),
+        code::UINT => (0, i64::from(u32::MAX)),
+        _ => (-i64::MAX, i64::MAX),
+    }
+}
+
 /// The sum of two runs of items of one type. Whole numbers stay within their type, as in ROOT.
 ///
 /// # Errors
@@ -97,21 +110,25 @@ pub(super) fn sum_items(x: &[u8], y: &[u8], item: i32, places: &Places) -> Resul
             }
         }
         _ => {
-            let (least, most) = match item {
-                code::CHAR => (-127, 127),
-                code::SHORT => (-32767, 32767),
-                code::INT => (-i64::from(i32::MAX), i64::from(i32::MAX)),
-                code::UCHAR => (0, 255),
-                code::USHORT => (0, 65535),
-                code::UINT => (0, i64::from(u32::MAX)),
-                _ => (-i64::MAX, i64::MAX),
-            };
+            let (least, most) = limits(item);
             let x: Vec<i64> = (0..nx).map(|_| integer(&mut cx, item)).collect::<Result<_>>()?;
             let y: Vec<i64> = (0..ny).map(|_| integer(&mut cy, item)).collect::<Result<_>>()?;
             for sum in places.sum(&x, &y, i64::saturating_add) {
                 put_integer(&mut out, item, sum.clamp(least, most))?;
             }
         }
+    }
+    Ok(out)
+}
+
+/// Numbers as items of a type, one behind the other.
+///
+/// # Errors
+/// `Unsupported` when one does not fit.
+pub(super) fn items(numbers: &[f64], item: i32) -> Result<Vec<u8>> {
+    let mut out = Vec::with_capacity(numbers.len().saturating_mul(width(item)?));
+    for n in numbers {
+        out.extend(real(item, *n)?);
     }
     Ok(out)
 }

@@ -7,7 +7,7 @@ use crate::survey::survey;
 use sapwood_codec::Decoder;
 use sapwood_format::{Streamers, inflate};
 use sapwood_span::{Error, ErrorKind, Result};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
@@ -22,6 +22,8 @@ pub(crate) struct Objects {
     kept: HashMap<String, (String, Vec<u64>)>,
     /// What is of a class that is added, but was kept by itself: why.
     apart: BTreeMap<String, String>,
+    /// What else a user should know, each once.
+    notes: BTreeSet<String>,
     pub(crate) kept_count: usize,
 }
 
@@ -38,10 +40,22 @@ struct Sum {
     file: String,
 }
 
+/// Refuses a name that stands for things of two kinds.
+pub(crate) fn other_kind(path: &str, class: &str, other: &str) -> Error {
+    Error::invalid(format!("{path} is a {class}, elsewhere a {other}"))
+        .with_remedy("leave the file out, or rename one of them")
+}
+
 impl Objects {
     /// How many things are added up.
     pub(crate) fn sums(&self) -> usize {
         self.sums.len()
+    }
+
+    /// The class of what the inputs so far have of a name; none when they have nothing.
+    pub(crate) fn class_of(&self, path: &str) -> Option<&str> {
+        let sum = self.by_path.get(path).and_then(|&at| self.sums.get(at)).map(|s| s.class.as_str());
+        sum.or_else(|| self.kept.get(path).map(|(class, _)| class.as_str()))
     }
 
     /// Takes over an object of an input.
@@ -55,6 +69,9 @@ impl Objects {
         directory: DirectoryId,
         out: &mut Container,
     ) -> Result<()> {
+        if let Some(other) = self.class_of(&o.path).filter(|c| rules::clash(c, &o.key.class)) {
+            return Err(other_kind(&o.path, &o.key.class, other));
+        }
         if !rules::has_rule(&o.key.class) {
             return self.keep(o, input, directory, out);
         }
@@ -84,12 +101,12 @@ impl Objects {
             self.apart.entry(o.path.clone()).or_insert(why);
             return self.keep(o, input, directory, out);
         }
-        sum.data = added.map_err(|e| {
-            let remedy = "leave the file out, or rename the object";
-            Error::new(e.kind(), format!("{} {} (compared with {})", sum.path, e.what(), sum.file))
-                .with_remedy(remedy)
-                .with_source(e)
+        let (data, notes) = added.map_err(|e| {
+            let what = format!("{} {} (compared with {})", sum.path, e.what(), sum.file);
+            e.worded(what).with_remedy("leave the file out, or rename the object")
         })?;
+        sum.data = data;
+        self.notes.extend(notes.into_iter().map(|note| format!("{}: {note}", o.path)));
         Ok(())
     }
 
@@ -140,6 +157,7 @@ impl Objects {
                 out.put_object(sum.directory, label, |_| Ok(sum.data))?;
             }
         }
+        remarks.extend(std::mem::take(&mut self.notes));
         for (path, why) in &self.apart {
             let cycles = self.kept.get(path).map_or(0, |(_, c)| c.len()) + 1;
             remarks.push(format!("{path} was not added up in all inputs: it {why}; {cycles} cycles of it are kept"));

@@ -3,7 +3,7 @@
 use super::classes::ClassUnion;
 use super::copy::Chunk;
 use super::input::{Input, InputObject};
-use super::objects::Objects;
+use super::objects::{Objects, other_kind};
 use super::recode::Recoder;
 use super::tree::{Relayout, TreeSum};
 use super::{MergeOptions, MergeReport, MergedTree};
@@ -83,7 +83,7 @@ impl Output {
         for object in &input.objects {
             let directory = self.directory_of(&object.path);
             if self.tree_at.contains_key(&object.path) {
-                return Err(Error::invalid(format!("{} is a {}, elsewhere a tree", object.path, object.key.class)));
+                return Err(other_kind(&object.path, &object.key.class, "tree"));
             }
             self.objects.add(object, input, directory, &mut self.file)?;
         }
@@ -91,6 +91,9 @@ impl Output {
         let streamers = input.streamers.clone();
         for tree in &mut input.trees {
             let directory = self.directory_of(&tree.path);
+            if let Some(class) = self.objects.class_of(&tree.path) {
+                return Err(other_kind(&tree.path, &tree.class, class));
+            }
             let (at, map) = match self.tree_at.get(&tree.path) {
                 Some(&at) => match self.trees.get_mut(at) {
                     Some(sum) => (at, sum.join(tree)?),

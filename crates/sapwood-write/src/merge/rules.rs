@@ -64,15 +64,19 @@ pub(super) fn has_rule(class: &str) -> bool {
     rule(class).is_some()
 }
 
-/// Both objects in one, in the bytes of the first and behind its label.
+/// Whether objects of two classes cannot bear one name in the output: one counts something, the other does not.
+pub(super) fn clash(one: &str, other: &str) -> bool {
+    let counts = |class: &str| hist::is_histogram(class) || class.starts_with("TParameter<");
+    one != other && (counts(one) || counts(other))
+}
+
+/// Both objects in one, in the bytes of the first and behind its label, and what a user should know of it.
 ///
 /// # Errors
 /// `Invalid` when they contradict each other, with the difference; `Unsupported` when they can only be kept apart.
-pub(super) fn join(one: Streamed, two: Streamed) -> Result<Vec<u8>> {
+pub(super) fn join(one: Streamed, two: Streamed) -> Result<(Vec<u8>, Vec<String>)> {
     if one.class != two.class {
-        let what = format!("is a {}, not a {}", two.class, one.class);
-        let numbers = |class: &str| hist::is_histogram(class) || class.starts_with("TParameter<");
-        return Err(if numbers(one.class) { Error::invalid(what) } else { Error::unsupported(what) });
+        return Err(Error::unsupported(format!("is a {}, not a {}", two.class, one.class)));
     }
     let Some(rule) = rule(one.class) else {
         return Err(Error::unsupported(format!("objects of class {} are not added", one.class)));
@@ -80,5 +84,6 @@ pub(super) fn join(one: Streamed, two: Streamed) -> Result<Vec<u8>> {
     let (a, b) = (one.survey()?, two.survey()?);
     let mut changes = Changes::default();
     rule(Part { survey: &a, node: 0 }, Part { survey: &b, node: 0 }, &mut changes)?;
-    a.rewrite_with(&mut changes, one.base)
+    let bytes = a.rewrite_with(&mut changes, one.base)?;
+    Ok((bytes, changes.notes))
 }

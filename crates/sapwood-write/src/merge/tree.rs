@@ -11,7 +11,7 @@ use crate::survey::{Edit, Name, Survey};
 use sapwood_codec::Compression;
 use sapwood_format::Streamers;
 use sapwood_span::{Error, Result};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// A header has room for so many baskets at least (`TBranch` makes its tables so long).
@@ -50,6 +50,8 @@ pub(crate) struct Relayout {
     pub(crate) basket_bytes: u32,
     /// Branches that are left out, with those below them, by number.
     pub(crate) dropped: Vec<usize>,
+    /// Branches that say no longer that their offsets are left out or given as lengths.
+    pub(crate) with_offsets: HashSet<usize>,
 }
 
 /// A branch while it is joined.
@@ -237,7 +239,7 @@ impl TreeSum {
         let (facts, survey) = read_facts(&header, self.base, &self.class, &self.streamers)?;
         let mut edits = Vec::new();
         self.tree_edits(&survey, &mut edits, remarks)?;
-        for (b, f) in self.branches.iter_mut().zip(&facts.branches) {
+        for (i, (b, f)) in self.branches.iter_mut().zip(&facts.branches).enumerate() {
             let path = b.schema.path.clone();
             if b.dropped {
                 continue;
@@ -245,6 +247,10 @@ impl TreeSum {
             b.edits(&survey, f.node, compression, &mut edits).map_err(|e| e.in_branch(path))?;
             if let Some(r) = self.relayout.as_ref().filter(|_| b.filled) {
                 set(&survey, f.node, Name::BasketSize, Some(i64::from(r.basket_bytes)), &mut edits)?;
+                if let Some(features) = survey.field(f.node, Name::IoFeatures).filter(|_| r.with_offsets.contains(&i)) {
+                    // its last byte are the bits, of which there is one
+                    edits.push(Edit { at: features.at.end - 1..features.at.end, bytes: vec![0] });
+                }
             }
         }
         let nodes: Vec<usize> =

@@ -38,6 +38,8 @@ pub(crate) struct Insert<'p> {
 pub(crate) struct Changes<'p> {
     pub(crate) edits: Vec<Edit>,
     pub(crate) inserts: Vec<Insert<'p>>,
+    /// What a user should know of it.
+    pub(crate) notes: Vec<String>,
 }
 
 /// The payload of a key while objects are written into it one after the other.

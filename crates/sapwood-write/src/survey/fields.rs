@@ -100,6 +100,8 @@ names! {
     Xmax = "fXmax",
     Xbins = "fXbins",
     Labels = "fLabels",
+    AxisBits = "fBits2",
+    StatOverflows = "fStatOverflows",
     Text = "fString",
     // TObjArray: how many pointers follow
     Size = "fSize",
@@ -108,7 +110,12 @@ names! {
     ClassVersion = "fClassVersion",
     // TParameter
     Value = "fVal",
-    // TH2Poly and its bins
+    // profiles: what they take
+    Zmin = "fZmin",
+    Zmax = "fZmax",
+    Tmin = "fTmin",
+    Tmax = "fTmax",
+    // TH2Poly and its bins, and profiles
     BinNumber = "fNumber",
     Overflow = "fOverflow",
     Ymin = "fYmin",
