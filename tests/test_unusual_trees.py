@@ -52,6 +52,46 @@ def test_every_entry(trees, name):
             assert arrays.word[i] == chr(ord("a") + i % 26) * (i % 11)
 
 
+def test_offsets_that_were_left_out_are_written(trees, run, tmp_path):
+    """uproot takes them from the counter's basket of the same number, wherever that ends."""
+    for name in ("no-offsets", "no-offsets-embedded"):
+        for how, options in {"one": [], "many": ["--cluster", "37"], "kept": ["--keep", "counted"]}.items():
+            out = tmp_path / f"{name}-{how}.root"
+            done = run("optimize", "--json", "--basket", "512B", *options, trees / f"{name}.root", out)
+            assert done.returncode == 0, done.stderr
+            whole = {branch["branch"] for branch in json.loads(done.stdout)["trees"][0]["whole"]}
+            assert whole == ({"counted", "n"} if how == "kept" else set())
+            with sapwood.open(out) as file:
+                is_whole(file["t"].arrays(library="ak"), 0, 100)
+            with uproot.open(out) as file:
+                assert file["t/counted"].array().to_list() == [[i + k / 8 for k in range(i % 8)] for i in range(100)]
+                assert file["t/vector"].member("fIOFeatures").member("fIOBits") == 0
+                assert file["t/counted"].member("fIOFeatures").member("fIOBits") == (1 if how == "kept" else 0)
+    assert_root_reads(tmp_path, branches=6 * 5)
+
+
+def test_merged_baskets_without_offsets(trees, run, tmp_path):
+    """Those of a tree's header become records that say so themselves: ROOT does not look for offsets in them."""
+    done = run("merge", tmp_path / "out.root", trees / "no-offsets.root", trees / "no-offsets-embedded.root")
+    assert done.returncode == 0, done.stderr
+    with sapwood.open(tmp_path / "out.root") as file:
+        arrays = file["t"].arrays(library="ak")
+        is_whole(arrays[:100], 0, 100)
+        is_whole(arrays[100:], 0, 100)
+    with uproot.open(tmp_path / "out.root") as file:
+        assert file["t/counted"].array().to_list() == 2 * [[i + k / 8 for k in range(i % 8)] for i in range(100)]
+    assert_root_reads(tmp_path, branches=5)
+
+
+def assert_root_reads(folder, branches):
+    words = [sys.executable, HERE / "compare_root.py", folder, "--json", folder / "root.json", "--quiet"]
+    done = subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=300)
+    assert (folder / "root.json").exists(), done.stderr[-2000:]
+    result = json.loads((folder / "root.json").read_text())
+    assert result["log"] == []
+    assert result["summary"]["equal"] == result["summary"]["branches"] == branches
+
+
 def test_a_table_of_clusters(trees):
     """10 entries a cluster, then 25, then 7."""
     with uproot.open(trees / "ranges.root") as file:

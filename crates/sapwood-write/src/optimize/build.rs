@@ -1,5 +1,6 @@
 //! New baskets out of old ones: entries are cut out and joined, nothing in them is decoded.
 
+use super::counted::{Counted, Counts};
 use super::cut::{Rule, Slices};
 use super::sums::{Sum, Summing};
 use crate::container::Label;
@@ -16,6 +17,8 @@ use std::ops::Range;
 pub(crate) struct Source {
     pub(crate) entries: Range<u64>,
     pub(crate) record: Bytes,
+    /// The counter's baskets, where offsets may be left out.
+    pub(crate) counts: Vec<Counts>,
     /// Whether all of it is cut at once, also for the clusters to come.
     pub(crate) ahead: bool,
 }
@@ -32,6 +35,8 @@ pub(crate) struct Built {
 #[derive(Clone, Debug)]
 pub(crate) struct Shape {
     pub(crate) rule: Rule,
+    /// What its offsets follow from, where they may be left out.
+    pub(crate) counted: Option<Counted>,
     /// Bytes of values in a basket at most, unless one entry alone has more.
     pub(crate) basket_bytes: u32,
     /// How they are compressed; as they are when none and the basket stays whole.
@@ -79,8 +84,12 @@ pub(crate) fn build(
     let mut later = Vec::new();
     for source in sources {
         let (head, payload) = recoder.inflate(&source.record)?;
-        let slices = Slices::new(&shape.rule, &split_basket(&head, &payload)?, &payload)?;
-        check_entries(source, slices.len())?;
+        let mut basket = split_basket(&head, &payload)?;
+        check_entries(source, basket.entries)?;
+        if let Some(counted) = &shape.counted {
+            basket = counted.complete(basket, &source.entries, &source.counts, recoder)?;
+        }
+        let slices = Slices::new(&shape.rule, &basket, &payload)?;
         let (label, _) = Label::read(&source.record)?;
         let mut take = |joined: &mut Piece, range: &Range<u64>| {
             if shape.summed {

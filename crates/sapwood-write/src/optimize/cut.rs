@@ -39,7 +39,6 @@ impl Rule {
         };
         match size {
             Some(size) if b.entry_offset_len == 0 => Rule::Fixed(size),
-            _ if b.generated_offsets => Rule::Whole("its offsets follow from its counter".to_owned()),
             size if b.entry_offset_len > 0 => Rule::Offsets(size),
             _ => Rule::Whole("it has no offsets".to_owned()),
         }

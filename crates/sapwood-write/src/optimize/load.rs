@@ -5,7 +5,7 @@ use super::cut::Rule;
 use super::plan::{Old, Place, TreePlan};
 use crate::merge::input::Reader;
 use bytes::Bytes;
-use sapwood_span::Result;
+use sapwood_span::{Result, Span};
 use std::collections::HashMap;
 
 /// Compressed bytes that are read at a time.
@@ -125,6 +125,31 @@ impl Old {
             Place::Header(record) => record.len() as u64,
         }
     }
+
+    /// Its record: its own, or that of its place among those that were read.
+    fn record(&self, read: &HashMap<u64, Bytes>) -> Option<Bytes> {
+        match &self.place {
+            Place::File(span) => read.get(&span.start).cloned(),
+            Place::Header(record) => Some(record.clone()),
+        }
+    }
+}
+
+/// Where the baskets of counters are that tell where entries begin, each once.
+fn counters(asked: &Asked, plan: &TreePlan) -> Vec<Span> {
+    let mut out = Vec::new();
+    for b in &asked.branches {
+        let Some(branch) = plan.branches.get(b.branch) else { continue };
+        for old in b.baskets.iter().filter_map(|&(i, _)| branch.baskets.get(i)) {
+            out.extend(branch.counts_of(&old.entries).iter().filter_map(|c| match &c.place {
+                Place::File(span) => Some(*span),
+                Place::Header(_) => None,
+            }));
+        }
+    }
+    out.sort_by_key(|s| s.start);
+    out.dedup();
+    out
 }
 
 /// A branch's part of a cluster.
@@ -162,7 +187,12 @@ impl Loader {
                 }
             }
         }
-        let mut read = reader.read_all(&spans)?.into_iter();
+        let own = spans.len();
+        let of_counters = counters(asked, plan);
+        spans.extend(&of_counters);
+        let mut read = reader.read_all(&spans)?;
+        let counts: HashMap<u64, Bytes> = of_counters.iter().map(|s| s.start).zip(read.split_off(own)).collect();
+        let mut read = read.into_iter();
         let mut out = Vec::with_capacity(asked.branches.len());
         for b in &asked.branches {
             let mut sources = Vec::with_capacity(b.baskets.len());
@@ -184,7 +214,9 @@ impl Loader {
                     // a copy, lest it keep all that was read with it in memory
                     self.carried.insert(key, Bytes::copy_from_slice(&record));
                 }
-                sources.push(Source { entries: o.entries.clone(), record, ahead });
+                let of = plan.branches.get(b.branch).map_or(&[][..], |x| x.counts_of(&o.entries));
+                let counts = of.iter().filter_map(|c| Some((c.entries.clone(), c.record(&counts)?))).collect();
+                sources.push(Source { entries: o.entries.clone(), record, counts, ahead });
             }
             out.push(Loaded { branch: b.branch, has_piece: b.has_piece, sources });
         }

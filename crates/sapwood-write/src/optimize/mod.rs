@@ -7,6 +7,7 @@
 //! when its baskets were inflated, before anything was cut or joined.
 
 mod build;
+mod counted;
 mod cut;
 #[cfg(test)]
 mod faults;

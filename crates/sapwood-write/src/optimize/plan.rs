@@ -1,9 +1,11 @@
 //! What is to be done with a tree: its new clusters, and which old baskets each branch's part of a cluster comes from.
 
 use super::build::Shape;
+use super::counted::{Counted, counter_of};
 use super::cut::Rule;
 use super::{ClusterSize, OptimizeOptions};
 use crate::branch_compression::own_compression;
+use crate::merge::facts::BranchFacts;
 use crate::merge::input::InputTree;
 use crate::merge::recode::Recoder;
 use crate::merge::schema::BranchSchema;
@@ -42,15 +44,28 @@ pub(crate) struct BranchPlan {
     pub(crate) entries: u64,
     pub(crate) shape: Shape,
     pub(super) baskets: Vec<Old>,
+    /// Those of its counter, where offsets may be left out.
+    counts: Vec<Old>,
+}
+
+impl BranchPlan {
+    /// The baskets of its counter with some of these entries.
+    pub(super) fn counts_of(&self, entries: &Range<u64>) -> &[Old] {
+        let from = self.counts.partition_point(|o| o.entries.end <= entries.start);
+        let to = self.counts.partition_point(|o| o.entries.start < entries.end);
+        self.counts.get(from..to).unwrap_or_default()
+    }
 }
 
 /// A basket of the input.
+#[derive(Clone)]
 pub(super) struct Old {
     pub(super) entries: Range<u64>,
     pub(super) place: Place,
 }
 
 /// Where it is.
+#[derive(Clone)]
 pub(super) enum Place {
     File(Span),
     Header(Bytes),
@@ -71,6 +86,12 @@ impl TreePlan {
         let facts = &tree.facts;
         let unused = if options.drop_unused { options.used.unused(&tree.path, &header) } else { HashSet::new() };
         let (dropped, dropped_names) = dropped(&header, &options.drop, &unused);
+        let kept = |name: &str| options.keep.iter().any(|p| fits(p, name));
+        // what stays without offsets needs its counter as it was, see `counted`
+        let uncut: HashSet<usize> = (facts.branches.iter().enumerate())
+            .filter(|(i, b)| kept(&b.schema.path) || Counted::of(&header, *i, streamers).is_err())
+            .filter_map(|(i, _)| counter_of(&header, i))
+            .collect();
         let mut recoder = Recoder::default();
         let mut branches = Vec::new();
         let (mut bytes, mut baskets_before, mut bytes_before) = (0, 0, 0);
@@ -83,24 +104,24 @@ impl TreePlan {
             }
             bytes += size;
             let name = b.schema.path.clone();
-            let rule = if options.keep.iter().any(|p| fits(p, &name)) {
-                Rule::Whole("as asked".to_owned())
-            } else {
-                Rule::of(&header, index, streamers)
+            let (rule, counted) = match Counted::of(&header, index, streamers) {
+                _ if kept(&name) => (Rule::Whole("as asked".to_owned()), None),
+                _ if uncut.contains(&index) => {
+                    (Rule::Whole("offsets of other branches follow from it".to_owned()), None)
+                }
+                Ok(counted) => (Rule::of(&header, index, streamers), counted),
+                Err(why) => (Rule::Whole(why), None),
+            };
+            let counts = match counted.as_ref().and_then(|c| facts.branches.get(c.branch)) {
+                Some(counter) => old_baskets(counter, &mut recoder)?,
+                None => Vec::new(),
             };
             let [total, zip] = [b.total_bytes, b.zip_bytes].map(|n| u64::try_from(n).unwrap_or(0));
             let own = own_compression(b.compression, total, zip).unwrap_or(file);
             let (basket_bytes, compression) = (options.basket_bytes, options.compression);
-            let shape = Shape { rule, basket_bytes, compression, own, summed: options.verify };
-            let in_file = b.baskets.iter().map(|b| Old { entries: b.first..b.last, place: Place::File(b.span) });
-            let mut old: Vec<Old> = in_file.collect();
-            for e in &b.embedded {
-                let (record, _) = e.record(Compression::NONE, recoder.encoder())?;
-                let entries = e.first..e.first + u64::from(e.entries);
-                old.push(Old { entries, place: Place::Header(Bytes::from(record)) });
-            }
-            old.sort_by_key(|o| o.entries.start);
-            branches.push(BranchPlan { index, name, entries: b.entry_number, shape, baskets: old });
+            let shape = Shape { rule, counted, basket_bytes, compression, own, summed: options.verify };
+            let baskets = old_baskets(b, &mut recoder)?;
+            branches.push(BranchPlan { index, name, entries: b.entry_number, shape, baskets, counts });
         }
         if branches.is_empty() && facts.branches.iter().any(|b| b.filled) {
             return Err(Error::invalid(format!("{}: no branch with values would be left", tree.path)));
@@ -117,13 +138,15 @@ impl TreePlan {
 
     /// What the tree's header must be told.
     pub(crate) fn relayout(&self, basket_bytes: u32) -> Relayout {
-        Relayout { boundaries: self.boundaries.clone(), basket_bytes, dropped: self.dropped.clone() }
+        let cut = self.branches.iter().filter(|b| !matches!(b.shape.rule, Rule::Whole(_)));
+        let with_offsets = cut.map(|b| b.index).collect();
+        Relayout { boundaries: self.boundaries.clone(), basket_bytes, dropped: self.dropped.clone(), with_offsets }
     }
 
     /// All is cut and packed: where it came from is not needed any more.
     pub(crate) fn forget_baskets(&mut self) {
         for b in &mut self.branches {
-            b.baskets = Vec::new();
+            (b.baskets, b.counts) = (Vec::new(), Vec::new());
         }
     }
 
@@ -131,6 +154,19 @@ impl TreePlan {
     pub(crate) fn clusters(&self) -> impl Iterator<Item = Range<u64>> + '_ {
         self.boundaries.windows(2).map(|w| w[0]..w[1])
     }
+}
+
+/// The baskets of a branch in the order of their entries.
+fn old_baskets(b: &BranchFacts, recoder: &mut Recoder) -> Result<Vec<Old>> {
+    let in_file = b.baskets.iter().map(|b| Old { entries: b.first..b.last, place: Place::File(b.span) });
+    let mut old: Vec<Old> = in_file.collect();
+    for e in &b.embedded {
+        let (record, _) = e.record(Compression::NONE, recoder.encoder())?;
+        let entries = e.first..e.first + u64::from(e.entries);
+        old.push(Old { entries, place: Place::Header(Bytes::from(record)) });
+    }
+    old.sort_by_key(|o| o.entries.start);
+    Ok(old)
 }
 
 /// Clusters of equal size, as near to the wanted one as they can be.
