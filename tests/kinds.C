@@ -156,6 +156,12 @@ public:
     ClassDef(Event, 3)
 };
 
+// What leads to objects of any class, or to none.
+struct Pointing {
+    TObject* object = nullptr;
+    Int_t behind = 0;
+};
+
 struct Optional {
     std::optional<int> value;
     Int_t behind = 0;
@@ -183,6 +189,7 @@ struct Variant {
 #pragma link C++ class std::vector < std::string*> + ;
 #pragma link C++ class Track + ;
 #pragma link C++ class Event + ;
+#pragma link C++ class Pointing + ;
 #pragma link C++ class Optional + ;
 #pragma link C++ class Variant + ;
 #pragma link C++ class std::vector < Loop> + ;
@@ -300,6 +307,13 @@ Base* base(int e, int i) {
     if (auto d = dynamic_cast<Derived*>(b)) d->d.assign(i % 3, e / 9.f);
     return b;
 }
+void pointing(Pointing& x, int e) {
+    x.object = e % 4 == 1   ? new TNamed(word(e).c_str(), "title")
+               : e % 4 == 2 ? new TObjString(word(e).c_str())
+               : e % 4 == 3 ? static_cast<TObject*>(base(1, 1))
+                            : nullptr;
+    x.behind = e;
+}
 void event(Event& x, int e) {
     x.n = e, x.base.b = -e;
     x.tracks.clear(), x.nested.clear(), x.various.clear(), x.deep.clear(), x.maps.clear(), x.all_links.clear();
@@ -398,6 +412,7 @@ void write(const std::string& path, bool by_members) {
     c.object("packed", packed);
     c.object("strings", strings);
     c.object("track", track);
+    c.add<Pointing>("pointing.", 99, pointing);
     collections(c);
     c.both<Optional>("optional", [](auto& x, int e) { x.value = e, x.behind = e; });
     c.both<Variant>("variant", [](auto& x, int e) { x.value = e / 2.f, x.behind = e; });

@@ -71,6 +71,26 @@ def test_optional_and_variant(kinds):
     assert variant.to_list()[3] == {"value": {"_M_index": 1}, "behind": 3}
 
 
+@pytest.mark.parametrize("name", ["kinds", "kinds-by-objects"])
+def test_a_pointer_to_objects_of_any_class(kinds, name):
+    """None, a TNamed, a TObjString and what the file alone describes, each in the table of its class."""
+    with sapwood.open(kinds / f"{name}.root") as file:
+        entries = file["t"]["pointing./pointing.object"].array().to_list()
+        behind = file["t"]["pointing./pointing.behind"].array().to_list()
+    assert behind == list(range(12))
+    classes = ["", "TNamed", "TObjString", "Derived"]
+    for e, entry in enumerate(entries):
+        word, found = chr(ord("a") + e % 26) * e, classes[e % 4]
+        assert entry["object"] == {"class": found, "index": 0 if found else -1}
+        tables = {table: objects for table, objects in entry.items() if table != "object" and objects}
+        wanted = {
+            "TNamed": {"fName": word, "fTitle": "title"},
+            "TObjString": {"fString": word},
+            "Derived": {"b": 1, "d": [pytest.approx(1 / 9)]},
+        }
+        assert tables == ({found: [wanted[found]]} if found else {})
+
+
 def test_files_that_root_wrote(compare, root_files):
     summary, log = compare(root_files)
     assert [line for line in log if line[0] in ("DIFFERENT", "REFUSED")] == []

@@ -278,7 +278,11 @@ class WritableDirectory:
 
     @unicode_only
     def __delitem__(self, name: str) -> None:
-        """Deletes all cycles of a name, or the one that is named (``"name;1"``)."""
+        """Deletes all cycles of a name, or the one that is named (``"name;1"``).
+
+        Their space is used by what is written after the file is closed, that of a tree's baskets as well where no
+        other cycle or tree has them.
+        """
         full, _, cycle = self._join(name).partition(";")
         if cycle and not (cycle.isascii() and cycle.isdigit() and int(cycle) < 1 << 16):
             raise InvalidError(f"{name}: a cycle is a number, not {cycle!r}")

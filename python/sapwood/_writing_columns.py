@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -67,6 +68,8 @@ def from_any(data: Any, what: str) -> Column:
     Raises:
         UnsupportedError: data of a kind that has no place in a tree, with the reason.
     """
+    if type(data) is np.ndarray:
+        return _from_numpy(data, what)
     module = type(data).__module__.partition(".")[0]
     if module == "awkward":
         return _from_awkward(data.layout if hasattr(data, "layout") else data, what)
@@ -91,11 +94,20 @@ def from_any(data: Any, what: str) -> Column:
     )
 
 
+@functools.cache
+def _native(dtype: np.dtype) -> np.dtype | None:
+    """The same in native order; None for what is no number that a tree can hold."""
+    if dtype.kind not in _KINDS or dtype.itemsize > 8 or dtype == np.float16:
+        return None
+    return dtype.newbyteorder("=")
+
+
 def _numbers(array: np.ndarray, what: str) -> np.ndarray:
     """One dimension, native order, one after the other."""
-    if array.dtype.kind not in _KINDS or array.dtype.itemsize > 8 or array.dtype == np.float16:
+    native = _native(array.dtype)
+    if native is None:
         raise UnsupportedError(f"{what}: values of type {array.dtype} have no place in a ROOT tree; convert them first")
-    return np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
+    return np.ascontiguousarray(array, dtype=native)
 
 
 def _from_numpy(array: np.ndarray, what: str) -> Column:

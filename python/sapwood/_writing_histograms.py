@@ -76,11 +76,33 @@ class Histogram:
 
     def parts(self, name: str) -> tuple[str, str, list[Part]]:
         """Class, title and parts of the object."""
+        self._fold()
         n = len(self.axes)
         if self.weights is not None:
             return self._profile(name, n)
         letter, kind = _LETTERS.get(self.values.dtype.name, ("D", ">f8"))
         return f"TH{n}{letter}", self.title, [self._histogram(name, n, kind, self.variances)]
+
+    def _fold(self) -> None:
+        """Bins that reach to infinity become those beyond the ends, which they are: ROOT's axes are finite."""
+        for i, axis in enumerate(self.axes):
+            edges = axis.edges
+            below, above = bool(edges[0] == -np.inf), bool(edges[-1] == np.inf)
+            inside = edges[int(below) : len(edges) - int(above)]
+            if not np.isfinite(inside).all():
+                raise InvalidError(f"axis {'xyz'[i]}: the edges of a histogram's bins are numbers; give finite ones")
+            if not (below or above):
+                continue
+            if len(inside) < 2:
+                raise InvalidError(f"axis {'xyz'[i]}: no bin lies between finite edges; ROOT needs one")
+            labels = axis.labels[int(below) : len(edges) - 1 - int(above)]
+            self.axes[i] = Axis(inside, axis.title, labels)
+            for name in ("values", "variances", "weights", "weights_squared", "squares"):
+                table = getattr(self, name)
+                if table is not None:
+                    setattr(self, name, _folded(np.asarray(table), i, below, above))
+            # those of the file count what now lies beyond the ends
+            self.sums = None
 
     def _sums(self, of: np.ndarray, squared: np.ndarray) -> list[float]:
         """Sums within the axes: weights, their squares, those with x and x squared, then with y … in ROOT's order."""
@@ -126,6 +148,19 @@ class Histogram:
         members += [("f8", float(self.values[inside].sum())), ("f8", float(self.squares[inside].sum()))]  # type: ignore[index]
         members += array([] if self.weights_squared is None else _flat(self.weights_squared))
         return kind, self.title, [("versioned", version, members)]
+
+
+def _folded(table: np.ndarray, axis: int, below: bool, above: bool) -> np.ndarray:
+    """With the first and last bins added to those beyond them."""
+    cells = np.moveaxis(table, axis, 0)
+    # sums of small integers may need more room than those
+    wide = cells.astype(np.int64) if cells.dtype.kind in "biu" and cells.dtype.itemsize < 8 else cells
+    if below:
+        wide = np.concatenate([wide[:1] + wide[1:2], wide[2:]])
+    if above:
+        wide = np.concatenate([wide[:-2], wide[-2:-1] + wide[-1:]])
+    narrow = wide.astype(cells.dtype)
+    return np.moveaxis(narrow if cells.dtype.kind == "f" or (narrow == wide).all() else wide, 0, axis)
 
 
 def _flat(values: np.ndarray | None) -> np.ndarray:

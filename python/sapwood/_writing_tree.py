@@ -11,7 +11,8 @@ import numpy as np
 
 from ._errors import InvalidError, KeyInFileError, UnsupportedError
 from ._writing_columns import Column, cut, from_any, is_stream, is_table, length, members, nbytes, tables
-from ._writing_types import Names, Type, fields_of, fit, of_column, of_declared, with_own_names, with_pairs
+from ._writing_divided import joined
+from ._writing_types import Names, Type, as_cpp, fields_of, fit, of_column, of_declared, with_own_names, with_pairs
 
 if TYPE_CHECKING:
     from . import _core
@@ -46,17 +47,19 @@ class Layout:
         for name, t in self.types.items():
             self._add(name, t, names)
         #: counters need not be given; the core compares those that are with what they count
-        self._counters = frozenset(b[2] for b in self.branches.values() if b[0] == "jagged")
+        self._counters = {b[2]: "int32" for b in self.branches.values() if b[0] == "jagged"}
+        self._divided = False
         self._titles, self._options, self._split = titles, options, split
         unknown = [n for n in (*titles, *options) if n not in self.branches]
         if unknown:
             raise KeyInFileError(f"no branch is called {unknown[0]}; they are {', '.join(self.branches)}")
 
     @classmethod
-    def existing(cls, inputs: list[tuple[str, str]], counters: list[str]) -> Layout:
+    def existing(cls, inputs: list[tuple[str, str]], counters: list[tuple[str, str]]) -> Layout:
         """That of a tree in the file, from what its columns hold, and its counters."""
         layout = cls({}, None, None, {}, {}, 99)
-        layout._counters = frozenset(counters)
+        layout._counters = dict(counters)
+        layout._divided = True
         for name, text in inputs:
             layout.types[name] = layout.branches[name] = _of_existing(text)
         return layout
@@ -87,13 +90,19 @@ class Layout:
     def columns(self, data: Any) -> list[tuple[str, Column]]:
         """What is given, branch by branch, in the types of the branches."""
         given = tables(data)
-        seen = set(given)
         out: list[tuple[str, Column]] = []
+        # a branch of the file that is divided is read as those below it
+        whole, parts = joined(self.types, given) if self._divided else ({}, set())
+        seen = {*given, *whole}
+        for name, column in whole.items():
+            self._spread(name, self.types[name], column, out)
         for name, value in given.items():
+            if name in parts:
+                continue
             t = self.types.get(str(name))
             if t is None:
                 if name in self._counters:
-                    counts = fit(from_any(value, f"branch {name}"), ("scalar", "int32"), f"branch {name}")
+                    counts = fit(from_any(value, f"branch {name}"), ("scalar", self._counters[name]), f"branch {name}")
                     out.append((str(name), counts))
                     continue
                 fields = self._of_records(str(name), value)
@@ -172,23 +181,18 @@ def _type_of(t: Any, name: str, names: Names) -> Type:
 def _of_existing(text: str) -> Type:
     """The type of a column of a tree in the file, from the core's words."""
     t = of_declared(text, "", Names())
-    if t[0] == "group":
-        return "object", ("class", "", [(n, _within(f)) for n, f in t[1].items()])
-    if t[0] == "lists":
-        return "object", ("vector", ("class", "", [(n, ("number", f[1])) for n, f in t[1].items()]))
+    if t[0] in ("group", "lists", "object"):
+        return "object", _with_maps(as_cpp(t, ""))
     return t
 
 
-def _within(t: Type) -> Type:
-    if t[0] == "scalar":
-        return "number", t[1]
-    if t[0] == "fixed":
-        return "array", t[1], t[2]
-    if t[0] == "jagged":
-        return "vector", ("number", t[1])
-    if t[0] == "group":
-        return "class", "", [(n, _within(f)) for n, f in t[1].items()]
-    return t[1]
+def _with_maps(t: Type) -> Type:
+    """The type with maps in place of lists of pairs, as divided maps are called."""
+    if t[0] == "class":
+        return "class", t[1], [(n, _with_maps(m)) for n, m in t[2]]
+    if t[0] == "vector" and t[1][0] == "class" and [n for n, _ in t[1][2]] == ["first", "second"]:
+        return "map", *(_with_maps(m) for _, m in t[1][2])
+    return (t[0], *map(_with_maps, t[1:])) if t[0] in ("vector", "map") else t
 
 
 class Entries:

@@ -8,6 +8,7 @@ A type is ``("scalar", dtype)``, ``("fixed", dtype, n, extents)``, ``("jagged", 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 import re
 import typing
@@ -44,14 +45,14 @@ def of_column(column: Column, name: str, names: Names) -> Type:
     """
     kind = column[0]
     if kind == "flat":
-        return "scalar", column[1].dtype.name
+        return "scalar", _name(column[1].dtype)
     if kind == "regular":
         extents, content = _extents(column)
         if content[0] == "flat":
-            return "fixed", content[1].dtype.name, math.prod(extents), extents
+            return "fixed", _name(content[1].dtype), math.prod(extents), extents
         return "object", _cpp_of(column, name)
     if kind == "list" and column[2][0] == "flat":
-        return "jagged", column[2][1].dtype.name, names.counter(name)
+        return "jagged", _name(column[2][1].dtype), names.counter(name)
     if (
         kind == "list"
         and not is_pair(column[2])
@@ -59,7 +60,7 @@ def of_column(column: Column, name: str, names: Names) -> Type:
         and all(c[0] == "flat" for _, c in column[2][2])
     ):
         counter = names.counter(name)
-        return "lists", {n: ("jagged", c[1].dtype.name, counter) for n, c in column[2][2]}, counter
+        return "lists", {n: ("jagged", _name(c[1].dtype), counter) for n, c in column[2][2]}, counter
     if kind == "record" and not is_pair(column):
         return "group", {n: of_column(c, names.field(name, n), names) for n, c in column[2]}
     return "object", _cpp_of(column, name)
@@ -77,11 +78,11 @@ def _cpp_of(column: Column, name: str, member: bool = False) -> Type:
     """The C++ type of a column; classes are called after the branch."""
     kind = column[0]
     if kind == "flat":
-        return "number", column[1].dtype.name
+        return "number", _name(column[1].dtype)
     if kind == "text":
         return ("text",)
     if kind == "regular" and member and column[3][0] == "flat":
-        return "array", column[3][1].dtype.name, column[1]
+        return "array", _name(column[3][1].dtype), column[1]
     if kind == "list" and is_pair(column[2]):
         (_, keys), (_, values) = column[2][2]
         return "map", _cpp_of(keys, f"{name}_first"), _cpp_of(values, f"{name}_second")
@@ -134,10 +135,16 @@ def _of_dtype(dtype: np.dtype, name: str, names: Names) -> Type:
     return "scalar", _number(dtype, name)
 
 
-def _number(dtype: np.dtype, name: str) -> str:
-    if dtype.name not in _NUMBERS:
-        raise UnsupportedError(f"branch {name}: values of type {dtype} have no place in a ROOT tree")
+@functools.cache
+def _name(dtype: np.dtype) -> str:
+    """What numpy calls it, which numpy takes long to say."""
     return dtype.name
+
+
+def _number(dtype: np.dtype, name: str) -> str:
+    if _name(dtype) not in _NUMBERS:
+        raise UnsupportedError(f"branch {name}: values of type {dtype} have no place in a ROOT tree")
+    return _name(dtype)
 
 
 def _of_text(text: str, name: str, names: Names) -> Type:
@@ -157,14 +164,14 @@ def _of_text(text: str, name: str, names: Names) -> Type:
         if inner[0] == "group" and all(t[0] == "scalar" for t in inner[1].values()):
             counter = names.counter(name)
             return "lists", {n: ("jagged", t[1], counter) for n, t in inner[1].items()}, counter
-        return "object", ("vector", _as_cpp(inner, name))
+        return "object", ("vector", as_cpp(inner, name))
     if star and head.strip().isdigit():
         n, inner = int(head), _of_text(rest, name, names)
         if inner[0] == "scalar":
             return "fixed", inner[1], n, [n]
         if inner[0] == "fixed":
             return "fixed", inner[1], n * inner[2], [n, *inner[3]]
-        return "object", ("vector", _as_cpp(inner, name))
+        return "object", ("vector", as_cpp(inner, name))
     if text in _CPP or "<" in text:
         t = from_cpp_name(text)
         return ("scalar", t[1]) if t[0] == "number" else ("object", t)
@@ -182,14 +189,14 @@ def _split(text: str) -> list[str]:
     """At commas outside of braces."""
     parts, depth, start = [], 0, 0
     for i, c in enumerate(text):
-        depth += (c in "{[(") - (c in "}])")
+        depth += (c in "{[(<") - (c in "}])>")
         if c == "," and depth == 0:
             parts.append(text[start:i])
             start = i + 1
     return [p for p in [*parts, text[start:]] if p.strip()]
 
 
-def _as_cpp(t: Type, name: str, member: bool = False) -> Type:
+def as_cpp(t: Type, name: str, member: bool = False) -> Type:
     """A branch's type as a C++ type within another one."""
     if t[0] == "scalar":
         return "number", t[1]
@@ -201,7 +208,7 @@ def _as_cpp(t: Type, name: str, member: bool = False) -> Type:
     if t[0] == "lists":
         return "vector", ("class", clean, [(n, ("number", f[1])) for n, f in t[1].items()], "named here")
     if t[0] == "group":
-        return "class", clean, [(n, _as_cpp(f, f"{clean}_{n}", True)) for n, f in t[1].items()], "named here"
+        return "class", clean, [(n, as_cpp(f, f"{clean}_{n}", True)) for n, f in t[1].items()], "named here"
     return t[1]
 
 
@@ -263,7 +270,7 @@ def _hint_as_cpp(declared: Any, name: str, within: tuple[Any, ...] = ()) -> Type
         return "map", _hint_as_cpp(arguments[0], name, within), _hint_as_cpp(arguments[1], name, within)
     if origin in (list, dict, tuple):
         raise UnsupportedError(f"branch {name}: {declared} is no type that a tree can hold; use list, dict or a class")
-    return _as_cpp(of_declared(declared, name, Names()), name, True)
+    return as_cpp(of_declared(declared, name, Names()), name, True)
 
 
 def fit(column: Column, t: Type, what: str) -> Column:
@@ -302,7 +309,7 @@ def _fit_numbers(column: Column, dtype: str, what: str) -> Column:
     if column[0] != "flat":
         raise InvalidError(f"{what}: each value is one {dtype}, but a {_WORDS[column[0]]} is given")
     numbers = column[1]
-    if numbers.dtype.name == dtype:
+    if _name(numbers.dtype) == dtype:
         return column
     wanted = np.dtype(dtype)
     if not len(numbers):
@@ -410,7 +417,7 @@ def from_cpp_name(text: str) -> Type:
     if match:
         parts, depth, start = [], 0, 0
         for i, c in enumerate(match[2]):
-            depth += (c == "<") - (c == ">")
+            depth += (c in "<{") - (c in ">}")
             if c == "," and depth == 0:
                 parts.append(match[2][start:i])
                 start = i + 1
@@ -418,6 +425,8 @@ def from_cpp_name(text: str) -> Type:
         return (match[1], *(from_cpp_name(p) for p in parts))
     if text == "string":
         return ("text",)
+    if text.startswith("{"):
+        return as_cpp(_of_text(text, "", Names()), "")
     name = _CPP.get(text, text)
     if name not in _NUMBERS:
         raise UnsupportedError(f"the type {text} is not known; use numbers, string, vector<> and map<,>")

@@ -79,6 +79,48 @@ def test_numpy(back):
     assert back((np.array([1, 2], "i4"), np.array([0.0, 1, 5]))).classname == "TH1I"
 
 
+def test_bins_that_reach_to_infinity_lie_beyond_the_ends(back):
+    """ROOT has finite axes; such bins are what it keeps beyond them, contents and variances."""
+    h = hist.Hist.new.Var([-np.inf, -1, 0, 2, np.inf], name="x").Weight().fill(X, weight=W)
+    h[hist.underflow] = [7, 9]
+    got = back(h)
+    assert got.axis().edges().tolist() == [-1, 0, 2]
+    for one, whole in (
+        (got.values(flow=True), h.values(flow=True)),
+        (got.variances(flow=True), h.variances(flow=True)),
+    ):
+        assert one.tolist() == [whole[0] + whole[1], whole[2], whole[3], whole[4] + whole[5]]
+    w, x = h.values()[1:3], np.array([-0.5, 1])
+    assert np.allclose([got.member(f"fTsumw{n}") for n in ("", "x", "x2")], [w.sum(), w @ x, w @ x**2])
+    assert got.member("fEntries") == pytest.approx(h.sum(flow=True).value)
+
+    counts = np.histogram2d(X, Y, bins=([-1, 0, np.inf], [-np.inf, 0, 1, 2]))
+    got = back(counts)
+    assert [got.axis(a).edges().tolist() for a in "xy"] == [[-1, 0], [0, 1, 2]]
+    assert got.values(flow=True)[1:, :-1].tolist() == counts[0].tolist()
+    got = back((np.array([100, 1, 2], "i1"), np.array([0, 1, 2, np.inf])))
+    assert got.classname == "TH1C" and got.values(flow=True).tolist() == [0, 100, 1, 2]
+    profile = hist.Hist.new.Var([-2, 0, 2, np.inf]).WeightedMean().fill(X, sample=Y, weight=W)
+    got = back(profile)
+    assert np.allclose(got.values(), profile.values()[:2], rtol=1e-14)
+    assert got.counts(flow=True)[-1] == pytest.approx(profile.counts(flow=True)[3:].sum())
+
+
+@pytest.mark.parametrize(
+    ("edges", "message"),
+    [
+        ([-np.inf, 0, np.inf], "axis x: no bin lies between finite edges"),
+        ([-np.inf, np.inf], "axis x: no bin lies between finite edges"),
+        ([0, np.nan, 1], "must ascend"),
+        ([0, 1, np.nan], "must ascend"),
+        ([np.inf, np.inf, np.inf], "must ascend"),
+    ],
+)
+def test_edges_that_no_axis_has(back, edges, message):
+    with pytest.raises(sapwood.InvalidError, match=message):
+        back((np.ones(len(edges) - 1), np.array(edges)))
+
+
 def test_graphs(back):
     got = back(sapwood.Graph([1, 2, 3], [4, 5, 6], title="t;X;Y"))
     assert got.classname == "TGraph" and got.values(axis="y").tolist() == [4, 5, 6]

@@ -58,18 +58,35 @@ pub fn dtype(name: &str) -> PyResult<DType> {
     found.ok_or_else(|| PyValueError::new_err(format!("no number is of type {name}")))
 }
 
+/// A type's number by its letter and size, which numpy says sooner than its name.
+fn of_kind(kind: &str) -> PyResult<DType> {
+    Ok(match kind {
+        "b1" => DType::Bool,
+        "i1" => DType::I8,
+        "u1" => DType::U8,
+        "i2" => DType::I16,
+        "u2" => DType::U16,
+        "i4" => DType::I32,
+        "u4" => DType::U32,
+        "i8" => DType::I64,
+        "u8" => DType::U64,
+        "f4" => DType::F32,
+        "f8" => DType::F64,
+        _ => return Err(PyValueError::new_err(format!("no number is of type {kind}"))),
+    })
+}
+
 /// The numbers of a numpy array of one dimension, copied. They must lie one after the other in native order.
 pub fn values(given: &Bound<'_, PyAny>) -> PyResult<Values> {
-    let name: String = given.getattr("dtype")?.getattr("name")?.extract()?;
     let interface = given.getattr("__array_interface__")?;
     let (address, _): (usize, bool) = interface.get_item("data")?.extract()?;
     let (len,): (usize,) = interface.get_item("shape")?.extract()?;
     let apart = !interface.get_item("strides")?.is_none();
-    let order: String = interface.get_item("typestr")?.extract()?;
+    let typestr: String = interface.get_item("typestr")?.extract()?;
     let native = if cfg!(target_endian = "little") { ['<', '|'] } else { ['>', '|'] };
-    if apart || !order.starts_with(native) {
+    let Some(kind) = typestr.strip_prefix(native).filter(|_| !apart) else {
         return Err(PyValueError::new_err("the numbers do not lie one after the other in native order"));
-    }
+    };
     // SAFETY: numpy tells where `len` numbers of this type lie, without gaps and in native order, as was just checked;
     // `given` keeps them alive, and the interpreter, which could change them, is held while they are copied. An address
     // that is not aligned is copied byte by byte.
@@ -85,7 +102,7 @@ pub fn values(given: &Bound<'_, PyAny>) -> PyResult<Values> {
             out
         }};
     }
-    Ok(match dtype(&name)? {
+    Ok(match of_kind(kind)? {
         DType::Bool => Values::Bool(copy!(u8)),
         DType::I8 => Values::I8(copy!(i8)),
         DType::U8 => Values::U8(copy!(u8)),

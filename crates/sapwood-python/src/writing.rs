@@ -194,8 +194,8 @@ impl WriterTree {
         lock(&self.0).as_ref().map(TreeWriter::inputs).unwrap_or_default()
     }
 
-    /// Names of counters that need not be given.
-    fn counters(&self) -> Vec<String> {
+    /// Names and types of counters that need not be given.
+    fn counters(&self) -> Vec<(String, String)> {
         lock(&self.0).as_ref().map(TreeWriter::counters).unwrap_or_default()
     }
 }

@@ -57,6 +57,20 @@ impl CppType {
         }
     }
 
+    /// The name with members in place of the names of classes: `vector<{x: int, y: 3 * float64}>`.
+    pub(crate) fn spelled(&self) -> String {
+        match self {
+            CppType::Vector(item) if item.has_class() => format!("vector<{}>", item.spelled()),
+            CppType::Map(key, value) if self.has_class() => format!("map<{},{}>", key.spelled(), value.spelled()),
+            CppType::Array(dtype, n) => format!("{n} * {}", dtype.name()),
+            CppType::Class(c) => {
+                let members: Vec<String> = c.members.iter().map(|(n, m)| format!("{n}: {}", m.spelled())).collect();
+                format!("{{{}}}", members.join(", "))
+            }
+            _ => self.name(),
+        }
+    }
+
     /// ROOT's checksum of the class: of its name, and of its members' names, types and extents
     /// (`TClass::GetCheckSum`).
     pub(crate) fn checksum(&self) -> u32 {

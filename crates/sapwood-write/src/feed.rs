@@ -118,7 +118,7 @@ impl Feed {
             Feed::Numbers { dtype, regular: false, .. } => dtype.name().to_owned(),
             Feed::Numbers { dtype, n, .. } => format!("{n} * {}", dtype.name()),
             Feed::Jagged { dtype, .. } => format!("var * {}", dtype.name()),
-            Feed::Object { ty, .. } => ty.name(),
+            Feed::Object { ty, .. } => ty.spelled(),
             Feed::Class { members, .. } => record(members),
             Feed::Collection { members, .. } => format!("var * {}", record(members)),
         }

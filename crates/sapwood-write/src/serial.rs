@@ -122,13 +122,39 @@ impl Writer {
                 }
                 self.end(mark);
             }
-            (CppType::Map(..), _) => {
-                let mark = self.begin();
-                self.u16(COLLECTION);
-                self.items(ty, array, i..i + 1);
-                self.end(mark);
+            (CppType::Map(key, value), Array::List { offsets, content }) => {
+                self.map(key, value, content, span(offsets, i));
             }
             _ => self.items(ty, array, i..i + 1),
+        }
+    }
+
+    /// A map as ROOT writes it: all its keys, then all its values.
+    fn map(&mut self, key: &CppType, value: &CppType, content: &Array, pairs: Range<usize>) {
+        let (Some(keys), Some(values)) = (nth_field(content, 0), nth_field(content, 1)) else { return };
+        let mark = self.begin();
+        self.u16(COLLECTION | MEMBER_WISE);
+        // pairs have no version but a checksum: uproot, too, reads them only so
+        self.u16(0);
+        self.u32(CppType::pair(key, value).checksum());
+        self.u32(pairs.len() as u32);
+        self.same_member(key, keys, pairs.clone());
+        self.same_member(value, values, pairs);
+        self.end(mark);
+    }
+
+    /// A member of all items of a collection that is written member by member.
+    fn same_member(&mut self, ty: &CppType, column: &Array, range: Range<usize>) {
+        match ty {
+            _ if range.is_empty() => {}
+            // maps in maps pair by pair, which is the only form that uproot reads there
+            CppType::Text | CppType::Vector(_) | CppType::Map(..) => {
+                let mark = self.begin();
+                self.u16(COLLECTION);
+                self.items(ty, column, range);
+                self.end(mark);
+            }
+            _ => self.items(ty, column, range),
         }
     }
 
@@ -139,15 +165,7 @@ impl Writer {
         self.u32(range.len() as u32);
         for (name, ty) in &class.members {
             let Some(column) = field(content, name) else { continue };
-            match ty {
-                CppType::Text | CppType::Vector(_) | CppType::Map(..) if !range.is_empty() => {
-                    let mark = self.begin();
-                    self.u16(COLLECTION);
-                    self.items(ty, column, range.clone());
-                    self.end(mark);
-                }
-                _ => self.items(ty, column, range.clone()),
-            }
+            self.same_member(ty, column, range.clone());
         }
     }
 
@@ -253,6 +271,22 @@ mod tests {
         big_endian(&Values::Bool(vec![0, 1, 7]), 0..3, &mut out);
         big_endian(&Values::I8(vec![-1]), 0..1, &mut out);
         assert_eq!(out, [0, 1, 0xff, 0xfe, 0x3f, 0x80, 0, 0, 0, 1, 1, 0xff]);
+    }
+
+    /// The bytes are those that ROOT 6.40 wrote for a `map<string,double>` of {a: 0, b: 1} and none.
+    #[test]
+    fn maps_as_root_has_them() {
+        let keys = Array::Text { offsets: vec![0, 1, 2], bytes: b"ab".to_vec() };
+        let values = Array::Flat(Values::F64(vec![0.0, 1.0]));
+        let fields = vec![("first".to_owned(), keys), ("second".to_owned(), values)];
+        let array = Array::List { offsets: vec![0, 2, 2], content: Box::new(Array::Record { fields, len: 2 }) };
+        let ty = CppType::Map(Box::new(CppType::Text), Box::new(CppType::Number(DType::F64)));
+        let (bytes, offsets) = entries(&ty, &array, 0..2, Form::Whole, false).unwrap();
+        let hex: String = bytes.iter().map(|b| format!("{b:02x}")).collect();
+        let (header, keys) = ("40000026400a0000fa9428b200000002", "40000006000a01610162");
+        let values = "00000000000000003ff0000000000000";
+        assert_eq!(hex, format!("{header}{keys}{values}4000000c400a0000fa9428b200000000"));
+        assert_eq!(offsets, [0, 42, 58]);
     }
 
     /// The bytes are those that ROOT 6.40 wrote for a `vector<vector<float>>` of {{1, 2}, {}} and {{7}}.

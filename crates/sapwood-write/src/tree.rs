@@ -208,14 +208,16 @@ impl TreeWriter {
         &self.inputs
     }
 
-    /// Names of the columns to be given, and what each holds: numpy's name of its numbers, or a C++ type.
+    /// Names of the columns to be given, and what each holds: numpy's name of its numbers, or a C++ type, in which classes
+    /// are spelled as their members: `vector<{x: int, y: 3 * float64}>`.
     pub fn inputs(&self) -> Vec<(String, String)> {
         self.inputs.iter().filter(|i| !i.automatic).map(|i| (i.name.clone(), i.feed.type_name())).collect()
     }
 
-    /// Names of the counters that are filled from what they count. They may be given, too, and have to agree then.
-    pub fn counters(&self) -> Vec<String> {
-        self.inputs.iter().filter(|i| i.automatic).map(|i| i.name.clone()).collect()
+    /// Names of the counters that are filled from what they count, and numpy's of their types. They may be given, too, and
+    /// have to agree then.
+    pub fn counters(&self) -> Vec<(String, String)> {
+        self.inputs.iter().filter(|i| i.automatic).map(|i| (i.name.clone(), i.feed.type_name())).collect()
     }
 
     /// Appends entries: for each branch, by name and in any order, a column of the same length.
