@@ -4,15 +4,24 @@ import gc
 from pathlib import Path
 
 
-def held():
-    """Threads, open sockets, and other open files."""
-    gc.collect()
-    targets = []
+def descriptors():
+    """What the open descriptors lead to."""
     for link in Path("/proc/self/fd").iterdir():
         try:
-            targets.append(str(link.readlink()))
+            yield str(link.readlink())
         except OSError:
             # the folder's own, which is closed by now
             continue
+
+
+def threads():
+    """Number of threads."""
+    return len(list(Path("/proc/self/task").iterdir()))
+
+
+def held():
+    """Threads, open sockets, and other open files."""
+    gc.collect()
+    targets = list(descriptors())
     sockets = sum(target.startswith("socket:") for target in targets)
-    return len(list(Path("/proc/self/task").iterdir())), sockets, len(targets) - sockets
+    return threads(), sockets, len(targets) - sockets

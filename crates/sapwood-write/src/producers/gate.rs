@@ -1,5 +1,6 @@
 //! Where producers of other processes come in.
 
+use super::sweep::{SOCKET, sweep};
 use super::wire::{self, BAD, END, GOOD, MAGIC, PIECE, VERSION};
 use super::{Gathered, Lane, Merger, Seat, Summary, lock};
 use sapwood_span::{Error, Result};
@@ -21,6 +22,8 @@ const BUFFER: usize = 64 << 10;
 const ROOMS: usize = 2;
 /// A producer that sends nothing for so long in the middle of a piece is lost: others wait for its room.
 const STALLED: Duration = Duration::from_secs(60);
+/// Folders of mergers at whose sockets nobody listens for so long are removed by the next one.
+const ABANDONED: Duration = Duration::from_secs(60);
 
 /// Where producers of other processes come in: a local socket, in a folder that only this user can enter.
 ///
@@ -87,7 +90,7 @@ impl Merger {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let n = COUNT.fetch_add(1, Ordering::Relaxed);
         let folder = std::env::temp_dir().join(format!("sapwood-{}-{n}", std::process::id()));
-        let address = folder.join("merger");
+        let address = folder.join(SOCKET);
         let failed = |e| {
             Error::io(format!("cannot listen at {}", address.display()), e)
                 .with_remedy("set TMPDIR to a writable folder with a short name")
@@ -100,6 +103,7 @@ impl Merger {
             let _ = std::fs::remove_dir(&folder);
             failed(e)
         })?;
+        sweep(&folder, ABANDONED);
         let inside = Arc::new(Inside::new(&self.0.schema.lanes));
         let (merger, shared) = (self.clone(), inside.clone());
         let thread = std::thread::Builder::new().name("sapwood-gate".into());
