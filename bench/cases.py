@@ -134,11 +134,15 @@ def write_tree(tools, data):
 def producers(tools, data):
     out = data / "produced.root"
 
-    def write(number):
-        return lambda: measure.run([tools.python, PEERS / "producers.py", number, out], 300)
+    def write(number, *how):
+        return lambda: measure.run([tools.python, PEERS / "producers.py", number, out, *how], 300)
 
-    contenders = {"Sapwood, one producer": write(1), "Sapwood, 16 producers": write(16)}
-    one, many = contenders
+    contenders = {
+        "Sapwood, one producer": write(1),
+        "Sapwood, 16 producers": write(16),
+        "Sapwood, 16 files merged afterwards": write(16, "apart"),
+    }
+    one, many, apart = contenders
 
     def added(outcome, name):
         return outcome.median(name, lambda run: run.result["added_mb"])
@@ -149,6 +153,8 @@ def producers(tools, data):
         contenders=tools.choose(contenders),
         bounds=[
             faster(many, one, 1.0),
+            # the seed's: 160 s of 320
+            faster(many, apart, 0.5),
             Bound(
                 "time over the work of all processes",
                 1.1 / min(16, os.cpu_count() or 1),
@@ -157,7 +163,10 @@ def producers(tools, data):
             Bound("memory of the merger beyond that with one", 40, lambda o: added(o, many) - added(o, one), "MB"),
         ],
         same={"entries": 0},
-        columns={"MB added by writing": lambda run: run.result["added_mb"]},
+        columns={
+            "MB added by writing": lambda run: run.result["added_mb"],
+            "seconds of merging": lambda run: run.result.get("merging"),
+        },
     )
 
 
@@ -177,6 +186,23 @@ def wide_tree(tools, data):
             Bound("peak memory", 250, lambda outcome: outcome.median("Sapwood", peak), "MB"),
         ],
         same={"entries": 0},
+        columns={"peak MB": peak},
+    )
+
+
+def many_branches(tools, data):
+    where = data / "many.root", "T", data / "pre.root"
+    contenders = {
+        "ROOT": lambda: measure.run(tools.macro("open.C", *where)),
+        "uproot": lambda: measure.run([tools.peers, PEERS / "open.py", "uproot", *where], 900),
+        "Sapwood": lambda: measure.run([tools.python, PEERS / "open.py", "sapwood", *where]),
+    }
+    return Case(
+        name="many-branches",
+        title="A tree of 20 000 branches opened and its branches listed, local; another one was opened before",
+        contenders=tools.choose(contenders),
+        bounds=[faster("Sapwood", "ROOT", 0.25)],
+        same={"branches": 0, "letters": 0},
         columns={"peak MB": peak},
     )
 

@@ -40,13 +40,15 @@ MAKERS = {
     "chep_new.root": ("mkchep.C", 1),
     "pre.root": ("mkpre.C",),
     "nano.root": ("mknano.C",),
+    "many.root": ("mkmany.C",),
     "scattered.root": ("../layout/scattered.C", 200, 3900),
 }
 #: What only one case needs is not made for the others.
-ONLY_FOR = {"scattered.root": "scattered"}
+ONLY_FOR = {"scattered.root": "scattered", "many.root": "many-branches"}
 LOCAL = {
     "every-branch": cases.every_branch,
     "wide-tree": cases.wide_tree,
+    "many-branches": cases.many_branches,
     "write-tree": cases.write_tree,
     "producers": cases.producers,
     "draw-local": cases.draw_local,
@@ -66,7 +68,7 @@ FAR = ("cold-open", "prefetch", "work", "lost-link", "lossy", "demand", "http-ve
 CASES = [*LOCAL, *REWRITES, *FAR]
 SERVERS = {"http": lab.Nginx, "xrootd": lab.XRootD}
 #: Runs of milliseconds: more of them cost nothing.
-SHORT = ("start-up",)
+SHORT = ("start-up", "many-branches")
 #: Runs of minutes that count requests: one says it.
 LONG = ("scattered",)
 

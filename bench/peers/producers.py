@@ -1,8 +1,9 @@
-"""A tree of ten thousand branches written by many processes through a merger: producers.py PRODUCERS OUT
+"""A tree of ten thousand branches written by many processes: producers.py PRODUCERS OUT [apart]
 
-The same entries whatever the number of producers. The clock runs from the first process to the closed file; the values
-were made before. The memory is that of the process that merges; the work is the CPU time of all processes, which is how
-long it would take one after the other."""
+Through a merger; or, "apart", each into a file of its own, which are merged afterwards. The same entries whatever the
+number of producers. The clock runs from the first process to the closed file; the values were made before. The memory
+is that of the process that merges; the work is the CPU time of all processes, which is how long it would take one after
+the other."""
 
 import json
 import multiprocessing
@@ -16,7 +17,7 @@ import numpy as np
 import sapwood
 
 BRANCHES, ENTRIES, PIECES = 10_000, 4000, 32
-producers, out = int(sys.argv[1]), sys.argv[2]
+producers, out, apart = int(sys.argv[1]), sys.argv[2], sys.argv[3:] == ["apart"]
 random = np.random.default_rng(1)
 STEP = ENTRIES // PIECES
 values = [np.round(random.normal(size=STEP), 3).astype("f4") for _ in range(97)]
@@ -27,6 +28,22 @@ def work(merger, pieces):
     with merger.producer() as tree:
         for _ in range(pieces):
             tree.extend(batch)
+
+
+def work_apart(path, pieces):
+    with sapwood.recreate(path) as file:
+        tree = file.mktree("t", dict.fromkeys(batch, "f4"), auto_flush=1000)
+        for _ in range(pieces):
+            tree.extend(batch)
+
+
+def run(target, *arguments):
+    """All producers at the same time, each with the arguments that it is given."""
+    workers = [context.Process(target=target, args=one) for one in zip(*arguments, strict=True)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
 
 
 def resident(what):
@@ -45,17 +62,24 @@ if __name__ == "__main__":
     with open("/proc/self/clear_refs", "w") as peaks:
         peaks.write("5")
     before, done, start = resident("VmRSS"), work_done(), time.perf_counter()
-    types = dict.fromkeys(batch, "f4")
-    with (
-        sapwood.recreate(out) as file,
-        file.mktree("t", types, auto_flush=1000).merger(patience=600) as merger,
-    ):
-        workers = [context.Process(target=work, args=(merger, PIECES // producers)) for _ in range(producers)]
-        for worker in workers:
-            worker.start()
-        for worker in workers:
-            worker.join()
+    types, pieces, merging = dict.fromkeys(batch, "f4"), [PIECES // producers] * producers, None
+    if apart:
+        files = [f"{out}.{i}.root" for i in range(producers)]
+        run(work_apart, files, pieces)
+        produced = time.perf_counter()
+        sapwood.merge(out, files, force=True)
+        merging = time.perf_counter() - produced
+        for file in files:
+            os.remove(file)
+    else:
+        with (
+            sapwood.recreate(out) as file,
+            file.mktree("t", types, auto_flush=1000).merger(patience=600) as merger,
+        ):
+            run(work, [merger] * producers, pieces)
     spent, worked, added = time.perf_counter() - start, work_done() - done, resident("VmHWM") - before
     assert sapwood.open(out)["t"].num_entries == ENTRIES
     facts = {"seconds": spent, "entries": ENTRIES, "file_mb": os.path.getsize(out) / 1e6, "work": worked}
+    if merging is not None:
+        facts["merging"] = merging
     print("RESULT", json.dumps(facts | {"added_mb": added}))
