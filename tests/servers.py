@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import glob
+import http.client
 import os
 import re
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import tempfile
 import time
+import uuid
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,10 +32,14 @@ class Request(NamedTuple):
     bytes: int
 
 
+# Path and credential of a request that is no test's: see `Server.settle`.
+MARK = "sapwood-settled-"
+
+
 def read_log(path):
     """The requests in a log of nginx, in the order in which they ended."""
     pattern = re.compile(r'(\S+) (\S+) (\d+) "([^"]*)" (\d+)')
-    rows = [pattern.match(line) for line in path.read_text().splitlines()]
+    rows = [pattern.match(line) for line in path.read_text().splitlines() if MARK not in line]
     return [Request(row[1], row[2], int(row[3]), row[4], int(row[5])) for row in rows if row]
 
 
@@ -53,9 +60,9 @@ def find(program):
 class Server:
     """A running server; `url(path)` names a file below its folder."""
 
-    def __init__(self, folder, port, command, run=None, log=None, prefix="", scheme="http"):
+    def __init__(self, folder, port, command, run=None, log=None, prefix="", scheme="http", tls=False):
         self.folder, self.port, self.run, self.log, self.prefix = folder, port, run, log, prefix
-        self.scheme = scheme
+        self.scheme, self.tls = scheme, tls
         self.process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
@@ -81,8 +88,29 @@ class Server:
         slash = "/" if self.scheme == "root" else ""
         return f"{self.scheme}://127.0.0.1:{self.port}{slash}{self.prefix}/{relative}"
 
+    def settle(self):
+        """Waits until every answer that somebody has is in the log: nginx writes its line after the last byte, and who
+        got that byte may be here first. It does one thing at a time: once a later request is in the log, all are."""
+        if self.scheme != "http":
+            return
+        mark = MARK + uuid.uuid4().hex
+        if self.tls:
+            context = ssl._create_unverified_context()
+            connection = http.client.HTTPSConnection("127.0.0.1", self.port, timeout=60, context=context)
+        else:
+            connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection.request("GET", f"/{mark}", headers={"Authorization": mark})
+        connection.getresponse().read()
+        connection.close()
+        deadline = time.monotonic() + 60
+        while mark not in self.log.read_text(errors="replace"):
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"the server does not log: {self.log}")
+            time.sleep(0.002)
+
     def requests(self):
         """The requests so far, in the order in which they ended."""
+        self.settle()
         return read_log(self.log)
 
     def stop(self):

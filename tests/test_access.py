@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import servers
-from servers import Server, Skip, find, free_port, nginx_config, scratch
+from servers import MARK, Server, Skip, find, free_port, nginx_config, scratch
 
 import sapwood
 
@@ -76,7 +76,8 @@ def nginx(public, certificate):
             listen += f" ssl; ssl_certificate {certificate}/ca/cert.pem; ssl_certificate_key {certificate}/key.pem"
         more = f"access_log {log} line; access_log {run}/who.log who; {directives}"
         config = nginx_config(public, run, listen, log, more)
-        started.append(Server(public, port, [program, "-e", str(run / "error.log"), "-c", str(config)], run, log))
+        command = [program, "-e", str(run / "error.log"), "-c", str(config)]
+        started.append(Server(public, port, command, run, log, tls=tls))
         return started[-1]
 
     yield start
@@ -86,7 +87,8 @@ def nginx(public, certificate):
 
 def shown(server):
     """The credentials that an nginx was shown, one for each request."""
-    return (server.run / "who.log").read_text().splitlines()
+    server.settle()
+    return [line for line in (server.run / "who.log").read_text().splitlines() if MARK not in line]
 
 
 @pytest.fixture

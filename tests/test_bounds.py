@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from process import held
-from servers import SERVERS, Server, Skip, free_port
+from servers import MARK, SERVERS, Server, Skip, free_port
 
 import sapwood
 
@@ -49,17 +49,20 @@ class Wire:
     """Requests for data and their bytes, from a server's log."""
 
     def __init__(self, server):
+        server.settle()
         self.server, self.seen = server, server.log.stat().st_size
 
     def cost(self):
         time.sleep(0.1)
+        self.server.settle()
         text = self.server.log.read_text(errors="replace")[self.seen :]
         if self.server.scheme == "root":
             asked = len(re.findall(r"req=(?:open|read|readv|pgread) ", text))
             sent = re.findall(r"(?:sending|sendfile) (?:\w+ \d+ info and )?(\d+) data bytes", text)
         else:
-            asked = len(text.splitlines())
-            sent = re.findall(r'" (\d+)$', text, re.MULTILINE)
+            lines = [line for line in text.splitlines() if MARK not in line]
+            asked = len(lines)
+            sent = [line.rsplit(" ", 1)[1] for line in lines]
         return asked, sum(map(int, sent))
 
 
