@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,10 @@ from servers import SERVERS, Skip
 
 HERE = Path(__file__).parent
 CORPUS = HERE.parent.parent / "shared" / "corpus"
+
+# In the background of a script Ctrl-C is ignored, and so it would be by every process that tests start and interrupt.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
