@@ -34,6 +34,7 @@ from ._errors import (
 from ._file import Directory, ReadOnlyFile, open
 
 if TYPE_CHECKING:
+    from ._branch import Branch
     from ._chain import Chain, chain
     from ._histogram import Histogram
     from ._many import concatenate, iterate
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from ._perf import PerfStats, perf_stats
     from ._reading import Report
     from ._reports import Diagnosis, FileMap, doctor, map
-    from ._tree import Branch, Tree
+    from ._tree import Tree
     from ._writing import WritableDirectory, WritableFile, create, recreate, update
     from ._writing_objects import Graph
     from ._writing_producers import Merger, Producer
@@ -100,7 +101,7 @@ __all__ = [
 
 # numpy, and what needs it, is imported when first used: `import sapwood` alone stays quick
 _LATER = {
-    "Branch": "_tree",
+    "Branch": "_branch",
     "Chain": "_chain",
     "Diagnosis": "_reports",
     "FileMap": "_reports",

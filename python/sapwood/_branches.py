@@ -10,12 +10,13 @@ from ._filters import Filter, matcher
 from ._sizes import whole
 
 if TYPE_CHECKING:
+    from ._branch import Branch
     from ._chosen import Entries
     from ._leaf import Leaf
     from ._progress import Progress
     from ._selection import Expressions
     from ._sizes import Size
-    from ._tree import Branch, Tree
+    from ._tree import Tree
 
 
 class HasBranches(Mapping):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ._branch import Branch
     from ._chosen import Entries
     from ._progress import Progress
-    from ._tree import Branch, Tree
+    from ._tree import Tree
 
 
 class Leaf:

@@ -18,9 +18,10 @@ from ._progress import Progress
 from ._sizes import Size, entry_range, size_in_bytes
 
 if TYPE_CHECKING:
+    from ._branch import Branch
     from ._chain import Chain
     from ._selection import Expressions
-    from ._tree import Branch, Tree
+    from ._tree import Tree
 
 
 @dataclass(frozen=True)

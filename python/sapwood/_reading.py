@@ -17,8 +17,9 @@ from ._selection import Expressions, Selection, select
 from ._sizes import Size, entry_range, size_in_bytes, whole
 
 if TYPE_CHECKING:
+    from ._branch import Branch
     from ._branches import HasBranches
-    from ._tree import Branch, Tree
+    from ._tree import Tree
 
 #: Start and stop as the user gave them.
 Span = tuple["int | None", "int | None"]
@@ -242,7 +243,7 @@ def _step(step_size: Size) -> tuple[str, int]:
 
 
 def _interpretation() -> type:
-    from ._tree import Interpretation
+    from ._branch import Interpretation
 
     return Interpretation
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from ._errors import InvalidError
 from ._writing_columns import Column, from_any, length
-from ._writing_types import Type, with_pairs
+from ._writing_fit import with_pairs
+from ._writing_types import Type
 
 
 def joined(types: Mapping[str, Type], given: Mapping[Any, Any]) -> tuple[dict[str, Column], set[str]]:

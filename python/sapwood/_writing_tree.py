@@ -12,7 +12,8 @@ import numpy as np
 from ._errors import InvalidError, KeyInFileError, UnsupportedError
 from ._writing_columns import Column, cut, from_any, is_stream, is_table, length, members, nbytes, tables
 from ._writing_divided import joined
-from ._writing_types import Names, Type, as_cpp, fields_of, fit, of_column, of_declared, with_own_names, with_pairs
+from ._writing_fit import fit, with_pairs
+from ._writing_types import Names, Type, as_cpp, fields_of, of_column, of_declared, with_own_names
 
 if TYPE_CHECKING:
     from . import _core

@@ -1,4 +1,4 @@
-"""Types of branches: what users write down becomes what the core takes, and columns are brought to it.
+"""Types of branches: what users write down, or a column is, becomes what the core takes.
 
 A type is ``("scalar", dtype)``, ``("fixed", dtype, n, extents)``, ``("jagged", dtype, counter)`` or
 ``("object", C++ type)``; between Python and these stand groups: ``("group", {field: type})`` and
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ._errors import InvalidError, UnsupportedError
-from ._writing_columns import Column, is_pair, length
+from ._writing_columns import Column, is_pair
 
 Type = tuple[Any, ...]
 
@@ -45,14 +45,14 @@ def of_column(column: Column, name: str, names: Names) -> Type:
     """
     kind = column[0]
     if kind == "flat":
-        return "scalar", _name(column[1].dtype)
+        return "scalar", numpy_name(column[1].dtype)
     if kind == "regular":
-        extents, content = _extents(column)
+        extents, content = extents_of(column)
         if content[0] == "flat":
-            return "fixed", _name(content[1].dtype), math.prod(extents), extents
+            return "fixed", numpy_name(content[1].dtype), math.prod(extents), extents
         return "object", _cpp_of(column, name)
     if kind == "list" and column[2][0] == "flat":
-        return "jagged", _name(column[2][1].dtype), names.counter(name)
+        return "jagged", numpy_name(column[2][1].dtype), names.counter(name)
     if (
         kind == "list"
         and not is_pair(column[2])
@@ -60,13 +60,13 @@ def of_column(column: Column, name: str, names: Names) -> Type:
         and all(c[0] == "flat" for _, c in column[2][2])
     ):
         counter = names.counter(name)
-        return "lists", {n: ("jagged", _name(c[1].dtype), counter) for n, c in column[2][2]}, counter
+        return "lists", {n: ("jagged", numpy_name(c[1].dtype), counter) for n, c in column[2][2]}, counter
     if kind == "record" and not is_pair(column):
         return "group", {n: of_column(c, names.field(name, n), names) for n, c in column[2]}
     return "object", _cpp_of(column, name)
 
 
-def _extents(column: Column) -> tuple[list[int], Column]:
+def extents_of(column: Column) -> tuple[list[int], Column]:
     extents = []
     while column[0] == "regular":
         extents.append(column[1])
@@ -78,11 +78,11 @@ def _cpp_of(column: Column, name: str, member: bool = False) -> Type:
     """The C++ type of a column; classes are called after the branch."""
     kind = column[0]
     if kind == "flat":
-        return "number", _name(column[1].dtype)
+        return "number", numpy_name(column[1].dtype)
     if kind == "text":
         return ("text",)
     if kind == "regular" and member and column[3][0] == "flat":
-        return "array", _name(column[3][1].dtype), column[1]
+        return "array", numpy_name(column[3][1].dtype), column[1]
     if kind == "list" and is_pair(column[2]):
         (_, keys), (_, values) = column[2][2]
         return "map", _cpp_of(keys, f"{name}_first"), _cpp_of(values, f"{name}_second")
@@ -136,15 +136,15 @@ def _of_dtype(dtype: np.dtype, name: str, names: Names) -> Type:
 
 
 @functools.cache
-def _name(dtype: np.dtype) -> str:
+def numpy_name(dtype: np.dtype) -> str:
     """What numpy calls it, which numpy takes long to say."""
     return dtype.name
 
 
 def _number(dtype: np.dtype, name: str) -> str:
-    if _name(dtype) not in _NUMBERS:
+    if numpy_name(dtype) not in _NUMBERS:
         raise UnsupportedError(f"branch {name}: values of type {dtype} have no place in a ROOT tree")
-    return _name(dtype)
+    return numpy_name(dtype)
 
 
 def _of_text(text: str, name: str, names: Names) -> Type:
@@ -273,155 +273,14 @@ def _hint_as_cpp(declared: Any, name: str, within: tuple[Any, ...] = ()) -> Type
     return as_cpp(of_declared(declared, name, Names()), name, True)
 
 
-def fit(column: Column, t: Type, what: str) -> Column:
-    """Brings a column to a type: numbers are converted where nothing but precision is lost.
-
-    Raises:
-        InvalidError: it is of another shape, or numbers would change.
-    """
-    if t[0] == "scalar":
-        return _fit_numbers(column, t[1], what)
-    if t[0] == "fixed":
-        n = length(column)
-        extents, content = _extents(_regular(column))
-        if not n and column[0] == "flat":
-            extents = list(t[3])
-        if math.prod(extents) != t[2] or content[0] != "flat" or (len(t[3]) > 1 and extents != list(t[3])):
-            raise InvalidError(f"{what}: each entry is an array of {' x '.join(map(str, t[3]))} numbers")
-        return "regular", t[2], n, _fit_numbers(content, t[1], what)
-    if t[0] == "jagged":
-        return _fit_list(column, ("number", t[1]), what)
-    return _fit_cpp(column, t[1], what)
-
-
-def _regular(column: Column) -> Column:
-    """Lists that all have one length, as fixed arrays."""
-    if column[0] == "regular":
-        return "regular", column[1], column[2], _regular(column[3])
-    if column[0] == "list" and length(column):
-        sizes = np.diff(column[1])
-        if (sizes == sizes[0]).all():
-            return "regular", int(sizes[0]), length(column), _regular(column[2])
-    return column
-
-
-def _fit_numbers(column: Column, dtype: str, what: str) -> Column:
-    if column[0] != "flat":
-        raise InvalidError(f"{what}: each value is one {dtype}, but a {_WORDS[column[0]]} is given")
-    numbers = column[1]
-    if _name(numbers.dtype) == dtype:
-        return column
-    wanted = np.dtype(dtype)
-    if not len(numbers):
-        return "flat", np.zeros(0, wanted)
-    if not np.can_cast(numbers.dtype, wanted, "same_kind") and not (numbers.dtype.kind in "iu" and wanted.kind in "iu"):
-        raise InvalidError(f"{what}: it holds {dtype}, not {numbers.dtype.name}; convert the values first")
-    with np.errstate(over="ignore", invalid="ignore"):
-        converted = numbers.astype(wanted)
-    if wanted.kind in "iu" and not np.can_cast(numbers.dtype, wanted, "safe"):
-        wrong = np.flatnonzero((converted != numbers) | ((converted < 0) != (numbers < 0)))
-        if len(wrong):
-            raise InvalidError(f"{what}: {numbers[wrong[0]]} does not fit into {dtype}")
-    return "flat", converted
-
-
-_WORDS = {"flat": "number", "regular": "fixed array", "list": "list", "text": "string", "record": "record"}
-
-
-def _fit_list(column: Column, item: Type, what: str) -> Column:
-    if column[0] == "flat" and not length(column):
-        return "list", np.zeros(1, np.int64), _empty(item)
-    if column[0] == "regular":
-        offsets = np.arange(column[2] + 1, dtype=np.int64) * column[1]
-        return "list", offsets, _fit_cpp(column[3], item, what)
-    if column[0] != "list":
-        raise InvalidError(f"{what}: each value is a list, but a {_WORDS[column[0]]} is given")
-    return "list", column[1], _fit_cpp(column[2], item, what)
-
-
-def _empty(t: Type) -> Column:
-    return _fit_cpp(("flat", np.zeros(0)), t, "")
-
-
-def _fit_cpp(column: Column, t: Type, what: str) -> Column:
-    if t[0] == "number":
-        return _fit_numbers(column, t[1], what)
-    nothing = column[0] == "flat" and not length(column)
-    if t[0] == "array":
-        return fit(column, ("fixed", t[1], t[2], [t[2]]), what)
-    if t[0] == "text":
-        if nothing:
-            return "text", np.zeros(1, np.int64), np.zeros(0, np.uint8)
-        if column[0] != "text":
-            raise InvalidError(f"{what}: each value is a string, but a {_WORDS[column[0]]} is given")
-        return column
-    if t[0] == "vector":
-        return _fit_list(column, t[1], what)
-    if t[0] == "map":
-        return _fit_map(column, t, what)
-    if nothing:
-        return "record", 0, [(n, _empty(m)) for n, m in t[2]]
-    if column[0] != "record":
-        raise InvalidError(f"{what}: each value is a record, but a {_WORDS[column[0]]} is given")
-    given = dict(column[2])
-    missing = [n for n, _ in t[2] if n not in given]
-    if missing or len(given) > len(t[2]):
-        unknown = sorted(set(given) - {n for n, _ in t[2]})
-        raise InvalidError(f"{what}: fields missing: {missing or 'none'}, unknown: {unknown or 'none'}")
-    return "record", column[1], [(n, _fit_cpp(given[n], m, f"{what}.{n}")) for n, m in t[2]]
-
-
-def _fit_map(column: Column, t: Type, what: str) -> Column:
-    if column[0] == "list" and column[2][0] == "record" and len(column[2][2]) == 2:
-        (first, keys), (second, values) = column[2][2]
-        pairs = [(first, _fit_cpp(keys, t[1], what)), (second, _fit_cpp(values, t[2], what))]
-        return "list", column[1], ("record", column[2][1], pairs)
-    offsets = column[1] if column[0] == "list" else np.zeros(1, np.int64)
-    if not length(column[2] if column[0] == "list" else column):
-        return "list", offsets, ("record", 0, [("first", _empty(t[1])), ("second", _empty(t[2]))])
-    raise InvalidError(f"{what}: each value is a map: give lists of records of key and value, or dicts")
-
-
-def with_pairs(values: Any, t: Type) -> Any:
-    """A list of Python objects with lists of key and value in place of dicts that are maps: beside each other, dicts
-    look like records. Anything else as it is."""
-    if t[0] != "object" or not isinstance(values, (list, tuple)) or not _holds_map(t[1]):
-        return values
-    return [_pairs_within(value, t[1]) for value in values]
-
-
-def _holds_map(t: Type) -> bool:
-    if t[0] == "class":
-        return any(_holds_map(member) for _, member in t[2])
-    return t[0] == "map" or (t[0] == "vector" and _holds_map(t[1]))
-
-
-def _pairs_within(value: Any, t: Type) -> Any:
-    if t[0] == "class":
-        if dataclasses.is_dataclass(value) and not isinstance(value, type):
-            value = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
-        if isinstance(value, Mapping):
-            members = dict(t[2])
-            return {n: _pairs_within(v, members[n]) if n in members else v for n, v in value.items()}
-    if t[0] == "map" and isinstance(value, Mapping):
-        return [{"first": k, "second": _pairs_within(v, t[2])} for k, v in value.items()]
-    if t[0] == "vector" and isinstance(value, (list, tuple)):
-        return [_pairs_within(item, t[1]) for item in value]
-    return value
-
-
 def from_cpp_name(text: str) -> Type:
     """The parts of a C++ type's name."""
     text = text.strip().removeprefix("std::").strip()
     match = re.fullmatch(r"(vector|map)\s*<(.*)>", text, re.DOTALL)
     if match:
-        parts, depth, start = [], 0, 0
-        for i, c in enumerate(match[2]):
-            depth += (c in "<{") - (c in ">}")
-            if c == "," and depth == 0:
-                parts.append(match[2][start:i])
-                start = i + 1
-        parts.append(match[2][start:])
+        parts = _split(match[2])
+        if len(parts) != (2 if match[1] == "map" else 1):
+            raise UnsupportedError(f"the type {text} is not known; use numbers, string, vector<> and map<,>")
         return (match[1], *(from_cpp_name(p) for p in parts))
     if text == "string":
         return ("text",)

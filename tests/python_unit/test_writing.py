@@ -333,7 +333,7 @@ class TestRefused:
             tree.extend({"x": [1]})
         with pytest.raises(sapwood.InvalidError, match="counter is nj"):
             tree.extend({"x": [1], "j": [[1.0]], "nj": [2]})
-        for wrong in ("Hit", "vector<Hit>", object()):
+        for wrong in ("Hit", "vector<Hit>", "vector<>", "map<int>", "vector<int,int>", object()):
             with pytest.raises(sapwood.UnsupportedError):
                 file.mktree("wrong", {"x": wrong})
         with pytest.raises(sapwood.InvalidError, match="has a meaning"):
