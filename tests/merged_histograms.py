@@ -1,6 +1,7 @@
 """Histograms that ROOT writes for the tests of `sapwood merge`, what ROOT's merger makes of them, and their numbers.
 
-python merged_histograms.py write FOLDER       k0.root, k1.root, hadd.root made of both; a pair for each of REFUSED
+python merged_histograms.py write FOLDER       k0.root, k1.root, hadd.root made of both; set0.root, set1.root;
+                                               a pair for each of REFUSED
 python merged_histograms.py values FILE        as JSON: for each KEY;CYCLE what is in it
 """
 
@@ -34,11 +35,11 @@ def filled(kind, axes, fills, buffer=0, extends=False, flushed=False, weights=Fa
     return make
 
 
-def named(bins, contents, kind=ROOT.TH1D):
-    """A histogram whose bins have names that were set, not filled."""
+def named(bins, contents, kind=ROOT.TH1D, limits=None):
+    """A histogram whose bins have names and contents that were set, not filled."""
 
     def make(name):
-        made = kind(name, "", bins, 0, bins)
+        made = kind(name, "", bins, 0, bins if limits is None else limits)
         for bin, (label, content) in enumerate(contents, 1):
             if label:
                 made.GetXaxis().SetBinLabel(bin, label)
@@ -190,6 +191,14 @@ REFUSED = {
 }
 
 
+# contents without fills and without limits: pairs that have nothing in common but their names
+SET = {
+    "none and limits": (named(10, [("", 3), ("", 4)], limits=0), filled(H, TEN, FIVE)),
+    "limits and none": (filled(H, TEN, FIVE), named(10, [("", 3), ("", 4)], limits=0)),
+    "none and fills": (named(10, [("", 3)], limits=0), filled(H, NO_LIMITS, FIVE, 100)),
+}
+
+
 def write(path, histograms):
     f = ROOT.TFile(path, "RECREATE")
     for name, make in histograms.items():
@@ -224,6 +233,7 @@ def main(what, where):
         return
     for number in range(2):
         write(f"{where}/k{number}.root", {name: pair[number] for name, pair in ADDED.items()})
+        write(f"{where}/set{number}.root", {name: pair[number] for name, pair in SET.items()})
         for name, case in REFUSED.items():
             write(f"{where}/{name}{number}.root", {"h": case[number]})
     merger = ROOT.TFileMerger(False, False)

@@ -47,6 +47,24 @@ def test_what_hadd_makes_nonsense_of_is_refused(run, folder, refused):
         assert not (folder / "refused.root").exists()
 
 
+def test_contents_without_limits_are_kept(run, folder, refused):
+    """hadd loses them: here both are there, and named; what has the same bins is added."""
+    done = run("merge", "--json", folder / "both.root", folder / "set0.root", folder / "set1.root")
+    assert done.returncode == 0, done.stderr
+    got = root("values", folder / "both.root")
+    assert sorted(got) == sorted(
+        f"{n};{c}" for n in ("none and limits", "limits and none", "none and fills") for c in (1, 2)
+    )
+    assert sum("axis without limits" in remark for remark in json.loads(done.stdout)["remarks"]) == 3
+    inputs = [root("values", folder / f"set{number}.root") for number in range(2)]
+    for name in ("none and limits", "limits and none", "none and fills"):
+        assert sorted(map(str, [got[f"{name};1"], got[f"{name};2"]])) == sorted(str(i[f"{name};1"]) for i in inputs)
+    done = run("merge", folder / "twice set.root", folder / "set0.root", folder / "set0.root")
+    assert done.returncode == 0, done.stderr
+    once, twice = inputs[0]["none and limits;1"], root("values", folder / "twice set.root")["none and limits;1"]
+    assert [content for content, _ in twice[4]] == [2 * content for content, _ in once[4]]
+
+
 def test_merging_on_is_the_same(run, folder, refused):
     """A sum is an input like any other: nothing waits in its buffers that would be filled again."""
     once, twice, other = (folder / f"{n}.root" for n in ("once", "twice", "other"))

@@ -20,9 +20,10 @@ def joined(types: Mapping[str, Type], given: Mapping[Any, Any]) -> tuple[dict[st
     """The columns of branches of which only those below them are given, and the names of these.
 
     Raises:
-        InvalidError: a member is missing, or the members of a collection have lists of different lengths.
+        InvalidError: a member is missing, two may be meant by one name, or the members of a collection have lists of
+            different lengths.
     """
-    members = _Members(given)
+    members = _Members(given, types)
     out = {}
     for name, t in types.items():
         if t[0] == "object" and name not in given and (column := members.of(t[1], name, name, _first_prefix(name))):
@@ -36,8 +37,9 @@ def _first_prefix(name: str) -> str:
 
 
 class _Members:
-    def __init__(self, given: Mapping[Any, Any]) -> None:
+    def __init__(self, given: Mapping[Any, Any], types: Mapping[str, Type]) -> None:
         self.used: set[str] = set()
+        self._branches = types
         self._given = {str(name): value for name, value in given.items()}
         self._short: dict[str, str | None] = {}
         for name in self._given:
@@ -45,7 +47,18 @@ class _Members:
             self._short[last] = None if last in self._short else name
 
     def _find(self, name: str, path: str) -> str | None:
-        return next((n for n in (path, name) if n in self._given), self._short.get(name))
+        """What is given for a member: under its path, or under its name if that is nobody else's."""
+        if path in self._given:
+            return path
+        found = name if name in self._given else self._short.get(name)
+        if found is None or found in self._branches:
+            return None
+        top, below, _ = found.partition("/")
+        if below and top != path.partition("/")[0]:
+            return None
+        if found in self.used:
+            raise InvalidError(f"branch {path}: {found} may stand for several; give the entries as {path}", branch=path)
+        return found
 
     def column(self, t: Type, name: str, path: str) -> Column | None:
         """Of a branch: as it is given, or made of what is given for those below it."""

@@ -153,8 +153,11 @@ class Histogram:
 def _folded(table: np.ndarray, axis: int, below: bool, above: bool) -> np.ndarray:
     """With the first and last bins added to those beyond them."""
     cells = np.moveaxis(table, axis, 0)
+    if cells.dtype.kind in "iu" and cells.dtype.itemsize == 8:
+        # written as doubles in any case
+        cells = cells.astype(float)
     # sums of small integers may need more room than those
-    wide = cells.astype(np.int64) if cells.dtype.kind in "biu" and cells.dtype.itemsize < 8 else cells
+    wide = cells.astype(np.int64) if cells.dtype.kind in "biu" else cells
     if below:
         wide = np.concatenate([wide[:1] + wide[1:2], wide[2:]])
     if above:

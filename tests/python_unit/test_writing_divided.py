@@ -64,6 +64,28 @@ def test_divided_columns_that_do_not_fit(tmp_path):
         assert tree.num_entries == 2
 
 
+def test_no_column_stands_for_two_branches(tmp_path):
+    path = tmp_path / "a.root"
+    with sapwood.recreate(path) as file:
+        file.mktree("t", {"a": Inner, "b": Inner, "x": "i2"}).extend(
+            {"a": [Inner(1, [])], "b": [Inner(2, [])], "x": [3]}
+        )
+    rows = {"b/x": [5], "b/names": [["d"]], "x": [6]}
+    with sapwood.update(path) as file:
+        tree = file["t"]
+        # a's members may be called by their names alone, but x is a branch
+        with pytest.raises(sapwood.InvalidError, match="branch a: no entries are given for x below it"):
+            tree.extend(rows | {"names": [["c"]]})
+        with pytest.raises(sapwood.InvalidError, match="branch a"):
+            tree.extend(rows)
+        with pytest.raises(sapwood.InvalidError, match="branch b/names: names may stand for several"):
+            tree.extend({"a/x": [4], "b/x": [5], "names": [["c"]], "x": [6]})
+        tree.extend(rows | {"a/x": [4], "names": [["c"]]})
+    with sapwood.open(path) as file:
+        assert file["t/a/x"].array().to_list() == [1, 4] and file["t/b/x"].array().to_list() == [2, 5]
+        assert file["t/b/names"].array().to_list() == [[], ["d"]] and file["t/x"].array().to_list() == [3, 6]
+
+
 def test_counters_without_a_sign_may_be_given(tmp_path):
     counts, values = np.array([1, 0, 2], "u4"), ak.Array([[1.5], [], [2.5, 3.5]])
     path = tmp_path / "a.root"

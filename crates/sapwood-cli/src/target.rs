@@ -116,7 +116,7 @@ impl Target {
             let (Some(front), Some(branch)) = (path.get(..slash), path.get(slash + 1..)) else { continue };
             let Ok(tree) = file.tree(front) else { continue };
             return match tree.find(branch) {
-                Ok(branch) => Ok((tree, Some(branch))),
+                Ok(branch) => with_doubts(file, Ok((tree, Some(branch)))),
                 Err(e) => Err(e),
             };
         }

@@ -173,9 +173,16 @@ fn what_cannot_be_served_is_refused() {
     let server = folder.serve();
     let taken = Origin::start(OriginOptions { bind: server.addr(), ..OriginOptions::new(&folder.0) }).err().unwrap();
     assert!(taken.to_string().contains("another port"), "{taken}");
-    let address = server.addr();
+}
+
+#[test]
+fn who_is_connected_notices_that_it_stops() {
+    let folder = Folder::new();
+    let server = folder.serve();
+    let mut client = Client::new(&server);
+    assert_eq!(client.get("/digits", "").2, "0123456789");
     server.stop();
-    assert!(TcpStream::connect(address).is_err(), "stopped");
+    assert!(client.0.read(&mut [0]).map_or(true, |bytes| bytes == 0));
 }
 
 #[derive(Default)]

@@ -6,6 +6,7 @@ use crate::directory::{CLASS, DirectoryId};
 use crate::existing::{object, subdirectory};
 use crate::file::FileWriter;
 use crate::key::{FIRST_RECORD, Key};
+use crate::merge::is_histogram;
 use sapwood_format::cursor::Cursor;
 use sapwood_format::tree::read_tree;
 use sapwood_span::{Error, Result, Span};
@@ -14,23 +15,28 @@ use std::collections::HashSet;
 /// Classes of trees.
 const TREES: [&str; 3] = ["TTree", "TNtuple", "TNtupleD"];
 
-/// How the names of classes begin whose objects hold no trees.
-const WITHOUT_TREES: [&str; 14] = [
-    "TH1",
-    "TH2",
-    "TH3",
-    "TProfile",
+/// Classes besides histograms whose objects hold no trees.
+const WITHOUT_TREES: [&str; 16] = [
+    "TH1K",
+    "TH2Poly",
+    "TProfile2Poly",
     "TGraph",
+    "TGraphErrors",
+    "TGraphAsymmErrors",
+    "TGraphBentErrors",
+    "TGraphMultiErrors",
+    "TGraph2D",
+    "TCutG",
     "TF1",
     "TF2",
     "TF3",
     "TObjString",
     "TNamed",
-    "TParameter<",
-    "TVectorT<",
-    "TMatrixT",
     "TEfficiency",
 ];
+
+/// And templates.
+const TEMPLATES_WITHOUT_TREES: [&str; 4] = ["TParameter<", "TVectorT<", "TMatrixT<", "TMatrixTSym<"];
 
 /// Bytes of a basket's key that say how long it is and its class.
 const KEY_BEGIN: u64 = 64;
@@ -116,13 +122,19 @@ fn of_others(core: &mut Core) -> Result<Option<HashSet<Span>>> {
                     return Ok(None);
                 }
                 subdirectory(core, DirectoryId(next), &key.name)?;
-            } else if !WITHOUT_TREES.iter().any(|class| key.class.starts_with(class)) {
+            } else if !holds_no_tree(&key.class) {
                 return Ok(None);
             }
         }
         next += 1;
     }
     Ok(Some(spans))
+}
+
+fn holds_no_tree(class: &str) -> bool {
+    is_histogram(class)
+        || WITHOUT_TREES.contains(&class)
+        || TEMPLATES_WITHOUT_TREES.iter().any(|template| class.starts_with(template))
 }
 
 /// Whether a basket lies there, of this length: what a header says may be wrong, and others' bytes would be lost.

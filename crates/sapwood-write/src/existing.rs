@@ -186,9 +186,16 @@ pub(crate) fn subdirectory(core: &mut Core, parent: DirectoryId, name: &str) -> 
             Error::invalid(format!("{name} is a {}, not a directory", found.class)).with_remedy("use another name")
         );
     }
-    let known = core.directories.iter().position(|d| d.parent == Some(parent) && d.seek == found.seek);
-    if let Some(i) = known {
-        return Ok(Some(DirectoryId(i)));
+    let known = core.directories.iter().enumerate().find(|(_, d)| d.seek == found.seek);
+    match known {
+        Some((i, d)) if d.parent == Some(parent) => return Ok(Some(DirectoryId(i))),
+        // followed, it could lead in a circle
+        Some((_, d)) => {
+            return Err(Error::corrupt(format!("directory {name} lies where directory {} does", d.name))
+                .at(found.span())
+                .with_remedy("copy what is in it to another file"));
+        }
+        None => {}
     }
     let record = core.sink.read(found.span())?;
     let mut directory = directory(&record, found.len() as u64, found.seek, Some(parent))?;

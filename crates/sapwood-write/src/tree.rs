@@ -299,6 +299,8 @@ impl TreeWriter {
             self.flush_baskets(core)?;
             self.write_header(core)?;
             core.open_trees.retain(|(d, t)| *d != self.directory || **t != *self.home.name);
+            // from here on the header tells where its baskets are
+            core.tables.get_mut(self.home.tree).map(Vec::clear);
             Ok(())
         })
     }

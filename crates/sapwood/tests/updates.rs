@@ -291,6 +291,49 @@ fn baskets_that_another_tree_has_stay() {
 }
 
 #[test]
+fn a_tree_of_the_same_session_leaves_its_space_as_well() {
+    let old = old_file();
+    let rounds = |n: usize| {
+        let disk = Disk::holding(&old);
+        let mut file = FileWriter::update_on(Box::new(disk.clone()), old.len() as u64, Path::new("a.root"), 1).unwrap();
+        for _ in 0..n {
+            assert_eq!(file.delete("t", None).unwrap(), 1);
+            // what is freed can be used once nobody would find it after a crash
+            file.commit().unwrap();
+            let mut tree = file.tree("t", "", &specs(), options()).unwrap();
+            fill(&mut tree, 0, 120);
+            tree.finish().unwrap();
+        }
+        file.finish().unwrap();
+        disk.bytes().len()
+    };
+    let (two, many) = (rounds(2), rounds(20));
+    // some bytes stay between records; a tree has four thousand
+    assert!(many < two + 2500, "{two} {many}");
+}
+
+#[test]
+fn directories_that_lead_in_a_circle_are_not_followed() {
+    let mut bytes = old_file();
+    let folder = Folder::new();
+    let path = folder.file("circle.root");
+    std::fs::write(&path, &bytes).unwrap();
+    let listed = File::open(&path, &OpenOptions::default()).unwrap().list("", true).unwrap();
+    let seek = |path: &str| (listed.iter().find(|l| l.path == path).unwrap().key.span.start as u32).to_be_bytes();
+    let (a, b) = (seek("a"), seek("a/b"));
+    // each copy of b's key says where it lies and then in which directory
+    let key = [b, a].concat();
+    let places: Vec<usize> = (0..bytes.len() - 8).filter(|&at| bytes[at..at + 8] == key).collect();
+    assert!(places.len() >= 2);
+    places.iter().for_each(|&at| bytes[at..at + 4].copy_from_slice(&a));
+    let disk = Disk::holding(&bytes);
+    let mut file = FileWriter::update_on(Box::new(disk), bytes.len() as u64, Path::new("circle.root"), 1).unwrap();
+    let refused = file.delete("a/b/inner", None).unwrap_err();
+    assert!(refused.to_string().contains("directory b lies where directory a does"), "{refused}");
+    assert_eq!(file.delete("t", None).unwrap(), 1);
+}
+
+#[test]
 fn a_killed_writer_leaves_a_whole_file_of_the_last_autosave() {
     let folder = Folder::new();
     let path = folder.file("killed.root");

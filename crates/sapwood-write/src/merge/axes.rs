@@ -87,7 +87,7 @@ impl<'p> Axis<'p> {
             0
         } else if x < self.high {
             match self.edges.is_empty() {
-                true => 1 + (self.bins as f64 * (x - self.low) / (self.high - self.low)) as usize,
+                true => 1 + ((self.bins as f64 * (x - self.low) / (self.high - self.low)) as usize).min(self.bins),
                 false => self.edges.partition_point(|edge| *edge <= x),
             }
         } else {

@@ -26,7 +26,7 @@ pub(super) fn check(f: &Filled, rows: &[f64]) -> Result<()> {
 /// they have no room there: ROOT then chooses by those that have, and the first one has bins of such limits from here on.
 ///
 /// # Errors
-/// `Invalid` when bins hold something though they have no limits, or fills tell none.
+/// `Invalid` when fills tell no limits.
 pub(super) fn join<'p>(
     x: &mut Filled<'p>,
     y: &Filled<'p>,
@@ -36,10 +36,6 @@ pub(super) fn join<'p>(
 ) -> Result<bool> {
     check(x, rows)?;
     check(y, other_rows)?;
-    if [&*x, y].iter().any(|f| f.contents.iter().any(|c| *c != 0.0)) {
-        return Err(Error::invalid("has entries in bins, but an axis without limits")
-            .with_remedy("give its axes limits, or leave it out"));
-    }
     if other_rows.is_empty() {
         return Ok(true);
     }

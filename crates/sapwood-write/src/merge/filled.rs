@@ -53,7 +53,7 @@ impl<'p> Filled<'p> {
         let axes = axes.collect::<Result<Vec<Axis>>>()?;
         let cells = axes.iter().fold(1usize, |n, a| n.saturating_mul(a.bins.saturating_add(2)));
         if cells != contents.len() {
-            return Err(Error::invalid(format!("has {} bins where its axes have {cells}", contents.len())));
+            return Err(Error::unsupported(format!("has {} bins where its axes have {cells}", contents.len())));
         }
         let kept = |name| numbers(name).filter(|n| n.len() == cells).unwrap_or_default();
         let entries = kept(Name::BinEntries);
@@ -91,6 +91,11 @@ impl<'p> Filled<'p> {
     /// Whether all axes have limits.
     pub(super) fn has_limits(&self) -> bool {
         self.axes.iter().all(Axis::has_limits)
+    }
+
+    /// Whether bins hold something though an axis has no limits.
+    pub(super) fn is_set_without_limits(&self) -> bool {
+        !self.has_limits() && (0..self.contents.len()).any(|cell| self.holds(cell))
     }
 
     /// Whether its axes choose their limits as powers of two.

@@ -14,7 +14,7 @@ use std::borrow::Cow;
 pub(crate) fn is_histogram(class: &str) -> bool {
     let dimensions = ["TH1", "TH2", "TH3"].iter().find_map(|p| class.strip_prefix(p));
     matches!(class, "TProfile" | "TProfile2D" | "TProfile3D")
-        || dimensions.is_some_and(|kind| matches!(kind, "C" | "S" | "I" | "L" | "F" | "D" | "K"))
+        || dimensions.is_some_and(|kind| matches!(kind, "C" | "S" | "I" | "L" | "F" | "D"))
 }
 
 /// The axes, and the statistics that grow with every fill.
@@ -45,6 +45,13 @@ pub(super) fn add<'p>(one: Part<'p>, two: Part<'p>, changes: &mut Changes<'p>) -
     let (mut rows, mut other_rows) = (x.waiting(), y.waiting());
     match (x.has_limits(), y.has_limits()) {
         _ if x.axes.len() != y.axes.len() => {}
+        // contents set by hand, which no fill and no choice of limits would keep
+        _ if x.is_set_without_limits() || y.is_set_without_limits() => {
+            let same = x.axes.iter().zip(&y.axes).all(|(a, b)| a.same_bins(b));
+            if !same || !rows.is_empty() || !other_rows.is_empty() {
+                return Err(Error::unsupported("has entries in bins, but an axis without limits"));
+            }
+        }
         (true, true) => {
             x.settle(&rows)?;
             y.settle(&other_rows)?;
@@ -144,12 +151,15 @@ fn squares<'f, 'p>(
     edits.extend(bare(x.part, name, places.len, &doubles(&sum)));
 }
 
+/// Cells of a sum, at most: ROOT takes records of up to a gigabyte.
+const MOST_CELLS: usize = 1 << 27;
+
 /// Where the cells of both go.
 fn cells(x: &Filled, y: &Filled, axes: &[Joined]) -> Result<Places> {
     if axes.iter().all(|j| j.fits_first() && j.places(true).is_none()) {
         return Ok(Places::same(x.contents.len()));
     }
-    let len = axes.iter().try_fold(1usize, |n, j| n.checked_mul(j.cells())).filter(|n| *n < 1 << 30);
+    let len = axes.iter().try_fold(1usize, |n, j| n.checked_mul(j.cells())).filter(|n| *n < MOST_CELLS);
     let len = len.ok_or_else(|| Error::unsupported("would have too many bins"))?;
     let side = |second: bool, filled: &Filled| -> Result<Option<Vec<usize>>> {
         if axes.iter().all(|j| j.places(second).is_none()) && filled.contents.len() == len {

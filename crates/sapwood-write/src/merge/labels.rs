@@ -23,11 +23,14 @@ pub(super) fn join_axes(x: &Filled, y: &Filled, notes: &mut Vec<String>) -> Resu
             true if takes_names(a, x.is_empty(), b, y.is_empty()) => by_names(a, b, &x.used(i), &y.used(i), letter)?,
             _ => {
                 let both = !x.is_empty() && !y.is_empty();
+                let joined = by_number(a, b, !both, letter)?;
+                let letter = letter.trim_end_matches("axis");
                 if both && a.names().is_empty() != b.names().is_empty() {
-                    let letter = letter.trim_end_matches("axis");
                     notes.push(format!("not all inputs name the bins of its {letter} axis: they are added by number"));
+                } else if !y.is_empty() && lacks_names(a, b) {
+                    notes.push(format!("names of bins of its {letter} axis that the first input lacks are left out"));
                 }
-                by_number(a, b, !both, letter)?
+                joined
             }
         };
         out.push(joined);
@@ -58,6 +61,21 @@ fn merged_by_name(x: &Filled, y: &Filled) -> bool {
     }
 }
 
+/// The bins of an axis by their names: the first and the last of each name.
+fn by_name<'a>(axis: &'a Axis) -> HashMap<&'a [u8], (usize, usize)> {
+    let mut out: HashMap<&[u8], (usize, usize)> = HashMap::new();
+    for (bin, name) in axis.names() {
+        out.entry(name).or_insert((*bin, *bin)).1 = *bin;
+    }
+    out
+}
+
+/// Whether the second axis has names that the first one has not.
+fn lacks_names(a: &Axis, b: &Axis) -> bool {
+    let names = by_name(a);
+    b.names().iter().any(|(_, name)| !names.contains_key(name.as_slice()))
+}
+
 /// Bins of one number are added. Names may be missing on one side, but not contradict each other, unless all bins have
 /// them and they are the same ones in another order.
 fn by_number(a: &Axis, b: &Axis, either_is_empty: bool, letter: &str) -> Result<Joined> {
@@ -76,9 +94,10 @@ fn by_number(a: &Axis, b: &Axis, either_is_empty: bool, letter: &str) -> Result<
         out.second = Some(places);
         return Ok(out);
     }
+    let names = by_name(a);
     let contradicts = |(bin, name): &(usize, Vec<u8>)| {
         let other_name = a.label(*bin).is_some_and(|n| n != name);
-        other_name || a.names().iter().any(|(other, n)| n == name && other != bin)
+        other_name || names.get(name.as_slice()).is_some_and(|bins| *bins != (*bin, *bin))
     };
     if !a.same_bins(b) || b.names().iter().any(contradicts) {
         return Err(Error::invalid(format!("has other labels on its {letter}: {}, not {}", list(b), list(a)))
@@ -94,8 +113,9 @@ fn in_other_order(a: &Axis, b: &Axis) -> Option<Vec<usize>> {
         return None;
     }
     let mut places: Vec<usize> = (0..bins + 2).collect();
+    let names = by_name(a);
     for (from, label) in m {
-        let (to, _) = l.iter().find(|(to, other)| other == label && (1..=bins).contains(to))?;
+        let (to, _) = names.get(label.as_slice()).filter(|(first, last)| *first >= 1 && *last <= bins)?;
         *places.get_mut(*from)? = *to;
     }
     let mut seen = places.clone();
@@ -213,9 +233,14 @@ pub(super) fn add_names<'p>(joined: &Joined, a: &Axis<'p>, b: &Axis<'p>, changes
     let n = s.integer(mine, Name::Size).unwrap_or(0);
     put_integer(&mut bytes, size.code, n.saturating_add(joined.named.len() as i64))?;
     changes.edits.push(Edit { at: size.at.clone(), bytes });
+    let mut items: HashMap<i64, usize> = HashMap::new();
+    for item in t.children(theirs) {
+        if let Some(number) = t.integer(item, Name::UniqueId) {
+            items.entry(number).or_insert(item);
+        }
+    }
     for (from, to) in &joined.named {
-        let number = |i: &usize| t.integer(*i, Name::UniqueId) == Some(*from as i64);
-        let item = t.children(theirs).find(number).ok_or_else(strange)?;
+        let item = *items.get(&(*from as i64)).ok_or_else(strange)?;
         let (node, id) = (t.nodes.get(item).ok_or_else(strange)?, t.field(item, Name::UniqueId).ok_or_else(strange)?);
         let mut bytes = Vec::new();
         put_integer(&mut bytes, id.code, *to as i64)?;

@@ -36,6 +36,7 @@ pub(crate) mod tree;
 mod tree_index;
 
 use copy::{Done, Job, Pool};
+pub(crate) use hist::is_histogram;
 use ordered::ordered;
 use output::Output;
 use sapwood_codec::Compression;

@@ -80,7 +80,7 @@ impl Counted {
         if basket.offsets.is_some() {
             return Ok(basket);
         }
-        let mut table = Vec::with_capacity(4 * basket.entries);
+        let mut table = Vec::new();
         let mut end = u64::from(basket.key_len);
         let mut at = entries.start;
         for (range, record) in counts {
@@ -93,7 +93,7 @@ impl Counted {
                 }
                 table.extend_from_slice(&u32::try_from(end).unwrap_or(u32::MAX).to_be_bytes());
                 let i = (i - range.start) as usize;
-                end = end.saturating_add(self.item as u64 * self.count(slices.bytes(i..i + 1)));
+                end = end.saturating_add(self.count(slices.bytes(i..i + 1)).saturating_mul(self.item as u64));
                 at += 1;
             }
         }

@@ -1,6 +1,6 @@
 //! Where producers of other processes come in.
 
-use super::sweep::{SOCKET, sweep};
+use super::sweep::{self, SOCKET};
 use super::wire::{self, BAD, END, GOOD, MAGIC, PIECE, VERSION};
 use super::{Gathered, Lane, Merger, Seat, Summary, lock};
 use sapwood_span::{Error, Result};
@@ -87,28 +87,40 @@ impl Merger {
     /// # Errors
     /// What the operating system says, of a name of the temporary folder that is too long for a socket also.
     pub fn listen(&self) -> Result<Gate> {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let n = COUNT.fetch_add(1, Ordering::Relaxed);
-        let folder = std::env::temp_dir().join(format!("sapwood-{}-{n}", std::process::id()));
-        let address = folder.join(SOCKET);
-        let failed = |e| {
-            Error::io(format!("cannot listen at {}", address.display()), e)
+        let around = std::env::temp_dir();
+        let machine = sweep::machine();
+        let failed = |at: &Path, e| {
+            Error::io(format!("cannot listen at {}", at.display()), e)
                 .with_remedy("set TMPDIR to a writable folder with a short name")
         };
-        // of a process with the same number that was killed
-        let _ = std::fs::remove_file(&address);
-        let _ = std::fs::remove_dir(&folder);
-        DirBuilder::new().mode(0o700).create(&folder).map_err(failed)?;
+        let folder = new_folder(&around, &machine).map_err(|e| failed(&around, e))?;
+        let address = folder.join(SOCKET);
         let listener = UnixListener::bind(&address).map_err(|e| {
             let _ = std::fs::remove_dir(&folder);
-            failed(e)
+            failed(&address, e)
         })?;
-        sweep(&folder, ABANDONED);
+        let own = folder.clone();
+        // by itself: it could wait for a merger that was stopped
+        let sweeping = std::thread::Builder::new().name("sapwood-sweep".into());
+        drop(sweeping.spawn(move || sweep::sweep(&own, &machine, ABANDONED)));
         let inside = Arc::new(Inside::new(&self.0.schema.lanes));
         let (merger, shared) = (self.clone(), inside.clone());
         let thread = std::thread::Builder::new().name("sapwood-gate".into());
-        let listening = thread.spawn(move || listen(&listener, &merger, &shared)).map_err(failed)?;
+        let listening = thread.spawn(move || listen(&listener, &merger, &shared)).map_err(|e| failed(&address, e))?;
         Ok(Gate { merger: self.clone(), inside, address, listening: Some(listening) })
+    }
+}
+
+/// Makes a folder of a name that no other has: processes may have one number, in containers or on other machines.
+fn new_folder(around: &Path, machine: &str) -> std::io::Result<PathBuf> {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    loop {
+        let n = COUNT.fetch_add(1, Ordering::Relaxed);
+        let folder = around.join(format!("{}{}-{n}", sweep::prefix(machine), std::process::id()));
+        match DirBuilder::new().mode(0o700).create(&folder) {
+            Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {}
+            made => return made.map(|()| folder),
+        }
     }
 }
 

@@ -9,6 +9,7 @@ mod gate;
 mod gathered;
 #[cfg(unix)]
 mod remote;
+#[cfg(unix)]
 mod sweep;
 #[cfg(unix)]
 mod wire;
