@@ -18,9 +18,12 @@ from servers import SERVERS, Skip
 HERE = Path(__file__).parent
 CORPUS = HERE.parent.parent / "shared" / "corpus"
 
-# In the background of a script Ctrl-C is ignored, and so it would be by every process that tests start and interrupt.
+# In the background of a script Ctrl-C is ignored, below nohup a closed terminal: and so they would be by every process
+# that tests start and stop by these signals. What is handled here is not ignored there.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, lambda *_: None)
 
 
 @pytest.fixture(scope="session")

@@ -168,6 +168,18 @@ def test_signals_leave_nothing_behind(command, flat, tmp_path, number):
     assert [p.name for p in tmp_path.iterdir()] == ["list.txt"]
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="what is ignored is read from /proc")
+def test_nohup_is_respected(command, flat, tmp_path):
+    (tmp_path / "list.txt").write_text("\n".join([flat] * 3000))
+    words = ["nohup", command, "merge", tmp_path / "out.root", f"@{tmp_path / 'list.txt'}"]
+    started = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while started.poll() is None and not any(p.name.endswith(".part") for p in tmp_path.iterdir()):
+        time.sleep(0.01)
+    started.send_signal(signal.SIGHUP)
+    assert started.wait(60) == 0
+    assert sapwood.open(tmp_path / "out.root")["t"].num_entries == 3000 * sapwood.open(flat)["t"].num_entries
+
+
 def test_many_inputs_with_few_descriptors_and_little_memory(command, flat, tmp_path):
     """Six hundred inputs where a process may open 40 files: memory does not grow with their number."""
     (tmp_path / "list.txt").write_text("\n".join([str(flat)] * 600))
