@@ -17,12 +17,13 @@ pub fn status() -> u8 {
     128 + SIGNAL.load(Ordering::SeqCst) as u8
 }
 
-/// Whether a signal is ignored since before this process began: `nohup` asks for that, and it stays so.
-fn is_ignored(signal: i32) -> bool {
+/// Whether SIGHUP is ignored since before this process began: `nohup` asks for that, and it stays so. SIGINT, which is
+/// ignored in the background of a script, ends a command all the same: it is how servers there are ended.
+fn ignores_hangup() -> bool {
     let Ok(status) = std::fs::read_to_string("/proc/self/status") else { return false };
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
-    mask >> (signal - 1) & 1 == 1
+    mask >> (SIGHUP - 1) & 1 == 1
 }
 
 /// The state of Ctrl-C in this process.
@@ -32,7 +33,7 @@ pub struct Interrupt {
 }
 
 impl Interrupt {
-    /// Takes over SIGINT, unless it is ignored; until [`Interrupt::defer`] it ends the process at once with status 130.
+    /// Takes over SIGINT; until [`Interrupt::defer`] it ends the process at once with status 130.
     ///
     /// # Errors
     /// When the system refuses the handlers.
@@ -40,9 +41,6 @@ impl Interrupt {
         let refused = |e| Error::io("cannot take over Ctrl-C", e);
         let pressed = Arc::new(AtomicBool::new(false));
         let immediate = Arc::new(AtomicBool::new(true));
-        if is_ignored(SIGINT) {
-            return Ok(Self { pressed, immediate });
-        }
         // handlers run in the order of registration: a second Ctrl-C finds the flag set by the first
         flag::register_conditional_shutdown(SIGINT, STATUS, immediate.clone()).map_err(refused)?;
         flag::register_conditional_shutdown(SIGINT, STATUS, pressed.clone()).map_err(refused)?;
@@ -56,14 +54,16 @@ impl Interrupt {
         self.pressed.clone()
     }
 
-    /// The same for work that leaves something behind when it is cut off: SIGTERM and SIGHUP set the flag as well, where
-    /// they are not ignored, and a limit on the size of files is an error of the write that meets it, not the end of the process.
+    /// The same for work that leaves something behind when it is cut off: SIGTERM and SIGHUP (unless it is ignored)
+    /// set the flag as well, and a limit on the size of files is an error of the write that meets it, not the end of the
+    /// process.
     ///
     /// # Errors
     /// When the system refuses the handler.
     pub fn defer_all(&self) -> Result<Arc<AtomicBool>> {
         let refused = |e| Error::io("cannot take over the signal to terminate", e);
-        for signal in [SIGTERM, SIGHUP].into_iter().filter(|signal| !is_ignored(*signal)) {
+        let hangup = Some(SIGHUP).filter(|_| !ignores_hangup());
+        for signal in [SIGTERM].into_iter().chain(hangup) {
             flag::register_usize(signal, SIGNAL.clone(), signal as usize).map_err(refused)?;
             flag::register(signal, self.pressed.clone()).map_err(refused)?;
         }
