@@ -1,129 +1,138 @@
-//! The implementations for a struct: put together as text, in which `__FIELD_n` stands for the type of the field, whose
-//! own tokens take its place, so that the compiler points at the field.
+//! The implementations of `Value` and `Record` for a struct.
 
-use crate::parse::{Field, Record};
-use proc_macro::{Group, TokenStream, TokenTree};
-use std::fmt::Write;
+use crate::options::{self, FieldOptions};
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+use syn::{Data, DeriveInput, Error, Fields, GenericParam, Ident, LitStr, Result, Type};
 
-const PLACE: &str = "__FIELD_";
-
-pub(crate) fn tokens(record: &Record) -> TokenStream {
-    let types: Vec<&TokenStream> = record.fields.iter().map(|f| &f.ty).collect();
-    match text(record).parse::<TokenStream>() {
-        Ok(stream) => splice(stream, &types),
-        // a literal that was no literal: the compiler has said so before
-        Err(_) => TokenStream::new(),
-    }
+/// A field that is written.
+struct Field<'a> {
+    ident: &'a Ident,
+    ty: &'a Type,
+    name: LitStr,
+    options: FieldOptions,
 }
 
-fn splice(stream: TokenStream, types: &[&TokenStream]) -> TokenStream {
-    let one = |token: TokenTree| match token {
-        TokenTree::Ident(ident) => {
-            let ty =
-                ident.to_string().strip_prefix(PLACE).and_then(|n| n.parse().ok()).and_then(|n: usize| types.get(n));
-            ty.map_or_else(|| TokenTree::Ident(ident).into(), |&ty| ty.clone())
+pub(crate) fn record(input: &DeriveInput) -> Result<TokenStream> {
+    let fields = fields(input)?;
+    for parameter in &input.generics.params {
+        if !matches!(parameter, GenericParam::Lifetime(p) if p.bounds.is_empty()) {
+            let what = "a record takes no parameters but plain lifetimes, because its branches must be known";
+            return Err(Error::new(parameter.span(), what));
         }
-        TokenTree::Group(group) => {
-            let mut new = Group::new(group.delimiter(), splice(group.stream(), types));
-            new.set_span(group.span());
-            TokenTree::Group(new).into()
-        }
-        other => TokenStream::from(other),
-    };
-    stream.into_iter().map(one).collect()
-}
-
-/// The name of a branch or member, as text in Rust.
-fn name(field: &Field) -> String {
-    field.options.name.clone().unwrap_or_else(|| format!("{:?}", field.ident.trim_start_matches("r#")))
-}
-
-fn text(record: &Record) -> String {
-    let Record { name: this, lifetimes, class, fields } = record;
-    let (mut members, mut columns, mut pushes) = (String::new(), String::new(), String::new());
-    let (mut branches, mut starts, mut fills) = (String::new(), String::new(), String::new());
-    for (i, field) in fields.iter().enumerate() {
-        let (name, ident) = (name(field), &field.ident);
-        let (ty, named) = (format!("<{PLACE}{i} as Value>"), format!("::std::string::String::from({name})"));
-        // writing to a text cannot fail
-        let _ = write!(members, "({named}, {ty}::cpp()),");
-        let _ = write!(columns, "({named}, {ty}::column()),");
-        let _ = write!(
-            pushes,
-            "if let ::core::option::Option::Some((_, column)) = fields.next() {{ {ty}::append_to(&self.{ident}, column); }}"
-        );
-        let _ = write!(branches, "{{ {} ::std::vec::Vec::push(&mut branches, branch); }}", branch(field, &name, &ty));
-        let _ = write!(starts, "{ty}::column(),");
-        let _ = write!(
-            fills,
-            "if let ::core::option::Option::Some(column) = columns.next() {{ {ty}::append_to(&self.{ident}, column); }}"
-        );
     }
-    format!(
-        "const _: () = {{
-            use ::sapwood::write::{{BranchSpec, CppType, Record, Value}};
+    let this = &input.ident;
+    let class = options::class(&input.attrs)?.unwrap_or_else(|| text_of(this));
+    let (lifetimes, of_type, _) = input.generics.split_for_impl();
+    let names: Vec<&LitStr> = fields.iter().map(|f| &f.name).collect();
+    let idents: Vec<&Ident> = fields.iter().map(|f| f.ident).collect();
+    // errors of types that are no values point at the field
+    let types: Vec<TokenStream> = fields.iter().map(Field::value).collect();
+    let branches = fields.iter().map(Field::branch);
+    Ok(quote! {
+        const _: () = {
+            use ::sapwood::write::{BranchSpec, CppType, Record, Value};
             use ::sapwood::Array;
             #[automatically_derived]
-            impl{lifetimes} Value for {this}{lifetimes} {{
-                fn cpp() -> CppType {{ CppType::class({class}, ::std::vec![{members}]) }}
-                fn column() -> Array {{ Array::Record {{ len: 0, fields: ::std::vec![{columns}] }} }}
-                fn append_to(&self, column: &mut Array) {{
-                    if let Array::Record {{ len, fields }} = column {{
+            impl #lifetimes Value for #this #of_type {
+                fn cpp() -> CppType {
+                    CppType::class(#class, ::std::vec![#((::std::string::String::from(#names), #types::cpp())),*])
+                }
+                fn column() -> Array {
+                    Array::Record {
+                        len: 0,
+                        fields: ::std::vec![#((::std::string::String::from(#names), #types::column())),*],
+                    }
+                }
+                fn append_to(&self, column: &mut Array) {
+                    if let Array::Record { len, fields } = column {
                         let mut fields = fields.iter_mut();
-                        {pushes}
+                        #(if let ::core::option::Option::Some((_, column)) = fields.next() {
+                            #types::append_to(&self.#idents, column);
+                        })*
                         *len += 1;
-                    }}
-                }}
-            }}
+                    }
+                }
+            }
             #[automatically_derived]
-            impl{lifetimes} Record for {this}{lifetimes} {{
-                fn branches() -> ::sapwood::Result<::std::vec::Vec<BranchSpec>> {{
-                    let mut branches = ::std::vec::Vec::new();
-                    {branches}
-                    ::core::result::Result::Ok(branches)
-                }}
-                fn columns() -> ::std::vec::Vec<Array> {{ ::std::vec![{starts}] }}
-                fn fill(&self, columns: &mut [Array]) {{
+            impl #lifetimes Record for #this #of_type {
+                fn branches() -> ::sapwood::Result<::std::vec::Vec<BranchSpec>> {
+                    ::core::result::Result::Ok(::std::vec![#(#branches),*])
+                }
+                fn columns() -> ::std::vec::Vec<Array> {
+                    ::std::vec![#(#types::column()),*]
+                }
+                fn fill(&self, columns: &mut [Array]) {
                     let mut columns = columns.iter_mut();
-                    {fills}
-                }}
-            }}
-        }};"
-    )
+                    #(if let ::core::option::Option::Some(column) = columns.next() {
+                        #types::append_to(&self.#idents, column);
+                    })*
+                }
+            }
+        };
+    })
 }
 
-/// The statements that make a branch.
-fn branch(field: &Field, name: &str, ty: &str) -> String {
-    let o = &field.options;
-    let make =
-        if o.vector { format!("BranchSpec::object({name}, {ty}::cpp())") } else { format!("{ty}::branch({name})") };
-    let mut out = format!("#[allow(unused_mut)] let mut branch = {make};");
-    let mut set = |place: &str, value: String| {
-        let _ = write!(out, "branch.{place} = {value};");
+/// The fields that are written.
+fn fields(input: &DeriveInput) -> Result<Vec<Field<'_>>> {
+    let Data::Struct(data) = &input.data else {
+        return Err(Error::new(input.ident.span(), "a record is a struct"));
     };
-    let some = |value: &str| format!("::core::option::Option::Some({value})");
-    if let Some(title) = &o.title {
-        set("title", some(&format!("::std::string::String::from({title})")));
+    let Fields::Named(named) = &data.fields else {
+        return Err(Error::new(input.ident.span(), "a record has named fields"));
+    };
+    let mut out = Vec::new();
+    for field in &named.named {
+        let options = FieldOptions::read(&field.attrs)?;
+        if let (Some(ident), false) = (&field.ident, options.skip) {
+            let name = options.name.clone().unwrap_or_else(|| text_of(ident));
+            out.push(Field { ident, ty: &field.ty, name, options });
+        }
     }
-    if let Some(text) = &o.compression {
-        set(
-            "compression",
-            some(&format!(
-                "::core::str::FromStr::from_str({text}).map_err(|e: ::sapwood::Error| e.in_branch({name}))?"
-            )),
-        );
+    if out.is_empty() {
+        return Err(Error::new(input.ident.span(), "a record has at least one field"));
     }
-    if let Some(bytes) = &o.basket_bytes {
-        set("basket_bytes", some(bytes));
+    Ok(out)
+}
+
+/// A name as text, without `r#`.
+fn text_of(ident: &Ident) -> LitStr {
+    LitStr::new(&ident.unraw().to_string(), Span::call_site())
+}
+
+impl Field<'_> {
+    /// The type, as a value.
+    fn value(&self) -> TokenStream {
+        let ty = self.ty;
+        quote_spanned! { ty.span() => <#ty as Value> }
     }
-    if let Some(level) = &o.split {
-        set("split_level", level.clone());
+
+    /// The expression that makes its branch.
+    fn branch(&self) -> TokenStream {
+        let (name, value, o) = (&self.name, self.value(), &self.options);
+        let make = match o.vector {
+            true => quote! { BranchSpec::object(#name, #value::cpp()) },
+            false => quote! { #value::branch(#name) },
+        };
+        let title = o.title.iter();
+        let compression = o.compression.iter();
+        let (basket_bytes, split) = (o.basket_bytes.iter(), o.split.iter());
+        let member_wise = o.member_wise.then(|| quote! { branch.member_wise = true; });
+        let counter = o.counter.iter();
+        quote! {{
+            #[allow(unused_mut)]
+            let mut branch = #make;
+            #(branch.title = ::core::option::Option::Some(::std::string::String::from(#title));)*
+            #(branch.compression = ::core::option::Option::Some(
+                ::core::str::FromStr::from_str(#compression).map_err(|e: ::sapwood::Error| e.in_branch(#name))?
+            );)*
+            #(branch.basket_bytes = ::core::option::Option::Some(#basket_bytes);)*
+            #(branch.split_level = #split;)*
+            #member_wise
+            #(branch = branch.counted_by(#counter)?;)*
+            branch
+        }}
     }
-    if o.member_wise {
-        set("member_wise", "true".to_owned());
-    }
-    if let Some(counter) = &o.counter {
-        let _ = write!(out, "branch = branch.counted_by({counter})?;");
-    }
-    out
 }

@@ -1,38 +1,12 @@
 //! `#[derive(Record)]`: the branches of a tree from a struct. Use it through the crate `sapwood`, whose
 //! `sapwood::write::Record` says what it means.
+#![forbid(unsafe_code)]
 
 mod generate;
-mod parse;
+mod options;
 
-use proc_macro::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
-
-/// What is wrong, and where in the source.
-struct Wrong {
-    what: String,
-    at: Span,
-}
-
-impl Wrong {
-    fn new(what: impl Into<String>, at: Span) -> Self {
-        Self { what: what.into(), at }
-    }
-
-    /// `::core::compile_error! { "what" }`, there.
-    fn tokens(self) -> TokenStream {
-        let punct = |c| TokenTree::Punct(Punct::new(c, Spacing::Joint));
-        let word = |w| TokenTree::Ident(Ident::new(w, self.at));
-        let text = TokenStream::from(TokenTree::Literal(Literal::string(&self.what)));
-        let body = TokenTree::Group(Group::new(Delimiter::Brace, text));
-        let all =
-            [punct(':'), punct(':'), word("core"), punct(':'), punct(':'), word("compile_error"), punct('!'), body];
-        all.into_iter()
-            .map(|mut token| {
-                token.set_span(self.at);
-                token
-            })
-            .collect()
-    }
-}
+use proc_macro::TokenStream;
+use syn::{DeriveInput, Error, parse_macro_input};
 
 /// Makes a struct with named fields a row of a tree, and a class that other rows may hold.
 ///
@@ -50,5 +24,6 @@ impl Wrong {
 /// branch.
 #[proc_macro_derive(Record, attributes(record))]
 pub fn record(input: TokenStream) -> TokenStream {
-    parse::record(input).map_or_else(Wrong::tokens, |record| generate::tokens(&record))
+    let input = parse_macro_input!(input as DeriveInput);
+    generate::record(&input).unwrap_or_else(Error::into_compile_error).into()
 }
