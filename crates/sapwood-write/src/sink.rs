@@ -6,10 +6,7 @@ use std::path::{Path, PathBuf};
 /// Bytes gathered before they are written.
 const GATHER: usize = 1 << 20;
 
-/// What an update writes first behind the end of a whole file: eight bytes that are free, as their length says. Found
-/// behind the end that a header names, it tells that what follows was never committed and belongs to nobody, where
-/// other writers' records could be all that is left of their work.
-pub(crate) const MARK: [u8; 8] = [0xff, 0xff, 0xff, 0xf8, b'S', b'a', b'p', b'w'];
+pub(crate) use sapwood_format::UNCOMMITTED as MARK;
 
 /// Where a file's records go: appended one after the other, gathered to large writes; and written into what is free.
 pub(crate) struct Sink {
