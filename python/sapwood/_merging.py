@@ -70,10 +70,10 @@ def recover(
     threads: int = 0,
     timeout: float = 60.0,
 ) -> dict[str, Any]:
-    """Write what is left of ``source``, a file that is damaged, cut short or was never closed, into the new file ``target``.
+    """Write what is left of a damaged file into the new file ``target``.
 
-    ``source`` is only read. Trees keep the entries that are whole in all of their branches, other objects all cycles
-    that can be read. ``target`` appears when it is complete.
+    ``source`` is damaged, cut short or was never closed; it is only read. Trees keep the entries that are whole in all
+    of their branches, other objects all cycles that can be read. ``target`` appears when it is complete.
 
     Args:
         source: a path or URL.
