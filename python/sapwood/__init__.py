@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ._chain import Chain, chain
     from ._histogram import Histogram
     from ._many import concatenate, iterate
-    from ._merging import merge, optimize
+    from ._merging import merge, optimize, recover
     from ._objects import Object
     from ._perf import PerfStats, perf_stats
     from ._reading import Report
@@ -95,6 +95,7 @@ __all__ = [
     "open",
     "optimize",
     "perf_stats",
+    "recover",
     "recreate",
     "update",
 ]
@@ -127,6 +128,7 @@ _LATER = {
     "update": "_writing",
     "merge": "_merging",
     "optimize": "_merging",
+    "recover": "_merging",
 }
 
 

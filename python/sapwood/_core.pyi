@@ -141,6 +141,7 @@ def merge(
     reading: tuple[int, float],
     progress: Callable[[int, int, int], object] | None,
 ) -> dict[str, Any]: ...
+def recover(url: str, out: str, force: bool, reading: tuple[int, float]) -> dict[str, Any]: ...
 def optimize(
     url: str,
     out: str,

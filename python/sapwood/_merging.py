@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
 from ._core import merge as _merge
 from ._core import optimize as _optimize
-from ._errors import InvalidError
+from ._core import recover as _recover
+from ._errors import InvalidError, RecoveredFileWarning
 from ._perf import PerfStats
 from ._progress import Progress, reporter
 from ._sizes import Size, size_in_bytes
@@ -58,6 +60,47 @@ def merge(
         return _merge(os.fspath(out), names, force, compression, (threads, timeout), tell)
     finally:
         close()
+
+
+def recover(
+    source: Path,
+    target: Path,
+    *,
+    force: bool = False,
+    threads: int = 0,
+    timeout: float = 60.0,
+) -> dict[str, Any]:
+    """Write what is left of a damaged file into the new file ``target``.
+
+    ``source`` is damaged, cut short or was never closed; it is only read. Trees keep the entries that are whole in all
+    of their branches, other objects all cycles that can be read. ``target`` appears when it is complete.
+
+    Args:
+        source: a path or URL.
+        target: the file to write.
+        force: replace ``target`` if it exists.
+        threads: that inflate, 0 for one per core.
+        timeout: seconds after which a transfer on which nothing moves is given up.
+
+    Returns:
+        ``bytes`` of the target, ``input_bytes``, ``trees`` (a list of ``path``, ``entries``, ``baskets``, and how many
+        entries are ``lost``), how many other ``objects`` and ``directories`` there are, what is ``lost`` in words, and
+        ``remarks``.
+
+    Warns:
+        RecoveredFileWarning: something is lost.
+
+    Raises:
+        CorruptError: nothing that can be recovered is left.
+    """
+    report = _recover(os.fspath(source), os.fspath(target), force, (threads, timeout))
+    if lost := report["lost"]:
+        shown = "".join(f"\n  {what}" for what in lost[:5])
+        more = f"\n  and {len(lost) - 5} more" if len(lost) > 5 else ""
+        warnings.warn(
+            f"not all of {os.fspath(source)} could be recovered:{shown}{more}", RecoveredFileWarning, stacklevel=2
+        )
+    return report
 
 
 def optimize(

@@ -447,7 +447,7 @@ def test_updates(tmp_path):
             del file["nothing"]
         with pytest.raises(sapwood.InvalidError, match="not empty"):
             del file["a"]
-    assert [k for k in uproot.open(path).keys() if k.startswith("note")] == ["note;1", "note;3"]
+    assert [k for k in uproot.open(path).keys() if k.startswith("note")] == ["note;3", "note;1"]
 
 
 def test_a_tree_of_uproot_goes_on(tmp_path):

@@ -2,7 +2,7 @@
 
 mod rewriting;
 
-pub use rewriting::{MergeArgs, OptimizeArgs};
+pub use rewriting::{MergeArgs, OptimizeArgs, RecoverArgs};
 
 use crate::perf::PerfArgs;
 use crate::units;
@@ -93,6 +93,8 @@ pub enum Verb {
     Merge(MergeArgs),
     /// Lay a file out anew so that it reads fast: clusters, basket sizes, compression
     Optimize(OptimizeArgs),
+    /// Write what is left of a file that is damaged, cut short or was never closed into a new, whole one
+    Recover(RecoverArgs),
     /// Serve a folder over HTTP, with delay and limited bandwidth if wanted
     Serve(ServeArgs),
     /// Write a file with made-up collisions, for trying things

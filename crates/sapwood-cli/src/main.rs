@@ -15,6 +15,7 @@ mod output;
 mod perf;
 mod progress;
 mod reading;
+mod recover;
 mod sample;
 mod scan;
 mod serve;
@@ -57,6 +58,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Verb::Perf(a) => perf::run(a, &options, global, &interrupt),
         Verb::Merge(a) => merge::run(a, &options, global, &interrupt),
         Verb::Optimize(a) => optimize::run(a, &options, global, &interrupt),
+        Verb::Recover(a) => recover::run(a, &options, global, &interrupt),
         Verb::Serve(a) => serve::run(a, global.json),
         Verb::Sample(a) => sample::run(a, global.json),
     }

@@ -91,7 +91,7 @@ impl File {
         let name = source.name().to_owned();
         // this refuses what is no ROOT file
         let header = answer(&source, &mut opener, Opener::read_header).map_err(|e| e.in_file(&name))?;
-        let recovered = root_keys(&source, &mut opener, size, options.recover).map_err(|e| e.in_file(&name))?;
+        let recovered = root_keys(&source, &mut opener, size, options).map_err(|e| e.in_file(&name))?;
         let totals = Mutex::new(IoReport::default());
         let opener = Mutex::new(opener);
         let options = options.clone();

@@ -26,6 +26,9 @@ pub struct OpenOptions {
     /// Whether a file that was never closed or was cut short is recovered by looking at all its records; else it is
     /// refused or seems empty.
     pub recover: bool,
+    /// Whether all is looked for that can be recovered, at whatever cost: records behind the end that the header of a
+    /// file names, which a writer left that was killed; directories below the root that are lost; remote files.
+    pub recover_all: bool,
 }
 
 impl Default for OpenOptions {
@@ -37,6 +40,7 @@ impl Default for OpenOptions {
             max_connections: None,
             ca_dir: None,
             recover: true,
+            recover_all: false,
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Opening files whose directories cannot be relied on.
 
 use crate::file::{answer, read};
-use sapwood_format::{Header, Opener, Recovered, Recovery, Step};
+use crate::options::OpenOptions;
+use sapwood_format::{Header, Listing, Opener, Recovered, Recovery, Step, UNCOMMITTED};
 use sapwood_source::Source;
-use sapwood_span::{Error, ErrorKind, Result};
+use sapwood_span::{Error, ErrorKind, Result, Span};
 use std::sync::Arc;
 
 /// Bytes read at once when all records of a local file are looked at.
@@ -17,21 +18,28 @@ pub(crate) fn root_keys(
     source: &Arc<dyn Source>,
     opener: &mut Opener,
     size: u64,
-    recover: bool,
+    options: &OpenOptions,
 ) -> Result<Option<Recovered>> {
+    let (recover, all) = (options.recover, options.recover_all);
     let header = answer(source, opener, Opener::read_header)?;
-    let listed = answer(source, opener, |o| o.list("", false));
+    let listed = answer(source, opener, |o| o.list("", all));
     let whole = header.end <= size;
     // one that was saved now and then, but never closed, lists what it held then; more may have been written since.
     // Far away a whole walk would cost more than that is worth.
-    let stale = header.free.start == 0 && header.end < size && source.is_local();
+    let stale = header.free.start == 0 && header.end < size && (all || source.is_local());
     match &listed {
-        Ok(keys) if whole && !stale && !keys.is_empty() => return Ok(None),
+        Ok(keys) if whole && !stale && !keys.is_empty() => {
+            let found = if all { behind(source, &header, keys, size)? } else { None };
+            if let Some(found) = &found {
+                opener.recover(found)?;
+            }
+            return Ok(found);
+        }
         Err(e) if e.kind() != ErrorKind::Corrupt => return listed.map(|_| None),
         _ if !recover => return listed.map(|_| None),
         _ => {}
     }
-    let found = walk(source, &header, size)?;
+    let found = walk(source, header.begin, size)?;
     if found.keys.is_empty() {
         return match listed {
             // a file that was closed with nothing in it
@@ -53,9 +61,31 @@ pub(crate) fn window(source: &Arc<dyn Source>) -> u64 {
     if source.is_local() { WINDOW_HERE } else { WINDOW_FAR }
 }
 
-/// Walks over all records of a file.
-fn walk(source: &Arc<dyn Source>, header: &Header, size: u64) -> Result<Recovered> {
-    let mut recovery = Recovery::new(header.begin, size, window(source));
+/// What lies behind the end of a file that is whole up to there, beside what its directories list: a program that wrote
+/// more into it was killed. None when nothing does, or when it was one of ours, which had not committed it.
+fn behind(source: &Arc<dyn Source>, header: &Header, listed: &[Listing], size: u64) -> Result<Option<Recovered>> {
+    let begin = Span::new(header.end, (size - header.end).min(window(source)));
+    if begin.is_empty() {
+        return Ok(None);
+    }
+    let bytes = read(source, &[begin])?.into_iter().next().unwrap_or_default();
+    let first = bytes.iter().position(|&b| b != 0).unwrap_or(bytes.len());
+    if bytes.get(first..).is_some_and(|b| b.starts_with(&UNCOMMITTED)) {
+        return Ok(None);
+    }
+    let mut found = walk(source, header.end, size)?;
+    if found.keys.is_empty() {
+        return Ok(None);
+    }
+    found.directories.extend(listed.iter().filter(|l| l.key.is_directory()).map(|l| l.key.span.start));
+    found.keys.splice(..0, listed.iter().map(|l| l.key.clone()));
+    found.info.get_or_insert(header.info);
+    Ok(Some(found))
+}
+
+/// Walks over all records of a file from one on.
+fn walk(source: &Arc<dyn Source>, from: u64, size: u64) -> Result<Recovered> {
+    let mut recovery = Recovery::new(from, size, window(source));
     loop {
         match recovery.step()? {
             Step::Done(found) => return Ok(found),

@@ -4,6 +4,11 @@ use crate::cursor::Cursor;
 use crate::key::Key;
 use sapwood_span::{Error, Result, Span};
 
+/// What an update of ours writes first behind the end of a whole file: eight bytes that are free, as their length says.
+/// Found behind the end that a header names, it tells that what follows was never committed and belongs to nobody, where
+/// other writers' records could be all that is left of their work.
+pub const UNCOMMITTED: [u8; 8] = [0xff, 0xff, 0xff, 0xf8, b'S', b'a', b'p', b'w'];
+
 /// Parses the record of free segments, label included: the bytes that were freed, in the order of the file. The last
 /// one begins at the end of the file.
 ///

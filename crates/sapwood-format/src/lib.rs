@@ -20,7 +20,7 @@ pub mod streamer;
 pub mod tree;
 
 pub use directory::{Directory, parse_key_list};
-pub use free::parse_free_list;
+pub use free::{UNCOMMITTED, parse_free_list};
 pub use header::Header;
 pub use key::{Key, datetime};
 pub use object::{Pointed, read_base_object, read_object_array_head, read_pointer};

@@ -44,6 +44,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<producers::TreeProducer>()?;
     module.add_function(wrap_pyfunction!(merge::merge, module)?)?;
     module.add_function(wrap_pyfunction!(optimize::optimize, module)?)?;
+    module.add_function(wrap_pyfunction!(merge::recover, module)?)?;
     module.add_class::<report::Map>()?;
     module.add_function(wrap_pyfunction!(report::doctor, module)?)?;
     module.add_function(wrap_pyfunction!(chain::chain_places, module)?)?;

@@ -3,7 +3,7 @@ use crate::wait::wait;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use sapwood::{Compression, Error, OpenOptions};
-use sapwood_write::merge::{MergeOptions, MergeProgress, MergeReport, merge as merge_files};
+use sapwood_write::merge::{MergeOptions, MergeProgress, MergeReport, merge as merge_files, recover as recover_file};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -48,20 +48,69 @@ pub fn merge<'py>(
         }
         None => Ok(()),
     };
-    // whoever interrupts gets the exception once the half-written file is gone
+    let report = interruptible(py, tell, cancel, move || merge_files(&out, &inputs, &options))?.map_err(fail)?;
+    tell(py)?;
+    to_dict(py, &report)
+}
+
+/// Works on another thread; whoever interrupts gets the exception once the half-written file is gone.
+fn interruptible<T: Send + 'static>(
+    py: Python<'_>,
+    tell: impl FnMut(Python<'_>) -> PyResult<()>,
+    cancel: Arc<AtomicBool>,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> PyResult<T> {
     let ended = Arc::new(Mutex::new(()));
     let running = ended.clone();
-    let merged = wait(py, tell, move || {
+    let done = wait(py, tell, move || {
         let _running = running.lock().unwrap_or_else(PoisonError::into_inner);
-        merge_files(&out, &inputs, &options)
+        work()
     });
-    if merged.is_err() {
+    if done.is_err() {
         cancel.store(true, Relaxed);
         py.detach(|| drop(ended.lock().unwrap_or_else(PoisonError::into_inner)));
     }
-    let report = merged?.map_err(fail)?;
-    tell(py)?;
-    to_dict(py, &report)
+    done
+}
+
+/// Writes what is left of a damaged file into a new one: (url, path, force, (threads, timeout in seconds)); gives a dict
+/// of what was recovered and what is lost.
+#[pyfunction]
+#[pyo3(signature = (url, out, force, reading))]
+pub fn recover<'py>(
+    py: Python<'py>,
+    url: String,
+    out: PathBuf,
+    force: bool,
+    reading: (usize, f64),
+) -> PyResult<Bound<'py, PyDict>> {
+    let (threads, timeout) = reading;
+    let fail = |e: Error| exception(py, &e, Missing::File);
+    let timeout = Duration::try_from_secs_f64(timeout)
+        .map_err(|_| pyo3::exceptions::PyValueError::new_err("timeout is a positive number of seconds"))?;
+    let cancel = Arc::new(AtomicBool::new(false));
+    let open = OpenOptions { threads, timeout, ..OpenOptions::default() };
+    let options = MergeOptions { force, open, cancel: cancel.clone(), ..MergeOptions::default() };
+    let report = interruptible(py, |_| Ok(()), cancel, move || recover_file(&url, &out, &options))?.map_err(fail)?;
+    let trees = PyList::empty(py);
+    for t in &report.trees {
+        let lost = report.lost_entries.iter().filter(|l| l.path == t.path).map(|l| l.entries).max();
+        let d = PyDict::new(py);
+        d.set_item("path", &t.path)?;
+        d.set_item("entries", t.entries)?;
+        d.set_item("baskets", t.baskets)?;
+        d.set_item("lost", lost.unwrap_or(0))?;
+        trees.append(d)?;
+    }
+    let d = PyDict::new(py);
+    d.set_item("bytes", report.output_bytes)?;
+    d.set_item("input_bytes", report.input_bytes)?;
+    d.set_item("trees", trees)?;
+    d.set_item("objects", report.objects)?;
+    d.set_item("directories", report.directories)?;
+    d.set_item("lost", &report.lost)?;
+    d.set_item("remarks", &report.remarks)?;
+    Ok(d)
 }
 
 /// How far the merge is.

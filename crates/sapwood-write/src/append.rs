@@ -4,7 +4,7 @@ use crate::branch_compression::own_compression;
 use crate::column::Column;
 use crate::core::{Core, Table, Written};
 use crate::directory::DirectoryId;
-use crate::existing::{object, subdirectory};
+use crate::existing::{is_record, object, subdirectory};
 use crate::file::FileWriter;
 use crate::layout::Cluster;
 use crate::parse::named;
@@ -46,6 +46,10 @@ impl FileWriter {
                 return Err(Error::invalid(format!("tree {name} is being written already")));
             }
             core.drain()?;
+            // its place is free once the new header is written: a key that lies would free what is another's
+            if !is_record(&mut core, key.span()) {
+                return Err(Error::corrupt(format!("no record of {path} lies where its key says")).at(key.span()));
+            }
             let (read_key, payload) = object(&mut core, key.span())?;
             for (class, what) in KEPT_NOWHERE {
                 if payload.windows(class.len() + 1).any(|w| w.strip_suffix(&[0]) == Some(class.as_bytes())) {

@@ -113,6 +113,11 @@ impl Described {
         }
     }
 
+    /// Whether anything was added since the last commit.
+    pub(crate) fn is_changed(&self) -> bool {
+        self.changed
+    }
+
     /// Whether anything was added since it was last asked.
     pub(crate) fn take_changed(&mut self) -> bool {
         std::mem::take(&mut self.changed)

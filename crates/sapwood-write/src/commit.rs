@@ -10,14 +10,18 @@ use crate::directory::DirectoryId;
 use crate::file_head::{FileHead, growth, put_segment};
 use crate::key::{self, BIG, FIRST_RECORD, Key};
 use crate::streamers;
-use sapwood_span::{Result, Span};
+use sapwood_span::{Error, ErrorKind, Result, Span};
 
 /// The longest gap that a gap's own length can tell (`TFile::MakeFree`).
-const LONGEST_GAP: u64 = 2_000_000_000;
+pub(crate) const LONGEST_GAP: u64 = 2_000_000_000;
 
 /// Makes everything written so far what readers find.
 pub(crate) fn write(core: &mut Core) -> Result<()> {
     core.drain()?;
+    if core.updating && !is_changed(core) {
+        return Ok(());
+    }
+    check_unchanged(core)?;
     if core.described.take_changed() {
         core.space.free(core.info);
         core.info = streamer_info(core)?;
@@ -27,13 +31,35 @@ pub(crate) fn write(core: &mut Core) -> Result<()> {
     core.free_list = free_segments(core)?;
     core.sink.sync()?;
     let head = head(core)?;
+    // when the write or the sync behind it fails, the header on disk may be this one or the one before
+    core.sink.committing();
     core.sink.write_at(0, &head)?;
     core.sink.sync()?;
-    core.sink.committed();
+    if core.updating {
+        core.head = head;
+        core.sink.begin_marked();
+    }
     core.space.commit();
     mark_gaps(core)?;
     for (seek, patch) in moved {
         core.sink.write_at(seek, &patch)?;
+    }
+    core.sink.check()?;
+    core.sink.committed();
+    Ok(())
+}
+
+/// Whether there is anything to commit: a file that is opened and closed again is not written to.
+fn is_changed(core: &Core) -> bool {
+    core.sink.is_touched() || core.described.is_changed() || core.directories.iter().any(|d| d.dirty)
+}
+
+/// Refuses to commit into a file that another program changed meanwhile, or that has lost its name.
+fn check_unchanged(core: &mut Core) -> Result<()> {
+    core.sink.check()?;
+    if core.updating && core.sink.read(Span::new(0, core.head.len() as u64))? != core.head {
+        return Err(Error::new(ErrorKind::Io, "another program wrote into the file meanwhile: its header has changed")
+            .with_remedy("open it again and repeat the update"));
     }
     Ok(())
 }
@@ -54,8 +80,11 @@ fn directories(core: &mut Core) -> Result<Vec<(u64, Vec<u8>)>> {
     // a directory comes after the one above it: from the last on, a record that moves changes its mother's keys
     for i in (1..core.directories.len()).rev() {
         let Some(d) = core.directories.get(i).filter(|d| d.dirty && d.committed) else { continue };
-        let (old, len, cycle) = (Span::new(d.seek, d.record_len() as u64), d.record_len() as u64, cycle_of(core, i));
-        let gap = core.space.take(len);
+        let (old, cycle) = (Span::new(d.seek, d.record_len() as u64), cycle_of(core, i));
+        // beyond 2 GB the record needs a wider label
+        let widened = core.sink.position() > BIG && !d.big;
+        let len = old.len + if widened { 8 } else { 0 };
+        let gap = core.take_gap(len)?;
         let seek = gap.unwrap_or(core.sink.position());
         if gap.is_none() {
             // written for good below
@@ -65,12 +94,22 @@ fn directories(core: &mut Core) -> Result<Vec<(u64, Vec<u8>)>> {
         moved.push(i);
         let Some(d) = core.directories.get_mut(i) else { continue };
         d.seek = seek;
-        d.keys.iter_mut().for_each(|k| k.parent = seek);
+        d.big |= widened;
+        for k in &mut d.keys {
+            k.parent = seek;
+            if seek > BIG {
+                k.widen();
+            }
+        }
         let mother = d.parent.unwrap_or(DirectoryId(0));
         let m = core.directory_mut(mother)?;
         m.dirty = true;
         if let Some(key) = m.keys.iter_mut().find(|k| k.seek == old.start && k.cycle == cycle) {
             key.seek = seek;
+            if widened {
+                key.widen();
+                key.label_len = key.label_len.map(|n| n + 8);
+            }
         }
     }
     for i in 0..core.directories.len() {
@@ -117,27 +156,51 @@ fn free_segments(core: &mut Core) -> Result<Span> {
     let big = core.sink.position() > BIG;
     let Some(root) = core.directories.first() else { return Ok(Span::default()) };
     let mut key = Key { datime: core.datime, big, ..root.key(FIRST_RECORD) };
-    let gaps = core.space.after_commit();
+    if let Some(mark) = core.sink.take_mark() {
+        core.space.free(mark);
+    }
     // Each segment is a version and its first and last byte. The last one's width follows from
     // where the record ends, and that from the width: at the brink both are right.
-    let size: usize = gaps.iter().map(|g| if g.end() - 1 > BIG { 18 } else { 10 }).sum();
-    let least = core.sink.position() + (key.len() + size + 10) as u64;
+    let width = |last: u64| if last > BIG { 18 } else { 10 };
+    if core.updating {
+        // the gap that the record takes may fall into two: there is room for one segment more, zero if it is not needed
+        let gaps: u64 = core.space.after_commit().iter().map(|g| width(g.end() - 1)).sum();
+        let end = core.sink.end();
+        key.size = (gaps + 2 * width(end)) as usize;
+        if let Some(at) = core.take_gap((key.len() + key.size) as u64)? {
+            let mut payload = segments(&core.space.after_commit(), end);
+            payload.resize(key.size, 0);
+            return core.write_record_at(&mut key, &[], &[&payload], Some(at));
+        }
+    }
+    core.sink.put_mark();
+    if let Some(mark) = core.sink.take_mark() {
+        core.space.free(mark);
+    }
+    let gaps = core.space.after_commit();
+    let size: u64 = gaps.iter().map(|g| width(g.end() - 1)).sum();
+    let least = core.sink.position() + key.len() as u64 + size + 10;
     let end = if least > BIG { least + 8 } else { least };
-    let limit = growth(end);
+    let payload = segments(&gaps, end);
+    key.size = payload.len();
+    core.write_record_at(&mut key, &[], &[&payload], None)
+}
+
+/// The gaps, and what is free behind the end of the file.
+fn segments(gaps: &[Span], end: u64) -> Vec<u8> {
     let mut payload = Vec::new();
-    for gap in &gaps {
+    for gap in gaps {
         put_segment(&mut payload, gap.start, gap.end() - 1);
     }
-    put_segment(&mut payload, end, limit);
-    key.size = payload.len();
-    core.write_record(&mut key, &[], &[&payload], false)
+    put_segment(&mut payload, end, growth(end));
+    payload
 }
 
 /// The first bytes of the file: the header and the record of the file's directory.
 fn head(core: &Core) -> Result<Vec<u8>> {
     let root = core.directory(DirectoryId(0))?;
     let mut out = FileHead {
-        end: core.sink.position(),
+        end: core.sink.end(),
         info: core.info,
         free: core.free_list,
         segments: core.space.after_commit().len() as u32 + 1,
@@ -172,6 +235,7 @@ pub(crate) fn mkdir(core: &mut Core, parent: DirectoryId, name: &str) -> Result<
     core.drain()?;
     let mut key = core.new_key(parent, crate::directory::CLASS, name, name)?;
     let mut directory = crate::directory::Directory {
+        class: crate::directory::CLASS.to_owned(),
         name: name.to_owned(),
         title: name.to_owned(),
         parent: Some(parent),
@@ -191,7 +255,7 @@ pub(crate) fn mkdir(core: &mut Core, parent: DirectoryId, name: &str) -> Result<
     let id = DirectoryId(core.directories.len());
     core.directories.push(directory);
     let above = core.directory_mut(parent)?;
-    above.keys.push(key);
+    above.enter(key);
     above.dirty = true;
     Ok(id)
 }

@@ -7,6 +7,7 @@ use crate::parts::Parts;
 use crate::pool::Pool;
 use crate::sink::Sink;
 use crate::space::Space;
+use crate::used;
 use sapwood_codec::{Compression, Encoder};
 use sapwood_span::{Error, Result, Span};
 use std::collections::VecDeque;
@@ -102,6 +103,8 @@ pub(crate) struct Core {
     pub(crate) space: Space,
     /// Whether an older file is added to, so that what is free in it is used.
     pub(crate) updating: bool,
+    /// The first bytes of a file that is updated, as this writer knows them.
+    pub(crate) head: Vec<u8>,
     pub(crate) described: Described,
     /// The records of streamer info and free segments, as committed last.
     pub(crate) info: Span,
@@ -128,6 +131,7 @@ impl Core {
             directories: vec![root],
             space: Space::default(),
             updating: false,
+            head: Vec::new(),
             described: Described::default(),
             info: Span::default(),
             free_list: Span::default(),
@@ -188,11 +192,33 @@ impl Core {
         self.directories.get_mut(id.0).ok_or_else(|| Error::invalid("this directory belongs to another file"))
     }
 
+    /// So many bytes of what is free, if there is a gap for them. What a file's list says is held against what lives
+    /// in the file before the first of its gaps is written into.
+    pub(crate) fn take_gap(&mut self, len: u64) -> Result<Option<u64>> {
+        if self.space.take_unchecked() {
+            used::check_gaps(self)?;
+        }
+        Ok(self.space.take(len))
+    }
+
     /// Writes a record, its key completed by where it lies: into a gap that fits, if `reuse`, or at the end.
     pub(crate) fn write_record(&mut self, key: &mut Key, extra: &[u8], payload: &[&[u8]], reuse: bool) -> Result<Span> {
         key.stored = payload.iter().map(|part| part.len()).sum();
         let len = (key.len() + extra.len() + key.stored) as u64;
-        let gap = if reuse { self.space.take(len) } else { None };
+        let gap = if reuse { self.take_gap(len)? } else { None };
+        self.write_record_at(key, extra, payload, gap)
+    }
+
+    /// The same into a gap that was taken for it, or at the end.
+    pub(crate) fn write_record_at(
+        &mut self,
+        key: &mut Key,
+        extra: &[u8],
+        payload: &[&[u8]],
+        gap: Option<u64>,
+    ) -> Result<Span> {
+        key.stored = payload.iter().map(|part| part.len()).sum();
+        let len = (key.len() + extra.len() + key.stored) as u64;
         key.seek = gap.unwrap_or(self.sink.position());
         let mut head = Vec::with_capacity(key.len() + extra.len());
         key.write(&mut head, extra.len());
@@ -226,6 +252,7 @@ impl Core {
             stored: 0,
             size: 0,
             big: self.sink.position() > BIG,
+            label_len: None,
         })
     }
 
@@ -248,7 +275,7 @@ impl Core {
         };
         self.write_record(&mut key, &[], &[stored], true)?;
         let within = self.directory_mut(directory)?;
-        within.keys.push(key.clone());
+        within.enter(key.clone());
         within.dirty = true;
         Ok(key)
     }
@@ -293,6 +320,7 @@ impl Core {
             stored: 0,
             size: parts.size,
             big: true,
+            label_len: None,
         };
         let mut extra = Vec::with_capacity(BASKET_EXTRA);
         extra.extend_from_slice(&3_u16.to_be_bytes());

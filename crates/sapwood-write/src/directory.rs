@@ -28,6 +28,8 @@ impl DirectoryId {
 /// A directory while its file is written. Number 0 is the file's own.
 #[derive(Clone, Debug)]
 pub(crate) struct Directory {
+    /// The class in its record's label, which the key above need not share: the file's own says `TFile`.
+    pub(crate) class: String,
     pub(crate) name: String,
     pub(crate) title: String,
     pub(crate) parent: Option<DirectoryId>,
@@ -52,14 +54,9 @@ impl Directory {
         self.parent.is_none()
     }
 
-    /// The class in its own record: the file's keys say `TFile`.
-    fn class(&self) -> &'static str {
-        if self.is_root() { "TFile" } else { CLASS }
-    }
-
     /// Bytes of the record's key, and in the file's own directory of its name and title behind it (`fNbytesName`).
     pub(crate) fn name_len(&self) -> usize {
-        let key_len = key::len(self.class(), &self.name, &self.title, self.big);
+        let key_len = key::len(&self.class, &self.name, &self.title, self.big);
         let names = if self.is_root() { string_len(&self.name) + string_len(&self.title) } else { 0 };
         key_len + names
     }
@@ -71,10 +68,10 @@ impl Directory {
 
     /// The key of its record; `parent` is where the directory above begins.
     pub(crate) fn key(&self, parent: u64) -> Key {
-        let key_len = key::len(self.class(), &self.name, &self.title, self.big);
+        let key_len = key::len(&self.class, &self.name, &self.title, self.big);
         let size = self.record_len() - key_len;
         Key {
-            class: self.class().to_owned(),
+            class: self.class.clone(),
             name: self.name.clone(),
             title: self.title.clone(),
             cycle: 1,
@@ -84,6 +81,7 @@ impl Directory {
             stored: size,
             size,
             big: self.big,
+            label_len: None,
         }
     }
 
@@ -119,6 +117,15 @@ impl Directory {
             key.write(&mut payload, 0);
         }
         Ok(payload)
+    }
+
+    /// Enters a key: newer cycles stand in front of older ones of their name, as ROOT has them, which takes the first.
+    pub(crate) fn enter(&mut self, key: Key) {
+        let same = |k: &Key| k.name == key.name;
+        let older = self.keys.iter().position(|k| same(k) && k.cycle <= key.cycle);
+        let behind = || self.keys.iter().rposition(same).map(|last| last + 1);
+        let at = older.or_else(behind).unwrap_or(self.keys.len());
+        self.keys.insert(at, key);
     }
 
     /// The cycle that the next object of this name gets.

@@ -3,18 +3,26 @@
 use crate::classes::Described;
 use crate::core::Core;
 use crate::directory::{CLASS, Directory, DirectoryId};
+use crate::existing_file::ExistingFile;
 use crate::file::{FileOptions, FileWriter};
-use crate::key::{self, BIG, Key};
-use crate::sink::{Sink, failed};
-use crate::space::Space;
+use crate::key::{self, Key};
+use crate::sink::{MARK, Sink, failed};
+use crate::space::{LEAST, Space};
 use crate::stamp;
-use crate::storage::{ExistingFile, Storage};
+use crate::storage::Storage;
 use sapwood_codec::{Compression, Decoder};
 use sapwood_format::cursor::Cursor;
-use sapwood_format::{Header, Streamers, inflate, parse_key_list};
+use sapwood_format::{Header, Streamers, inflate, parse_free_list, parse_key_list};
 use sapwood_span::{Error, ErrorKind, Result, Span};
 use std::path::Path;
 use std::time::SystemTime;
+
+/// What to do with a file that is not whole.
+const RECOVER: &str =
+    "close it where it is being written, or write what is in it to a new file: `sapwood recover IN OUT`";
+
+/// Bytes that are read at once behind a file's end.
+const CHUNK: u64 = 1 << 20;
 
 /// Bytes that hold a file's header and the record of its directory, unless its names are very long.
 const HEAD: u64 = 1 << 16;
@@ -34,7 +42,7 @@ impl FileWriter {
             }
             _ => failed(path, 0, e),
         })?;
-        let len = storage.len().map_err(|e| failed(path, 0, e))?;
+        let len = storage.len();
         Self::update_on(Box::new(storage), len, path, 0)
     }
 
@@ -66,24 +74,81 @@ fn read(mut sink: Sink, len: u64, threads: usize) -> Result<Core> {
     }
     if header.end > len || header.end < header.begin {
         return Err(Error::corrupt(format!(
-            "the header says that the file ends at byte {}, but it has {len}",
+            "the header says that the file ends at byte {}, but it has {len}: it was cut short",
             header.end
         ))
-        .with_remedy("recover it first: it was not closed, or was cut short"));
+        .with_remedy(RECOVER));
+    }
+    if header.end < len && !is_free(&mut sink, header.end, len)? {
+        return Err(Error::corrupt(format!(
+            "the header says that the file ends at byte {}, but records follow up to byte {len}: it was not closed, or \
+             another program is writing it",
+            header.end
+        ))
+        .with_remedy(RECOVER));
+    }
+    if header.free.start == 0 {
+        return Err(Error::corrupt("the file was never closed: it has no list of free segments").with_remedy(RECOVER));
     }
     let datime = stamp::datime(SystemTime::now());
     let record = sink.read(Span::new(header.begin, (len - header.begin).min(HEAD)))?;
-    let root = directory(&record, u64::from(header.nbytes_name), header.begin, None)?;
+    let root = directory(&record, Some(u64::from(header.nbytes_name)), header.begin, None)?;
     let compression = Compression::from_settings(header.compression).unwrap_or_default();
-    // what lies behind the end was never committed
     let mut core = Core::new(sink, root, compression, datime, threads);
-    core.sink.cut(header.end);
     core.updating = true;
-    (core.info, core.free_list) = (header.info, header.free);
+    core.sink.begin_marked();
+    let seen = header.begin as usize + core.directory(DirectoryId(0))?.record_len();
+    core.head = head.get(..seen.min(head.len())).unwrap_or_default().to_vec();
     core.space = Space::new(free_segments(&mut core, &header)?);
+    if len - header.end >= LEAST {
+        // nothing is cut off: what lies behind the end is used once the header tells that it is free
+        core.space.free(Span::new(header.end, len - header.end));
+    }
     core.described = described(&mut core, header.info)?;
+    core.info = record_at(&mut core, header.info);
+    core.free_list = record_at(&mut core, header.free);
     read_keys(&mut core, DirectoryId(0))?;
     Ok(core)
+}
+
+/// Whether what lies behind the end that a header names is nobody's: zeros, as file systems leave them behind, what an
+/// update did not commit, or bytes that say of themselves that they are free.
+fn is_free(sink: &mut Sink, end: u64, len: u64) -> Result<bool> {
+    let mut at = end;
+    while at < len {
+        let bytes = sink.read(Span::new(at, (len - at).min(CHUNK)))?;
+        if let Some(i) = bytes.iter().position(|&b| b != 0) {
+            at += i as u64;
+            let begin = sink.read(Span::new(at, (len - at).min(MARK.len() as u64)))?;
+            let says = begin.first_chunk().map_or(0, |b| i32::from_be_bytes(*b));
+            let to_the_end = says < 0 && at + u64::from(says.unsigned_abs()) >= len;
+            // the mark may have been cut short itself
+            return Ok(MARK.starts_with(&begin) || to_the_end);
+        }
+        at += bytes.len() as u64;
+    }
+    Ok(true)
+}
+
+/// The span, if a record lies there whose label says so; else nothing, so that nobody frees it.
+fn record_at(core: &mut Core, span: Span) -> Span {
+    if is_record(core, span) { span } else { Span::default() }
+}
+
+/// Whether a record lies there of which the label tells the same position and length.
+pub(crate) fn is_record(core: &mut Core, span: Span) -> bool {
+    if span.len < key::SHORTEST || span.end() > core.sink.end() {
+        return false;
+    }
+    let Ok(begin) = core.sink.read(Span::new(span.start, key::SHORTEST)) else { return false };
+    let mut c = Cursor::new(&begin, 0);
+    let mut says = || -> Result<Span> {
+        let len = u64::from(c.u32()?);
+        let big = c.u16()? > 1000;
+        c.skip(4 + 4 + 2 + 2)?;
+        Ok(Span::new(if big { c.u64()? } else { c.u32()?.into() }, len))
+    };
+    says().is_ok_and(|told| told == span)
 }
 
 /// The gaps that a file's list of free segments names, the one behind its end left out.
@@ -92,21 +157,8 @@ fn free_segments(core: &mut Core, header: &Header) -> Result<Vec<Span>> {
         return Ok(Vec::new());
     }
     let record = core.sink.read(header.free)?;
-    let mut c = Cursor::new(&record, 0);
-    let key = sapwood_format::Key::read(&mut c)?;
-    c.seek(key.key_len as usize)?;
-    let mut gaps = Vec::new();
-    while c.left() >= 10 {
-        let big = c.u16()? > 1000;
-        let mut position = || if big { c.u64() } else { c.u32().map(u64::from) };
-        let (first, last) = (position()?, position()?);
-        if last < first || first < header.begin {
-            return Err(Error::corrupt(format!("a free segment goes from {first} to {last}")).at(header.free));
-        }
-        if last < header.end {
-            gaps.push(Span::new(first, last - first + 1));
-        }
-    }
+    let mut gaps = parse_free_list(&record).map_err(|e| e.at(header.free))?;
+    gaps.retain(|gap| gap.end() <= header.end);
     Ok(gaps)
 }
 
@@ -127,9 +179,10 @@ pub(crate) fn object(core: &mut Core, span: Span) -> Result<(sapwood_format::Key
     Ok((key, payload))
 }
 
-/// Reads a directory from its record; `names` bytes of key and names come first.
-fn directory(record: &[u8], names: u64, seek: u64, parent: Option<DirectoryId>) -> Result<Directory> {
+/// Reads a directory from its record; `names` bytes of key and names come first, or its label alone.
+fn directory(record: &[u8], names: Option<u64>, seek: u64, parent: Option<DirectoryId>) -> Result<Directory> {
     let key = sapwood_format::Key::read(&mut Cursor::new(record, 0))?;
+    let names = names.unwrap_or(u64::from(key.key_len));
     let body = record.get(names as usize..).unwrap_or_default();
     let parsed = sapwood_format::Directory::parse(body)?;
     let mut c = Cursor::new(body, 0);
@@ -148,6 +201,7 @@ fn directory(record: &[u8], names: u64, seek: u64, parent: Option<DirectoryId>) 
         (key.name.clone(), key.title.clone())
     };
     let directory = Directory {
+        class: key.class.clone(),
         big: Key::from_read(&key).big,
         name,
         title,
@@ -198,8 +252,7 @@ pub(crate) fn subdirectory(core: &mut Core, parent: DirectoryId, name: &str) -> 
         None => {}
     }
     let record = core.sink.read(found.span())?;
-    let mut directory = directory(&record, found.len() as u64, found.seek, Some(parent))?;
-    directory.big = found.big || directory.seek > BIG;
+    let directory = directory(&record, None, found.seek, Some(parent))?;
     let id = DirectoryId(core.directories.len());
     core.directories.push(directory);
     read_keys(core, id)?;

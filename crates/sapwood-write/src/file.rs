@@ -89,6 +89,7 @@ impl FileWriter {
         let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
         let datime = stamp::datime(options.created.unwrap_or_else(SystemTime::now));
         let root = Directory {
+            class: "TFile".to_owned(),
             name,
             title: options.title,
             parent: None,
@@ -203,7 +204,7 @@ impl FileWriter {
             let span = append_record(core, directory, key.cycle, record)?;
             key.seek = span.start;
             let within = core.directory_mut(directory)?;
-            within.keys.push(key);
+            within.enter(key);
             within.dirty = true;
             Ok(span)
         })
@@ -328,7 +329,7 @@ fn append_record(core: &mut Core, directory: DirectoryId, cycle: u16, record: &m
         let what = format!("a record of {} bytes says that it has {}", record.len(), key.span.len);
         return Err(core.named(Error::corrupt(what)));
     }
-    let gap = if core.updating { core.space.take(key.span.len) } else { None };
+    let gap = if core.updating { core.take_gap(key.span.len)? } else { None };
     let seek = gap.unwrap_or(core.sink.position());
     let parent = core.directory(directory)?.seek;
     let big = record.get(4..6).is_some_and(|v| u16::from_be_bytes([v[0], v[1]]) > 1000);

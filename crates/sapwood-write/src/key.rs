@@ -7,6 +7,9 @@ pub(crate) const BIG: u64 = 2_000_000_000;
 /// Where the first record begins: behind the file header.
 pub(crate) const FIRST_RECORD: u64 = 100;
 
+/// No record is shorter: a label without texts.
+pub(crate) const SHORTEST: u64 = 29;
+
 /// What a record's key says.
 #[derive(Clone, Debug)]
 pub(crate) struct Key {
@@ -25,11 +28,16 @@ pub(crate) struct Key {
     pub(crate) size: usize,
     /// Whether its positions have 64 bits.
     pub(crate) big: bool,
+    /// The length of the record's label, where that differs from what these names take: a directory's key may name
+    /// another class than the label does.
+    pub(crate) label_len: Option<usize>,
 }
 
 impl Key {
     /// A key that was read.
     pub(crate) fn from_read(key: &sapwood_format::Key) -> Self {
+        let (told, big) = (key.key_len as usize, len(&key.class, &key.name, &key.title, true));
+        let small = len(&key.class, &key.name, &key.title, false);
         Self {
             class: key.class.clone(),
             name: key.name.clone(),
@@ -40,18 +48,32 @@ impl Key {
             parent: key.parent,
             stored: key.payload().len as usize,
             size: key.object_len as usize,
-            big: key.key_len as usize == len(&key.class, &key.name, &key.title, true),
+            // one that cannot be told has the width that its position asks for
+            big: told == big || (told != small && key.span.start > BIG),
+            label_len: Some(told).filter(|&n| n != small && n != big),
         }
     }
 
     /// Bytes of the key, from its nbytes to its title.
     pub(crate) fn len(&self) -> usize {
+        self.label_len.unwrap_or_else(|| self.own_len())
+    }
+
+    /// Bytes that it takes when it is written.
+    fn own_len(&self) -> usize {
         len(&self.class, &self.name, &self.title, self.big)
     }
 
     /// The whole record.
     pub(crate) fn span(&self) -> Span {
         Span::new(self.seek, (self.len() + self.stored) as u64)
+    }
+
+    /// Makes room for positions of 64 bits in a directory's copy of the key; the record's label stays as it is.
+    pub(crate) fn widen(&mut self) {
+        if !self.big {
+            (self.label_len, self.big) = (Some(self.len()), true);
+        }
     }
 
     /// Appends the key, and says in it that `extra` bytes more belong to it.

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 /// Bytes gathered before they are written.
 const GATHER: usize = 1 << 20;
 
+pub(crate) use sapwood_format::UNCOMMITTED as MARK;
+
 /// Where a file's records go: appended one after the other, gathered to large writes; and written into what is free.
 pub(crate) struct Sink {
     storage: Box<dyn Storage>,
@@ -13,24 +15,75 @@ pub(crate) struct Sink {
     gathered: Vec<u8>,
     /// Where the first gathered byte will lie.
     start: u64,
-    /// End of the state that readers would find now; 0 when there is none.
+    /// End of what readers may need now, by the header before or the one that is being written; 0 when there is none.
     committed: u64,
+    /// Whether [`MARK`] comes in front of the next byte that is appended.
+    marks: bool,
+    /// Where it was put since the last commit.
+    marked: Option<Span>,
+    /// Whether anything was written since the last commit.
+    touched: bool,
     complete: bool,
 }
 
 impl Sink {
     /// Appends to a storage that has `len` bytes already.
     pub(crate) fn new(storage: Box<dyn Storage>, path: &Path, len: u64) -> Self {
-        Self { storage, path: path.to_owned(), gathered: Vec::new(), start: len, committed: len, complete: false }
+        Self {
+            storage,
+            path: path.to_owned(),
+            gathered: Vec::new(),
+            start: len,
+            committed: len,
+            marks: false,
+            marked: None,
+            touched: false,
+            complete: false,
+        }
     }
 
-    /// Where the next byte will lie.
+    /// Where the next byte will lie that is appended.
     pub(crate) fn position(&self) -> u64 {
+        self.end() + if self.marks { MARK.len() as u64 } else { 0 }
+    }
+
+    /// The end of what was appended so far.
+    pub(crate) fn end(&self) -> u64 {
         self.start + self.gathered.len() as u64
+    }
+
+    /// From now on what is appended is told from what is committed: see [`MARK`].
+    pub(crate) fn begin_marked(&mut self) {
+        self.marks = true;
+    }
+
+    /// Puts the mark where the next byte would lie, unless that was done.
+    pub(crate) fn put_mark(&mut self) {
+        if std::mem::take(&mut self.marks) {
+            self.marked = Some(Span::new(self.end(), MARK.len() as u64));
+            self.gathered.extend_from_slice(&MARK);
+        }
+    }
+
+    /// Where the mark lies that was put since this was asked last.
+    pub(crate) fn take_mark(&mut self) -> Option<Span> {
+        self.marked.take()
+    }
+
+    /// Whether anything was written since the last commit.
+    pub(crate) fn is_touched(&self) -> bool {
+        self.touched
+    }
+
+    /// Refuses to go on when another program replaced or changed the file.
+    pub(crate) fn check(&mut self) -> Result<()> {
+        self.storage.check().map_err(|e| lost(&self.path, e))
     }
 
     /// Appends; where the bytes lie now.
     pub(crate) fn append(&mut self, parts: &[&[u8]]) -> Result<Span> {
+        self.put_mark();
+        self.touched = true;
         let at = self.position();
         for part in parts {
             if self.gathered.len() + part.len() > GATHER {
@@ -48,6 +101,7 @@ impl Sink {
 
     /// Moves the end on by `bytes` without writing them.
     pub(crate) fn skip(&mut self, bytes: u64) -> Result<()> {
+        self.put_mark();
         self.flush()?;
         self.start += bytes;
         Ok(())
@@ -55,6 +109,7 @@ impl Sink {
 
     /// Writes over what lies before the end.
     pub(crate) fn write_at(&mut self, at: u64, bytes: &[u8]) -> Result<()> {
+        self.touched = true;
         self.flush()?;
         self.storage.write_at(at, bytes).map_err(|e| failed(&self.path, at, e))
     }
@@ -84,16 +139,15 @@ impl Sink {
         self.storage.sync().map_err(|e| failed(&self.path, self.start, e))
     }
 
-    /// What lies behind this is written over; what is gathered is forgotten.
-    pub(crate) fn cut(&mut self, at: u64) {
-        self.gathered.clear();
-        self.start = at;
-        self.committed = at;
+    /// Notes that readers may find a header, from now on, that leads up to here. What the one before leads to stays as
+    /// well: which of both is on disk is not known before the next sync succeeded.
+    pub(crate) fn committing(&mut self) {
+        self.committed = self.committed.max(self.end());
     }
 
-    /// Notes that readers would find a whole file, up to here.
+    /// Notes that all is written and what comes next belongs to the next commit.
     pub(crate) fn committed(&mut self) {
-        self.committed = self.position();
+        self.touched = false;
     }
 
     /// The file is complete.
@@ -124,6 +178,15 @@ impl Drop for Sink {
     }
 }
 
+/// Why an update cannot go into the file of its name any more.
+fn lost(path: &Path, error: io::Error) -> Error {
+    let file = path.display().to_string();
+    if error.raw_os_error().is_some() {
+        return Error::io("cannot look after the file", error).in_file(file);
+    }
+    Error::new(ErrorKind::Io, error.to_string()).with_remedy("open it again and repeat the update").in_file(file)
+}
+
 /// What the operating system said, with the file and what to do.
 pub(crate) fn failed(path: &Path, at: u64, error: io::Error) -> Error {
     let file = path.display().to_string();
@@ -142,6 +205,9 @@ pub(crate) fn failed(path: &Path, at: u64, error: io::Error) -> Error {
         }
         io::ErrorKind::NotFound => {
             Error::io("cannot create the file", error).with_remedy("create its folder first").in_file(file)
+        }
+        io::ErrorKind::ResourceBusy if error.raw_os_error().is_none() => {
+            Error::new(ErrorKind::Io, error.to_string()).with_remedy("try again when it is done").in_file(file)
         }
         _ => Error::io(format!("cannot write at byte {at}"), error).in_file(file),
     }

@@ -3,7 +3,7 @@
 use sapwood_span::Span;
 
 /// A gap tells its length in its first bytes: what is left of one must hold them.
-const LEAST: u64 = 8;
+pub(crate) const LEAST: u64 = 8;
 
 /// Gaps between records, in order, none touching another.
 #[derive(Clone, Debug, Default)]
@@ -11,13 +11,31 @@ pub(crate) struct Space {
     gaps: Vec<Span>,
     /// Freed since the last commit: the state that readers would find after a crash still uses it.
     freed: Vec<Span>,
+    /// Whether the gaps are what a file's list says, which was not held yet against what lives in the file.
+    unchecked: bool,
 }
 
 impl Space {
+    /// What a file's list says.
     pub(crate) fn new(gaps: Vec<Span>) -> Self {
-        let mut space = Self { gaps: Vec::new(), freed: gaps };
+        let mut space = Self { unchecked: !gaps.is_empty(), gaps: Vec::new(), freed: gaps };
         space.commit();
         space
+    }
+
+    /// Whether the list is still to be held against what lives; asked once.
+    pub(crate) fn take_unchecked(&mut self) -> bool {
+        std::mem::take(&mut self.unchecked)
+    }
+
+    /// Forgets gaps that are none.
+    pub(crate) fn retain(&mut self, is_free: impl FnMut(&Span) -> bool) {
+        self.gaps.retain(is_free);
+    }
+
+    /// What waits for the next commit.
+    pub(crate) fn freed(&self) -> &[Span] {
+        &self.freed
     }
 
     /// The gaps, those left out that are in use until the next commit.

@@ -1,5 +1,5 @@
-use crate::target::{Target, only_files};
-use std::fs::{self, File, OpenOptions};
+use crate::target::Target;
+use std::fs::File;
 use std::io;
 use std::path::Path;
 
@@ -19,6 +19,14 @@ pub trait Storage: Send {
     /// What the operating system says; `UnexpectedEof` behind the end.
     fn read_at(&mut self, at: u64, into: &mut [u8]) -> io::Result<()>;
 
+    /// Refuses to go on when another program replaced, cut or extended the file meanwhile.
+    ///
+    /// # Errors
+    /// What happened to the file.
+    fn check(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Returns when what was written before survives a loss of power.
     ///
     /// # Errors
@@ -31,7 +39,7 @@ pub trait Storage: Send {
     /// What the operating system says.
     fn complete(&mut self, len: u64) -> io::Result<()>;
 
-    /// Nothing more comes. What was not complete goes; `committed` bytes of an older state stay.
+    /// Nothing more comes. What was not complete goes; the first `committed` bytes stay.
     fn abandon(&mut self, committed: u64);
 }
 
@@ -73,57 +81,6 @@ impl Storage for NewFile {
     }
 }
 
-/// A file that is there, written in place and locked against other writers.
-#[derive(Debug)]
-pub(crate) struct ExistingFile {
-    file: File,
-    /// The process that opened it: a forked child that drops its copy must not cut what is its parent's.
-    process: u32,
-}
-
-impl ExistingFile {
-    pub(crate) fn open(path: &Path) -> io::Result<Self> {
-        only_files(&fs::metadata(path)?)?;
-        let file = OpenOptions::new().read(true).write(true).open(path)?;
-        match file.try_lock() {
-            Err(fs::TryLockError::WouldBlock) => {
-                Err(io::Error::new(io::ErrorKind::ResourceBusy, "another process is writing it"))
-            }
-            // locks are advice; file systems without them are written all the same
-            Ok(()) | Err(fs::TryLockError::Error(_)) => Ok(Self { file, process: std::process::id() }),
-        }
-    }
-
-    pub(crate) fn len(&self) -> io::Result<u64> {
-        Ok(self.file.metadata()?.len())
-    }
-}
-
-impl Storage for ExistingFile {
-    fn write_at(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
-        write_all_at(&self.file, at, bytes)
-    }
-
-    fn read_at(&mut self, at: u64, into: &mut [u8]) -> io::Result<()> {
-        read_exact_at(&self.file, at, into)
-    }
-
-    fn sync(&mut self) -> io::Result<()> {
-        self.file.sync_data()
-    }
-
-    fn complete(&mut self, len: u64) -> io::Result<()> {
-        self.file.set_len(len)
-    }
-
-    fn abandon(&mut self, committed: u64) {
-        if self.process == std::process::id() {
-            // what lies behind the committed end belongs to nobody; if it stays, no reader looks at it
-            let _ = self.file.set_len(committed);
-        }
-    }
-}
-
 /// What is left of a storage that was let go.
 pub(crate) struct Gone;
 
@@ -154,24 +111,24 @@ impl Storage for Gone {
 }
 
 #[cfg(unix)]
-fn write_all_at(file: &File, at: u64, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn write_all_at(file: &File, at: u64, bytes: &[u8]) -> io::Result<()> {
     std::os::unix::fs::FileExt::write_all_at(file, bytes, at)
 }
 
 #[cfg(unix)]
-fn read_exact_at(file: &File, at: u64, into: &mut [u8]) -> io::Result<()> {
+pub(crate) fn read_exact_at(file: &File, at: u64, into: &mut [u8]) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, into, at)
 }
 
 #[cfg(not(unix))]
-fn write_all_at(mut file: &File, at: u64, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn write_all_at(mut file: &File, at: u64, bytes: &[u8]) -> io::Result<()> {
     use std::io::{Seek, SeekFrom, Write};
     file.seek(SeekFrom::Start(at))?;
     file.write_all(bytes)
 }
 
 #[cfg(not(unix))]
-fn read_exact_at(mut file: &File, at: u64, into: &mut [u8]) -> io::Result<()> {
+pub(crate) fn read_exact_at(mut file: &File, at: u64, into: &mut [u8]) -> io::Result<()> {
     use std::io::{Read, Seek, SeekFrom};
     file.seek(SeekFrom::Start(at))?;
     file.read_exact(into)

@@ -22,6 +22,8 @@ pub(crate) struct Target {
     permissions: Option<Permissions>,
     /// The process that began it: a copy in a forked child must not take it away.
     process: u32,
+    /// Keeps updates away from the file that is replaced.
+    _lock: Option<File>,
 }
 
 impl Target {
@@ -41,6 +43,7 @@ impl Target {
             }
             Err(_) => None,
         };
+        let lock = if permissions.is_some() { crate::lock::to_replace(&path)? } else { None };
         loop {
             let n = COUNT.fetch_add(1, Ordering::Relaxed);
             let temporary = path.with_file_name(beside(&name, &format!(".{}-{n}.part", std::process::id())));
@@ -53,7 +56,10 @@ impl Target {
                 // file systems without permissions take files all the same
                 let _ = file.set_permissions(readable(permissions));
             }
-            return Ok((Self { temporary, path, replace, permissions, process: std::process::id() }, file));
+            return Ok((
+                Self { temporary, path, replace, permissions, process: std::process::id(), _lock: lock },
+                file,
+            ));
         }
     }
 

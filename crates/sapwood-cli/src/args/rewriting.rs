@@ -83,6 +83,27 @@ pub struct OptimizeArgs {
     pub no_verify: bool,
 }
 
+/// `sapwood recover`
+#[derive(Args)]
+#[command(after_help = "\
+IN is only read. Trees keep the entries that are whole in all of their branches; histograms and other objects keep all
+cycles that can be read. What is lost is told on stderr. The exit status is 0 when anything was recovered.
+
+Examples:
+  sapwood recover crashed.root whole.root
+  sapwood recover --json https://host/cut.root whole.root")]
+pub struct RecoverArgs {
+    /// File to read, near or far
+    #[arg(value_name = "IN")]
+    pub input: String,
+    /// File to write
+    #[arg(value_name = "OUT")]
+    pub output: PathBuf,
+    /// Replace OUT if it exists
+    #[arg(short, long)]
+    pub force: bool,
+}
+
 /// A bare number counts entries, one with a unit bytes.
 fn cluster_size(text: &str) -> Result<ClusterSize, String> {
     match text.parse::<u64>() {

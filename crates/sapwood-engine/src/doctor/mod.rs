@@ -1,13 +1,14 @@
 //! Examines a file for damage: header, records, directories, class descriptions, free list, trees and baskets.
 
 mod deep;
+mod free;
 mod records;
 mod trees;
 
-use crate::file::{File, answer, open_source, read};
+use crate::file::{File, answer, open_source};
 use crate::options::OpenOptions;
 use records::Records;
-use sapwood_format::{Header, Key, Listing, Opener, parse_free_list};
+use sapwood_format::{Header, Key, Listing, Opener};
 use sapwood_source::{Opening, Source};
 use sapwood_span::{Error, ErrorKind, Result, Span};
 use std::sync::Arc;
@@ -115,12 +116,12 @@ pub fn examine(url: &str, options: &OpenOptions, how: &ExamineOptions) -> Result
     let mut out = Examination::default();
     check_header(&mut out, &header, size);
     let records = Records::walk(&mut out, &source, &header, size).map_err(|e| e.in_file(&name))?;
-    check_free_list(&mut out, &source, &header, size, &records);
     let listed = check_directories(&mut out, &source, &mut opener, &records);
     // objects are read as a user would read them, recovered where they have to be
     match File::open(url, options) {
         Ok(file) => {
-            trees::check(&mut out, &file, &records);
+            let baskets = trees::check(&mut out, &file, &records);
+            free::check(&mut out, &file, &header, &records, &baskets);
             if how.deep {
                 deep::check(&mut out, &file);
             }
@@ -155,31 +156,6 @@ fn check_header(out: &mut Examination, h: &Header, size: u64) {
     for (what, span) in [("list of free segments", h.free), ("class descriptions", h.info)] {
         if span.start != 0 && (span.start < h.begin || span.end() > h.end) {
             out.damage("header", "", place, format!("its {what} should lie at bytes {}-{}", span.start, span.end()));
-        }
-    }
-}
-
-fn check_free_list(out: &mut Examination, source: &Arc<dyn Source>, h: &Header, size: u64, records: &Records) {
-    if h.free.start == 0 || h.free.is_empty() || h.free.end() > size {
-        return;
-    }
-    let record = read(source, &[h.free]).map(|all| all.into_iter().next().unwrap_or_default());
-    let segments = match record.and_then(|bytes| parse_free_list(&bytes)) {
-        Ok(segments) => segments,
-        Err(e) => return out.error("free list", "", Some(h.free), &e),
-    };
-    for free in &segments {
-        // the last one stands for all that may still be written
-        if free.start >= h.end.min(size) {
-            continue;
-        }
-        if let Some(used) = records.first_within(*free) {
-            out.damage(
-                "free list",
-                "",
-                Some(used),
-                format!("bytes {}-{} are free, but a record lies there", free.start, free.end()),
-            );
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The records of a file as a walk over them finds them.
 
-use super::Examination;
+use super::{Examination, free};
 use crate::file::read;
 use crate::recover::window;
 use sapwood_format::tree::BasketHead;
@@ -20,6 +20,8 @@ pub struct Record {
     pub label: u64,
     /// Entries, when it is a basket.
     pub entries: Option<u32>,
+    /// Whether it holds pages of an ntuple, or what tells of them.
+    pub is_page: bool,
 }
 
 /// Where the records lie.
@@ -28,14 +30,18 @@ pub struct Records {
     by_start: BTreeMap<u64, Record>,
     /// Whether the file says that it was closed.
     closed: bool,
+    /// What a closed file says is free: what was begun there and not committed is no damage.
+    free: Vec<Span>,
     /// Records that are objects: no baskets, and nothing of the file's own.
     pub objects: u64,
 }
 
-/// Tells labels apart: name, class and cycle.
+/// Tells labels apart: name, class and cycle. Directories are listed as `TDirectoryFile` and labelled `TDirectory`, or
+/// the other way round, as a writer likes.
 pub fn label_hash(key: &Key) -> u64 {
     let mut hasher = DefaultHasher::new();
-    (&key.name, &key.class, key.cycle).hash(&mut hasher);
+    let class = if key.is_directory() { "TDirectory" } else { &key.class };
+    (&key.name, class, key.cycle).hash(&mut hasher);
     hasher.finish()
 }
 
@@ -45,7 +51,8 @@ impl Records {
         // a file that was not closed goes on behind the end that its header says
         let closed = header.free.start != 0 && header.end <= size;
         let end = if closed { header.end } else { size };
-        let mut records = Self { closed, ..Self::default() };
+        let free = if closed { free::segments(source, header, size).unwrap_or_default() } else { Vec::new() };
+        let mut records = Self { closed, free, ..Self::default() };
         let mut walk = Walk::new(header.begin, end, window(source));
         loop {
             match walk.step() {
@@ -68,6 +75,7 @@ impl Records {
                 let entries = if basket {
                     match BasketHead::read_label(&bytes) {
                         Ok((head, _)) => Some(head.entries),
+                        Err(_) if self.is_free(&key) => None,
                         Err(e) => {
                             out.error("basket", &format!("{}:{}", key.title, key.name), Some(key.span), &e);
                             None
@@ -79,7 +87,8 @@ impl Records {
                 if !basket && key.class != "TFile" && key.name != "StreamerInfo" {
                     self.objects += 1;
                 }
-                let record = Record { len: key.span.len, label: label_hash(&key), entries };
+                let record =
+                    Record { len: key.span.len, label: label_hash(&key), entries, is_page: key.class == "RBlob" };
                 self.by_start.insert(key.span.start, record);
             }
             Found::Gap(span) => out.free_bytes += span.len,
@@ -90,10 +99,19 @@ impl Records {
             Found::Damage(span) => out.damage("record", "", Some(span), format!("{} bytes are no record", span.len)),
             Found::Cut(key) => {
                 let what = format!("{} {} is cut short", key.class, key.name);
+                if self.is_free(&key) {
+                    return out.note("record", &key.name, Some(key.span), format!("{what}, where the file is free"));
+                }
                 out.damage("record", &key.name, Some(key.span), what);
             }
             Found::End => {}
         }
+    }
+
+    /// Whether a record begins in what is free.
+    fn is_free(&self, key: &Key) -> bool {
+        let before = self.free.partition_point(|s| s.start <= key.span.start);
+        before.checked_sub(1).and_then(|i| self.free.get(i)).is_some_and(|s| key.span.start < s.end())
     }
 
     /// The record that begins at a position.
@@ -102,8 +120,8 @@ impl Records {
     }
 
     /// The first record that begins within a span.
-    pub fn first_within(&self, span: Span) -> Option<Span> {
-        self.by_start.range(span.start..span.end()).next().map(|(&start, r)| Span::new(start, r.len))
+    pub fn first_within(&self, span: Span) -> Option<(Span, &Record)> {
+        self.by_start.range(span.start..span.end()).next().map(|(&start, r)| (Span::new(start, r.len), r))
     }
 
     /// Baskets: where they lie, and how long they are.

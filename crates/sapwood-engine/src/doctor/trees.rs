@@ -6,12 +6,12 @@ use crate::file::File;
 use crate::tree::Tree;
 use sapwood_format::tree::Branch;
 use sapwood_span::Span;
-use std::collections::HashSet;
+use std::collections::HashMap;
 
-/// Checks all trees of a file, in all cycles.
-pub fn check(out: &mut Examination, file: &File, records: &Records) {
-    let Ok(keys) = file.list("", true) else { return };
-    let mut known = HashSet::new();
+/// Checks all trees of a file, in all cycles; positions and lengths of all baskets that they know.
+pub fn check(out: &mut Examination, file: &File, records: &Records) -> HashMap<u64, u64> {
+    let mut known = HashMap::new();
+    let Ok(keys) = file.list("", true) else { return known };
     for l in keys.iter().filter(|l| l.key.is_tree()) {
         let name = named(&l.path, &l.key);
         match file.tree(&name) {
@@ -23,7 +23,7 @@ pub fn check(out: &mut Examination, file: &File, records: &Records) {
         }
     }
     let (mut n, mut bytes) = (0u64, 0);
-    for span in records.baskets().filter(|s| !known.contains(&s.start)) {
+    for span in records.baskets().filter(|s| !known.contains_key(&s.start)) {
         n += 1;
         bytes += span.len;
     }
@@ -35,10 +35,11 @@ pub fn check(out: &mut Examination, file: &File, records: &Records) {
             out.note("tree", "", None, what);
         }
     }
+    known
 }
 
-fn check_tree(out: &mut Examination, tree: &Tree, name: &str, records: &Records, known: &mut HashSet<u64>) {
-    let mut mine = HashSet::new();
+fn check_tree(out: &mut Examination, tree: &Tree, name: &str, records: &Records, known: &mut HashMap<u64, u64>) {
+    let mut mine = HashMap::new();
     for &i in tree.order() {
         let Some(b) = tree.header().branches.get(i) else { continue };
         if b.file_name.is_empty() {
@@ -55,7 +56,7 @@ fn check_branch(
     place: &str,
     entries: u64,
     records: &Records,
-    mine: &mut HashSet<u64>,
+    mine: &mut HashMap<u64, u64>,
 ) {
     let counted = b.embedded.len() as u64 + b.basket_seek.iter().filter(|&&s| s != 0).count() as u64;
     if counted == 0 {
@@ -75,7 +76,7 @@ fn check_branch(
         out.baskets += 1;
         let span = Span::new(seek, bytes.into());
         let what = format!("basket {i} (from entry {first})");
-        if !mine.insert(seek) {
+        if mine.insert(seek, bytes.into()).is_some() {
             out.damage("basket", place, Some(span), format!("{what} lies where another one of the tree does"));
         }
         let next = b.basket_entry.get(i + 1).copied().filter(|&n| n > 0 || i + 1 < b.write_basket);

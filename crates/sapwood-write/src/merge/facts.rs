@@ -24,6 +24,8 @@ pub(crate) struct TreeFacts {
     pub(crate) leaves: Vec<LeafFacts>,
     /// Its index, if it has one that can be joined with others.
     pub(crate) index: Option<TreeIndex>,
+    /// Whether entries were left out: what the header says of clusters, and an index, are no longer right.
+    pub(crate) is_cut: bool,
 }
 
 /// A branch.
@@ -90,11 +92,28 @@ pub(crate) fn join_leaves(into: &mut [LeafFacts], other: &[LeafFacts]) {
     }
 }
 
-/// Reads a header: `data` is the inflated payload behind a label of `base` bytes.
+/// Reads a header: `data` is the inflated payload behind a label of `base` bytes. Its baskets must cover all entries.
 ///
 /// # Errors
 /// `Corrupt` or `Unsupported`, with the branch.
 pub(crate) fn read_facts<'a>(
+    data: &'a [u8],
+    base: usize,
+    class: &str,
+    streamers: &Streamers,
+) -> Result<(TreeFacts, Survey<'a>)> {
+    let read = read_as_is(data, base, class, streamers)?;
+    for b in &read.0.branches {
+        check_cover(b).map_err(|e| e.in_branch(b.schema.path.clone()))?;
+    }
+    Ok(read)
+}
+
+/// The same whatever entries are covered.
+///
+/// # Errors
+/// `Corrupt` or `Unsupported`, with the branch.
+pub(crate) fn read_as_is<'a>(
     data: &'a [u8],
     base: usize,
     class: &str,
@@ -144,6 +163,7 @@ pub(crate) fn read_facts<'a>(
         branches,
         leaves,
         index: read_index(&s),
+        is_cut: false,
     };
     Ok((facts, s))
 }
@@ -193,7 +213,7 @@ fn branch(s: &Survey, node: usize, schema: BranchSchema) -> Result<BranchFacts> 
         }
     }
     baskets.sort_by_key(|b| b.first);
-    let out = BranchFacts {
+    Ok(BranchFacts {
         node,
         schema,
         entries,
@@ -205,9 +225,7 @@ fn branch(s: &Survey, node: usize, schema: BranchSchema) -> Result<BranchFacts> 
         filled: !baskets.is_empty() || !embedded.is_empty(),
         baskets,
         embedded: embedded.into_iter().map(|(_, e)| e).collect(),
-    };
-    check_cover(&out)?;
-    Ok(out)
+    })
 }
 
 /// Baskets must cover the entries from the first to the last, once.

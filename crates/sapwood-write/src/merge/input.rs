@@ -24,6 +24,8 @@ pub(crate) struct Input {
     pub(crate) streamers: Arc<Streamers>,
     /// The class descriptions as the file has them: length of their label, inflated payload.
     pub(crate) classes: (usize, Vec<u8>),
+    /// Whether objects of one name are cycles of one, which are kept, and not to be added up.
+    pub(crate) keeps_cycles: bool,
 }
 
 /// An object that is no tree.
@@ -56,6 +58,23 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
+    /// Of an open file.
+    ///
+    /// # Errors
+    /// What the system says when a local file cannot be opened once more.
+    pub(crate) fn of(file: File) -> Result<Self> {
+        let local = match file.is_local() && !file.url().contains("://") {
+            true => Some(std::fs::File::open(file.url()).map_err(|e| Error::io("cannot open", e))?),
+            false => None,
+        };
+        Ok(Self { file, local })
+    }
+
+    /// The open file.
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+
     /// The file's name.
     pub(crate) fn name(&self) -> &str {
         self.file.url()
@@ -164,10 +183,6 @@ pub(crate) fn open(url: &str, options: &OpenOptions) -> Result<Input> {
 }
 
 fn read(file: File) -> Result<Input> {
-    let local = match file.is_local() && !file.url().contains("://") {
-        true => Some(std::fs::File::open(file.url()).map_err(|e| Error::io("cannot open", e))?),
-        false => None,
-    };
     let wanted = latest(file.list("", true)?);
     if let Some(l) = wanted.iter().find(|l| l.key.class.ends_with("RNTuple")) {
         return Err(Error::unsupported(format!("{} is an RNTuple, which this version does not merge", l.path)));
@@ -191,13 +206,14 @@ fn read(file: File) -> Result<Input> {
         false => Streamers::parse(&classes.1, classes.0).map_err(|e| e.at(info))?,
     };
     let mut input = Input {
-        reader: Arc::new(Reader { file, local }),
+        reader: Arc::new(Reader::of(file)?),
         directories: Vec::new(),
         objects: Vec::new(),
         trees: Vec::new(),
         process_ids: Vec::new(),
         streamers: Arc::new(streamers),
         classes,
+        keeps_cycles: false,
     };
     for (listing, record) in wanted.into_iter().zip(records) {
         let span = listing.key.span;

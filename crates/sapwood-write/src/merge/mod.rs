@@ -30,6 +30,7 @@ pub(crate) mod output;
 mod parameter;
 mod poly;
 pub(crate) mod recode;
+mod recover;
 mod rules;
 pub(crate) mod schema;
 pub(crate) mod tree;
@@ -39,6 +40,7 @@ use copy::{Done, Job, Pool};
 pub(crate) use hist::is_histogram;
 use ordered::ordered;
 use output::Output;
+pub use recover::{LostTree, Recovered, recover};
 use sapwood_codec::Compression;
 use sapwood_engine::OpenOptions;
 use sapwood_span::{Error, ErrorKind, Result};
@@ -131,12 +133,7 @@ pub fn merge(out: &Path, inputs: &[String], options: &MergeOptions) -> Result<Me
     let Some(first) = inputs.first() else {
         return Err(Error::invalid("nothing to merge").with_remedy("name at least one input"));
     };
-    for i in inputs {
-        let same = std::fs::canonicalize(i).is_ok_and(|i| std::fs::canonicalize(out).is_ok_and(|o| o == i));
-        if same {
-            return Err(Error::invalid("is both an input and the output").in_file(i.clone()));
-        }
-    }
+    inputs.iter().try_for_each(|i| check_differ(i, out))?;
     let header = sapwood_engine::File::open(first, &options.open)?.header().clone();
     let own = Compression::from_settings(header.compression).unwrap_or_default();
     let mut output = Output::create(out, options.force, options.compression.unwrap_or(own), options.compression)?;
@@ -194,6 +191,12 @@ pub fn merge(out: &Path, inputs: &[String], options: &MergeOptions) -> Result<Me
     )?;
     check(options)?;
     output.finish(options)
+}
+
+/// Refuses an input that is the output.
+pub(crate) fn check_differ(input: &str, out: &Path) -> Result<()> {
+    let same = std::fs::canonicalize(input).is_ok_and(|i| std::fs::canonicalize(out).is_ok_and(|o| o == i));
+    if same { Err(Error::invalid("is both an input and the output").in_file(input.to_owned())) } else { Ok(()) }
 }
 
 /// An error when the user wants no more.

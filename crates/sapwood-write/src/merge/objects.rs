@@ -111,7 +111,13 @@ impl Objects {
     }
 
     /// Keeps an object as it is: one cycle for every different content, as hadd has it.
-    fn keep(&mut self, o: &InputObject, input: &Input, directory: DirectoryId, out: &mut Container) -> Result<()> {
+    pub(crate) fn keep(
+        &mut self,
+        o: &InputObject,
+        input: &Input,
+        directory: DirectoryId,
+        out: &mut Container,
+    ) -> Result<()> {
         let mut hasher = DefaultHasher::new();
         (&o.key.class, o.key.object_len, &o.stored).hash(&mut hasher);
         let content = hasher.finish();

@@ -85,7 +85,10 @@ impl Output {
             if self.tree_at.contains_key(&object.path) {
                 return Err(other_kind(&object.path, &object.key.class, "tree"));
             }
-            self.objects.add(object, input, directory, &mut self.file)?;
+            match input.keeps_cycles {
+                true => self.objects.keep(object, input, directory, &mut self.file)?,
+                false => self.objects.add(object, input, directory, &mut self.file)?,
+            }
         }
         let mut trees = Vec::with_capacity(input.trees.len());
         let streamers = input.streamers.clone();

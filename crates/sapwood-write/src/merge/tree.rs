@@ -1,7 +1,7 @@
 //! A tree as it is joined from those of the inputs, and its header when all baskets have their place.
 
 use super::clusters;
-use super::facts::{LeafFacts, join_leaves, read_facts};
+use super::facts::{LeafFacts, join_leaves, read_as_is};
 use super::header::{drop_branches, empty_places, set, set_array};
 use super::input::InputTree;
 use super::schema::BranchSchema;
@@ -39,6 +39,8 @@ pub(crate) struct TreeSum {
     boundaries: Vec<u64>,
     flushed_bytes: i64,
     saved_bytes: i64,
+    /// Whether the first input's tree has lost entries.
+    is_cut: bool,
     relayout: Option<Relayout>,
 }
 
@@ -116,6 +118,7 @@ impl TreeSum {
             boundaries: tree.facts.clusters.clone(),
             flushed_bytes: tree.facts.flushed_bytes,
             saved_bytes: tree.facts.saved_bytes,
+            is_cut: tree.facts.is_cut,
             relayout: None,
         };
         let identity = (0..sum.branches.len()).collect();
@@ -236,7 +239,7 @@ impl TreeSum {
         remarks: &mut Vec<String>,
     ) -> Result<()> {
         let header = std::mem::take(&mut self.header);
-        let (facts, survey) = read_facts(&header, self.base, &self.class, &self.streamers)?;
+        let (facts, survey) = read_as_is(&header, self.base, &self.class, &self.streamers)?;
         let mut edits = Vec::new();
         self.tree_edits(&survey, &mut edits, remarks)?;
         for (i, (b, f)) in self.branches.iter_mut().zip(&facts.branches).enumerate() {
@@ -291,14 +294,14 @@ impl TreeSum {
         ] {
             set(s, 0, name, Some(value), edits)?;
         }
-        if self.inputs > 1 || self.relayout.is_some() {
+        if self.inputs > 1 || self.relayout.is_some() || self.is_cut {
             self.cluster_edits(s, edits)?;
         }
-        if self.inputs < 2 {
+        if self.inputs < 2 && !self.is_cut {
             return Ok(());
         }
         // an index counts entries of its own tree: that of the first is exchanged for one over all, or left out
-        if let Some(index) = &mut self.index {
+        if let Some(index) = self.index.as_mut().filter(|_| !self.is_cut) {
             return index.edits(s, edits);
         }
         let has_index =
@@ -309,8 +312,9 @@ impl TreeSum {
             }
         }
         if has_index {
+            let why = if self.is_cut { "entries are lost" } else { "not all inputs have the same" };
             remarks.push(format!(
-                "{}: its index is left out, since not all inputs have the same; build it anew with TTree::BuildIndex",
+                "{}: its index is left out, since {why}; build it anew with TTree::BuildIndex",
                 self.path
             ));
         }

@@ -1,6 +1,8 @@
 //! What several tests of reading need: a folder, a file with every type, and the columns of a scan joined.
 #![allow(dead_code, reason = "each test uses a part of it")]
 
+pub mod disk;
+
 use sapwood::{Array, Batch, Compression, DType, File, OpenOptions, Result, ScanOptions, Tree, Values};
 use sapwood_write::{BranchSpec, FileOptions, FileWriter, TreeOptions};
 use std::path::{Path, PathBuf};

@@ -1,0 +1,68 @@
+//! `sapwood recover`: what is left of a damaged file, in a new one.
+
+use crate::args::{Global, RecoverArgs};
+use crate::failure::{Failure, hint};
+use crate::interrupt::Interrupt;
+use crate::output;
+use crate::units;
+use crate::working::Working;
+use sapwood::OpenOptions;
+use sapwood_write::merge::{MergeOptions, Recovered, recover};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// Losses that are told on stderr; JSON has all.
+const TOLD: usize = 20;
+
+/// Runs the verb.
+pub fn run(args: &RecoverArgs, options: &OpenOptions, global: &Global, interrupt: &Interrupt) -> Result<(), Failure> {
+    let bar = Working::new(global.quiet || global.json);
+    let shown = bar.clone();
+    let options = MergeOptions {
+        force: args.force,
+        open: options.clone(),
+        progress: Some(Arc::new(move |p| shown.tell(p.inputs as u64, p.total as u64, p.bytes))),
+        cancel: interrupt.defer_all()?,
+        ..MergeOptions::default()
+    };
+    let recovered = recover(&args.input, &args.output, &options);
+    bar.done();
+    let report = recovered?;
+    for lost in report.lost.iter().take(TOLD) {
+        hint(&format!("lost: {lost}"));
+    }
+    if report.lost.len() > TOLD {
+        hint(&format!("lost: {} more; --json tells all", report.lost.len() - TOLD));
+    }
+    output::written(global, &report.remarks, || to_json(args, &report), || vec![summary(args, &report)])
+}
+
+fn summary(args: &RecoverArgs, r: &Recovered) -> String {
+    let many = |n: usize, what: &str| format!("{} {what}{}", units::count(n as u64), if n == 1 { "" } else { "s" });
+    let mut parts: Vec<String> =
+        r.trees.iter().map(|t| format!("{}: {} entries", t.path, units::count(t.entries))).collect();
+    if r.objects > 0 {
+        parts.push(many(r.objects, "other object"));
+    }
+    let lost = if r.lost.is_empty() { "nothing is known to be lost" } else { "what is lost is told above" };
+    format!("{}: {}; {}; {lost}", args.output.display(), units::bytes(r.output_bytes), parts.join("; "))
+}
+
+fn to_json(args: &RecoverArgs, r: &Recovered) -> Value {
+    let lost_of = |path: &str| r.lost_entries.iter().filter(|l| l.path == path).map(|l| l.entries).max().unwrap_or(0);
+    let trees: Vec<Value> = r
+        .trees
+        .iter()
+        .map(|t| json!({ "path": t.path, "entries": t.entries, "baskets": t.baskets, "lost": lost_of(&t.path) }))
+        .collect();
+    json!({
+        "file": args.output.display().to_string(),
+        "bytes": r.output_bytes,
+        "input_bytes": r.input_bytes,
+        "trees": trees,
+        "objects": r.objects,
+        "directories": r.directories,
+        "lost": r.lost,
+        "remarks": r.remarks,
+    })
+}

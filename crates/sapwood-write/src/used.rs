@@ -1,0 +1,141 @@
+//! What of a file that is updated is in use, so that nothing is written over that lives: directories, keys and what
+//! they point at, baskets. A file's own list of what is free may be wrong.
+
+use crate::commit::LONGEST_GAP;
+use crate::core::Core;
+use crate::directory::{CLASS, DirectoryId};
+use crate::existing::{object, subdirectory};
+use crate::key::{FIRST_RECORD, Key};
+use crate::merge::is_histogram;
+use sapwood_format::tree::read_tree;
+use sapwood_span::{Result, Span};
+use std::collections::HashSet;
+
+/// Classes of trees.
+const TREES: [&str; 3] = ["TTree", "TNtuple", "TNtupleD"];
+
+/// Classes besides histograms whose objects hold no trees.
+const WITHOUT_TREES: [&str; 16] = [
+    "TH1K",
+    "TH2Poly",
+    "TProfile2Poly",
+    "TGraph",
+    "TGraphErrors",
+    "TGraphAsymmErrors",
+    "TGraphBentErrors",
+    "TGraphMultiErrors",
+    "TGraph2D",
+    "TCutG",
+    "TF1",
+    "TF2",
+    "TF3",
+    "TObjString",
+    "TNamed",
+    "TEfficiency",
+];
+
+/// And templates.
+const TEMPLATES_WITHOUT_TREES: [&str; 4] = ["TParameter<", "TVectorT<", "TMatrixT<", "TMatrixTSym<"];
+
+pub(crate) fn is_tree(key: &Key) -> bool {
+    TREES.contains(&&*key.class)
+}
+
+fn is_directory(key: &Key) -> bool {
+    matches!(&*key.class, CLASS | "TDirectoryFile")
+}
+
+fn holds_no_tree(class: &str) -> bool {
+    is_histogram(class)
+        || WITHOUT_TREES.contains(&class)
+        || TEMPLATES_WITHOUT_TREES.iter().any(|template| class.starts_with(template))
+}
+
+/// Where the baskets of a tree lie in this file.
+pub(crate) fn baskets(core: &mut Core, key: &Key) -> Result<Vec<Span>> {
+    let (read, payload) = object(core, key.span())?;
+    let tree = read_tree(&payload, read.key_len as usize, &key.class, &core.described.streamers())?;
+    let here = tree.branches.iter().filter(|branch| branch.file_name.is_empty());
+    Ok(here
+        .flat_map(|branch| branch.basket_seek.iter().zip(&branch.basket_bytes))
+        .filter(|(seek, bytes)| **seek >= FIRST_RECORD && **bytes > 0)
+        .map(|(seek, bytes)| Span::new(*seek, u64::from(*bytes)))
+        .collect())
+}
+
+/// What a file holds and gets.
+#[derive(Default)]
+pub(crate) struct Used {
+    /// Baskets of all trees.
+    pub(crate) baskets: HashSet<Span>,
+    /// Directories, their lists of keys, and what those point at.
+    pub(crate) records: HashSet<Span>,
+    /// Whether that is all: no tree or directory that cannot be read, nothing of a class that may hold trees.
+    pub(crate) is_all: bool,
+}
+
+impl Used {
+    pub(crate) fn of(core: &mut Core) -> Self {
+        let mut used = Self { is_all: true, ..Self::default() };
+        used.baskets.extend(core.tables.iter().flatten().flat_map(|t| &t.baskets).map(|b| b.span));
+        used.records.extend([core.info, core.free_list]);
+        let mut next = 0;
+        while let Some(directory) = core.directories.get(next) {
+            used.records.insert(Span::new(directory.seek, directory.record_len() as u64));
+            used.records.insert(directory.list);
+            let keys = directory.keys.clone();
+            let mut inner = HashSet::new();
+            for key in &keys {
+                used.records.insert(key.span());
+                if is_tree(key) {
+                    match baskets(core, key) {
+                        Ok(spans) => used.baskets.extend(spans),
+                        Err(_) => used.is_all = false,
+                    }
+                } else if is_directory(key) {
+                    // of two of one name only the last is read
+                    used.is_all &= inner.insert(&key.name);
+                    used.is_all &= subdirectory(core, DirectoryId(next), &key.name).is_ok();
+                } else {
+                    used.is_all &= holds_no_tree(&key.class);
+                }
+            }
+            next += 1;
+        }
+        used
+    }
+}
+
+/// Forgets the gaps of a file's list that are in use, or may be. A list that lies in one place is not believed there;
+/// the bytes stay what they are.
+pub(crate) fn check_gaps(core: &mut Core) -> Result<()> {
+    let used = Used::of(core);
+    let mut spans: Vec<Span> = used.baskets.iter().chain(&used.records).copied().filter(|s| s.len > 0).collect();
+    // what was deleted since the last commit lives until the next
+    spans.extend_from_slice(core.space.freed());
+    spans.sort_by_key(|s| s.start);
+    let mut merged: Vec<Span> = vec![Span::new(0, FIRST_RECORD)];
+    for span in spans {
+        match merged.last_mut() {
+            Some(last) if last.end() >= span.start => last.len = span.end().max(last.end()) - last.start,
+            _ => merged.push(span),
+        }
+    }
+    let mut marked = HashSet::new();
+    if !used.is_all {
+        // where not all is known that lives, a gap must say of itself that it is one
+        for gap in core.space.gaps().to_vec() {
+            let says = core.sink.read(Span::new(gap.start, gap.len.min(4)))?;
+            let len = gap.len.min(LONGEST_GAP) as i32;
+            if says == (-len).to_be_bytes() {
+                marked.insert(gap.start);
+            }
+        }
+    }
+    core.space.retain(|gap| {
+        let before = merged.partition_point(|s| s.start < gap.end());
+        let in_use = before.checked_sub(1).and_then(|i| merged.get(i)).is_some_and(|s| s.end() > gap.start);
+        !in_use && (used.is_all || marked.contains(&gap.start))
+    });
+    Ok(())
+}
