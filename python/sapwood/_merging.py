@@ -25,6 +25,7 @@ def merge(
     progress: Progress = None,
     threads: int = 0,
     timeout: float = 60.0,
+    sync: bool = True,
 ) -> dict[str, Any]:
     """Join files, near or far, into the new file ``out``, as ROOT's ``hadd`` does.
 
@@ -40,6 +41,7 @@ def merge(
         progress: True for a bar, or a function of (inputs done, inputs, bytes written).
         threads: that compress, 0 for one per core.
         timeout: seconds after which a transfer on which nothing moves is given up.
+        sync: wait until ``out`` and its name are on the disk; as in :func:`recreate`.
 
     Returns:
         ``bytes`` of the output, ``inputs``, ``input_bytes``, ``trees`` (a list of ``path``, ``entries``, ``baskets``,
@@ -55,7 +57,7 @@ def merge(
         raise InvalidError("inputs are paths or URLs as text")
     tell, close = reporter(progress)
     try:
-        return _merge(os.fspath(out), names, force, compression, (threads, timeout), tell)
+        return _merge(os.fspath(out), names, (force, bool(sync)), compression, (threads, timeout), tell)
     finally:
         close()
 
@@ -78,6 +80,7 @@ def optimize(
     progress: Progress = None,
     threads: int = 0,
     timeout: float = 60.0,
+    sync: bool = True,
 ) -> dict[str, Any]:
     """Lay ``source`` out anew in the file ``out``, so that it reads fast: clusters, basket sizes, compression.
 
@@ -102,6 +105,7 @@ def optimize(
         progress: True for a bar, or a function of (steps done, steps, bytes written).
         threads: that pack and compare, 0 for one per core.
         timeout: seconds after which a transfer on which nothing moves is given up.
+        sync: wait until ``out`` and its name are on the disk; as in :func:`recreate`.
 
     Returns:
         ``bytes`` of the output, ``input_bytes``, ``trees`` (what became of each), ``verified``, and ``remarks``.
@@ -120,7 +124,7 @@ def optimize(
         return _optimize(
             os.fspath(source),
             os.fspath(out),
-            (force, verify),
+            (force, verify, bool(sync)),
             compression,
             (size, cluster_entries is not None),
             basket_bytes,

@@ -9,20 +9,20 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Merges files into one: (path, inputs, force, compression such as "zstd:5" or none, (threads, timeout in
+/// Merges files into one: (path, inputs, (force, sync), compression such as "zstd:5" or none, (threads, timeout in
 /// seconds), a function of (inputs done, inputs, bytes written)); gives a dict of what was done.
 #[pyfunction]
-#[pyo3(signature = (out, inputs, force, compression, reading, progress))]
+#[pyo3(signature = (out, inputs, place, compression, reading, progress))]
 pub fn merge<'py>(
     py: Python<'py>,
     out: PathBuf,
     inputs: Vec<String>,
-    force: bool,
+    place: (bool, bool),
     compression: Option<&str>,
     reading: (usize, f64),
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (threads, timeout) = reading;
+    let ((threads, timeout), (force, sync)) = (reading, place);
     let fail = |e: Error| exception(py, &e, Missing::File);
     let compression = compression.map(str::parse::<Compression>).transpose().map_err(fail)?;
     let timeout = Duration::try_from_secs_f64(timeout)
@@ -34,6 +34,7 @@ pub fn merge<'py>(
         force,
         compression,
         open: OpenOptions { threads, timeout, ..OpenOptions::default() },
+        sync,
         progress: Some(Arc::new(move |p: MergeProgress| {
             seen.done.store(p.inputs as u64, Relaxed);
             seen.total.store(p.total as u64, Relaxed);

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Lays a file out anew: (input, output, (force, verify), compression or none, (cluster size, whether it counts
+/// Lays a file out anew: (input, output, (force, verify, sync), compression or none, (cluster size, whether it counts
 /// entries), bytes of a basket, (branches to drop, to put first, to keep whole), (perf stats of past reads as JSON, whether
 /// branches that they do not need are dropped), (threads, timeout in seconds), a
 /// function of (steps done, steps, bytes written)); gives a dict of what was done.
@@ -23,7 +23,7 @@ pub fn optimize<'py>(
     py: Python<'py>,
     url: String,
     out: PathBuf,
-    overall: (bool, bool),
+    overall: (bool, bool, bool),
     compression: Option<&str>,
     cluster: (u64, bool),
     basket: u32,
@@ -32,7 +32,7 @@ pub fn optimize<'py>(
     reading: (usize, f64),
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let ((force, verify), (cluster, entries)) = (overall, cluster);
+    let ((force, verify, sync), (cluster, entries)) = (overall, cluster);
     let fail = |e: Error| exception(py, &e, Missing::File);
     let compression = compression.map(str::parse::<Compression>).transpose().map_err(fail)?;
     let timeout = Duration::try_from_secs_f64(reading.1)
@@ -58,6 +58,7 @@ pub fn optimize<'py>(
         keep,
         verify,
         open: OpenOptions { threads: reading.0, timeout, ..OpenOptions::default() },
+        sync,
         progress: Some(Arc::new(move |p: OptimizeProgress| {
             for (place, n) in seen.iter().zip([p.done, p.total, p.bytes]) {
                 place.store(n, Relaxed);

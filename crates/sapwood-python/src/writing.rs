@@ -39,19 +39,20 @@ fn compression(py: Python<'_>, text: &str) -> PyResult<Compression> {
 
 #[pymethods]
 impl Writer {
-    /// Begins a file.
+    /// Begins a file; `place` is whether one that is there is replaced, and whether finishing waits for the disk.
     #[staticmethod]
-    #[pyo3(signature = (path, compression, title, replace, threads))]
+    #[pyo3(signature = (path, compression, title, place, threads))]
     fn create(
         py: Python<'_>,
         path: PathBuf,
         compression: &str,
         title: String,
-        replace: bool,
+        place: (bool, bool),
         threads: usize,
     ) -> PyResult<Self> {
+        let (replace, sync) = place;
         let compression = self::compression(py, compression)?;
-        let options = FileOptions { compression, title, replace, threads, ..FileOptions::default() };
+        let options = FileOptions { compression, title, replace, sync, threads, ..FileOptions::default() };
         let file = py.detach(|| FileWriter::create_with(path, options));
         Ok(Self(Mutex::new(Some(raise(py, file)?))))
     }
