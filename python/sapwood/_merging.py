@@ -11,7 +11,7 @@ from ._core import optimize as _optimize
 from ._errors import InvalidError
 from ._perf import PerfStats
 from ._progress import Progress, reporter
-from ._sizes import Size, size_in_bytes
+from ._sizes import Size, optional_seconds, size_in_bytes
 
 Path = str | os.PathLike[str]
 
@@ -24,7 +24,7 @@ def merge(
     compression: str | None = None,
     progress: Progress = None,
     threads: int = 0,
-    timeout: float = 60.0,
+    timeout: float | None = 60.0,
     sync: bool = True,
 ) -> dict[str, Any]:
     """Join files, near or far, into the new file ``out``, as ROOT's ``hadd`` does.
@@ -40,7 +40,7 @@ def merge(
         compression: compress all baskets anew, as in ``"zstd:5"``; by default they stay as they are.
         progress: True for a bar, or a function of (inputs done, inputs, bytes written).
         threads: that compress, 0 for one per core.
-        timeout: seconds after which a transfer on which nothing moves is given up.
+        timeout: seconds after which a transfer on which nothing moves is given up, None for never.
         sync: wait until ``out`` and its name are on the disk; as in :func:`recreate`.
 
     Returns:
@@ -57,7 +57,14 @@ def merge(
         raise InvalidError("inputs are paths or URLs as text")
     tell, close = reporter(progress)
     try:
-        return _merge(os.fspath(out), names, (force, bool(sync)), compression, (threads, timeout), tell)
+        return _merge(
+            os.fspath(out),
+            names,
+            (force, bool(sync)),
+            compression,
+            (threads, optional_seconds(timeout, "timeout")),
+            tell,
+        )
     finally:
         close()
 
@@ -79,7 +86,7 @@ def optimize(
     verify: bool = True,
     progress: Progress = None,
     threads: int = 0,
-    timeout: float = 60.0,
+    timeout: float | None = 60.0,
     sync: bool = True,
 ) -> dict[str, Any]:
     """Lay ``source`` out anew in the file ``out``, so that it reads fast: clusters, basket sizes, compression.
@@ -104,7 +111,7 @@ def optimize(
         verify: compare all entries at the end.
         progress: True for a bar, or a function of (steps done, steps, bytes written).
         threads: that pack and compare, 0 for one per core.
-        timeout: seconds after which a transfer on which nothing moves is given up.
+        timeout: seconds after which a transfer on which nothing moves is given up, None for never.
         sync: wait until ``out`` and its name are on the disk; as in :func:`recreate`.
 
     Returns:
@@ -130,7 +137,7 @@ def optimize(
             basket_bytes,
             (list(drop), list(first), list(keep)),
             ([s.to_json() for s in stats], bool(drop_unused)),
-            (threads, timeout),
+            (threads, optional_seconds(timeout, "timeout")),
             tell,
         )
     finally:

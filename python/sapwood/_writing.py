@@ -65,8 +65,8 @@ def recreate(
         compression: ``"zlib:1"``, ``"zstd:5"``, ``"lz4:4"``, ``"lzma:7"``, ROOT's number, uproot's objects, or None.
         title: of the file.
         threads: how many compress; None for all cores.
-        sync: whether closing it waits until file and name are on the disk. Without, a loss of power soon after may leave
-            an empty file, and a network file system that runs out of room late may lose it without an error.
+        sync: whether closing it waits until file and name are on the disk. Without, a loss of power soon after may
+            leave an empty file, and a network file system that runs out of room late may lose it without an error.
     """
     return WritableFile(
         _core.Writer.create(_path(path), compression_text(compression), title, (True, bool(sync)), threads or 0), path

@@ -17,6 +17,7 @@ mod perf;
 mod producers;
 mod report;
 mod scan;
+mod seconds;
 mod select;
 mod taking;
 mod tree;
@@ -42,6 +43,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<writing::WriterTree>()?;
     module.add_class::<producers::TreeMerger>()?;
     module.add_class::<producers::TreeProducer>()?;
+    module.add_function(wrap_pyfunction!(writing::write_file, module)?)?;
     module.add_function(wrap_pyfunction!(merge::merge, module)?)?;
     module.add_function(wrap_pyfunction!(optimize::optimize, module)?)?;
     module.add_class::<report::Map>()?;
