@@ -5,6 +5,7 @@ seconds until it is killed (or none), where the failing call is told. The answer
 (negative: the signal) and what the job said.
 """
 
+import contextlib
 import ctypes
 import json
 import os
@@ -85,6 +86,7 @@ JOBS = {job.__name__: job for job in (recreate, create, update, merge, optimize,
 def run(job, folder, inputs, at, error, said):
     """In a child: does the job on the failing disk."""
     status = 1
+    os.setpgid(0, 0)
     try:
         out = os.path.join(folder, "out.root")
         if at is not None:
@@ -112,6 +114,9 @@ def main():
             time.sleep(seconds)
             os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
+        with contextlib.suppress(ProcessLookupError):
+            # a producer that lost its merger
+            os.killpg(child, signal.SIGKILL)
         with open(heard) as file:
             print(json.dumps([os.waitstatus_to_exitcode(status), file.read()]), flush=True)
 

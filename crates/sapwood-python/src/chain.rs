@@ -2,8 +2,8 @@ use crate::column::Buffer;
 use crate::draw::{Bins, Drawing, Drawn, draw};
 use crate::error::{Missing, exception};
 use crate::file::cache;
-use crate::select::{entries, numbers};
 use crate::seconds::seconds;
+use crate::select::{entries, numbers};
 use crate::wait::wait;
 use pyo3::prelude::*;
 use sapwood::{Chain, ChainOptions, Counted, ListPart, OpenOptions, ScanOptions, StoredList};
@@ -14,7 +14,13 @@ use std::sync::Arc;
 /// Files, each with the path of its tree where it has one.
 type Files = Vec<(String, Option<String>)>;
 
-fn chain(files: Files, cache_size: Option<u64>, timeout: Option<f64>, threads: usize, skip_bad: bool) -> PyResult<Chain> {
+fn chain(
+    files: Files,
+    cache_size: Option<u64>,
+    timeout: Option<f64>,
+    threads: usize,
+    skip_bad: bool,
+) -> PyResult<Chain> {
     let timeout = seconds(timeout, "timeout")?;
     let open = OpenOptions { cache: cache(cache_size), timeout, threads, ..OpenOptions::default() };
     Ok(Chain::new(files, ChainOptions { open, skip_bad }))

@@ -12,7 +12,13 @@ use sapwood::{CacheSize, IoReport, Listing, OpenOptions, Result};
 /// progress (`None`: for ever), `threads` (0: all cores).
 #[pyfunction]
 #[pyo3(signature = (url, cache_size=None, timeout=Some(60.0), threads=0))]
-pub fn open(py: Python<'_>, url: String, cache_size: Option<u64>, timeout: Option<f64>, threads: usize) -> PyResult<File> {
+pub fn open(
+    py: Python<'_>,
+    url: String,
+    cache_size: Option<u64>,
+    timeout: Option<f64>,
+    threads: usize,
+) -> PyResult<File> {
     let timeout = seconds(timeout, "timeout")?;
     let options = OpenOptions { cache: cache(cache_size), timeout, threads, ..OpenOptions::default() };
     let opened = wait(py, |_| Ok(()), move || sapwood::File::open(&url, &options))?;

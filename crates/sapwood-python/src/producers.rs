@@ -7,11 +7,11 @@ use crate::wait::wait;
 use crate::writing::{WriterTree, closed, lock, raise, taken};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use sapwood::{Error, ErrorKind};
 use sapwood::write::{self, Merger, Producer};
-use std::sync::atomic::{AtomicU64, Ordering};
+use sapwood::{Error, ErrorKind};
 #[cfg(unix)]
 use std::sync::TryLockError;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What joins producers, and where those of other processes come in; `None` once it is closed.
@@ -171,7 +171,7 @@ impl TreeProducer {
             let mut producer = raise(py, producer)?;
             let raised = Raised::default();
             let seen = raised.clone();
-            raise(py, producer.set_interrupt(move || no_signal(&seen)))?;
+            producer.set_interrupt(move || no_signal(&seen));
             Ok(Self::new(producer, raised))
         }
         #[cfg(not(unix))]

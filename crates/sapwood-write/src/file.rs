@@ -81,7 +81,8 @@ impl FileWriter {
             let what = format!("\"{}\" is not the name of a file", path.display());
             return Err(Error::invalid(what).with_remedy("give the name of a file"));
         }
-        let storage = NewFile::begin(path, Place { replace: options.replace, sync: options.sync }).map_err(|e| failed(path, 0, e))?;
+        let storage = NewFile::begin(path, Place { replace: options.replace, sync: options.sync })
+            .map_err(|e| failed(path, 0, e))?;
         Self::create_on(Box::new(storage), path, options)
     }
 

@@ -149,9 +149,7 @@ pub(crate) fn failed(path: &Path, at: u64, error: io::Error) -> Error {
             Error::invalid(error.to_string()).with_remedy("give the name of a file").in_file(file)
         }
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            Error::io(format!("no space is left at byte {at}"), error)
-                .with_remedy(FULL)
-                .in_file(file)
+            Error::io(format!("no space is left at byte {at}"), error).with_remedy(FULL).in_file(file)
         }
         io::ErrorKind::NotFound => {
             Error::io("cannot create the file", error).with_remedy("create its folder first").in_file(file)

@@ -16,7 +16,8 @@ const NAME: usize = 255;
 const LINKS: usize = 40;
 
 /// What to do when only the folder was not synced.
-pub(crate) const NAMED: &str = "the file is complete under its name, but a loss of power may take it away: write it again";
+pub(crate) const NAMED: &str =
+    "the file is complete under its name, but a loss of power may take it away: write it again";
 
 /// Where a new file goes: beside the file of its name at first, in whose place it is put when it is complete.
 #[derive(Debug)]

@@ -7,8 +7,8 @@ pub mod rows;
 mod stdout;
 
 pub use sapwood_report::{clean, table};
-pub use stdout::{Stdout, stdout};
 pub use sapwood_write::write_file;
+pub use stdout::{Stdout, stdout};
 
 use crate::args::Global;
 use crate::failure::{Failure, remark};

@@ -10,6 +10,8 @@ mod gathered;
 #[cfg(unix)]
 mod patient;
 #[cfg(unix)]
+mod peer;
+#[cfg(unix)]
 mod remote;
 #[cfg(unix)]
 mod sweep;
@@ -294,14 +296,10 @@ impl Producer {
     /// Has `go_on` asked now and then, at least ten times a second, while the merger in another process is waited for;
     /// when it says no, what is being done ends with an `Interrupted` error, and the producer is lost. Without it a
     /// merger that was stopped is waited for until it goes on.
-    ///
-    /// # Errors
-    /// What the operating system says.
     #[cfg(unix)]
-    pub fn set_interrupt(&mut self, go_on: impl FnMut() -> bool + Send + 'static) -> Result<()> {
-        match &mut self.way {
-            Way::Here(_) => Ok(()),
-            Way::There(line) => line.set_interrupt(Box::new(go_on)),
+    pub fn set_interrupt(&mut self, go_on: impl FnMut() -> bool + Send + 'static) {
+        if let Way::There(line) = &mut self.way {
+            line.set_interrupt(Box::new(go_on));
         }
     }
 

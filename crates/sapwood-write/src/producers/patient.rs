@@ -1,11 +1,12 @@
 //! A connection on which whoever waits is asked now and then whether to go on.
 
+use super::TICK;
+use super::peer::Peer;
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 /// Whether to go on.
 pub(super) type GoOn = dyn FnMut() -> bool + Send;
@@ -16,8 +17,8 @@ pub(super) struct Patient {
     shared: Arc<Shared>,
 }
 
-#[derive(Default)]
 struct Shared {
+    peer: Peer,
     go_on: Mutex<Option<Box<GoOn>>>,
     /// Nothing is read or written any more: what went over the line ends anywhere.
     over: AtomicBool,
@@ -38,15 +39,16 @@ impl std::error::Error for GivenUp {}
 impl Patient {
     /// A connection for reading and the same for writing.
     pub(super) fn pair(stream: UnixStream) -> io::Result<(Self, Self)> {
-        let shared = Arc::<Shared>::default();
+        stream.set_read_timeout(Some(TICK))?;
+        stream.set_write_timeout(Some(TICK))?;
+        let peer = Peer::of(&stream);
+        let shared = Arc::new(Shared { peer, go_on: Mutex::default(), over: AtomicBool::new(false) });
         Ok((Self { stream: stream.try_clone()?, shared: shared.clone() }, Self { stream, shared }))
     }
 
-    /// Has `go_on` asked whenever nothing moved for so long; for both.
-    pub(super) fn set_interrupt(&self, tick: Duration, go_on: Box<GoOn>) -> io::Result<()> {
+    /// Has `go_on` asked whenever nothing moves for a while; for both.
+    pub(super) fn set_interrupt(&self, go_on: Box<GoOn>) {
         *self.shared.go_on.lock().unwrap_or_else(PoisonError::into_inner) = Some(go_on);
-        self.stream.set_read_timeout(Some(tick))?;
-        self.stream.set_write_timeout(Some(tick))
     }
 
     /// Ends it; for both.
@@ -67,6 +69,9 @@ impl Patient {
             }
             match work(&self.stream) {
                 Err(e) if matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
+                    if self.shared.peer.is_gone() {
+                        return Err(io::ErrorKind::ConnectionReset.into());
+                    }
                     let mut go_on = self.shared.go_on.lock().unwrap_or_else(PoisonError::into_inner);
                     if go_on.as_mut().is_some_and(|go_on| !go_on()) {
                         self.give_up();
@@ -106,7 +111,7 @@ mod tests {
         let asked = Arc::new(AtomicU32::new(0));
         let seen = asked.clone();
         let go_on = Box::new(move || seen.fetch_add(1, Ordering::SeqCst) % 3 < 2);
-        from.set_interrupt(Duration::from_millis(1), go_on).unwrap();
+        from.set_interrupt(go_on);
         // what is there is not waited for
         there.write_all(b"ab").unwrap();
         let mut bytes = [0; 2];

@@ -1,8 +1,8 @@
 //! A producer's end of the line to a merger in another process.
 
-use super::wire::{self, BAD, END, GOOD, MAGIC, VERSION};
 use super::patient::{GoOn, Patient};
-use super::{Gathered, Schema, TICK};
+use super::wire::{self, BAD, END, GOOD, MAGIC, VERSION};
+use super::{Gathered, Schema};
 use sapwood_span::{Error, ErrorKind, Result};
 use std::io::{self, BufWriter, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -70,8 +70,8 @@ impl Line {
     }
 
     /// Has this asked now and then while the merger is waited for.
-    pub(super) fn set_interrupt(&mut self, go_on: Box<GoOn>) -> Result<()> {
-        self.from.set_interrupt(TICK, go_on).map_err(|e| Error::io("cannot set a time limit", e))
+    pub(super) fn set_interrupt(&mut self, go_on: Box<GoOn>) {
+        self.from.set_interrupt(go_on);
     }
 
     /// Nothing more is sent.

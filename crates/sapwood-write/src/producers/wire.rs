@@ -106,7 +106,9 @@ pub(super) fn put_piece(to: &mut impl Write, gathered: &Gathered) -> io::Result<
 /// Reads a piece, whose kind was read, and checks it.
 pub(super) fn get_piece(from: &mut impl Read, into: &mut Gathered) -> Result<()> {
     let read = |e: io::Error| match e.kind() {
-        _ if is_gone(&e) => Error::new(ErrorKind::Io, "its process ended or closed the connection while it sent entries"),
+        _ if is_gone(&e) => {
+            Error::new(ErrorKind::Io, "its process ended or closed the connection while it sent entries")
+        }
         // of the socket's own time limit
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
             Error::new(ErrorKind::Timeout, "it stopped in the middle of sending entries")
