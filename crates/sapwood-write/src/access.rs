@@ -144,3 +144,88 @@ mod acl {
         true
     }
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use crate::target::{Place, Target};
+    use std::fs;
+    use std::io::Write;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+
+    const PLACE: Place = Place { replace: true, sync: false };
+
+    fn folder(name: &str) -> std::path::PathBuf {
+        let folder = std::env::temp_dir().join(format!("sapwood-access-{name}-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        folder
+    }
+
+    /// Mode, owner and group.
+    fn who(path: &Path) -> (u32, u32, u32) {
+        let there = fs::metadata(path).unwrap();
+        (there.mode() & 0o7777, there.uid(), there.gid())
+    }
+
+    #[test]
+    fn a_temporary_file_is_never_open_to_more_than_the_old_one() {
+        let folder = folder("mode");
+        let path = folder.join("a");
+        for mode in [0o600, 0o400, 0o440, 0o640, 0o664, 0o666] {
+            fs::write(&path, b"secret").unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            // only root can give files away; others keep what they have
+            let _ = chown(&path, Some(4321), Some(1234));
+            let before = who(&path);
+            let mut target = Target::begin(&path, PLACE).unwrap();
+            assert_eq!(who(target.temporary()), (mode | 0o600, before.1, before.2), "before anything is written");
+            target.file().unwrap().write_all(b"new").unwrap();
+            target.complete().unwrap();
+            assert_eq!((who(&path), fs::read(&path).unwrap()), ((mode, before.1, before.2), b"new".to_vec()));
+            fs::remove_file(&path).unwrap();
+        }
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    /// A list that lets user 1234 read and write, as the kernel keeps it: version, then tag, permissions and number.
+    fn list(group: u8, mask: u8) -> Vec<u8> {
+        let entries: [(u8, u8, u32); 5] =
+            [(1, 6, u32::MAX), (2, 6, 1234), (4, group, u32::MAX), (0x10, mask, u32::MAX), (0x20, 0, u32::MAX)];
+        let entry = |(tag, may, who): (u8, u8, u32)| [&[tag, 0, may, 0][..], &who.to_le_bytes()].concat();
+        [&2_u32.to_le_bytes()[..], &entries.into_iter().flat_map(entry).collect::<Vec<u8>>()].concat()
+    }
+
+    #[test]
+    fn access_control_lists_are_kept_and_none_is_made() {
+        let folder = folder("acl");
+        let path = folder.join("a");
+        fs::write(&path, b"old").unwrap();
+        let file = File::options().write(true).open(&path).unwrap();
+        if !acl::set(&file, &list(0, 6)) {
+            eprintln!("no access control lists here");
+            fs::remove_dir_all(&folder).unwrap();
+            return;
+        }
+        let was = acl::get(&path).unwrap();
+        let put = |bytes: &[u8]| {
+            let mut target = Target::begin(&path, PLACE).unwrap();
+            target.file().unwrap().write_all(bytes).unwrap();
+            target.complete().unwrap();
+        };
+        put(b"new");
+        assert_eq!((acl::get(&path), fs::metadata(&path).unwrap().mode() & 0o777), (Some(was), 0o660));
+        // its mask stands where the mode has the group's bits, which must not become the group's own
+        assert!(acl::remove(&File::open(&path).unwrap()) && acl::get(&path).is_none());
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        // a folder that gives new files a list
+        let name = c"system.posix_acl_default";
+        let at = std::ffi::CString::new(folder.to_str().unwrap()).unwrap();
+        let given = list(6, 6);
+        // SAFETY: both names end with a zero, and `given` has as many bytes as are told
+        let done = unsafe { libc::setxattr(at.as_ptr(), name.as_ptr(), given.as_ptr().cast(), given.len(), 0) };
+        assert_eq!(done, 0);
+        put(b"newer");
+        assert_eq!((acl::get(&path), fs::metadata(&path).unwrap().mode() & 0o777), (None, 0o640));
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}
