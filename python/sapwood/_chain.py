@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._errors import InvalidError
 from ._paths import Where, several
-from ._sizes import Size, entry_range, size_in_bytes
+from ._sizes import Size, entry_range, optional_seconds, size_in_bytes
 
 if TYPE_CHECKING:
     from ._chosen import Entries, Place
@@ -20,7 +20,7 @@ def chain(
     files: Where | Iterable[Where],
     *,
     cache_size: Size | None = None,
-    timeout: float = 60,
+    timeout: float | None = 60,
     threads: int | None = None,
     skip_bad_files: bool = False,
 ) -> Chain:
@@ -76,7 +76,7 @@ class Chain:
         cache = self._options["cache_size"]
         return (
             None if cache is None else size_in_bytes(cache, "cache_size"),
-            float(self._options["timeout"]),
+            optional_seconds(self._options["timeout"], "timeout"),
             self._options["threads"] or 0,
         )
 

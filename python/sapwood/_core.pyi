@@ -114,7 +114,7 @@ class EntryReader:
     def stats(self) -> dict[str, Any]: ...
 
 def chain_places(
-    files: list[tuple[str, str | None]], cache_size: int | None, timeout: float, threads: int, skip_bad: bool
+    files: list[tuple[str, str | None]], cache_size: int | None, timeout: float | None, threads: int, skip_bad: bool
 ) -> list[tuple[str, str, int, int]]: ...
 def entries_of_list(parts: Sequence[tuple[str, str, Any]], places: Sequence[tuple[str, str, int, int]]) -> Buffer: ...
 def draw_chain(
@@ -125,7 +125,7 @@ def draw_chain(
     start: int,
     stop: int,
     cache_size: int | None,
-    timeout: float,
+    timeout: float | None,
     threads: int,
     progress: Callable[[int, int, int], object] | None,
     count: int | None,
@@ -133,25 +133,26 @@ def draw_chain(
     skip_bad: bool,
 ) -> Drawn: ...
 def expand(url: str) -> list[str]: ...
+def write_file(path: str, bytes: bytes) -> None: ...
 def merge(
     out: str,
     inputs: list[str],
-    force: bool,
+    place: tuple[bool, bool],
     compression: str | None,
-    reading: tuple[int, float],
+    reading: tuple[int, float | None],
     progress: Callable[[int, int, int], object] | None,
 ) -> dict[str, Any]: ...
 def recover(url: str, out: str, force: bool, reading: tuple[int, float]) -> dict[str, Any]: ...
 def optimize(
     url: str,
     out: str,
-    overall: tuple[bool, bool],
+    overall: tuple[bool, bool, bool],
     compression: str | None,
     cluster: tuple[int, bool],
     basket: int,
     names: tuple[list[str], list[str], list[str]],
     used: tuple[list[str], bool],
-    reading: tuple[int, float],
+    reading: tuple[int, float | None],
     progress: Callable[[int, int, int], object] | None,
 ) -> dict[str, Any]: ...
 
@@ -169,16 +170,16 @@ class Map:
     def png(self, scale: float) -> bytes: ...
 
 def doctor(
-    url: str, deep: bool, timeout: float, caches: list[int | None], round_trips: list[float]
+    url: str, deep: bool, timeout: float | None, caches: list[int | None], round_trips: list[float]
 ) -> tuple[str, str]: ...
-def open(url: str, cache_size: int | None = ..., timeout: float = ..., threads: int = ...) -> File: ...
+def open(url: str, cache_size: int | None = ..., timeout: float | None = ..., threads: int = ...) -> File: ...
 
 # A part of an object's bytes: see sapwood._writing_objects
 Part = tuple[Any, ...]
 
 class Writer:
     @staticmethod
-    def create(path: str, compression: str, title: str, replace: bool, threads: int) -> Writer: ...
+    def create(path: str, compression: str, title: str, place: tuple[bool, bool], threads: int) -> Writer: ...
     @staticmethod
     def update(path: str) -> Writer: ...
     def mkdir(self, path: str) -> int: ...
@@ -214,7 +215,7 @@ class TreeMerger:
     def address(self) -> str: ...
     def producer(self) -> TreeProducer: ...
     def summary(self) -> tuple[int, int, list[tuple[str, int, str]]] | None: ...
-    def close(self, patience: float) -> tuple[int, int, list[tuple[str, int, str]]]: ...
+    def close(self, patience: float | None) -> tuple[int, int, list[tuple[str, int, str]]]: ...
 
 class TreeProducer:
     @staticmethod

@@ -12,7 +12,7 @@ from . import _core
 from ._errors import Error, InvalidError, KeyInFileError, NotAFileError, RecoveredFileWarning
 from ._filters import Filter, matcher
 from ._paths import Where, split
-from ._sizes import Size, size_in_bytes, whole
+from ._sizes import Size, optional_seconds, size_in_bytes, whole
 
 if TYPE_CHECKING:
     from ._tree import Tree
@@ -26,18 +26,18 @@ class Options:
     """How a file is read."""
 
     cache_size: int | None
-    timeout: float
+    timeout: float | None
     threads: int
 
 
-def open(path: Where, *, cache_size: Size | None = None, timeout: float = 60, threads: int | None = None) -> Any:
+def open(path: Where, *, cache_size: Size | None = None, timeout: float | None = 60, threads: int | None = None) -> Any:
     """Opens a file, or an object in it.
 
     Args:
         path: a path or URL (``http://``, ``https://``, ``root://``); ``"url:object"``, ``{url: object}``, or a
             ``pathlib.Path``. The object may be a branch: ``"url:tree/branch"``.
         cache_size: bytes that may be fetched ahead (``"100 MB"``); 0 turns it off, None lets sapwood choose.
-        timeout: seconds without any progress after which a read fails.
+        timeout: seconds without any progress after which a read fails; None or infinity to wait for ever.
         threads: how many unzip and decode; None for all cores.
 
     Returns:
@@ -52,10 +52,9 @@ def open(path: Where, *, cache_size: Size | None = None, timeout: float = 60, th
     number = None if threads is None else whole(threads)
     if threads is not None and (number is None or number < 1):
         raise InvalidError(f"threads is a number from 1 on, or None for all cores, not {threads!r}")
-    if not isinstance(timeout, (int, float)) or not timeout > 0:
-        raise InvalidError(f"timeout is a number of seconds above 0, not {timeout!r}")
+    patience = optional_seconds(timeout, "timeout")
     cache = None if cache_size is None else size_in_bytes(cache_size, "cache_size")
-    file = ReadOnlyFile(where, Options(cache, float(timeout), number or 0))
+    file = ReadOnlyFile(where, Options(cache, patience, number or 0))
     return file if name is None else file[name]
 
 

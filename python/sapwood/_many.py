@@ -138,7 +138,7 @@ def iterate(
     report: bool = False,
     progress: Progress = None,
     cache_size: Size | None = None,
-    timeout: float = 60,
+    timeout: float | None = 60,
     threads: int | None = None,
     skip_bad_files: bool = False,
 ) -> Iterator[Any]:
@@ -205,7 +205,7 @@ def concatenate(
     library: str = "ak",
     progress: Progress = None,
     cache_size: Size | None = None,
-    timeout: float = 60,
+    timeout: float | None = 60,
     threads: int | None = None,
     skip_bad_files: bool = False,
 ) -> Any:

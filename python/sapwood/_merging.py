@@ -13,7 +13,7 @@ from ._core import recover as _recover
 from ._errors import InvalidError, RecoveredFileWarning
 from ._perf import PerfStats
 from ._progress import Progress, reporter
-from ._sizes import Size, size_in_bytes
+from ._sizes import Size, optional_seconds, size_in_bytes
 
 Path = str | os.PathLike[str]
 
@@ -26,7 +26,8 @@ def merge(
     compression: str | None = None,
     progress: Progress = None,
     threads: int = 0,
-    timeout: float = 60.0,
+    timeout: float | None = 60.0,
+    sync: bool = True,
 ) -> dict[str, Any]:
     """Join files, near or far, into the new file ``out``, as ROOT's ``hadd`` does.
 
@@ -41,7 +42,8 @@ def merge(
         compression: compress all baskets anew, as in ``"zstd:5"``; by default they stay as they are.
         progress: True for a bar, or a function of (inputs done, inputs, bytes written).
         threads: that compress, 0 for one per core.
-        timeout: seconds after which a transfer on which nothing moves is given up.
+        timeout: seconds after which a transfer on which nothing moves is given up, None for never.
+        sync: wait until ``out`` and its name are on the disk; as in :func:`recreate`.
 
     Returns:
         ``bytes`` of the output, ``inputs``, ``input_bytes``, ``trees`` (a list of ``path``, ``entries``, ``baskets``,
@@ -57,7 +59,14 @@ def merge(
         raise InvalidError("inputs are paths or URLs as text")
     tell, close = reporter(progress)
     try:
-        return _merge(os.fspath(out), names, force, compression, (threads, timeout), tell)
+        return _merge(
+            os.fspath(out),
+            names,
+            (force, bool(sync)),
+            compression,
+            (threads, optional_seconds(timeout, "timeout")),
+            tell,
+        )
     finally:
         close()
 
@@ -120,7 +129,8 @@ def optimize(
     verify: bool = True,
     progress: Progress = None,
     threads: int = 0,
-    timeout: float = 60.0,
+    timeout: float | None = 60.0,
+    sync: bool = True,
 ) -> dict[str, Any]:
     """Lay ``source`` out anew in the file ``out``, so that it reads fast: clusters, basket sizes, compression.
 
@@ -144,7 +154,8 @@ def optimize(
         verify: compare all entries at the end.
         progress: True for a bar, or a function of (steps done, steps, bytes written).
         threads: that pack and compare, 0 for one per core.
-        timeout: seconds after which a transfer on which nothing moves is given up.
+        timeout: seconds after which a transfer on which nothing moves is given up, None for never.
+        sync: wait until ``out`` and its name are on the disk; as in :func:`recreate`.
 
     Returns:
         ``bytes`` of the output, ``input_bytes``, ``trees`` (what became of each), ``verified``, and ``remarks``.
@@ -163,13 +174,13 @@ def optimize(
         return _optimize(
             os.fspath(source),
             os.fspath(out),
-            (force, verify),
+            (force, verify, bool(sync)),
             compression,
             (size, cluster_entries is not None),
             basket_bytes,
             (list(drop), list(first), list(keep)),
             ([s.to_json() for s in stats], bool(drop_unused)),
-            (threads, timeout),
+            (threads, optional_seconds(timeout, "timeout")),
             tell,
         )
     finally:

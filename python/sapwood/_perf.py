@@ -41,7 +41,7 @@ class PerfStats:
         if stopped is not None:
             self._text, log = stopped
             if self._record is not None:
-                self._record.write_text(log, encoding="utf-8")
+                _core.write_file(os.fspath(self._record), log.encode())
 
     @classmethod
     def from_json(cls, text: str) -> PerfStats:
@@ -83,7 +83,7 @@ class PerfStats:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes :meth:`to_json` into a file."""
-        Path(path).write_text(self.to_json(), encoding="utf-8")
+        _core.write_file(os.fspath(path), self.to_json().encode())
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):

@@ -11,7 +11,7 @@ from typing import Any
 from . import _core
 from ._errors import InvalidError
 from ._paths import Where, split
-from ._sizes import Size, size_in_bytes
+from ._sizes import Size, optional_seconds, size_in_bytes
 
 
 class Diagnosis:
@@ -54,7 +54,7 @@ def doctor(
     deep: bool = False,
     cache_sizes: Iterable[Size | None] = (0, None),
     round_trips: Iterable[float] = (0, 0.02, 0.2),
-    timeout: float = 60,
+    timeout: float | None = 60,
 ) -> Diagnosis:
     """Examines a file: what is damaged, how its trees lie, what reading them costs and what a rewrite would gain.
 
@@ -63,7 +63,7 @@ def doctor(
         deep: decompress every basket and read every object.
         cache_sizes: tree caches for which costs are worked out: bytes, 0 for basket by basket, None for automatic.
         round_trips: round-trip times of networks for which they are, in seconds; 0 is a local disk.
-        timeout: seconds without any progress after which a read fails.
+        timeout: seconds without any progress after which a read fails; None or infinity to wait for ever.
 
     Raises:
         CorruptError: it is no ROOT file at all. Damage is no error: see :attr:`Diagnosis.findings`.
@@ -73,7 +73,9 @@ def doctor(
     if name is not None:
         raise InvalidError(f"a whole file is examined: leave out {name!r}")
     caches = [None if size is None else size_in_bytes(size, "cache size") for size in cache_sizes]
-    return Diagnosis(*_core.doctor(where, bool(deep), float(timeout), caches, [float(s) for s in round_trips]))
+    return Diagnosis(
+        *_core.doctor(where, bool(deep), optional_seconds(timeout, "timeout"), caches, [float(s) for s in round_trips])
+    )
 
 
 class FileMap:
@@ -101,11 +103,11 @@ class FileMap:
         """Writes the picture (``.svg``, ``.png``) or the numbers (``.json``)."""
         kind = Path(path).suffix.lower()
         if kind == ".svg":
-            Path(path).write_text(self._core.svg(), encoding="utf-8")
+            _core.write_file(os.fspath(path), self._core.svg().encode())
         elif kind == ".png":
-            Path(path).write_bytes(self._core.png(2.0))
+            _core.write_file(os.fspath(path), self._core.png(2.0))
         elif kind == ".json":
-            Path(path).write_text(self._core.json(), encoding="utf-8")
+            _core.write_file(os.fspath(path), self._core.json().encode())
         else:
             raise InvalidError(f"{os.fspath(path)}: a map is saved as .svg, .png or .json")
 
@@ -120,14 +122,14 @@ class FileMap:
         return f"<FileMap of {self.data['file']}: {chosen}>"
 
 
-def map(path: Where, branches: str | Iterable[str] = (), *, timeout: float = 60) -> FileMap:
+def map(path: Where, branches: str | Iterable[str] = (), *, timeout: float | None = 60) -> FileMap:
     """Where every basket lies in a file, as ``TFile::DrawMap`` draws it.
 
     Args:
         path: a path or URL, perhaps with one tree: ``"url:tree"``.
         branches: names to tell apart, with ``*`` and ``?``: one colour for each, at most eight; one that fits a branch
             with branches below it chooses those. Without, each tree has a colour.
-        timeout: seconds without any progress after which a read fails.
+        timeout: seconds without any progress after which a read fails; None or infinity to wait for ever.
 
     Raises:
         KeyInFileError: (a KeyError) no such tree, or a name that fits no branch.
@@ -135,7 +137,7 @@ def map(path: Where, branches: str | Iterable[str] = (), *, timeout: float = 60)
     from ._file import Options, ReadOnlyFile
 
     where, name = split(path)
-    with ReadOnlyFile(where, Options(None, float(timeout), 0)) as file:
+    with ReadOnlyFile(where, Options(None, optional_seconds(timeout, "timeout"), 0)) as file:
         if name is None:
             return FileMap(file._core.map(patterns(branches)))
         tree = file[name]

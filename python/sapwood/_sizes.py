@@ -1,7 +1,8 @@
-"""Sizes of memory in words, ranges of entries."""
+"""Sizes of memory in words, times to wait, ranges of entries."""
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
@@ -21,6 +22,20 @@ def whole(value: Any) -> int | None:
         return operator.index(value)
     except TypeError:
         return None
+
+
+def optional_seconds(value: Any, what: str, least: float | None = None) -> float | None:
+    """A time to wait: seconds above 0, or from ``least`` on; None and infinity are for ever, which None says."""
+    if value is None:
+        return None
+    try:
+        number = math.nan if isinstance(value, (bool, str)) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if number > 0 or (least is not None and number >= least):
+        return None if number == math.inf else number
+    bound = "above 0" if least is None else f"from {least:g} on"
+    raise InvalidError(f"{what} is a number of seconds {bound}, or None to wait for ever, not {value!r}")
 
 
 def size_in_bytes(size: Size, what: str = "size", below: int = 2**63) -> int:

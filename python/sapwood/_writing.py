@@ -54,6 +54,7 @@ def recreate(
     compression: Compression = "zlib:1",
     title: str = "",
     threads: int | None = None,
+    sync: bool = True,
 ) -> WritableFile:
     """Begins a file; one that is there is replaced when this one is closed, and untouched until then.
 
@@ -64,9 +65,11 @@ def recreate(
         compression: ``"zlib:1"``, ``"zstd:5"``, ``"lz4:4"``, ``"lzma:7"``, ROOT's number, uproot's objects, or None.
         title: of the file.
         threads: how many compress; None for all cores.
+        sync: whether closing it waits until file and name are on the disk. Without, a loss of power soon after may
+            leave an empty file, and a network file system that runs out of room late may lose it without an error.
     """
     return WritableFile(
-        _core.Writer.create(_path(path), compression_text(compression), title, True, threads or 0), path
+        _core.Writer.create(_path(path), compression_text(compression), title, (True, bool(sync)), threads or 0), path
     )
 
 
@@ -77,6 +80,7 @@ def create(
     compression: Compression = "zlib:1",
     title: str = "",
     threads: int | None = None,
+    sync: bool = True,
 ) -> WritableFile:
     """As :func:`recreate`, for a file that is not there yet.
 
@@ -84,7 +88,7 @@ def create(
         FileThereError: (a FileExistsError) it is there.
     """
     return WritableFile(
-        _core.Writer.create(_path(path), compression_text(compression), title, False, threads or 0), path
+        _core.Writer.create(_path(path), compression_text(compression), title, (False, bool(sync)), threads or 0), path
     )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _core
 from ._errors import InvalidError, ProducerLostWarning, UnsupportedError
+from ._sizes import optional_seconds
 from ._writing_tree import Entries, Layout
 
 if TYPE_CHECKING:
@@ -49,10 +50,11 @@ class Merger:
     a :class:`ProducerLostWarning` and :attr:`lost` tell of it.
     """
 
-    def __init__(self, tree: WritableTree, patience: float) -> None:
+    def __init__(self, tree: WritableTree, patience: float | None) -> None:
+        seconds = optional_seconds(patience, "patience", least=0.0)
         self._tree: WritableTree | None = tree
         self._layout: Layout = tree._layout
-        self._patience = patience
+        self._patience = seconds
         self._process = os.getpid()
         self._core: _core.TreeMerger | None = _core.TreeMerger(tree._core)
         self._told: tuple[int, int, list[tuple[str, int, str]]] = (0, 0, [])

@@ -300,11 +300,12 @@ class WritableTree(Entries):
         for start in range(0, total, step):
             self._core.extend([(name, cut(c, start, min(total, start + step))) for name, c in columns])
 
-    def merger(self, *, patience: float = 30.0) -> Merger:
+    def merger(self, *, patience: float | None = 30.0) -> Merger:
         """Lets many producers write this tree: threads, and processes that are given the merger.
 
         Args:
-            patience: seconds that closing the merger waits for processes that still write.
+            patience: seconds that closing the merger waits for processes that still write, which are then cut off;
+                None or infinity to wait for ever.
         """
         from ._writing_producers import Merger
 

@@ -287,7 +287,7 @@ pub struct DoctorArgs {
     pub if_cache: Vec<CacheSize>,
     /// Round-trip time for which costs are worked out, 0ms being a local disk; may be repeated [default: 0ms, 20ms,
     /// 200ms]
-    #[arg(long, value_name = "TIME", value_parser = units::parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = units::parse_round_trip)]
     pub if_round_trip: Vec<Duration>,
 }
 

@@ -21,6 +21,7 @@ pub fn run(args: &MergeArgs, options: &OpenOptions, global: &Global, interrupt: 
         force: args.force,
         compression: args.compress,
         open: options.clone(),
+        sync: !args.no_sync,
         progress: Some(Arc::new(move |p| shown.tell(p.inputs as u64, p.total as u64, p.bytes))),
         cancel: interrupt.defer_all()?,
     };

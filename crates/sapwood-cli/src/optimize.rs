@@ -32,6 +32,7 @@ pub fn run(args: &OptimizeArgs, options: &OpenOptions, global: &Global, interrup
         keep: args.keep.clone(),
         verify: !args.no_verify,
         open: options.clone(),
+        sync: !args.no_sync,
         progress: Some(Arc::new(move |p| shown.tell(p.done, p.total, p.bytes))),
         cancel: interrupt.defer_all()?,
     };

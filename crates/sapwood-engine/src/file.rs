@@ -13,7 +13,7 @@ use sapwood_span::{Error, ErrorKind, Result, Span};
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Questions about a file are answered in so many steps at most; each opens one more directory.
 const STEPS: usize = 1000;
@@ -266,12 +266,16 @@ impl std::fmt::Debug for File {
     }
 }
 
+/// No transfer is waited for longer: a hundred years can be added to any time.
+const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
+
 /// What a source is told of how a file is opened.
 pub(crate) fn source_options(options: &OpenOptions) -> SourceOptions {
     let defaults = SourceOptions::default();
     SourceOptions {
         tail: TAIL,
-        progress_timeout: options.timeout,
+        // what lies beyond the clock is for ever
+        progress_timeout: options.timeout.min(FOREVER),
         max_connections: options.max_connections.unwrap_or(defaults.max_connections),
         ca_dir: options.ca_dir.clone(),
         ..defaults

@@ -2,22 +2,26 @@ use crate::column::Buffer;
 use crate::draw::{Bins, Drawing, Drawn, draw};
 use crate::error::{Missing, exception};
 use crate::file::cache;
+use crate::seconds::seconds;
 use crate::select::{entries, numbers};
 use crate::wait::wait;
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sapwood::{Chain, ChainOptions, Counted, ListPart, OpenOptions, ScanOptions, StoredList};
 use sapwood_query::Entries;
 use std::ffi::CString;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Files, each with the path of its tree where it has one.
 type Files = Vec<(String, Option<String>)>;
 
-fn chain(files: Files, cache_size: Option<u64>, timeout: f64, threads: usize, skip_bad: bool) -> PyResult<Chain> {
-    let timeout = Duration::try_from_secs_f64(timeout)
-        .map_err(|_| PyValueError::new_err("timeout is a positive number of seconds"))?;
+fn chain(
+    files: Files,
+    cache_size: Option<u64>,
+    timeout: Option<f64>,
+    threads: usize,
+    skip_bad: bool,
+) -> PyResult<Chain> {
+    let timeout = seconds(timeout, "timeout")?;
     let open = OpenOptions { cache: cache(cache_size), timeout, threads, ..OpenOptions::default() };
     Ok(Chain::new(files, ChainOptions { open, skip_bad }))
 }
@@ -41,7 +45,7 @@ pub fn chain_places(
     py: Python<'_>,
     files: Files,
     cache_size: Option<u64>,
-    timeout: f64,
+    timeout: Option<f64>,
     threads: usize,
     skip_bad: bool,
 ) -> PyResult<Vec<Place>> {
@@ -83,7 +87,7 @@ pub fn draw_chain(
     start: u64,
     stop: u64,
     cache_size: Option<u64>,
-    timeout: f64,
+    timeout: Option<f64>,
     threads: usize,
     progress: Option<Py<PyAny>>,
     count: Option<usize>,

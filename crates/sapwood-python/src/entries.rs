@@ -5,7 +5,7 @@ use crate::scan::forms;
 use crate::wait::wait;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A reader of single entries.
 #[pyclass(frozen, module = "sapwood._core")]
@@ -19,8 +19,9 @@ impl EntryReader {
         Self(Arc::new(Mutex::new(reader)))
     }
 
-    fn lock(&self) -> MutexGuard<'_, sapwood::EntryReader> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Asks the reader, with the interpreter free: another thread may wait for a block of it.
+    fn with<T: Send>(&self, py: Python<'_>, what: impl FnOnce(&mut sapwood::EntryReader) -> T + Send) -> T {
+        py.detach(|| what(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 }
 
@@ -47,33 +48,33 @@ impl EntryReader {
 
     /// Reads a branch ahead, or all that a pattern fits; how many that added.
     fn add_branch(&self, py: Python<'_>, name: &str) -> PyResult<usize> {
-        self.lock().add_branch(name).map_err(|e| exception(py, &e, Missing::Key))
+        self.with(py, |reader| reader.add_branch(name)).map_err(|e| exception(py, &e, Missing::Key))
     }
 
     /// Reads a branch ahead no more.
-    fn drop_branch(&self, branch: usize) {
-        self.lock().drop_branch(branch);
+    fn drop_branch(&self, py: Python<'_>, branch: usize) {
+        self.with(py, |reader| reader.drop_branch(branch));
     }
 
     /// Goes by what has been learnt so far.
-    fn stop_learning(&self) {
-        self.lock().stop_learning();
+    fn stop_learning(&self, py: Python<'_>) {
+        self.with(py, sapwood::EntryReader::stop_learning);
     }
 
     /// Learns from so many entries.
-    fn set_learn_entries(&self, entries: u64) {
-        self.lock().set_learn_entries(entries);
+    fn set_learn_entries(&self, py: Python<'_>, entries: u64) {
+        self.with(py, |reader| reader.set_learn_entries(entries));
     }
 
     /// Bytes of the cache; none: as ROOT would choose it.
     #[pyo3(signature = (bytes))]
-    fn set_cache_size(&self, bytes: Option<u64>) {
-        self.lock().set_cache_size(cache(bytes));
+    fn set_cache_size(&self, py: Python<'_>, bytes: Option<u64>) {
+        self.with(py, |reader| reader.set_cache_size(cache(bytes)));
     }
 
     /// What it did so far, as a dict; `cached` are numbers of branches.
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let stats = self.lock().stats();
+        let stats = self.with(py, |reader| reader.stats());
         let d = PyDict::new(py);
         d.set_item("learning", stats.learning)?;
         d.set_item("cached", stats.cached)?;

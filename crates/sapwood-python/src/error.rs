@@ -1,6 +1,7 @@
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sapwood::{Error, ErrorKind};
+use std::path::Path;
 
 /// What it means when something is not found.
 #[derive(Clone, Copy)]
@@ -11,6 +12,13 @@ pub enum Missing {
     Key,
     /// The file that was to be written into, or its folder.
     Written,
+}
+
+impl Missing {
+    /// That of an error of work that reads files and writes this one.
+    pub fn of(error: &Error, written: &Path) -> Self {
+        if error.file().is_some_and(|file| Path::new(file) == written) { Missing::Written } else { Missing::File }
+    }
 }
 
 /// The Python exception for an error: a class of `sapwood._errors`, with the parts of the error as attributes.

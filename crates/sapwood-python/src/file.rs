@@ -1,20 +1,25 @@
 use crate::error::{Missing, exception};
 use crate::object::Builder;
 use crate::report::Map;
+use crate::seconds::seconds;
 use crate::tree::Tree;
 use crate::wait::wait;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sapwood::{CacheSize, IoReport, Listing, OpenOptions, Result};
-use std::time::Duration;
 
 /// Opens a file: `cache_size` in bytes (`None` lets the planner choose, 0 turns it off), `timeout` in seconds without
-/// progress, `threads` (0: all cores).
+/// progress (`None`: for ever), `threads` (0: all cores).
 #[pyfunction]
-#[pyo3(signature = (url, cache_size=None, timeout=60.0, threads=0))]
-pub fn open(py: Python<'_>, url: String, cache_size: Option<u64>, timeout: f64, threads: usize) -> PyResult<File> {
-    let timeout = Duration::try_from_secs_f64(timeout)
-        .map_err(|_| pyo3::exceptions::PyValueError::new_err("timeout is a positive number of seconds"))?;
+#[pyo3(signature = (url, cache_size=None, timeout=Some(60.0), threads=0))]
+pub fn open(
+    py: Python<'_>,
+    url: String,
+    cache_size: Option<u64>,
+    timeout: Option<f64>,
+    threads: usize,
+) -> PyResult<File> {
+    let timeout = seconds(timeout, "timeout")?;
     let options = OpenOptions { cache: cache(cache_size), timeout, threads, ..OpenOptions::default() };
     let opened = wait(py, |_| Ok(()), move || sapwood::File::open(&url, &options))?;
     opened.map(|inner| File { inner }).map_err(|e| exception(py, &e, Missing::File))

@@ -17,6 +17,7 @@ mod perf;
 mod producers;
 mod report;
 mod scan;
+mod seconds;
 mod select;
 mod taking;
 mod tree;
@@ -30,7 +31,9 @@ use pyo3::prelude::*;
 static ALLOCATOR: sapwood_pages::LargePages = sapwood_pages::LargePages;
 
 /// The core of sapwood; use the package `sapwood` instead.
-#[pymodule(gil_used = false)]
+// Without a lock around Python other threads could change or free an array while its numbers are copied (taking.rs): a
+// free-threaded Python takes its lock again when it imports this.
+#[pymodule(gil_used = true)]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<column::Buffer>()?;
@@ -42,6 +45,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<writing::WriterTree>()?;
     module.add_class::<producers::TreeMerger>()?;
     module.add_class::<producers::TreeProducer>()?;
+    module.add_function(wrap_pyfunction!(writing::write_file, module)?)?;
     module.add_function(wrap_pyfunction!(merge::merge, module)?)?;
     module.add_function(wrap_pyfunction!(optimize::optimize, module)?)?;
     module.add_function(wrap_pyfunction!(merge::recover, module)?)?;

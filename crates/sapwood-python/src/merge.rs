@@ -1,4 +1,5 @@
 use crate::error::{Missing, exception};
+use crate::seconds::seconds;
 use crate::wait::wait;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -7,26 +8,25 @@ use sapwood_write::merge::{MergeOptions, MergeProgress, MergeReport, merge as me
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
-/// Merges files into one: (path, inputs, force, compression such as "zstd:5" or none, (threads, timeout in
+/// Merges files into one: (path, inputs, (force, sync), compression such as "zstd:5" or none, (threads, timeout in
 /// seconds), a function of (inputs done, inputs, bytes written)); gives a dict of what was done.
 #[pyfunction]
-#[pyo3(signature = (out, inputs, force, compression, reading, progress))]
+#[pyo3(signature = (out, inputs, place, compression, reading, progress))]
 pub fn merge<'py>(
     py: Python<'py>,
     out: PathBuf,
     inputs: Vec<String>,
-    force: bool,
+    place: (bool, bool),
     compression: Option<&str>,
-    reading: (usize, f64),
+    reading: (usize, Option<f64>),
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (threads, timeout) = reading;
-    let fail = |e: Error| exception(py, &e, Missing::File);
+    let ((threads, timeout), (force, sync)) = (reading, place);
+    let written = out.clone();
+    let fail = |e: Error| exception(py, &e, Missing::of(&e, &written));
     let compression = compression.map(str::parse::<Compression>).transpose().map_err(fail)?;
-    let timeout = Duration::try_from_secs_f64(timeout)
-        .map_err(|_| pyo3::exceptions::PyValueError::new_err("timeout is a positive number of seconds"))?;
+    let timeout = seconds(timeout, "timeout")?;
     let far = Arc::new(Far::default());
     let seen = far.clone();
     let cancel = Arc::new(AtomicBool::new(false));
@@ -34,6 +34,7 @@ pub fn merge<'py>(
         force,
         compression,
         open: OpenOptions { threads, timeout, ..OpenOptions::default() },
+        sync,
         progress: Some(Arc::new(move |p: MergeProgress| {
             seen.done.store(p.inputs as u64, Relaxed);
             seen.total.store(p.total as u64, Relaxed);

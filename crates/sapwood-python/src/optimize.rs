@@ -1,4 +1,5 @@
 use crate::error::{Missing, exception};
+use crate::seconds::seconds;
 use crate::wait::wait;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -10,9 +11,8 @@ use sapwood_write::optimize::{
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
-/// Lays a file out anew: (input, output, (force, verify), compression or none, (cluster size, whether it counts
+/// Lays a file out anew: (input, output, (force, verify, sync), compression or none, (cluster size, whether it counts
 /// entries), bytes of a basket, (branches to drop, to put first, to keep whole), (perf stats of past reads as JSON, whether
 /// branches that they do not need are dropped), (threads, timeout in seconds), a
 /// function of (steps done, steps, bytes written)); gives a dict of what was done.
@@ -23,20 +23,20 @@ pub fn optimize<'py>(
     py: Python<'py>,
     url: String,
     out: PathBuf,
-    overall: (bool, bool),
+    overall: (bool, bool, bool),
     compression: Option<&str>,
     cluster: (u64, bool),
     basket: u32,
     names: (Vec<String>, Vec<String>, Vec<String>),
     used: (Vec<String>, bool),
-    reading: (usize, f64),
+    reading: (usize, Option<f64>),
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let ((force, verify), (cluster, entries)) = (overall, cluster);
-    let fail = |e: Error| exception(py, &e, Missing::File);
+    let ((force, verify, sync), (cluster, entries)) = (overall, cluster);
+    let written = out.clone();
+    let fail = |e: Error| exception(py, &e, Missing::of(&e, &written));
     let compression = compression.map(str::parse::<Compression>).transpose().map_err(fail)?;
-    let timeout = Duration::try_from_secs_f64(reading.1)
-        .map_err(|_| pyo3::exceptions::PyValueError::new_err("timeout is a positive number of seconds"))?;
+    let timeout = seconds(reading.1, "timeout")?;
     let counts: Arc<[AtomicU64; 3]> = Arc::default();
     let seen = counts.clone();
     let cancel = Arc::new(AtomicBool::new(false));
@@ -58,6 +58,7 @@ pub fn optimize<'py>(
         keep,
         verify,
         open: OpenOptions { threads: reading.0, timeout, ..OpenOptions::default() },
+        sync,
         progress: Some(Arc::new(move |p: OptimizeProgress| {
             for (place, n) in seen.iter().zip([p.done, p.total, p.bytes]) {
                 place.store(n, Relaxed);

@@ -1,30 +1,52 @@
 //! Many producers of one tree: threads, and processes over a local socket.
 
+use crate::seconds::seconds;
 use crate::taking;
-use crate::writing::{WriterTree, closed, lock, raise};
+#[cfg(unix)]
+use crate::wait::wait;
+use crate::writing::{WriterTree, closed, lock, raise, taken};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use sapwood::Error;
 use sapwood::write::{self, Merger, Producer};
-use std::sync::Mutex;
-use std::time::Duration;
+use sapwood::{Error, ErrorKind};
+#[cfg(unix)]
+use std::sync::TryLockError;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What joins producers, and where those of other processes come in; `None` once it is closed.
 #[pyclass(frozen, module = "sapwood._core")]
 pub struct TreeMerger {
     tree: Py<WriterTree>,
-    inner: Mutex<Option<Inner>>,
-}
-
-struct Inner {
-    merger: Merger,
+    merger: Mutex<Option<Merger>>,
+    /// Whoever closes the merger has it while it waits.
     #[cfg(unix)]
-    gate: Option<write::Gate>,
+    gate: Mutex<Option<write::Gate>>,
 }
 
 /// One producer's end; `None` once it has finished.
 #[pyclass(frozen, module = "sapwood._core")]
-pub struct TreeProducer(Mutex<Option<Producer>>);
+pub struct TreeProducer {
+    producer: Mutex<Option<Producer>>,
+    /// What it took, to be told while it waits.
+    entries: AtomicU64,
+    /// What a signal's handler raised while it waited.
+    raised: Raised,
+}
+
+type Raised = Arc<Mutex<Option<PyErr>>>;
+
+/// Whether no signal's handler raised anything; keeps what did.
+#[cfg(unix)]
+fn no_signal(raised: &Mutex<Option<PyErr>>) -> bool {
+    match Python::attach(|py| py.check_signals()) {
+        Ok(()) => true,
+        Err(e) => {
+            *lock(raised) = Some(e);
+            false
+        }
+    }
+}
 
 /// Finished producers, pieces, and for each that was lost: who, entries, why.
 type Told = (u64, u64, Vec<(String, u64, String)>);
@@ -39,28 +61,27 @@ impl TreeMerger {
     /// Takes the tree until it is closed.
     #[new]
     fn new(py: Python<'_>, tree: Py<WriterTree>) -> PyResult<Self> {
-        let taken = lock(&tree.get().0).take().ok_or_else(closed);
-        let merger = Merger::new(raise(py, taken)?);
+        let given = py.detach(|| taken(&tree.get().0)).ok_or_else(closed);
+        let merger = Mutex::new(Some(Merger::new(raise(py, given)?)));
         #[cfg(unix)]
-        let inner = Inner { merger, gate: None };
+        return Ok(Self { tree, merger, gate: Mutex::new(None) });
         #[cfg(not(unix))]
-        let inner = Inner { merger };
-        Ok(Self { tree, inner: Mutex::new(Some(inner)) })
+        return Ok(Self { tree, merger });
     }
 
     /// Where producers of other processes connect.
     fn address(&self, py: Python<'_>) -> PyResult<String> {
         let address = py.detach(|| {
-            let mut inner = lock(&self.inner);
-            let inner = inner.as_mut().ok_or_else(closed)?;
             #[cfg(unix)]
             {
-                let gate = match inner.gate.take() {
+                let merger = self.merger()?;
+                let mut gate = lock(&self.gate);
+                let listening = match gate.take() {
                     Some(gate) => gate,
-                    None => inner.merger.listen()?,
+                    None => merger.listen()?,
                 };
-                let address = gate.address().to_string_lossy().into_owned();
-                inner.gate = Some(gate);
+                let address = listening.address().to_string_lossy().into_owned();
+                *gate = Some(listening);
                 Ok(address)
             }
             #[cfg(not(unix))]
@@ -71,36 +92,70 @@ impl TreeMerger {
 
     /// A writer for a producer in this process.
     fn producer(&self, py: Python<'_>) -> PyResult<TreeProducer> {
-        let inner = lock(&self.inner);
-        let producer = inner.as_ref().ok_or_else(closed).and_then(|inner| inner.merger.producer());
-        Ok(TreeProducer(Mutex::new(Some(raise(py, producer)?))))
+        let producer = py.detach(|| self.merger()?.producer());
+        Ok(TreeProducer::new(raise(py, producer)?, Raised::default()))
     }
 
     /// What became of producers so far.
-    fn summary(&self) -> Option<Told> {
-        lock(&self.inner).as_ref().map(|inner| told(inner.merger.summary()))
+    fn summary(&self, py: Python<'_>) -> Option<Told> {
+        py.detach(|| self.merger().ok().map(|merger| told(merger.summary())))
     }
 
     #[getter]
     fn entries(&self, py: Python<'_>) -> u64 {
-        py.detach(|| lock(&self.inner).as_ref().map_or(0, |inner| inner.merger.entries()))
+        py.detach(|| self.merger().map_or(0, |merger| merger.entries()))
     }
 
-    /// Lets no more producers in, waits for those of other processes at most so long, and gives the tree back.
-    fn close(&self, py: Python<'_>, patience: f64) -> PyResult<Told> {
+    /// Lets no more producers in, waits for those of other processes at most so many seconds (none: for ever), and gives
+    /// the tree back. Interrupted, it can be called again.
+    fn close(&self, py: Python<'_>, patience: Option<f64>) -> PyResult<Told> {
+        let patience = seconds(patience, "patience")?;
+        let raised = Raised::default();
         let done = py.detach(|| {
-            let mut place = lock(&self.inner);
-            let inner = place.as_mut().ok_or_else(closed)?;
             #[cfg(unix)]
-            if let Some(gate) = inner.gate.take() {
-                gate.close(Duration::try_from_secs_f64(patience).unwrap_or(Duration::MAX));
+            {
+                let mut place = match self.gate.try_lock() {
+                    Ok(place) => place,
+                    Err(TryLockError::Poisoned(place)) => place.into_inner(),
+                    Err(TryLockError::WouldBlock) => {
+                        return Err(Error::invalid("another thread is closing the merger"));
+                    }
+                };
+                if let Some(gate) = place.as_mut()
+                    && !gate.close_while(patience, || no_signal(&raised))
+                {
+                    return Err(Error::new(ErrorKind::Interrupted, "interrupted while the merger was closed"));
+                }
+                *place = None;
             }
-            let (tree, summary) = inner.merger.clone().into_tree()?;
-            *place = None;
+            #[cfg(not(unix))]
+            let _ = patience;
+            let (tree, summary) = self.merger()?.into_tree()?;
+            *lock(&self.merger) = None;
             *lock(&self.tree.get().0) = Some(tree);
             Ok(told(summary))
         });
+        if let Some(raised) = lock(&raised).take() {
+            return Err(raised);
+        }
         raise(py, done)
+    }
+}
+
+impl TreeMerger {
+    /// The merger while it is open. What it knows is asked of a copy: whoever closes it waits meanwhile.
+    fn merger(&self) -> Result<Merger, Error> {
+        lock(&self.merger).clone().ok_or_else(closed)
+    }
+}
+
+#[cfg(unix)]
+impl Drop for TreeMerger {
+    fn drop(&mut self) {
+        // it waits for threads that write, and these may be Python's; none is left where the interpreter has ended
+        if let Some(gate) = self.gate.get_mut().unwrap_or_else(PoisonError::into_inner).take() {
+            Python::try_attach(|py| py.detach(|| drop(gate)));
+        }
     }
 }
 
@@ -108,12 +163,19 @@ impl TreeMerger {
 impl TreeProducer {
     /// A producer for the tree of another process.
     #[staticmethod]
-    fn connect(py: Python<'_>, address: &str) -> PyResult<Self> {
+    fn connect(py: Python<'_>, address: String) -> PyResult<Self> {
         #[cfg(unix)]
-        let producer = py.detach(|| Producer::connect(address));
+        {
+            // a merger that was stopped says nothing
+            let producer = wait(py, |_| Ok(()), move || Producer::connect(address))?;
+            let mut producer = raise(py, producer)?;
+            let raised = Raised::default();
+            let seen = raised.clone();
+            producer.set_interrupt(move || no_signal(&seen));
+            Ok(Self::new(producer, raised))
+        }
         #[cfg(not(unix))]
-        let producer = Err(Error::unsupported(format!("a producer for {address}, on this system")));
-        Ok(Self(Mutex::new(Some(raise(py, producer)?))))
+        raise(py, Err(Error::unsupported(format!("a producer for {address}, on this system"))))
     }
 
     /// Takes entries: `(name, column)` for each branch.
@@ -129,27 +191,55 @@ impl TreeProducer {
 
     /// Hands on what it holds and goes.
     fn finish(&self, py: Python<'_>) -> PyResult<()> {
-        let Some(producer) = lock(&self.0).take() else { return Ok(()) };
-        let done = py.detach(|| producer.finish());
-        raise(py, done)
+        let done = py.detach(|| taken(&self.producer).map_or(Ok(()), Producer::finish));
+        self.raise(py, done)
     }
 
     /// Goes and loses what it holds.
     fn abandon(&self, py: Python<'_>) {
-        if let Some(producer) = lock(&self.0).take() {
-            py.detach(|| producer.abandon());
-        }
+        py.detach(|| {
+            if let Some(producer) = taken(&self.producer) {
+                producer.abandon();
+            }
+        });
     }
 
     #[getter]
     fn entries(&self) -> u64 {
-        lock(&self.0).as_ref().map_or(0, Producer::entries)
+        self.entries.load(Ordering::Relaxed)
     }
 }
 
 impl TreeProducer {
+    fn new(producer: Producer, raised: Raised) -> Self {
+        Self { producer: Mutex::new(Some(producer)), entries: AtomicU64::new(0), raised }
+    }
+
     fn with(&self, py: Python<'_>, work: impl FnOnce(&mut Producer) -> Result<(), Error> + Send) -> PyResult<()> {
-        let done = py.detach(|| work(lock(&self.0).as_mut().ok_or_else(closed)?));
-        raise(py, done)
+        let done = py.detach(|| {
+            let mut place = lock(&self.producer);
+            let producer = place.as_mut().ok_or_else(closed)?;
+            let done = work(producer);
+            self.entries.store(producer.entries(), Ordering::Relaxed);
+            done
+        });
+        self.raise(py, done)
+    }
+
+    /// The error, or what a signal's handler raised.
+    fn raise(&self, py: Python<'_>, done: Result<(), Error>) -> PyResult<()> {
+        match lock(&self.raised).take() {
+            Some(raised) => Err(raised),
+            None => raise(py, done),
+        }
+    }
+}
+
+impl Drop for TreeProducer {
+    fn drop(&mut self) {
+        // it hands on what it holds, for which it may have to wait
+        if let Some(producer) = self.producer.get_mut().unwrap_or_else(PoisonError::into_inner).take() {
+            Python::try_attach(|py| py.detach(|| drop(producer)));
+        }
     }
 }

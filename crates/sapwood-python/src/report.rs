@@ -1,10 +1,10 @@
 use crate::error::{Missing, exception};
+use crate::seconds::{round_trip, seconds};
 use crate::wait::wait;
 use pyo3::prelude::*;
 use sapwood::{CacheSize, OpenOptions};
 use sapwood_report::doctor::{Conditions, Doctor};
 use sapwood_report::map::FileMap;
-use std::time::Duration;
 
 /// Examines a file: its report as JSON and as text. Caches (bytes; none: automatic) and round-trip times (seconds) are
 /// those for which costs are worked out.
@@ -13,14 +13,10 @@ pub fn doctor(
     py: Python<'_>,
     url: String,
     deep: bool,
-    timeout: f64,
+    timeout: Option<f64>,
     caches: Vec<Option<u64>>,
     round_trips: Vec<f64>,
 ) -> PyResult<(String, String)> {
-    let seconds = |s: f64, what: &str| {
-        Duration::try_from_secs_f64(s)
-            .map_err(|_| pyo3::exceptions::PyValueError::new_err(format!("{what} is a positive number of seconds")))
-    };
     let timeout = seconds(timeout, "timeout")?;
     let size = |bytes: &Option<u64>| match bytes {
         None => CacheSize::Auto,
@@ -28,7 +24,7 @@ pub fn doctor(
         Some(n) => CacheSize::Bytes(*n),
     };
     let caches: Vec<CacheSize> = caches.iter().map(size).collect();
-    let round_trips = round_trips.iter().map(|&s| seconds(s, "a round trip")).collect::<PyResult<Vec<_>>>()?;
+    let round_trips = round_trips.into_iter().map(round_trip).collect::<PyResult<Vec<_>>>()?;
     let conditions = Conditions::new(&caches, &round_trips);
     let options = OpenOptions { timeout, ..OpenOptions::default() };
     let done = wait(py, |_| Ok(()), move || Doctor::examine(&url, deep, &options, &conditions))?;

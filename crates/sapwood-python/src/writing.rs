@@ -21,8 +21,21 @@ pub struct WriterTree(pub(crate) Mutex<Option<TreeWriter>>);
 /// Name, title, type and options of a branch.
 type GivenBranch<'py> = (String, Option<String>, Bound<'py, PyTuple>, Bound<'py, PyDict>);
 
+/// Locks what threads share. Whoever has it may write to a disk, or look for signals: wait only with the interpreter
+/// free.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Takes what is there.
+pub(crate) fn taken<T>(mutex: &Mutex<Option<T>>) -> Option<T> {
+    lock(mutex).take()
+}
+
+/// Writes a whole file of any kind, or leaves what was there.
+#[pyfunction]
+pub fn write_file(py: Python<'_>, path: PathBuf, bytes: &[u8]) -> PyResult<()> {
+    raise(py, py.detach(|| sapwood::write::write_file(path, bytes)))
 }
 
 pub(crate) fn closed() -> Error {
@@ -39,19 +52,20 @@ fn compression(py: Python<'_>, text: &str) -> PyResult<Compression> {
 
 #[pymethods]
 impl Writer {
-    /// Begins a file.
+    /// Begins a file; `place` is whether one that is there is replaced, and whether finishing waits for the disk.
     #[staticmethod]
-    #[pyo3(signature = (path, compression, title, replace, threads))]
+    #[pyo3(signature = (path, compression, title, place, threads))]
     fn create(
         py: Python<'_>,
         path: PathBuf,
         compression: &str,
         title: String,
-        replace: bool,
+        place: (bool, bool),
         threads: usize,
     ) -> PyResult<Self> {
+        let (replace, sync) = place;
         let compression = self::compression(py, compression)?;
-        let options = FileOptions { compression, title, replace, threads, ..FileOptions::default() };
+        let options = FileOptions { compression, title, replace, sync, threads, ..FileOptions::default() };
         let file = py.detach(|| FileWriter::create_with(path, options));
         Ok(Self(Mutex::new(Some(raise(py, file)?))))
     }
@@ -135,15 +149,12 @@ impl Writer {
 
     /// Completes the file.
     fn finish(&self, py: Python<'_>) -> PyResult<()> {
-        let Some(file) = lock(&self.0).take() else { return Ok(()) };
-        let done = py.detach(|| file.finish());
-        raise(py, done)
+        raise(py, py.detach(|| taken(&self.0).map_or(Ok(()), FileWriter::finish)))
     }
 
     /// Gives the file up: a new one goes, an old one is what it was.
     fn abandon(&self, py: Python<'_>) {
-        let file = lock(&self.0).take();
-        py.detach(|| drop(file));
+        py.detach(|| drop(taken(&self.0)));
     }
 }
 
@@ -179,24 +190,22 @@ impl WriterTree {
 
     /// Writes what is left and the tree's header.
     fn finish(&self, py: Python<'_>) -> PyResult<()> {
-        let Some(tree) = lock(&self.0).take() else { return Ok(()) };
-        let done = py.detach(|| tree.finish());
-        raise(py, done)
+        raise(py, py.detach(|| taken(&self.0).map_or(Ok(()), TreeWriter::finish)))
     }
 
     #[getter]
-    fn entries(&self) -> u64 {
-        lock(&self.0).as_ref().map_or(0, TreeWriter::entries)
+    fn entries(&self, py: Python<'_>) -> u64 {
+        py.detach(|| lock(&self.0).as_ref().map_or(0, TreeWriter::entries))
     }
 
     /// Names and types of what is given, as in [`Writer::tree`].
-    fn inputs(&self) -> Vec<(String, String)> {
-        lock(&self.0).as_ref().map(TreeWriter::inputs).unwrap_or_default()
+    fn inputs(&self, py: Python<'_>) -> Vec<(String, String)> {
+        py.detach(|| lock(&self.0).as_ref().map(TreeWriter::inputs).unwrap_or_default())
     }
 
     /// Names and types of counters that need not be given.
-    fn counters(&self) -> Vec<(String, String)> {
-        lock(&self.0).as_ref().map(TreeWriter::counters).unwrap_or_default()
+    fn counters(&self, py: Python<'_>) -> Vec<(String, String)> {
+        py.detach(|| lock(&self.0).as_ref().map(TreeWriter::counters).unwrap_or_default())
     }
 }
 

@@ -24,6 +24,12 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(number * factor).map_err(|_| format!("\"{text}\" is too long a time"))
 }
 
+/// A round-trip time: an hour at most, so that sums of many are times still.
+pub fn parse_round_trip(text: &str) -> Result<Duration, String> {
+    let time = parse_duration(text)?;
+    if time > Duration::from_secs(3600) { Err(format!("\"{text}\" is longer than an hour")) } else { Ok(time) }
+}
+
 /// Bytes for people: `999 B`, `12.1 kB`, `140 MB`; three digits that count.
 pub fn bytes(n: u64) -> String {
     let mut value = n as f64;

@@ -114,6 +114,8 @@ pub(crate) struct Core {
     /// Trees that were begun and are not finished: directory and name.
     pub(crate) open_trees: Vec<(DirectoryId, String)>,
     pub(crate) state: State,
+    /// What failed first: whoever comes later, perhaps another thread, is told.
+    failure: Option<Error>,
 }
 
 impl Core {
@@ -138,6 +140,7 @@ impl Core {
             tables: Vec::new(),
             open_trees: Vec::new(),
             state: State::Open,
+            failure: None,
         }
     }
 
@@ -147,9 +150,11 @@ impl Core {
             State::Open => Ok(()),
             State::Finished => Err(self.named(Error::invalid("the file is finished already"))),
             State::GivenUp => Err(self.named(Error::invalid("the file was given up").with_remedy("write it anew"))),
-            State::Failed => {
-                Err(self.named(Error::invalid("writing failed before").with_remedy("write the file anew")))
-            }
+            State::Failed => Err(self.named(match &self.failure {
+                Some(e) => e.duplicate().worded(format!("writing failed before: {}", e.what())),
+                // by a panic
+                None => Error::invalid("writing failed before").with_remedy("write the file anew"),
+            })),
         }
     }
 
@@ -174,9 +179,12 @@ impl Core {
     pub(crate) fn attempt<T>(&mut self, write: impl FnOnce(&mut Core) -> Result<T>) -> Result<T> {
         self.check()?;
         self.state = State::Failed;
-        let done = write(self)?;
-        self.state = State::Open;
-        Ok(done)
+        let done = write(self);
+        match &done {
+            Ok(_) => self.state = State::Open,
+            Err(e) => self.failure = Some(e.duplicate()),
+        }
+        done
     }
 
     /// The error with the file's name.

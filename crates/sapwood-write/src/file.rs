@@ -6,6 +6,7 @@ use crate::schema::{BranchSpec, BranchType, check_name, check_title};
 use crate::sink::{Sink, failed};
 use crate::stamp;
 use crate::storage::{NewFile, Storage};
+use crate::target::Place;
 use crate::tree::{TreeOptions, TreeWriter};
 use sapwood_codec::Compression;
 use sapwood_format::cursor::Cursor;
@@ -32,6 +33,9 @@ pub struct FileOptions {
     pub threads: usize,
     /// Whether a file of this name may be replaced.
     pub replace: bool,
+    /// Whether finishing waits until the file and its name are on disk for good. Without, a loss of power soon after
+    /// may leave an empty file; and network file systems that write late may lose it without a word.
+    pub sync: bool,
 }
 
 impl Default for FileOptions {
@@ -43,6 +47,7 @@ impl Default for FileOptions {
             uuid: None,
             threads: 0,
             replace: true,
+            sync: true,
         }
     }
 }
@@ -76,7 +81,8 @@ impl FileWriter {
             let what = format!("\"{}\" is not the name of a file", path.display());
             return Err(Error::invalid(what).with_remedy("give the name of a file"));
         }
-        let storage = NewFile::begin(path, options.replace).map_err(|e| failed(path, 0, e))?;
+        let storage = NewFile::begin(path, Place { replace: options.replace, sync: options.sync })
+            .map_err(|e| failed(path, 0, e))?;
         Self::create_on(Box::new(storage), path, options)
     }
 

@@ -24,6 +24,7 @@
 //! large ones part by part (`parts`), and go through one ordered sink. What makes an update safe is the order of writes
 //! (`commit`).
 
+mod access;
 mod append;
 mod basket;
 mod basket_sizes;
@@ -39,6 +40,7 @@ mod cursor;
 mod delete;
 mod directory;
 pub mod doctor;
+mod durable;
 mod existing;
 mod existing_file;
 mod feed;
@@ -69,6 +71,7 @@ mod target;
 mod tree;
 mod tree_header;
 mod used;
+mod whole;
 
 pub use buffer::{Mark, ObjectBuffer};
 pub use cpp::{Class, CppType};
@@ -82,3 +85,4 @@ pub use record::{Record, RecordWriter, Rows, Value};
 pub use schema::{BranchSpec, BranchType};
 pub use storage::Storage;
 pub use tree::{TreeOptions, TreeWriter};
+pub use whole::write_file;

@@ -1,4 +1,5 @@
 use crate::storage::{Gone, Storage};
+use crate::target::{NAMED, Unfinished};
 use sapwood_span::{Error, ErrorKind, Result, Span};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,6 +8,8 @@ use std::path::{Path, PathBuf};
 const GATHER: usize = 1 << 20;
 
 pub(crate) use sapwood_format::UNCOMMITTED as MARK;
+/// What to do when the disk is full.
+const FULL: &str = "make room, or write elsewhere; nothing under this name was touched";
 
 /// Where a file's records go: appended one after the other, gathered to large writes; and written into what is free.
 pub(crate) struct Sink {
@@ -190,6 +193,15 @@ fn lost(path: &Path, error: io::Error) -> Error {
 /// What the operating system said, with the file and what to do.
 pub(crate) fn failed(path: &Path, at: u64, error: io::Error) -> Error {
     let file = path.display().to_string();
+    if let Some((what, named)) = Unfinished::of(&error) {
+        let full = matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
+        let e = Error::io(what, error).in_file(file);
+        return match (named, full) {
+            (true, _) => e.with_remedy(NAMED),
+            (false, true) => e.with_remedy(FULL),
+            _ => e,
+        };
+    }
     match error.kind() {
         io::ErrorKind::AlreadyExists => Error::new(ErrorKind::Invalid, "the file is there already")
             .with_remedy("replace it with recreate, or add to it with update")
@@ -199,9 +211,7 @@ pub(crate) fn failed(path: &Path, at: u64, error: io::Error) -> Error {
             Error::invalid(error.to_string()).with_remedy("give the name of a file").in_file(file)
         }
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            Error::io(format!("no space is left at byte {at}"), error)
-                .with_remedy("make room, or write elsewhere; nothing under this name was touched")
-                .in_file(file)
+            Error::io(format!("no space is left at byte {at}"), error).with_remedy(FULL).in_file(file)
         }
         io::ErrorKind::NotFound => {
             Error::io("cannot create the file", error).with_remedy("create its folder first").in_file(file)

@@ -1,4 +1,4 @@
-use crate::target::Target;
+use crate::target::{Place, Target};
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -45,39 +45,38 @@ pub trait Storage: Send {
 
 /// A new file: a temporary one beside the target, which takes its name when it is complete.
 #[derive(Debug)]
-pub(crate) struct NewFile {
-    file: File,
-    target: Target,
-}
+pub(crate) struct NewFile(Target);
 
 impl NewFile {
     /// Begins it; an existing target is refused now and at the end unless it may be replaced.
-    pub(crate) fn begin(path: &Path, replace: bool) -> io::Result<Self> {
-        let (target, file) = Target::begin(path, replace)?;
-        Ok(Self { file, target })
+    pub(crate) fn begin(path: &Path, place: Place) -> io::Result<Self> {
+        Target::begin(path, place).map(Self)
     }
 }
 
 impl Storage for NewFile {
     fn write_at(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
-        write_all_at(&self.file, at, bytes)
+        write_all_at(self.0.file()?, at, bytes)?;
+        self.0.written(at.saturating_add(bytes.len() as u64));
+        Ok(())
     }
 
     fn read_at(&mut self, at: u64, into: &mut [u8]) -> io::Result<()> {
-        read_exact_at(&self.file, at, into)
+        read_exact_at(self.0.file()?, at, into)
     }
 
+    /// Nobody finds it yet: it is synced when it is complete.
     fn sync(&mut self) -> io::Result<()> {
         Ok(())
     }
 
     fn complete(&mut self, len: u64) -> io::Result<()> {
-        self.file.set_len(len)?;
-        self.target.complete(&self.file)
+        self.0.file()?.set_len(len)?;
+        self.0.complete()
     }
 
     fn abandon(&mut self, _committed: u64) {
-        self.target.discard();
+        self.0.discard();
     }
 }
 

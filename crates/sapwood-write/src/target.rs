@@ -1,7 +1,10 @@
 //! The name that a new file takes when it is complete, and the temporary one that it has until then.
 
+use crate::access::Access;
+use crate::durable::{Folder, WriteOut, close};
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::fmt;
+use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,54 +15,86 @@ const NAME: usize = 255;
 /// Links that are followed until they count as a circle, as Linux does.
 const LINKS: usize = 40;
 
+/// What to do when only the folder was not synced.
+pub(crate) const NAMED: &str =
+    "the file is complete under its name, but a loss of power may take it away: write it again";
+
 /// Where a new file goes: beside the file of its name at first, in whose place it is put when it is complete.
 #[derive(Debug)]
 pub(crate) struct Target {
+    /// Until it is complete.
+    file: Option<File>,
     temporary: PathBuf,
     path: PathBuf,
-    replace: bool,
-    /// What the file that is replaced allowed to whom.
-    permissions: Option<Permissions>,
+    place: Place,
+    /// Who may do what with the file that is replaced.
+    access: Option<Access>,
+    written: WriteOut,
     /// The process that began it: a copy in a forked child must not take it away.
     process: u32,
     /// Keeps updates away from the file that is replaced.
     _lock: Option<File>,
 }
 
+/// How a file takes its name.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    /// Whether one that is there may be replaced.
+    pub(crate) replace: bool,
+    /// Whether the file and its name are on disk for good before it counts as complete.
+    pub(crate) sync: bool,
+}
+
 impl Target {
     /// Begins the temporary file. Links stay: the file they name is what is written. Only files are replaced, and only
     /// if they may be; `AlreadyExists` otherwise.
-    pub(crate) fn begin(given: &Path, replace: bool) -> io::Result<(Self, File)> {
+    pub(crate) fn begin(given: &Path, place: Place) -> io::Result<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let path = resolved(given)?;
         let name = path.file_name().ok_or_else(|| refused("it names no file"))?.to_owned();
-        let permissions = match fs::symlink_metadata(&path) {
+        let access = match fs::symlink_metadata(&path) {
             Ok(there) => {
                 only_files(&there)?;
-                if !replace {
+                if !place.replace {
                     return Err(io::ErrorKind::AlreadyExists.into());
                 }
-                Some(there.permissions())
+                Some(Access::of(&path, &there))
             }
             Err(_) => None,
         };
-        let lock = if permissions.is_some() { crate::lock::to_replace(&path)? } else { None };
+        let lock = if access.is_some() { crate::lock::to_replace(&path)? } else { None };
         loop {
             let n = COUNT.fetch_add(1, Ordering::Relaxed);
             let temporary = path.with_file_name(beside(&name, &format!(".{}-{n}.part", std::process::id())));
-            let file = match OpenOptions::new().read(true).write(true).create_new(true).open(&temporary) {
+            let file = match create(&temporary, access.is_some()) {
                 // left behind by a process of the same number
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => continue,
                 opened => opened?,
             };
-            if let Some(permissions) = &permissions {
-                // file systems without permissions take files all the same
-                let _ = file.set_permissions(readable(permissions));
+            let process = std::process::id();
+            let written = WriteOut::default();
+            // from here on whatever fails takes it away
+            let mut target = Self { file: None, temporary, path, place, access, written, process, _lock: lock };
+            if let Some(access) = &mut target.access
+                && let Err(e) = access.give(&file)
+            {
+                target.discard();
+                return Err(e);
             }
-            return Ok((
-                Self { temporary, path, replace, permissions, process: std::process::id(), _lock: lock },
-                file,
-            ));
+            target.file = Some(file);
+            return Ok(target);
+        }
+    }
+
+    /// The file, until it is complete.
+    pub(crate) fn file(&self) -> io::Result<&File> {
+        self.file.as_ref().ok_or_else(|| io::Error::other("the file is complete already"))
+    }
+
+    /// Everything up to here has been written: the disk may begin with it.
+    pub(crate) fn written(&mut self, end: u64) {
+        if let Some(file) = self.file.as_ref().filter(|_| self.place.sync) {
+            self.written.up_to(file, end);
         }
     }
 
@@ -68,12 +103,34 @@ impl Target {
         &self.temporary
     }
 
-    /// Gives the file its name. One that takes the place of another is on disk for good first.
-    pub(crate) fn complete(&self, file: &File) -> io::Result<()> {
-        if !self.replace {
+    /// Gives the file its name, and tells of every error on the way there, among them those of writing that come late.
+    /// It has its old content, or is not there, unless [`Unfinished::named`] says otherwise.
+    pub(crate) fn complete(&mut self) -> io::Result<()> {
+        let file = self.file.take().ok_or_else(|| io::Error::other("the file is complete already"))?;
+        if let Some(access) = &self.access {
+            access.complete(&file).map_err(|e| Unfinished::error("cannot set the file's permissions", e))?;
+        }
+        if self.place.sync {
+            file.sync_all().map_err(|e| Unfinished::error("cannot sync the file to the disk", e))?;
+        }
+        close(file).map_err(|e| Unfinished::error("cannot close the file", e))?;
+        let folder = if self.place.sync {
+            Some(Folder::of(&self.path).map_err(|e| Unfinished::error("cannot open its folder to sync it", e))?)
+        } else {
+            None
+        };
+        self.take_name()?;
+        folder.map_or(Ok(()), |folder| folder.sync()).map_err(Unfinished::after)
+    }
+
+    fn take_name(&self) -> io::Result<()> {
+        if !self.place.replace {
             // a link does not replace what appeared meanwhile; where links are unknown, the test below has to do
             match fs::hard_link(&self.temporary, &self.path) {
-                Ok(()) => return fs::remove_file(&self.temporary),
+                Ok(()) => {
+                    self.discard();
+                    return Ok(());
+                }
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => return Err(e),
                 Err(_) if fs::symlink_metadata(&self.path).is_ok() => return Err(io::ErrorKind::AlreadyExists.into()),
                 Err(_) => {}
@@ -81,13 +138,8 @@ impl Target {
         }
         if let Ok(there) = fs::symlink_metadata(&self.path) {
             only_files(&there)?;
-            // the old file must not be lost to a loss of power before the new one is on disk
-            file.sync_all()?;
         }
-        if let Some(permissions) = &self.permissions {
-            let _ = file.set_permissions(permissions.clone());
-        }
-        fs::rename(&self.temporary, &self.path)
+        fs::rename(&self.temporary, &self.path).map_err(|e| Unfinished::error("cannot give the file its name", e))
     }
 
     /// Takes the temporary file away.
@@ -98,6 +150,52 @@ impl Target {
         }
     }
 }
+
+/// Makes the temporary file; one that replaces another is for this user alone until it has the other's permissions.
+fn create(path: &Path, private: bool) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create_new(true);
+    #[cfg(unix)]
+    if private {
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    }
+    #[cfg(not(unix))]
+    let _ = private;
+    options.open(path)
+}
+
+/// What failed after all was written.
+#[derive(Debug)]
+pub(crate) struct Unfinished {
+    what: &'static str,
+    /// Whether the file has its name all the same.
+    pub(crate) named: bool,
+    source: io::Error,
+}
+
+impl Unfinished {
+    fn error(what: &'static str, source: io::Error) -> io::Error {
+        io::Error::new(source.kind(), Self { what, named: false, source })
+    }
+
+    fn after(source: io::Error) -> io::Error {
+        let what = "cannot sync the folder of the file";
+        io::Error::new(source.kind(), Self { what, named: true, source })
+    }
+
+    /// What failed if it is this: in words, and whether the file has its name.
+    pub(crate) fn of(error: &io::Error) -> Option<(&'static str, bool)> {
+        error.get_ref()?.downcast_ref::<Self>().map(|e| (e.what, e.named))
+    }
+}
+
+impl fmt::Display for Unfinished {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.source.fmt(f)
+    }
+}
+
+impl std::error::Error for Unfinished {}
 
 /// Refuses what is there and no file: a new file must not take the place of a device.
 pub(crate) fn only_files(there: &fs::Metadata) -> io::Result<()> {
@@ -139,25 +237,14 @@ fn beside(name: &OsStr, suffix: &str) -> OsString {
     whole
 }
 
-/// The same permissions, but what is written can be read again and written by its owner.
-#[cfg(unix)]
-fn readable(permissions: &Permissions) -> Permissions {
-    use std::os::unix::fs::PermissionsExt;
-    Permissions::from_mode(permissions.mode() | 0o600)
-}
-
-#[cfg(not(unix))]
-fn readable(permissions: &Permissions) -> Permissions {
-    let mut permissions = permissions.clone();
-    permissions.set_readonly(false);
-    permissions
-}
-
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
+    use std::fs::Permissions;
     use std::io::Write;
     use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
+
+    const PLACE: Place = Place { replace: true, sync: true };
 
     fn folder(name: &str) -> PathBuf {
         let folder = std::env::temp_dir().join(format!("sapwood-target-{name}-{}", std::process::id()));
@@ -166,9 +253,9 @@ mod tests {
     }
 
     fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
-        let (target, mut file) = Target::begin(path, true)?;
-        file.write_all(bytes)?;
-        target.complete(&file)
+        let mut target = Target::begin(path, PLACE)?;
+        target.file()?.write_all(bytes)?;
+        target.complete()
     }
 
     #[test]

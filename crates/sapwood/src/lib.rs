@@ -86,6 +86,7 @@ pub mod write {
     pub use sapwood_write::{
         BranchSpec, BranchType, Class, Cluster, CppType, DirectoryId, FileOptions, FileWriter, Lost, Merger,
         ObjectBuffer, Producer, Record, RecordWriter, Rows, Storage, Summary, TreeOptions, TreeWriter, Value,
+        write_file,
     };
 
     #[cfg(unix)]

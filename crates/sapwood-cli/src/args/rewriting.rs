@@ -30,6 +30,9 @@ pub struct MergeArgs {
     /// Compress all baskets anew: none, zlib, lzma, lz4 or zstd, with a level as in zstd:5
     #[arg(long, value_name = "CODEC[:LEVEL]")]
     pub compress: Option<Compression>,
+    /// Do not wait until OUT is on the disk: faster, but a loss of power or a server that runs out of room may take it
+    #[arg(long)]
+    pub no_sync: bool,
 }
 
 /// `sapwood optimize`
@@ -81,6 +84,9 @@ pub struct OptimizeArgs {
     /// Do not compare every entry of OUT with IN at the end
     #[arg(long)]
     pub no_verify: bool,
+    /// Do not wait until OUT is on the disk: faster, but a loss of power or a server that runs out of room may take it
+    #[arg(long)]
+    pub no_sync: bool,
 }
 
 /// `sapwood recover`

@@ -5,11 +5,10 @@ pub mod io_report;
 pub mod picture;
 pub mod rows;
 mod stdout;
-mod whole;
 
 pub use sapwood_report::{clean, table};
+pub use sapwood_write::write_file;
 pub use stdout::{Stdout, stdout};
-pub use whole::write_file;
 
 use crate::args::Global;
 use crate::failure::{Failure, remark};

@@ -51,7 +51,7 @@ pub struct PerfArgs {
     #[arg(long, value_name = "BYTES|auto|0", value_parser = cache_size)]
     pub if_cache: Vec<CacheSize>,
     /// With --replay: with this round-trip time, 0 for a local disk; may be repeated
-    #[arg(long, value_name = "TIME", value_parser = units::parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = units::parse_round_trip)]
     pub if_round_trip: Vec<Duration>,
     /// With --replay: with this bandwidth, as in 100Mbit; may be repeated
     #[arg(long, value_name = "RATE", value_parser = sapwood_proxy::parse_bandwidth)]

@@ -10,6 +10,7 @@ pub(crate) use label::{Label, PlacedLabel, patch_basket};
 pub(crate) use part::Part;
 
 use crate::stamp;
+use crate::target::Place;
 use sapwood_codec::{Compression, Encoder};
 use sapwood_span::{Error, Result, Span};
 use std::path::Path;
@@ -38,12 +39,12 @@ pub(crate) struct Container {
 }
 
 impl Container {
-    /// Begins a file that will have this path; `replace` an existing one or refuse.
+    /// Begins a file that will have this path; an existing one is replaced or refused.
     ///
     /// # Errors
     /// `Invalid` when it exists, or what the system says.
-    pub(crate) fn create(path: &Path, replace: bool, compression: Compression) -> Result<Self> {
-        let part = Part::create(path, replace)?;
+    pub(crate) fn create(path: &Path, place: Place, compression: Compression) -> Result<Self> {
+        let part = Part::create(path, place)?;
         let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default().into_bytes();
         let mut file = Self {
             part,

@@ -1,6 +1,5 @@
-use crate::target::Target;
+use crate::target::{NAMED, Place, Target, Unfinished};
 use sapwood_span::{Error, ErrorKind, Result};
-use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -11,7 +10,6 @@ const GATHER: usize = 1 << 16;
 /// A file that is being written under a temporary name beside its final one, which it takes in [`Part::commit`]. Dropped
 /// before, it disappears.
 pub(crate) struct Part {
-    file: File,
     gathered: Vec<u8>,
     target: Target,
     /// As it was given, for messages.
@@ -25,9 +23,9 @@ impl Part {
     ///
     /// # Errors
     /// `Invalid` when the target exists and shall not be replaced, or what the system says.
-    pub(crate) fn create(path: &Path, replace: bool) -> Result<Self> {
-        let (target, file) = Target::begin(path, replace).map_err(|e| refused(path, e))?;
-        Ok(Self { file, gathered: Vec::new(), target, path: path.to_owned(), at: 0, committed: false })
+    pub(crate) fn create(path: &Path, place: Place) -> Result<Self> {
+        let target = Target::begin(path, place).map_err(|e| refused(path, e))?;
+        Ok(Self { gathered: Vec::new(), target, path: path.to_owned(), at: 0, committed: false })
     }
 
     /// Where the next byte will lie.
@@ -41,11 +39,12 @@ impl Part {
             self.flush()?;
         }
         if bytes.len() >= GATHER {
-            self.file.write_all(bytes).map_err(|e| self.failed(e))?;
+            self.write(bytes)?;
         } else {
             self.gathered.extend_from_slice(bytes);
         }
         self.at += bytes.len() as u64;
+        self.target.written(self.at - self.gathered.len() as u64);
         Ok(())
     }
 
@@ -56,21 +55,25 @@ impl Part {
 
     /// Hands what was gathered to the system.
     pub(crate) fn flush(&mut self) -> Result<()> {
-        self.file.write_all(&self.gathered).map_err(|e| self.failed(e))?;
+        self.write(&self.gathered)?;
         self.gathered.clear();
         Ok(())
+    }
+
+    fn write(&self, bytes: &[u8]) -> Result<()> {
+        self.target.file().and_then(|mut file| file.write_all(bytes)).map_err(|e| self.failed(e))
     }
 
     /// Writes over what was appended before.
     pub(crate) fn patch(&mut self, at: u64, bytes: &[u8]) -> Result<()> {
         self.flush()?;
-        self.file.write_all_at(bytes, at).map_err(|e| self.failed(e))
+        self.target.file().and_then(|file| file.write_all_at(bytes, at)).map_err(|e| self.failed(e))
     }
 
-    /// Makes the file appear under its final name. One that takes the place of another is on disk for good first.
+    /// Makes the file appear under its final name, on disk for good first unless that is not wanted.
     pub(crate) fn commit(&mut self) -> Result<()> {
         self.flush()?;
-        self.target.complete(&self.file).map_err(|e| match e.kind() {
+        self.target.complete().map_err(|e| match e.kind() {
             io::ErrorKind::AlreadyExists | io::ErrorKind::InvalidInput => refused(&self.path, e),
             _ => self.failed(e),
         })?;
@@ -79,9 +82,15 @@ impl Part {
     }
 
     fn failed(&self, error: io::Error) -> Error {
-        let full = error.kind() == io::ErrorKind::StorageFull;
-        let e = Error::io(format!("cannot write at byte {}", self.at), error).in_file(self.path.display().to_string());
-        if full { e.with_remedy("make room; nothing was left behind") } else { e }
+        let full = matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
+        let unfinished = Unfinished::of(&error);
+        let what = unfinished.map_or_else(|| format!("cannot write at byte {}", self.at), |(what, _)| what.to_owned());
+        let e = Error::io(what, error).in_file(self.path.display().to_string());
+        match unfinished {
+            Some((_, true)) => e.with_remedy(NAMED),
+            _ if full => e.with_remedy("make room; nothing was left behind"),
+            _ => e,
+        }
     }
 }
 
@@ -114,17 +123,19 @@ mod tests {
     use super::*;
     use std::fs;
 
+    const PLACE: Place = Place { replace: false, sync: true };
+
     #[test]
     fn a_file_appears_whole_or_not_at_all() {
         let folder = std::env::temp_dir().join(format!("sapwood-part-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         let path = folder.join("a");
-        let mut part = Part::create(&path, false).unwrap();
+        let mut part = Part::create(&path, PLACE).unwrap();
         part.append(b"hello").unwrap();
         assert!(!path.exists());
         drop(part);
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
-        let mut part = Part::create(&path, false).unwrap();
+        let mut part = Part::create(&path, PLACE).unwrap();
         part.append(b"hello").unwrap();
         part.append(&[b'x'; GATHER]).unwrap();
         part.patch(1, b"E").unwrap();
@@ -132,11 +143,11 @@ mod tests {
         drop(part);
         let written = fs::read(&path).unwrap();
         assert_eq!((&written[..5], written.len()), (b"hEllo".as_slice(), GATHER + 5));
-        let refused = Part::create(&path, false).err().unwrap();
+        let refused = Part::create(&path, PLACE).err().unwrap();
         assert!(refused.to_string().contains("exists already"), "{refused}");
         // one that appears in the meantime is not replaced
         let other = folder.join("b");
-        let mut part = Part::create(&other, false).unwrap();
+        let mut part = Part::create(&other, PLACE).unwrap();
         fs::write(&other, b"mine").unwrap();
         assert!(part.commit().is_err());
         drop(part);

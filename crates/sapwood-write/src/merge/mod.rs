@@ -36,6 +36,7 @@ pub(crate) mod schema;
 pub(crate) mod tree;
 mod tree_index;
 
+use crate::target::Place;
 use copy::{Done, Job, Pool};
 pub(crate) use hist::is_histogram;
 use ordered::ordered;
@@ -63,6 +64,8 @@ pub struct MergeOptions {
     pub compression: Option<Compression>,
     /// How inputs are opened; its `threads` pack baskets when they are compressed anew (0: one per core).
     pub open: OpenOptions,
+    /// Wait until the output and its name are on disk for good.
+    pub sync: bool,
     /// Called now and then with how far it is.
     pub progress: Option<Arc<dyn Fn(MergeProgress) + Send + Sync>>,
     /// Set from another thread to end with an `Interrupted` error; nothing is left behind.
@@ -75,6 +78,7 @@ impl Default for MergeOptions {
             force: false,
             compression: None,
             open: OpenOptions::default(),
+            sync: true,
             progress: None,
             cancel: Arc::new(AtomicBool::new(false)),
         }
@@ -136,7 +140,8 @@ pub fn merge(out: &Path, inputs: &[String], options: &MergeOptions) -> Result<Me
     inputs.iter().try_for_each(|i| check_differ(i, out))?;
     let header = sapwood_engine::File::open(first, &options.open)?.header().clone();
     let own = Compression::from_settings(header.compression).unwrap_or_default();
-    let mut output = Output::create(out, options.force, options.compression.unwrap_or(own), options.compression)?;
+    let place = Place { replace: options.force, sync: options.sync };
+    let mut output = Output::create(out, place, options.compression.unwrap_or(own), options.compression)?;
     let remote = inputs.iter().any(|i| i.contains("://"));
     let (readers, chunks) = if remote { REMOTE_READERS } else { LOCAL_READERS };
     let threads = match (options.compression, options.open.threads) {

@@ -8,6 +8,7 @@ use super::recode::Recoder;
 use super::tree::{Relayout, TreeSum};
 use super::{MergeOptions, MergeReport, MergedTree};
 use crate::container::{Container, DirectoryId, Label, Part, ROOT_DIRECTORY, patch_basket};
+use crate::target::Place;
 use sapwood_codec::Compression;
 use sapwood_span::{Error, Result};
 use std::collections::HashMap;
@@ -42,12 +43,12 @@ struct Current {
 impl Output {
     pub(crate) fn create(
         path: &Path,
-        replace: bool,
+        place: Place,
         own: Compression,
         compression: Option<Compression>,
     ) -> Result<Self> {
         Ok(Self {
-            file: Container::create(path, replace, own)?,
+            file: Container::create(path, place, own)?,
             compression,
             directories: HashMap::new(),
             trees: Vec::new(),

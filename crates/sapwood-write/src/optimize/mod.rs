@@ -25,6 +25,7 @@ use crate::merge::input::{self, Input};
 use crate::merge::ordered::ordered;
 use crate::merge::output::Output;
 use crate::merge::recode::Recoder;
+use crate::target::Place;
 use build::{Piece, build};
 use cut::Rule;
 use load::{Asked, Loaded, Loader, Planner};
@@ -82,6 +83,8 @@ pub struct OptimizeOptions {
     pub verify: bool,
     /// How the input is opened, and on how many threads baskets are packed.
     pub open: OpenOptions,
+    /// Wait until the output and its name are on disk for good.
+    pub sync: bool,
     /// Called now and then with how far it is.
     pub progress: Option<Arc<dyn Fn(OptimizeProgress) + Send + Sync>>,
     /// Set from another thread to end with an `Interrupted` error; nothing is left behind.
@@ -102,6 +105,7 @@ impl Default for OptimizeOptions {
             keep: Vec::new(),
             verify: true,
             open: OpenOptions::default(),
+            sync: true,
             progress: None,
             cancel: Arc::new(AtomicBool::new(false)),
         }
@@ -228,7 +232,8 @@ struct LaidOut {
 fn lay_out(out: &Path, input: Input, mut plans: Vec<TreePlan>, options: &OptimizeOptions) -> Result<LaidOut> {
     let reader = input.reader.clone();
     let own = compression(&input);
-    let mut output = Output::create(out, options.force, options.compression.unwrap_or(own), options.compression)?;
+    let place = Place { replace: options.force, sync: options.sync };
+    let mut output = Output::create(out, place, options.compression.unwrap_or(own), options.compression)?;
     let mut report = OptimizeReport { input_bytes: reader.size(), ..OptimizeReport::default() };
     output.begin(input)?;
     for (i, p) in plans.iter().enumerate() {

@@ -2,8 +2,8 @@
 
 use super::sweep::{self, SOCKET};
 use super::wire::{self, BAD, END, GOOD, MAGIC, PIECE, VERSION};
-use super::{Gathered, Lane, Merger, Seat, Summary, lock};
-use sapwood_span::{Error, Result};
+use super::{Gathered, Lane, Merger, Seat, Summary, Waited, lock};
+use sapwood_span::{Error, ErrorKind, Result};
 use std::collections::BTreeMap;
 use std::fs::DirBuilder;
 use std::io::{BufReader, Read, Write};
@@ -22,6 +22,10 @@ const BUFFER: usize = 64 << 10;
 const ROOMS: usize = 2;
 /// A producer that sends nothing for so long in the middle of a piece is lost: others wait for its room.
 const STALLED: Duration = Duration::from_secs(60);
+/// What is cut off has so long to end.
+const CUT_OFF: Duration = Duration::from_secs(60);
+/// How long a thread that is about to end is left alone.
+const SHORT: Duration = Duration::from_millis(1);
 /// Folders of mergers at whose sockets nobody listens for so long are removed by the next one.
 const ABANDONED: Duration = Duration::from_secs(60);
 
@@ -40,6 +44,8 @@ pub struct Gate {
 #[derive(Debug)]
 struct Inside {
     closed: AtomicBool,
+    /// Those who still write are cut off.
+    cut: AtomicBool,
     /// The lines to producers, by their place.
     lines: Mutex<BTreeMap<u64, UnixStream>>,
     /// Room for pieces that nobody uses now, and who waits for it.
@@ -50,7 +56,13 @@ struct Inside {
 impl Inside {
     fn new(lanes: &[Lane]) -> Self {
         let rooms = Mutex::new((0..ROOMS).map(|_| Gathered::new(lanes)).collect());
-        Self { closed: AtomicBool::new(false), lines: Mutex::default(), rooms, left: Condvar::new() }
+        Self {
+            closed: AtomicBool::new(false),
+            cut: AtomicBool::new(false),
+            lines: Mutex::default(),
+            rooms,
+            left: Condvar::new(),
+        }
     }
 
     /// Waits for room for a piece.
@@ -133,34 +145,54 @@ impl Gate {
     /// Takes no more producers and waits for those that still write, at most so long; then they are cut off and
     /// counted as lost. What became of all so far.
     pub fn close(mut self, patience: Duration) -> Summary {
-        self.shut(patience);
+        self.shut(patience, &mut || true);
         self.merger.summary()
     }
 
-    fn shut(&mut self, patience: Duration) {
-        let Some(listening) = self.listening.take() else { return };
+    /// The same; `go_on` is asked now and then, at least ten times a second, and ends the waiting when it says no.
+    /// Whether all is done: if not, producers that are there go on, and this can be called again.
+    pub fn close_while(&mut self, patience: Duration, mut go_on: impl FnMut() -> bool) -> bool {
+        self.shut(patience, &mut go_on)
+    }
+
+    fn shut(&mut self, patience: Duration, go_on: &mut dyn FnMut() -> bool) -> bool {
+        let Some(listening) = &self.listening else { return true };
         self.inside.closed.store(true, Ordering::SeqCst);
         // whoever called before this call is let in, then the thread ends
         if UnixStream::connect(&self.address).is_ok() {
-            let _ = listening.join();
-        }
-        if !self.merger.wait_for_processes(patience) {
-            for line in lock(&self.inside.lines).values() {
-                let _ = line.shutdown(Shutdown::Both);
+            while !listening.is_finished() {
+                if !go_on() {
+                    return false;
+                }
+                std::thread::sleep(SHORT);
             }
-            // what was cut off ends at once, unless the disk hangs
-            self.merger.wait_for_processes(Duration::from_secs(60));
         }
+        match self.merger.wait_for_processes(patience, go_on) {
+            Waited::AllGone => {}
+            Waited::Interrupted => return false,
+            Waited::TimeOver => {
+                self.inside.cut.store(true, Ordering::SeqCst);
+                for line in lock(&self.inside.lines).values() {
+                    let _ = line.shutdown(Shutdown::Both);
+                }
+                // what was cut off ends at once, unless the disk hangs
+                if self.merger.wait_for_processes(CUT_OFF, go_on) == Waited::Interrupted {
+                    return false;
+                }
+            }
+        }
+        self.listening = None;
         let _ = std::fs::remove_file(&self.address);
         if let Some(folder) = self.address.parent() {
             let _ = std::fs::remove_dir(folder);
         }
+        true
     }
 }
 
 impl Drop for Gate {
     fn drop(&mut self) {
-        self.shut(Duration::ZERO);
+        self.shut(Duration::ZERO, &mut || true);
     }
 }
 
@@ -189,7 +221,12 @@ fn listen(listener: &UnixListener, merger: &Merger, inside: &Arc<Inside>) {
         let thread = std::thread::Builder::new().name(format!("sapwood-take-{who}"));
         // without a thread the seat goes, and with it the line, which the producer notices
         let _ = thread.spawn(move || {
-            seat.why = serve(&mut seat, &line, &inside).err().map(|e| e.to_string());
+            seat.why = serve(&mut seat, &line, &inside).err().map(|e| {
+                if inside.cut.load(Ordering::SeqCst) {
+                    return "it still wrote when the merger was closed, and was cut off".to_owned();
+                }
+                e.to_string()
+            });
             lock(&inside.lines).remove(&seat.id);
         });
     }
@@ -213,7 +250,13 @@ fn greeting(mut line: &UnixStream) -> Option<usize> {
 
 /// Takes a producer's pieces until it ends.
 fn serve(seat: &mut Seat, mut line: &UnixStream, inside: &Inside) -> Result<()> {
-    let said = |e| Error::io("it went without finishing", e);
+    let said = |e: std::io::Error| {
+        if wire::is_gone(&e) {
+            Error::new(ErrorKind::Io, "its process ended or closed the connection without finishing")
+        } else {
+            Error::io("its connection failed without finishing", e)
+        }
+    };
     let schema = seat.merger.0.schema.clone();
     let bytes = wire::of_schema(&schema).map_err(said)?;
     let head = [&MAGIC[..], &VERSION.to_le_bytes(), &(bytes.len() as u64).to_le_bytes()].concat();

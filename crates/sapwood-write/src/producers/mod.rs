@@ -8,6 +8,10 @@
 mod gate;
 mod gathered;
 #[cfg(unix)]
+mod patient;
+#[cfg(unix)]
+mod peer;
+#[cfg(unix)]
 mod remote;
 #[cfg(unix)]
 mod sweep;
@@ -28,6 +32,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+/// How often whoever waits is asked whether to go on.
+#[cfg(unix)]
+const TICK: Duration = Duration::from_millis(100);
 /// Bytes that all producers together hold before they hand them on.
 const HELD: usize = 32 << 20;
 /// What a producer holds at most: more makes nothing faster.
@@ -67,6 +74,15 @@ struct People {
     /// Who writes: name, and whether it is another process.
     there: BTreeMap<u64, (String, bool)>,
     summary: Summary,
+}
+
+/// How waiting for producers ended.
+#[cfg(unix)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Waited {
+    AllGone,
+    TimeOver,
+    Interrupted,
 }
 
 /// What became of the producers.
@@ -171,19 +187,25 @@ impl Merger {
         Ok((tree, people.summary.clone()))
     }
 
-    /// Waits until no other process writes, or until this time is over; whether none does.
+    /// Waits until no other process writes, at most so long, asking now and then whether to go on.
     #[cfg(unix)]
-    fn wait_for_processes(&self, patience: Duration) -> bool {
-        let until = Instant::now() + patience;
-        let mut people = lock(&self.0.people);
-        while people.there.values().any(|(_, process)| *process) {
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return false;
+    fn wait_for_processes(&self, patience: Duration, go_on: &mut dyn FnMut() -> bool) -> Waited {
+        // what lies beyond the clock is for ever
+        let until = Instant::now().checked_add(patience);
+        loop {
+            let people = lock(&self.0.people);
+            if !people.there.values().any(|(_, process)| *process) {
+                return Waited::AllGone;
             }
-            people = self.0.gone.wait_timeout(people, left).unwrap_or_else(PoisonError::into_inner).0;
+            let left = until.map_or(TICK, |until| until.saturating_duration_since(Instant::now()));
+            if left.is_zero() {
+                return Waited::TimeOver;
+            }
+            drop(self.0.gone.wait_timeout(people, left.min(TICK)).unwrap_or_else(PoisonError::into_inner));
+            if !go_on() {
+                return Waited::Interrupted;
+            }
         }
-        true
     }
 
     /// Bytes that a producer may hold now.
@@ -271,6 +293,16 @@ impl Producer {
         Ok(Self::new(Arc::new(schema), Way::There(line)))
     }
 
+    /// Has `go_on` asked now and then, at least ten times a second, while the merger in another process is waited for;
+    /// when it says no, what is being done ends with an `Interrupted` error, and the producer is lost. Without it a
+    /// merger that was stopped is waited for until it goes on.
+    #[cfg(unix)]
+    pub fn set_interrupt(&mut self, go_on: impl FnMut() -> bool + Send + 'static) {
+        if let Way::There(line) = &mut self.way {
+            line.set_interrupt(Box::new(go_on));
+        }
+    }
+
     /// Entries that it took.
     pub fn entries(&self) -> u64 {
         self.entries
@@ -327,8 +359,10 @@ impl Producer {
     /// Goes without finishing: what it holds is lost, and the merger says so.
     pub fn abandon(mut self) {
         self.over = true;
-        if let Way::Here(seat) = &mut self.way {
-            seat.why = Some("it gave up".to_owned());
+        match &mut self.way {
+            Way::Here(seat) => seat.why = Some("it gave up".to_owned()),
+            #[cfg(unix)]
+            Way::There(line) => line.give_up(),
         }
     }
 

@@ -1,8 +1,9 @@
 //! A producer's end of the line to a merger in another process.
 
+use super::patient::{GoOn, Patient};
 use super::wire::{self, BAD, END, GOOD, MAGIC, VERSION};
 use super::{Gathered, Schema};
-use sapwood_span::{Error, Result};
+use sapwood_span::{Error, ErrorKind, Result};
 use std::io::{self, BufWriter, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -14,21 +15,30 @@ const LONGEST_SCHEMA: u64 = 1 << 30;
 
 /// The line to a merger.
 pub(super) struct Line {
-    to: BufWriter<UnixStream>,
-    from: UnixStream,
+    to: BufWriter<Patient>,
+    from: Patient,
     /// Whether an answer is on its way.
     waiting: bool,
     share: usize,
 }
 
 fn gone(e: io::Error) -> Error {
-    Error::io("the merger is gone", e).with_remedy("keep the file open until all producers have finished")
+    if Patient::gave_up(&e) {
+        return Error::new(ErrorKind::Interrupted, "interrupted while waiting for the merger")
+            .with_remedy("make a new producer and write what was not handed on again");
+    }
+    let error = if wire::is_gone(&e) {
+        Error::new(ErrorKind::Io, "the merger is gone: its process ended or closed the connection")
+    } else {
+        Error::io("the connection to the merger failed", e)
+    };
+    error.with_remedy("keep the file open until all producers have finished")
 }
 
 impl Line {
     /// Calls the merger; what its tree takes.
     pub(super) fn open(address: &Path) -> Result<(Self, Schema)> {
-        let called = UnixStream::connect(address).and_then(|to| Ok((to.try_clone()?, to)));
+        let called = UnixStream::connect(address).and_then(Patient::pair);
         let (from, to) = called.map_err(|e| {
             Error::io(format!("no merger listens at {}", address.display()), e)
                 .with_remedy("start producers while the merger is open")
@@ -59,6 +69,16 @@ impl Line {
         wire::schema(&bytes)
     }
 
+    /// Has this asked now and then while the merger is waited for.
+    pub(super) fn set_interrupt(&mut self, go_on: Box<GoOn>) {
+        self.from.set_interrupt(go_on);
+    }
+
+    /// Nothing more is sent.
+    pub(super) fn give_up(&mut self) {
+        self.from.give_up();
+    }
+
     /// Bytes that may be held.
     pub(super) fn share(&self) -> usize {
         self.share
@@ -86,7 +106,7 @@ impl Line {
         if !std::mem::take(&mut self.waiting) {
             return Ok(());
         }
-        let said = |from: &mut UnixStream| match wire::get_u8(from)? {
+        let said = |from: &mut Patient| match wire::get_u8(from)? {
             GOOD => Ok(Ok(wire::get_u64(from)? as usize)),
             BAD => Ok(Err(wire::get_text(from)?)),
             _ => Err(io::ErrorKind::InvalidData.into()),

@@ -14,7 +14,7 @@ use crate::column::{Data, Input};
 use crate::cpp::{Class, CppType};
 use crate::feed::{Feed, Form};
 use sapwood_column::DType;
-use sapwood_span::{Error, Result};
+use sapwood_span::{Error, ErrorKind, Result};
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
@@ -41,6 +41,12 @@ pub(super) fn put_u64(to: &mut impl Write, n: u64) -> io::Result<()> {
 pub(super) fn put_text(to: &mut impl Write, text: &str) -> io::Result<()> {
     put_u32(to, text.len())?;
     to.write_all(text.as_bytes())
+}
+
+/// Whether the other end is gone.
+pub(super) fn is_gone(e: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
+    matches!(e.kind(), UnexpectedEof | ConnectionReset | ConnectionAborted | BrokenPipe)
 }
 
 pub(super) fn get_u8(from: &mut impl Read) -> io::Result<u8> {
@@ -99,7 +105,16 @@ pub(super) fn put_piece(to: &mut impl Write, gathered: &Gathered) -> io::Result<
 
 /// Reads a piece, whose kind was read, and checks it.
 pub(super) fn get_piece(from: &mut impl Read, into: &mut Gathered) -> Result<()> {
-    let read = |e| Error::io("a piece did not come whole", e);
+    let read = |e: io::Error| match e.kind() {
+        _ if is_gone(&e) => {
+            Error::new(ErrorKind::Io, "its process ended or closed the connection while it sent entries")
+        }
+        // of the socket's own time limit
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+            Error::new(ErrorKind::Timeout, "it stopped in the middle of sending entries")
+        }
+        _ => Error::io("its entries did not come whole", e),
+    };
     into.entries = get_u32(from).map_err(read)?;
     let entries = into.entries;
     for strand in &mut into.strands {

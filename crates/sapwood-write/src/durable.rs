@@ -1,0 +1,93 @@
+//! What makes written bytes last, and the system's last words about them: sync and close.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+/// Bytes after which the system is told to begin writing: what waits for the end takes all its time there.
+#[cfg(target_os = "linux")]
+const STRETCH: u64 = 8 << 20;
+
+/// Has what is appended written to the disk while more is made, so that the sync at the end is short.
+#[derive(Debug, Default)]
+pub(crate) struct WriteOut {
+    #[cfg(target_os = "linux")]
+    begun: u64,
+}
+
+impl WriteOut {
+    /// The file has been written up to here.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn up_to(&mut self, file: &File, end: u64) {
+        use std::os::fd::AsRawFd;
+        let Some(len) = end.checked_sub(self.begun).filter(|&len| len >= STRETCH) else { return };
+        if let (Ok(from), Ok(len)) = (i64::try_from(self.begun), i64::try_from(len)) {
+            // SAFETY: the descriptor is open and no memory is handed over. It only begins what the sync at the end
+            // waits for, which also tells of errors; file systems that do not know it lose nothing
+            unsafe { libc::sync_file_range(file.as_raw_fd(), from, len, libc::SYNC_FILE_RANGE_WRITE) };
+        }
+        self.begun = end;
+    }
+
+    /// Only Linux can be told.
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn up_to(&mut self, _file: &File, _end: u64) {}
+}
+
+/// Closes a file. Network file systems say only now that there was no room for what was written, and a file that is
+/// merely dropped keeps that to itself.
+#[cfg(unix)]
+pub(crate) fn close(file: File) -> io::Result<()> {
+    use std::os::fd::IntoRawFd;
+    // SAFETY: the descriptor is the file's, which is no more; whatever this says, it is closed once
+    match unsafe { libc::close(file.into_raw_fd()) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Closes a file.
+#[cfg(not(unix))]
+pub(crate) fn close(file: File) -> io::Result<()> {
+    drop(file);
+    Ok(())
+}
+
+/// A folder whose entries shall last.
+#[derive(Debug)]
+pub(crate) struct Folder(#[cfg(unix)] Option<File>);
+
+#[cfg(unix)]
+impl Folder {
+    /// The folder of a file. One that may not be read cannot be synced: nothing is done for it then.
+    pub(crate) fn of(path: &Path) -> io::Result<Self> {
+        match File::open(path.parent().unwrap_or(Path::new("/"))) {
+            Ok(folder) => Ok(Self(Some(folder))),
+            Err(e) if e.kind() == io::ErrorKind::PermissionDenied => Ok(Self(None)),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// Returns when its entries survive a loss of power.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        // what file systems say that only sync files
+        let unknown = [libc::EINVAL, libc::ENOTSUP, libc::ENOSYS, libc::EBADF];
+        match self.0.as_ref().map_or(Ok(()), File::sync_all) {
+            Err(e) if e.raw_os_error().is_some_and(|code| unknown.contains(&code)) => Ok(()),
+            done => done,
+        }
+    }
+}
+
+#[cfg(not(unix))]
+impl Folder {
+    /// The folder of a file.
+    pub(crate) fn of(_path: &Path) -> io::Result<Self> {
+        Ok(Self())
+    }
+
+    /// Nothing: such systems keep a folder's entries by themselves.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,129 @@
+//! A connection on which whoever waits is asked now and then whether to go on.
+
+use super::TICK;
+use super::peer::Peer;
+use std::fmt;
+use std::io::{self, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Whether to go on.
+pub(super) type GoOn = dyn FnMut() -> bool + Send;
+
+/// One end of a connection, for reading or for writing.
+pub(super) struct Patient {
+    stream: UnixStream,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    peer: Peer,
+    go_on: Mutex<Option<Box<GoOn>>>,
+    /// Nothing is read or written any more: what went over the line ends anywhere.
+    over: AtomicBool,
+}
+
+/// The error of a connection that was given up.
+#[derive(Debug)]
+struct GivenUp;
+
+impl fmt::Display for GivenUp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the connection was given up")
+    }
+}
+
+impl std::error::Error for GivenUp {}
+
+impl Patient {
+    /// A connection for reading and the same for writing.
+    pub(super) fn pair(stream: UnixStream) -> io::Result<(Self, Self)> {
+        stream.set_read_timeout(Some(TICK))?;
+        stream.set_write_timeout(Some(TICK))?;
+        let peer = Peer::of(&stream);
+        let shared = Arc::new(Shared { peer, go_on: Mutex::default(), over: AtomicBool::new(false) });
+        Ok((Self { stream: stream.try_clone()?, shared: shared.clone() }, Self { stream, shared }))
+    }
+
+    /// Has `go_on` asked whenever nothing moves for a while; for both.
+    pub(super) fn set_interrupt(&self, go_on: Box<GoOn>) {
+        *self.shared.go_on.lock().unwrap_or_else(PoisonError::into_inner) = Some(go_on);
+    }
+
+    /// Ends it; for both.
+    pub(super) fn give_up(&self) {
+        self.shared.over.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether this error is that of a connection that was given up.
+    pub(super) fn gave_up(e: &io::Error) -> bool {
+        e.get_ref().is_some_and(|e| e.is::<GivenUp>())
+    }
+
+    /// Does `work` until something moves.
+    fn wait(&self, mut work: impl FnMut(&UnixStream) -> io::Result<usize>) -> io::Result<usize> {
+        loop {
+            if self.shared.over.load(Ordering::SeqCst) {
+                return Err(io::Error::other(GivenUp));
+            }
+            match work(&self.stream) {
+                Err(e) if matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
+                    if self.shared.peer.is_gone() {
+                        return Err(io::ErrorKind::ConnectionReset.into());
+                    }
+                    let mut go_on = self.shared.go_on.lock().unwrap_or_else(PoisonError::into_inner);
+                    if go_on.as_mut().is_some_and(|go_on| !go_on()) {
+                        self.give_up();
+                    }
+                }
+                done => return done,
+            }
+        }
+    }
+}
+
+impl Read for Patient {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.wait(|mut stream| stream.read(into))
+    }
+}
+
+impl Write for Patient {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.wait(|mut stream| stream.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicU32;
+
+    #[test]
+    fn who_waits_is_asked_and_can_give_up() {
+        let (here, mut there) = UnixStream::pair().unwrap();
+        let (mut from, mut to) = Patient::pair(here).unwrap();
+        let asked = Arc::new(AtomicU32::new(0));
+        let seen = asked.clone();
+        let go_on = Box::new(move || seen.fetch_add(1, Ordering::SeqCst) % 3 < 2);
+        from.set_interrupt(go_on);
+        // what is there is not waited for
+        there.write_all(b"ab").unwrap();
+        let mut bytes = [0; 2];
+        from.read_exact(&mut bytes).unwrap();
+        assert_eq!((&bytes, asked.load(Ordering::SeqCst)), (b"ab", 0));
+        // nobody reads at the other end
+        let e = to.write_all(&vec![0; 10 << 20]).unwrap_err();
+        assert!(Patient::gave_up(&e), "{e}");
+        assert_eq!(asked.load(Ordering::SeqCst), 3);
+        // then it is over for both directions, at once
+        assert!(Patient::gave_up(&from.read(&mut bytes).unwrap_err()));
+        assert!(Patient::gave_up(&to.write(b"x").unwrap_err()));
+        assert_eq!(asked.load(Ordering::SeqCst), 3);
+    }
+}
