@@ -308,6 +308,10 @@ pub struct ServeArgs {
     /// Address to listen on; only this machine can reach the default
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1")]
     pub bind: IpAddr,
+    /// A name by which the server may be asked; may be repeated. On this machine alone (the default) it answers to
+    /// localhost and addresses, or a page of any site could read what is served
+    #[arg(long = "allow-host", value_name = "NAME")]
+    pub allowed_hosts: Vec<String>,
     /// Round-trip time of the network to be played
     #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = sapwood_proxy::parse_delay)]
     pub delay: Duration,

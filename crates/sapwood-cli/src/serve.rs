@@ -14,6 +14,9 @@ pub fn run(args: &ServeArgs, as_json: bool) -> Result<(), Failure> {
     options.bind = SocketAddr::new(args.bind, args.port);
     options.delay = args.delay;
     options.bandwidth = args.bandwidth;
+    options.allowed_hosts.clone_from(&args.allowed_hosts);
+    // Nobody asks it what it has served.
+    options.remember = 0;
     let server = Origin::start(options)?;
     let directory = args.directory.display().to_string();
     if as_json {

@@ -1,9 +1,10 @@
 //! From the path in a request to a file below the root, and nowhere else.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io;
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
@@ -14,7 +15,7 @@ const LAST_DATE: Duration = Duration::from_secs(253_402_300_799);
 /// What a path leads to.
 pub(crate) enum Found {
     File(Served),
-    Folder(PathBuf),
+    Folder(Folder),
     Nothing,
 }
 
@@ -25,6 +26,48 @@ pub(crate) struct Served {
     pub size: u64,
     pub etag: String,
     pub modified: String,
+}
+
+/// An open folder.
+pub(crate) struct Folder {
+    file: File,
+    /// Where it lay when it was opened.
+    pub path: PathBuf,
+}
+
+impl Folder {
+    /// A path that leads to this very folder, even if others take its names meanwhile.
+    pub fn stable_path(&self) -> PathBuf {
+        let by_number = number_path(&self.file);
+        if by_number.exists() { by_number } else { self.path.clone() }
+    }
+}
+
+/// How Linux names what is open.
+fn number_path(file: &File) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
+}
+
+/// Opens what lies at a path without links and asks where that is: between looking and opening, somebody may have put a
+/// link in a folder's place. None where it lies outside of the root.
+fn open_below(root: &Path, real: &Path) -> io::Result<Option<(File, PathBuf)>> {
+    // Opening a pipe would wait for its writer.
+    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(real)?;
+    let lies = match std::fs::read_link(number_path(&file)) {
+        Ok(lies) => lies,
+        // Without /proc: the path must lead to the same file still, and without links.
+        Err(_) => {
+            let again = real.canonicalize()?;
+            let (here, there) = (file.metadata()?, again.metadata()?);
+            if (here.dev(), here.ino()) != (there.dev(), there.ino()) {
+                return Ok(None);
+            }
+            again
+        }
+    };
+    // By component: `/data` does not hold `/database`.
+    Ok(lies.starts_with(root).then_some((file, lies)))
 }
 
 /// The decoded components of a path; none if one of them could lead astray.
@@ -70,16 +113,19 @@ pub(crate) fn find(root: &Path, path: &str) -> Found {
         if !real.starts_with(root) {
             return Ok(Found::Nothing);
         }
+        // Devices may do anything when they are opened.
         let meta = real.metadata()?;
-        if meta.is_dir() {
-            return Ok(Found::Folder(real));
+        if !meta.is_file() && !meta.is_dir() {
+            return Ok(Found::Nothing);
         }
-        // Opening a pipe would wait for its writer.
+        let Some((file, path)) = open_below(root, &real)? else { return Ok(Found::Nothing) };
+        let meta = file.metadata()?;
+        if meta.is_dir() {
+            return Ok(Found::Folder(Folder { file, path }));
+        }
         if !meta.is_file() {
             return Ok(Found::Nothing);
         }
-        let file = File::open(real)?;
-        let meta = file.metadata()?;
         let modified = meta.modified()?;
         let time = modified.duration_since(UNIX_EPOCH).unwrap_or_default();
         Ok::<_, io::Error>(Found::File(Served {
@@ -95,6 +141,27 @@ pub(crate) fn find(root: &Path, path: &str) -> Found {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_link_put_in_a_folders_place_leads_nowhere() {
+        let folder = std::env::temp_dir().join(format!("sapwood-swap-{}", std::process::id()));
+        let (root, outside) = (folder.join("root"), folder.join("outside"));
+        std::fs::create_dir_all(root.join("a")).unwrap();
+        std::fs::create_dir_all(&outside).unwrap();
+        std::fs::write(root.join("a/f"), "inside").unwrap();
+        std::fs::write(outside.join("f"), "secret").unwrap();
+        let root = root.canonicalize().unwrap();
+        let looked_at = root.join("a/f").canonicalize().unwrap();
+        assert!(open_below(&root, &looked_at).unwrap().is_some());
+        std::fs::remove_dir_all(root.join("a")).unwrap();
+        std::os::unix::fs::symlink(&outside, root.join("a")).unwrap();
+        assert!(open_below(&root, &looked_at).unwrap().is_none(), "a link in its folder's place");
+        std::fs::remove_file(root.join("a")).unwrap();
+        std::fs::create_dir(root.join("a")).unwrap();
+        std::os::unix::fs::symlink(outside.join("f"), root.join("a/f")).unwrap();
+        assert!(open_below(&root, &looked_at).is_err(), "a link in its own place");
+        std::fs::remove_dir_all(folder).unwrap();
+    }
 
     #[test]
     fn paths_cannot_climb() {

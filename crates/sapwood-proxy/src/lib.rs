@@ -1,7 +1,9 @@
 //! Serves files to others. So far: [`Origin`], a small HTTP server over a folder, which can
 //! behave as if it stood far away.
 
+mod connections;
 mod files;
+mod hosts;
 mod listing;
 mod log;
 mod origin;
@@ -10,6 +12,7 @@ mod respond;
 mod units;
 mod wan;
 
+pub use connections::ClientLimits;
 pub use log::Served;
 pub use origin::{Origin, OriginHandle, OriginOptions};
 pub use units::{parse_bandwidth, parse_delay};

@@ -1,5 +1,6 @@
 //! The page that shows a folder.
 
+use crate::files::Folder;
 use std::fmt::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -8,10 +9,13 @@ use std::path::Path;
 const MAX: usize = 10_000;
 
 /// A plain page of links to what lies in a folder.
-pub(crate) fn page(folder: &Path, title: &str) -> std::io::Result<String> {
+pub(crate) fn page(root: &Path, folder: &Folder, title: &str) -> std::io::Result<String> {
     let mut entries: Vec<(Vec<u8>, Option<u64>)> = Vec::new();
-    for entry in std::fs::read_dir(folder)?.take(MAX) {
+    for entry in std::fs::read_dir(folder.stable_path())?.take(MAX) {
         let entry = entry?;
+        if entry.file_type().is_ok_and(|t| t.is_symlink()) && !is_shown(root, &folder.path, &entry.path()) {
+            continue;
+        }
         // Through links, as they are served; what cannot be looked at cannot be served.
         let Ok(meta) = std::fs::metadata(entry.path()) else { continue };
         let size = if meta.is_dir() { None } else { Some(meta.len()) };
@@ -37,8 +41,14 @@ pub(crate) fn page(folder: &Path, title: &str) -> std::io::Result<String> {
     Ok(out)
 }
 
+/// Whether a link is on the page: not where it leads out of the root, nor where it leads back to a folder that holds it,
+/// for whoever follows all links would walk in circles.
+fn is_shown(root: &Path, folder: &Path, link: &Path) -> bool {
+    link.canonicalize().is_ok_and(|real| real.starts_with(root) && !folder.starts_with(&real))
+}
+
 fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;").replace('\'', "&#39;")
 }
 
 /// A name as a relative link: the leading `./` keeps `a:b` from being taken for a scheme.
@@ -61,6 +71,6 @@ mod tests {
     #[test]
     fn names_cannot_break_the_page() {
         assert_eq!(encode(b"a b\"<ro\xffot>.root"), "./a%20b%22%3Cro%FFot%3E.root");
-        assert_eq!(escape("<a&\">"), "&lt;a&amp;&quot;&gt;");
+        assert_eq!(escape("<a&'\">"), "&lt;a&amp;&#39;&quot;&gt;");
     }
 }

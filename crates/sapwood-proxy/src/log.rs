@@ -4,8 +4,8 @@ use sapwood_span::Span;
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
-/// Requests remembered.
-const KEPT: usize = 10_000;
+/// Ranges remembered with them, at most: one request may have two thousand.
+const RANGES: usize = 200_000;
 
 /// One request and its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,19 +23,55 @@ pub struct Served {
 }
 
 /// The last requests.
-#[derive(Default)]
-pub(crate) struct Log(Mutex<VecDeque<Served>>);
+pub(crate) struct Log {
+    most: usize,
+    kept: Mutex<(VecDeque<Served>, usize)>,
+}
 
 impl Log {
+    /// Remembers so many.
+    pub fn new(most: usize) -> Self {
+        Self { most, kept: Mutex::default() }
+    }
+
     pub fn push(&self, served: Served) {
-        let mut log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if log.len() >= KEPT {
-            log.pop_front();
+        if self.most == 0 {
+            return;
         }
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let (log, ranges) = &mut *kept;
+        *ranges += served.ranges.len();
         log.push_back(served);
+        while log.len() > self.most || (*ranges > RANGES && log.len() > 1) {
+            *ranges -= log.pop_front().map_or(0, |s| s.ranges.len());
+        }
     }
 
     pub fn all(&self) -> Vec<Served> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).0.iter().cloned().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_does_not_grow() {
+        let served = |ranges: usize| Served {
+            method: "GET".into(),
+            path: "/".into(),
+            ranges: vec![Span::new(0, 1); ranges],
+            status: 206,
+            bytes: 1,
+        };
+        let log = Log::new(1000);
+        (0..5000).for_each(|_| log.push(served(1)));
+        assert_eq!(log.all().len(), 1000);
+        (0..500).for_each(|_| log.push(served(2000)));
+        assert_eq!(log.all().iter().map(|s| s.ranges.len()).sum::<usize>(), RANGES);
+        let off = Log::new(0);
+        off.push(served(1));
+        assert!(off.all().is_empty());
     }
 }

@@ -1,5 +1,7 @@
 //! A small HTTP server over a folder.
 
+use crate::connections::{ClientLimits, Connections, Place, Watched};
+use crate::hosts::Names;
 use crate::log::{Log, Served};
 use crate::respond::{Listener, Shared, respond};
 use crate::wan::Wan;
@@ -13,13 +15,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
-use tokio::net::TcpStream;
-use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::sync::{Mutex, oneshot};
 
-/// Connections served at once; further ones wait.
-const MAX_CONNECTIONS: usize = 1024;
-/// A connection without a request is closed after this time.
-const IDLE: Duration = Duration::from_secs(75);
+/// Bytes that a request may have: two thousand ranges, and room for other headers.
+const MAX_REQUEST: usize = 64 << 10;
+/// Requests remembered unless asked otherwise.
+const REMEMBERED: usize = 10_000;
+/// What a client hears for whom there is no place.
+const FULL: &[u8] =
+    b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
 
 /// How an [`Origin`] serves.
 #[derive(Clone)]
@@ -34,13 +38,29 @@ pub struct OriginOptions {
     pub bandwidth: Option<u64>,
     /// Called for each request when it is answered.
     pub log: Option<Listener>,
+    /// How many of the last requests [`OriginHandle::requests`] remembers.
+    pub remember: usize,
+    /// How much of the server clients may take.
+    pub limits: ClientLimits,
+    /// Names by which the server may be asked, besides its address and this machine's names. A server that only this
+    /// machine can reach answers to no others, or a page of any site could read what it serves.
+    pub allowed_hosts: Vec<String>,
 }
 
 impl OriginOptions {
     /// Serves this folder on a free port of this machine, as fast as it can.
     pub fn new(root: impl Into<PathBuf>) -> Self {
         let bind = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        Self { root: root.into(), bind, delay: Duration::ZERO, bandwidth: None, log: None }
+        Self {
+            root: root.into(),
+            bind,
+            delay: Duration::ZERO,
+            bandwidth: None,
+            log: None,
+            remember: REMEMBERED,
+            limits: ClientLimits::default(),
+            allowed_hosts: Vec::new(),
+        }
     }
 }
 
@@ -81,13 +101,16 @@ impl Origin {
             tokio::net::TcpListener::from_std(listener).map_err(cannot_listen)?
         };
         let wan = Wan::new(options.delay, options.bandwidth);
-        let shared = Arc::new(Shared { root, wan, log: Log::default(), listener: options.log });
+        let names = Names::of(address, &options.allowed_hosts);
+        let log = Log::new(options.remember);
+        let shared = Arc::new(Shared { root, wan, names, log, listener: options.log });
+        let connections = Connections::new(options.limits);
         let (stop, stopped) = oneshot::channel();
         let serving = Arc::clone(&shared);
         let thread = std::thread::Builder::new()
             .name("sapwood-origin".to_owned())
             .spawn(move || {
-                runtime.spawn(accept(listener, serving));
+                runtime.spawn(accept(listener, serving, connections));
                 // Also when the handle is gone without having said anything.
                 let _ = runtime.block_on(stopped);
                 // Transfers under way are cut off; a read from a hanging disk is not waited for.
@@ -98,32 +121,40 @@ impl Origin {
     }
 }
 
-async fn accept(listener: tokio::net::TcpListener, shared: Arc<Shared>) {
-    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+async fn accept(listener: tokio::net::TcpListener, shared: Arc<Shared>, connections: Arc<Connections>) {
     loop {
-        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
         match listener.accept().await {
-            Ok((stream, _)) => drop(tokio::spawn(serve(stream, Arc::clone(&shared), place))),
+            Ok((stream, address)) => match connections.enter(address.ip()) {
+                Some(place) => {
+                    let _ = stream.set_nodelay(true);
+                    let stream = Watched::new(stream, connections.limits().stall);
+                    let idle = connections.limits().idle;
+                    drop(tokio::spawn(serve(stream, Arc::clone(&shared), Arc::new(place), idle)));
+                }
+                // It fits into an empty socket's buffer, or is lost: nobody waits for whom there is no place.
+                None => drop(stream.try_write(FULL)),
+            },
             // Out of file descriptors, perhaps: better in a moment.
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
         }
     }
 }
 
-async fn serve(stream: TcpStream, shared: Arc<Shared>, _place: OwnedSemaphorePermit) {
-    let _ = stream.set_nodelay(true);
+async fn serve(stream: Watched, shared: Arc<Shared>, place: Arc<Place>, idle: Duration) {
     shared.wan.connect().await;
     let window = Arc::new(Mutex::new(shared.wan.window()));
+    let here = Arc::clone(&place);
     let service = service_fn(move |request| {
-        let (shared, window) = (Arc::clone(&shared), Arc::clone(&window));
-        async move { Ok::<_, Infallible>(respond(request, shared, window).await) }
+        let (shared, window, busy) = (Arc::clone(&shared), Arc::clone(&window), here.busy());
+        async move { Ok::<_, Infallible>(respond(request, shared, window, busy).await) }
     });
+    let mut builder = http1::Builder::new();
+    builder.timer(TokioTimer::new()).header_read_timeout(idle).max_buf_size(MAX_REQUEST);
     // A client that leaves early, or speaks something else, is no concern of the server's.
-    let _ = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(IDLE)
-        .serve_connection(TokioIo::new(stream), service)
-        .await;
+    tokio::select! {
+        _ = builder.serve_connection(TokioIo::new(stream), service) => {}
+        () = place.ended() => {}
+    }
 }
 
 /// A running [`Origin`]. Dropping it stops the server.
@@ -145,7 +176,7 @@ impl OriginHandle {
         format!("http://{}/", self.address)
     }
 
-    /// The last requests (ten thousand at most), the oldest first.
+    /// The last requests ([`OriginOptions::remember`]), the oldest first.
     pub fn requests(&self) -> Vec<Served> {
         self.shared.log.all()
     }

@@ -1,6 +1,8 @@
 //! Requests to answers.
 
+use crate::connections::Busy;
 use crate::files::{self, Found, Served as Opened};
+use crate::hosts::Names;
 use crate::listing;
 use crate::log::{Log, Served};
 use crate::ranges::{Wanted, wanted};
@@ -34,17 +36,29 @@ pub(crate) type Listener = Arc<dyn Fn(&Served) + Send + Sync>;
 pub(crate) struct Shared {
     pub root: PathBuf,
     pub wan: Arc<Wan>,
+    pub names: Names,
     pub log: Log,
     pub listener: Option<Listener>,
 }
 
 /// Answers one request.
-pub(crate) async fn respond(request: Request<Incoming>, shared: Arc<Shared>, window: Arc<Mutex<Window>>) -> Answer {
+pub(crate) async fn respond(
+    request: Request<Incoming>,
+    shared: Arc<Shared>,
+    window: Arc<Mutex<Window>>,
+    busy: Busy,
+) -> Answer {
     shared.wan.half_way().await;
     let (head, _) = request.into_parts();
     let (method, path) = (head.method.to_string(), head.uri.path().to_owned());
     let bodyless = head.method == Method::HEAD;
-    let plan = if bodyless || head.method == Method::GET {
+    let body = body_of(&head.headers);
+    let mut plan = if let Err(status) = shared.names.check(&head.uri, head.version, &head.headers) {
+        let why = "this server is not asked by that name; sapwood serve --allow-host NAME allows one\n";
+        Plan::text(status, why)
+    } else if body == RequestBody::Doubtful {
+        Plan::text(StatusCode::BAD_REQUEST, "the length of the request is told twice\n")
+    } else if bodyless || head.method == Method::GET {
         let (root, shared_path) = (shared.root.clone(), path.clone());
         // Looking at the disk may take long: not on the thread that serves the others.
         let plan = tokio::task::spawn_blocking(move || plan(&root, &shared_path, &head.headers));
@@ -54,6 +68,10 @@ pub(crate) async fn respond(request: Request<Incoming>, shared: Arc<Shared>, win
         plan.set(header::ALLOW, "GET, HEAD");
         plan
     };
+    if body != RequestBody::None {
+        // Nothing reads what follows the head: it must not be taken for another request.
+        plan.set(header::CONNECTION, "close");
+    }
     let served = Served {
         method,
         path,
@@ -66,7 +84,29 @@ pub(crate) async fn respond(request: Request<Incoming>, shared: Arc<Shared>, win
     }
     shared.log.push(served);
     shared.wan.half_way().await;
-    plan.send(bodyless, window)
+    plan.send(bodyless, window, busy)
+}
+
+/// What a request says of its own body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RequestBody {
+    None,
+    Some,
+    /// Its length is told in two ways: whoever stands in between may have understood the other one.
+    Doubtful,
+}
+
+fn body_of(headers: &HeaderMap) -> RequestBody {
+    let mut lengths = headers.get_all(header::CONTENT_LENGTH).iter();
+    let (length, further) = (lengths.next(), lengths.next());
+    let coded = headers.contains_key(header::TRANSFER_ENCODING);
+    match length {
+        _ if further.is_some() || (coded && length.is_some()) => RequestBody::Doubtful,
+        Some(length) if length.as_bytes() == b"0" => RequestBody::None,
+        Some(_) => RequestBody::Some,
+        None if coded => RequestBody::Some,
+        None => RequestBody::None,
+    }
 }
 
 /// A stretch of an answer's body.
@@ -115,15 +155,16 @@ impl Plan {
         self.pieces.iter().map(Piece::len).sum()
     }
 
-    fn send(mut self, bodyless: bool, window: Arc<Mutex<Window>>) -> Answer {
+    fn send(mut self, bodyless: bool, window: Arc<Mutex<Window>>, busy: Busy) -> Answer {
         let length = self.length();
         self.set(header::CONTENT_LENGTH, &length.to_string());
+        self.set(header::X_CONTENT_TYPE_OPTIONS, "nosniff");
         let body = if bodyless || length == 0 {
             Full::default().map_err(|never| match never {}).boxed_unsync()
         } else {
             let (sender, chunks) = mpsc::channel(2);
             tokio::spawn(stream(self.pieces, self.file, window, sender));
-            Streamed { chunks, left: length }.boxed_unsync()
+            Streamed { chunks, left: length, _busy: busy }.boxed_unsync()
         };
         let mut answer = Response::new(body);
         *answer.status_mut() = self.status;
@@ -135,14 +176,17 @@ impl Plan {
 fn plan(root: &std::path::Path, path: &str, headers: &HeaderMap) -> Plan {
     match files::find(root, path) {
         Found::Nothing => Plan::text(StatusCode::NOT_FOUND, "no such file\n"),
-        Found::Folder(folder) if path.ends_with('/') => match listing::page(&folder, path) {
+        Found::Folder(folder) if path.ends_with('/') => match listing::page(root, &folder, path) {
             Ok(page) => {
                 let mut plan = Plan::text(StatusCode::OK, &page);
                 plan.set(header::CONTENT_TYPE, "text/html; charset=utf-8");
+                plan.set(header::CONTENT_SECURITY_POLICY, "default-src 'none'");
                 plan
             }
             Err(_) => Plan::text(StatusCode::NOT_FOUND, "cannot be listed\n"),
         },
+        // Browsers take a backslash for a slash.
+        Found::Folder(_) if path.contains('\\') => Plan::text(StatusCode::NOT_FOUND, "no such file\n"),
         Found::Folder(_) => {
             // Links on the page are relative to it: its address must end in a slash. One slash
             // at the front: two would name a host.
@@ -250,6 +294,7 @@ async fn stream(
 struct Streamed {
     chunks: mpsc::Receiver<io::Result<Bytes>>,
     left: u64,
+    _busy: Busy,
 }
 
 impl Body for Streamed {

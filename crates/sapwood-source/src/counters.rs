@@ -1,7 +1,10 @@
 //! What a source has done so far.
 
+use crate::lock;
 use crate::source::SourceStats;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::time::Instant;
 
 #[derive(Default)]
 pub(crate) struct Counters {
@@ -14,6 +17,9 @@ pub(crate) struct Counters {
     pub redirects: AtomicU64,
     pub fallbacks: AtomicU64,
     chain: AtomicU64,
+    /// Since when servers have made this file wait without bringing any of it.
+    delayed: Mutex<Option<Instant>>,
+    is_delayed: AtomicBool,
 }
 
 impl Counters {
@@ -29,6 +35,20 @@ impl Counters {
     /// The wait is over; it took so many round trips.
     pub fn waited(&self, wait: Wait, round_trips: u64) {
         self.chain.fetch_max(wait.0 + round_trips, Relaxed);
+    }
+
+    /// A server asks to wait: gives when the first one did so since bytes of the file came last. All servers and requests
+    /// share this, or one could wait behind the other without end.
+    pub fn delayed_since(&self, now: Instant) -> Instant {
+        self.is_delayed.store(true, Relaxed);
+        *lock(&self.delayed).get_or_insert(now)
+    }
+
+    /// Bytes of the file came.
+    pub fn moved(&self) {
+        if self.is_delayed.load(Relaxed) && self.is_delayed.swap(false, Relaxed) {
+            *lock(&self.delayed) = None;
+        }
     }
 
     pub fn snapshot(&self) -> SourceStats {
@@ -56,6 +76,15 @@ pub(crate) struct Wait(u64);
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn asked_for_waits_add_up_until_bytes_come() {
+        let (c, now) = (Counters::default(), Instant::now());
+        let later = now + std::time::Duration::from_secs(100);
+        assert_eq!((c.delayed_since(now), c.delayed_since(later)), (now, now));
+        c.moved();
+        assert_eq!(c.delayed_since(later), later);
+    }
 
     #[test]
     fn waits_side_by_side_count_once() {

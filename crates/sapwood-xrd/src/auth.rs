@@ -14,15 +14,25 @@ pub struct Offer {
     pub parameters: String,
 }
 
-/// Takes a login reply's list apart: `&P=gsi,v:10600,...&P=unix`.
+/// Ways of authentication in a login's reply, at most, and letters in the name of one: the protocol knows four.
+const MOST_OFFERS: usize = 32;
+const LONGEST_NAME: usize = 16;
+
+/// Takes a login reply's list apart: `&P=gsi,v:10600,...&P=unix`. Each name counts once: what was refused is not tried again.
 pub fn offers(security: &str) -> Vec<Offer> {
     let offer = |text: &str| {
         let (name, parameters) = text.split_once(',').unwrap_or((text, ""));
         let name = name.trim_matches(|c: char| c == '\0' || c.is_whitespace()).to_owned();
-        let fits = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric());
+        let fits = (1..=LONGEST_NAME).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphanumeric());
         fits.then(|| Offer { name, parameters: parameters.to_owned() })
     };
-    security.split("&P=").skip(1).filter_map(offer).collect()
+    let mut out: Vec<Offer> = Vec::new();
+    for offer in security.split("&P=").skip(1).filter_map(offer) {
+        if out.len() < MOST_OFFERS && out.iter().all(|o| o.name != offer.name) {
+            out.push(offer);
+        }
+    }
+    out
 }
 
 /// What a client can show.
@@ -70,6 +80,10 @@ mod tests {
         let names: Vec<&str> = list.iter().map(|o| o.name.as_str()).collect();
         assert_eq!(names, ["gsi", "unix", "ztn"]);
         assert_eq!(list[2].parameters, "0:4096:\0");
+        let endless = offers(&"&P=unix,a&P=host".repeat(50_000));
+        assert_eq!(endless.iter().map(|o| o.name.as_str()).collect::<Vec<_>>(), ["unix", "host"]);
+        let many: String = (0..50_000).map(|i| format!("&P=way{i}")).collect();
+        assert_eq!(offers(&many).len(), MOST_OFFERS);
         assert!(offers("").is_empty() && offers("nonsense").is_empty());
     }
 

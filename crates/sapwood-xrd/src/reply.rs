@@ -147,6 +147,9 @@ impl Failure {
     }
 }
 
+const LONGEST_HOST: usize = 255;
+const LONGEST_URL: usize = 8 << 10;
+
 /// Where to ask instead.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Redirect {
@@ -181,7 +184,9 @@ impl Redirect {
         let mut part = || parts.next().unwrap_or_default().to_owned();
         let (host, opaque, token) = (part(), part().trim_start_matches('&').to_owned(), part());
         let fits = |text: &str| !text.bytes().any(|b| b.is_ascii_control() || b == b' ');
-        if host.is_empty() || ![&host, &opaque, &token].into_iter().all(|t| fits(t)) {
+        // No host name is longer (RFC 1035); a port below zero says that a whole URL stands here.
+        let most = if port < 0 { LONGEST_URL } else { LONGEST_HOST };
+        if host.is_empty() || host.len() > most || ![&host, &opaque, &token].into_iter().all(|t| fits(t)) {
             return Err(Nonsense("a redirect without a valid host"));
         }
         Ok(Self { host, port, opaque, token })

@@ -3,6 +3,7 @@
 use super::host::{Caller, Host, Key};
 use super::identity::identity;
 use super::place::RootUrl;
+use super::state::MOST_WAITS;
 use crate::counters::Counters;
 use crate::lock;
 use crate::open::SourceOptions;
@@ -15,7 +16,7 @@ use tokio::runtime::Handle;
 use tokio::time::sleep;
 
 /// Redirects from a name to its file, those after failures included.
-const MOST_REDIRECTS: usize = 16;
+pub(super) const MOST_REDIRECTS: usize = 16;
 /// Where there may be another replica, or after a loss, a connection that takes longer counts as failed.
 const SHORT: Duration = Duration::from_secs(2);
 /// The longest pause between two tries.
@@ -204,6 +205,19 @@ impl Hope {
     /// Whether it has never worked.
     pub fn is_fresh(&self) -> bool {
         self.left.is_some()
+    }
+
+    /// Whether nothing has come for longer than silence and asked-for waits together may last: time for no other server
+    /// and no other try.
+    pub fn is_over(&self) -> bool {
+        self.moved.elapsed() > self.longest.saturating_mul(1 + MOST_WAITS)
+    }
+
+    /// The error where that is so.
+    pub fn too_long(&self) -> Error {
+        let all = self.longest.saturating_mul(1 + MOST_WAITS);
+        Error::new(ErrorKind::Timeout, format!("nothing has come for {all:.0?}, whatever server was asked"))
+            .with_remedy("try later, or allow a longer timeout (six of them pass before this)")
     }
 
     /// Something arrived, the last of it then: that may be long ago when it is told.

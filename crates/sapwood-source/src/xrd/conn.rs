@@ -2,7 +2,7 @@
 
 use super::host::Caller;
 use super::sockets::{self, Way};
-use super::state::{Core, LONGEST_WAIT, Pending, State, Wire};
+use super::state::{Core, MOST_WAITS, Pending, State, Wire};
 use super::trouble::Broken;
 use crate::counters::Counters;
 use crate::lock;
@@ -103,7 +103,7 @@ impl Conn {
             && !state.notes.iter().any(refused)
             && let Some(link) = state.session.bind()
         {
-            state.links.push(Wire { wake: Arc::default(), moved: Instant::now() });
+            state.links.push(Wire::new());
             let task = sockets::data_link(Arc::downgrade(&self.core), link, self.way.clone(), patience);
             let task = caller.handle().spawn(task).abort_handle();
             Counters::add(&caller.counters.connections, 1);
@@ -134,6 +134,11 @@ impl Conn {
     /// Asks something.
     pub fn ask(&self, request: &Request, take: Option<Take>, counters: &Arc<Counters>) -> Answer {
         self.with(counters, |session| vec![(session.request(request), take)]).remove(0)
+    }
+
+    /// Asks all of these in one flight.
+    pub fn ask_all(&self, asks: Vec<(Request, Take)>, counters: &Arc<Counters>) -> Vec<Answer> {
+        self.with(counters, |session| asks.into_iter().map(|(r, take)| (session.request(&r), Some(take))).collect())
     }
 
     /// Opens a file and reads from it in the same flight: answers to the open first, then to the reads. `beside` rides
@@ -198,12 +203,13 @@ impl Conn {
                         take,
                         tell,
                         asked: now,
+                        moved: now,
                         alone,
                         answered: false,
                         wait: counters.wait(),
                         turns,
                         counters: Arc::clone(counters),
-                        most: state.patience * LONGEST_WAIT,
+                        most: state.patience.saturating_mul(MOST_WAITS),
                         limit: None,
                     };
                     state.pending.insert(id, pending);

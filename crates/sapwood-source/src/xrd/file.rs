@@ -1,11 +1,11 @@
 //! An open file on an XRootD server.
 
-use super::client::{Client, Hope, Place};
-use super::conn::Conn;
+use super::client::{Client, Hope, MOST_REDIRECTS, Place};
+use super::conn::{Conn, Take};
 use super::host::{DEPTH, VECTOR};
 use super::opening::{Along, Fate, Opened, open_on, settle};
 use super::plan;
-use super::reading::{overhead, request, take};
+use super::reading::{overhead, overhead_of, requests, take, together};
 use super::trouble::{Broken, Cure, cure, failed};
 use crate::bounds;
 use crate::counters::Counters;
@@ -13,7 +13,7 @@ use crate::job::Job;
 use crate::lock;
 use crate::source::{BoxFuture, FetchReport, Limits, Sink, Source, SourceStats};
 use sapwood_span::{Error, ErrorKind, Result, Span};
-use sapwood_xrd::{Handle, Outcome, code};
+use sapwood_xrd::{Handle, Outcome, Request, code};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -24,6 +24,9 @@ use tokio::time::sleep;
 const QUICK: u64 = 64 << 10;
 /// Pages that came damaged are asked for so often.
 const DAMAGED: u32 = 3;
+
+/// Answers in a row without an error that bring less than a sixteenth of what is missing.
+const MOST_MEAGRE: usize = 32;
 
 /// A plain read of so much goes over a data link where there is one: nothing waits behind it.
 const LONG: u64 = 512 << 10;
@@ -59,6 +62,16 @@ impl Version {
                 .with_remedy("open it again"),
         ))
     }
+}
+
+/// The server's answer brought nothing and calls for another try at once.
+fn detour(count: &mut usize, hope: &Hope) -> Result<()> {
+    *count += 1;
+    if *count > MOST_REDIRECTS {
+        let what = format!("more than {MOST_REDIRECTS} redirects and other detours, and no byte of what was asked for");
+        return Err(Error::new(ErrorKind::Protocol, what).with_remedy("try another server, or later"));
+    }
+    if hope.is_over() { Err(hope.too_long()) } else { Ok(()) }
 }
 
 /// The file's handle in one session; locked while it is being opened there.
@@ -121,6 +134,8 @@ impl XrdFile {
     async fn group(self: &Arc<Self>, job: &Arc<Job>, group: Vec<Span>, moved: Instant) -> Result<Vec<Span>> {
         let mut hope = Hope::proven(&self.client.caller.options, moved);
         let (mut damaged, mut left_out, mut stalled) = (0, 0, false);
+        // Answers that bring nothing and call for another try at once; answers that bring little of what they should.
+        let (mut detours, mut meagre) = (0, 0);
         loop {
             let (place, started) = (self.client.place(), Instant::now());
             let missing = job.missing(&group);
@@ -128,13 +143,21 @@ impl XrdFile {
             let wanted = plan::again(&missing, place.host.known().vector.unwrap_or(VECTOR));
             let before: u64 = missing.iter().map(|s| s.len).sum();
             let result = self.attempt(job, &place, &wanted, &hope).await;
-            let moved = job.missing(&group).iter().map(|s| s.len).sum::<u64>() < before;
+            let after = job.missing(&group).iter().map(|s| s.len).sum::<u64>();
+            let moved = after < before;
             if moved {
                 hope.renew(lock(&place.host.meter).last().unwrap_or(started));
-                (damaged, left_out) = (0, 0);
+                (damaged, left_out, detours) = (0, 0, 0);
             }
             let error = match result {
-                Ok(Outcome::Ok(_)) if moved => continue,
+                Ok(Outcome::Ok(_)) if moved => {
+                    meagre += usize::from(after > before / 16 * 15);
+                    if meagre > MOST_MEAGRE {
+                        let what = "the server brings a small part of what it is asked for, again and again";
+                        return Err(Error::new(ErrorKind::Protocol, what).at(at));
+                    }
+                    continue;
+                }
                 Ok(Outcome::Ok(_)) => {
                     left_out += 1;
                     let error = Error::corrupt("the server has fewer bytes of the file than it says");
@@ -143,7 +166,10 @@ impl XrdFile {
                     }
                     error
                 }
-                Ok(Outcome::Unread) => continue,
+                Ok(Outcome::Unread) => {
+                    detour(&mut detours, &hope).map_err(|e| e.at(at))?;
+                    continue;
+                }
                 Ok(Outcome::Damaged(pages)) => {
                     damaged += 1;
                     let error = Error::corrupt(format!("{pages} pages came damaged: their checksums are wrong"));
@@ -160,7 +186,10 @@ impl XrdFile {
                 }
                 Err(fate) => match self.consider(&place, fate).map_err(|e| e.at(at))? {
                     Some(error) => error,
-                    None => continue,
+                    None => {
+                        detour(&mut detours, &hope).map_err(|e| e.at(at))?;
+                        continue;
+                    }
                 },
             };
             hope.spend(error.at(at)).await?;
@@ -247,30 +276,30 @@ impl XrdFile {
         let link = conn.data_link(place.host.spare_data_links() > 0, patience, caller)?;
         let known = place.host.known();
         let pages = known.pages && !known.tls;
-        self.count(job, 1);
+        self.count(job, 1, 1);
         let take = take(job, &caller.counters);
+        let extra = overhead_of(&requests(handle, &[span], pages, 1));
         let answer = conn.read_over(link, handle, span, pages, take, &caller.counters).get().await;
-        Some(self.ended(job, &slot, &[span], pages, answer).await)
+        Some(self.ended(job, &slot, extra, answer).await)
     }
 
-    /// A request goes out.
-    fn count(&self, job: &Job, ranges: u64) {
+    /// Requests go out.
+    fn count(&self, job: &Job, requests: usize, ranges: u64) {
         let counters = self.client.counters();
-        job.request_sent();
-        Counters::add(&counters.requests, 1);
+        (0..requests).for_each(|_| job.request_sent());
+        Counters::add(&counters.requests, requests as u64);
         Counters::add(&counters.ranges, ranges);
     }
 
-    /// A read is answered.
+    /// A read is answered; `extra` bytes of the answer are none of the file.
     async fn ended(
         &self,
         job: &Job,
         slot: &Slot,
-        wanted: &[Span],
-        pages: bool,
+        extra: u64,
         answer: Result<Outcome, Broken>,
     ) -> Result<Outcome, Fate> {
-        overhead(job, self.client.counters(), wanted, pages, &answer);
+        overhead(job, self.client.counters(), extra, &answer);
         match answer {
             Ok(outcome @ (Outcome::Damaged(_) | Outcome::Unread | Outcome::Lost)) => Ok(outcome),
             other => {
@@ -299,25 +328,36 @@ impl XrdFile {
         // Encryption notices damage by itself.
         let known = place.host.known();
         let pages = known.pages && !known.tls;
-        let ask = |handle: Handle| (request(handle, wanted, pages), take(job, counters));
-        self.count(job, wanted.len() as u64);
+        let (ranges, _) = known.vector.unwrap_or(VECTOR);
+        let ask = |handle: Handle| -> Vec<(Request, Take)> {
+            requests(handle, wanted, pages, ranges).into_iter().map(|r| (r, take(job, counters))).collect()
+        };
+        let sent = requests([0; 4], wanted, pages, ranges);
+        self.count(job, sent.len(), wanted.len() as u64);
         let answer = match *open {
             Some(handle) => {
                 drop(open);
-                let (request, take) = ask(handle);
-                conn.ask(&request, Some(take), counters).get().await
+                let mut outcomes = Vec::with_capacity(sent.len());
+                for answer in conn.ask_all(ask(handle), counters) {
+                    outcomes.push(answer.get().await);
+                    // Nobody waits for the others then: what they have not brought is asked for again.
+                    if !matches!(outcomes.last(), Some(Ok(Outcome::Ok(_)))) {
+                        break;
+                    }
+                }
+                together(outcomes)
             }
             None => {
-                let along = || vec![ask([0; 4])];
+                let along = || ask([0; 4]);
                 let opened = open_on(&self.client, place, Arc::clone(&conn), &along as Along).await?;
                 self.version.check(&opened)?;
                 *open = Some(opened.handle);
                 drop(open);
                 self.client.arrived();
-                opened.reads.into_iter().next().unwrap_or(Ok(Outcome::Unread))
+                together(opened.reads)
             }
         };
-        self.ended(job, &slot, wanted, pages, answer).await
+        self.ended(job, &slot, overhead_of(&sent), answer).await
     }
 }
 
@@ -333,7 +373,7 @@ impl Source for XrdFile {
     fn limits(&self) -> Limits {
         let host = self.client.place().host;
         let (ranges, _) = host.known().vector.unwrap_or(VECTOR);
-        let (ranges, streams) = (host.ranges_at_once(ranges), host.streams());
+        let (ranges, streams) = (host.ranges_at_once(plan::in_a_flight(ranges)), host.streams());
         let meter = lock(&host.meter);
         Limits {
             max_ranges: ranges as usize,

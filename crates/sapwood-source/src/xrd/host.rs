@@ -165,7 +165,7 @@ impl Host {
 
     /// Remembers how large vector reads may be.
     pub fn vector(&self, limits: (u32, u32)) {
-        lock(&self.known).vector = Some((limits.0.max(1), limits.1.max(1)));
+        lock(&self.known).vector = Some(limits);
     }
 
     /// A vector read was too large although the server said otherwise, or nothing: smaller from now on. Gives whether
@@ -173,8 +173,8 @@ impl Host {
     pub fn shrink(&self) -> bool {
         let mut known = lock(&self.known);
         let (ranges, bytes) = known.vector.unwrap_or(VECTOR);
-        known.vector = Some(((ranges / 4).max(1), (bytes / 4).max(4096).min(bytes)));
-        ranges > 1 || bytes > 4096
+        known.vector = Some(plan::usable(Some(ranges / 4), Some((bytes / 4).max(plan::SHORTEST))));
+        ranges > 1
     }
 
     /// Whether the last failure tells how to try again at once.

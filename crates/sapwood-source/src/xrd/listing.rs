@@ -82,6 +82,9 @@ async fn ask_anywhere(
     let mut adapted = 0;
     let answer = async {
         loop {
+            if hope.is_over() {
+                return Err(hope.too_long());
+            }
             let place = client.place();
             let patience = client.connect_timeout(&place);
             let asked = match place.host.quick(&client.caller, patience).await {

@@ -5,6 +5,7 @@ use super::conn::{Conn, Take};
 use super::file::{Version, XrdFile};
 use super::host::VECTOR;
 use super::place::RootUrl;
+use super::plan;
 use super::trouble::{Broken, Cure, cure, failed};
 use crate::assemble::Piece;
 use crate::counters::Counters;
@@ -108,10 +109,13 @@ impl Sink for Ends {
 
 /// Opens the file wherever redirects lead, going back and asking for another server where one fails.
 pub(super) async fn to_open(client: &Client, mut hope: Hope, along: Along<'_>) -> Result<Opened> {
-    let mut adapted = 0;
+    let (mut adapted, mut stalled) = (0, false);
     // What a server said that a redirect had named: more telling than the redirector's regret.
     let mut first_failure: Option<Error> = None;
     loop {
+        if hope.is_over() {
+            return Err(first_failure.unwrap_or_else(|| hope.too_long()));
+        }
         let place = client.place();
         let patience = hope.connect_timeout(client.connect_timeout(&place));
         let fate = match place.host.quick(&client.caller, patience).await {
@@ -144,7 +148,9 @@ pub(super) async fn to_open(client: &Client, mut hope: Hope, along: Along<'_>) -
                     adapted += 1;
                     continue;
                 }
-                let lasting = broken.last || matches!(broken.refusal, Some(ref r) if is_lasting(r));
+                // Once may be the connection; twice is the server.
+                let again = broken.stalled && std::mem::replace(&mut stalled, true);
+                let lasting = broken.last || again || matches!(broken.refusal, Some(ref r) if is_lasting(r));
                 let lasting = lasting || matches!(broken.error.kind(), ErrorKind::Denied | ErrorKind::Invalid);
                 (broken.error, if lasting { Cure::None } else { Cure::Again }, "ioerr")
             }
@@ -216,7 +222,7 @@ pub(super) async fn open_on(client: &Client, place: &Place, conn: Arc<Conn>, alo
                 Ok(Outcome::Ok(body)) => reply::vector_limits(&body),
                 _ => (None, None),
             };
-            host.vector((ranges.unwrap_or(VECTOR.0), bytes.unwrap_or(VECTOR.1)));
+            host.vector(plan::usable(ranges, bytes));
         });
     }
     Ok(Opened { conn, place: place.clone(), handle: opened.handle, stat, reads: outcomes })

@@ -98,7 +98,8 @@ impl RootUrl {
                 "roots" | "xroots" => true,
                 other => return Err(protocol(format!("the server redirects to {other}://, which is not followed"))),
             };
-            Self::parse(tls, rest)?
+            let bare = |_| protocol("the server redirects to an address that makes no sense".to_owned());
+            Self::parse(tls, rest).map_err(bare)?
         } else {
             let bare = protocol("the server redirects to a host and port that make no sense".to_owned());
             let host = to.host.trim_start_matches('[').trim_end_matches(']');

@@ -1,5 +1,6 @@
 //! How the spans that are wanted become requests.
 
+use super::host::VECTOR;
 use sapwood_span::{Span, coalesce};
 use sapwood_xrd::{CHUNK, HEADER};
 
@@ -7,6 +8,28 @@ use sapwood_xrd::{CHUNK, HEADER};
 pub(super) const RANGE_OVERHEAD: u64 = 32;
 /// Bytes that one request asks for at most. What has come of it when a session is lost is kept.
 pub(super) const MAX_REQUEST: u64 = 64 << 20;
+
+/// Ranges that go out together where a server takes fewer in a vector read: several reads share the flight, and no gap is
+/// read for the sake of fewer.
+const TOGETHER: u32 = 256;
+/// Ranges in a vector read, however many the server says it takes.
+const MOST_RANGES: u32 = 4096;
+/// Where a range of a vector read may have no more bytes than this, plain reads, which know no such limit, cost less than
+/// the headers of all its pieces.
+pub(super) const SHORTEST: u32 = 4096;
+
+/// How many ranges a vector read has here, and how many bytes one of them, of what a server says it takes. One range means
+/// plain reads.
+pub(super) fn usable(ranges: Option<u32>, bytes: Option<u32>) -> (u32, u32) {
+    let (ranges, bytes) = (ranges.unwrap_or(VECTOR.0), bytes.unwrap_or(VECTOR.1));
+    let ranges = if bytes < SHORTEST { 1 } else { ranges.clamp(1, MOST_RANGES) };
+    (ranges, bytes.max(SHORTEST))
+}
+
+/// Ranges that one flight holds, where a vector read has so many.
+pub(super) fn in_a_flight(ranges: u32) -> u32 {
+    ranges.max(TOGETHER)
+}
 
 /// Bytes that a fresh connection sends before it hears from the other side: ten segments of the usual size (RFC 6928).
 const FIRST_FLIGHT: u64 = 14_480;
@@ -19,13 +42,13 @@ pub(super) fn sent_at_once(most: u32, sent: u64) -> u32 {
 }
 
 /// Divides what is missing into requests of at most `most` bytes, each for one plain read (one span, which can be
-/// checked page by page) or one vector read. `ranges` and `bytes` are the server's limits of a vector read: how many,
-/// and how much in each.
+/// checked page by page) or for one flight of vector reads, mostly a single one. `ranges` and `bytes` are the server's
+/// limits of a vector read: how many, and how much in each.
 pub(super) fn requests(missing: &[Span], (ranges, bytes): (u32, u32), most: u64) -> Vec<Vec<Span>> {
-    let elements = |span: &Span| span.len.div_ceil(u64::from(bytes.max(1)));
+    let elements = |span: &Span| if ranges > 1 { span.len.div_ceil(u64::from(bytes.max(1))) } else { 1 };
     let (mut out, mut group, mut size, mut count) = (Vec::new(), Vec::new(), 0, 0);
     for span in coalesce(missing, RANGE_OVERHEAD, most).into_iter().flat_map(|c| cut(c.span, most)) {
-        if !group.is_empty() && (count + elements(&span) > u64::from(ranges) || size + span.len > most) {
+        if !group.is_empty() && (count + elements(&span) > u64::from(in_a_flight(ranges)) || size + span.len > most) {
             out.push(std::mem::take(&mut group));
             (size, count) = (0, 0);
         }
@@ -41,7 +64,10 @@ pub(super) fn requests(missing: &[Span], (ranges, bytes): (u32, u32), most: u64)
 pub(super) fn again(missing: &[Span], (ranges, bytes): (u32, u32)) -> Vec<Span> {
     match missing {
         [one] => vec![*one],
-        several => several.iter().flat_map(|s| cut(*s, u64::from(bytes))).take(ranges as usize).collect(),
+        several => {
+            let bytes = if ranges > 1 { u64::from(bytes) } else { u64::MAX };
+            several.iter().flat_map(|s| cut(*s, bytes)).take(in_a_flight(ranges) as usize).collect()
+        }
     }
 }
 
@@ -65,6 +91,7 @@ mod tests {
         let scattered: Vec<Span> = (0..1000).map(|i| Span::new(i * 100_000, 8000)).collect();
         assert_eq!(requests(&scattered, (1024, 2_097_136), MAX_REQUEST).len(), 1);
         assert_eq!(requests(&scattered, (300, 2_097_136), MAX_REQUEST).len(), 4);
+        assert_eq!(requests(&scattered, (3, 2_097_136), MAX_REQUEST).len(), 4, "flights of several reads");
         assert_eq!(requests(&[Span::new(0, 64 << 20)], (1024, 2_097_136), 16 << 20).len(), 4);
         let one_large = [&scattered[..], &[Span::new(200 << 20, 3 << 20)]].concat();
         assert_eq!(requests(&one_large, (1024, 2_097_136), MAX_REQUEST).len(), 1);
@@ -72,6 +99,16 @@ mod tests {
         let two = [Span::new(0, 3 << 20), Span::new(5 << 20, 3 << 20)];
         assert_eq!(requests(&two, (1024, 2_097_136), MAX_REQUEST)[0].len(), 4);
         assert_eq!(requests(&two[..1], (1024, 2_097_136), MAX_REQUEST), [vec![two[0]]]);
+    }
+
+    #[test]
+    fn limits_without_sense_mean_plain_reads() {
+        assert_eq!(usable(None, None), VECTOR);
+        assert_eq!(usable(Some(0), Some(0)), (1, SHORTEST));
+        assert_eq!((usable(Some(1024), Some(1)).0, usable(Some(u32::MAX), None).0), (1, MOST_RANGES));
+        let short: Vec<Span> = (0..1000).map(|i| Span::new(i * 100_000, 8000)).collect();
+        let all = requests(&short, usable(Some(1024), Some(1)), MAX_REQUEST);
+        assert_eq!((all.len(), all.concat()), (4, short), "nothing is cut where it is read plainly");
     }
 
     #[test]
@@ -90,7 +127,8 @@ mod tests {
             let spans: Vec<Span> = spans.iter().map(|(gap, len)| { at += gap + len; Span::new(at - len, *len) }).collect();
             let all = requests(&spans, (ranges, bytes), most);
             for group in all.iter().filter(|g| g.len() > 1) {
-                prop_assert!(group.len() <= ranges as usize && group.iter().all(|s| s.len <= u64::from(bytes)));
+                prop_assert!(group.len() <= in_a_flight(ranges) as usize);
+                prop_assert!(ranges < 2 || group.iter().all(|s| s.len <= u64::from(bytes)));
             }
             prop_assert!(all.iter().flatten().all(|s| s.len > 0) && all.iter().all(|g| g.iter().map(|s| s.len).sum::<u64>() <= most));
             let flat: Vec<Span> = all.concat();

@@ -5,18 +5,31 @@ use super::trouble::Broken;
 use crate::assemble::Piece;
 use crate::counters::Counters;
 use crate::job::Job;
+use bytes::Bytes;
 use sapwood_span::Span;
 use sapwood_xrd::{Chunk, Handle, Outcome, Request, code};
 use std::sync::Arc;
 
-/// One plain read or one vector read.
-pub(super) fn request(handle: Handle, wanted: &[Span], pages: bool) -> Request {
+/// The reads of one flight: a plain one of a single span, else vector reads of at most so many ranges each.
+pub(super) fn requests(handle: Handle, wanted: &[Span], pages: bool, ranges: u32) -> Vec<Request> {
     let len = |s: &Span| u32::try_from(s.len).unwrap_or(u32::MAX >> 1);
-    match wanted {
-        [one] if pages => Request::PageRead { handle, offset: one.start, len: len(one), path_id: 0, again: false },
-        [one] => Request::Read { handle, offset: one.start, len: len(one), path_id: 0 },
+    let plain = |s: &Span| Request::Read { handle, offset: s.start, len: len(s), path_id: 0 };
+    let vector = |spans: &[Span]| match spans {
+        [one] => plain(one),
         several => Request::ReadV(several.iter().map(|s| Chunk { handle, offset: s.start, len: len(s) }).collect()),
+    };
+    match wanted {
+        [one] if pages => {
+            vec![Request::PageRead { handle, offset: one.start, len: len(one), path_id: 0, again: false }]
+        }
+        several => several.chunks(ranges.max(1) as usize).map(vector).collect(),
     }
+}
+
+/// How the reads of one flight ended: as the first one that did not simply bring what there is.
+pub(super) fn together(outcomes: impl IntoIterator<Item = Result<Outcome, Broken>>) -> Result<Outcome, Broken> {
+    let failed = outcomes.into_iter().find(|o| !matches!(o, Ok(Outcome::Ok(_))));
+    failed.unwrap_or_else(|| Ok(Outcome::Ok(Bytes::new())))
 }
 
 /// Puts what arrives into the job.
@@ -29,16 +42,21 @@ pub(super) fn take(job: &Arc<Job>, counters: &Arc<Counters>) -> Take {
     })
 }
 
-/// Headers of ranges and checksums of pages came over the wire as well.
-pub(super) fn overhead(job: &Job, counters: &Counters, wanted: &[Span], pages: bool, answer: &Result<Outcome, Broken>) {
+/// Bytes of the answers that are none of the file: headers of ranges, checksums of pages.
+pub(super) fn overhead_of(requests: &[Request]) -> u64 {
+    let of = |request: &Request| match request {
+        Request::PageRead { len, .. } => u64::from(*len).div_ceil(code::PAGE) * 4,
+        Request::ReadV(chunks) => chunks.len() as u64 * sapwood_xrd::CHUNK as u64,
+        _ => 0,
+    };
+    requests.iter().map(of).sum()
+}
+
+/// They came over the wire as well.
+pub(super) fn overhead(job: &Job, counters: &Counters, bytes: u64, answer: &Result<Outcome, Broken>) {
     if !matches!(answer, Ok(Outcome::Ok(_) | Outcome::Damaged(_))) {
         return;
     }
-    let bytes = match wanted {
-        [one] if pages => one.len.div_ceil(code::PAGE) * 4,
-        [_] => 0,
-        several => several.len() as u64 * sapwood_xrd::CHUNK as u64,
-    };
     Counters::add(&counters.wire, bytes);
     if bytes > 0 {
         job.moved(bytes);

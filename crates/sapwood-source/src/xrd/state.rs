@@ -18,8 +18,8 @@ use tokio::task::AbortHandle;
 
 /// Bytes that nobody wants any more are let come up to here; beyond, a session that serves nobody else is ended.
 const UNWANTED: u64 = 256 << 10;
-/// A server may make a request wait so many progress timeouts altogether.
-pub(super) const LONGEST_WAIT: u32 = 5;
+/// Servers may make a file wait so many progress timeouts altogether, from the first wait until bytes of it come.
+pub(super) const MOST_WAITS: u32 = 5;
 
 pub(crate) struct Core {
     pub state: Mutex<State>,
@@ -52,20 +52,32 @@ pub(crate) struct State {
     pub tasks: Vec<AbortHandle>,
     /// What all links have brought lately.
     pub pulse: Pulse,
+    /// The oldest request, and since when it is that.
+    pub(super) oldest: Option<(Id, Instant)>,
 }
 
 /// A link's socket, seen from here.
 pub(crate) struct Wire {
     /// There is something to send.
     pub wake: Arc<Notify>,
-    /// When bytes last came, or when waiting for them began.
+    /// When something last came of what was asked over it, or when waiting for that began.
     pub moved: Instant,
+    /// The session's count of that, as it was then.
+    pub(super) progress: u64,
+}
+
+impl Wire {
+    pub fn new() -> Self {
+        Self { wake: Arc::default(), moved: Instant::now(), progress: 0 }
+    }
 }
 
 pub(super) struct Pending {
     pub(super) take: Option<Take>,
     pub(super) tell: oneshot::Sender<Result<Outcome, Broken>>,
     pub(super) asked: Instant,
+    /// When bytes last came of it.
+    pub(super) moved: Instant,
     /// The link was idle: the time to the first byte says something about the network.
     pub(super) alone: bool,
     pub(super) answered: bool,
@@ -83,7 +95,7 @@ impl Core {
             session,
             patience,
             eager,
-            links: vec![Wire { wake: Arc::default(), moved: Instant::now() }],
+            links: vec![Wire::new()],
             pending: HashMap::new(),
             dead: None,
             turns: 0,
@@ -93,6 +105,7 @@ impl Core {
             accepted: None,
             tasks: Vec::new(),
             pulse: Pulse::new(Instant::now()),
+            oldest: None,
         };
         Arc::new(Self {
             state: Mutex::new(state),
@@ -116,16 +129,24 @@ impl Core {
         let now = Instant::now();
         let len = bytes.len() as u64;
         let mut calls: Vec<(Take, u64, Bytes)> = Vec::new();
+        let mut advanced = false;
         {
             let mut state = lock(&self.state);
-            if let Some(wire) = state.links.get_mut(link) {
-                wire.moved = now;
-            }
-            state.pulse.beat(len, now);
             if let Err(nonsense) = state.session.received(link, bytes, now - self.begin) {
                 let what = format!("the server's answer makes no sense: {nonsense}");
                 self.die(&mut state, Broken::new(Error::new(ErrorKind::Protocol, what)));
                 return;
+            }
+            let State { session, links, .. } = &mut *state;
+            for (link, wire) in links.iter_mut().enumerate() {
+                let progress = session.progress(link);
+                if wire.progress != progress {
+                    (wire.progress, wire.moved, advanced) = (progress, now, true);
+                }
+            }
+            // What answers nothing says nothing about the way either.
+            if advanced {
+                state.pulse.beat(len, now);
             }
             while let Some(event) = state.session.event() {
                 self.event(&mut state, event, now, &mut calls);
@@ -133,7 +154,9 @@ impl Core {
             self.wake(&state);
         }
         self.carried.fetch_add(len, Relaxed);
-        lock(&self.meter).arrived(len, now);
+        if advanced {
+            lock(&self.meter).arrived(len, now);
+        }
         for (take, offset, bytes) in calls {
             take(offset, bytes);
         }
@@ -144,6 +167,8 @@ impl Core {
             Event::Bytes(id, offset, bytes) => {
                 if let Some(pending) = state.pending.get_mut(&id) {
                     pending.first(state.turns, now, &self.meter);
+                    pending.moved = now;
+                    pending.counters.moved();
                     if let Some(take) = &pending.take {
                         calls.push((Arc::clone(take), offset, bytes));
                     }
@@ -185,7 +210,8 @@ impl Core {
 
     fn made_to_wait(&self, state: &mut State, id: Id, seconds: u32, why: &str, now: Instant) {
         let Some(pending) = state.pending.get_mut(&id) else { return };
-        let limit = *pending.limit.get_or_insert(now + pending.most);
+        let begin = pending.counters.delayed_since(now);
+        let limit = *pending.limit.get_or_insert(begin + pending.most);
         self.busy.notify_one();
         if now + Duration::from_secs(u64::from(seconds)) > limit {
             let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
@@ -198,7 +224,8 @@ impl Core {
         state.session.forget(id);
         if let Some(pending) = state.pending.remove(&id) {
             let what = format!("{what}; more than {:.0?} is not waited", pending.most);
-            let remedy = "the file may be on tape: ask for it to be staged, or try later";
+            let remedy = "the file may be on tape: ask for it to be staged, try later, or allow a longer timeout (a server may \
+                          ask for five of them)";
             let error = Error::new(ErrorKind::Timeout, what).with_remedy(remedy);
             let _ = pending.tell.send(Err(Broken::new(error).finally()));
         }
@@ -212,6 +239,32 @@ impl Core {
             self.abandon(state, id, "the server does not answer");
         }
         state.pending.values().filter_map(|p| p.limit).min()
+    }
+
+    /// A request that nothing comes of is given up after the session's patience, although what was asked after it is
+    /// answered; gives the next time to look.
+    pub fn starve(&self, state: &mut State, now: Instant) -> Option<Instant> {
+        loop {
+            // Who is made to wait has a limit of its own.
+            let waiting = state.pending.iter().filter(|(_, p)| p.limit.is_none());
+            let (&id, pending) = waiting.min_by_key(|(id, _)| **id)?;
+            let since = match state.oldest {
+                Some((oldest, since)) if oldest == id => since,
+                _ => {
+                    state.oldest = Some((id, now));
+                    now
+                }
+            };
+            let limit = since.max(pending.moved) + state.patience;
+            if now < limit {
+                return Some(limit);
+            }
+            state.session.forget(id);
+            if let Some(pending) = state.pending.remove(&id) {
+                let what = format!("one request was not answered for {:.0?} (progress timeout)", state.patience);
+                let _ = pending.tell.send(Err(Broken::stalled(Error::new(ErrorKind::Timeout, what))));
+            }
+        }
     }
 
     /// The session is over: everybody who waits is told.

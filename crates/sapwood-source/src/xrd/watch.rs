@@ -100,10 +100,12 @@ fn look(core: &Core, probe_at: Option<Instant>) -> Option<(Task, Duration)> {
     if silent >= SUSPICIOUS && probe_at.is_none_or(|at| at <= now) {
         return Some((Task::Probe, silent));
     }
+    let starve = core.starve(&mut state, now).map(|at| at.saturating_duration_since(now));
     let probe = match probe_at {
         Some(at) if at > now => at - now,
         _ => SUSPICIOUS.saturating_sub(silent),
     };
-    let next = [Some(longest - silent), Some(probe), limit, resend].into_iter().flatten().min().unwrap_or(longest);
+    let next =
+        [Some(longest - silent), Some(probe), limit, resend, starve].into_iter().flatten().min().unwrap_or(longest);
     Some((Task::Sleep(next.max(Duration::from_millis(1))), silent))
 }

@@ -31,11 +31,13 @@ pub enum Then {
     Close,
     /// Leave it open and silent until the server is dropped.
     Hang,
+    /// Send the same bytes again and again, so many times, then close.
+    Repeat(Vec<u8>, Duration, usize),
 }
 
 /// What goes back.
 pub struct Back<'a> {
-    stream: u16,
+    pub stream: u16,
     out: &'a mut Vec<u8>,
     /// Open files of this connection.
     pub files: &'a mut u32,
@@ -44,6 +46,16 @@ pub struct Back<'a> {
 impl<'a> Back<'a> {
     pub fn new(stream: u16, out: &'a mut Vec<u8>, files: &'a mut u32) -> Self {
         Self { stream, out, files }
+    }
+
+    /// Bytes of all answers that wait to be sent.
+    pub fn len(&self) -> usize {
+        self.out.len()
+    }
+
+    /// Takes the last bytes back.
+    pub fn truncate(&mut self, len: usize) {
+        self.out.truncate(len);
     }
 
     pub fn send(&mut self, status: u16, body: &[u8]) -> Then {
@@ -238,6 +250,16 @@ fn converse(mut stream: TcpStream, connection: usize, house: &House) {
         match ended {
             Then::Keep => {}
             Then::Close => {
+                let _ = stream.shutdown(Shutdown::Both);
+                return;
+            }
+            Then::Repeat(bytes, pause, times) => {
+                for _ in 0..times {
+                    if house.stop.load(Ordering::Relaxed) || stream.write_all(&bytes).is_err() {
+                        break;
+                    }
+                    std::thread::sleep(pause);
+                }
                 let _ = stream.shutdown(Shutdown::Both);
                 return;
             }

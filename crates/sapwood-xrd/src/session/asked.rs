@@ -42,6 +42,8 @@ pub(super) struct Asked {
     pub answer: Answer,
     /// When to send it again.
     pub resend: Option<Duration>,
+    /// Whether the server has made it wait before.
+    pub delayed: bool,
     /// The server has said that the answer will come later.
     pub late: bool,
     /// The status frame that began last is the answer's last one.
@@ -152,6 +154,11 @@ impl Answer {
             }
             _ => Err(Nonsense("data without a page read")),
         }
+    }
+
+    /// Whether the server may take its time over each byte. Small answers come in one go: only their end counts.
+    pub fn is_long(&self) -> bool {
+        !matches!(self, Self::Body { most, .. } if *most <= SMALL)
     }
 
     /// Pages that came damaged.

@@ -37,6 +37,8 @@ pub(super) struct Link {
     pub path_id: u8,
     /// Bytes asked for that are to come over it.
     pub load: u64,
+    /// Grows with each byte of an answer that came of its requests, and with each answer's end.
+    pub progress: u64,
 }
 
 impl Link {
@@ -50,6 +52,7 @@ impl Link {
             body: Vec::new(),
             path_id: 0,
             load: 0,
+            progress: 0,
         }
     }
 }

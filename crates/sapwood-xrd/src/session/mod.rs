@@ -135,6 +135,8 @@ pub struct Session {
     flags: u32,
     /// Numbers of open files, and those guessed for files being opened.
     handles: BTreeSet<u32>,
+    /// Messages that answer nothing, so far.
+    unsolicited: u32,
 }
 
 impl Session {
@@ -155,6 +157,7 @@ impl Session {
             session: None,
             flags: 0,
             handles: BTreeSet::new(),
+            unsolicited: 0,
         };
         session.begin_control();
         session
@@ -217,6 +220,12 @@ impl Session {
     pub fn is_waiting(&self, link: LinkId) -> bool {
         self.asked.values().any(|a| a.link == link && a.resend.is_none() && !a.late)
             || self.links.get(link).is_some_and(|l| !matches!(l.phase, Phase::Ready | Phase::Lost))
+    }
+
+    /// Grows when something comes of what was asked over a link: bytes of an answer, or its end. Requests to wait, messages
+    /// that answer nothing and empty frames are none of it.
+    pub fn progress(&self, link: LinkId) -> u64 {
+        self.links.get(link).map_or(0, |l| l.progress)
     }
 
     /// Whether a link still waits for the answer to its greeting.
@@ -323,6 +332,7 @@ impl Session {
             encoded,
             answer,
             resend: None,
+            delayed: false,
             late: false,
             answer_is_final: false,
             mute: false,
@@ -383,6 +393,13 @@ impl Session {
             link.load = link.load.saturating_sub(asked.load);
         }
         Some(asked)
+    }
+
+    /// So much has come of a request over this link.
+    fn advance(&mut self, link: LinkId, by: u64) {
+        if let Some(link) = self.links.get_mut(link) {
+            link.progress = link.progress.wrapping_add(by);
+        }
     }
 
     fn done(&mut self, asked: &Asked, outcome: Outcome) {

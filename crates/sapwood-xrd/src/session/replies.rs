@@ -14,6 +14,12 @@ use std::time::Duration;
 const MESSAGE: u32 = 64 << 10;
 /// An answer that comes late is wrapped whole into a message; longer ones are cut into several by the server.
 const LATE: u32 = 16 << 20;
+/// What precedes a late answer in its message: what the message is, four reserved bytes, the answer's own header.
+const LATE_HEADER: usize = 8 + REPLY_HEADER;
+/// Messages that answer nothing, in one session at most: a server has little to tell that nobody asked.
+const MOST_UNSOLICITED: u32 = 256;
+/// A request that is made to wait again is sent no sooner than after this time.
+const SHORTEST_WAIT: Duration = Duration::from_secs(1);
 
 impl Session {
     pub(super) fn part(&mut self, link: LinkId, part: Part, now: Duration) -> Result<(), Nonsense> {
@@ -35,6 +41,10 @@ impl Session {
                 }
                 let Some(here) = self.links.get_mut(link) else { return Ok(()) };
                 here.body.extend_from_slice(&bytes);
+                if status == status::ATTN {
+                    self.check_message(link, len, bytes.len())?;
+                }
+                let Some(here) = self.links.get_mut(link) else { return Ok(()) };
                 if at as usize + bytes.len() < len as usize {
                     return Ok(());
                 }
@@ -55,6 +65,8 @@ impl Session {
                 let mut out = Vec::new();
                 asked.answer.data(&bytes, left == 0, &mut out)?;
                 let complete = left == 0 && asked.answer_is_final;
+                let over = asked.link;
+                self.advance(over, bytes.len() as u64);
                 self.hand_over(stream, out);
                 if complete { self.complete(stream) } else { Ok(()) }
             }
@@ -68,8 +80,12 @@ impl Session {
         if u64::from(len - at) > asked.answer.left() {
             return Err(Nonsense("a reply is longer than what was asked for"));
         }
-        let mut out = Vec::new();
+        let (mut out, came) = (Vec::new(), bytes.len() as u64);
         asked.answer.push(bytes, &mut out)?;
+        let over = asked.link;
+        if asked.answer.is_long() {
+            self.advance(over, came);
+        }
         self.hand_over(stream, out);
         if end && last { self.complete(stream) } else { Ok(()) }
     }
@@ -92,6 +108,7 @@ impl Session {
     /// An answer is complete.
     fn complete(&mut self, stream: u16) -> Result<(), Nonsense> {
         let Some(mut asked) = self.remove(stream) else { return Ok(()) };
+        self.advance(asked.link, 1);
         let damaged = asked.answer.damaged();
         let body = match &mut asked.answer {
             Answer::Body { kept, .. } => Bytes::from(std::mem::take(kept)),
@@ -152,10 +169,13 @@ impl Session {
             status::WAIT | status::WAITRESP => {
                 let (seconds, why) = reply::wait(&body)?;
                 if status == status::WAIT {
-                    asked.resend = Some(now.saturating_add(Duration::from_secs(u64::from(seconds))));
+                    // A server that never tires of "at once" is not asked as often as the way allows.
+                    let shortest = if asked.delayed { SHORTEST_WAIT } else { Duration::ZERO };
+                    asked.resend = Some(now.saturating_add(shortest.max(Duration::from_secs(u64::from(seconds)))));
                 } else {
                     asked.late = true;
                 }
+                asked.delayed = true;
                 let (owner, open) = (asked.owner, asked.guess.is_some());
                 if let Owner::Caller(id) = owner {
                     if open {
@@ -169,6 +189,7 @@ impl Session {
             _ => return Err(Nonsense("a reply of an unknown kind")),
         }
         let Some(asked) = self.remove(stream) else { return Ok(()) };
+        self.advance(asked.link, 1);
         let outcome = match status {
             status::ERROR => Outcome::Failed(Failure::parse(&body)?),
             status::REDIRECT => Outcome::Redirect(Redirect::parse(&body)?),
@@ -180,13 +201,46 @@ impl Session {
         self.settle(asked, outcome)
     }
 
+    /// Looks at a message while it comes; `new` bytes of it are the latest. Only the answer to a request may be long, and
+    /// no longer than what was asked for.
+    fn check_message(&mut self, link: LinkId, len: u32, new: usize) -> Result<(), Nonsense> {
+        let too_long = Nonsense("a message is longer than makes sense");
+        let Some(here) = self.links.get(link) else { return Ok(()) };
+        let mut c = Cursor::new(&here.body);
+        match c.u32() {
+            Some(action::RESPONSE) => {}
+            Some(_) if len > MESSAGE => return Err(too_long),
+            _ => return Ok(()),
+        }
+        c.u32();
+        let (Some(stream), Some(status), Some(_)) = (c.u16(), c.u16(), c.u32()) else { return Ok(()) };
+        let asked = self.asked.get(&stream).ok_or(UNASKED)?;
+        let data = matches!(status, status::OK | status::OKSOFAR);
+        let most = if data { asked.answer.left() } else { u64::from(MESSAGE) };
+        if u64::from(len) > most.saturating_add(LATE_HEADER as u64) {
+            return Err(too_long);
+        }
+        if data && asked.answer.is_long() {
+            let brought = |len: usize| len.saturating_sub(LATE_HEADER) as u64;
+            let came = brought(here.body.len()) - brought(here.body.len().saturating_sub(new));
+            self.advance(asked.link, came);
+        }
+        Ok(())
+    }
+
     /// Something that nobody asked for just now.
     fn attention(&mut self, body: &Bytes, now: Duration) -> Result<(), Nonsense> {
         let mut c = Cursor::new(body);
         match c.u32() {
             Some(action::RESPONSE) => {}
             Some(action::DISCONNECT | action::REDIRECT) => return Err(Nonsense("the server ends the session")),
-            Some(_) => return Ok(()),
+            Some(_) => {
+                self.unsolicited += 1;
+                if self.unsolicited > MOST_UNSOLICITED {
+                    return Err(Nonsense("the server sends one message after the other that answers nothing"));
+                }
+                return Ok(());
+            }
             None => return Err(Nonsense("a message is cut short")),
         }
         c.u32();
@@ -194,7 +248,7 @@ impl Session {
         let (Some(stream), Some(status), Some(len)) = header else {
             return Err(Nonsense("a late answer is cut short"));
         };
-        let bytes = body.get(REPLY_HEADER + 8..).map(|_| body.slice(REPLY_HEADER + 8..)).unwrap_or_default();
+        let bytes = body.get(LATE_HEADER..).map(|_| body.slice(LATE_HEADER..)).unwrap_or_default();
         if bytes.len() != len as usize {
             return Err(Nonsense("a late answer of another length than it says"));
         }

@@ -53,6 +53,7 @@ impl Session {
             encoded,
             answer: Answer::to(request),
             resend: None,
+            delayed: false,
             late: false,
             answer_is_final: false,
             mute: false,
@@ -239,6 +240,7 @@ impl Session {
         if here.body.len() == 8 {
             here.body.clear();
             here.greeted = true;
+            here.progress += 1;
         }
         Ok(())
     }

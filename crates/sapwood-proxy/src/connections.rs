@@ -1,0 +1,241 @@
+//! Which connections there are: how many at once, whose, and for how long.
+
+use std::collections::HashMap;
+use std::io;
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::sync::Notify;
+use tokio::time::{Instant, Sleep};
+
+/// How much of a server clients may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClientLimits {
+    /// Connections at once, of all clients together. Where there are as many, the one that has been idle for longest
+    /// makes room for a new one; where none is idle, the new one is refused.
+    pub connections: usize,
+    /// Connections at once of one address, by the same rule.
+    pub per_address: usize,
+    /// A client that takes nothing of its answer for so long is cut off.
+    pub stall: Duration,
+    /// A connection on which no whole request came for so long is closed.
+    pub idle: Duration,
+}
+
+impl Default for ClientLimits {
+    fn default() -> Self {
+        Self { connections: 1024, per_address: 256, stall: Duration::from_secs(30), idle: Duration::from_secs(75) }
+    }
+}
+
+/// All connections of a server.
+pub(crate) struct Connections {
+    limits: ClientLimits,
+    open: Mutex<Open>,
+}
+
+#[derive(Default)]
+struct Open {
+    next: u64,
+    by_number: HashMap<u64, Client>,
+}
+
+struct Client {
+    address: IpAddr,
+    /// Since when no request is under way; none while one is.
+    idle: Option<Instant>,
+    close: Arc<Notify>,
+}
+
+impl Connections {
+    pub fn new(limits: ClientLimits) -> Arc<Self> {
+        Arc::new(Self { limits, open: Mutex::default() })
+    }
+
+    pub fn limits(&self) -> &ClientLimits {
+        &self.limits
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Open> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a new connection in, in the place of an idle one if need be; none where there is no room.
+    pub fn enter(self: &Arc<Self>, address: IpAddr) -> Option<Place> {
+        let mut open = self.lock();
+        // Addresses of IPv4 come in both forms where IPv6 is listened on.
+        let address = address.to_canonical();
+        let of_address = open.by_number.values().filter(|c| c.address == address).count();
+        if of_address >= self.limits.per_address.max(1) {
+            open.make_room(Some(address))?;
+        }
+        if open.by_number.len() >= self.limits.connections.max(1) {
+            open.make_room(None)?;
+        }
+        let number = open.next;
+        open.next += 1;
+        let close = Arc::new(Notify::new());
+        let client = Client { address, idle: Some(Instant::now()), close: Arc::clone(&close) };
+        open.by_number.insert(number, client);
+        Some(Place { number, close, all: Arc::clone(self) })
+    }
+}
+
+impl Open {
+    /// Ends the connection that has been idle for longest, of this address if one is given.
+    fn make_room(&mut self, of: Option<IpAddr>) -> Option<()> {
+        let candidates = self.by_number.iter().filter(|(_, c)| of.is_none_or(|a| c.address == a));
+        let idle = candidates.filter_map(|(number, c)| Some((c.idle?, *number)));
+        let (_, number) = idle.min()?;
+        self.by_number.remove(&number)?.close.notify_one();
+        Some(())
+    }
+}
+
+/// A connection's place among all.
+pub(crate) struct Place {
+    number: u64,
+    close: Arc<Notify>,
+    all: Arc<Connections>,
+}
+
+impl Place {
+    /// Waits until it is to make room.
+    pub async fn ended(&self) {
+        self.close.notified().await;
+    }
+
+    /// A request has come: it is busy until what this gives is dropped.
+    pub fn busy(self: &Arc<Self>) -> Busy {
+        self.set(None);
+        Busy(Arc::clone(self))
+    }
+
+    fn set(&self, idle: Option<Instant>) {
+        if let Some(client) = self.all.lock().by_number.get_mut(&self.number) {
+            client.idle = idle;
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.all.lock().by_number.remove(&self.number);
+    }
+}
+
+/// A request under way.
+pub(crate) struct Busy(Arc<Place>);
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.set(Some(Instant::now()));
+    }
+}
+
+/// A socket whose writing fails when the other side has taken nothing for too long.
+pub(crate) struct Watched {
+    stream: TcpStream,
+    stall: Duration,
+    waiting: Option<Pin<Box<Sleep>>>,
+}
+
+impl Watched {
+    pub fn new(stream: TcpStream, stall: Duration) -> Self {
+        Self { stream, stall, waiting: None }
+    }
+
+    fn watch<T>(&mut self, polled: Poll<io::Result<T>>, context: &mut Context<'_>) -> Poll<io::Result<T>> {
+        if polled.is_ready() {
+            self.waiting = None;
+            return polled;
+        }
+        let stall = self.stall;
+        let waiting = self.waiting.get_or_insert_with(|| Box::pin(tokio::time::sleep(stall)));
+        match waiting.as_mut().poll(context) {
+            Poll::Ready(()) => Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client takes nothing"))),
+            Poll::Pending => Poll::Pending,
+        }
+    }
+}
+
+impl AsyncRead for Watched {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(context, buffer)
+    }
+}
+
+impl AsyncWrite for Watched {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let polled = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.watch(polled, context)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let polled = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
+        self.watch(polled, context)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let polled = Pin::new(&mut self.stream).poll_flush(context);
+        self.watch(polled, context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_idle_connection_makes_room() {
+        let rt = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+        rt.block_on(async {
+            let second = Duration::from_secs(1);
+            let limits = ClientLimits { connections: 3, per_address: 2, ..ClientLimits::default() };
+            let all = Connections::new(limits);
+            let address = |n: u8| IpAddr::from([10, 0, 0, n]);
+            let enter = |n| all.enter(address(n)).map(Arc::new);
+            let ended = |place: &Arc<Place>| {
+                let place = Arc::clone(place);
+                async move { tokio::time::timeout(second, place.ended()).await.is_ok() }
+            };
+            let a = enter(1).unwrap();
+            tokio::time::advance(second).await;
+            let b = enter(1).unwrap();
+            tokio::time::advance(second).await;
+            let busy = a.busy();
+            let c = enter(1).unwrap();
+            assert!(ended(&b).await && !ended(&a).await, "b was idle, a is not");
+            let _c_busy = c.busy();
+            assert!(enter(1).is_none(), "nobody of this address is idle");
+            let d = enter(2).unwrap();
+            tokio::time::advance(second).await;
+            drop(busy);
+            tokio::time::advance(second).await;
+            let _e = enter(3).unwrap();
+            assert!(ended(&d).await && !ended(&a).await, "d was idle for longer than a");
+            let v6 = all.enter("::ffff:10.0.0.1".parse().unwrap());
+            assert!(v6.is_some() && ended(&a).await, "the same address in another form");
+        });
+    }
+}
