@@ -68,7 +68,8 @@ pub(super) struct Old {
 #[derive(Clone)]
 pub(super) enum Place {
     File(Span),
-    Header(Bytes),
+    /// In the tree's header: as a record, and the length of its label there.
+    Header(Bytes, u32),
 }
 
 impl TreePlan {
@@ -163,7 +164,7 @@ fn old_baskets(b: &BranchFacts, recoder: &mut Recoder) -> Result<Vec<Old>> {
     for e in &b.embedded {
         let (record, _) = e.record(Compression::NONE, recoder.encoder())?;
         let entries = e.first..e.first + u64::from(e.entries);
-        old.push(Old { entries, place: Place::Header(Bytes::from(record)) });
+        old.push(Old { entries, place: Place::Header(Bytes::from(record), e.read_key_len) });
     }
     old.sort_by_key(|o| o.entries.start);
     Ok(old)
