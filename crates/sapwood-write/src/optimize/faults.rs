@@ -210,11 +210,11 @@ fn a_whole_basket_behind_a_label_of_another_length_is_noticed() {
 #[test]
 fn a_whole_basket_with_other_offsets_is_noticed() {
     let shift = |bytes: &mut Vec<u8>, seeks: &[Vec<u64>]| {
-        // the second entry of the first basket begins a byte later
+        // the second entry of the first basket begins a number later
         let at = seeks[3][0] as usize;
         let key = u32::from(u16::from_be_bytes([bytes[at + 14], bytes[at + 15]]));
-        let offsets = |second: u32| [key, second, key + 3].map(u32::to_be_bytes).concat();
-        replace(bytes, &offsets(key), &offsets(key + 1));
+        let offsets = |second: u32| [key, second, key + 12].map(u32::to_be_bytes).concat();
+        replace(bytes, &offsets(key), &offsets(key + 4));
     };
     corrupt(compared_from(|plans, _| keep(plans, 3), shift), "list");
 }
