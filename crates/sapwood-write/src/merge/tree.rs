@@ -166,7 +166,7 @@ impl TreeSum {
             };
             used[at] = true;
             let Some(mine) = self.branches.get(at) else { continue };
-            if let Some(what) = mine.schema.difference(&b.schema, mine.filled && b.filled) {
+            if let Some(what) = mine.schema.difference(&b.schema, b.filled) {
                 return Err(differs(path, what));
             }
             let (there, here) = (tree.facts.entries, self.entries);
@@ -193,6 +193,12 @@ impl TreeSum {
             b.zip_bytes += zip;
             b.total_bytes += total;
         }
+    }
+
+    /// Whether a branch's baskets are to have offsets, where those of another input are otherwise.
+    pub(crate) fn other_offsets(&self, branch: usize, other: &BranchSchema) -> Option<bool> {
+        let mine = self.branches.get(branch)?.schema.has_offsets();
+        (mine != other.has_offsets()).then_some(mine)
     }
 
     /// Whether a branch's entries mean the same wherever they are in a basket, and its name.
