@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Appends the first entries of each tree of real files to itself, and compares old and new entries by Sapwood, uproot, ROOT.
+"""Appends the first entries of each tree of real files to itself, and compares old and new entries by three readers.
 
     append_corpus.py DIR [--limit N] [--bytes N] [--entries N] [--no-root] [--quiet]
 
@@ -40,7 +40,9 @@ def facts(array):
 
 def differences(reader, old, new, key, count):
     """The branches that a reader finds otherwise."""
-    open_file = (lambda p: reader.open(p, custom_classes=dict(reader.classes))) if reader is not sapwood else reader.open
+    open_file = (
+        (lambda p: reader.open(p, custom_classes=dict(reader.classes))) if reader is not sapwood else reader.open
+    )
     one, two = open_file(str(old))[key], open_file(str(new))[key]
     for name in one.keys(recursive=True):
         if one[name].branches:

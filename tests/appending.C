@@ -2,6 +2,8 @@
 // members.root   a header with an unusual value in every member that appending is not about; indexed.root: and an index
 // hits.root      vectors of classes, divided and not, and a class with arrays, a version of its own
 // lengths.root   offsets that are left out, or given as lengths (kGenerateOffsetMap)
+// points.root    a vector of a class, divided, and that class
+// unfilled.root  a tree of no entries whose branch has two
 // header.root    the last baskets in the tree's header
 #include <TBranch.h>
 #include <TFile.h>
@@ -22,6 +24,11 @@ struct Hit {
    double a[3] = {};
 };
 
+struct Point {
+   float x = 0;
+   int id = 0;
+};
+
 class Track {
 public:
    double p = 0;
@@ -33,6 +40,8 @@ public:
 #ifdef __ROOTCLING__
 #pragma link C++ class Hit + ;
 #pragma link C++ class Track + ;
+#pragma link C++ class Point + ;
+#pragma link C++ class std::vector < Point> + ;
 #pragma link C++ class std::vector < Hit> + ;
 #endif
 
@@ -78,6 +87,34 @@ void lengths(const TString &path)
       for (int k = 0; k < n; ++k) y[k] = i + k;
       v.assign(i % 3, i);
       tree.Fill();
+   }
+   tree.Write();
+}
+
+void points(const TString &path)
+{
+   TFile file(path, "RECREATE");
+   TTree tree("t", "");
+   std::vector<Point> points;
+   Point point;
+   tree.Branch("points", &points);
+   tree.Branch("point", &point);
+   for (int i = 0; i < 50; ++i) {
+      points.assign(i % 3, {i * .5f, i}), point = {i * .25f, -i};
+      tree.Fill();
+   }
+   tree.Write();
+}
+
+void unfilled(const TString &path)
+{
+   TFile file(path, "RECREATE");
+   TTree tree("t", "");
+   std::string text;
+   auto *branch = tree.Branch("text", &text);
+   for (auto *word : {"one", "three"}) {
+      text = word;
+      branch->Fill();
    }
    tree.Write();
 }
@@ -160,6 +197,8 @@ void appending(const char *folder)
    members(TString(folder) + "/indexed.root", true);
    hits(TString(folder) + "/hits.root");
    lengths(TString(folder) + "/lengths.root");
+   points(TString(folder) + "/points.root");
+   unfilled(TString(folder) + "/unfilled.root");
    in_header(TString(folder) + "/header.root");
    std::ofstream(TString(folder) + "/done") << "";
 }

@@ -1,9 +1,10 @@
-"""Appending to trees that ROOT wrote: what it is not about stays, and old and new entries are read alike."""
+"""Appending to trees that ROOT wrote, and merging them with ours: what it is not about stays, all entries are read."""
 
 import json
 import shutil
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -101,11 +102,13 @@ def test_every_reader_finds_old_and_new_entries(folder, tmp_path):
     for name in "members", "hits", "lengths":
         shutil.copy(folder / f"{name}.root", tmp_path / f"{name}.root")
     done = subprocess.run([sys.executable, script, tmp_path], capture_output=True, text=True, timeout=600)
-    assert "appended 3, refused 0; other values by Sapwood 0, uproot 0, ROOT 0" in done.stdout, done.stdout + done.stderr
+    assert "appended 3, refused 0; other values by Sapwood 0, uproot 0, ROOT 0" in done.stdout, (
+        done.stdout + done.stderr
+    )
 
 
 def test_entries_are_appended_to_real_trees(corpus):
-    words = [sys.executable, HERE / "append_corpus.py", corpus, "--limit", "40", "--bytes", "300000", "--no-root"]
+    words = [sys.executable, HERE / "append_corpus.py", corpus, "--limit", "12", "--bytes", "100000", "--no-root"]
     done = subprocess.run(words, capture_output=True, text=True, timeout=600)
     assert "other values by Sapwood 0, uproot 0" in done.stdout, done.stdout + done.stderr
     assert "appended 0" not in done.stdout
@@ -118,3 +121,44 @@ def test_the_trees_that_appending_broke_are_read_by_root(corpus, root_here, tmp_
     words = [sys.executable, HERE / "append_corpus.py", tmp_path, "--bytes", "100000000"]
     done = subprocess.run(words, capture_output=True, text=True, timeout=600)
     assert "other values by Sapwood 0, uproot 0, ROOT 0" in done.stdout, done.stdout + done.stderr
+
+
+DRAW_IDS = """
+import ROOT, sys
+file = ROOT.TFile(sys.argv[1])
+tree = file.Get("t")
+n = tree.Draw("points.id", "", "goff")
+print("IDS", *(int(tree.GetV1()[i]) for i in range(n)))
+"""
+
+
+@dataclass
+class Point:
+    x: np.float32
+    id: np.int32
+
+
+@pytest.mark.parametrize("first", ["root", "sapwood"])
+def test_divided_vectors_of_classes_from_root_and_from_sapwood_are_merged(folder, root_here, tmp_path, first):
+    # ROOT keeps offsets for the number of items, Sapwood does not
+    own = tmp_path / "own.root"
+    with sapwood.recreate(own) as file:
+        tree = file.mktree("t", {"points": list[Point], "point": Point})
+        tree.extend({"points": [[Point(i, i)] * (i % 4) for i in range(70)], "point": [Point(i, i) for i in range(70)]})
+    inputs = [folder / "points.root", own][:: 1 if first == "root" else -1]
+    sapwood.merge(tmp_path / "merged.root", inputs)
+    one, two, merged = (sapwood.open(path)["t"] for path in (*inputs, tmp_path / "merged.root"))
+    for name in "points/points.x", "points/points.id", "point/id":
+        assert merged[name].array().to_list() == one[name].array().to_list() + two[name].array().to_list()
+    words = [sys.executable, "-W", "ignore", "-c", DRAW_IDS, tmp_path / "merged.root"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120)
+    wanted = [i for entry in merged["points/points.id"].array().to_list() for i in entry]
+    assert f"IDS {' '.join(map(str, wanted))}\n" in done.stdout, done.stdout + done.stderr
+
+
+def test_a_tree_without_entries_whose_branch_has_some_keeps_them(folder, tmp_path):
+    sapwood.optimize(folder / "unfilled.root", tmp_path / "optimized.root")
+    sapwood.merge(tmp_path / "merged.root", [folder / "unfilled.root"])
+    for name in "optimized", "merged":
+        (found,) = members("t", tmp_path / f"{name}.root")
+        assert (found[".fEntries"], found[".fBranches.arr[0].fEntries"]) == (0, 2)

@@ -205,7 +205,9 @@ impl Old {
     /// Refuses branches whose values would be written otherwise than they are in the file.
     fn check_layouts(&self, columns: &[Column], order: &[usize], described: &Described) -> Result<()> {
         let mut known = described.clone();
-        for class in ["TTree", "TBranch", "TBranchElement"].into_iter().chain(columns.iter().filter_map(Column::leaf_class)) {
+        for class in
+            ["TTree", "TBranch", "TBranchElement"].into_iter().chain(columns.iter().filter_map(Column::leaf_class))
+        {
             known.add_own(class);
         }
         let streamers = known.streamers();

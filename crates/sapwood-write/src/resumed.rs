@@ -83,10 +83,12 @@ impl Resumed {
         let mut edits = Vec::new();
         self.tree_edits(&s, tables, p, &mut edits)?;
         let more = p.entries - self.entries.min(p.entries);
-        for (((branch, table), before), (number, leaf)) in branches.iter().zip(tables).zip(&self.tables).zip(&self.places)
+        for (((branch, table), before), (number, leaf)) in
+            branches.iter().zip(tables).zip(&self.tables).zip(&self.places)
         {
             let Some(f) = facts.branches.get(*number) else { continue };
-            branch_edits(&s, f, branch, table, before, more, &mut edits).map_err(|e| e.in_branch(&branch.column.name))?;
+            branch_edits(&s, f, branch, table, before, more, &mut edits)
+                .map_err(|e| e.in_branch(&branch.column.name))?;
             let Some(leaf) = leaf.and_then(|l| facts.leaves.get(l)) else { continue };
             if branch.column.counts() || branch.ranged {
                 let most = s.integer(leaf.node, Name::Maximum).unwrap_or(0).max(branch.largest);

@@ -174,7 +174,9 @@ fn branch(s: &Survey, node: usize, schema: BranchSchema) -> Result<BranchFacts> 
             _ => end.saturating_sub(u64::from(e.entries)),
         };
         if e.is_shifted() && !schema.is_plain() {
-            return Err(Error::unsupported("a basket in the tree's header that cannot be moved: its label has another length"));
+            return Err(Error::unsupported(
+                "a basket in the tree's header that cannot be moved: its label has another length",
+            ));
         }
         if e.entries > 0 {
             embedded.push((place, e));
