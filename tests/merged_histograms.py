@@ -6,9 +6,11 @@ python merged_histograms.py values FILE        as JSON: for each KEY;CYCLE what 
 """
 
 import array
+import ctypes
 import json
 import sys
 
+import numpy
 import ROOT
 
 ROOT.gROOT.SetBatch(True)
@@ -58,6 +60,40 @@ TEN, NO_LIMITS = (10, 0, 10), (10, 0, 0)
 EDGES = [k * 0.1 + (k % 3 - 1) * 1e-17 for k in range(-2, 13)]
 
 
+def set_by_hand(kind, axes, contents, extends=True, outside=False, names=""):
+    """Contents that were set, cell by cell: no statistics are kept."""
+
+    def make(name):
+        made = kind(name, "", *axes)
+        for bin, text in enumerate(names):
+            made.GetXaxis().SetBinLabel(bin + 1, text)
+        if not extends:
+            made.SetCanExtend(ROOT.TH1.kNoAxis)
+        for cell, content in enumerate(contents):
+            made.SetBinContent(cell, content)
+            if made.InheritsFrom("TProfile") or made.InheritsFrom("TProfile2D"):
+                made.SetBinEntries(cell, cell % 3 + 1)
+        if outside:
+            made.SetStatOverflows(ROOT.TH1.kConsider)
+        return made
+
+    return make
+
+
+def many_dimensions(fills, errors=False):
+    """A histogram of two dimensions of which ROOT's classes allow any number."""
+
+    def make(name):
+        made = ROOT.THnD(name, "", 2, numpy.array([3, 4], "i4"), numpy.zeros(2), numpy.array([3.0, 4.0]))
+        if errors:
+            made.Sumw2()
+        for x, y, weight in fills:
+            made.Fill(numpy.array([x, y]), weight)
+        return made
+
+    return make
+
+
 def words(letter, n):
     return [(f"{letter}{k}", k + 1) for k in range(n)]
 
@@ -73,7 +109,26 @@ def more_fills(n):
     return tuple(filled(H, ((10, 10, 1, 100, 4, 50, 10, 6)[n], 0, 0), f, 100) for f in fills)
 
 
+ONE, TWO = [0, 3, 1, 4, 1, 5], [2, 6, 5, 3, 5, 8]
+GRID = [k * 0.3 for k in range(30)]
+FILLS = [(0.5, 1.5, 2.0), (1.5, 1.5, 3.0), (2.5, 0.5, 1.0)]
+
 ADDED = {
+    # statistics that are worked out from contents set by hand
+    "set, names": tuple(set_by_hand(H, (4, 0, 4), c, names="abcd") for c in (ONE, TWO)),
+    "set, names of an axis that cannot grow": tuple(
+        set_by_hand(H, (4, 0, 4), c, extends=False, names="abcd") for c in (ONE, TWO)
+    ),
+    "set, outside counts": tuple(set_by_hand(H, (4, 0, 4), c, outside=True) for c in (ONE, TWO)),
+    "set, outside does not count": tuple(set_by_hand(H, (4, 0, 4), c) for c in (ONE, TWO)),
+    "set, two dimensions": tuple(set_by_hand(ROOT.TH2D, (3, 0, 3, 4, 0, 4), GRID, outside=o) for o in (True, False)),
+    "set, profile": tuple(set_by_hand(P, (4, 0, 4), c, outside=True) for c in (ONE, TWO)),
+    "set, profile of two dimensions": tuple(
+        set_by_hand(ROOT.TProfile2D, (3, 0, 3, 4, 0, 4), GRID, outside=o) for o in (True, False)
+    ),
+    # squares of weights that are not kept
+    "no squares": (many_dimensions(FILLS), many_dimensions(FILLS)),
+    "squares": (many_dimensions(FILLS, True), many_dimensions(FILLS[1:], True)),
     # names
     "other order": (filled(H, (4, 0, 4), AB), filled(H, (4, 0, 4), [("b", 3), ("a", 4), ("c", 5)])),
     "more names": (
@@ -206,8 +261,20 @@ def write(path, histograms):
     f.Close()
 
 
+def kept_statistics(o):
+    """The sums as they are kept, where GetStats would work them out."""
+    where = {n: o.IsA().GetDataMemberOffset(f"fTsum{n}") for n in ("w", "w2", "wx", "wx2", "wy", "wy2", "wz", "wz2")}
+    if o.InheritsFrom("THnBase"):
+        where = {n: where[n] for n in ("w", "w2")}
+    start = ROOT.addressof(o)
+    return {n: ctypes.c_double.from_address(start + at).value for n, at in where.items() if at > 0}
+
+
 def values(o):
     """All numbers of a histogram; its buffer first, as the rest empties it."""
+    kept = kept_statistics(o)
+    if o.InheritsFrom("THnBase"):
+        return [str(o.ClassName()), o.GetEntries(), kept]
     waiting = [o.GetBuffer()[k] for k in range(o.GetBufferSize())] if o.GetBuffer() else [0.0]
     waiting = waiting[1 : 1 + int(max(waiting[0], 0)) * (1 + o.GetDimension())]
     entries, stats = o.GetEntries(), array.array("d", [0.0] * 20)
@@ -222,7 +289,7 @@ def values(o):
     numbers = [[o.GetBinContent(c), o.GetBinError(c)] for c in cells]
     squares = [o.GetSumw2()[k] for k in range(o.GetSumw2N())]
     averaged = [o.GetBinEntries(c) for c in cells] if o.InheritsFrom("TProfile") else []
-    return [str(o.ClassName()), entries, list(stats), shape, numbers, squares, averaged, waiting]
+    return [str(o.ClassName()), entries, list(stats), shape, numbers, squares, averaged, waiting, kept]
 
 
 def main(what, where):

@@ -71,7 +71,7 @@ class _Members:
     def of(self, t: Type, name: str, path: str, prefix: str) -> Column | None:
         """Made of what is given for the branches below one; nothing where nothing is."""
         if t[0] == "class":
-            columns = self._all([(n, m, f"{prefix}{n}") for n, m in t[2]], name, path)
+            columns = self._all([(n, m, f"{prefix}{n}{_extents(m)}") for n, m in t[2]], name, path)
             return columns and ("record", _one_length(columns, name), columns)
         if t[0] == "map":
             items = [("first", t[1]), ("second", t[2])]
@@ -80,7 +80,7 @@ class _Members:
         else:
             return None
         below = name if name.endswith(".") else f"{name}."
-        columns = self._all([(n, ("vector", m), f"{below}{n}") for n, m in items], name, path)
+        columns = self._all([(n, ("vector", m), f"{below}{n}{_extents(m)}") for n, m in items], name, path)
         return columns and _lists(columns, name)
 
     def _all(self, members: list[tuple[str, Type, str]], name: str, path: str) -> list[tuple[str, Column]] | None:
@@ -91,6 +91,11 @@ class _Members:
         if missing:
             raise InvalidError(f"branch {name}: no entries are given for {missing[0]} below it", branch=name)
         return [(n, column) for n, column in found if column is not None]
+
+
+def _extents(t: Type) -> str:
+    """What ROOT puts behind the name of a member: the extent of a fixed array."""
+    return f"[{t[2]}]" if t[0] == "array" else ""
 
 
 def _one_length(columns: list[tuple[str, Column]], name: str) -> int:

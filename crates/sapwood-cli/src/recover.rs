@@ -20,6 +20,7 @@ pub fn run(args: &RecoverArgs, options: &OpenOptions, global: &Global, interrupt
     let shown = bar.clone();
     let options = MergeOptions {
         force: args.force,
+        sync: !args.no_sync,
         open: options.clone(),
         progress: Some(Arc::new(move |p| shown.tell(p.inputs as u64, p.total as u64, p.bytes))),
         cancel: interrupt.defer_all()?,

@@ -1,27 +1,26 @@
 //! Trees of a file that is updated: opened again to go on where they end.
 
+use crate::basket::{GENERATES_OFFSETS, Offsets};
 use crate::branch_compression::own_compression;
-use crate::column::Column;
+use crate::classes::Described;
+use crate::column::{Column, Data};
 use crate::core::{Core, Table, Written};
 use crate::directory::DirectoryId;
 use crate::existing::{is_record, object, subdirectory};
 use crate::file::FileWriter;
+use crate::key::Key;
 use crate::layout::Cluster;
+use crate::merge::facts::{BranchFacts, read_facts};
 use crate::parse::named;
+use crate::resumed::check_header;
 use crate::schema::{BranchSpec, BranchType};
+use crate::survey::Name;
 use crate::tree::{TreeOptions, TreeWriter};
-use sapwood_column::DType;
+use crate::tree_header;
+use sapwood_column::{DType, interpret};
+use sapwood_format::Streamers;
 use sapwood_format::tree::{Branch, Leaf, Tree, read_tree};
-use sapwood_span::{Error, ErrorKind, Result, Span};
-
-/// What a tree's header may hold that would be lost, by the name of its class.
-const KEPT_NOWHERE: [(&str, &str); 5] = [
-    ("TFriendElement", "friends"),
-    ("TTreeIndex", "an index"),
-    ("TChainIndex", "an index"),
-    ("TBranchRef", "references"),
-    ("TRefTable", "references"),
-];
+use sapwood_span::{Error, ErrorKind, Result};
 
 impl FileWriter {
     /// Opens a tree of this file to append entries to it; the last cycle where none is named (`name;2`). Its branches
@@ -39,7 +38,7 @@ impl FileWriter {
             let within = core.directory(directory)?;
             let keys = within.keys.iter().filter(|k| k.name == name && cycle.is_none_or(|c| k.cycle == c));
             let key = keys.max_by_key(|k| k.cycle).cloned().ok_or_else(|| not_found(path))?;
-            if key.class != "TTree" {
+            if !matches!(&*key.class, "TTree" | "TNtuple" | "TNtupleD") {
                 return Err(Error::unsupported(format!("{path} is a {}, not a TTree", key.class)));
             }
             if core.open_trees.iter().any(|(d, t)| *d == directory && *t == name) {
@@ -51,15 +50,10 @@ impl FileWriter {
                 return Err(Error::corrupt(format!("no record of {path} lies where its key says")).at(key.span()));
             }
             let (read_key, payload) = object(&mut core, key.span())?;
-            for (class, what) in KEPT_NOWHERE {
-                if payload.windows(class.len() + 1).any(|w| w.strip_suffix(&[0]) == Some(class.as_bytes())) {
-                    return Err(Error::unsupported(format!("tree {name} has {what}, which would be lost"))
-                        .with_remedy("write a new tree"));
-                }
-            }
-            let tree = read_tree(&payload, read_key.key_len as usize, "TTree", &core.described.streamers())?;
+            let (base, streamers) = (read_key.key_len as usize, core.described.streamers());
+            let tree = read_tree(&payload, base, &key.class, &streamers)?;
             let specs = tree.top.iter().map(|&b| spec(&core, &tree, b)).collect::<Result<Vec<_>>>()?;
-            let old = Old { key, tree, directory };
+            let old = Old { key, tree, directory, payload, base, streamers };
             TreeWriter::resume(&shared, &mut core, old, &specs, options)
         })();
         opened.map_err(|e| core.named(e))
@@ -101,9 +95,13 @@ fn existing_directory(core: &mut Core, path: &str) -> Result<DirectoryId> {
 
 /// A tree that is in the file.
 pub(crate) struct Old {
-    pub(crate) key: crate::key::Key,
+    pub(crate) key: Key,
     pub(crate) tree: Tree,
     pub(crate) directory: DirectoryId,
+    /// Its header, inflated, behind a label of `base` bytes.
+    pub(crate) payload: Vec<u8>,
+    pub(crate) base: usize,
+    pub(crate) streamers: Streamers,
 }
 
 /// What a branch of the file is, in our words.
@@ -120,7 +118,10 @@ fn spec(core: &Core, tree: &Tree, b: usize) -> Result<BranchSpec> {
             let dtype =
                 leaf_dtype(leaf).ok_or_else(|| within(Error::unsupported(format!("appending to a {}", leaf.class))))?;
             match (leaf.count.and_then(|c| tree.leaves.get(c)), leaf.len) {
-                (Some(counter), 1) => BranchType::Jagged { dtype, counter: Some(counter.name.clone()) },
+                (Some(counter), 1) => {
+                    let by = counter.branch.and_then(|b| tree.branches.get(b)).map_or(&counter.name, |b| &b.name);
+                    BranchType::Jagged { dtype, counter: Some(by.clone()) }
+                }
                 (None, 1) if !leaf.title.contains('[') => BranchType::Scalar(dtype),
                 (None, n) if n > 0 => BranchType::Fixed(dtype, n as usize),
                 _ => return Err(within(Error::unsupported("appending to an array of several dimensions"))),
@@ -159,69 +160,102 @@ fn leaf_dtype(leaf: &Leaf) -> Option<DType> {
     })
 }
 
+/// A branch that is gone on with.
+pub(crate) struct OldBranch {
+    /// Its number in the header.
+    pub(crate) number: usize,
+    /// Its baskets.
+    pub(crate) table: Table,
+    /// How these tell where entries begin, which the header says for all of them.
+    pub(crate) offsets: Offsets,
+}
+
 impl Old {
     /// The branches of the file in the order of the columns, checked to be laid out as they are.
-    pub(crate) fn branches(&self, columns: &[Column]) -> Result<Vec<&Branch>> {
+    ///
+    /// # Errors
+    /// `Unsupported`, with the reason, when new baskets could not stand beside the old ones.
+    pub(crate) fn branches(&self, columns: &[Column], described: &Described) -> Result<Vec<OldBranch>> {
+        let (facts, survey) = read_facts(&self.payload, self.base, &self.key.class, &self.streamers)?;
+        check_header(&facts, &survey)?;
         let order = self.tree.in_order();
-        let branches: Vec<&Branch> = order.iter().filter_map(|&b| self.tree.branches.get(b)).collect();
-        for (i, branch) in branches.iter().enumerate() {
-            let same = columns.get(i).is_some_and(|c| {
-                c.name == branch.name
-                    && match (&c.element, &branch.element) {
-                        (None, None) => true,
-                        (Some(a), Some(b)) => {
-                            (&a.class, a.id, a.streamer_type) == (&b.class_name, b.id, b.streamer_type)
-                        }
-                        _ => false,
-                    }
-            });
-            if !same || columns.len() != branches.len() {
-                return Err(Error::unsupported("its sub-branches are not laid out as sapwood lays them out")
-                    .with_remedy("write a new tree")
-                    .in_branch(&branch.name));
+        let names = order.iter().filter_map(|&b| self.tree.branches.get(b));
+        let other = names.enumerate().find(|(i, b)| columns.get(*i).is_none_or(|c| !is_same(c, b)));
+        if let Some((_, branch)) = other {
+            return Err(Error::unsupported("its sub-branches are not laid out as sapwood lays them out")
+                .with_remedy("write a new tree")
+                .in_branch(&branch.name));
+        }
+        if columns.len() != order.len() {
+            return Err(Error::unsupported("its branches are not laid out as sapwood lays them out")
+                .with_remedy("write a new tree"));
+        }
+        self.check_layouts(columns, &order, described)?;
+        let old = columns.iter().zip(&order).map(|(column, &number)| {
+            let (Some(branch), Some(facts)) = (self.tree.branches.get(number), facts.branches.get(number)) else {
+                return Err(Error::corrupt(format!("no branch number {number}")));
+            };
+            let features = survey.field(facts.node, Name::IoFeatures).and_then(|f| survey.data.get(f.at.end - 1));
+            let offsets = offsets(column, branch, facts, features.copied().unwrap_or(0));
+            Ok(OldBranch {
+                number,
+                table: self.table(column, facts).map_err(|e| e.in_branch(&branch.name))?,
+                offsets: offsets.map_err(|e| e.with_remedy("write a new tree").in_branch(&branch.name))?,
+            })
+        });
+        old.collect()
+    }
+
+    /// Refuses branches whose values would be written otherwise than they are in the file.
+    fn check_layouts(&self, columns: &[Column], order: &[usize], described: &Described) -> Result<()> {
+        let mut known = described.clone();
+        for class in
+            ["TTree", "TBranch", "TBranchElement"].into_iter().chain(columns.iter().filter_map(Column::leaf_class))
+        {
+            known.add_own(class);
+        }
+        let streamers = known.streamers();
+        let payload = tree_header::layout_of(columns)?;
+        let own = read_tree(&payload, 0, "TTree", &streamers)?;
+        for ((column, own_number), &number) in columns.iter().zip(own.in_order()).zip(order) {
+            if column.data == Data::None {
+                continue;
             }
-            if !branch.embedded.is_empty() || !branch.file_name.is_empty() {
-                return Err(
-                    Error::unsupported("its baskets lie in the header or in another file").in_branch(&branch.name)
-                );
+            let read = interpret(&self.tree, number, &self.streamers)?;
+            if interpret(&own, own_number, &streamers)? != read {
+                return Err(Error::unsupported("its values lie otherwise than sapwood writes them")
+                    .with_remedy("write a new tree")
+                    .in_branch(&column.name));
             }
         }
-        Ok(branches)
+        Ok(())
     }
 
     /// The baskets of a branch.
-    pub(crate) fn table(&self, branch: &Branch) -> Result<Table> {
-        let places = branch.basket_seek.iter().zip(&branch.basket_bytes).zip(&branch.basket_entry);
-        let baskets: Vec<Written> = places
-            .take(branch.write_basket)
-            .filter(|((seek, bytes), _)| **seek > 0 && **bytes > 0)
-            .map(|((seek, bytes), entry)| Written { span: Span::new(*seek, u64::from(*bytes)), first_entry: *entry })
-            .collect();
-        let has_baskets = !baskets.is_empty();
-        if has_baskets && branch.entry_number != self.tree.entries {
-            return Err(Error::unsupported(format!(
-                "it has {} entries where the tree has {}",
-                branch.entry_number, self.tree.entries
-            ))
-            .in_branch(&branch.name));
+    fn table(&self, column: &Column, facts: &BranchFacts) -> Result<Table> {
+        let entries = if facts.filled { facts.entry_number } else { 0 };
+        if column.data != Data::None && entries != self.tree.entries {
+            let whole = self.tree.entries;
+            return Err(Error::unsupported(format!("it has {entries} entries where the tree has {whole}")));
         }
+        let written = facts.baskets.iter().map(|b| Written { span: b.span, first_entry: b.first });
         Ok(Table {
-            entries: if has_baskets { branch.entry_number } else { 0 },
-            total_bytes: branch.total_bytes,
-            zip_bytes: branch.zip_bytes,
-            baskets,
+            entries,
+            total_bytes: u64::try_from(facts.total_bytes).unwrap_or(0),
+            zip_bytes: u64::try_from(facts.zip_bytes).unwrap_or(0),
+            baskets: written.collect(),
         })
     }
 
     /// When the tree's clusters end: rule, where they are counted from, and the ranges before.
-    pub(crate) fn clusters(&self, asked: Cluster) -> (Cluster, u64, Vec<(u64, u64)>) {
+    pub(crate) fn clusters(&self) -> (Cluster, u64, Vec<(u64, u64)>) {
         let entries = self.tree.entries;
         let mut ranges = self.tree.cluster_ranges.clone();
         let begun = ranges.last().map_or(0, |(last, _)| last + 1).min(entries);
         let rule = match self.tree.auto_flush {
             n if n > 0 => Cluster::Entries(n as u64),
             n if n < 0 => Cluster::Bytes(n.unsigned_abs()),
-            _ => asked,
+            _ => return (Cluster::Never, 0, ranges),
         };
         // baskets end where the tree ended, in the middle of a cluster or not
         let size = match rule {
@@ -234,5 +268,30 @@ impl Old {
         }
         let origin = ranges.last().map_or(0, |(last, _)| last + 1);
         (rule, origin, ranges)
+    }
+}
+
+/// Whether a branch is what this column would be.
+fn is_same(column: &Column, branch: &Branch) -> bool {
+    let same = match (&column.element, &branch.element) {
+        (None, None) => true,
+        (Some(a), Some(b)) => {
+            (&a.class, a.id, a.kind, a.streamer_type) == (&b.class_name, b.id, b.kind, b.streamer_type)
+        }
+        _ => false,
+    };
+    same && column.name == branch.name
+}
+
+/// How new baskets have to tell where their entries begin, so that one header is right for them and the old ones.
+fn offsets(column: &Column, branch: &Branch, facts: &BranchFacts, features: u8) -> Result<Offsets> {
+    let counted = column.leaf.as_ref().is_some_and(|l| l.count.is_some() && l.len_type > 0);
+    match (column.data, branch.entry_offset_len > 0, features) {
+        (Data::None, ..) | (Data::Fixed(_), false, _) => Ok(Offsets::None),
+        (Data::Offsets, false, _) if facts.filled => Err(Error::unsupported("its baskets have no offsets")),
+        (.., 0) => Ok(Offsets::Table),
+        (.., GENERATES_OFFSETS) if counted => Ok(Offsets::LeftOut),
+        (.., GENERATES_OFFSETS) => Ok(Offsets::Lengths),
+        _ => Err(Error::unsupported(format!("its baskets have features of number {features}"))),
     }
 }

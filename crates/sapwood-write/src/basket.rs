@@ -12,16 +12,36 @@ use std::sync::Arc;
 /// Entries that a basket's offset table has room for at first (`TTree::fDefaultEntryOffsetLen`).
 pub(crate) const OFFSETS_AT_FIRST: u32 = 1000;
 
+/// The feature bit of baskets whose offsets are left out or given as lengths (ROOT's kGenerateOffsetMap).
+pub(crate) const GENERATES_OFFSETS: u8 = 1;
+
+/// How a branch's baskets tell where their entries begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Offsets {
+    /// Not at all: entries have one size.
+    None,
+    /// By a table of offsets.
+    Table,
+    /// By a table of the lengths of entries (ROOT's kGenerateOffsetMap).
+    Lengths,
+    /// They follow from the counter (ROOT's kGenerateOffsetMap).
+    LeftOut,
+}
+
 /// A branch while it is written: the basket that fills.
 pub(crate) struct Branch {
     pub(crate) column: Column,
     /// Bytes of the buffer beyond which a basket is written.
     pub(crate) basket_bytes: u32,
     pub(crate) compression: Compression,
+    /// How its baskets tell where their entries begin.
+    pub(crate) offsets: Offsets,
     /// ROOT's guess of how many entries a basket will have (`fEntryOffsetLen`); 0 without offsets.
     pub(crate) offsets_len: u32,
     /// The largest count so far, for branches that count.
     pub(crate) largest: i64,
+    /// Whether its leaf keeps the largest value though it counts nothing.
+    pub(crate) ranged: bool,
     /// Baskets that are written or on their way.
     pub(crate) baskets: usize,
     /// Bytes and offsets of the last basket, for which the next one makes room.
@@ -56,11 +76,13 @@ impl Branch {
         Self {
             basket_bytes: column.basket_bytes.unwrap_or(basket_bytes),
             compression,
+            offsets: if column.data == Data::Offsets { Offsets::Table } else { Offsets::None },
             offsets_len: if matches!(column.data, Data::Fixed(_)) { 0 } else { OFFSETS_AT_FIRST },
             largest: 0,
+            ranged: false,
             baskets: 0,
             expected: (0, 0),
-            key_len: Basket::key_len(&column.name, tree),
+            key_len: Basket::key_len(&column.name, tree, 0),
             name: column.name.as_str().into(),
             column,
             parts: Vec::new(),
@@ -72,6 +94,18 @@ impl Branch {
         }
     }
 
+    /// Goes on as the baskets that the branch has.
+    pub(crate) fn resume(&mut self, offsets: Offsets, tree: &str, offsets_len: u32) {
+        self.offsets = offsets;
+        self.key_len = Basket::key_len(&self.column.name, tree, self.features());
+        self.offsets_len = if offsets == Offsets::None { 0 } else { offsets_len.max(10) };
+    }
+
+    /// The feature bits of its baskets.
+    fn features(&self) -> u8 {
+        if matches!(self.offsets, Offsets::Lengths | Offsets::LeftOut) { GENERATES_OFFSETS } else { 0 }
+    }
+
     /// What the basket that fills holds.
     pub(crate) fn pending(&self) -> Pending {
         Pending { entries: self.entries, bytes: (self.parted + self.data.len()) as u64 }
@@ -79,26 +113,32 @@ impl Branch {
 
     /// What it may hold.
     pub(crate) fn limit(&self) -> Limit {
-        Limit { buffer: u64::from(self.basket_bytes), key: self.key_len as u64 }
+        let (buffer, key) = (u64::from(self.basket_bytes), self.key_len as u64);
+        Limit { buffer, key, offsets: self.offsets != Offsets::None }
     }
 
     /// Notes what a batch tells about the whole branch.
     pub(crate) fn survey(&mut self, piece: &Piece<'_>) {
-        if self.column.counts() {
+        if self.column.counts() || self.ranged {
             self.largest = self.largest.max(piece.largest());
         }
     }
 
     /// Adds entries `from` to `to` of the batch to the basket that fills.
     pub(crate) fn append(&mut self, core: &mut Core, piece: &Piece<'_>, from: usize, to: usize) {
-        if let Sizes::Jagged(offsets, unit) = piece.sizes() {
+        if matches!(self.offsets, Offsets::Table | Offsets::Lengths) {
             let base = (self.parted + self.data.len()) as u64;
-            let first = offsets.get(from).copied().unwrap_or(0);
-            let entries = offsets.get(from..to).unwrap_or_default();
             if self.starts.capacity() == 0 {
                 self.starts.reserve_exact(self.expected.1);
             }
-            self.starts.extend(entries.iter().map(|o| (base + (o - first).max(0) as u64 * unit) as u32));
+            match piece.sizes() {
+                Sizes::Jagged(offsets, unit) => {
+                    let first = offsets.get(from).copied().unwrap_or(0);
+                    let entries = offsets.get(from..to).unwrap_or_default();
+                    self.starts.extend(entries.iter().map(|o| (base + (o - first).max(0) as u64 * unit) as u32));
+                }
+                Sizes::Fixed(size) => self.starts.extend((0..(to - from) as u64).map(|i| (base + i * size) as u32)),
+            }
         }
         let (mut items, size) = (piece.items(from, to), piece.values.dtype().size());
         while !items.is_empty() {
@@ -141,18 +181,23 @@ impl Branch {
         }
         let mut bytes = std::mem::take(&mut self.data);
         let end_of_data = self.key_len + self.parted + bytes.len();
-        if self.column.data == Data::Offsets {
+        if matches!(self.offsets, Offsets::Table | Offsets::Lengths) {
             bytes.reserve_exact(offset_table(self.entries) as usize);
             bytes.extend_from_slice(&(self.entries as u32 + 1).to_be_bytes());
+            let mut before = 0;
             for start in &self.starts {
-                bytes.extend_from_slice(&(self.key_len as u32 + start).to_be_bytes());
+                let number = match self.offsets {
+                    Offsets::Lengths => start - std::mem::replace(&mut before, *start),
+                    _ => self.key_len as u32 + start,
+                };
+                bytes.extend_from_slice(&number.to_be_bytes());
             }
             // The last offset is never read: ROOT writes zero and readers take the end of data.
             bytes.extend_from_slice(&[0; 4]);
         }
         let entry_size = match self.column.data {
-            Data::Fixed(size) => size,
-            Data::None | Data::Offsets => self.offset_places(),
+            Data::Fixed(size) if self.offsets == Offsets::None => size,
+            _ => self.offset_places(),
         };
         let size = self.parted + bytes.len();
         let basket = Basket {
@@ -165,6 +210,8 @@ impl Branch {
             entry_size,
             buffer: self.basket_bytes.max((self.key_len + size) as u32),
             end_of_data: end_of_data as u32,
+            features: self.features(),
+            left_out: self.offsets == Offsets::LeftOut,
         };
         self.adapt_offsets();
         self.entries = 0;

@@ -33,6 +33,11 @@ pub(crate) struct Column {
 }
 
 impl Column {
+    /// The class of its leaf.
+    pub(crate) fn leaf_class(&self) -> Option<&'static str> {
+        self.leaf.as_ref().map(|l| l.class)
+    }
+
     /// Whether its values count those of others.
     pub(crate) fn counts(&self) -> bool {
         self.leaf.as_ref().is_some_and(|l| l.counts)
@@ -104,6 +109,7 @@ pub(crate) fn member_facts(class: &Class, id: usize, ty: &CppType, kind: i32) ->
         class: class.name.clone(),
         parent: class.name.clone(),
         checksum: class.checksum(),
+        version: class.version,
         id: id as i32,
         kind,
         streamer_type: ty.code(),

@@ -80,12 +80,18 @@ pub(crate) struct Basket {
     pub(crate) buffer: u32,
     /// Bytes before the table of offsets, the key included.
     pub(crate) end_of_data: u32,
+    /// Feature bits, and whether they mean that its offsets follow from the counter.
+    pub(crate) features: u8,
+    pub(crate) left_out: bool,
 }
 
+/// A basket's flag where its offsets follow from the counter (ROOT's kGenerateOffsetMap).
+const OFFSETS_LEFT_OUT: u8 = 80;
+
 impl Basket {
-    /// Bytes of the key of a basket of this branch and tree.
-    pub(crate) fn key_len(name: &str, tree: &str) -> usize {
-        key::len("TBasket", name, tree, true) + BASKET_EXTRA
+    /// Bytes of the key of a basket of this branch and tree, with such feature bits.
+    pub(crate) fn key_len(name: &str, tree: &str, features: u8) -> usize {
+        key::len("TBasket", name, tree, true) + BASKET_EXTRA + usize::from(features != 0)
     }
 }
 
@@ -330,12 +336,21 @@ impl Core {
             big: true,
             label_len: None,
         };
-        let mut extra = Vec::with_capacity(BASKET_EXTRA);
+        let mut extra = Vec::with_capacity(BASKET_EXTRA + 1);
         extra.extend_from_slice(&3_u16.to_be_bytes());
-        for n in [basket.buffer, basket.entry_size, basket.entries as u32, basket.end_of_data] {
+        extra.extend_from_slice(&basket.buffer.to_be_bytes());
+        // the sign says that a byte of feature bits follows
+        match basket.features {
+            0 => extra.extend_from_slice(&basket.entry_size.to_be_bytes()),
+            bits => {
+                extra.extend_from_slice(&basket.entry_size.wrapping_neg().to_be_bytes());
+                extra.push(bits);
+            }
+        }
+        for n in [basket.entries as u32, basket.end_of_data] {
             extra.extend_from_slice(&n.to_be_bytes());
         }
-        extra.push(0);
+        extra.push(if basket.left_out { OFFSETS_LEFT_OUT } else { 0 });
         let reuse = self.updating;
         let packed: Vec<&[u8]> = packed.iter().map(Vec::as_slice).collect();
         let span = self.write_record(&mut key, &extra, &packed, reuse)?;
@@ -362,7 +377,7 @@ impl Core {
             let (mut least, mut most) = (written, written);
             let mut unknown = None;
             for (i, (parts, basket)) in self.in_flight.iter().enumerate().filter(|(_, (_, b))| b.tree == tree) {
-                let key = Basket::key_len(&basket.name, &basket.title) as u64;
+                let key = Basket::key_len(&basket.name, &basket.title, basket.features) as u64;
                 let stored = parts.stored_len();
                 least += key + stored.unwrap_or(0);
                 most += key + stored.unwrap_or(parts.size as u64);

@@ -30,6 +30,8 @@ pub enum CppType {
 pub struct Class {
     /// Its name.
     pub name: String,
+    /// The version in front of its objects.
+    pub version: u16,
     /// Names and types of its members, in order.
     pub members: Vec<(String, CppType)>,
 }
@@ -42,7 +44,7 @@ impl CppType {
 
     /// A class of these members.
     pub fn class(name: impl Into<String>, members: Vec<(String, CppType)>) -> Self {
-        CppType::Class(Arc::new(Class { name: name.into(), members }))
+        CppType::Class(Arc::new(Class { name: name.into(), version: 1, members }))
     }
 
     /// The name as ROOT writes it: without `std::`, with a blank between closing brackets.
@@ -87,6 +89,7 @@ impl CppType {
         match self {
             CppType::Vector(_) | CppType::Map(..) => 6,
             CppType::Text => 2,
+            CppType::Class(c) => c.version,
             _ => 1,
         }
     }
@@ -143,7 +146,8 @@ impl CppType {
     /// The pair that a map's items are.
     pub(crate) fn pair(key: &CppType, value: &CppType) -> Class {
         let name = CppType::Map(Box::new(key.clone()), Box::new(value.clone())).name().replacen("map<", "pair<", 1);
-        Class { name, members: vec![("first".to_owned(), key.clone()), ("second".to_owned(), value.clone())] }
+        let members = vec![("first".to_owned(), key.clone()), ("second".to_owned(), value.clone())];
+        Class { name, version: 1, members }
     }
 
     /// Each class that it is made of, inner ones first; the pairs of maps are such.
@@ -200,7 +204,7 @@ impl Class {
     /// The description in the file.
     pub(crate) fn info(&self) -> ClassInfo {
         let elements = self.members.iter().map(|(name, member)| element(name, member)).collect();
-        ClassInfo { name: self.name.clone(), version: 1, checksum: self.checksum(), elements }
+        ClassInfo { name: self.name.clone(), version: i32::from(self.version), checksum: self.checksum(), elements }
     }
 }
 

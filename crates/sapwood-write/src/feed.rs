@@ -68,9 +68,17 @@ impl<'a> Piece<'a> {
 
     /// The largest of counts, at least 0.
     pub(crate) fn largest(&self) -> i64 {
+        fn most<T: Copy + Ord + Into<i64>>(values: &[T]) -> i64 {
+            values.iter().copied().max().map_or(0, Into::into)
+        }
         match &*self.values {
-            Values::I32(v) => v.iter().copied().max().map_or(0, i64::from).max(0),
-            Values::U32(v) => v.iter().copied().max().map_or(0, i64::from),
+            Values::I32(v) => most(v).max(0),
+            Values::U32(v) => most(v),
+            Values::I8(v) => most(v).max(0),
+            Values::U8(v) => most(v),
+            Values::I16(v) => most(v).max(0),
+            Values::U16(v) => most(v),
+            Values::I64(v) => most(v).max(0),
             _ => 0,
         }
     }

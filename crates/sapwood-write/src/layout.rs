@@ -42,6 +42,8 @@ pub(crate) struct Limit {
     pub(crate) buffer: u64,
     /// Bytes of the key.
     pub(crate) key: u64,
+    /// Whether entries of one size have offsets, too.
+    pub(crate) offsets: bool,
 }
 
 /// The entry of the batch behind which the basket is written: the first after which another one of its size, and twice
@@ -50,9 +52,10 @@ pub(crate) fn basket_end(pending: Pending, sizes: Sizes<'_>, from: usize, len: u
     let room = limit.buffer.saturating_sub(limit.key);
     match sizes {
         Sizes::Fixed(size) => {
-            // pending + n · size + size >= room, for the first n from 1 on
-            let missing = room.saturating_sub(pending.bytes + size);
-            let n = missing.div_ceil(size.max(1)).max(1);
+            // pending + n · (size + twice an offset) + size >= room, for the first n from 1 on
+            let offset = if limit.offsets { 8 } else { 0 };
+            let missing = room.saturating_sub(pending.bytes + pending.entries * offset + size);
+            let n = missing.div_ceil((size + offset).max(1)).max(1);
             usize::try_from(n).ok().and_then(|n| from.checked_add(n)).filter(|&end| end <= len)
         }
         Sizes::Jagged(offsets, item) => {
@@ -115,13 +118,16 @@ mod tests {
 
     #[test]
     fn fixed_entries() {
-        let limit = Limit { buffer: 90, key: 10 };
+        let limit = Limit { buffer: 90, key: 10, offsets: false };
         let none = Pending::default();
         assert_eq!(basket_end(none, Sizes::Fixed(8), 0, 100, limit), Some(9), "the tenth would fill it");
         assert_eq!(basket_end(none, Sizes::Fixed(8), 0, 8, limit), None);
         assert_eq!(basket_end(Pending { entries: 8, bytes: 64 }, Sizes::Fixed(8), 0, 10, limit), Some(1));
         assert_eq!(basket_end(none, Sizes::Fixed(1000), 0, 10, limit), Some(1));
         assert_eq!(basket_end(none, Sizes::Fixed(8), 5, 5, limit), None);
+        let limit = Limit { offsets: true, ..limit };
+        assert_eq!(basket_end(none, Sizes::Fixed(8), 0, 100, limit), Some(5), "each with an offset, twice");
+        assert_eq!(basket_end(Pending { entries: 3, bytes: 24 }, Sizes::Fixed(8), 0, 9, limit), Some(2));
     }
 
     #[test]
@@ -160,7 +166,7 @@ mod tests {
             mut cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..5),
             buffer in 100u64..900,
         ) {
-            let limit = Limit { buffer, key: 70 };
+            let limit = Limit { buffer, key: 70, offsets: true };
             let mut at: Vec<usize> = cuts.drain(..).map(|c| c.index(counts.len() + 1)).collect();
             at.sort_unstable();
             let whole = ends(&counts, &[], limit);

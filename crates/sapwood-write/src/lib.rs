@@ -57,6 +57,7 @@ mod parts;
 mod pool;
 mod producers;
 mod record;
+mod resumed;
 pub mod sample;
 mod schema;
 mod serial;

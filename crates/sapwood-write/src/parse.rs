@@ -1,11 +1,12 @@
 //! C++ types by name.
 
 use crate::classes::Described;
-use crate::cpp::{CppType, number_name};
+use crate::cpp::{Class, CppType, number_name};
 use sapwood_column::DType;
 use sapwood_format::Element;
 use sapwood_format::streamer::code;
 use sapwood_span::{Error, Result};
+use std::sync::Arc;
 
 /// Templates within templates: deeper is nobody's data.
 const DEEPEST: usize = 20;
@@ -56,7 +57,8 @@ pub(crate) fn named(name: &str, described: &Described, depth: usize) -> Result<C
             .map_err(|x| Error::new(x.kind(), format!("member {} of {name}: {}", e.name, x.what())))?;
         Ok((e.name.clone(), ty))
     });
-    Ok(CppType::class(name, members.collect::<Result<_>>()?))
+    let version = u16::try_from(class.version).ok().filter(|v| *v > 0).ok_or_else(unknown)?;
+    Ok(CppType::Class(Arc::new(Class { name: name.to_owned(), version, members: members.collect::<Result<_>>()? })))
 }
 
 fn member(e: &Element, described: &Described, depth: usize) -> Result<CppType> {

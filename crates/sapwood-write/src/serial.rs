@@ -1,5 +1,5 @@
 //! Objects as ROOT streams them: numbers big-endian, collections behind a byte count and a version, classes behind a
-//! byte count and version 1.
+//! byte count and their version.
 
 use crate::cpp::{Class, CppType};
 use crate::feed::{Form, field, nth_field};
@@ -12,9 +12,6 @@ use std::ops::Range;
 const BYTE_COUNT: u32 = 0x4000_0000;
 /// The version of collections in ROOT 6.40.
 const COLLECTION: u16 = 10;
-/// The version of classes. ROOT itself writes 0 and a checksum for classes without a version; it reads both, and uproot
-/// this one alone.
-const CLASS: u16 = 1;
 /// Added to a collection's where a collection of classes is written member by member.
 const MEMBER_WISE: u16 = 0x4000;
 
@@ -161,7 +158,7 @@ impl Writer {
     /// A collection of classes member by member: the class's version, then each member of all items.
     fn by_member(&mut self, class: &Class, content: &Array, range: Range<usize>) {
         self.u16(COLLECTION | MEMBER_WISE);
-        self.u16(CLASS);
+        self.u16(class.version);
         self.u32(range.len() as u32);
         for (name, ty) in &class.members {
             let Some(column) = field(content, name) else { continue };
@@ -212,7 +209,7 @@ impl Writer {
             (CppType::Class(class), _) => {
                 for i in range {
                     let mark = self.begin();
-                    self.u16(CLASS);
+                    self.u16(class.version);
                     self.members(class, array, i);
                     self.end(mark);
                 }

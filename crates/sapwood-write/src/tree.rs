@@ -1,15 +1,16 @@
 mod clusters;
 
-use crate::append::Old;
+use crate::append::{Old, OldBranch};
 use crate::basket::{Branch, Home};
-use crate::column::{Data, Input};
-use crate::core::{Core, Shared};
+use crate::column::{Column, Data, Input};
+use crate::core::{Core, Shared, Table};
 use crate::cursor::Cursor;
 use crate::directory::DirectoryId;
 use crate::feed::{Feed, Piece};
 use crate::key::Key;
 use crate::layout::Cluster;
 use crate::producers::{Gathered, Lane};
+use crate::resumed::Resumed;
 use crate::schema::{BranchSpec, BranchType, check_basket_bytes, resolve};
 use crate::take::{Taken, take};
 use sapwood_codec::Compression;
@@ -71,6 +72,22 @@ pub(crate) struct Progress {
     pub(crate) aliases: Vec<(String, String)>,
 }
 
+impl Progress {
+    /// Of a tree that begins.
+    pub(crate) fn new(cluster: Cluster) -> Self {
+        Self {
+            entries: 0,
+            flushed: 0,
+            saved: 0,
+            origin: 0,
+            cluster,
+            auto_save: AUTO_SAVE,
+            ranges: Vec::new(),
+            aliases: Vec::new(),
+        }
+    }
+}
+
 /// Writes a tree into a file: entries in batches of columns, of any size.
 ///
 /// The bytes written do not depend on how the entries are cut into batches, nor on the number of threads.
@@ -85,6 +102,8 @@ pub struct TreeWriter {
     progress: Progress,
     /// The key under which the tree was saved last.
     saved: Option<Key>,
+    /// The header that it had, if it was in the file before.
+    resumed: Option<Resumed>,
     /// Bytes of baskets so far, before compression.
     submitted: u64,
     /// The same when the file was made whole last.
@@ -120,6 +139,16 @@ impl TreeWriter {
                 ty.describe(&mut core.described);
             }
         }
+        Self::new(shared, core, (directory, name, title), (columns, inputs), options)
+    }
+
+    fn new(
+        shared: &Shared,
+        core: &mut Core,
+        (directory, name, title): (DirectoryId, &str, &str),
+        (columns, inputs): (Vec<Column>, Vec<Input>),
+        options: TreeOptions,
+    ) -> Result<Self> {
         let compression = options.compression.unwrap_or(core.compression);
         let home = Home { tree: core.tables.len(), name: name.into(), parent: core.directory(directory)?.seek };
         core.tables.push(vec![crate::core::Table::default(); columns.len()]);
@@ -134,17 +163,9 @@ impl TreeWriter {
             branches: columns.into_iter().map(branch).collect(),
             inputs,
             options,
-            progress: Progress {
-                entries: 0,
-                flushed: 0,
-                saved: 0,
-                origin: 0,
-                cluster: options.cluster,
-                auto_save: AUTO_SAVE,
-                ranges: Vec::new(),
-                aliases: Vec::new(),
-            },
+            progress: Progress::new(options.cluster),
             saved: None,
+            resumed: None,
             submitted: 0,
             submitted_at_save: 0,
             saved_bytes: 0,
@@ -161,36 +182,36 @@ impl TreeWriter {
     ) -> Result<Self> {
         let (tree, directory) = (&old.tree, old.directory);
         // laid out before anything is noted in the core
-        let (columns, _) = resolve(specs)?;
-        let branches = old.branches(&columns)?;
-        let tables = branches.iter().map(|b| old.table(b)).collect::<Result<Vec<_>>>()?;
-        let mut new = Self::begin(shared, core, directory, &tree.name, &tree.title, specs, options)?;
-        let (cluster, origin, ranges) = old.clusters(options.cluster);
-        for (branch, was) in new.branches.iter_mut().zip(&branches) {
+        let (columns, inputs) = resolve(specs)?;
+        let branches = old.branches(&columns, &core.described)?;
+        let place = (directory, &*tree.name, &*tree.title);
+        let mut new = Self::new(shared, core, place, (columns, inputs), options)?;
+        let (cluster, origin, ranges) = old.clusters();
+        for (branch, OldBranch { number, table, offsets }) in new.branches.iter_mut().zip(&branches) {
+            let Some(was) = tree.branches.get(*number) else { continue };
             branch.basket_bytes = was.basket_size.max(100);
-            branch.baskets = was.write_basket;
+            branch.baskets = table.baskets.len();
             branch.largest = was.element.as_ref().map_or(0, |e| i64::from(e.maximum));
             if let Some(leaf) = was.leaves.first().and_then(|&l| tree.leaves.get(l)) {
                 branch.largest = branch.largest.max(leaf.maximum);
+                branch.ranged = leaf.is_range && was.element.is_none();
             }
-            if branch.offsets_len > 0 {
-                branch.offsets_len = u32::try_from(was.entry_offset_len).unwrap_or(0).max(10);
-            }
+            branch.resume(*offsets, &tree.name, u32::try_from(was.entry_offset_len).unwrap_or(0));
         }
+        let (order, tables): (Vec<usize>, Vec<Table>) = branches.into_iter().map(|b| (b.number, b.table)).unzip();
         if let Some(place) = core.tables.get_mut(new.home.tree) {
-            *place = tables;
+            place.clone_from(&tables);
         }
         new.progress = Progress {
             entries: tree.entries,
             flushed: if matches!(cluster, Cluster::Entries(_)) { tree.entries } else { 0 },
-            saved: 0,
             origin,
-            cluster,
-            auto_save: new.progress.auto_save,
             ranges,
             aliases: tree.aliases.clone(),
+            ..Progress::new(cluster)
         };
-        new.saved = Some(old.key);
+        new.saved = Some(old.key.clone());
+        new.resumed = Some(Resumed::new(old, &order, &tables));
         // counters are filled from what they count, unless they are given
         for input in &mut new.inputs {
             let counts = new.branches.get(input.feed.column()).is_some_and(|b| b.column.counts());

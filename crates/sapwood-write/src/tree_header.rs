@@ -1,9 +1,11 @@
 use crate::basket::{Branch, OFFSETS_AT_FIRST};
 use crate::buffer::ObjectBuffer;
 use crate::classes;
-use crate::column::{ElementFacts, Leaf};
+use crate::column::{Column, ElementFacts, Leaf};
 use crate::core::Table;
+use crate::layout::Cluster;
 use crate::tree::Progress;
+use sapwood_codec::Compression;
 use sapwood_span::{Error, Result};
 
 /// Objects that others clean up when they go (`TObject::kMustCleanup`): trees.
@@ -24,6 +26,15 @@ pub(crate) struct TreeFacts<'a> {
     pub(crate) name: &'a str,
     pub(crate) title: &'a str,
     pub(crate) progress: &'a Progress,
+}
+
+/// The payload of a tree of these columns without entries, behind a label of no bytes: what tells how they are read.
+pub(crate) fn layout_of(columns: &[Column]) -> Result<Vec<u8>> {
+    let progress = Progress::new(Cluster::Never);
+    let branch = |c: &Column| Branch::new(c.clone(), "", 0, 32_000, Compression::NONE);
+    let branches: Vec<Branch> = columns.iter().map(branch).collect();
+    let tables = vec![Table::default(); columns.len()];
+    payload(&TreeFacts { name: "", title: "", progress: &progress }, &branches, &tables, 0)
 }
 
 struct Writer<'a> {

@@ -108,6 +108,9 @@ pub struct RecoverArgs {
     /// Replace OUT if it exists
     #[arg(short, long)]
     pub force: bool,
+    /// Do not wait until OUT is on the disk: faster, but a loss of power or a server that runs out of room may take it
+    #[arg(long)]
+    pub no_sync: bool,
 }
 
 /// A bare number counts entries, one with a unit bytes.

@@ -6,7 +6,7 @@ pub(super) const BIG: u64 = 2_000_000_000;
 /// Added to a label's version when its positions have 64 bits.
 const BIG_VERSION: u16 = 1000;
 /// The lower bits of a parent's position; above them stands which process ids the record's references mean.
-const PARENT_BITS: u32 = 48;
+pub(crate) const PARENT_BITS: u32 = 48;
 
 /// What a record's label says beside sizes and positions. Names are bytes: nothing says that they are UTF-8.
 #[derive(Clone, Debug, PartialEq, Eq)]

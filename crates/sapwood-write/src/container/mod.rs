@@ -6,7 +6,7 @@ mod directory;
 mod label;
 mod part;
 
-pub(crate) use label::{Label, PlacedLabel, patch_basket};
+pub(crate) use label::{Label, PARENT_BITS, PlacedLabel, patch_basket};
 pub(crate) use part::Part;
 
 use crate::stamp;

@@ -1,6 +1,6 @@
 //! Baskets that were never written on their own and lie in a tree's header: they become records like all others.
 
-use crate::container::{Label, PlacedLabel};
+use crate::container::{Label, PARENT_BITS, PlacedLabel};
 use sapwood_codec::{Compression, Encoder};
 use sapwood_format::cursor::Cursor;
 use sapwood_span::{Error, Result};
@@ -21,6 +21,8 @@ pub(crate) struct Embedded {
     generated: bool,
     /// Offset of the first value: the length of the label with the basket's own members.
     key_len: u32,
+    /// The same in the header that it was read from. Where it is another, positions in its entries mean nothing.
+    pub(crate) read_key_len: u32,
     /// The values.
     data: Vec<u8>,
     /// Where entries begin, label counted, and how far they were moved.
@@ -40,10 +42,18 @@ pub(crate) fn read_embedded(bytes: &[u8]) -> Result<Option<Embedded>> {
     let datime = c.u32()?;
     let key_len = u32::from(c.u16()?);
     let cycle = c.u16()?;
-    c.skip(if big { 16 } else { 8 })?;
+    let pid = match big {
+        true => {
+            c.skip(8)?;
+            (c.u64()? >> PARENT_BITS) as u16
+        }
+        false => {
+            c.skip(8)?;
+            0
+        }
+    };
     let mut text = || c.string_bytes().map(<[u8]>::to_vec);
-    // a basket's positions always have 64 bits once it is a record
-    let label = Label { class: text()?, name: text()?, title: text()?, cycle, datime, big: true, pid: 0 };
+    let label = Label { class: text()?, name: text()?, title: text()?, cycle, datime, big, pid };
     let version = c.u16()?;
     let buffer = c.i32()?;
     let mut entry_size = c.i32()?;
@@ -93,12 +103,13 @@ pub(crate) fn read_embedded(bytes: &[u8]) -> Result<Option<Embedded>> {
         features,
         generated,
         key_len,
+        read_key_len: key_len,
         data,
         offsets,
         moved,
     };
-    // a label with 32-bit positions was 8 bytes shorter: offsets move with it (where entries were before they were
-    // moved does not)
+    // where the label was made for another name, offsets move with it (where entries were before they were moved does
+    // not)
     let length = (out.label.len() + MEMBERS + usize::from(features.is_some())) as u32;
     for o in out.offsets.iter_mut().flatten() {
         *o = o.saturating_sub(key_len).saturating_add(length);
@@ -134,6 +145,12 @@ pub(crate) struct Fresh {
 }
 
 impl Embedded {
+    /// Whether its entries begin elsewhere than they did in the header, so that references to positions in the basket
+    /// would lead astray.
+    pub(crate) fn is_shifted(&self) -> bool {
+        self.key_len != self.read_key_len
+    }
+
     /// A new basket under the label of one of its branch.
     pub(crate) fn fresh(label: &Label, fresh: Fresh, buffer: u32) -> Self {
         let label = Label { big: true, ..label.clone() };
@@ -151,6 +168,7 @@ impl Embedded {
             features: None,
             generated: false,
             key_len,
+            read_key_len: key_len,
             data: fresh.data,
             offsets: fresh.starts.map(|s| s.into_iter().map(|o| o + key_len).collect()),
             moved: None,

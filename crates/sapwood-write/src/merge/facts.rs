@@ -193,6 +193,11 @@ fn branch(s: &Survey, node: usize, schema: BranchSchema) -> Result<BranchFacts> 
             Some(&f) if place < written || f > 0 || place == 0 => f,
             _ => end.saturating_sub(u64::from(e.entries)),
         };
+        if e.is_shifted() && !schema.is_plain() {
+            return Err(Error::unsupported(
+                "a basket in the tree's header that cannot be moved: its label has another length",
+            ));
+        }
         if e.entries > 0 {
             embedded.push((place, e));
         }

@@ -272,8 +272,7 @@ impl<'p> Filled<'p> {
             let inner =
                 [w, w * w, w * x, w * x * x, w * y, w * y * y, w * x * y, w * z, w * z * z, w * x * z, w * y * z];
             terms[1..12].copy_from_slice(&inner);
-            let averaged = [5, 8, 12].get(n - 1).filter(|_| self.profile);
-            if let Some(pair) = averaged.and_then(|at| terms.get_mut(*at..at + 2)) {
+            if let Some(pair) = self.averaged().and_then(|at| terms.get_mut(at)) {
                 pair.copy_from_slice(&[w * value, w * value * value]);
             }
         }
@@ -292,8 +291,13 @@ impl<'p> Filled<'p> {
         low == high || (low..=high).contains(&value)
     }
 
+    /// Where a profile's sums of what is averaged and of its squares are among [`SUMS`].
+    pub(super) fn averaged(&self) -> Option<std::ops::Range<usize>> {
+        [5..7, 8..10, 12..14].get(self.axes.len().wrapping_sub(1)).filter(|_| self.profile).cloned()
+    }
+
     /// Whether statistics count what lies outside (`TH1::kConsider`).
-    fn counts_outside(&self) -> bool {
+    pub(super) fn counts_outside(&self) -> bool {
         self.part.survey.integer(self.part.node, Name::StatOverflows) == Some(1)
     }
 }

@@ -6,7 +6,7 @@ use sapwood_span::{Error, Result};
 
 /// A `TObjArray` of null pointers: byte count, version 3, a `TObject`, no name, how many, lower bound 0. A place for
 /// every basket and the next, as ROOT leaves them: its readers of old headers look there without asking.
-pub(super) fn empty_places(n: usize) -> Vec<u8> {
+fn empty_places(n: usize) -> Vec<u8> {
     let count = (21 + 4 * n) as u32 | 0x4000_0000;
     let mut out = count.to_be_bytes().to_vec();
     out.extend_from_slice(&[0, 3, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
@@ -68,8 +68,62 @@ pub(super) fn drop_branches(s: &Survey, nodes: &[usize], edits: &mut Vec<Edit>) 
     Ok(())
 }
 
+/// A header has room for so many baskets at least (`TBranch` makes its tables so long).
+const LEAST_BASKETS: usize = 10;
+
+/// A basket in the file that is written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Placed {
+    pub(crate) seek: u64,
+    pub(crate) bytes: u32,
+    pub(crate) first: u64,
+}
+
+/// Exchanges a branch's tables of baskets; `end` is the entry behind the last.
+///
+/// # Errors
+/// When they do not fit into what the header's version of ROOT can hold.
+pub(crate) fn set_baskets(s: &Survey, node: usize, baskets: &[Placed], end: u64, edits: &mut Vec<Edit>) -> Result<()> {
+    let n = baskets.len();
+    let places = LEAST_BASKETS.max(n + 1);
+    set(s, node, Name::WriteBasket, Some(n as i64), edits)?;
+    set(s, node, Name::MaxBaskets, Some(places as i64), edits)?;
+    let filled = |values: &mut dyn Iterator<Item = u64>| {
+        let mut out: Vec<u64> = values.collect();
+        out.resize(places, 0);
+        out
+    };
+    let bytes = filled(&mut baskets.iter().map(|b| u64::from(b.bytes)));
+    let first = filled(&mut baskets.iter().map(|b| b.first).chain([end]));
+    let seek = filled(&mut baskets.iter().map(|b| b.seek));
+    set_array(s, node, Name::BasketBytes, &bytes, edits)?;
+    set_array(s, node, Name::BasketEntry, &first, edits)?;
+    set_array(s, node, Name::BasketSeek, &seek, edits)?;
+    if let Some(f) = s.field(node, Name::Baskets) {
+        edits.push(Edit { at: f.at.clone(), bytes: empty_places(n + 1) });
+    }
+    Ok(())
+}
+
+/// Exchanges the ranges of clusters; false where the header's version of ROOT knows none and there are some.
+///
+/// # Errors
+/// When they do not fit into what the header's version of ROOT can hold.
+pub(crate) fn set_ranges(s: &Survey, ranges: &[(u64, u64)], edits: &mut Vec<Edit>) -> Result<bool> {
+    // versions of TTree before 19 know no ranges
+    if s.field(0, Name::ClusterRanges).is_none() {
+        return Ok(ranges.is_empty());
+    }
+    set(s, 0, Name::ClusterRanges, Some(ranges.len() as i64), edits)?;
+    let ends: Vec<u64> = ranges.iter().map(|r| r.0).collect();
+    let sizes: Vec<u64> = ranges.iter().map(|r| r.1).collect();
+    set_array(s, 0, Name::ClusterRangeEnd, &ends, edits)?;
+    set_array(s, 0, Name::ClusterSize, &sizes, edits)?;
+    Ok(true)
+}
+
 /// Exchanges a number, if the object has it.
-pub(super) fn set(s: &Survey, node: usize, name: Name, value: Option<i64>, edits: &mut Vec<Edit>) -> Result<()> {
+pub(crate) fn set(s: &Survey, node: usize, name: Name, value: Option<i64>, edits: &mut Vec<Edit>) -> Result<()> {
     if let (Some(f), Some(value)) = (s.field(node, name), value) {
         let mut bytes = Vec::new();
         put_integer(&mut bytes, f.code, value)
@@ -80,7 +134,7 @@ pub(super) fn set(s: &Survey, node: usize, name: Name, value: Option<i64>, edits
 }
 
 /// Exchanges a counted array, if the object has it.
-pub(super) fn set_array(s: &Survey, node: usize, name: Name, values: &[u64], edits: &mut Vec<Edit>) -> Result<()> {
+pub(crate) fn set_array(s: &Survey, node: usize, name: Name, values: &[u64], edits: &mut Vec<Edit>) -> Result<()> {
     let Some(f) = s.field(node, name) else { return Ok(()) };
     // until version 9 a flag of 2 said that positions have 64 bits
     let wide = s.data.get(f.at.start) == Some(&2) || values.iter().any(|&v| v > i32::MAX as u64);

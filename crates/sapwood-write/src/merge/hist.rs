@@ -234,18 +234,20 @@ pub(super) fn variances(
 }
 
 /// The statistics in the order of [`SUMS`]. Where none were kept though there are entries (contents set by hand), they
-/// are worked out from the bins, as `TH1::GetStats` does.
+/// are worked out from the bins, as `TH1::GetStats` and its kin do.
 fn statistics(f: &Filled) -> [Option<f64>; 14] {
-    let kept = f.sums[1] != Some(0.0) || f.sums[0].unwrap_or(0.0) <= 0.0;
-    if kept || f.profile {
+    let has_entries = f.profile || f.sums[0].unwrap_or(0.0) > 0.0;
+    if f.sums[1] != Some(0.0) || !has_entries {
         return f.sums;
     }
-    // bins that are named mean no number: ROOT's sums leave them out
-    let unnamed = |a: &Axis| a.labels.is_none() || !(a.extends || a.names().len() == a.bins);
-    let centers: Vec<Option<&Axis>> = f.axes.iter().map(|a| Some(a).filter(|a| unnamed(a))).collect();
+    // bins that are named mean no number where names may come: ROOT's sums leave them out
+    let centers: Vec<Option<&Axis>> =
+        f.axes.iter().map(|a| Some(a).filter(|a| a.labels.is_none() || !a.extends)).collect();
+    // of three dimensions, profiles alone never count what lies outside
+    let counts_outside = f.counts_outside() && !(f.profile && f.axes.len() == 3);
     let mut sums = [0.0; 14];
     sums[0] = f.sums[0].unwrap_or(0.0);
-    for (cell, &w) in f.contents.iter().enumerate() {
+    for (cell, &content) in f.contents.iter().enumerate() {
         let mut rest = cell;
         let mut at = [0.0; 3];
         let mut inside = true;
@@ -255,16 +257,26 @@ fn statistics(f: &Filled) -> [Option<f64>; 14] {
             inside &= bin >= 1 && bin <= axis.bins;
             *at = center.map_or(0.0, |a| a.center(bin));
         }
-        if !inside {
+        if !inside && !counts_outside {
             continue;
         }
         let [x, y, z] = at;
-        // the error squared again, as ROOT has it, to the last bit
-        let error = f.squares.get(cell).copied().unwrap_or(w.abs()).sqrt();
-        let w2 = error * error;
+        let kept = |numbers: &[f64]| numbers.get(cell).copied();
+        let (w, w2) = if f.profile {
+            let w = kept(&f.entries).unwrap_or(0.0);
+            (w, kept(&f.entry_squares).unwrap_or(w))
+        } else {
+            // the error squared again, as ROOT has it, to the last bit
+            let error = kept(&f.squares).unwrap_or(content.abs()).sqrt();
+            (content, error * error)
+        };
         let terms = [w, w2, w * x, w * x * x, w * y, w * y * y, w * x * y, w * z, w * z * z, w * x * z, w * y * z];
         for (sum, term) in sums[1..].iter_mut().zip(terms) {
             *sum += term;
+        }
+        if let Some([sum, squares]) = f.averaged().and_then(|at| sums.get_mut(at)) {
+            *sum += content;
+            *squares += kept(&f.squares).unwrap_or(0.0);
         }
     }
     let mut out = f.sums;

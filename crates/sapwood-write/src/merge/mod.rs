@@ -17,7 +17,7 @@ mod event_list;
 pub(crate) mod facts;
 mod filled;
 mod graph;
-mod header;
+pub(crate) mod header;
 mod hist;
 pub(crate) mod input;
 mod labels;

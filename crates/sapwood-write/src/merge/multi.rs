@@ -91,6 +91,12 @@ fn head<'p>(one: Part<'p>, two: Part<'p>, changes: &mut Changes<'p>) -> Result<(
     }
     for name in [Name::Entries, Name::SumW, Name::SumW2] {
         let (x, y) = (one.survey.number(one.node, name), two.survey.number(two.node, name));
+        // below zero the squares say that none are kept, and add nothing to those of the other
+        let (x, y) = match (x, y) {
+            (Some(x), Some(y)) if name == Name::SumW2 && y < 0.0 => (Some(x), Some(0.0)),
+            (Some(x), Some(y)) if name == Name::SumW2 && x < 0.0 => (Some(0.0), Some(y)),
+            both => both,
+        };
         if let (Some(f), Some(x), Some(y)) = (one.survey.field(one.node, name), x, y) {
             changes.edits.push(Edit { at: f.at.clone(), bytes: real(f.code, x + y)? });
         }

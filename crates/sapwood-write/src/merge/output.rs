@@ -38,6 +38,8 @@ struct Current {
     trees: Vec<(usize, u64, u64, Vec<usize>)>,
     /// What is added to the process ids of its baskets.
     pid: u16,
+    /// Its trees and branches whose baskets get offsets, or lose them, so that they are as those that are here.
+    offsets: HashMap<(usize, usize), bool>,
 }
 
 impl Output {
@@ -92,6 +94,7 @@ impl Output {
             }
         }
         let mut trees = Vec::with_capacity(input.trees.len());
+        let mut offsets = HashMap::new();
         let streamers = input.streamers.clone();
         for tree in &mut input.trees {
             let directory = self.directory_of(&tree.path);
@@ -112,9 +115,14 @@ impl Output {
                     (at, map)
                 }
             };
+            if let Some(sum) = self.trees.get(at) {
+                for (i, (b, &here)) in tree.facts.branches.iter().zip(&map).enumerate() {
+                    offsets.extend(sum.other_offsets(here, &b.schema).map(|wanted| ((trees.len(), i), wanted)));
+                }
+            }
             trees.push((at, self.file.seek_of(directory), tree.facts.entries, map));
         }
-        self.current = Current { name: input.reader.name().to_owned(), trees, pid };
+        self.current = Current { name: input.reader.name().to_owned(), trees, pid, offsets };
         Ok(())
     }
 
@@ -132,7 +140,27 @@ impl Output {
             let seek = self.file.position() + (run.end - run.start) as u64;
             let Some(record) = chunk.data.get_mut(p.at..p.at + p.len) else { continue };
             let (mut len, mut zip, mut total) = (p.len, p.zip_change, p.total_change);
-            if patch_basket(record, seek, *parent, self.current.pid) {
+            let setting = self.compression.unwrap_or(self.file.compression);
+            let other = match self.current.offsets.get(&(p.tree, p.branch)) {
+                Some(&wanted) => {
+                    widened.clear();
+                    let grown = self.recoder.set_offsets(record, wanted, setting, &mut widened);
+                    let name = self.trees.get(*tree).map_or("", |t| t.is_plain(branch).1);
+                    grown.map_err(|e| e.in_branch(name).in_file(chunk.reader.name()))?
+                }
+                None => None,
+            };
+            if let Some(grown) = other {
+                if !patch_basket(&mut widened, seek, *parent, self.current.pid) {
+                    return Err(Error::unsupported("a basket's label cannot be moved").in_file(chunk.reader.name()));
+                }
+                self.file.append(chunk.data.get(run).unwrap_or_default())?;
+                run = p.at + p.len..p.at + p.len;
+                self.file.append(&widened)?;
+                zip += widened.len() as i64 - len as i64;
+                total += grown;
+                len = widened.len();
+            } else if patch_basket(record, seek, *parent, self.current.pid) {
                 run.end = p.at + p.len;
             } else {
                 // a label of 32-bit positions, as old files have them, is too narrow; behind a wider one all entries
@@ -147,7 +175,6 @@ impl Output {
                     .with_remedy("merge into several files"));
                 }
                 widened.clear();
-                let setting = self.compression.unwrap_or(self.file.compression);
                 self.recoder.widen(record, setting, &mut widened).map_err(|e| e.in_file(chunk.reader.name()))?;
                 if !patch_basket(&mut widened, seek, *parent, self.current.pid) {
                     return Err(Error::unsupported("a basket's label cannot be moved").in_file(chunk.reader.name()));

@@ -3,7 +3,7 @@
 use crate::container::{Label, PlacedLabel};
 use sapwood_codec::{Compression, Decoder, Encoder};
 use sapwood_format::cursor::Cursor;
-use sapwood_format::tree::BasketHead;
+use sapwood_format::tree::{BasketHead, split_basket};
 use sapwood_format::{Key, inflate};
 use sapwood_span::{Error, Result};
 
@@ -71,6 +71,55 @@ impl Recoder {
             set(&mut payload, place, &(offset + grown).to_be_bytes());
         }
         self.close(start, &payload, compression, out)
+    }
+
+    /// Appends the record with a table of offsets, or without, as `wanted` says: by how many bytes it grew, not
+    /// compressed. None where it is so already. Only entries of one size can do without.
+    ///
+    /// # Errors
+    /// `Unsupported` when its entries have several sizes.
+    pub(crate) fn set_offsets(
+        &mut self,
+        record: &[u8],
+        wanted: bool,
+        compression: Compression,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<i64>> {
+        let (head, key) = BasketHead::read(record)?;
+        let border = head.last.saturating_sub(head.key_len);
+        if (head.object_len > border) == wanted || head.entries == 0 {
+            return Ok(None);
+        }
+        let (_, mut payload) = self.open(record)?;
+        let basket = split_basket(&head, &payload)?;
+        let (key_len, n) = (key.key_len as usize, head.entries);
+        // behind the label stand version, size of the buffer, size of an entry or room for offsets, entries, end, flag
+        let (buffer_at, size_at) = (key_len.saturating_sub(17), key_len.saturating_sub(13));
+        let number = |at: usize| record.get(at..at + 4).map_or(0, be32);
+        let size = if wanted { number(size_at) } else { border / n };
+        let starts = (0..n).map(|i| (head.key_len + i * size).to_be_bytes());
+        let even = size.checked_mul(n) == Some(border)
+            && !head.lengths
+            && basket.offsets.as_ref().is_none_or(|raw| starts.clone().flatten().eq(raw.iter().copied()));
+        if !even {
+            return Err(Error::unsupported("keeps the offsets of its entries otherwise, and needs them")
+                .with_remedy("lay the files out alike first: sapwood optimize"));
+        }
+        payload.truncate(border as usize);
+        if wanted {
+            payload.extend_from_slice(&(n + 1).to_be_bytes());
+            payload.extend(starts.flatten());
+            // what follows the last entry is never read: ROOT writes zero
+            payload.extend_from_slice(&[0; 4]);
+        }
+        let start = out.len();
+        out.extend_from_slice(record.get(..key_len).unwrap_or_default());
+        let len = payload.len() as u32;
+        set(out, start + 6, &len.to_be_bytes());
+        set(out, start + buffer_at, &number(buffer_at).max(head.key_len + len).to_be_bytes());
+        set(out, start + size_at, &if wanted { n + 1 } else { size }.to_be_bytes());
+        self.close(start, &payload, compression, out)?;
+        Ok(Some(i64::from(len) - i64::from(head.object_len)))
     }
 
     fn open(&mut self, record: &[u8]) -> Result<(Key, Vec<u8>)> {

@@ -75,8 +75,14 @@ impl BranchSchema {
         self.class == "TBranch"
     }
 
-    /// In what a second branch of the same name differs, in words; none when the baskets of both can stand together.
-    pub(crate) fn difference(&self, other: &Self, both_have_baskets: bool) -> Option<String> {
+    /// Whether its baskets are to tell where entries begin.
+    pub(crate) fn has_offsets(&self) -> bool {
+        self.has_offsets
+    }
+
+    /// In what a second branch of the same name differs (its baskets, too, where it has some), in words; none when
+    /// the baskets of both can stand together.
+    pub(crate) fn difference(&self, other: &Self, has_baskets: bool) -> Option<String> {
         if self.class != other.class {
             return Some(format!("is a {}, not a {}", other.class, self.class));
         }
@@ -108,7 +114,8 @@ impl BranchSchema {
             (None, None) => {}
             _ => return Some("is of another kind".to_owned()),
         }
-        if both_have_baskets && (self.has_offsets != other.has_offsets || self.generated != other.generated) {
+        // offsets of entries of one size can be written and left out, see `Recoder::set_offsets`
+        if has_baskets && self.generated != other.generated {
             return Some("keeps the offsets of its entries otherwise".to_owned());
         }
         None

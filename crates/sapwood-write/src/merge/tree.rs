@@ -2,7 +2,7 @@
 
 use super::clusters;
 use super::facts::{LeafFacts, join_leaves, read_as_is};
-use super::header::{drop_branches, empty_places, set, set_array};
+use super::header::{Placed, drop_branches, set, set_baskets, set_ranges};
 use super::input::InputTree;
 use super::schema::BranchSchema;
 use super::tree_index::TreeIndex;
@@ -13,9 +13,6 @@ use sapwood_format::Streamers;
 use sapwood_span::{Error, Result};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-
-/// A header has room for so many baskets at least (`TBranch` makes its tables so long).
-const LEAST_BASKETS: usize = 10;
 
 /// A tree while it is joined.
 pub(crate) struct TreeSum {
@@ -67,14 +64,6 @@ pub(crate) struct BranchSum {
     filled: bool,
     dropped: bool,
     baskets: Vec<Placed>,
-}
-
-/// A basket in the output.
-#[derive(Clone, Copy, Debug)]
-struct Placed {
-    seek: u64,
-    bytes: u32,
-    first: u64,
 }
 
 impl TreeSum {
@@ -180,7 +169,7 @@ impl TreeSum {
             };
             used[at] = true;
             let Some(mine) = self.branches.get(at) else { continue };
-            if let Some(what) = mine.schema.difference(&b.schema, mine.filled && b.filled) {
+            if let Some(what) = mine.schema.difference(&b.schema, b.filled) {
                 return Err(differs(path, what));
             }
             let (there, here) = (tree.facts.entries, self.entries);
@@ -207,6 +196,12 @@ impl TreeSum {
             b.zip_bytes += zip;
             b.total_bytes += total;
         }
+    }
+
+    /// Whether a branch's baskets are to have offsets, where those of another input are otherwise.
+    pub(crate) fn other_offsets(&self, branch: usize, other: &BranchSchema) -> Option<bool> {
+        let mine = self.branches.get(branch)?.schema.has_offsets();
+        (mine != other.has_offsets()).then_some(mine)
     }
 
     /// Whether a branch's entries mean the same wherever they are in a basket, and its name.
@@ -323,14 +318,7 @@ impl TreeSum {
 
     fn cluster_edits(&self, s: &Survey, edits: &mut Vec<Edit>) -> Result<()> {
         let t = clusters::table(&self.boundaries);
-        // versions of TTree before 19 know no ranges
-        if s.field(0, Name::ClusterRanges).is_some() {
-            set(s, 0, Name::ClusterRanges, Some(t.ranges.len() as i64), edits)?;
-            let ends: Vec<u64> = t.ranges.iter().map(|r| r.0).collect();
-            let sizes: Vec<u64> = t.ranges.iter().map(|r| r.1).collect();
-            set_array(s, 0, Name::ClusterRangeEnd, &ends, edits)?;
-            set_array(s, 0, Name::ClusterSize, &sizes, edits)?;
-        } else if !t.ranges.is_empty() {
+        if !set_ranges(s, &t.ranges, edits)? {
             return Ok(());
         }
         set(s, 0, Name::AutoFlush, Some(t.auto_flush as i64), edits)
@@ -359,24 +347,6 @@ impl BranchSum {
         if self.baskets.is_empty() {
             return Ok(());
         }
-        let n = self.baskets.len();
-        let places = LEAST_BASKETS.max(n + 1);
-        set(s, node, Name::WriteBasket, Some(n as i64), edits)?;
-        set(s, node, Name::MaxBaskets, Some(places as i64), edits)?;
-        let filled = |values: &mut dyn Iterator<Item = u64>| {
-            let mut out: Vec<u64> = values.collect();
-            out.resize(places, 0);
-            out
-        };
-        let bytes = filled(&mut self.baskets.iter().map(|b| u64::from(b.bytes)));
-        let first = filled(&mut self.baskets.iter().map(|b| b.first).chain([self.entry_number]));
-        let seek = filled(&mut self.baskets.iter().map(|b| b.seek));
-        set_array(s, node, Name::BasketBytes, &bytes, edits)?;
-        set_array(s, node, Name::BasketEntry, &first, edits)?;
-        set_array(s, node, Name::BasketSeek, &seek, edits)?;
-        if let Some(f) = s.field(node, Name::Baskets) {
-            edits.push(Edit { at: f.at.clone(), bytes: empty_places(n + 1) });
-        }
-        Ok(())
+        set_baskets(s, node, &self.baskets, self.entry_number, edits)
     }
 }

@@ -17,6 +17,8 @@ use std::ops::Range;
 pub(crate) struct Source {
     pub(crate) entries: Range<u64>,
     pub(crate) record: Bytes,
+    /// The length of its label where the record was made of a basket in the tree's header.
+    pub(crate) key_len: Option<u32>,
     /// The counter's baskets, where offsets may be left out.
     pub(crate) counts: Vec<Counts>,
     /// Whether all of it is cut at once, also for the clusters to come.
@@ -93,7 +95,7 @@ pub(crate) fn build(
         let (label, _) = Label::read(&source.record)?;
         let mut take = |joined: &mut Piece, range: &Range<u64>| {
             if shape.summed {
-                joined.sums.extend(sum(&shape.rule, &slices, source, range));
+                joined.sums.extend(sum(&shape.rule, (&slices, label.pid), source, range));
             }
             joined.take(shape, (&slices, &label), source.entries.start, range, recoder)?;
             if range.end <= source.entries.end { joined.finish(shape, recoder) } else { Ok(()) }
@@ -165,7 +167,7 @@ impl Piece {
 }
 
 /// What the entries of a range are that a basket of the input holds; none when it holds none.
-fn sum(rule: &Rule, slices: &Slices, source: &Source, range: &Range<u64>) -> Option<Sum> {
+fn sum(rule: &Rule, (slices, pid): (&Slices, u16), source: &Source, range: &Range<u64>) -> Option<Sum> {
     let entries = range.start.max(source.entries.start)..range.end.min(source.entries.end);
     if entries.is_empty() {
         return None;
@@ -173,6 +175,7 @@ fn sum(rule: &Rule, slices: &Slices, source: &Source, range: &Range<u64>) -> Opt
     let [from, to] = [entries.start, entries.end].map(|e| (e - source.entries.start) as usize);
     let mut summing = Summing::default();
     summing.entries(rule, slices, from..to);
+    summing.process_ids(pid);
     Some(Sum { entries, value: summing.value() })
 }
 
@@ -180,8 +183,14 @@ fn sum_of_whole(source: &Source, recoder: &mut Recoder) -> Result<Sum> {
     let (head, payload) = recoder.inflate(&source.record)?;
     let basket = split_basket(&head, &payload)?;
     let mut summing = Summing::default();
-    summing.basket(basket.data, basket.offsets.is_some());
+    summing.basket(basket.data, basket.offsets.as_deref(), source.key_len.unwrap_or(head.key_len));
+    summing.process_ids(pid_of(&source.record)?);
     Ok(Sum { entries: source.entries.clone(), value: summing.value() })
+}
+
+/// Where the process ids begin that references in a basket count.
+pub(crate) fn pid_of(record: &[u8]) -> Result<u16> {
+    Label::read(record).map(|(label, _)| label.pid)
 }
 
 fn empty(first: u64, slices: &Slices) -> Fresh {

@@ -1,5 +1,7 @@
 //! Outputs that are wrong in ways that only a fault of this crate could make: none gets its name.
 
+use super::cut::Rule;
+use super::plan::Place;
 use super::{ClusterSize, LaidOut, OptimizeOptions, lay_out, plans, threads, verify};
 use crate::merge::input;
 use crate::{BranchSpec, Cluster, CppType, FileWriter, TreeOptions};
@@ -61,13 +63,21 @@ fn compared(
     before: impl FnOnce(&mut Vec<super::TreePlan>),
     behind: impl FnOnce(&mut Vec<u8>, &[Vec<u64>]),
 ) -> Result<()> {
+    compared_from(|plans, _| before(plans), behind)
+}
+
+/// The same with the source's bytes.
+fn compared_from(
+    before: impl FnOnce(&mut Vec<super::TreePlan>, &[u8]),
+    behind: impl FnOnce(&mut Vec<u8>, &[Vec<u64>]),
+) -> Result<()> {
     let folder = Folder::new();
     let source = folder.0.join("in.root");
     write(&source);
     let options = OptimizeOptions { cluster: ClusterSize::Entries(1000), ..OptimizeOptions::default() };
     let opened = input::open(&source.to_string_lossy(), &options.open).unwrap();
     let mut planned = plans(&opened, &options).unwrap();
-    before(&mut planned);
+    before(&mut planned, &std::fs::read(&source).unwrap());
     let LaidOut { part, plans, sums, .. } = lay_out(&folder.0.join("out.root"), opened, planned, &options)?;
     let seeks: Vec<Vec<u64>> = {
         let out = input::open(&part.path().to_string_lossy(), &options.open).unwrap();
@@ -171,4 +181,51 @@ fn what_the_plan_forgets_is_noticed() {
     corrupt(compared(|plans| drop(plans[0].branches[1].baskets.pop()), |_, _| {}), "other");
     // a branch as a whole
     compared(|plans| drop(plans[0].branches.pop()), |_, _| {}).unwrap_err();
+}
+
+/// Makes a branch's baskets stay whole.
+fn keep(plans: &mut [super::TreePlan], branch: usize) {
+    plans[0].branches[branch].shape.rule = Rule::Whole("as asked".to_owned());
+}
+
+/// As in a tree that lay in its header with labels of 32-bit positions: references in its entries count from elsewhere.
+#[test]
+fn a_whole_basket_behind_a_label_of_another_length_is_noticed() {
+    let shorter = |by: u32| {
+        move |plans: &mut Vec<super::TreePlan>, bytes: &[u8]| {
+            let text = plans[0].branches.iter().position(|b| b.name == "text").unwrap();
+            keep(plans, text);
+            for old in &mut plans[0].branches[text].baskets {
+                let Place::File(span) = old.place else { continue };
+                let record = &bytes[span.start as usize..span.end() as usize];
+                let key_len = u32::from(u16::from_be_bytes([record[14], record[15]]));
+                old.place = Place::Header(bytes::Bytes::copy_from_slice(record), key_len - by);
+            }
+        }
+    };
+    compared_from(shorter(0), |_, _| {}).unwrap();
+    corrupt(compared_from(shorter(8), |_, _| {}), "text");
+}
+
+#[test]
+fn a_whole_basket_with_other_offsets_is_noticed() {
+    let shift = |bytes: &mut Vec<u8>, seeks: &[Vec<u64>]| {
+        // the second entry of the first basket begins a number later
+        let at = seeks[3][0] as usize;
+        let key = u32::from(u16::from_be_bytes([bytes[at + 14], bytes[at + 15]]));
+        let offsets = |second: u32| [key, second, key + 12].map(u32::to_be_bytes).concat();
+        replace(bytes, &offsets(key), &offsets(key + 4));
+    };
+    corrupt(compared_from(|plans, _| keep(plans, 3), shift), "list");
+}
+
+#[test]
+fn other_process_ids_are_noticed() {
+    let shift = |bytes: &mut Vec<u8>, seeks: &[Vec<u64>]| {
+        // they stand in the upper bits of where the directory lies
+        let at = seeks[0][1] as usize + 26;
+        bytes[at + 1] += 1;
+    };
+    corrupt(compared(|_| {}, shift), "number");
+    corrupt(compared_from(|plans, _| keep(plans, 0), shift), "number");
 }

@@ -122,7 +122,7 @@ impl Old {
     fn bytes(&self) -> u64 {
         match &self.place {
             Place::File(span) => span.len,
-            Place::Header(record) => record.len() as u64,
+            Place::Header(record, _) => record.len() as u64,
         }
     }
 
@@ -130,7 +130,7 @@ impl Old {
     fn record(&self, read: &HashMap<u64, Bytes>) -> Option<Bytes> {
         match &self.place {
             Place::File(span) => read.get(&span.start).cloned(),
-            Place::Header(record) => Some(record.clone()),
+            Place::Header(record, _) => Some(record.clone()),
         }
     }
 }
@@ -143,7 +143,7 @@ fn counters(asked: &Asked, plan: &TreePlan) -> Vec<Span> {
         for old in b.baskets.iter().filter_map(|&(i, _)| branch.baskets.get(i)) {
             out.extend(branch.counts_of(&old.entries).iter().filter_map(|c| match &c.place {
                 Place::File(span) => Some(*span),
-                Place::Header(_) => None,
+                Place::Header(..) => None,
             }));
         }
     }
@@ -200,7 +200,7 @@ impl Loader {
                 let Some(o) = old(b.branch, i) else { continue };
                 let key = (asked.tree, b.branch, i);
                 let record = match (&o.place, self.carried.remove(&key)) {
-                    (Place::Header(record), _) => Some(record.clone()),
+                    (Place::Header(record, _), _) => Some(record.clone()),
                     (Place::File(_), Some(kept)) => {
                         self.carried_bytes -= kept.len();
                         Some(kept)
@@ -216,7 +216,11 @@ impl Loader {
                 }
                 let of = plan.branches.get(b.branch).map_or(&[][..], |x| x.counts_of(&o.entries));
                 let counts = of.iter().filter_map(|c| Some((c.entries.clone(), c.record(&counts)?))).collect();
-                sources.push(Source { entries: o.entries.clone(), record, counts, ahead });
+                let key_len = match o.place {
+                    Place::File(_) => None,
+                    Place::Header(_, key_len) => Some(key_len),
+                };
+                sources.push(Source { entries: o.entries.clone(), record, key_len, counts, ahead });
             }
             out.push(Loaded { branch: b.branch, has_piece: b.has_piece, sources });
         }

@@ -68,7 +68,8 @@ pub(super) struct Old {
 #[derive(Clone)]
 pub(super) enum Place {
     File(Span),
-    Header(Bytes),
+    /// In the tree's header: as a record, and the length of its label there.
+    Header(Bytes, u32),
 }
 
 impl TreePlan {
@@ -129,7 +130,12 @@ impl TreePlan {
         // those that are used together lie together, in front
         let rank = |name: &str| options.first.iter().position(|p| fits(p, name)).unwrap_or(usize::MAX);
         branches.sort_by_cached_key(|b| (rank(&b.name), options.used.rank(&tree.path, &b.name)));
-        let boundaries = boundaries(facts.entries, bytes, options.cluster);
+        let mut boundaries = boundaries(facts.entries, bytes, options.cluster);
+        // branches that were filled by themselves have entries beyond the tree's
+        let most = branches.iter().map(|b| b.entries).max().unwrap_or(0);
+        if most > facts.entries {
+            boundaries.push(most);
+        }
         let (path, entries) = (tree.path.clone(), facts.entries);
         let kept = facts.branches.iter().enumerate().filter(|(i, _)| !dropped.contains(i));
         let kept = kept.map(|(i, b)| (i, b.schema.clone())).collect();
@@ -140,7 +146,8 @@ impl TreePlan {
     pub(crate) fn relayout(&self, basket_bytes: u32) -> Relayout {
         let cut = self.branches.iter().filter(|b| !matches!(b.shape.rule, Rule::Whole(_)));
         let with_offsets = cut.map(|b| b.index).collect();
-        Relayout { boundaries: self.boundaries.clone(), basket_bytes, dropped: self.dropped.clone(), with_offsets }
+        let boundaries = self.boundaries.iter().copied().filter(|&b| b <= self.entries).collect();
+        Relayout { boundaries, basket_bytes, dropped: self.dropped.clone(), with_offsets }
     }
 
     /// All is cut and packed: where it came from is not needed any more.
@@ -163,7 +170,7 @@ fn old_baskets(b: &BranchFacts, recoder: &mut Recoder) -> Result<Vec<Old>> {
     for e in &b.embedded {
         let (record, _) = e.record(Compression::NONE, recoder.encoder())?;
         let entries = e.first..e.first + u64::from(e.entries);
-        old.push(Old { entries, place: Place::Header(Bytes::from(record)) });
+        old.push(Old { entries, place: Place::Header(Bytes::from(record), e.read_key_len) });
     }
     old.sort_by_key(|o| o.entries.start);
     Ok(old)

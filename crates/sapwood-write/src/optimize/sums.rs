@@ -16,6 +16,8 @@ pub(crate) struct Sum {
 pub(crate) struct Summing {
     bytes: Digest,
     lengths: Digest,
+    /// Where the process ids begin that references in the entries count, once for each that was met.
+    pids: Vec<u16>,
 }
 
 impl Summing {
@@ -35,14 +37,26 @@ impl Summing {
         self.lengths.update(&lengths);
     }
 
-    /// Takes the values of a whole basket, whose entries are not told apart, and whether it has offsets.
-    pub(crate) fn basket(&mut self, values: &[u8], has_offsets: bool) {
+    /// Takes a whole basket, whose entries are not told apart and may refer to positions in it: its values, its table of
+    /// offsets, and the length of its label, from whose beginning both count.
+    pub(crate) fn basket(&mut self, values: &[u8], offsets: Option<&[u8]>, key_len: u32) {
         self.bytes.update(values);
-        self.lengths.update(&[u8::from(has_offsets)]);
+        self.lengths.update(&[u8::from(offsets.is_some())]);
+        self.lengths.update(&key_len.to_le_bytes());
+        self.lengths.update(offsets.unwrap_or_default());
+    }
+
+    /// Takes where the process ids begin that references in the entries just taken count.
+    pub(crate) fn process_ids(&mut self, pid: u16) {
+        if self.pids.last() != Some(&pid) {
+            self.pids.push(pid);
+        }
     }
 
     /// The number.
     pub(crate) fn value(&self) -> u64 {
-        self.bytes.value() ^ self.lengths.value().rotate_left(32)
+        let mut pids = Digest::default();
+        self.pids.iter().for_each(|pid| pids.update(&pid.to_le_bytes()));
+        self.bytes.value() ^ self.lengths.value().rotate_left(32) ^ pids.value().rotate_left(16)
     }
 }

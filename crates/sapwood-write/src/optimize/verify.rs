@@ -1,5 +1,6 @@
 //! Whether every value is the same: the entries of the output, read back, against what the input held.
 
+use super::build::pid_of;
 use super::cut::{Rule, Slices};
 use super::plan::{BranchPlan, TreePlan};
 use super::sums::{Sum, Summing};
@@ -28,12 +29,14 @@ struct Walk<'a> {
     payload: Vec<u8>,
     head: BasketHead,
     first: u64,
+    /// Where its process ids begin.
+    pid: u16,
 }
 
 impl<'a> Walk<'a> {
     fn new(reader: &'a Reader, branch: &'a BranchFacts) -> Self {
         let (records, payload, head) = (VecDeque::new(), Vec::new(), BasketHead::default());
-        Self { reader, baskets: branch.baskets.iter(), records, payload, head, first: 0 }
+        Self { reader, baskets: branch.baskets.iter(), records, payload, head, first: 0, pid: 0 }
     }
 
     /// Goes on to the next basket; false at the end.
@@ -51,7 +54,7 @@ impl<'a> Walk<'a> {
         }
         let Some((basket, record)) = self.records.pop_front() else { return Ok(false) };
         (self.head, self.payload) = recoder.inflate(&record)?;
-        self.first = basket.first;
+        (self.first, self.pid) = (basket.first, pid_of(&record)?);
         if u64::from(self.head.entries) != basket.last - basket.first {
             return Err(differs(&(basket.first..basket.last)));
         }
@@ -161,7 +164,8 @@ fn same_baskets(sums: &[Sum], walk: &mut Walk, recoder: &mut Recoder) -> Result<
         let mut found = Summing::default();
         if walk.next(recoder)? && walk.entries() == sum.entries {
             let basket = walk.data()?;
-            found.basket(basket.data, basket.offsets.is_some());
+            found.basket(basket.data, basket.offsets.as_deref(), basket.key_len);
+            found.process_ids(walk.pid);
         }
         if found.value() != sum.value {
             return Err(differs(&sum.entries));
@@ -183,6 +187,7 @@ fn same_entries(rule: &Rule, mut sums: &[Sum], walk: &mut Walk, recoder: &mut Re
             };
             let n = (slices.len() - at).min((sum.entries.end - here) as usize);
             found.entries(rule, &slices, at..at + n);
+            found.process_ids(walk.pid);
             at += n;
             if here + n as u64 == sum.entries.end {
                 if std::mem::take(&mut found).value() != sum.value {

@@ -233,6 +233,7 @@ fn put_type(out: &mut Vec<u8>, ty: &CppType) -> io::Result<()> {
         CppType::Class(class) => {
             out.push(5);
             put_text(out, &class.name)?;
+            put_u32(out, usize::from(class.version))?;
             put_u32(out, class.members.len())?;
             class.members.iter().try_for_each(|(name, ty)| {
                 put_text(out, name)?;
@@ -320,9 +321,11 @@ fn get_type(from: &mut &[u8], deep: usize) -> io::Result<CppType> {
         3 => CppType::vector(get_type(from, deep)?),
         4 => CppType::Map(Box::new(get_type(from, deep)?), Box::new(get_type(from, deep)?)),
         5 => {
-            let (name, n) = (get_text(from)?, get_u32(from)?);
+            let name = get_text(from)?;
+            let version = u16::try_from(get_u32(from)?).map_err(|_| strange())?;
+            let n = get_u32(from)?;
             let members = (0..n).map(|_| Ok((get_text(from)?, get_type(from, deep)?))).collect::<io::Result<_>>()?;
-            CppType::Class(Arc::new(Class { name, members }))
+            CppType::Class(Arc::new(Class { name, version, members }))
         }
         _ => return Err(strange()),
     })

@@ -104,7 +104,10 @@ impl TreeWriter {
     /// Writes the tree's header, in the place of the one saved before.
     pub(super) fn write_header(&mut self, core: &mut Core) -> Result<()> {
         core.drain()?;
-        let mut key = core.new_key(self.directory, "TTree", &self.home.name, &self.title)?;
+        let mut key = match &self.resumed {
+            Some(old) => old.key(core, self.directory)?,
+            None => core.new_key(self.directory, "TTree", &self.home.name, &self.title)?,
+        };
         if let Some(old) = self.saved.take() {
             key.cycle = old.cycle;
             core.space.free(old.span());
@@ -112,7 +115,10 @@ impl TreeWriter {
         }
         let tables = core.tables.get(self.home.tree).cloned().unwrap_or_default();
         let facts = TreeFacts { name: &self.home.name, title: &self.title, progress: &self.progress };
-        let payload = |key_len| tree_header::payload(&facts, &self.branches, &tables, key_len);
+        let payload = |key_len| match &self.resumed {
+            Some(old) => old.payload(&self.branches, &tables, &self.progress, key_len),
+            None => tree_header::payload(&facts, &self.branches, &tables, key_len),
+        };
         self.saved = Some(core.append_object(key, self.directory, core.compression, payload)?);
         Ok(())
     }

@@ -7,6 +7,7 @@ use super::copy::{self, Done, Pool};
 use super::output::Output;
 use super::recode::Recoder;
 use super::{MergeOptions, MergeProgress, MergedTree, check, check_differ};
+use crate::target::Place;
 use sapwood_codec::Compression;
 use sapwood_engine::{File, OpenOptions};
 use sapwood_span::{Error, Result};
@@ -62,7 +63,8 @@ pub fn recover(input: &str, out: &Path, options: &MergeOptions) -> Result<Recove
         return Err(Error::corrupt(format!("nothing that can be recovered is left{lost}")).in_file(input.reader.name()));
     }
     let compression = options.compression;
-    let mut output = Output::create(out, options.force, compression.unwrap_or(own), compression)?;
+    let place = Place { replace: options.force, sync: options.sync };
+    let mut output = Output::create(out, place, compression.unwrap_or(own), compression)?;
     let (pool, mut recoder) = (Pool::default(), Recoder::default());
     for job in copy::jobs(Box::new(input)) {
         wanted()?;

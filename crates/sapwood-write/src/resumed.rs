@@ -1,0 +1,152 @@
+//! The header of a tree that is appended to: as it was, but for counters, tables of baskets and clusters.
+
+use crate::append::Old;
+use crate::basket::Branch;
+use crate::core::{Core, Table};
+use crate::key::Key;
+use crate::merge::facts::{BranchFacts, TreeFacts, read_facts};
+use crate::merge::header::{Placed, set, set_baskets, set_ranges};
+use crate::survey::{Edit, Name, Survey};
+use crate::tree::Progress;
+use sapwood_format::Streamers;
+use sapwood_span::{Error, Result};
+
+/// A header as it was when the tree was opened.
+pub(crate) struct Resumed {
+    key: Key,
+    /// Its payload, behind a label of `base` bytes.
+    payload: Vec<u8>,
+    base: usize,
+    streamers: Streamers,
+    /// For each branch that is written: its number in the header, and that of its leaf if it has one.
+    places: Vec<(usize, Option<usize>)>,
+    entries: u64,
+    total_bytes: u64,
+    zip_bytes: u64,
+    auto_flush: i64,
+    /// What its branches' tables were.
+    tables: Vec<Table>,
+}
+
+/// Refuses headers of which something would be lost, or wrong with more entries.
+pub(crate) fn check_header(facts: &TreeFacts, s: &Survey) -> Result<()> {
+    let has_index =
+        s.child(0, Name::TreeIndex).is_some() || s.field(0, Name::IndexValues).is_some_and(|f| f.at.len() > 4);
+    if has_index {
+        return Err(Error::unsupported("it has an index, in which new entries would be missing").with_remedy(
+            "remove the index first (SetTreeIndex(nullptr) and Write in ROOT), and build it anew afterwards",
+        ));
+    }
+    if s.child(0, Name::BranchRef).is_some() {
+        return Err(Error::unsupported("it has a table of references, of which new entries would have none")
+            .with_remedy("write a new tree"));
+    }
+    if let Some((_, class)) = s.unknown.first() {
+        return Err(Error::unsupported(format!("its header holds {class}, which cannot be moved"))
+            .with_remedy("write a new tree"));
+    }
+    match facts.branches.iter().find(|b| !b.embedded.is_empty()) {
+        Some(b) => Err(Error::unsupported("its baskets lie in the tree's header")
+            .with_remedy("copy the file with sapwood optimize first")
+            .in_branch(b.schema.path.clone())),
+        None => Ok(()),
+    }
+}
+
+impl Resumed {
+    /// The header of `old`; `order` are the numbers of its branches in the order in which they are written.
+    pub(crate) fn new(old: Old, order: &[usize], tables: &[Table]) -> Self {
+        let tree = &old.tree;
+        let leaf = |b: usize| tree.branches.get(b).and_then(|b| b.leaves.first().copied());
+        Self {
+            places: order.iter().map(|&b| (b, leaf(b))).collect(),
+            entries: tree.entries,
+            total_bytes: tree.total_bytes,
+            zip_bytes: tree.zip_bytes,
+            auto_flush: tree.auto_flush,
+            tables: tables.to_vec(),
+            key: old.key,
+            payload: old.payload,
+            base: old.base,
+            streamers: old.streamers,
+        }
+    }
+
+    /// A key for the header, where the tree was.
+    pub(crate) fn key(&self, core: &Core, directory: crate::directory::DirectoryId) -> Result<Key> {
+        core.new_key(directory, &self.key.class, &self.key.name, &self.key.title)
+    }
+
+    /// The header's payload behind a label of `base` bytes.
+    pub(crate) fn payload(&self, branches: &[Branch], tables: &[Table], p: &Progress, base: usize) -> Result<Vec<u8>> {
+        let (facts, s) = read_facts(&self.payload, self.base, &self.key.class, &self.streamers)?;
+        let mut edits = Vec::new();
+        self.tree_edits(&s, tables, p, &mut edits)?;
+        let more = p.entries - self.entries.min(p.entries);
+        for (((branch, table), before), (number, leaf)) in
+            branches.iter().zip(tables).zip(&self.tables).zip(&self.places)
+        {
+            let Some(f) = facts.branches.get(*number) else { continue };
+            branch_edits(&s, f, branch, table, before, more, &mut edits)
+                .map_err(|e| e.in_branch(&branch.column.name))?;
+            let Some(leaf) = leaf.and_then(|l| facts.leaves.get(l)) else { continue };
+            if branch.column.counts() || branch.ranged {
+                let most = s.integer(leaf.node, Name::Maximum).unwrap_or(0).max(branch.largest);
+                set(&s, leaf.node, Name::Maximum, Some(most.min(i64::from(i32::MAX))), &mut edits)?;
+            }
+        }
+        s.rewrite(&mut edits, base)
+    }
+
+    fn tree_edits(&self, s: &Survey, tables: &[Table], p: &Progress, edits: &mut Vec<Edit>) -> Result<()> {
+        let signed = |n: u64| Some(i64::try_from(n).unwrap_or(i64::MAX));
+        let sum = |tables: &[Table], of: fn(&Table) -> u64| tables.iter().map(of).sum::<u64>();
+        let grown = |was: u64, of: fn(&Table) -> u64| was + (sum(tables, of) - sum(&self.tables, of));
+        set(s, 0, Name::Entries, signed(p.entries), edits)?;
+        set(s, 0, Name::TotBytes, signed(grown(self.total_bytes, |t| t.total_bytes)), edits)?;
+        set(s, 0, Name::ZipBytes, signed(grown(self.zip_bytes, |t| t.zip_bytes)), edits)?;
+        if p.entries == self.entries {
+            return Ok(());
+        }
+        if p.flushed > self.entries {
+            let baskets = tables.iter().flat_map(|t| &t.baskets).filter(|b| b.first_entry < p.flushed);
+            set(s, 0, Name::FlushedBytes, signed(baskets.map(|b| b.span.len).sum()), edits)?;
+        }
+        if p.cluster.auto_flush() != self.auto_flush {
+            set(s, 0, Name::AutoFlush, Some(p.cluster.auto_flush()), edits)?;
+        }
+        set_ranges(s, &p.ranges, edits).map(drop)
+    }
+}
+
+fn branch_edits(
+    s: &Survey,
+    f: &BranchFacts,
+    branch: &Branch,
+    table: &Table,
+    before: &Table,
+    more: u64,
+    edits: &mut Vec<Edit>,
+) -> Result<()> {
+    let signed = |n: u64| Some(i64::try_from(n).unwrap_or(i64::MAX));
+    set(s, f.node, Name::Entries, signed(f.entries + more), edits)?;
+    if f.maximum.is_some() && branch.column.counts() {
+        set(s, f.node, Name::Maximum, f.maximum.max(Some(branch.largest)), edits)?;
+    }
+    if table.baskets.len() == before.baskets.len() {
+        return Ok(());
+    }
+    set(s, f.node, Name::EntryNumber, signed(table.entries), edits)?;
+    set(s, f.node, Name::TotBytes, signed(table.total_bytes), edits)?;
+    set(s, f.node, Name::ZipBytes, signed(table.zip_bytes), edits)?;
+    set(s, f.node, Name::BasketSize, Some(i64::from(branch.basket_bytes)), edits)?;
+    if s.integer(f.node, Name::EntryOffsetLen) == Some(0) && branch.offsets_len > 0 {
+        set(s, f.node, Name::EntryOffsetLen, Some(i64::from(branch.offsets_len)), edits)?;
+    }
+    let baskets: Vec<Placed> = table
+        .baskets
+        .iter()
+        .map(|b| Placed { seek: b.span.start, bytes: b.span.len as u32, first: b.first_entry })
+        .collect();
+    set_baskets(s, f.node, &baskets, table.entries, edits)
+}
