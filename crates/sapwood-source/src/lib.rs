@@ -9,6 +9,7 @@
 //! ```
 
 mod assemble;
+mod beside;
 mod bounds;
 mod counters;
 mod dial;
@@ -20,6 +21,7 @@ mod joined;
 mod local;
 mod meter;
 mod open;
+mod redirect;
 mod silence;
 mod source;
 mod streams;
@@ -29,8 +31,9 @@ mod user;
 mod window;
 mod xrd;
 
+pub use beside::beside;
 pub use http::Hosts;
-pub use joined::{Joined, beside};
+pub use joined::Joined;
 pub use local::{LocalFile, open_local};
 pub use open::{SourceOptions, open};
 pub use source::{BoxFuture, FetchReport, Limits, Opening, Sink, Source, SourceStats};

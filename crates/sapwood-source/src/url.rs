@@ -160,6 +160,17 @@ impl Url {
         self.host.trim_start_matches('[').trim_end_matches(']')
     }
 
+    /// The address as it was given, with all that must not be shown.
+    pub fn with_credentials(&self) -> String {
+        let scheme = if self.https { "https" } else { "http" };
+        let user = self.user.as_ref().map_or_else(String::new, |(name, password)| {
+            let password =
+                if password.is_empty() { String::new() } else { format!(":{}", percent_encode_all(password)) };
+            format!("{}{password}@", percent_encode_all(name))
+        });
+        format!("{scheme}://{user}{}{}", self.authority(), self.target)
+    }
+
     /// The address for messages: no user, no password, no signatures or tokens.
     pub fn redacted(&self) -> String {
         let scheme = if self.https { "https" } else { "http" };
@@ -246,6 +257,19 @@ fn percent_encode(text: &str, out: &mut String) {
             let _ = write!(out, "%{byte:02X}");
         }
     }
+}
+
+/// Encodes all but letters, digits, and what stands for itself anywhere in a URL.
+pub(crate) fn percent_encode_all(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            out.push(byte as char);
+        } else {
+            let _ = write!(out, "%{byte:02X}");
+        }
+    }
+    out
 }
 
 /// Decodes `%41`; a percent sign that no two hexadecimal digits follow stays.

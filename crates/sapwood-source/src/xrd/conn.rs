@@ -9,6 +9,7 @@ use crate::lock;
 use bytes::Bytes;
 use sapwood_span::{Error, ErrorKind, Span};
 use sapwood_xrd::{Event, Id, LinkId, Outcome, Request, SecretBytes, Session};
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -33,6 +34,11 @@ static NUMBER: AtomicU64 = AtomicU64::new(0);
 impl Conn {
     pub fn new(core: Arc<Core>, way: Way) -> Arc<Self> {
         Arc::new(Self { core, number: NUMBER.fetch_add(1, Relaxed), way })
+    }
+
+    /// The address of the server.
+    pub fn peer(&self) -> Option<IpAddr> {
+        self.way.address
     }
 
     pub fn is_alive(&self) -> bool {

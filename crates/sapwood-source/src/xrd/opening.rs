@@ -180,6 +180,7 @@ fn is_lasting(refusal: &sapwood_xrd::Refusal) -> bool {
 
 /// Opens the file over this session.
 pub(super) async fn open_on(client: &Client, place: &Place, conn: Arc<Conn>, along: Along<'_>) -> Result<Opened, Fate> {
+    place.check(&conn).map_err(Fate::Fatal)?;
     let counters = client.counters();
     let words = "readv_iov_max readv_ior_max".to_owned();
     let limits = Request::Query { kind: code::QUERY_CONFIG, words };
