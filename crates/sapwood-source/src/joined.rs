@@ -152,6 +152,14 @@ impl Source for Joined {
         self.fetch_as(&spans, &sink, |source, spans, sink| source.fetch_soon(spans, sink))
     }
 
+    fn fetch_last(self: Arc<Self>, spans: Vec<Span>, sink: Arc<dyn Sink>) -> BoxFuture<'static, Result<FetchReport>> {
+        self.fetch_as(&spans, &sink, |source, spans, sink| source.fetch_last(spans, sink))
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        self.parts.iter().flat_map(|(_, source)| source.remarks()).collect()
+    }
+
     fn prepare(&self, requests: usize) {
         self.parts.iter().for_each(|(_, source)| source.prepare(requests));
     }

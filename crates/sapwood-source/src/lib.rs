@@ -11,6 +11,7 @@
 mod assemble;
 mod beside;
 mod bounds;
+mod changed;
 mod counters;
 mod dial;
 mod fullness;
@@ -29,6 +30,7 @@ mod tls;
 mod url;
 mod user;
 mod window;
+mod with_beginning;
 mod xrd;
 
 pub use beside::beside;

@@ -1,5 +1,5 @@
 use crate::xrd::RootUrl;
-use sapwood_span::{Error, Result};
+use sapwood_span::{Error, ErrorKind, Result};
 use std::fmt::Write;
 use std::path::PathBuf;
 
@@ -124,6 +124,9 @@ impl Url {
         if let Some((scheme, _)) = scheme(location) {
             return match Location::parse(location) {
                 Ok(Location::Http(url)) => Ok(url),
+                Err(e) if ["http", "https"].iter().any(|s| scheme.eq_ignore_ascii_case(s)) => {
+                    Err(Error::new(ErrorKind::Protocol, format!("the server redirects to a {}", e.what())))
+                }
                 _ => Err(Error::unsupported(format!("the server redirects to {scheme}://, which cannot be followed"))),
             };
         }
@@ -169,6 +172,12 @@ impl Url {
             format!("{}{password}@", percent_encode_all(name))
         });
         format!("{scheme}://{user}{}{}", self.authority(), self.target)
+    }
+
+    /// Scheme, server and path.
+    pub fn without_query(&self) -> String {
+        let scheme = if self.https { "https" } else { "http" };
+        format!("{scheme}://{}{}", self.authority(), self.target.split('?').next().unwrap_or_default())
     }
 
     /// The address for messages: no user, no password, no signatures or tokens.

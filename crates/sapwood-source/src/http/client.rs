@@ -337,8 +337,9 @@ pub(crate) struct Reply {
     body: Incoming,
     lent: Option<Lent>,
     counters: Arc<Counters>,
-    url: Url,
-    longest: Duration,
+    pub url: Url,
+    /// The progress timeout.
+    pub longest: Duration,
 }
 
 impl Reply {

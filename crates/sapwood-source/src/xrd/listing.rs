@@ -125,3 +125,18 @@ async fn ask_anywhere(
     };
     answer.await.map_err(|e: Error| e.in_file(name))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_listing_does_not_lead_out_of_its_directory() {
+        for name in ["a.root", "a b;c=d@e:f%2f..", "...", ".hidden"] {
+            assert!(is_name(name), "{name:?}");
+        }
+        for name in ["", ".", "..", "../x", "a/b", "/etc/x", "a\r", "a\0b"] {
+            assert!(!is_name(name), "{name:?}");
+        }
+    }
+}

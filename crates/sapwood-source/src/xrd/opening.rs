@@ -90,6 +90,9 @@ async fn ends(client: &Arc<Client>) -> Result<Opening> {
     }
     file.complete(&job).await?;
     let [first, last] = std::mem::take(&mut *lock(&gathered.0));
+    if let Some(head) = &first {
+        file.beginning.keep(head);
+    }
     let lost = || Error::new(ErrorKind::Protocol, "the ends of the file did not arrive");
     Counters::add(&client.counters().payload, crate::bounds::covered(&spans));
     Ok(Opening { size, head: first.ok_or_else(lost)?, tail: (size - tail, last.ok_or_else(lost)?), source: file })
