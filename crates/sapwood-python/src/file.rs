@@ -9,13 +9,23 @@ use sapwood::{CacheSize, IoReport, Listing, OpenOptions, Result};
 use std::time::Duration;
 
 /// Opens a file: `cache_size` in bytes (`None` lets the planner choose, 0 turns it off), `timeout` in seconds without
-/// progress, `threads` (0: all cores).
+/// progress, `threads` (0: all cores), `recover`: whether damaged files are recovered (`None`: where that is quick),
+/// `insecure_redirects`: whether all redirects are followed.
 #[pyfunction]
-#[pyo3(signature = (url, cache_size=None, timeout=60.0, threads=0))]
-pub fn open(py: Python<'_>, url: String, cache_size: Option<u64>, timeout: f64, threads: usize) -> PyResult<File> {
+#[pyo3(signature = (url, cache_size=None, timeout=60.0, threads=0, recover=None, insecure_redirects=false))]
+pub fn open(
+    py: Python<'_>,
+    url: String,
+    cache_size: Option<u64>,
+    timeout: f64,
+    threads: usize,
+    recover: Option<bool>,
+    insecure_redirects: bool,
+) -> PyResult<File> {
     let timeout = Duration::try_from_secs_f64(timeout)
         .map_err(|_| pyo3::exceptions::PyValueError::new_err("timeout is a positive number of seconds"))?;
-    let options = OpenOptions { cache: cache(cache_size), timeout, threads, ..OpenOptions::default() };
+    let cache = cache(cache_size);
+    let options = OpenOptions { cache, timeout, threads, recover, insecure_redirects, ..OpenOptions::default() };
     let opened = wait(py, |_| Ok(()), move || sapwood::File::open(&url, &options))?;
     opened.map(|inner| File { inner }).map_err(|e| exception(py, &e, Missing::File))
 }
@@ -81,6 +91,12 @@ impl File {
     #[getter]
     fn doubts(&self) -> Vec<String> {
         self.inner.doubts()
+    }
+
+    /// What should be known of how its bytes come here, in words.
+    #[getter]
+    fn remarks(&self) -> Vec<String> {
+        self.inner.remarks()
     }
 
     /// The objects of a directory, and of those below: (path, cycle, class, title, bytes in the file, bytes).

@@ -118,7 +118,9 @@ pub fn examine(url: &str, options: &OpenOptions, how: &ExamineOptions) -> Result
     check_free_list(&mut out, &source, &header, size, &records);
     let listed = check_directories(&mut out, &source, &mut opener, &records);
     // objects are read as a user would read them, recovered where they have to be
-    match File::open(url, options) {
+    // whoever asks for a diagnosis has asked for all records
+    let recovering = OpenOptions { recover: options.recover.or(Some(true)), ..options.clone() };
+    match File::open(url, &recovering) {
         Ok(file) => {
             trees::check(&mut out, &file, &records);
             if how.deep {
