@@ -29,6 +29,7 @@ from ._errors import (
     SkippedFileWarning,
     StalledError,
     UnsupportedError,
+    UnverifiedFileWarning,
     WriteError,
 )
 from ._file import Directory, ReadOnlyFile, open
@@ -80,6 +81,7 @@ __all__ = [
     "StalledError",
     "Tree",
     "UnsupportedError",
+    "UnverifiedFileWarning",
     "WritableDirectory",
     "WritableFile",
     "WritableTree",

@@ -99,6 +99,10 @@ class RecoveredFileWarning(UserWarning):
     damaged where that does no harm by itself."""
 
 
+class UnverifiedFileWarning(UserWarning):
+    """The server does not say which version of the file it sends: not every change while it is read may be noticed."""
+
+
 class ProducerLostWarning(UserWarning):
     """A producer went without finishing: the entries it had not handed on are not in the tree."""
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from . import _core
-from ._errors import Error, InvalidError, KeyInFileError, NotAFileError, RecoveredFileWarning
+from ._errors import Error, InvalidError, KeyInFileError, NotAFileError, RecoveredFileWarning, UnverifiedFileWarning
 from ._filters import Filter, matcher
 from ._paths import Where, split
 from ._sizes import Size, optional_seconds, size_in_bytes, whole
@@ -28,9 +28,19 @@ class Options:
     cache_size: int | None
     timeout: float | None
     threads: int
+    recover: bool | None = None
+    insecure_redirects: bool = False
 
 
-def open(path: Where, *, cache_size: Size | None = None, timeout: float | None = 60, threads: int | None = None) -> Any:
+def open(
+    path: Where,
+    *,
+    cache_size: Size | None = None,
+    timeout: float | None = 60,
+    threads: int | None = None,
+    recover: bool | None = None,
+    insecure_redirects: bool = False,
+) -> Any:
     """Opens a file, or an object in it.
 
     Args:
@@ -39,6 +49,10 @@ def open(path: Where, *, cache_size: Size | None = None, timeout: float | None =
         cache_size: bytes that may be fetched ahead (``"100 MB"``); 0 turns it off, None lets sapwood choose.
         timeout: seconds without any progress after which a read fails; None or infinity to wait for ever.
         threads: how many unzip and decode; None for all cores.
+        recover: whether a file that was never closed, was cut short or has lost its directory is recovered by looking
+            at all its records. None: where that is quick, which it is for local files, and for others up to 64 MB.
+        insecure_redirects: whether redirects are followed from ``https`` to ``http``, and from elsewhere to this
+            machine or its link. ``SAPWOOD_INSECURE_REDIRECTS=1`` in the environment says so for all files.
 
     Returns:
         A :class:`ReadOnlyFile`; the object where one is named.
@@ -54,7 +68,7 @@ def open(path: Where, *, cache_size: Size | None = None, timeout: float | None =
         raise InvalidError(f"threads is a number from 1 on, or None for all cores, not {threads!r}")
     patience = optional_seconds(timeout, "timeout")
     cache = None if cache_size is None else size_in_bytes(cache_size, "cache_size")
-    file = ReadOnlyFile(where, Options(cache, patience, number or 0))
+    file = ReadOnlyFile(where, Options(cache, patience, number or 0, recover, insecure_redirects))
     return file if name is None else file[name]
 
 
@@ -293,13 +307,24 @@ class ReadOnlyFile(Directory):
     def __init__(self, path: str, options: Options) -> None:
         self._options = options
         try:
-            self._core = _core.open(path, options.cache_size, options.timeout, options.threads)
+            self._core = _core.open(
+                path,
+                options.cache_size,
+                options.timeout,
+                options.threads,
+                options.recover,
+                options.insecure_redirects,
+            )
         except Error:
             if "://" not in path and os.path.isdir(path):
                 raise NotAFileError(f"{path} is a directory, not a file", file=path) from None
             raise
         if self._core.recovered is not None:
             self._warn_of_recovery(*self._core.recovered)
+        for remark in self._core.remarks:
+            import warnings
+
+            warnings.warn(remark, UnverifiedFileWarning, stacklevel=3)
         self._doubts = 0
         self._closed = False
         self._scans: weakref.WeakSet[_core.Scan] = weakref.WeakSet()

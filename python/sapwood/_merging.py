@@ -77,7 +77,8 @@ def recover(
     *,
     force: bool = False,
     threads: int = 0,
-    timeout: float = 60.0,
+    timeout: float | None = 60.0,
+    sync: bool = True,
 ) -> dict[str, Any]:
     """Write what is left of a damaged file into the new file ``target``.
 
@@ -89,7 +90,8 @@ def recover(
         target: the file to write.
         force: replace ``target`` if it exists.
         threads: that inflate, 0 for one per core.
-        timeout: seconds after which a transfer on which nothing moves is given up.
+        timeout: seconds after which a transfer on which nothing moves is given up, None for never.
+        sync: wait until ``target`` and its name are on the disk; as in :func:`recreate`.
 
     Returns:
         ``bytes`` of the target, ``input_bytes``, ``trees`` (a list of ``path``, ``entries``, ``baskets``, and how many
@@ -102,7 +104,9 @@ def recover(
     Raises:
         CorruptError: nothing that can be recovered is left.
     """
-    report = _recover(os.fspath(source), os.fspath(target), force, (threads, timeout))
+    report = _recover(
+        os.fspath(source), os.fspath(target), (force, bool(sync)), (threads, optional_seconds(timeout, "timeout"))
+    )
     if lost := report["lost"]:
         shown = "".join(f"\n  {what}" for what in lost[:5])
         more = f"\n  and {len(lost) - 5} more" if len(lost) > 5 else ""

@@ -44,8 +44,8 @@ def split(where: Where) -> tuple[str, str | None]:
 def _colons_count_from(where: str) -> int:
     scheme = where.find("://")
     if scheme >= 0:
-        slash = where.find("/", scheme + 3)
-        return len(where) if slash < 0 else slash
+        ends = (where.find(mark, scheme + 3) for mark in "/?")
+        return min((end for end in ends if end >= 0), default=len(where))
     return 2 if os.name == "nt" and where[1:2] == ":" else 0
 
 

@@ -54,6 +54,12 @@ pub struct Global {
     /// Connections to one server at most [default: as many as are seen to be worth it, up to 16]
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub connections: Option<u16>,
+    /// Recover a damaged file by reading all of it, however large it is and however far away
+    #[arg(long, global = true)]
+    pub recover: bool,
+    /// Follow redirects from https to http, and from elsewhere to this machine
+    #[arg(long, global = true)]
+    pub insecure_redirects: bool,
     /// No progress bar, no remarks
     #[arg(short, long, global = true)]
     pub quiet: bool,
@@ -66,6 +72,9 @@ impl Global {
             cache: self.cache_size,
             threads: self.threads,
             timeout: self.timeout,
+            recover: self.recover.then_some(true),
+            on_recovery: crate::progress::recovery(self.quiet),
+            insecure_redirects: self.insecure_redirects,
             max_connections: self.connections.map(usize::from),
             ..OpenOptions::default()
         }

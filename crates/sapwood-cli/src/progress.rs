@@ -1,13 +1,13 @@
 //! A progress bar on stderr, for a person who waits.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use sapwood::{Progress, Tree};
+use sapwood::{OnRecovery, Progress, Tree};
 use sapwood_query::Entries;
 use std::io::IsTerminal;
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -79,6 +79,25 @@ impl Drop for Shown {
             let _ = thread.join();
         }
     }
+}
+
+/// A bar for looking at all records of a file far away; nothing when `hidden` or when nobody looks at stderr.
+pub fn recovery(hidden: bool) -> Option<OnRecovery> {
+    if hidden || !std::io::stderr().is_terminal() {
+        return None;
+    }
+    let shown: Mutex<Option<ProgressBar>> = Mutex::default();
+    Some(OnRecovery(Arc::new(move |done, all| {
+        let mut shown = shown.lock().unwrap_or_else(PoisonError::into_inner);
+        let bar = shown.get_or_insert_with(new_bar);
+        bar.set_message("recovering");
+        bar.set_position(thousandths(done, all));
+        if done >= all
+            && let Some(bar) = shown.take()
+        {
+            bar.finish_and_clear();
+        }
+    })))
 }
 
 fn new_bar() -> ProgressBar {

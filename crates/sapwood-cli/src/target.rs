@@ -27,7 +27,7 @@ impl Target {
     fn parse_with(text: &str, exists: impl Fn(&str) -> bool) -> Self {
         let path_from = match text.split_once("://") {
             // behind the authority, which may hold a port and a password
-            Some((scheme, rest)) => scheme.len() + 3 + rest.find('/').unwrap_or(rest.len()),
+            Some((scheme, rest)) => scheme.len() + 3 + rest.find(['/', '?']).unwrap_or(rest.len()),
             None => {
                 let colons = text.match_indices(':').rev().map(|(i, _)| i);
                 if let Some(cut) = std::iter::once(text.len()).chain(colons).find(|&i| i > 0 && exists(&text[..i])) {
@@ -65,6 +65,9 @@ impl Target {
                 found.keys.len(),
                 lost.concat()
             ));
+        }
+        for remark in file.remarks() {
+            failure::hint(&format!("{}: {remark}", file.url()));
         }
         Ok(file)
     }
@@ -195,6 +198,7 @@ mod tests {
             ("root://h:1094//x/a.root:t", "root://h:1094//x/a.root", "t"),
             ("http://h/a.root:ns::t", "http://h/a.root", "ns::t"),
             ("http://h/run:7/a.root", "http://h/run:7/a.root", ""),
+            ("http://h?token=T:t", "http://h?token=T", "t"),
             ("http://h/run:7/a.root:t", "http://h/run:7/a.root", "t"),
             ("http://h/a:t", "http://h/a", "t"),
             ("http://h/a.root?x=1:t", "http://h/a.root?x=1", "t"),

@@ -11,7 +11,7 @@ use sapwood_format::{Header, Listing, ObjectAt, Opener, Recovered, Step, Target}
 use sapwood_source::{FetchReport, Opening, Sink, Source, SourceOptions, SourceStats};
 use sapwood_span::{Error, ErrorKind, Result, Span};
 use std::future::Future;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
@@ -91,6 +91,10 @@ impl File {
         let name = source.name().to_owned();
         // this refuses what is no ROOT file
         let header = answer(&source, &mut opener, Opener::read_header).map_err(|e| e.in_file(&name))?;
+        if header.free.start == 0 || header.end < size {
+            // whoever writes it may go on
+            source.allow_growth();
+        }
         let recovered = root_keys(&source, &mut opener, size, options).map_err(|e| e.in_file(&name))?;
         let totals = Mutex::new(IoReport::default());
         let opener = Mutex::new(opener);
@@ -224,6 +228,19 @@ impl File {
         read(&self.0.source, spans).map_err(|e| e.in_file(self.url()))
     }
 
+    /// Fills a buffer with what lies at a position of a local file; false for files far away.
+    ///
+    /// # Errors
+    /// What the system says, or `Corrupt` when the file has changed since it was opened.
+    pub fn read_into(&self, start: u64, buffer: &mut [u8]) -> Result<bool> {
+        self.0.source.local().map_or(Ok(false), |file| file.read_into(start, buffer).map(|()| true))
+    }
+
+    /// What should be known of how its bytes come here, in words.
+    pub fn remarks(&self) -> Vec<String> {
+        self.all_sources().remarks()
+    }
+
     /// Whether reading needs no network.
     pub fn is_local(&self) -> bool {
         self.0.source.is_local()
@@ -278,8 +295,15 @@ pub(crate) fn source_options(options: &OpenOptions) -> SourceOptions {
         progress_timeout: options.timeout.min(FOREVER),
         max_connections: options.max_connections.unwrap_or(defaults.max_connections),
         ca_dir: options.ca_dir.clone(),
+        insecure_redirects: options.insecure_redirects || insecure_redirects_everywhere(),
         ..defaults
     }
+}
+
+fn insecure_redirects_everywhere() -> bool {
+    static SET: LazyLock<bool> =
+        LazyLock::new(|| std::env::var_os("SAPWOOD_INSECURE_REDIRECTS").is_some_and(|v| v == "1"));
+    *SET
 }
 
 pub(crate) fn open_source(url: &str, options: &OpenOptions) -> Result<Opening> {
@@ -320,7 +344,7 @@ pub(crate) fn answer<T>(
 
 /// Reads spans and waits for all.
 pub(crate) fn read(source: &Arc<dyn Source>, spans: &[Span]) -> Result<Vec<Bytes>> {
-    gathered(source, spans, |sink| source.clone().fetch(spans.to_vec(), sink))
+    gathered(source, spans, |sink| source.clone().fetch_last(spans.to_vec(), sink))
 }
 
 fn gathered<F>(source: &Arc<dyn Source>, spans: &[Span], fetch: impl FnOnce(Arc<dyn Sink>) -> F) -> Result<Vec<Bytes>>

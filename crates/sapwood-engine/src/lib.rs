@@ -28,7 +28,7 @@ pub use doctor::{Examination, ExamineOptions, Finding, Severity, examine};
 pub use entries::EntryList;
 pub use entry_reader::{Block, EntryReader, EntryStats};
 pub use file::File;
-pub use options::{Cut, OpenOptions, Progress, ScanOptions, StepSize};
+pub use options::{Cut, OnRecovery, OpenOptions, Progress, ScanOptions, StepSize};
 pub use remote::{list_directory, locate_file};
 pub use report::IoReport;
 pub use sapwood_source::{RemoteEntry, redacted};

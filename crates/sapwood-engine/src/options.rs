@@ -23,12 +23,28 @@ pub struct OpenOptions {
     pub max_connections: Option<usize>,
     /// Folder of further certificates to trust, for `https`.
     pub ca_dir: Option<PathBuf>,
-    /// Whether a file that was never closed or was cut short is recovered by looking at all its records; else it is
-    /// refused or seems empty.
-    pub recover: bool,
     /// Whether all is looked for that can be recovered, at whatever cost: records behind the end that the header of a
     /// file names, which a writer left that was killed; directories below the root that are lost; remote files.
     pub recover_all: bool,
+    /// Whether a file that was never closed, was cut short or has lost its directory is recovered by looking at all its
+    /// records; else it is refused or seems empty. None: local files are, those far away up to 64 MiB, and larger ones
+    /// end in an error that says so.
+    pub recover: Option<bool>,
+    /// Told how far that has come with a file far away.
+    pub on_recovery: Option<OnRecovery>,
+    /// Whether redirects are followed from `https` to `http`, and from elsewhere to this machine or its link. The
+    /// environment variable `SAPWOOD_INSECURE_REDIRECTS=1` says the same for all files.
+    pub insecure_redirects: bool,
+}
+
+/// Called with the bytes that were looked at so far, and with those of the whole file.
+#[derive(Clone)]
+pub struct OnRecovery(pub Arc<dyn Fn(u64, u64) + Send + Sync>);
+
+impl std::fmt::Debug for OnRecovery {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("OnRecovery")
+    }
 }
 
 impl Default for OpenOptions {
@@ -39,8 +55,10 @@ impl Default for OpenOptions {
             timeout: Duration::from_secs(60),
             max_connections: None,
             ca_dir: None,
-            recover: true,
+            recover: None,
             recover_all: false,
+            on_recovery: None,
+            insecure_redirects: false,
         }
     }
 }

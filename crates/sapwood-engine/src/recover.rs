@@ -1,7 +1,7 @@
 //! Opening files whose directories cannot be relied on.
 
 use crate::file::{answer, read};
-use crate::options::OpenOptions;
+use crate::options::{OnRecovery, OpenOptions};
 use sapwood_format::{Header, Listing, Opener, Recovered, Recovery, Step, UNCOMMITTED};
 use sapwood_source::Source;
 use sapwood_span::{Error, ErrorKind, Result, Span};
@@ -13,6 +13,9 @@ const WINDOW_HERE: u64 = 16 << 10;
 /// Bytes read at once when all records of a remote file are looked at: round trips cost more than bytes.
 const WINDOW_FAR: u64 = 4 << 20;
 
+/// A damaged file far away is walked over without being asked for if it is no larger: a second or two.
+const UNASKED_FAR: u64 = 64 << 20;
+
 /// Reads the root directory's keys; when they cannot be relied on, all records are looked at, as ROOT does.
 pub(crate) fn root_keys(
     source: &Arc<dyn Source>,
@@ -20,7 +23,7 @@ pub(crate) fn root_keys(
     size: u64,
     options: &OpenOptions,
 ) -> Result<Option<Recovered>> {
-    let (recover, all) = (options.recover, options.recover_all);
+    let all = options.recover_all;
     let header = answer(source, opener, Opener::read_header)?;
     let listed = answer(source, opener, |o| o.list("", all));
     let whole = header.end <= size;
@@ -29,17 +32,20 @@ pub(crate) fn root_keys(
     let stale = header.free.start == 0 && header.end < size && (all || source.is_local());
     match &listed {
         Ok(keys) if whole && !stale && !keys.is_empty() => {
-            let found = if all { behind(source, &header, keys, size)? } else { None };
+            let found = if all { behind(source, &header, keys, size, options.on_recovery.as_ref())? } else { None };
             if let Some(found) = &found {
                 opener.recover(found)?;
             }
             return Ok(found);
         }
         Err(e) if e.kind() != ErrorKind::Corrupt => return listed.map(|_| None),
-        _ if !recover => return listed.map(|_| None),
+        _ if options.recover == Some(false) => return listed.map(|_| None),
         _ => {}
     }
-    let found = walk(source, header.begin, size)?;
+    if options.recover.is_none() && !source.is_local() && size > UNASKED_FAR {
+        return Err(unasked(&header, size, listed.err()));
+    }
+    let found = walk(source, header.begin, size, options.on_recovery.as_ref())?;
     if found.keys.is_empty() {
         return match listed {
             // a file that was closed with nothing in it
@@ -56,6 +62,18 @@ pub(crate) fn root_keys(
     Ok(Some(found))
 }
 
+/// All of a large file would have to be read.
+fn unasked(header: &Header, size: u64, error: Option<Error>) -> Error {
+    let why = match &error {
+        Some(e) => format!("its directory cannot be read ({})", e.what()),
+        None if header.end > size => format!("it is cut short: it has {size} bytes, its header says {}", header.end),
+        None => "its directory lists nothing".to_owned(),
+    };
+    let what = format!("{why}. Its objects may be found by reading all of it, {} MB", size / 1_000_000);
+    let error = error.unwrap_or_else(|| Error::corrupt("")).worded(what);
+    error.with_remedy("--recover (in Python recover=True) does that; or fetch the file again from its source")
+}
+
 /// Bytes to read at once while all records are looked at.
 pub(crate) fn window(source: &Arc<dyn Source>) -> u64 {
     if source.is_local() { WINDOW_HERE } else { WINDOW_FAR }
@@ -63,7 +81,13 @@ pub(crate) fn window(source: &Arc<dyn Source>) -> u64 {
 
 /// What lies behind the end of a file that is whole up to there, beside what its directories list: a program that wrote
 /// more into it was killed. None when nothing does, or when it was one of ours, which had not committed it.
-fn behind(source: &Arc<dyn Source>, header: &Header, listed: &[Listing], size: u64) -> Result<Option<Recovered>> {
+fn behind(
+    source: &Arc<dyn Source>,
+    header: &Header,
+    listed: &[Listing],
+    size: u64,
+    progress: Option<&OnRecovery>,
+) -> Result<Option<Recovered>> {
     let begin = Span::new(header.end, (size - header.end).min(window(source)));
     if begin.is_empty() {
         return Ok(None);
@@ -73,7 +97,7 @@ fn behind(source: &Arc<dyn Source>, header: &Header, listed: &[Listing], size: u
     if bytes.get(first..).is_some_and(|b| b.starts_with(&UNCOMMITTED)) {
         return Ok(None);
     }
-    let mut found = walk(source, header.end, size)?;
+    let mut found = walk(source, header.end, size, progress)?;
     if found.keys.is_empty() {
         return Ok(None);
     }
@@ -84,7 +108,7 @@ fn behind(source: &Arc<dyn Source>, header: &Header, listed: &[Listing], size: u
 }
 
 /// Walks over all records of a file from one on.
-fn walk(source: &Arc<dyn Source>, from: u64, size: u64) -> Result<Recovered> {
+fn walk(source: &Arc<dyn Source>, from: u64, size: u64, progress: Option<&OnRecovery>) -> Result<Recovered> {
     let mut recovery = Recovery::new(from, size, window(source));
     loop {
         match recovery.step()? {
@@ -92,6 +116,9 @@ fn walk(source: &Arc<dyn Source>, from: u64, size: u64) -> Result<Recovered> {
             Step::Need(spans) => {
                 for (span, bytes) in spans.iter().zip(read(source, &spans)?) {
                     recovery.push(span.start, bytes);
+                    if let Some(OnRecovery(tell)) = progress.filter(|_| !source.is_local()) {
+                        tell(span.end(), size);
+                    }
                 }
             }
         }

@@ -75,6 +75,11 @@ pub fn expand(url: &str, options: &OpenOptions) -> Result<Vec<String>> {
                 Err(e) => return Err(e),
             };
             names.retain(|n| fits(part, n) && (part.starts_with('.') || !n.starts_with('.')));
+            // what stands behind a question mark is no name any more
+            if let Some(name) = names.iter().find(|n| !scheme.is_empty() && n.contains('?')) {
+                let what = format!("{name:?} cannot be named in a URL");
+                return Err(Error::unsupported(what).in_file(sapwood_source::redacted(url)));
+            }
             names.sort();
             next.extend(names.into_iter().map(|n| format!("{front}{n}{slash}")));
         }

@@ -9,18 +9,22 @@ use pyo3::types::PyDict;
 use sapwood::{CacheSize, IoReport, Listing, OpenOptions, Result};
 
 /// Opens a file: `cache_size` in bytes (`None` lets the planner choose, 0 turns it off), `timeout` in seconds without
-/// progress (`None`: for ever), `threads` (0: all cores).
+/// progress (`None`: for ever), `threads` (0: all cores), `recover`: whether damaged files are recovered (`None`: where that
+/// is quick), `insecure_redirects`: whether all redirects are followed.
 #[pyfunction]
-#[pyo3(signature = (url, cache_size=None, timeout=Some(60.0), threads=0))]
+#[pyo3(signature = (url, cache_size=None, timeout=Some(60.0), threads=0, recover=None, insecure_redirects=false))]
 pub fn open(
     py: Python<'_>,
     url: String,
     cache_size: Option<u64>,
     timeout: Option<f64>,
     threads: usize,
+    recover: Option<bool>,
+    insecure_redirects: bool,
 ) -> PyResult<File> {
     let timeout = seconds(timeout, "timeout")?;
-    let options = OpenOptions { cache: cache(cache_size), timeout, threads, ..OpenOptions::default() };
+    let cache = cache(cache_size);
+    let options = OpenOptions { cache, timeout, threads, recover, insecure_redirects, ..OpenOptions::default() };
     let opened = wait(py, |_| Ok(()), move || sapwood::File::open(&url, &options))?;
     opened.map(|inner| File { inner }).map_err(|e| exception(py, &e, Missing::File))
 }
@@ -86,6 +90,12 @@ impl File {
     #[getter]
     fn doubts(&self) -> Vec<String> {
         self.inner.doubts()
+    }
+
+    /// What should be known of how its bytes come here, in words.
+    #[getter]
+    fn remarks(&self) -> Vec<String> {
+        self.inner.remarks()
     }
 
     /// The objects of a directory, and of those below: (path, cycle, class, title, bytes in the file, bytes).

@@ -74,24 +74,23 @@ fn interruptible<T: Send + 'static>(
     done
 }
 
-/// Writes what is left of a damaged file into a new one: (url, path, force, (threads, timeout in seconds)); gives a dict
+/// Writes what is left of a damaged file into a new one: (url, path, (force, sync), (threads, timeout in seconds)); gives a dict
 /// of what was recovered and what is lost.
 #[pyfunction]
-#[pyo3(signature = (url, out, force, reading))]
+#[pyo3(signature = (url, out, place, reading))]
 pub fn recover<'py>(
     py: Python<'py>,
     url: String,
     out: PathBuf,
-    force: bool,
-    reading: (usize, f64),
+    place: (bool, bool),
+    reading: (usize, Option<f64>),
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (threads, timeout) = reading;
+    let ((threads, timeout), (force, sync)) = (reading, place);
     let fail = |e: Error| exception(py, &e, Missing::File);
-    let timeout = Duration::try_from_secs_f64(timeout)
-        .map_err(|_| pyo3::exceptions::PyValueError::new_err("timeout is a positive number of seconds"))?;
+    let timeout = seconds(timeout, "timeout")?;
     let cancel = Arc::new(AtomicBool::new(false));
     let open = OpenOptions { threads, timeout, ..OpenOptions::default() };
-    let options = MergeOptions { force, open, cancel: cancel.clone(), ..MergeOptions::default() };
+    let options = MergeOptions { force, sync, open, cancel: cancel.clone(), ..MergeOptions::default() };
     let report = interruptible(py, |_| Ok(()), cancel, move || recover_file(&url, &out, &options))?.map_err(fail)?;
     let trees = PyList::empty(py);
     for t in &report.trees {

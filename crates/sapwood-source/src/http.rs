@@ -17,6 +17,7 @@ mod opening_window;
 mod proxy;
 mod range;
 mod trouble;
+mod version;
 
 pub use hosts::Hosts;
 pub(crate) use opening::open;

@@ -152,6 +152,14 @@ impl Source for Joined {
         self.fetch_as(&spans, &sink, |source, spans, sink| source.fetch_soon(spans, sink))
     }
 
+    fn fetch_last(self: Arc<Self>, spans: Vec<Span>, sink: Arc<dyn Sink>) -> BoxFuture<'static, Result<FetchReport>> {
+        self.fetch_as(&spans, &sink, |source, spans, sink| source.fetch_last(spans, sink))
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        self.parts.iter().flat_map(|(_, source)| source.remarks()).collect()
+    }
+
     fn prepare(&self, requests: usize) {
         self.parts.iter().for_each(|(_, source)| source.prepare(requests));
     }
@@ -175,34 +183,6 @@ impl Source for Joined {
     fn close(&self) {
         self.parts.iter().for_each(|(_, source)| source.close());
     }
-}
-
-/// The name of a file that another one mentions, which lies beside it unless the name is absolute.
-///
-/// # Errors
-/// `Unsupported` for URLs, and for absolute names in files far away: what a file says decides neither which server is
-/// asked, with whatever credentials, nor what of this machine is read for a file from another.
-pub fn beside(file: &str, name: &str) -> Result<String> {
-    let refused = |why: &str| {
-        let what = format!("its values lie in another file, {name}, {why}");
-        Err(Error::unsupported(what).with_remedy("copy both files into one folder and open them there"))
-    };
-    if name.contains("://") {
-        return refused("named by a URL, which is not followed");
-    }
-    let far = crate::is_remote(file);
-    if name.starts_with('/') {
-        return if far { refused("named by an absolute path") } else { Ok(name.to_owned()) };
-    }
-    let (path, query) = match file.find(['?', '#']).filter(|_| far) {
-        Some(at) => file.split_at(at),
-        None => (file, ""),
-    };
-    if far && name.contains(['?', '#', '%']) {
-        return refused("which is no name in a URL");
-    }
-    let folder = path.rfind('/').map_or("", |at| &path[..=at]);
-    Ok(format!("{folder}{name}{query}"))
 }
 
 #[cfg(test)]
@@ -263,20 +243,5 @@ mod tests {
         assert!(Joined::new(a.clone(), 1).add(a.clone(), u64::MAX - 5).is_err());
         assert!(Joined::new(a.clone(), u64::MAX).add(a, 1).is_err());
         std::fs::remove_file(path).unwrap();
-    }
-
-    #[test]
-    fn names_are_taken_beside_the_file() {
-        let is = |file, name, wanted: &str| assert_eq!(beside(file, name).unwrap(), wanted);
-        is("a.root", "b.root", "b.root");
-        is("/data/run?1/a.root", "b.root", "/data/run?1/b.root");
-        is("/data/a.root", "/other/b.root", "/other/b.root");
-        is("http://host/x/a.root?authz=t/u", "b.root", "http://host/x/b.root?authz=t/u");
-        is("root://host//x/a.root", "sub/b.root", "root://host//x/sub/b.root");
-        for (file, name) in
-            [("a.root", "http://other/b.root"), ("http://host/a.root", "/etc/b"), ("root://h//a", "b?c")]
-        {
-            assert!(beside(file, name).is_err(), "{name}");
-        }
     }
 }

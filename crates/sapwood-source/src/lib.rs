@@ -9,7 +9,9 @@
 //! ```
 
 mod assemble;
+mod beside;
 mod bounds;
+mod changed;
 mod counters;
 mod dial;
 mod fullness;
@@ -20,6 +22,7 @@ mod joined;
 mod local;
 mod meter;
 mod open;
+mod redirect;
 mod silence;
 mod source;
 mod streams;
@@ -27,10 +30,12 @@ mod tls;
 mod url;
 mod user;
 mod window;
+mod with_beginning;
 mod xrd;
 
+pub use beside::beside;
 pub use http::Hosts;
-pub use joined::{Joined, beside};
+pub use joined::Joined;
 pub use local::{LocalFile, open_local};
 pub use open::{SourceOptions, open};
 pub use source::{BoxFuture, FetchReport, Limits, Opening, Sink, Source, SourceStats};

@@ -1,3 +1,5 @@
+mod stamp;
+
 use crate::bounds;
 use crate::source::{BoxFuture, FetchReport, Limits, Opening, Sink, Source, SourceStats};
 use bytes::Bytes;
@@ -9,6 +11,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
+use stamp::Stamp;
+
 /// A gap up to this many bytes costs less to read over than another system call (a page).
 const GAP: u64 = 4096;
 
@@ -17,6 +21,7 @@ pub struct LocalFile {
     name: String,
     file: File,
     size: u64,
+    stamp: Stamp,
     reads: AtomicU64,
     bytes: AtomicU64,
 }
@@ -38,38 +43,52 @@ impl LocalFile {
             return Err(Error::invalid("is not a regular file").in_file(name).with_remedy("copy it to a file first"));
         }
         let file = File::open(path).map_err(|e| cannot_open(e, &name))?;
-        let size = file.metadata().map_err(|e| cannot_open(e, &name))?.len();
-        Ok(Self { name, file, size, reads: AtomicU64::new(0), bytes: AtomicU64::new(0) })
+        let meta = file.metadata().map_err(|e| cannot_open(e, &name))?;
+        let (size, stamp) = (meta.len(), Stamp::of(&meta));
+        Ok(Self { name, file, size, stamp, reads: AtomicU64::new(0), bytes: AtomicU64::new(0) })
     }
 
     /// Reads one span.
     ///
     /// # Errors
-    /// The span leaves the file, the file has shrunk since it was opened, or the system fails.
+    /// The span leaves the file, the file has changed since it was opened, or the system fails.
     pub fn read(&self, span: Span) -> Result<Bytes> {
         bounds::check(&[span], self.size, &self.name)?;
-        if span.is_empty() {
-            return Ok(Bytes::new());
-        }
         let len = usize::try_from(span.len)
             .map_err(|_| Error::invalid("too many bytes for one read").at(span).in_file(&self.name))?;
         let mut buffer = vec![0; len];
-        self.file.read_exact_at(&mut buffer, span.start).map_err(|e| self.failed(e, span))?;
+        self.read_into(span.start, &mut buffer)?;
+        Ok(Bytes::from(buffer))
+    }
+
+    /// Fills a buffer with what lies at a position.
+    ///
+    /// # Errors
+    /// As [`LocalFile::read`].
+    pub fn read_into(&self, start: u64, buffer: &mut [u8]) -> Result<()> {
+        let span = Span::new(start, buffer.len() as u64);
+        bounds::check(&[span], self.size, &self.name)?;
+        if buffer.is_empty() {
+            return Ok(());
+        }
+        self.file.read_exact_at(buffer, start).map_err(|e| self.failed(e, span))?;
+        self.stamp.check(&self.file).map_err(|e| e.at(span).in_file(&self.name))?;
         self.reads.fetch_add(1, Relaxed);
         self.bytes.fetch_add(span.len, Relaxed);
-        Ok(Bytes::from(buffer))
+        Ok(())
     }
 
     /// The first `head` and the last `tail` bytes.
     fn ends(self, head: u64, tail: u64) -> Result<Opening> {
         let size = self.size;
         let (head_len, tail_start) = (head.min(size), size - tail.min(size));
-        let (head, tail) = if tail_start <= head_len {
+        let (head, tail): (Bytes, Bytes) = if tail_start <= head_len {
             let whole = self.read(Span::new(0, size))?;
             (whole.slice(..head_len as usize), whole.slice(tail_start as usize..))
         } else {
             (self.read(Span::new(0, head_len))?, self.read(Span::new(tail_start, size - tail_start))?)
         };
+        self.stamp.keep(&head);
         Ok(Opening { source: Arc::new(self), size, head, tail: (tail_start, tail) })
     }
 
@@ -149,6 +168,14 @@ impl Source for LocalFile {
             report.total = begin.elapsed();
             Ok(report)
         })
+    }
+
+    fn allow_growth(&self) {
+        self.stamp.allow_growth();
+    }
+
+    fn local(&self) -> Option<&LocalFile> {
+        Some(self)
     }
 
     fn stats(&self) -> SourceStats {

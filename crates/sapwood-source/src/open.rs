@@ -34,6 +34,8 @@ pub struct SourceOptions {
     /// alone, never along a redirect.
     /// XRootD servers that ask for it (`ztn`) get it over TLS only, and only hosts of the named one's domain do.
     pub token: Option<String>,
+    /// Whether redirects are followed from `https` to `http`, and from elsewhere to this machine or its link.
+    pub insecure_redirects: bool,
     /// Folder of further trusted certificates (PEM) for `https` and `roots`, besides the system's
     /// (`SSL_CERT_FILE`, `SSL_CERT_DIR`) and those in `X509_CERT_DIR`.
     pub ca_dir: Option<PathBuf>,
@@ -56,6 +58,7 @@ impl Default for SourceOptions {
             retries: 4,
             backoff: Duration::from_millis(200),
             token: None,
+            insecure_redirects: false,
             ca_dir: None,
             whole_file: 64 << 20,
             hosts: Hosts::shared(),

@@ -1,3 +1,4 @@
+use crate::local::LocalFile;
 use bytes::Bytes;
 use sapwood_span::{Result, Span};
 use std::future::Future;
@@ -45,6 +46,28 @@ pub trait Source: Send + Sync {
     /// As [`fetch`](Source::fetch).
     fn fetch_soon(self: Arc<Self>, spans: Vec<Span>, sink: Arc<dyn Sink>) -> BoxFuture<'static, Result<FetchReport>> {
         self.fetch(spans, sink)
+    }
+
+    /// Reads like [`fetch`](Source::fetch), for somebody who wants nothing more afterwards: the file is compared once more
+    /// with what it was when it was opened, along with what is asked for or where that costs nothing.
+    ///
+    /// # Errors
+    /// As [`fetch`](Source::fetch); `Corrupt` when the file has changed. All spans may have been handed over by then.
+    fn fetch_last(self: Arc<Self>, spans: Vec<Span>, sink: Arc<dyn Sink>) -> BoxFuture<'static, Result<FetchReport>> {
+        self.fetch(spans, sink)
+    }
+
+    /// What users should know of this file's source, in words, beside its bytes being right.
+    fn remarks(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The file grows as it is read: more bytes at its end are no change.
+    fn allow_growth(&self) {}
+
+    /// The file on this machine, if it is one.
+    fn local(&self) -> Option<&LocalFile> {
+        None
     }
 
     /// Announces that about this many requests will soon run at once: connections are opened

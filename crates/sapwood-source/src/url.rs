@@ -1,5 +1,5 @@
 use crate::xrd::RootUrl;
-use sapwood_span::{Error, Result};
+use sapwood_span::{Error, ErrorKind, Result};
 use std::fmt::Write;
 use std::path::PathBuf;
 
@@ -124,6 +124,9 @@ impl Url {
         if let Some((scheme, _)) = scheme(location) {
             return match Location::parse(location) {
                 Ok(Location::Http(url)) => Ok(url),
+                Err(e) if ["http", "https"].iter().any(|s| scheme.eq_ignore_ascii_case(s)) => {
+                    Err(Error::new(ErrorKind::Protocol, format!("the server redirects to a {}", e.what())))
+                }
                 _ => Err(Error::unsupported(format!("the server redirects to {scheme}://, which cannot be followed"))),
             };
         }
@@ -158,6 +161,23 @@ impl Url {
     /// The host without the brackets of an IPv6 address.
     pub fn bare_host(&self) -> &str {
         self.host.trim_start_matches('[').trim_end_matches(']')
+    }
+
+    /// The address as it was given, with all that must not be shown.
+    pub fn with_credentials(&self) -> String {
+        let scheme = if self.https { "https" } else { "http" };
+        let user = self.user.as_ref().map_or_else(String::new, |(name, password)| {
+            let password =
+                if password.is_empty() { String::new() } else { format!(":{}", percent_encode_all(password)) };
+            format!("{}{password}@", percent_encode_all(name))
+        });
+        format!("{scheme}://{user}{}{}", self.authority(), self.target)
+    }
+
+    /// Scheme, server and path.
+    pub fn without_query(&self) -> String {
+        let scheme = if self.https { "https" } else { "http" };
+        format!("{scheme}://{}{}", self.authority(), self.target.split('?').next().unwrap_or_default())
     }
 
     /// The address for messages: no user, no password, no signatures or tokens.
@@ -246,6 +266,19 @@ fn percent_encode(text: &str, out: &mut String) {
             let _ = write!(out, "%{byte:02X}");
         }
     }
+}
+
+/// Encodes all but letters, digits, and what stands for itself anywhere in a URL.
+pub(crate) fn percent_encode_all(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            out.push(byte as char);
+        } else {
+            let _ = write!(out, "%{byte:02X}");
+        }
+    }
+    out
 }
 
 /// Decodes `%41`; a percent sign that no two hexadecimal digits follow stays.

@@ -78,6 +78,11 @@ pub enum Request {
         /// Path and opaque information.
         path: SecretBytes,
     },
+    /// Size and time of an open file.
+    StatOpen {
+        /// The file.
+        handle: Handle,
+    },
     /// Closes a file.
     Close {
         /// The file.
@@ -148,7 +153,7 @@ impl Request {
             Self::Auth(_) => number::AUTH,
             Self::Bind { .. } => number::BIND,
             Self::Open { .. } => number::OPEN,
-            Self::Stat { .. } => number::STAT,
+            Self::Stat { .. } | Self::StatOpen { .. } => number::STAT,
             Self::Close { .. } => number::CLOSE,
             Self::Read { .. } => number::READ,
             Self::PageRead { .. } => number::PGREAD,
@@ -192,6 +197,7 @@ impl Request {
                 payload.extend(&path.0);
             }
             Self::Stat { path } => payload.extend(&path.0),
+            Self::StatOpen { handle } => put(12, handle),
             Self::Close { handle } => put(0, handle),
             Self::Read { handle, offset, len, path_id } => {
                 put(0, handle);
@@ -262,6 +268,10 @@ impl Request {
             number::OPEN => {
                 f.u16()?;
                 Self::Open { path: path(), options: f.u16()? }
+            }
+            number::STAT if payload.is_empty() => {
+                let handle = fixed.get(12..).and_then(|h| h.try_into().ok())?;
+                Self::StatOpen { handle }
             }
             number::STAT => Self::Stat { path: path() },
             number::CLOSE => Self::Close { handle: f.array()? },

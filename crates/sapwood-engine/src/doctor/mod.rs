@@ -118,7 +118,9 @@ pub fn examine(url: &str, options: &OpenOptions, how: &ExamineOptions) -> Result
     let records = Records::walk(&mut out, &source, &header, size).map_err(|e| e.in_file(&name))?;
     let listed = check_directories(&mut out, &source, &mut opener, &records);
     // objects are read as a user would read them, recovered where they have to be
-    match File::open(url, options) {
+    // whoever asks for a diagnosis has asked for all records
+    let recovering = OpenOptions { recover: options.recover.or(Some(true)), ..options.clone() };
+    match File::open(url, &recovering) {
         Ok(file) => {
             let baskets = trees::check(&mut out, &file, &records);
             free::check(&mut out, &file, &header, &records, &baskets);

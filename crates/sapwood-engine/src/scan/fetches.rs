@@ -40,6 +40,7 @@ impl Shared {
                     if let Some(task) = s.under_way.remove(&id) {
                         task.abort();
                     }
+                    s.last.remove(&id);
                     s.reads.retain(|f| f.id != id);
                 }
                 Action::GiveUp(baskets) => {
@@ -67,7 +68,13 @@ impl Shared {
         let spans = parts.iter().map(|&(start, p)| Span::new(start, p.len)).collect();
         let id = fetch.id;
         let sink = Arc::new(Baskets { shared: self.clone(), id, parts: parts.into_iter().map(|(_, p)| p).collect() });
-        let future = self.source.clone().fetch(spans, sink);
+        let future = match s.planner.has_asked_all() {
+            true => {
+                s.last.insert(id);
+                self.source.clone().fetch_last(spans, sink)
+            }
+            false => self.source.clone().fetch(spans, sink),
+        };
         let shared = self.clone();
         match runtime::handle() {
             Ok(handle) => {
@@ -78,6 +85,7 @@ impl Shared {
                 s.under_way.insert(id, task.abort_handle());
             }
             Err(e) => {
+                s.last.remove(&id);
                 s.failure = Some(e);
                 s.planner.handle(self.elapsed(), Event::Failed { fetch: id, retry: false });
             }
@@ -88,6 +96,7 @@ impl Shared {
     pub fn ended(self: &Arc<Self>, id: FetchId, result: Result<FetchReport>) {
         let mut s = self.lock();
         s.under_way.remove(&id);
+        s.last.remove(&id);
         let now = self.elapsed();
         if !self.source.is_local() {
             s.tell(now, limits(&*self.source));
@@ -95,7 +104,12 @@ impl Shared {
         let event = match result {
             Ok(r) => Event::Done { fetch: id, first_byte: r.first_byte, total: r.total, bytes: r.wire },
             Err(e) => {
-                s.failure = Some(e.in_file(self.file.url()));
+                let e = e.in_file(self.file.url());
+                // what has arrived may be of another version of the file
+                if e.kind() == ErrorKind::Corrupt {
+                    s.fail(self.steps.len().saturating_sub(1), &e);
+                }
+                s.failure = Some(e);
                 // the source has asked again as often as makes sense
                 Event::Failed { fetch: id, retry: false }
             }

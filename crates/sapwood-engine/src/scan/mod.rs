@@ -230,6 +230,9 @@ impl Scan {
             }
             self.shared.close()
         };
+        if self.at + 1 == self.batches.len() {
+            self.settle()?;
+        }
         let selected = self.selected(batch);
         self.at += 1;
         if let Some(progress) = &self.options.progress {
@@ -239,6 +242,22 @@ impl Scan {
             progress(Progress { entries: entries.end - first, total: last - first, bytes });
         }
         Ok(Some(Batch { entries, columns, selected }))
+    }
+
+    /// Waits until it is known that the file is still the one that was opened: the last batch is not given before.
+    fn settle(&mut self) -> Result<()> {
+        while !self.shared.is_settled()? {
+            self.look_for_cancel()?;
+            self.waited += self.shared.wait_settled(GLANCE);
+        }
+        Ok(())
+    }
+
+    fn look_for_cancel(&self) -> Result<()> {
+        if self.options.cancel.load(Ordering::Relaxed) {
+            return Err(Error::new(ErrorKind::Interrupted, "reading was interrupted").in_file(self.shared.file.url()));
+        }
+        Ok(())
     }
 
     /// The entries of these steps that are wanted, where not all are.
@@ -267,11 +286,7 @@ impl Scan {
     fn wait_for(&mut self, step: usize, stage: Stage) -> Result<()> {
         Shared::want(&self.shared, step, self.wanted_with(step));
         loop {
-            if self.options.cancel.load(Ordering::Relaxed) {
-                return Err(
-                    Error::new(ErrorKind::Interrupted, "reading was interrupted").in_file(self.shared.file.url())
-                );
-            }
+            self.look_for_cancel()?;
             // what a cut says of later steps is told as soon as it can be known: the planner waits for it
             if stage == Stage::Whole
                 && let Some(selecting) = &mut self.selecting

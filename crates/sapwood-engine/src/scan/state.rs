@@ -18,7 +18,7 @@ use sapwood_column::{Array, Decoded};
 use sapwood_plan::{BasketId, Event, Fetch, FetchId, Planner, Request};
 use sapwood_source::Source;
 use sapwood_span::{Error, Result, Span};
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -75,6 +75,8 @@ pub(super) struct State {
     /// Decoded bytes that wait for steps behind `at`.
     pub ahead: Ahead,
     pub under_way: HashMap<FetchId, AbortHandle>,
+    /// Those under way that see whether the file has changed.
+    pub last: HashSet<FetchId>,
     /// What the planner was told last of how many requests and connections are worth having.
     pub lanes: (usize, Option<usize>),
     pub failure: Option<Error>,
@@ -162,6 +164,28 @@ impl Shared {
         let s = self.lock();
         let broken = s.broken.as_ref().is_some_and(|(first, _)| *first <= step);
         if s.missing(step, stage) > 0 && !broken && !s.has_work() {
+            drop(self.ready.wait_timeout(s, most));
+        }
+        began.elapsed()
+    }
+
+    /// Whether it has been seen that the file has not changed while it was read.
+    ///
+    /// # Errors
+    /// That it has.
+    pub fn is_settled(&self) -> Result<bool> {
+        let s = self.lock();
+        match &s.broken {
+            Some((_, e)) => Err(e.duplicate()),
+            None => Ok(s.last.is_empty()),
+        }
+    }
+
+    /// Waits for that, for so long at most; returns how long it was.
+    pub fn wait_settled(&self, most: Duration) -> Duration {
+        let began = Instant::now();
+        let s = self.lock();
+        if !s.last.is_empty() {
             drop(self.ready.wait_timeout(s, most));
         }
         began.elapsed()

@@ -5,8 +5,6 @@ use super::multipart::{Malformed, Multipart};
 use super::range::content_range;
 use crate::assemble::Piece;
 use bytes::Bytes;
-use hyper::header::HeaderMap;
-use sapwood_span::{Error, ErrorKind, Result};
 
 /// How the body of a 200 or 206 brings the file.
 pub(crate) enum Body {
@@ -66,41 +64,4 @@ impl Body {
             }
         }
     }
-}
-
-/// What tells two versions of a file apart.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Validator {
-    etag: Option<String>,
-    modified: Option<String>,
-}
-
-impl Validator {
-    pub fn of(headers: &HeaderMap) -> Self {
-        let get = |name| headers.get(name).and_then(|v| v.to_str().ok()).map(str::to_owned);
-        Self { etag: get("etag"), modified: get("last-modified") }
-    }
-
-    /// Refuses an answer that comes from another version of the file.
-    ///
-    /// `If-Range` is not sent: some servers ignore it, and for the others looking at the answer
-    /// says the same without a body that nobody wants.
-    pub fn check(&self, headers: &HeaderMap) -> Result<()> {
-        let now = Self::of(headers);
-        let differ = |name: &str, old: &Option<String>, new: &Option<String>| match (old, new) {
-            (Some(old), Some(new)) => {
-                Some((old != new).then(|| changed(&format!("{name} was {old} and is {new} now"))))
-            }
-            _ => None,
-        };
-        let verdict =
-            differ("ETag", &self.etag, &now.etag).or_else(|| differ("Last-Modified", &self.modified, &now.modified));
-        verdict.flatten().map_or(Ok(()), Err)
-    }
-}
-
-/// The file is not the one that was opened.
-pub(crate) fn changed(how: &str) -> Error {
-    Error::new(ErrorKind::Corrupt, format!("the file changed on the server while being read: {how}"))
-        .with_remedy("open it again")
 }

@@ -6,6 +6,7 @@ use super::trouble::Trouble;
 use crate::counters::Counters;
 use crate::lock;
 use crate::open::SourceOptions;
+use crate::redirect::{Scope, check_name, check_peer, refused};
 use crate::silence::{self, Silence};
 use crate::url::Url;
 use bytes::Bytes;
@@ -14,6 +15,7 @@ use hyper::body::Incoming;
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::{Request, Response};
 use sapwood_span::{Error, ErrorKind, Result};
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -28,6 +30,15 @@ const SMALL_BODY: u64 = 64 << 10;
 pub(crate) struct Place {
     pub url: Url,
     pub host: Arc<Host>,
+    /// How near the server was that redirected here.
+    from: Option<Scope>,
+}
+
+impl Place {
+    /// Refuses a connection with what the server that redirected here could not have reached itself.
+    fn check(&self, peer: Option<IpAddr>) -> Result<()> {
+        self.from.map_or(Ok(()), |from| check_peer(from, peer, self.url.bare_host()))
+    }
 }
 
 pub(crate) struct Client {
@@ -55,7 +66,7 @@ impl Client {
         };
         let text = authorization.as_ref().and_then(|a| a.to_str().ok());
         let host = options.hosts.get(&url, text, options.ca_dir.as_deref(), options.max_connections)?;
-        let place = Mutex::new(Place { url: url.clone(), host });
+        let place = Mutex::new(Place { url: url.clone(), host, from: None });
         Ok(Self {
             name: url.redacted(),
             options,
@@ -80,11 +91,34 @@ impl Client {
         self.authorization.as_ref().filter(|_| url.same_origin(&self.original))
     }
 
-    fn move_to(&self, url: Url) -> Result<Place> {
+    /// Goes where a server redirects to.
+    ///
+    /// # Errors
+    /// `Denied` for redirects that would give away what the caller has, or where he is.
+    fn follow(&self, from: &Place, peer: Option<IpAddr>, location: &str) -> Result<Place> {
+        let url = from.url.join(location)?;
+        if self.options.insecure_redirects {
+            return self.move_to(url, None);
+        }
+        if from.url.https && !url.https {
+            let what = format!("the server redirects from https to {}, which is not encrypted", url.redacted());
+            return Err(refused(what));
+        }
+        let scope = Scope::of_peer(peer);
+        check_name(scope, url.bare_host())?;
+        self.move_to(url, Some(scope))
+    }
+
+    /// Back to where it all began: there may be word of another replica.
+    fn begin_anew(&self) -> Result<Place> {
+        self.move_to(self.original.clone(), None)
+    }
+
+    fn move_to(&self, url: Url, from: Option<Scope>) -> Result<Place> {
         let text = self.credential_for(&url).and_then(|a| a.to_str().ok());
         let o = &self.options;
         let host = o.hosts.get(&url, text, o.ca_dir.as_deref(), o.max_connections)?;
-        let place = Place { url, host };
+        let place = Place { url, host, from };
         *lock(&self.place) = place.clone();
         Ok(place)
     }
@@ -111,10 +145,9 @@ impl Client {
             let place = self.place();
             let mut reply = match self.exchange(&place, range, ranges).await {
                 Ok(reply) => reply,
-                // where it all began there may be word of another replica
                 Err(Trouble::Unreached(_)) if !renewed && place.url != self.original => {
                     renewed = true;
-                    self.move_to(self.original.clone()).map_err(Trouble::Fatal)?;
+                    self.begin_anew().map_err(Trouble::Fatal)?;
                     continue;
                 }
                 Err(trouble) => return Err(trouble),
@@ -126,7 +159,7 @@ impl Client {
                         Trouble::Fatal(Error::new(ErrorKind::Protocol, "the server redirects without saying where"))
                     })?;
                     reply.drain().await;
-                    let moved = place.url.join(&to).and_then(|url| self.move_to(url)).map_err(Trouble::Fatal)?;
+                    let moved = self.follow(&place, reply.peer, &to).map_err(Trouble::Fatal)?;
                     Counters::add(&self.counters.redirects, 1);
                     if ranges > 1 && !moved.host.multi() {
                         let what = "the server redirected to does not take several ranges in one request";
@@ -136,13 +169,13 @@ impl Client {
                 401 | 403 | 404 | 410 | 500..=599 if !renewed && place.url != self.original => {
                     renewed = true;
                     reply.drain().await;
-                    self.move_to(self.original.clone()).map_err(Trouble::Fatal)?;
+                    self.begin_anew().map_err(Trouble::Fatal)?;
                 }
                 _ => return Ok(reply),
             }
         }
         let what = format!("more than {MAX_REDIRECTS} redirects, the last one to {}", self.place().url.redacted());
-        self.move_to(self.original.clone()).map_err(Trouble::Fatal)?;
+        self.begin_anew().map_err(Trouble::Fatal)?;
         Err(Trouble::Fatal(Error::new(ErrorKind::Protocol, what)))
     }
 
@@ -172,8 +205,10 @@ impl Client {
     async fn exchange(&self, place: &Place, range: &str, ranges: usize) -> Result<Reply, Trouble> {
         loop {
             let mut lent = self.lend(place).await?;
+            place.check(lent.link.peer).map_err(Trouble::Fatal)?;
+            let asked_for = self.request(place, range).map_err(Trouble::Fatal)?;
             let (wait, begin, used) = (self.counters.wait(), Instant::now(), lent.used);
-            let asked = self.ask(&mut lent, place, range, ranges);
+            let asked = self.ask(&mut lent, asked_for, ranges);
             let longest = self.options.progress_timeout;
             match silence::broken_by(asked, longest, || reachable(&place.url)).await {
                 Err(silence) => {
@@ -204,13 +239,11 @@ impl Client {
         }
     }
 
-    async fn ask(
-        &self,
-        lent: &mut Lent,
-        place: &Place,
-        range: &str,
-        ranges: usize,
-    ) -> hyper::Result<Response<Incoming>> {
+    /// The request for these ranges.
+    ///
+    /// # Errors
+    /// `Invalid` for an address that cannot be said in HTTP: another one in its place would be a guess.
+    fn request(&self, place: &Place, range: &str) -> Result<Request<Empty<Bytes>>> {
         let mut request = Request::new(Empty::<Bytes>::new());
         // A proxy that makes no tunnel is told the whole address.
         let proxy = if place.url.https { None } else { super::proxy::of(&place.url).ok().flatten() };
@@ -218,25 +251,34 @@ impl Client {
             Some(_) => format!("http://{}{}", place.url.authority(), place.url.target),
             None => place.url.target.clone(),
         };
-        // The target was made of characters that fit; if not, the server will say so.
-        *request.uri_mut() = target.parse().unwrap_or_default();
+        let unfit = |what: &str| Error::invalid(format!("{what} of {} does not fit into HTTP", place.url.redacted()));
+        *request.uri_mut() = target.parse().map_err(|_| unfit("the path"))?;
         let headers = request.headers_mut();
         let mut set = |name, value: &str| {
-            if let Ok(value) = HeaderValue::from_str(value) {
-                headers.insert(name, value);
-            }
+            let value = HeaderValue::from_str(value).map_err(|_| unfit("a header"))?;
+            headers.insert(name, value);
+            Ok(())
         };
-        set(header::HOST, &place.url.authority());
-        set(header::USER_AGENT, concat!("sapwood/", env!("CARGO_PKG_VERSION")));
-        set(header::ACCEPT, "*/*");
-        set(header::ACCEPT_ENCODING, "identity");
-        set(header::RANGE, range);
+        set(header::HOST, &place.url.authority())?;
+        set(header::USER_AGENT, concat!("sapwood/", env!("CARGO_PKG_VERSION")))?;
+        set(header::ACCEPT, "*/*")?;
+        set(header::ACCEPT_ENCODING, "identity")?;
+        set(header::RANGE, range)?;
         if let Some(authorization) = proxy.and_then(|p| p.authorization) {
-            set(header::PROXY_AUTHORIZATION, &authorization);
+            set(header::PROXY_AUTHORIZATION, &authorization)?;
         }
         if let Some(credential) = self.credential_for(&place.url) {
             headers.insert(header::AUTHORIZATION, credential.clone());
         }
+        Ok(request)
+    }
+
+    async fn ask(
+        &self,
+        lent: &mut Lent,
+        request: Request<Empty<Bytes>>,
+        ranges: usize,
+    ) -> hyper::Result<Response<Incoming>> {
         lent.link.sender.ready().await?;
         Counters::add(&self.counters.requests, 1);
         Counters::add(&self.counters.ranges, ranges as u64);
@@ -288,13 +330,16 @@ pub(crate) struct Reply {
     pub status: u16,
     pub headers: HeaderMap,
     pub host: Arc<Host>,
+    /// The server's address; none behind a proxy.
+    peer: Option<IpAddr>,
     /// Bytes of the body so far.
     pub wire: u64,
     body: Incoming,
     lent: Option<Lent>,
     counters: Arc<Counters>,
-    url: Url,
-    longest: Duration,
+    pub url: Url,
+    /// The progress timeout.
+    pub longest: Duration,
 }
 
 impl Reply {
@@ -304,6 +349,7 @@ impl Reply {
             status: head.status.as_u16(),
             headers: head.headers,
             host: Arc::clone(&place.host),
+            peer: lent.link.peer,
             wire: 0,
             body,
             lent: Some(lent),

@@ -9,6 +9,7 @@ use http_body_util::Empty;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use sapwood_span::{Error, ErrorKind, Result};
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -22,6 +23,8 @@ pub(crate) type Sender = http1::SendRequest<Empty<Bytes>>;
 pub(crate) struct Connected {
     pub sender: Sender,
     pub round_trip: Duration,
+    /// The server's address; none behind a proxy.
+    pub peer: Option<IpAddr>,
     pub gauge: Option<Gauge>,
 }
 
@@ -31,8 +34,12 @@ pub(crate) struct Connected {
 /// Name resolution, TCP or TLS fails, a proxy refuses, or all of it takes longer than `patience`.
 pub(crate) async fn connect(url: Url, tls: Option<Arc<ClientConfig>>, patience: Duration) -> Result<Connected> {
     let attempt = async {
-        let (stream, round_trip) = match proxy::of(&url)? {
-            None => dial::tcp(url.bare_host(), url.port).await?,
+        let (stream, round_trip, peer) = match proxy::of(&url)? {
+            None => {
+                let (stream, round_trip) = dial::tcp(url.bare_host(), url.port).await?;
+                let peer = stream.peer_addr().ok().map(|a| a.ip());
+                (stream, round_trip, peer)
+            }
             Some(proxy) => {
                 let remedy = "that is the proxy which http_proxy or https_proxy names; no_proxy lists what needs none";
                 let to_proxy = dial::tcp(&proxy.host, proxy.port).await;
@@ -43,7 +50,7 @@ pub(crate) async fn connect(url: Url, tls: Option<Arc<ClientConfig>>, patience: 
                     // its answer came when the server's had come to it
                     round_trip += begin.elapsed();
                 }
-                (stream, round_trip)
+                (stream, round_trip, None)
             }
         };
         let gauge = Gauge::of(&stream);
@@ -51,7 +58,7 @@ pub(crate) async fn connect(url: Url, tls: Option<Arc<ClientConfig>>, patience: 
             Some(config) => speak_http(dial::secure(config, stream, url.bare_host(), url.port).await?).await?,
             None => speak_http(stream).await?,
         };
-        Ok(Connected { sender, round_trip, gauge })
+        Ok(Connected { sender, round_trip, peer, gauge })
     };
     timeout(patience, attempt).await.unwrap_or_else(|_| {
         let what = format!("no connection to {} within {:.0?}", url.authority(), patience);

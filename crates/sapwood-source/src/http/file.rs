@@ -1,15 +1,19 @@
 //! An open file on an HTTP server.
 
-use super::body::{Body, Validator, changed};
+use super::body::Body;
 use super::client::Client;
 use super::opening_window;
 use super::range::{self, Line};
 use super::trouble::{Patience, Trouble};
+use super::version::{Told, Validator, Version};
 use crate::bounds;
+use crate::changed::changed;
 use crate::counters::Counters;
 use crate::job::Job;
 use crate::lock;
 use crate::source::{BoxFuture, FetchReport, Limits, Sink, Source, SourceStats};
+use crate::url::Url;
+use crate::with_beginning::WithBeginning;
 use bytes::Bytes;
 use sapwood_span::{Error, ErrorKind, Result, Span, coalesce};
 use std::sync::Arc;
@@ -24,10 +28,13 @@ const PART_OVERHEAD: u64 = 200;
 /// Beyond twice what was asked for, an answer may hold this much before it is taken for nonsense.
 const SLACK: u64 = 1 << 20;
 
+/// Servers that a request may be redirected to, one after the other, each of which is compared with what is known.
+const MOST_SERVERS: u32 = 16;
+
 pub(crate) struct HttpFile {
     pub client: Arc<Client>,
     pub size: u64,
-    pub validator: Validator,
+    pub version: Arc<Version>,
     /// Everything, if the file is small or the server serves no ranges.
     pub memory: Option<Bytes>,
 }
@@ -55,6 +62,7 @@ impl HttpFile {
                     multi = false;
                     Counters::add(&self.client.counters.fallbacks, 1);
                 }
+                Err(Trouble::Elsewhere) => {}
                 Err(Trouble::Step(e) | Trouble::Fatal(e) | Trouble::Unreached(e) | Trouble::Again { error: e, .. }) => {
                     return Err(e);
                 }
@@ -98,6 +106,7 @@ impl HttpFile {
     async fn group(&self, job: &Job, group: Vec<Span>) -> Result<(), Trouble> {
         let mut patience = Patience::new(&self.client.options);
         let mut pieces = group.clone();
+        let mut elsewhere = 0;
         loop {
             let before: u64 = pieces.iter().map(|s| s.len).sum();
             let result = self.request(job, &pieces).await;
@@ -121,6 +130,15 @@ impl HttpFile {
                     return Err(Trouble::Step(error));
                 }
                 Err(Trouble::Again { error, wait, stalled }) => (error, wait, stalled),
+                // found to be the same file; but a server that is another each time is none to read from
+                Err(Trouble::Elsewhere) => {
+                    elsewhere += 1;
+                    if elsewhere <= MOST_SERVERS {
+                        continue;
+                    }
+                    let what = format!("the file was redirected to {MOST_SERVERS} servers in turn");
+                    return Err(Trouble::Fatal(Error::new(ErrorKind::Protocol, what)));
+                }
                 Err(Trouble::Unreached(error)) => {
                     patience.unreached(error.at(at)).await.map_err(Trouble::Fatal)?;
                     continue;
@@ -153,7 +171,13 @@ impl HttpFile {
             }
             return Err(Trouble::status(&reply, multi));
         }
-        self.validator.check(&reply.headers).map_err(Trouble::Fatal)?;
+        if self.version.check(&reply).map_err(Trouble::Fatal)? == Told::NewServer {
+            let place = reply.url.clone();
+            // its connection must be free for what is to be asked
+            drop(reply);
+            self.recognise(&place).await?;
+            return Err(Trouble::Elsewhere);
+        }
         let mut body = Body::of(&reply).map_err(|what| Trouble::nonsense(what, multi))?;
         let plain = body.is_plain();
         let mut budget = wanted.saturating_mul(2).saturating_add(SLACK);
@@ -184,6 +208,58 @@ impl HttpFile {
         Ok(())
     }
 
+    /// Compares the size and the first bytes of what a server has that another one redirected to, or that took over, with
+    /// those of the file that was opened.
+    async fn recognise(&self, place: &Url) -> Result<(), Trouble> {
+        let _one = self.version.asking.lock().await;
+        if self.version.knows(place) {
+            return Ok(());
+        }
+        let Some(span) = self.version.beginning.span() else {
+            let what = "another server took over while the file was being opened";
+            return Err(Trouble::again(Error::new(ErrorKind::Io, what)));
+        };
+        let mut reply = self.client.send(&range::header(&[span]), 1).await?;
+        if reply.url.without_query() != place.without_query()
+            || self.version.check(&reply).map_err(Trouble::Fatal)? == Told::Same
+        {
+            return Ok(());
+        }
+        if !matches!(reply.status, 200 | 206) {
+            reply.drain().await;
+            return Err(Trouble::status(&reply, false));
+        }
+        let validator = Validator::of(&reply.headers);
+        let mut body = Body::of(&reply).map_err(|what| Trouble::nonsense(what, false))?;
+        let another = |how: String| {
+            let what = format!("{} has another file: {how}", place.redacted());
+            Trouble::Fatal(Error::corrupt(what).with_remedy("open it again"))
+        };
+        let mut out = Vec::new();
+        let mut first = Vec::new();
+        while (first.len() as u64) < span.len
+            && let Some(chunk) = reply.chunk().await?
+        {
+            body.push(chunk, &mut out).map_err(|m| Trouble::nonsense(m.to_string(), false))?;
+            for piece in out.drain(..) {
+                if piece.offset != first.len() as u64 {
+                    return Err(Trouble::nonsense("the server leaves out what was asked for", false));
+                }
+                first.extend_from_slice(&piece.bytes);
+            }
+        }
+        match body.total() {
+            Some(now) if now != self.size => return Err(another(format!("of {now} bytes, not {}", self.size))),
+            _ if !self.version.beginning.is(&first) => return Err(another("its first bytes differ".to_owned())),
+            _ => self.version.learn(&reply, validator),
+        }
+        // to its end, so that the connection can be used again
+        if reply.status == 206 {
+            while let Ok(Some(_)) = reply.chunk().await {}
+        }
+        Ok(())
+    }
+
     /// Whether an answer that brings the whole file is good enough.
     fn accept_whole(&self, wanted: u64, multi: bool) -> Result<(), Trouble> {
         if self.size <= wanted.saturating_mul(2).saturating_add(SLACK) {
@@ -209,9 +285,10 @@ impl HttpFile {
 
     fn fetch_as(
         self: Arc<Self>,
-        spans: Vec<Span>,
-        sink: Arc<dyn Sink>,
+        mut spans: Vec<Span>,
+        mut sink: Arc<dyn Sink>,
         soon: bool,
+        last: bool,
     ) -> BoxFuture<'static, Result<FetchReport>> {
         Box::pin(async move {
             let begin = Instant::now();
@@ -223,8 +300,18 @@ impl HttpFile {
                 }
                 return Ok(FetchReport { payload, total: begin.elapsed(), ..FetchReport::default() });
             }
+            // what the servers say need not show a change
+            let compare = (last && self.version.is_weak())
+                .then(|| WithBeginning::add(&mut spans, &sink, &self.version.beginning))
+                .flatten();
+            if let Some(compare) = &compare {
+                sink = Arc::<WithBeginning>::clone(compare);
+            }
             let job = Job::new(&spans, sink, begin);
             self.complete(&job, soon).await.map_err(|e| e.in_file(&self.client.name))?;
+            if let Some(compare) = compare {
+                compare.check(&self.version.beginning).map_err(|e| e.in_file(&self.client.name))?;
+            }
             Counters::add(&self.client.counters.payload, payload);
             Ok(job.report(payload))
         })
@@ -295,11 +382,26 @@ impl Source for HttpFile {
     }
 
     fn fetch(self: Arc<Self>, spans: Vec<Span>, sink: Arc<dyn Sink>) -> BoxFuture<'static, Result<FetchReport>> {
-        self.fetch_as(spans, sink, false)
+        self.fetch_as(spans, sink, false, false)
+    }
+
+    fn fetch_last(self: Arc<Self>, spans: Vec<Span>, sink: Arc<dyn Sink>) -> BoxFuture<'static, Result<FetchReport>> {
+        self.fetch_as(spans, sink, false, true)
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        if self.memory.is_some() || !self.version.is_untold() {
+            return Vec::new();
+        }
+        // the same for all files of a server: who shows it may show it once
+        let server = self.client.place().url.authority();
+        let what = "does not say which version of a file it sends (no ETag, no Last-Modified): a change while a file is \
+                    being read shows only by its size and its first bytes";
+        vec![format!("the server {server} {what}")]
     }
 
     fn fetch_soon(self: Arc<Self>, spans: Vec<Span>, sink: Arc<dyn Sink>) -> BoxFuture<'static, Result<FetchReport>> {
-        self.fetch_as(spans, sink, true)
+        self.fetch_as(spans, sink, true, false)
     }
 
     fn prepare(&self, requests: usize) {

@@ -1,6 +1,6 @@
 //! What is known about hosts, and the connections to them.
 
-use super::connect::{Sender, connect};
+use super::connect::{Connected, Sender, connect};
 use super::opening_window;
 use super::range::{self, Line};
 use crate::gauge::Gauge;
@@ -11,6 +11,7 @@ use crate::url::Url;
 use crate::xrd::Servers;
 use sapwood_span::{Error, ErrorKind, Result};
 use std::collections::{HashMap, VecDeque};
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
@@ -130,6 +131,8 @@ pub(crate) struct Link {
     pub sender: Sender,
     /// Bytes of bodies that it has brought: they have opened its window.
     pub carried: u64,
+    /// The server's address; none behind a proxy.
+    pub peer: Option<IpAddr>,
     pub gauge: Option<Gauge>,
 }
 
@@ -287,7 +290,8 @@ impl Host {
                 Ok(connected) => {
                     lock(&host.meter).connected(connected.round_trip);
                     opened();
-                    host.arrived(Link { sender: connected.sender, carried: 0, gauge: connected.gauge });
+                    let Connected { sender, peer, gauge, .. } = connected;
+                    host.arrived(Link { sender, carried: 0, peer, gauge });
                 }
                 Err(error) => {
                     let mut pool = host.pool();

@@ -1,11 +1,12 @@
 //! The first request: both ends of a file of which nothing is known.
 
-use super::body::{Body, Validator};
+use super::body::Body;
 use super::client::{Client, Reply};
 use super::file::{HttpFile, no_ranges};
 use super::opening_window;
 use super::range::{content_range, stated_total};
 use super::trouble::{Patience, Trouble};
+use super::version::{Told, Validator, Version};
 use crate::assemble::Piece;
 use crate::counters::Counters;
 use crate::job::Job;
@@ -59,6 +60,9 @@ async fn ends(client: &Arc<Client>) -> Result<Opening> {
             }
             Err(Trouble::Again { error, wait, stalled }) => (error, wait, stalled),
             Err(Trouble::Unreached(error)) => (error, None, false),
+            Err(Trouble::Elsewhere) => {
+                (Error::new(ErrorKind::Io, "another server took over while the file was being opened"), None, false)
+            }
             Err(Trouble::Step(error) | Trouble::Shorter(error) | Trouble::Fatal(error)) => return Err(error),
         };
         patience.spend(error, wait, stalled).await?;
@@ -89,19 +93,20 @@ async fn attempt(client: &Arc<Client>, multi: bool, stepped: bool) -> Result<Ope
     match reply.status {
         206 => {}
         200 => return whole(client, reply, multi).await,
-        416 if ranges.is_some_and(|r| r.total == Some(0)) => return Ok(in_memory(client, &reply, Bytes::new())),
+        416 if ranges.is_some_and(|r| r.total == Some(0)) => return Ok(in_memory(client, Bytes::new())),
         _ => {
             reply.drain().await;
             return Err(Trouble::status(&reply, multi));
         }
     }
-    let validator = Validator::of(&reply.headers);
+    let version = Arc::new(Version::default());
+    version.learn(&reply, Validator::of(&reply.headers));
     let mut body = match (Body::of(&reply), reply.header("content-range").and_then(stated_total)) {
         (Ok(body), _) => body,
         // A file shorter than what was asked for blindly: now its size is known.
         (Err(_), Some(size)) if size < head => {
             drop(reply);
-            let known = Known::new(client, size, tail, validator);
+            let known = Known::new(client, size, tail, version);
             return known.complete().await;
         }
         (Err(what), _) => return Err(Trouble::nonsense(what, multi)),
@@ -116,7 +121,7 @@ async fn attempt(client: &Arc<Client>, multi: bool, stepped: bool) -> Result<Ope
         body.push(chunk, &mut out)
             .map_err(|m| Trouble::nonsense(format!("the server's answer makes no sense: {m}"), multi))?;
         if let (None, Some(size)) = (&known, body.total()) {
-            known = Some(Known::new(client, size, tail, validator.clone()));
+            known = Some(Known::new(client, size, tail, Arc::clone(&version)));
         }
         if let Some(known) = &known {
             known.job.accept(&mut out);
@@ -133,7 +138,7 @@ async fn attempt(client: &Arc<Client>, multi: bool, stepped: bool) -> Result<Ope
     if let (Some(mut beside), false) = (beside, known.is_complete())
         && let Ok(Some(mut found)) = (&mut beside.0).await
         && found.total == known.file.size
-        && validator.check(&found.headers).is_ok()
+        && found.told_by(&version)
     {
         known.job.accept(&mut found.pieces);
     }
@@ -149,13 +154,13 @@ struct Known {
 }
 
 impl Known {
-    fn new(client: &Arc<Client>, size: u64, tail: u64, validator: Validator) -> Self {
+    fn new(client: &Arc<Client>, size: u64, tail: u64, version: Arc<Version>) -> Self {
         let tail = tail.min(size);
         let spans = [Span::new(0, client.options.head.min(size)), Span::new(size - tail, tail)];
-        let ends = Arc::new(Ends::default());
+        let ends = Arc::new(Ends { ends: Mutex::default(), version: Arc::clone(&version) });
         let sink: Arc<dyn Sink> = ends.clone();
         let job = Job::new(&spans, sink, Instant::now());
-        let file = Arc::new(HttpFile { client: Arc::clone(client), size, validator, memory: None });
+        let file = Arc::new(HttpFile { client: Arc::clone(client), size, version, memory: None });
         if client.options.warm && size > client.options.head.saturating_add(client.options.tail) {
             file.prepare(usize::MAX);
         }
@@ -169,7 +174,7 @@ impl Known {
     /// Asks for what is still missing.
     async fn complete(self) -> Result<Opening, Trouble> {
         self.file.complete(&self.job, false).await.map_err(Trouble::Fatal)?;
-        let [head, tail] = std::mem::take(&mut *lock(&self.ends.0));
+        let [head, tail] = std::mem::take(&mut *lock(&self.ends.ends));
         let lost = || Trouble::Fatal(Error::new(ErrorKind::Protocol, "the ends of the file did not arrive"));
         let payload = crate::bounds::covered(&self.spans);
         Counters::add(&self.file.client.counters.payload, payload);
@@ -182,12 +187,17 @@ impl Known {
     }
 }
 
-#[derive(Default)]
-struct Ends(Mutex<[Option<Bytes>; 2]>);
+struct Ends {
+    ends: Mutex<[Option<Bytes>; 2]>,
+    version: Arc<Version>,
+}
 
 impl Sink for Ends {
     fn part(&self, index: usize, bytes: Bytes) {
-        if let Some(end) = lock(&self.0).get_mut(index) {
+        if index == 0 {
+            self.version.beginning.keep(&bytes);
+        }
+        if let Some(end) = lock(&self.ends).get_mut(index) {
             *end = Some(bytes);
         }
     }
@@ -204,8 +214,15 @@ impl Drop for Beside {
 
 struct Found {
     total: u64,
-    headers: hyper::HeaderMap,
+    reply: Reply,
     pieces: Vec<Piece>,
+}
+
+impl Found {
+    /// Whether it comes from the server that this version is known of, and is of this version.
+    fn told_by(&self, version: &Version) -> bool {
+        version.check(&self.reply).is_ok_and(|told| told == Told::Same)
+    }
 }
 
 /// The last bytes of the file, if the server can do that: if not, the head's answer tells the
@@ -223,7 +240,7 @@ async fn tail_alone(client: &Client, tail: u64) -> Option<Found> {
         }
         body.push(chunk, &mut pieces).ok()?;
     }
-    Some(Found { total: body.total()?, headers: reply.headers, pieces })
+    Some(Found { total: body.total()?, reply, pieces })
 }
 
 /// The answer is the whole file: kept if it is small, or if there is no other way.
@@ -251,16 +268,16 @@ async fn whole(client: &Arc<Client>, mut reply: Reply, multi: bool) -> Result<Op
     if !multi {
         Counters::add(&client.counters.fallbacks, 1);
     }
-    Ok(in_memory(client, &reply, all.freeze()))
+    Ok(in_memory(client, all.freeze()))
 }
 
-fn in_memory(client: &Arc<Client>, reply: &Reply, all: Bytes) -> Opening {
+fn in_memory(client: &Arc<Client>, all: Bytes) -> Opening {
     let size = all.len() as u64;
     let head = all.slice(..client.options.head.min(size) as usize);
     let start = size - client.options.tail.min(size);
     let tail = all.slice(start as usize..);
     Counters::add(&client.counters.payload, size);
-    let validator = Validator::of(&reply.headers);
-    let source = Arc::new(HttpFile { client: Arc::clone(client), size, validator, memory: Some(all) });
+    let version = Arc::new(Version::default());
+    let source = Arc::new(HttpFile { client: Arc::clone(client), size, version, memory: Some(all) });
     Opening { source, size, head, tail: (start, tail) }
 }

@@ -20,6 +20,8 @@ pub(crate) enum Trouble {
     Shorter(Error),
     /// No connection could be opened.
     Unreached(Error),
+    /// The answer came from another server, which has the same file: ask again.
+    Elsewhere,
     /// Asking again may help.
     Again { error: Error, wait: Option<Duration>, stalled: bool },
 }
@@ -49,7 +51,7 @@ impl Trouble {
             404 | 410 => Self::Fatal(plain(ErrorKind::NotFound).with_remedy("check the path")),
             429 | 502..=504 => {
                 let seconds = reply.header("retry-after").and_then(|v| v.trim().parse().ok());
-                let wait = seconds.map(|s| Duration::from_secs(s).min(LONGEST_PAUSE));
+                let wait = seconds.map(|s| Duration::from_secs(s).min(LONGEST_PAUSE).min(reply.longest));
                 Self::Again { error: plain(ErrorKind::Io), wait, stalled: false }
             }
             // Some servers trip over several ranges in the oddest ways.

@@ -1,5 +1,6 @@
 //! One file's way to its server, along redirects and back.
 
+use super::conn::Conn;
 use super::host::{Caller, Host, Key};
 use super::identity::identity;
 use super::place::RootUrl;
@@ -7,6 +8,7 @@ use super::state::MOST_WAITS;
 use crate::counters::Counters;
 use crate::lock;
 use crate::open::SourceOptions;
+use crate::redirect::{Scope, check_name, check_peer};
 use sapwood_span::{Error, ErrorKind, Result};
 use sapwood_xrd::auth::Identity;
 use sapwood_xrd::reply::Redirect;
@@ -27,6 +29,18 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 pub(crate) struct Place {
     pub url: RootUrl,
     pub host: Arc<Host>,
+    /// How near the server was that redirected here.
+    from: Option<Scope>,
+}
+
+impl Place {
+    /// Refuses a session with what the server that redirected here could not have reached itself.
+    ///
+    /// # Errors
+    /// `Denied`, if the redirect leads to this machine or its link from elsewhere.
+    pub fn check(&self, conn: &Conn) -> Result<()> {
+        self.from.map_or(Ok(()), |from| check_peer(from, conn.peer(), &self.url.host))
+    }
 }
 
 pub(crate) struct Client {
@@ -61,7 +75,7 @@ impl Client {
         let cautious = url.has_secret();
         let caller = Caller::new(options, handle, cautious);
         let host = host(&url, &url, &identity, &caller.options, String::new());
-        let way = Way { place: Place { url: url.clone(), host }, tried: Vec::new(), redirects: 0 };
+        let way = Way { place: Place { url: url.clone(), host, from: None }, tried: Vec::new(), redirects: 0 };
         Self { name: url.redacted(), caller, identity, origin: url, way: Mutex::new(way) }
     }
 
@@ -108,10 +122,14 @@ impl Client {
         }
         way.count(from)?;
         let url = from.url.follow(to)?;
+        let from = (!self.caller.options.insecure_redirects).then(|| from.host.scope());
+        if let Some(from) = from {
+            check_name(from, &url.host)?;
+        }
         let token = if to.token.is_empty() { String::new() } else { to.token.clone() };
         let host = host(&self.origin, &url, &self.identity, &self.caller.options, token);
         Counters::add(&self.counters().redirects, 1);
-        way.place = Place { url, host };
+        way.place = Place { url, host, from };
         Ok(())
     }
 
@@ -125,7 +143,7 @@ impl Client {
         if way.place.url == from.url {
             way.count(from)?;
             let host = host(&self.origin, &self.origin, &self.identity, &self.caller.options, String::new());
-            way.place = Place { url: self.origin.clone(), host };
+            way.place = Place { url: self.origin.clone(), host, from: None };
         }
         let name = from.url.host.clone();
         let news = !way.tried.iter().any(|(host, _)| *host == name);

@@ -9,6 +9,7 @@ use crate::lock;
 use bytes::Bytes;
 use sapwood_span::{Error, ErrorKind, Span};
 use sapwood_xrd::{Event, Id, LinkId, Outcome, Request, SecretBytes, Session};
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -33,6 +34,11 @@ static NUMBER: AtomicU64 = AtomicU64::new(0);
 impl Conn {
     pub fn new(core: Arc<Core>, way: Way) -> Arc<Self> {
         Arc::new(Self { core, number: NUMBER.fetch_add(1, Relaxed), way })
+    }
+
+    /// The address of the server.
+    pub fn peer(&self) -> Option<IpAddr> {
+        self.way.address
     }
 
     pub fn is_alive(&self) -> bool {
@@ -137,8 +143,8 @@ impl Conn {
     }
 
     /// Asks all of these in one flight.
-    pub fn ask_all(&self, asks: Vec<(Request, Take)>, counters: &Arc<Counters>) -> Vec<Answer> {
-        self.with(counters, |session| asks.into_iter().map(|(r, take)| (session.request(&r), Some(take))).collect())
+    pub fn ask_all(&self, asks: Vec<(Request, Option<Take>)>, counters: &Arc<Counters>) -> Vec<Answer> {
+        self.with(counters, |session| asks.into_iter().map(|(r, take)| (session.request(&r), take)).collect())
     }
 
     /// Opens a file and reads from it in the same flight: answers to the open first, then to the reads. `beside` rides

@@ -1,22 +1,26 @@
 //! An open file on an XRootD server.
 
 use super::client::{Client, Hope, MOST_REDIRECTS, Place};
-use super::conn::{Conn, Take};
+use super::conn::{Answer, Conn, Take};
 use super::host::{DEPTH, VECTOR};
 use super::opening::{Along, Fate, Opened, open_on, settle};
 use super::plan;
 use super::reading::{overhead, overhead_of, requests, take, together};
 use super::trouble::{Broken, Cure, cure, failed};
 use crate::bounds;
+use crate::changed::{Beginning, YOUNG, changed};
 use crate::counters::Counters;
 use crate::job::Job;
 use crate::lock;
 use crate::source::{BoxFuture, FetchReport, Limits, Sink, Source, SourceStats};
+use crate::with_beginning::WithBeginning;
 use sapwood_span::{Error, ErrorKind, Result, Span};
+use sapwood_xrd::reply::Stat;
 use sapwood_xrd::{Handle, Outcome, Request, code};
 use std::collections::HashMap;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
@@ -39,28 +43,37 @@ pub(super) struct Version {
     pub size: u64,
     modified: i64,
     server: String,
+    /// Where its server last saw it change just before it was opened, another change need not show.
+    young: bool,
 }
 
 impl Version {
     pub fn of(opened: &Opened) -> Self {
         let server = opened.place.url.server();
-        Self { size: opened.stat.size, modified: opened.stat.modified, server }
+        let modified = opened.stat.modified;
+        // its clock and this one may differ a little; some servers tell no time at all
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let then = Duration::from_secs(u64::try_from(modified).unwrap_or(0));
+        let young = modified <= 0 || now < then + YOUNG * 5;
+        Self { size: opened.stat.size, modified, server, young }
+    }
+
+    /// Refuses another version on the same server, by what it says of the open file.
+    fn compare(&self, now: &Stat) -> Result<()> {
+        if now.size != self.size {
+            return Err(changed(&format!("it had {} bytes and has {} now", self.size, now.size)));
+        }
+        if now.modified != self.modified {
+            return Err(changed("it was written to"));
+        }
+        Ok(())
     }
 
     /// Refuses another version; replicas on other servers have times of their own.
     fn check(&self, opened: &Opened) -> Result<(), Fate> {
-        let now = Self::of(opened);
-        let what = if now.size != self.size {
-            format!("it had {} bytes and has {} now", self.size, now.size)
-        } else if now.server == self.server && now.modified != self.modified {
-            "it was written to".to_owned()
-        } else {
-            return Ok(());
-        };
-        Err(Fate::Fatal(
-            Error::new(ErrorKind::Protocol, format!("the file has changed while it was read: {what}"))
-                .with_remedy("open it again"),
-        ))
+        let same_server = opened.place.url.server() == self.server;
+        let modified = if same_server { opened.stat.modified } else { self.modified };
+        self.compare(&Stat { modified, ..opened.stat }).map_err(Fate::Fatal)
     }
 }
 
@@ -80,12 +93,13 @@ type Slot = Arc<tokio::sync::Mutex<Option<Handle>>>;
 pub(crate) struct XrdFile {
     client: Arc<Client>,
     version: Version,
+    pub beginning: Beginning,
     slots: Mutex<HashMap<u64, (std::sync::Weak<Conn>, Slot)>>,
 }
 
 impl XrdFile {
     pub fn new(client: Arc<Client>, version: Version) -> Self {
-        Self { client, version, slots: Mutex::default() }
+        Self { client, version, beginning: Beginning::default(), slots: Mutex::default() }
     }
 
     /// Remembers where it is open.
@@ -280,7 +294,25 @@ impl XrdFile {
         let take = take(job, &caller.counters);
         let extra = overhead_of(&requests(handle, &[span], pages, 1));
         let answer = conn.read_over(link, handle, span, pages, take, &caller.counters).get().await;
+        if job.last.load(Relaxed) && place.url.server() == self.version.server {
+            // the links of a session do not wait for each other; such servers are near
+            let stat = conn.ask(&Request::StatOpen { handle }, None, &caller.counters);
+            if let Err(fate) = self.compare(Some(stat)).await {
+                return Some(Err(fate));
+            }
+        }
         Some(self.ended(job, &slot, extra, answer).await)
+    }
+
+    /// Waits for what a server says of the open file, and compares; a server that does not say is believed.
+    async fn compare(&self, stat: Option<Answer>) -> Result<(), Fate> {
+        let Some(stat) = stat else { return Ok(()) };
+        match stat.get().await {
+            Ok(Outcome::Ok(body)) => {
+                Stat::parse(&body).map_or(Ok(()), |now| self.version.compare(&now).map_err(Fate::Fatal))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Requests go out.
@@ -333,19 +365,29 @@ impl XrdFile {
             requests(handle, wanted, pages, ranges).into_iter().map(|r| (r, take(job, counters))).collect()
         };
         let sent = requests([0; 4], wanted, pages, ranges);
+        let same_server = place.url.server() == self.version.server;
         self.count(job, sent.len(), wanted.len() as u64);
         let answer = match *open {
             Some(handle) => {
                 drop(open);
+                let reads = ask(handle).into_iter().map(|(request, take)| (request, Some(take)));
+                // behind the reads in the same flight: what it says is said after the bytes were read
+                let stat = (same_server && job.last.load(Relaxed)).then_some((Request::StatOpen { handle }, None));
+                let mut answers = conn.ask_all(reads.chain(stat).collect(), counters);
+                let stat = if answers.len() > sent.len() { answers.pop() } else { None };
                 let mut outcomes = Vec::with_capacity(sent.len());
-                for answer in conn.ask_all(ask(handle), counters) {
+                for answer in answers {
                     outcomes.push(answer.get().await);
                     // Nobody waits for the others then: what they have not brought is asked for again.
                     if !matches!(outcomes.last(), Some(Ok(Outcome::Ok(_)))) {
                         break;
                     }
                 }
-                together(outcomes)
+                let answer = together(outcomes);
+                if matches!(answer, Ok(Outcome::Ok(_))) {
+                    self.compare(stat).await?;
+                }
+                answer
             }
             None => {
                 let along = || ask([0; 4]);
@@ -358,6 +400,34 @@ impl XrdFile {
             }
         };
         self.ended(job, &slot, overhead_of(&sent), answer).await
+    }
+}
+
+impl XrdFile {
+    fn fetch_as(
+        self: Arc<Self>,
+        mut spans: Vec<Span>,
+        mut sink: Arc<dyn Sink>,
+        last: bool,
+        compare: bool,
+    ) -> BoxFuture<'static, Result<FetchReport>> {
+        Box::pin(async move {
+            let begin = Instant::now();
+            bounds::check(&spans, self.version.size, &self.client.name)?;
+            let payload = bounds::covered(&spans);
+            let compare = compare.then(|| WithBeginning::add(&mut spans, &sink, &self.beginning)).flatten();
+            if let Some(compare) = &compare {
+                sink = Arc::<WithBeginning>::clone(compare);
+            }
+            let job = Job::new(&spans, sink, begin);
+            job.last.store(last, Relaxed);
+            self.complete(&job).await.map_err(|e| e.in_file(&self.client.name))?;
+            if let Some(compare) = compare {
+                compare.check(&self.beginning).map_err(|e| e.in_file(&self.client.name))?;
+            }
+            Counters::add(&self.client.counters().payload, payload);
+            Ok(job.report(payload))
+        })
     }
 }
 
@@ -392,15 +462,17 @@ impl Source for XrdFile {
     }
 
     fn fetch(self: Arc<Self>, spans: Vec<Span>, sink: Arc<dyn Sink>) -> BoxFuture<'static, Result<FetchReport>> {
-        Box::pin(async move {
-            let begin = Instant::now();
-            bounds::check(&spans, self.version.size, &self.client.name)?;
-            let payload = bounds::covered(&spans);
-            let job = Job::new(&spans, sink, begin);
-            self.complete(&job).await.map_err(|e| e.in_file(&self.client.name))?;
-            Counters::add(&self.client.counters().payload, payload);
-            Ok(job.report(payload))
-        })
+        self.fetch_as(spans, sink, false, false)
+    }
+
+    fn fetch_soon(self: Arc<Self>, spans: Vec<Span>, sink: Arc<dyn Sink>) -> BoxFuture<'static, Result<FetchReport>> {
+        self.fetch_as(spans, sink, true, false)
+    }
+
+    fn fetch_last(self: Arc<Self>, spans: Vec<Span>, sink: Arc<dyn Sink>) -> BoxFuture<'static, Result<FetchReport>> {
+        // servers tell times of change in seconds
+        let compare = self.version.young;
+        self.fetch_as(spans, sink, true, compare)
     }
 
     fn prepare(&self, requests: usize) {

@@ -11,6 +11,7 @@ use crate::dial;
 use crate::lock;
 use crate::meter::Meter;
 use crate::open::SourceOptions;
+use crate::redirect::{Peer, Scope};
 use sapwood_span::{Error, ErrorKind};
 use sapwood_xrd::auth::Identity;
 use sapwood_xrd::{Eager, Refusal, SecretBytes, Session, SessionOptions, code};
@@ -80,6 +81,7 @@ pub(crate) struct Host {
     max: usize,
     known: Mutex<Known>,
     pool: Mutex<Pool>,
+    peer: Peer,
     pub meter: Arc<Mutex<Meter>>,
 }
 
@@ -147,7 +149,13 @@ impl Host {
         let eager = if key.tls { Eager::WithLogin } else { Eager::AtOnce };
         let known =
             Known { tls: key.tls, eager, auth: Some("unix".to_owned()), proven: false, pages: false, vector: None };
-        Self { key, identity, max: max.max(1), known: Mutex::new(known), pool: Mutex::default(), meter: Arc::default() }
+        let (known, pool, meter) = (Mutex::new(known), Mutex::default(), Arc::default());
+        Self { key, identity, max: max.max(1), known, pool, peer: Peer::default(), meter }
+    }
+
+    /// How near it is.
+    pub fn scope(&self) -> Scope {
+        self.peer.scope()
     }
 
     pub(super) fn pool(&self) -> MutexGuard<'_, Pool> {
@@ -327,6 +335,7 @@ impl Host {
         });
         let core = Core::new(session, eager, caller.options.progress_timeout, Arc::clone(&self.meter));
         let address = stream.peer_addr().ok().map(|a| a.ip());
+        self.peer.set(address);
         let way = Way { host: host.clone(), port: *port, tls, address };
         let link = sockets::run(Arc::downgrade(&core), 0, stream, way.clone(), at_once);
         let handle = caller.handle();

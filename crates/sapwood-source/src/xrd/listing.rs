@@ -30,6 +30,10 @@ pub async fn list(url: &str, options: &SourceOptions, handle: &Handle) -> Result
     let ask = |path| Request::DirList { path, options: code::DIRLIST_STAT };
     let body = ask_anywhere(url, options, handle, &ask).await?;
     let entries = reply::entries(&body).map_err(|n| nonsense(n).in_file(url_for_messages(url)))?;
+    if let Some(entry) = entries.iter().find(|e| !is_name(&e.name)) {
+        let what = format!("the server lists {:?}, which is no name in this directory", entry.name);
+        return Err(Error::new(ErrorKind::Protocol, what).in_file(url_for_messages(url)));
+    }
     let mut out: Vec<RemoteEntry> = entries
         .into_iter()
         .map(|e| RemoteEntry {
@@ -51,6 +55,11 @@ pub async fn locate(url: &str, options: &SourceOptions, handle: &Handle) -> Resu
     let ask = |path| Request::Locate { path, options: 0 };
     let body = ask_anywhere(url, options, handle, &ask).await?;
     Ok(reply::locations(&body).into_iter().map(|l| l.address).collect())
+}
+
+/// Whether it names something in the directory that lists it, and nothing elsewhere.
+fn is_name(name: &str) -> bool {
+    !matches!(name, "" | "." | "..") && !name.contains('/') && !name.chars().any(char::is_control)
 }
 
 fn nonsense(n: sapwood_xrd::frame::Nonsense) -> Error {
@@ -89,6 +98,7 @@ async fn ask_anywhere(
             let patience = client.connect_timeout(&place);
             let asked = match place.host.quick(&client.caller, patience).await {
                 Ok(conn) => {
+                    place.check(&conn)?;
                     let request = question(SecretBytes::from(client.path().as_str()));
                     let answer = settle(conn.ask(&request, None, client.counters()).get().await);
                     place.host.proves(&conn);
@@ -117,4 +127,19 @@ async fn ask_anywhere(
         }
     };
     answer.await.map_err(|e: Error| e.in_file(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_listing_does_not_lead_out_of_its_directory() {
+        for name in ["a.root", "a b;c=d@e:f%2f..", "...", ".hidden"] {
+            assert!(is_name(name), "{name:?}");
+        }
+        for name in ["", ".", "..", "../x", "a/b", "/etc/x", "a\r", "a\0b"] {
+            assert!(!is_name(name), "{name:?}");
+        }
+    }
 }

@@ -91,6 +91,9 @@ async fn ends(client: &Arc<Client>) -> Result<Opening> {
     }
     file.complete(&job).await?;
     let [first, last] = std::mem::take(&mut *lock(&gathered.0));
+    if let Some(head) = &first {
+        file.beginning.keep(head);
+    }
     let lost = || Error::new(ErrorKind::Protocol, "the ends of the file did not arrive");
     Counters::add(&client.counters().payload, crate::bounds::covered(&spans));
     Ok(Opening { size, head: first.ok_or_else(lost)?, tail: (size - tail, last.ok_or_else(lost)?), source: file })
@@ -186,6 +189,7 @@ fn is_lasting(refusal: &sapwood_xrd::Refusal) -> bool {
 
 /// Opens the file over this session.
 pub(super) async fn open_on(client: &Client, place: &Place, conn: Arc<Conn>, along: Along<'_>) -> Result<Opened, Fate> {
+    place.check(&conn).map_err(Fate::Fatal)?;
     let counters = client.counters();
     let words = "readv_iov_max readv_ior_max".to_owned();
     let limits = Request::Query { kind: code::QUERY_CONFIG, words };

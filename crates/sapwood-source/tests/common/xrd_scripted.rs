@@ -307,7 +307,7 @@ pub fn good(asked: &Asked, back: &mut Back, file: &[u8]) -> Then {
             *back.files += 1;
             back.ok(&Open { handle, stat: Some(stat) }.encode())
         }
-        Request::Stat { .. } => back.ok(&stat.encode()),
+        Request::Stat { .. } | Request::StatOpen { .. } => back.ok(&stat.encode()),
         Request::Read { offset, len, .. } => back.ok(part(*offset, *len)),
         Request::PageRead { offset, len, .. } => back.pages(*offset, part(*offset, *len), false),
         Request::ReadV(_) => {

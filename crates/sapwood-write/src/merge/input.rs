@@ -9,7 +9,6 @@ use sapwood_format::cursor::Cursor;
 use sapwood_format::{Key, Listing, Streamers, inflate};
 use sapwood_span::{Error, Result, Span};
 use std::collections::HashMap;
-use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
 /// An input, opened and read but for its baskets.
@@ -54,20 +53,13 @@ pub(crate) struct InputTree {
 pub(crate) struct Reader {
     file: File,
     /// A local file is read by position, into memory that is used again.
-    local: Option<std::fs::File>,
+    local: bool,
 }
 
 impl Reader {
     /// Of an open file.
-    ///
-    /// # Errors
-    /// What the system says when a local file cannot be opened once more.
-    pub(crate) fn of(file: File) -> Result<Self> {
-        let local = match file.is_local() && !file.url().contains("://") {
-            true => Some(std::fs::File::open(file.url()).map_err(|e| Error::io("cannot open", e))?),
-            false => None,
-        };
-        Ok(Self { file, local })
+    pub(crate) fn of(file: File) -> Self {
+        Self { local: file.is_local(), file }
     }
 
     /// The open file.
@@ -92,7 +84,7 @@ impl Reader {
 
     /// Whether reading needs no network.
     pub(crate) fn is_local(&self) -> bool {
-        self.local.is_some()
+        self.local
     }
 
     /// Reads a span to the beginning of `out`, which may be longer and is made longer where it is too short.
@@ -101,27 +93,18 @@ impl Reader {
     /// What the system or the source says.
     pub(crate) fn read(&self, span: Span, out: &mut Vec<u8>) -> Result<()> {
         let len = usize::try_from(span.len).map_err(|_| Error::unsupported("a basket of more than 4 GiB"))?;
-        let Some(local) = &self.local else {
+        if !self.local {
             let mut parts = self.file.read(&[span])?;
             let bytes = parts.pop().unwrap_or_default();
             out.clear();
             out.extend_from_slice(&bytes);
             return Ok(());
-        };
+        }
         if out.len() < len {
             out.resize(len, 0);
         }
         let to = out.get_mut(..len).unwrap_or_default();
-        local.read_exact_at(to, span.start).map_err(|e| {
-            let cut = e.kind() == std::io::ErrorKind::UnexpectedEof;
-            let e = if cut {
-                Error::corrupt("the file ends before a basket that its tree lists")
-                    .with_remedy("the file is cut short or was changed while it was read")
-            } else {
-                Error::io("cannot read", e)
-            };
-            e.at(span).in_file(self.name())
-        })
+        self.file.read_into(span.start, to).map(|_| ())
     }
 }
 
@@ -135,7 +118,7 @@ impl Reader {
     /// # Errors
     /// What the system or the source says.
     pub(crate) fn read_all(&self, spans: &[Span]) -> Result<Vec<Bytes>> {
-        if self.local.is_none() {
+        if !self.local {
             return self.file.read(spans);
         }
         let mut order: Vec<usize> = (0..spans.len()).collect();
@@ -206,7 +189,7 @@ fn read(file: File) -> Result<Input> {
         false => Streamers::parse(&classes.1, classes.0).map_err(|e| e.at(info))?,
     };
     let mut input = Input {
-        reader: Arc::new(Reader::of(file)?),
+        reader: Arc::new(Reader::of(file)),
         directories: Vec::new(),
         objects: Vec::new(),
         trees: Vec::new(),

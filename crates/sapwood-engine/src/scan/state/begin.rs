@@ -14,7 +14,7 @@ use crate::tree::Tree;
 use bytes::Bytes;
 use sapwood_plan::{Basket, CacheSize, Event, Limits, Planner, Request};
 use sapwood_span::Result;
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::{Condvar, Mutex};
 use std::time::{Duration, Instant};
 
@@ -112,6 +112,7 @@ impl Shared {
             at: 0,
             ahead: Ahead::new(threads, source.is_local()),
             under_way: HashMap::new(),
+            last: HashSet::new(),
             lanes,
             failure: None,
             stopped: false,

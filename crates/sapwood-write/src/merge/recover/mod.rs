@@ -51,7 +51,7 @@ pub struct LostTree {
 /// `Corrupt` when nothing is left of it; `Invalid` when the output exists; what reading or writing says.
 pub fn recover(input: &str, out: &Path, options: &MergeOptions) -> Result<Recovered> {
     check_differ(input, out)?;
-    let open = OpenOptions { recover: true, recover_all: true, ..options.open.clone() };
+    let open = OpenOptions { recover: Some(true), recover_all: true, ..options.open.clone() };
     let file = File::open(input, &open)?;
     let mut found = Recovered { input_bytes: file.size(), ..Recovered::default() };
     let own = Compression::from_settings(file.header().compression).unwrap_or_default();

@@ -34,7 +34,7 @@ pub(super) fn read(file: File, found: &mut Recovered, check: &dyn Fn() -> Result
         }
     };
     let mut input = Input {
-        reader: Arc::new(Reader::of(file)?),
+        reader: Arc::new(Reader::of(file)),
         directories: Vec::new(),
         objects: Vec::new(),
         trees: Vec::new(),

@@ -1,0 +1,130 @@
+//! Which version of a file an answer belongs to.
+
+use super::client::Reply;
+use crate::changed::{Beginning, YOUNG, changed};
+use crate::lock;
+use crate::url::Url;
+use hyper::header::HeaderMap;
+use sapwood_span::Result;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// What tells two versions of a file apart.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Validator {
+    etag: Option<String>,
+    modified: Option<String>,
+    /// The file was written to just before this was said: another change need not show.
+    young: bool,
+}
+
+impl Validator {
+    pub fn of(headers: &HeaderMap) -> Self {
+        let get = |name| headers.get(name).and_then(|v| v.to_str().ok()).map(str::to_owned);
+        let (etag, modified) = (get("etag"), get("last-modified"));
+        let time = |text: Option<String>| httpdate::parse_http_date(&text?).ok();
+        let young = match (time(modified.clone()), time(get("date"))) {
+            (Some(then), Some(now)) => now.duration_since(then).is_ok_and(|age| age < YOUNG),
+            _ => false,
+        };
+        Self { etag, modified, young }
+    }
+
+    /// Whether there is one.
+    fn is_some(&self) -> bool {
+        self.etag.is_some() || self.modified.is_some()
+    }
+
+    /// Whether two versions cannot have the same.
+    fn is_strong(&self) -> bool {
+        let by_tag = self.etag.as_ref().is_some_and(|t| !t.starts_with("W/"));
+        !self.young && (by_tag || self.modified.is_some())
+    }
+
+    /// Refuses an answer that comes from another version of the file.
+    ///
+    /// `If-Range` is not sent: some servers ignore it, and for the others looking at the answer
+    /// says the same without a body that nobody wants.
+    pub fn check(&self, now: &Self) -> Result<()> {
+        let differ = |name: &str, old: &Option<String>, new: &Option<String>| match (old, new) {
+            (Some(old), Some(new)) if old != new => Some(changed(&format!("{name} was {old} and is {new} now"))),
+            _ => None,
+        };
+        let verdict =
+            differ("ETag", &self.etag, &now.etag).or_else(|| differ("Last-Modified", &self.modified, &now.modified));
+        if let Some(error) = verdict {
+            return Err(error);
+        }
+        let common = (self.etag.is_some() && now.etag.is_some()) || (self.modified.is_some() && now.modified.is_some());
+        if self.is_some() && !common {
+            return Err(changed("the server no longer says which version it sends (ETag, Last-Modified)"));
+        }
+        Ok(())
+    }
+}
+
+/// The version of a file that was opened. Replicas on other servers have validators of their own: they are recognised by
+/// the file's size and its first bytes, and from then on by theirs.
+#[derive(Debug, Default)]
+pub(crate) struct Version {
+    pub beginning: Beginning,
+    /// By server and path.
+    known: Mutex<Vec<(String, Validator)>>,
+    /// Only one asks for the first bytes of a replica, the others wait.
+    pub asking: tokio::sync::Mutex<()>,
+    weak: AtomicBool,
+}
+
+/// What an answer's headers say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Told {
+    /// The version that was opened.
+    Same,
+    /// A server that nothing is known of.
+    NewServer,
+}
+
+impl Version {
+    /// The answers of this server, with the path of this one's URL, are of the version that was opened.
+    pub fn learn(&self, reply: &Reply, validator: Validator) {
+        let place = reply.url.without_query();
+        let mut known = lock(&self.known);
+        if !known.iter().any(|(p, _)| *p == place) {
+            known.push((place, validator));
+        }
+    }
+
+    /// Whether this server's answers can be held against what it said before.
+    pub fn knows(&self, url: &Url) -> bool {
+        let place = url.without_query();
+        lock(&self.known).iter().any(|(p, _)| *p == place)
+    }
+
+    /// Holds an answer against what the same server said before.
+    ///
+    /// # Errors
+    /// `Corrupt` for another version.
+    pub fn check(&self, reply: &Reply) -> Result<Told> {
+        let place = reply.url.without_query();
+        let now = Validator::of(&reply.headers);
+        let mut known = lock(&self.known);
+        let Some((_, then)) = known.iter_mut().find(|(p, _)| *p == place) else { return Ok(Told::NewServer) };
+        then.check(&now)?;
+        if !then.is_some() && now.is_some() {
+            *then = now;
+        } else if then.etag.is_some() && now.etag.is_none() {
+            self.weak.store(true, Relaxed);
+        }
+        Ok(Told::Same)
+    }
+
+    /// Whether all that servers say may stay the same while the file changes.
+    pub fn is_weak(&self) -> bool {
+        self.weak.load(Relaxed) || lock(&self.known).iter().any(|(_, v)| !v.is_strong())
+    }
+
+    /// Whether there is nothing to tell versions apart but the file itself.
+    pub fn is_untold(&self) -> bool {
+        lock(&self.known).iter().any(|(_, v)| !v.is_some())
+    }
+}

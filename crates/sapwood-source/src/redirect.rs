@@ -1,0 +1,164 @@
+//! Where a redirect may lead, and which hosts may share a credential.
+
+use crate::lock;
+use sapwood_span::{Error, ErrorKind, Result};
+use std::net::IpAddr;
+use std::sync::Mutex;
+
+/// From where an address can be reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Scope {
+    /// This machine only.
+    Machine,
+    /// The network segment that this machine is in: where clouds keep their machines' credentials, too.
+    Link,
+    /// Everything else. Private networks are no case of their own: redirectors of sites, which have public addresses, send
+    /// clients inside to storage that has private ones, and what answers there answers everybody on that network.
+    Network,
+}
+
+impl Scope {
+    pub fn of(address: IpAddr) -> Self {
+        let link = match address.to_canonical() {
+            a if a.is_loopback() || a.is_unspecified() => return Self::Machine,
+            IpAddr::V4(a) => a.is_link_local(),
+            IpAddr::V6(a) => a.is_unicast_link_local(),
+        };
+        if link { Self::Link } else { Self::Network }
+    }
+
+    /// What a host says without being looked up; brackets and all.
+    fn of_name(host: &str) -> Option<Self> {
+        let host = host.trim_start_matches('[').trim_end_matches(']');
+        let name = host.trim_end_matches('.').to_ascii_lowercase();
+        if name == "localhost" || name.ends_with(".localhost") {
+            return Some(Self::Machine);
+        }
+        // an IPv6 address may name a network interface
+        host.split('%').next()?.parse().ok().map(Self::of)
+    }
+
+    /// The scope of the server at the other end of a connection; one that nobody knows is somewhere.
+    pub fn of_peer(address: Option<IpAddr>) -> Self {
+        address.map_or(Self::Network, Self::of)
+    }
+}
+
+/// The address that a server was last seen at.
+#[derive(Default)]
+pub(crate) struct Peer(Mutex<Option<IpAddr>>);
+
+impl Peer {
+    pub fn set(&self, address: Option<IpAddr>) {
+        *lock(&self.0) = address;
+    }
+
+    pub fn scope(&self) -> Scope {
+        Scope::of_peer(*lock(&self.0))
+    }
+}
+
+/// Refuses a redirect by what it says, before its host is looked up.
+///
+/// # Errors
+/// `Denied` for addresses that are nearer than the server that names them.
+pub(crate) fn check_name(from: Scope, host: &str) -> Result<()> {
+    Scope::of_name(host).map_or(Ok(()), |to| check(from, to, host))
+}
+
+/// Refuses a redirect by the address that it led to.
+///
+/// # Errors
+/// As [`check_name`].
+pub(crate) fn check_peer(from: Scope, peer: Option<IpAddr>, host: &str) -> Result<()> {
+    peer.map_or(Ok(()), |peer| check(from, Scope::of(peer), host))
+}
+
+/// A server elsewhere must not have requests made to what only this machine, or its neighbours, can reach.
+fn check(from: Scope, to: Scope, host: &str) -> Result<()> {
+    let what = match to {
+        Scope::Network => return Ok(()),
+        _ if from <= to => return Ok(()),
+        Scope::Machine => "this machine itself",
+        Scope::Link => "a link-local address",
+    };
+    Err(refused(format!("the server redirects to {what} ({host})")))
+}
+
+/// A redirect that is not followed unless the user asks for it.
+pub(crate) fn refused(what: String) -> Error {
+    Error::new(ErrorKind::Denied, what)
+        .with_remedy("--insecure-redirects (in Python insecure_redirects=True) follows it all the same")
+}
+
+/// Whether a credential for one host may be shown to the other: the same host, or one of the same registrable domain, as
+/// the public suffix list has it (`co.uk` is nobody's).
+pub(crate) fn same_domain(one: &str, other: &str) -> bool {
+    let bare = |host: &str| host.trim_end_matches('.').to_ascii_lowercase();
+    let (one, other) = (bare(one), bare(other));
+    let domain = |host: &str| {
+        let address = host.contains(':') || host.split('.').all(|l| l.bytes().all(|b| b.is_ascii_digit()));
+        if address { None } else { psl::domain_str(host).map(str::to_owned) }
+    };
+    one == other || domain(&one).is_some_and(|d| domain(&other) == Some(d))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scopes() {
+        for (host, scope) in [
+            ("localhost", Some(Scope::Machine)),
+            ("LocalHost.", Some(Scope::Machine)),
+            ("x.localhost", Some(Scope::Machine)),
+            ("127.1.2.3", Some(Scope::Machine)),
+            ("0.0.0.0", Some(Scope::Machine)),
+            ("[::1]", Some(Scope::Machine)),
+            ("::ffff:127.0.0.1", Some(Scope::Machine)),
+            ("169.254.169.254", Some(Scope::Link)),
+            ("[fe80::1%eth0]", Some(Scope::Link)),
+            ("10.0.0.1", Some(Scope::Network)),
+            ("fd00::1", Some(Scope::Network)),
+            ("8.8.8.8", Some(Scope::Network)),
+            ("example.org", None),
+        ] {
+            assert_eq!(Scope::of_name(host), scope, "{host}");
+        }
+    }
+
+    #[test]
+    fn redirects_lead_to_nothing_nearer() {
+        let all = [Scope::Machine, Scope::Link, Scope::Network];
+        for (i, &from) in all.iter().enumerate() {
+            for (j, &to) in all.iter().enumerate() {
+                let good = j >= i || to == Scope::Network;
+                assert_eq!(check(from, to, "h").is_ok(), good, "{from:?} {to:?}");
+            }
+        }
+        assert!(check_name(Scope::Network, "127.0.0.1").unwrap_err().to_string().contains("--insecure-redirects"));
+    }
+
+    #[test]
+    fn domains_are_those_of_the_public_suffix_list() {
+        for (one, other, same) in [
+            ("door.site.org", "pool3.site.org", true),
+            ("door.a.site.org", "pool.b.site.org", true),
+            ("door.site.org", "site.org.", true),
+            ("a.co.uk", "b.co.uk", false),
+            ("x.a.co.uk", "y.a.co.uk", true),
+            ("a.github.io", "b.github.io", false),
+            ("eos.cern.ch", "ccprod.cern.ch", true),
+            ("a.org", "b.org", false),
+            ("door", "pool", false),
+            ("DOOR", "door", true),
+            ("10.0.0.1", "11.0.0.1", false),
+            ("1.2.3.4", "9.9.3.4", false),
+            ("door.site.org", "evil-site.org", false),
+            ("door.site.org", "door.site.org.evil.com", false),
+        ] {
+            assert_eq!(same_domain(one, other), same, "{one} {other}");
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! A fetch that also compares the file's first bytes with those that it had when it was opened.
+
+use crate::changed::{Beginning, changed};
+use crate::lock;
+use crate::source::Sink;
+use bytes::Bytes;
+use sapwood_span::{Result, Span};
+use std::sync::{Arc, Mutex};
+
+/// Takes the first bytes out of what arrives, and hands on the rest.
+pub(crate) struct WithBeginning {
+    sink: Arc<dyn Sink>,
+    /// The index of the span that nobody but this asked for.
+    own: usize,
+    came: Mutex<Option<Bytes>>,
+}
+
+impl WithBeginning {
+    /// Adds the file's beginning to the spans; none where that is not known yet.
+    pub fn add(spans: &mut Vec<Span>, sink: &Arc<dyn Sink>, beginning: &Beginning) -> Option<Arc<Self>> {
+        let span = beginning.span()?;
+        let own = spans.len();
+        spans.push(span);
+        Some(Arc::new(Self { sink: Arc::clone(sink), own, came: Mutex::default() }))
+    }
+
+    /// Says whether the file begins as it did, once all has arrived.
+    ///
+    /// # Errors
+    /// `Corrupt` when it does not.
+    pub fn check(&self, beginning: &Beginning) -> Result<()> {
+        match &*lock(&self.came) {
+            Some(now) if beginning.is(now) => Ok(()),
+            _ => Err(changed("its first bytes are others now")),
+        }
+    }
+}
+
+impl Sink for WithBeginning {
+    fn part(&self, index: usize, bytes: Bytes) {
+        if index == self.own {
+            *lock(&self.came) = Some(bytes);
+        } else {
+            self.sink.part(index, bytes);
+        }
+    }
+
+    fn moved(&self, bytes: u64) {
+        self.sink.moved(bytes);
+    }
+}
