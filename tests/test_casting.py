@@ -49,7 +49,7 @@ def test_integers_that_became_floats_beside_others(tmp_path, library, expression
 def test_types_that_fit_by_twos_and_not_all_together(tmp_path):
     files = [written(tmp_path / f"{t}.root", x=ak.unflatten(np.array([1], t), [1])) for t in ("u4", "i8", "u8")]
     assert str(sapwood.concatenate(files[:2])["x"].type) == "2 * var * int64"
-    with pytest.raises(sapwood.UnsupportedError, match="u8.root: 'x' is var \\* uint64"):
+    with pytest.raises(sapwood.UnsupportedError, match=r"u8.root: 'x' is var \* uint64"):
         sapwood.concatenate(files)
 
 
@@ -97,6 +97,6 @@ def test_fractions_are_rounded_and_what_fits_is_kept(tmp_path):
 def test_integers_among_floats_in_lists(tmp_path, values):
     """A list of an integer and a fraction is a list of floats: the integer was rounded."""
     with sapwood.recreate(tmp_path / "a.root") as f:
-        with pytest.raises(sapwood.UnsupportedError, match="among floats|no type in common"):
+        with pytest.raises(sapwood.UnsupportedError, match=r"among floats|no type in common"):
             f["t"] = {"x": values}
         f["t"] = {"x": [2**53, 0.5], "y": [[2**60], [0.5]]}

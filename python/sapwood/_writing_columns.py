@@ -204,7 +204,9 @@ def _large_floats(layout: Any) -> bool:
     if layout.is_numpy:
         data = np.asarray(layout.data)
         return data.dtype.kind == "f" and bool((np.abs(data) >= 1 << 53).any())
-    return any(map(_large_floats, layout.contents if hasattr(layout, "contents") else [layout.content]))
+    if hasattr(layout, "contents"):
+        return any(map(_large_floats, layout.contents))
+    return hasattr(layout, "content") and _large_floats(layout.content)
 
 
 def _names(types: Iterable[np.dtype]) -> str:
