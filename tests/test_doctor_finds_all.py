@@ -91,3 +91,22 @@ def test_what_a_reader_refuses_is_reported(tmp_path, make, compression, every_po
                 missed.append((at, said))
     assert refused > len(places) // 10
     assert not missed, f"{len(missed)} of {refused}: {missed[:5]}"
+
+
+def test_baskets_with_offsets_below_a_branch_that_says_there_are_none(tmp_path):
+    """What appending once made of ROOT's trees: fEntryOffsetLen is 0, and ROOT takes all entries to be of one size."""
+    import uproot
+
+    path = tmp_path / "a.root"
+    with sapwood.recreate(path, compression="none") as f:
+        f["t"] = {"v": ak.unflatten(np.arange(60.0), [0, 1, 2] * 20)}
+    branch = uproot.open(path)["t/v"]
+    numbers = [branch.member(n) for n in ("fCompress", "fBasketSize", "fEntryOffsetLen")]
+    assert numbers[2] > 0
+    before = np.array(numbers, ">i4").tobytes()
+    data = path.read_bytes()
+    assert data.count(before) == 1
+    path.write_bytes(data.replace(before, before[:8] + bytes(4)))
+    (found,) = sapwood.doctor(path, deep=True).data["damage"]["findings"]
+    assert found["severity"] == "damage" and found["object"] == "t;1:v" and found["bytes"]
+    assert "keeps where its entries begin, but its branch says that no basket does" in found["what"]
