@@ -141,7 +141,13 @@ impl Pool {
     pub(crate) fn submit(&mut self, bytes: Vec<u8>, compression: Compression, part: bool) -> Arc<Job> {
         let len = bytes.len();
         self.given += len as u64;
-        let job = Arc::new(Job { compression, part, bytes: Mutex::new(Some(bytes)), packed: Mutex::new(None), defect: Mutex::new(None) });
+        let job = Arc::new(Job {
+            compression,
+            part,
+            bytes: Mutex::new(Some(bytes)),
+            packed: Mutex::new(None),
+            defect: Mutex::new(None),
+        });
         if compression == Compression::NONE || self.most < 2 || (self.threads.is_empty() && self.given < THREADS_FROM) {
             let free = job.run(&mut self.packer);
             lock(&self.shared.queue).keep(free);

@@ -4,10 +4,10 @@ mod common;
 
 use common::{Folder, check, column, every_branch, open, write};
 use sapwood::defect::inject;
-use sapwood_write::merge::{MergeOptions, merge};
-use sapwood_write::optimize::{OptimizeOptions, optimize};
 use sapwood::{Array, CacheSize, Chain, ChainOptions, Error, ErrorKind, OpenOptions, Result, ScanOptions, Wanted};
 use sapwood_proxy::{Origin, OriginOptions};
+use sapwood_write::merge::{MergeOptions, merge};
+use sapwood_write::optimize::{OptimizeOptions, optimize};
 use sapwood_write::{BranchSpec, Cluster, FileWriter, Merger, TreeOptions};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
@@ -154,9 +154,7 @@ fn of_a_thread_that_merges_or_optimizes() {
     fails("ordered", move || merge(Path::new(&target), &inputs, &options()).map(|_| ()));
     assert!(!Path::new(&out).exists());
     let (input, target) = (a.clone(), out.clone());
-    fails("ordered", move || {
-        optimize(Path::new(&target), &input, &OptimizeOptions::default()).map(|_| ())
-    });
+    fails("ordered", move || optimize(Path::new(&target), &input, &OptimizeOptions::default()).map(|_| ()));
     assert!(!Path::new(&out).exists());
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing half done is left");
 }
@@ -166,7 +164,7 @@ fn of_a_thread_that_merges_or_optimizes() {
 fn of_the_thread_that_takes_what_a_process_produces() {
     let _alone = alone();
     let folder = Folder::new();
-    let mut file = FileWriter::create(&folder.file("a.root"), "zlib:1".parse().unwrap()).unwrap();
+    let mut file = FileWriter::create(folder.file("a.root"), "zlib:1".parse().unwrap()).unwrap();
     let specs = [BranchSpec::scalar("x", sapwood::DType::I32)];
     let merger = Merger::new(file.tree("t", "", &specs, TreeOptions::default()).unwrap());
     let gate = merger.listen().unwrap();

@@ -110,15 +110,13 @@ impl<T: Send + Sync + 'static> ChainScan<T> {
             let (chain, prepare, file) = (self.chain.clone(), self.prepare.clone(), self.next);
             self.next += 1;
             let alone = self.current.is_none();
-            let opening = std::thread::Builder::new()
-                .name("sapwood-chain".into())
-                .spawn(move || {
-                    let opened = caught(|| {
-                        inject::here("chain");
-                        open(&chain, &*prepare, file, alone, &offset, &tell)
-                    });
-                    opened.map_err(|e| e.in_file(chain.0.name(file)))
+            let opening = std::thread::Builder::new().name("sapwood-chain".into()).spawn(move || {
+                let opened = caught(|| {
+                    inject::here("chain");
+                    open(&chain, &*prepare, file, alone, &offset, &tell)
                 });
+                opened.map_err(|e| e.in_file(chain.0.name(file)))
+            });
             match opening {
                 Ok(thread) => self.ahead.push_back(thread),
                 Err(_) => {
