@@ -131,7 +131,7 @@ class Object:
             name = self.name
         except UnsupportedError:
             return ""
-        return f" {name!r}" if name and not isinstance(name, Unread) else ""
+        return f" {name!r}" if isinstance(name, str) and name else ""
 
     def __repr__(self) -> str:
         return f"<{self.classname}{self._shown_name()} (version {self.class_version})>"

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ._histogram import Traits
 from ._errors import CorruptError
+from ._histogram import Traits
 from ._objects import Object
 
 
