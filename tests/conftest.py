@@ -27,6 +27,12 @@ if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
 
 
 @pytest.fixture(scope="session")
+def every_position():
+    """Whether files are damaged at every byte (SAPWOOD_ALL_POSITIONS=1), which takes minutes, and not at some."""
+    return os.environ.get("SAPWOOD_ALL_POSITIONS") == "1"
+
+
+@pytest.fixture(scope="session")
 def command():
     """Path of the sapwood command: beside this Python, in target/release, or on PATH."""
     built = [Path(sys.executable).parent / "sapwood", HERE.parent / "target" / "release" / "sapwood"]

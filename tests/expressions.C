@@ -68,6 +68,12 @@ void expressions(const char* folder) {
     tree->SetAlias("pp", "p");
     tree->SetAlias("pi", "i*3");
     tree->SetAlias("x", "i");
+    // the first says how rows are counted, the others name it (with &&, ROOT 6.40 leaves out what stands behind an alias
+    // of an alias)
+    tree->SetAlias("late", "Iteration$>=1");
+    tree->SetAlias("chosen", "late*(n>0)");
+    tree->SetAlias("last", "chosen*(Entry$<Entries$-1)");
+    tree->SetAlias("final", "Entry$==Entries$-1");
     tree->Write();
 
     static_cast<TTreePlayer*>(tree->GetPlayer())->SetScanRedirect(true);
@@ -82,6 +88,7 @@ void expressions(const char* folder) {
         {"i:Length$(vf)", ""}, {"2:jf:vf", ""}, {"i:x", "i>3"}, {"s", "s==\"odd1\""}, {"vs:vf", ""},
         {"twice:more:list", "n>0"}, {"middle:middle[2]:pp.px", "more>0"}, {"pi:x", ""}, {"px:py:q", "q>=0"},
         {"(q+1)*py:p.px", ""}, {"Sum$(list):vf", ""},
+        {"i:vf", "late"}, {"i:vf", "chosen"}, {"jf:vf", "chosen && i>3"}, {"vf", "last"},
     };
     int number = 0;
     for (auto& c : cases) {

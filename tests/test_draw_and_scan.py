@@ -105,6 +105,18 @@ def test_aliases_are_shown_and_checked(run, folder):
     assert "twice is the tree's alias for x*2" in done.stderr
 
 
+def test_an_alias_may_ask_for_the_number_of_all_entries(run, folder, tmp_path):
+    """Entries$ that stood in an alias was the first file's: in a chain it is that of all."""
+    name = f"{folder}/expressions.root"
+    second = tmp_path / "second.root"
+    second.write_bytes((folder / "expressions.root").read_bytes())
+    entries = sapwood.open(name)["t"].num_entries
+    done = run("scan", name, "Entry$", "final", "--add", second, "--format", "csv")
+    assert done.stdout.split()[1:] == [str(2 * entries - 1)], done.stderr
+    drawn = sapwood.chain([name, second]).draw("Entry$", "final", bins=(2 * entries, 0, 2 * entries))
+    assert np.flatnonzero(drawn.values()).tolist() == [2 * entries - 1]
+
+
 def test_aliases_in_python(folder):
     tree = sapwood.open(folder / "expressions.root")["t"]
     assert tree.arrays(["twice", "more"], library="np", entry_stop=3)["more"].tolist() == [-10.0, -8.5, -7.0]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from ._core import __version__
 from ._errors import (
     CorruptError,
+    DefectError,
     DeniedError,
     Error,
     FileMissingError,
@@ -54,6 +55,7 @@ __all__ = [
     "Branch",
     "Chain",
     "CorruptError",
+    "DefectError",
     "DeniedError",
     "Diagnosis",
     "Directory",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -10,11 +9,12 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
+from . import _casting as casting
 from ._errors import Error, SkippedFileWarning, UnsupportedError
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from ._reading import Wanted
     from ._selection import Selection
     from ._tree import Tree
@@ -76,7 +76,11 @@ class Ahead:
     prepare: Callable[[str, str | None, Window | None, bool], Part]
     cache_size: int | None
     skip_bad: bool = False
+    #: Whether columns will be put together, and numbers may change then: see numpy's castings.
+    casting: str | None = None
     skipped: list[Skipped] = field(default_factory=list)
+    #: Types of the numbers of each column in the files so far.
+    _types: dict[str, list[set[np.dtype]]] = field(default_factory=dict)
 
     def parts(self) -> Iterator[tuple[Part, Callable[[], None]]]:
         """(file, function to be called whenever a step of it is about to be asked for). Files are closed as the next
@@ -148,11 +152,22 @@ class Ahead:
             return 0
         return (_BUDGET if self.cache_size is None else min(self.cache_size, _BUDGET)) // _SHARE
 
+    def _join(self, name: str, kind: str, words: str, part: Part) -> None:
+        """That numbers of the types so far and of these are the same as numbers of one type."""
+        for types, more in zip(self._types[name], casting.numbers(kind), strict=True):
+            types.add(more)
+            if casting.common(types) is None:
+                lost = f"{words}: as {np.result_type(*types)} large integers would be rounded"
+                remedy = 'casting="same_kind" allows that'
+                raise UnsupportedError(f"{lost}; {remedy}", file=part.tree.file_path, branch=name)
+
     def _check(self, first: Part | None, part: Part) -> None:
         """That a file has the columns of the first one."""
         if first is None:
             return
         told, own = first.columns(), part.columns()
+        if not self._types:
+            self._types = {name: [{t} for t in casting.numbers(kind)] for name, kind in told.items()}
         front = f"{part.tree.file_path}: "
         behind = f" in {first.tree.file_path}"
         names = {name for name, _ in first.selection.outputs}, {name for name, _ in part.selection.outputs}
@@ -162,19 +177,16 @@ class Ahead:
         for more in sorted(names[1] - names[0]):
             raise UnsupportedError(f"{front}it has {more!r}, which is not{behind}{remedy}", file=part.tree.file_path)
         for name, kind in told.items():
-            if _kind(own.get(name, kind)) != _kind(kind):
+            if casting.shape(own.get(name, kind)) != casting.shape(kind):
                 raise UnsupportedError(
                     f"{front}{name!r} is {own[name]}, but {kind}{behind}{remedy}",
                     file=part.tree.file_path,
                     branch=name,
                 )
+            if self.casting == "safe" and name in own:
+                self._join(name, own[name], f"{front}{name!r} is {own[name]}, but {kind}{behind}", part)
         order = {name: i for i, (name, _) in enumerate(first.selection.outputs)}
         part.selection.outputs.sort(key=lambda output: order[output[0]])
-
-
-def _kind(column_type: str) -> str:
-    """A column's type but for the sizes of its numbers, which may differ from file to file."""
-    return re.sub(r"\b(u?int\d+|float\d+|bool)\b", "number", column_type)
 
 
 def _close(opening: Future[Part]) -> None:

@@ -82,6 +82,10 @@ class WriteError(Error, OSError):
     """The system failed to write; what was there before is untouched."""
 
 
+class DefectError(Error, RuntimeError):
+    """Sapwood itself is wrong: please report the message, with the version and the file that shows it."""
+
+
 class MissingLibraryError(Error, ImportError):
     """An optional library is needed for what was asked."""
 

@@ -76,6 +76,10 @@ class Library:
         """Tables of the same columns, one behind the other."""
         raise NotImplementedError
 
+    def types(self, table: Any) -> dict[str, str]:
+        """The types of a table's columns, where putting tables together makes one of several."""
+        return {}
+
     def taken(self, table: Any, order: np.ndarray) -> Any:
         """The rows of a table in this order."""
         return self.take(table, order)
@@ -113,6 +117,9 @@ class Awkward(Library):
     def concatenate(self, parts):
         return self.ak.concatenate(parts)
 
+    def types(self, table):
+        return {name: str(table[name].layout.form.type) for name in table.fields}
+
 
 class Numpy(Library):
     """numpy arrays; a table is a dict of them."""
@@ -124,6 +131,9 @@ class Numpy(Library):
 
     def concatenate(self, parts):
         return {name: np.concatenate([p[name] for p in parts]) for name in parts[0]}
+
+    def types(self, table):
+        return {name: values.dtype.name for name, values in table.items() if values.dtype.kind in "biuf"}
 
     def taken(self, table, order):
         return {name: values[order] for name, values in table.items()}
@@ -192,6 +202,9 @@ class Pandas(Library):
 
     def concatenate(self, parts):
         return self.pd.concat(parts, ignore_index=True)
+
+    def types(self, table):
+        return {str(name): kind.name for name, kind in table.dtypes.items() if kind.kind in "biuf"}
 
 
 class Arrow(Library):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._ahead import Ahead, Part, Window
+from ._casting import checked, common, numbers, shape
 from ._chosen import Chosen, Entries, chosen
 from ._errors import InvalidError, UnsupportedError
 from ._file import ReadOnlyFile, open
@@ -20,6 +21,7 @@ from ._sizes import Size, entry_range, size_in_bytes
 if TYPE_CHECKING:
     from ._branch import Branch
     from ._chain import Chain
+    from ._libraries import Library
     from ._selection import Expressions
     from ._tree import Tree
 
@@ -36,6 +38,8 @@ class _Request:
     options: Mapping[str, Any]
     skip_bad: bool
     progress: Progress
+    #: Of columns that are put together.
+    casting: str | None = None
 
     def files(self, files: list[tuple[str, str | None, Window | None]]) -> Ahead:
         """The files, each to be opened and asked."""
@@ -61,7 +65,7 @@ class _Request:
                 raise
             return part
 
-        ahead = Ahead(files, prepare, cache, self.skip_bad)
+        ahead = Ahead(files, prepare, cache, self.skip_bad, self.casting)
         return ahead
 
 
@@ -208,15 +212,24 @@ def concatenate(
     timeout: float | None = 60,
     threads: int | None = None,
     skip_bad_files: bool = False,
+    casting: str = "safe",
 ) -> Any:
-    """As :meth:`Tree.arrays`, with the entries of several files one behind the other; see :func:`iterate`."""
+    """As :meth:`Tree.arrays`, with the entries of several files one behind the other; see :func:`iterate`.
+
+    Args:
+        casting: what may become of numbers where files have a branch in different types, as numpy names it. With
+            "safe" the column has a type that holds all values of all files, or is refused; with "same_kind" and
+            "unsafe" it has numpy's, where integers of 64 bits are rounded beside floats and beside integers of
+            another sign.
+    """
     from ._libraries import library as library_of
     from ._reading import _made, _steps
 
     lib = library_of(library)
+    casting = checked(casting)
     filters = {"filter_name": filter_name, "filter_typename": filter_typename, "filter_branch": filter_branch}
     options = {"cache_size": cache_size, "timeout": timeout, "threads": threads}
-    request = _Request(expressions, cut, filters, aliases, ("all", 0), options, skip_bad_files, progress)
+    request = _Request(expressions, cut, filters, aliases, ("all", 0), options, skip_bad_files, progress, casting)
     windows = _windows(files, options, skip_bad_files, (entry_start, entry_stop), entries)
     order = None if windows.chosen is None else windows.chosen.order(windows.chosen.numbers)
     if order is not None and cut is not None and cut.strip():
@@ -229,6 +242,8 @@ def concatenate(
         parts.append(_made(part.selection, part.wanted, step, lib, None, ordered=True))
     if len(parts) == 1 and not windowed:
         return parts[0]
+    if casting == "safe":
+        _same_values(parts, lib)
     try:
         made = lib.concatenate(parts)
         if windows.first and windows.chosen is None and not cut:
@@ -236,3 +251,18 @@ def concatenate(
         return made if order is None else lib.taken(made, order)
     except (KeyError, ValueError, TypeError) as e:
         raise UnsupportedError(f"the files' columns do not fit together: {e}") from e
+
+
+def _same_values(parts: list[Any], lib: Library) -> None:
+    """That what expressions gave in each file has one type that holds all of it: what branches have is known before."""
+    told = [lib.types(part) for part in parts]
+    for name, kind in told[0].items():
+        kinds = [types[name] for types in told if name in types and shape(types[name]) == shape(kind)]
+        for types in zip(*map(numbers, kinds), strict=True):
+            if common(set(types)) is None:
+                names = " and ".join(sorted({t.name for t in types}))
+                raise UnsupportedError(
+                    f"{name!r} is {names} in different files: as {np.result_type(*types)} large integers would be "
+                    'rounded; casting="same_kind" allows that',
+                    branch=name,
+                )

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ._errors import KeyInFileError
+from ._errors import KeyInFileError, UnsupportedError
 
 
 class Object:
@@ -71,6 +71,10 @@ class Object:
             for base in self._bases:
                 if isinstance(base, Object) and base.has_member(name):
                     return base.member(name)
+        # it may be in a base that was not read
+        for base in self._bases if all else ():
+            if isinstance(base, Unread):
+                raise base.error()
         if none_if_missing:
             return None
         names = ", ".join(self.all_members if all else self._members)
@@ -116,15 +120,30 @@ class Object:
             content = base._get() if isinstance(base, Object) else None
             if content is not None:
                 return content
+        for base in self._bases:
+            if isinstance(base, Unread):
+                raise base.error()
         return None
 
+    def _shown_name(self) -> str:
+        """Its name as it is printed, where it has one that can be read."""
+        try:
+            name = self.name
+        except UnsupportedError:
+            return ""
+        return f" {name!r}" if isinstance(name, str) and name else ""
+
     def __repr__(self) -> str:
-        name = f" {self.name!r}" if self.name else ""
-        return f"<{self.classname}{name} (version {self.class_version})>"
+        return f"<{self.classname}{self._shown_name()} (version {self.class_version})>"
+
+
+class UnreadError(UnsupportedError, AttributeError):
+    """A part of an object is used that cannot be read."""
 
 
 class Unread:
-    """In place of a part of an object that cannot be read."""
+    """In place of a part of an object that cannot be read: it can be looked at, and whatever uses it as a value raises
+    an :class:`UnsupportedError` with the reason."""
 
     def __init__(self, classname: str, why: str) -> None:
         #: Its class, where it is known.
@@ -134,6 +153,25 @@ class Unread:
 
     def __repr__(self) -> str:
         return f"<Unread {self.classname}: {self.why}>"
+
+    def error(self) -> UnreadError:
+        """For whoever needs the value."""
+        return UnreadError(f"{self.classname or 'a part of the object'} is not read: {self.why}")
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            # Python itself looks for these
+            raise AttributeError(name)
+        raise self.error()
+
+    def _refuse(self, *_: Any, **__: Any) -> Any:
+        raise self.error()
+
+    __len__ = __iter__ = __getitem__ = __contains__ = __call__ = __array__ = _refuse
+    __int__ = __float__ = __index__ = __complex__ = _refuse
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _refuse
+    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = __and__ = __rand__ = __or__ = _refuse
+    __ror__ = __neg__ = __pos__ = __abs__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
 
 
 class Listed(Object, Sequence):
@@ -152,7 +190,7 @@ class Listed(Object, Sequence):
         """An item by its place; the first one of a name."""
         if isinstance(where, str):
             for item in self:
-                if getattr(item, "name", item) == where:
+                if not isinstance(item, Unread) and getattr(item, "name", item) == where:
                     return item
             raise KeyInFileError(f"no item {where} in this {self.classname}")
         return self._get()[where] if len(self) else [][where]
@@ -163,7 +201,10 @@ class Listed(Object, Sequence):
         return self is other
 
     def __repr__(self) -> str:
-        return f"<{self.classname}{f' {self.name!r}' if self.name else ''} of {len(self)} items>"
+        try:
+            return f"<{self.classname}{self._shown_name()} of {len(self)} items>"
+        except UnsupportedError as e:
+            return f"<{self.classname}{self._shown_name()}: {e}>"
 
 
 class Mapped(Object, Mapping):

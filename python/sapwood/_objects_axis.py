@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ._errors import CorruptError
 from ._histogram import Traits
 from ._objects import Object
 
@@ -14,7 +15,10 @@ class TAxis(Object):
     """The bins of a histogram's axis, as the plottable-histogram protocol and uproot have them."""
 
     def __len__(self) -> int:
-        return self.member("fNbins")
+        bins = self.member("fNbins")
+        if not isinstance(bins, int) or bins < 0:
+            raise CorruptError(f"axis {self.name}: {bins!r} is no number of bins")
+        return bins
 
     def __bool__(self) -> bool:
         return True

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ._errors import InvalidError, require
-from ._objects import Object
+from ._errors import CorruptError, InvalidError, require
+from ._objects import Object, Unread
 from ._objects_axis import TAxis
 from ._objects_buffer import pending
 
@@ -28,7 +28,13 @@ class Hist(Object):
     @property
     def axes(self) -> tuple[TAxis, ...]:
         """Its axes, x first."""
-        return tuple(self.member(f"f{n.upper()}axis") for n in _NAMES[: self.dimensions])
+        axes = tuple(self.member(f"f{n.upper()}axis") for n in _NAMES[: self.dimensions])
+        for axis in axes:
+            if isinstance(axis, Unread):
+                raise axis.error()
+            if not isinstance(axis, TAxis):
+                raise CorruptError(f"{self.classname} {self.name}: {axis!r} stands in place of an axis")
+        return axes
 
     def axis(self, axis: int | str = 0) -> TAxis:
         """An axis by its number or by ``"x"``, ``"y"``, ``"z"``."""

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from ._casting import common, lost_integer
 from ._errors import InvalidError, UnsupportedError, require
 
 Column = tuple[Any, ...]
@@ -155,6 +156,9 @@ def _from_list(values: Sequence[Any], what: str) -> Column:
     if all(isinstance(v, np.ndarray) and v.ndim == 1 and v.dtype.kind in _KINDS for v in values):
         offsets = np.zeros(len(values) + 1, np.int64)
         np.cumsum([len(v) for v in values], out=offsets[1:])
+        types = {v.dtype for v in values}
+        if len(types) > 1 and common(types) is None:
+            raise UnsupportedError(f"{what}: its arrays of {_names(types)} have no type in common; convert them")
         return "list", offsets, ("flat", _numbers(np.concatenate(values), what))
     if all(isinstance(v, (bool, int, float, np.generic)) for v in values):
         return _from_numpy(_of_numbers(values, what), what)
@@ -168,6 +172,8 @@ def _from_list(values: Sequence[Any], what: str) -> Column:
         raise UnsupportedError(f"{what}: {e}") from None
     except (RuntimeError, OverflowError):
         raise UnsupportedError(f"{what}: its integers do not fit into 64 bits, or values hold themselves") from None
+    if _large_floats(array.layout):
+        _no_lost_integer(values, what)
     return _from_awkward(array.layout, what)
 
 
@@ -182,7 +188,29 @@ def _of_numbers(values: Sequence[Any], what: str) -> np.ndarray:
             raise UnsupportedError(f"{what}: its integers do not fit into 64 bits together; convert them") from None
     if array.dtype.kind == "O":
         raise UnsupportedError(f"{what}: its values have no type in common; convert them")
+    if array.dtype.kind == "f":
+        _no_lost_integer(values, what)
     return array
+
+
+def _no_lost_integer(values: Any, what: str) -> None:
+    lost = lost_integer(values)
+    if lost is not None:
+        raise UnsupportedError(f"{what}: {lost} stands among floats, which would round it; convert the values first")
+
+
+def _large_floats(layout: Any) -> bool:
+    """Whether there are floats to which integers may have been rounded."""
+    if layout.is_numpy:
+        data = np.asarray(layout.data)
+        return data.dtype.kind == "f" and bool((np.abs(data) >= 1 << 53).any())
+    if hasattr(layout, "contents"):
+        return any(map(_large_floats, layout.contents))
+    return hasattr(layout, "content") and _large_floats(layout.content)
+
+
+def _names(types: Iterable[np.dtype]) -> str:
+    return " and ".join(sorted(t.name for t in types))
 
 
 def members(row: Any) -> Mapping[str, Any] | None:

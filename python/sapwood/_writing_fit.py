@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ._casting import as_float
 from ._errors import InvalidError
 from ._writing_columns import Column, length
 from ._writing_types import Type, extents_of, numpy_name
@@ -17,7 +18,7 @@ _WORDS = {"flat": "number", "regular": "fixed array", "list": "list", "text": "s
 
 
 def fit(column: Column, t: Type, what: str) -> Column:
-    """Brings a column to a type: numbers are converted where nothing but precision is lost.
+    """Brings a column to a type: numbers are converted where nothing but the precision of fractions is lost.
 
     Raises:
         InvalidError: it is of another shape, or numbers would change.
@@ -59,6 +60,13 @@ def _fit_numbers(column: Column, dtype: str, what: str) -> Column:
         return "flat", np.zeros(0, wanted)
     if not np.can_cast(numbers.dtype, wanted, "same_kind") and not (numbers.dtype.kind in "iu" and wanted.kind in "iu"):
         raise InvalidError(f"{what}: it holds {dtype}, not {numbers.dtype.name}; convert the values first")
+    if wanted.kind == "f":
+        converted, lost = as_float(numbers, wanted)
+        if lost is not None:
+            becomes = f"becomes {converted[lost]}" if np.isinf(converted[lost]) else "would be rounded"
+            remedy = f"write another type, or convert the values with .astype({dtype!r}) first"
+            raise InvalidError(f"{what}: {numbers[lost]} {becomes} as {dtype}; {remedy}")
+        return "flat", converted
     with np.errstate(over="ignore", invalid="ignore"):
         converted = numbers.astype(wanted)
     if wanted.kind in "iu" and not np.can_cast(numbers.dtype, wanted, "safe"):

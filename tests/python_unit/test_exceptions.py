@@ -82,6 +82,7 @@ def test_built_in_bases():
         sapwood.UnsupportedError: NotImplementedError,
         sapwood.CorruptError: ValueError,
         sapwood.StalledError: TimeoutError,
+        sapwood.DefectError: RuntimeError,
         sapwood.DeniedError: PermissionError,
         sapwood.ReadError: OSError,
         sapwood.MissingLibraryError: ImportError,

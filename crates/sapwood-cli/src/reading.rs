@@ -105,7 +105,7 @@ impl<'a> Reading<'a> {
     /// # Errors
     /// As [`Chain::entries`].
     pub fn count<'e>(&self, expressions: impl Iterator<Item = &'e Expr>) -> Result<()> {
-        self.total.set(Reader::total(&self.chain, self.first.entries(), expressions)?);
+        self.total.set(Reader::total(&self.chain, &self.first, expressions)?);
         Ok(())
     }
 

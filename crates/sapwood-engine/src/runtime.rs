@@ -1,5 +1,6 @@
 //! The network runtime, started when the first remote file is opened: local work never pays for it.
 
+use sapwood_span::defect::{caught_async, inject};
 use sapwood_span::{Error, ErrorKind, Result};
 use std::future::Future;
 use std::sync::{Mutex, PoisonError, mpsc};
@@ -33,7 +34,13 @@ pub(crate) fn wait<T: Send + 'static>(future: impl Future<Output = Result<T>> + 
     let (send, receive) = mpsc::channel();
     handle()?.spawn(async move {
         // nobody listens any more only when the waiting thread has gone
-        let _ = send.send(future.await);
+        let _ = send.send(
+            caught_async(async {
+                inject::here("network");
+                future.await
+            })
+            .await,
+        );
     });
     receive.recv().unwrap_or_else(|_| Err(Error::new(ErrorKind::Io, "the network thread ended early")))
 }

@@ -1,5 +1,8 @@
 use sapwood_span::{Error, Result};
 
+/// Bytes of a class's name in front of an object; the longest in real files have a few hundred.
+const LONGEST_CLASS_NAME: usize = 4096;
+
 /// A bounds-checked reader of big-endian values. It never reads behind its end and never panics.
 ///
 /// `origin` is what ROOT would call position 0 of the buffer: object references are positions
@@ -107,12 +110,18 @@ impl<'a> Cursor<'a> {
     }
 
     /// A name that ends in a zero byte (class names in object tags), as [`Cursor::string`].
+    ///
+    /// It is looked at again for each object that refers to it: so what one reference may cost is bounded, and with that
+    /// what all of them cost follows their number.
     pub fn c_string(&mut self) -> Result<String> {
         let rest = &self.data[self.pos..];
-        match rest.iter().position(|&b| b == 0) {
+        match rest.iter().take(LONGEST_CLASS_NAME + 1).position(|&b| b == 0) {
             Some(n) => {
                 self.pos += n + 1;
                 Ok(text(&rest[..n]))
+            }
+            None if rest.len() > LONGEST_CLASS_NAME => {
+                Err(Error::corrupt(format!("a class name of more than {LONGEST_CLASS_NAME} bytes at {}", self.pos)))
             }
             None => Err(Error::corrupt("a class name has no end")),
         }

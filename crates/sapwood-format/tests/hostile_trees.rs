@@ -216,3 +216,41 @@ fn arrays_longer_than_the_header() {
         assert_eq!(read.is_ok(), n < 0, "{n} items: a negative number means none");
     }
 }
+
+/// A header of so many branches that name their class by reference, each of them 20 bytes.
+fn of_references(name: usize, n: usize) -> Writer {
+    let class = "X".repeat(name);
+    let mut w = Writer::default();
+    w.version().list(n as i32);
+    let first = w.0.len() as u32 + 2;
+    // a byte count, so that what nobody describes is left out
+    w.0.extend((0x4000_0000 + (4 + name + 1 + 6) as u32).to_be_bytes());
+    w.0.extend([0xff; 4]);
+    w.0.extend(class.as_bytes());
+    w.0.push(0);
+    w.0.extend([0x40, 0, 0, 2, 0, 1]);
+    for _ in 1..n {
+        w.0.extend((0x4000_0000_u32 + 4 + 6).to_be_bytes());
+        w.0.extend((0x8000_0000 | (first + 4)).to_be_bytes());
+        w.0.extend([0x40, 0, 0, 2, 0, 1]);
+    }
+    w
+}
+
+#[test]
+fn references_to_a_long_name_do_not_copy_it_without_bound() {
+    let read = |name: usize, n| {
+        let mut streamers = streamers();
+        streamers.add(class(&"X".repeat(name), &[]));
+        read_tree(&of_references(name, n).0, 0, "TTree", &streamers)
+    };
+    // a few are read
+    let tree = read(3000, 50).unwrap();
+    assert_eq!((tree.branches.len(), tree.branches[49].class.len()), (50, 3000));
+    // 20 kB made a hundred times as much of memory of a name of 4 kB, and of one of half the file as much as one likes
+    for (name, n, what) in [(4000, 20_000, "far more memory"), (10_000, 1000, "class name of more than 4096 bytes")] {
+        let e = read(name, n).unwrap_err();
+        assert_eq!(e.kind(), ErrorKind::Corrupt);
+        assert!(e.what().contains(what), "{e}");
+    }
+}

@@ -187,7 +187,7 @@ impl Parsed {
         let titles = binding.query.titles().to_vec();
         let mut sink = self.sink(&binding)?;
         let texts = matches!(sink, Sink::Texts(_));
-        let total = Reader::total(&chain, first.entries(), self.expressions.iter().chain(&self.cut))?;
+        let total = Reader::total(&chain, &first, self.expressions.iter().chain(&self.cut))?;
         let bind = bind_each(self.expressions, self.cut, false);
         let cancel = options.cancel.clone();
         for part in (Reader { chain, entries: self.entries, total, options, bind }).read() {

@@ -32,6 +32,7 @@ pub fn exception(py: Python<'_>, error: &Error, missing: Missing) -> PyErr {
         (ErrorKind::Corrupt, _) => "CorruptError",
         (ErrorKind::Timeout, _) => "StalledError",
         (ErrorKind::Denied, _) => "DeniedError",
+        (ErrorKind::Defect, _) => "DefectError",
         (_, Missing::Written) => "WriteError",
         _ => "ReadError",
     };

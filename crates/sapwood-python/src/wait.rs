@@ -1,5 +1,6 @@
-use pyo3::exceptions::PyRuntimeError;
+use crate::error::{Missing, exception};
 use pyo3::prelude::*;
+use sapwood::defect::of_panic;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, PoisonError};
@@ -26,7 +27,7 @@ const MOST_IDLE: usize = 8;
 /// itself: whoever can hurry it sets a flag that `work` looks at.
 ///
 /// # Errors
-/// What a signal handler or `tick` raised; `RuntimeError` when `work` panicked.
+/// What a signal handler or `tick` raised; `DefectError` when `work` panicked.
 pub fn wait<T: Send + 'static>(
     py: Python<'_>,
     mut tick: impl FnMut(Python<'_>) -> PyResult<()>,
@@ -46,12 +47,12 @@ pub fn wait<T: Send + 'static>(
         receiver = back;
         match result {
             Ok(Ok(value)) => return Ok(value),
-            Ok(Err(payload)) => return Err(panicked(Some(payload))),
+            Ok(Err(payload)) => return Err(panicked(py, Some(payload))),
             Err(RecvTimeoutError::Timeout) => {
                 py.check_signals()?;
                 tick(py)?;
             }
-            Err(RecvTimeoutError::Disconnected) => return Err(panicked(None)),
+            Err(RecvTimeoutError::Disconnected) => return Err(panicked(py, None)),
         }
     }
 }
@@ -90,10 +91,7 @@ fn start(mut job: Job) -> std::io::Result<()> {
     Ok(())
 }
 
-fn panicked(payload: Option<Box<dyn std::any::Any + Send>>) -> PyErr {
-    let payload = payload.as_deref();
-    let what = payload
-        .and_then(|p| p.downcast_ref::<String>().map(String::as_str).or_else(|| p.downcast_ref::<&str>().copied()))
-        .unwrap_or("no message");
-    PyRuntimeError::new_err(format!("sapwood failed inside ({what}); please report it with the file that shows it"))
+fn panicked(py: Python<'_>, payload: Option<Box<dyn std::any::Any + Send>>) -> PyErr {
+    let payload = payload.unwrap_or_else(|| Box::new("a thread ended early"));
+    exception(py, &of_panic(&*payload), Missing::File)
 }

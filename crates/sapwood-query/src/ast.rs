@@ -182,6 +182,26 @@ impl Expr {
         });
         out
     }
+
+    /// Whether a value depends on which rows an entry has: then it depends on the expressions beside it, which make them.
+    pub(crate) fn counts_rows(&self) -> bool {
+        self.any(|a| match &a.kind {
+            AstKind::Special(s) => matches!(s, Special::Iteration | Special::Length),
+            AstKind::Call(name, _) => matches!(name.as_str(), "Length$" | "Alt$"),
+            _ => false,
+        })
+    }
+
+    /// Whether it asks for the number of all entries.
+    pub(crate) fn asks_total(&self) -> bool {
+        self.any(|a| matches!(a.kind, AstKind::Special(Special::Entries)))
+    }
+
+    fn any(&self, is: impl Fn(&Ast) -> bool) -> bool {
+        let mut found = false;
+        self.ast.walk(&mut |a| found |= is(a));
+        found
+    }
 }
 
 impl fmt::Display for Expr {

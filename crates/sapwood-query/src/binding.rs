@@ -82,6 +82,8 @@ pub struct Binding {
     picks: Vec<(usize, Vec<String>)>,
     /// Whether a branch holds several values per entry.
     pub nested: bool,
+    /// Whether an expression or the selection asks for the number of all entries (`Entries$`), be it by an alias.
+    pub(crate) asks_total: bool,
     /// The selection alone, where it lets the same entries pass as with the expressions.
     pub(crate) guide: Option<Arc<Binding>>,
 }
@@ -92,7 +94,7 @@ impl Binding {
     /// # Errors
     /// `Unsupported`, with the reason, for a branch that cannot be read; otherwise as [`Query::new`].
     pub fn new(tree: &Tree, exprs: &[Expr], cut: Option<&Expr>) -> Result<Self> {
-        Self::bound(tree, exprs, cut, Query::new)?.guided(tree, cut)
+        Self::guided(tree, exprs, cut, Query::new)
     }
 
     /// Binds expressions and a selection to a tree for [`Query::rows`] as TTree::Scan prints them.
@@ -100,24 +102,26 @@ impl Binding {
     /// # Errors
     /// As [`Binding::new`].
     pub fn scan(tree: &Tree, exprs: &[Expr], cut: Option<&Expr>) -> Result<Self> {
-        Self::bound(tree, exprs, cut, Query::scan)?.guided(tree, cut)
+        Self::guided(tree, exprs, cut, Query::scan)
     }
 
-    /// Binds the selection by itself as well.
-    fn guided(mut self, tree: &Tree, cut: Option<&Expr>) -> Result<Self> {
-        // these count the rows that the expressions make
-        let depends = |e: &Expr| ["Iteration$", "Length$", "Alt$"].iter().any(|name| e.text().contains(name));
-        if let Some(cut) = cut.filter(|e| !depends(e)) {
-            let aliases = tree.header().aliases.iter();
-            let hidden =
-                aliases.filter(|(name, _)| cut.text().contains(name.as_str())).any(|(_, text)| text.contains('$'));
-            if !hidden {
-                self.guide = Some(Arc::new(Self::bound(tree, &[], Some(cut), Query::new)?));
-            }
+    /// Binds expressions and a selection, and the selection by itself as well.
+    fn guided<'t>(
+        tree: &'t Tree,
+        exprs: &[Expr],
+        cut: Option<&Expr>,
+        make: impl Fn(&[Expr], Option<&Expr>, &Columns<'t>) -> Result<Query>,
+    ) -> Result<Self> {
+        let exprs = exprs.iter().map(|e| without_aliases(tree, e)).collect::<Result<Vec<_>>>()?;
+        let cut = cut.map(|e| without_aliases(tree, e)).transpose()?;
+        let mut binding = Self::bound(tree, &exprs, cut.as_ref(), make)?;
+        if let Some(cut) = cut.filter(|e| !e.counts_rows()) {
+            binding.guide = Some(Arc::new(Self::bound(tree, &[], Some(&cut), Query::new)?));
         }
-        Ok(self)
+        Ok(binding)
     }
 
+    /// Binds what holds no aliases any more.
     fn bound<'t>(
         tree: &'t Tree,
         exprs: &[Expr],
@@ -125,10 +129,6 @@ impl Binding {
         make: impl Fn(&[Expr], Option<&Expr>, &Columns<'t>) -> Result<Query>,
     ) -> Result<Self> {
         let columns = Columns(tree);
-        let exprs = exprs.iter().map(|e| expand(e, &columns)).collect::<Result<Vec<_>>>();
-        let exprs = &exprs.map_err(|e| e.in_file(tree.file().url()))?;
-        let cut = cut.map(|e| expand(e, &columns)).transpose().map_err(|e| e.in_file(tree.file().url()))?;
-        let cut = cut.as_ref();
         for name in exprs.iter().chain(cut).flat_map(Expr::names) {
             match columns.resolve(&name) {
                 // the query says it better: it shows the place
@@ -149,7 +149,8 @@ impl Binding {
             });
             picks.push((at, place.fields));
         }
-        Ok(Self { query, branches, picks, nested, guide: None })
+        let asks_total = exprs.iter().chain(cut).any(Expr::asks_total);
+        Ok(Self { query, branches, picks, nested, asks_total, guide: None })
     }
 
     /// The query's columns among the scanned ones.
@@ -165,6 +166,11 @@ impl Binding {
             })
             .collect()
     }
+}
+
+/// The expression with the aliases of a tree put in.
+pub(crate) fn without_aliases(tree: &Tree, expr: &Expr) -> Result<Expr> {
+    expand(expr, &Columns(tree)).map_err(|e| e.in_file(tree.file().url()))
 }
 
 fn record(name: &str, column: &ColumnType) -> Error {

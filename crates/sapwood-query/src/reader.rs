@@ -1,8 +1,9 @@
 //! Expressions over the trees of one file or of many: what a reading asks of each, and its batches as a query takes them.
 
+use crate::binding::without_aliases;
 use crate::{Batch, Binding, Expr};
 use sapwood_column::Array;
-use sapwood_engine::{Chain, ChainScan, Cut, EntryList, Link, ScanOptions, Wanted};
+use sapwood_engine::{Chain, ChainScan, Cut, EntryList, Link, ScanOptions, Tree, Wanted};
 use sapwood_span::{Error, Result};
 use std::ops::Range;
 use std::sync::Arc;
@@ -76,15 +77,21 @@ pub fn bind_each(exprs: Vec<Expr>, cut: Option<Expr>, scan: bool) -> Bind {
 }
 
 impl Reader {
-    /// The number of entries of the chain if one of the texts asks for it (`Entries$`), else that of the first tree.
+    /// The number of entries of the chain if one of the expressions asks for it (`Entries$`, be it by an alias of the
+    /// first tree), else that of the first tree.
     ///
     /// # Errors
-    /// As [`Chain::entries`]: all files are opened for it.
-    pub fn total<'a>(chain: &Chain, first: u64, mut texts: impl Iterator<Item = &'a Expr>) -> Result<u64> {
-        if chain.files().len() < 2 || !texts.any(|e| e.text().contains("Entries$")) {
-            return Ok(first);
+    /// As [`Chain::entries`]: all files are opened for it; and what is wrong with an alias.
+    pub fn total<'a>(chain: &Chain, first: &Tree, exprs: impl Iterator<Item = &'a Expr>) -> Result<u64> {
+        if chain.files().len() < 2 {
+            return Ok(first.entries());
         }
-        chain.entries()
+        for e in exprs {
+            if without_aliases(first, e)?.asks_total() {
+                return chain.entries();
+            }
+        }
+        Ok(first.entries())
     }
 
     /// Begins to read.
@@ -99,6 +106,13 @@ impl Reader {
                 return Ok((Wanted::Nothing, bound));
             }
             let binding = &bound.binding;
+            // only an alias that the first tree has not can ask for what was not counted
+            if binding.asks_total && total < link.first_entry + link.tree.entries() {
+                let what = "an alias of this file asks for Entries$, which those of the first file do not";
+                return Err(Error::unsupported(what)
+                    .in_file(link.tree.file().url())
+                    .with_remedy("name Entries$ in the expression or the cut"));
+            }
             let branches = bound.shown.iter().chain(&binding.branches).copied().collect();
             let cut = binding.cut(link.first_entry, total, !bound.shown.is_empty());
             let options = ScanOptions { branches, entries: Some(range), selected, cut, ..options.clone() };

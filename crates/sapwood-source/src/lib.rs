@@ -44,6 +44,15 @@ pub use xrd::{RemoteEntry, list, locate};
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+/// Why a task of ours gave nothing.
+pub(crate) fn ended(task: tokio::task::JoinError) -> sapwood_span::Error {
+    use sapwood_span::{Error, ErrorKind, defect};
+    match task.try_into_panic() {
+        Ok(payload) => defect::of_panic(&*payload),
+        Err(_) => Error::new(ErrorKind::Interrupted, "reading was stopped: the runtime shut down"),
+    }
+}
+
 /// Locks; a panic elsewhere leaves nothing half done here.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)

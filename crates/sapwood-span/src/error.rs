@@ -26,6 +26,8 @@ pub enum ErrorKind {
     Denied,
     /// The caller asked to stop.
     Interrupted,
+    /// Sapwood itself is wrong: a thread of its own panicked.
+    Defect,
 }
 
 /// The one error type: what failed, in which file, where, and what to do about it.

@@ -4,6 +4,7 @@
 //! This crate has no dependencies.
 
 mod coalesce;
+pub mod defect;
 mod error;
 mod span;
 

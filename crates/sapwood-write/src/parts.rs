@@ -48,9 +48,9 @@ impl Parts {
     /// What goes into the file, once, one behind the other: blocks, or all as it was where they are not shorter.
     ///
     /// # Errors
-    /// The parts are not what was packed.
+    /// The parts are not what was packed, or packing panicked.
     pub(crate) fn take(&self) -> Result<Vec<Vec<u8>>> {
-        let packed: Vec<Vec<u8>> = self.jobs.iter().filter_map(|job| job.take()).collect();
+        let packed = self.jobs.iter().filter_map(|job| job.take().transpose()).collect::<Result<Vec<Vec<u8>>>>()?;
         if packed.len() < 2 || packed.iter().map(Vec::len).sum::<usize>() < self.size {
             return Ok(packed);
         }

@@ -1,8 +1,9 @@
 //! Compression on all cores: baskets go in one by one and come out packed, in any order.
 
 use sapwood_codec::{Compression, Encoder, store};
+use sapwood_span::defect::{caught, inject};
+use sapwood_span::{Error, Result};
 use std::collections::VecDeque;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
@@ -21,12 +22,20 @@ pub(crate) struct Job {
     part: bool,
     bytes: Mutex<Option<Vec<u8>>>,
     packed: Mutex<Option<Vec<u8>>>,
+    /// Why there is nothing in `packed` to be written.
+    defect: Mutex<Option<Error>>,
 }
 
 impl Job {
     /// What goes into the file, once: packed, or as it was where that is not longer and it is no part.
-    pub(crate) fn take(&self) -> Option<Vec<u8>> {
-        lock(&self.packed).take()
+    ///
+    /// # Errors
+    /// Packing panicked.
+    pub(crate) fn take(&self) -> Result<Option<Vec<u8>>> {
+        match lock(&self.defect).take() {
+            Some(defect) => Err(defect),
+            None => Ok(lock(&self.packed).take()),
+        }
     }
 
     /// Bytes in the file, as soon as they are known.
@@ -37,20 +46,28 @@ impl Job {
     /// Packs the bytes; gives their buffer back if it is not needed any more.
     fn run(&self, packer: &mut Packer) -> Option<Vec<u8>> {
         let bytes = lock(&self.bytes).take()?;
+        let (packed, free) = caught(|| Ok(self.pack(bytes, packer))).unwrap_or_else(|defect| {
+            *packer = Packer::default();
+            *lock(&self.defect) = Some(defect);
+            (Vec::new(), None)
+        });
+        *lock(&self.packed) = Some(packed);
+        free
+    }
+
+    /// What the bytes become, and their buffer if it is not needed any more.
+    fn pack(&self, bytes: Vec<u8>, packer: &mut Packer) -> (Vec<u8>, Option<Vec<u8>>) {
+        inject::here("pack");
         let Packer { encoder, out } = packer;
         out.clear();
-        let mut shrunk = catch_unwind(AssertUnwindSafe(|| encoder.compress(&bytes, self.compression, out)))
-            // a codec that fails leaves the bytes as they are, which every reader knows how to read
-            .unwrap_or(false);
+        let mut shrunk = encoder.compress(&bytes, self.compression, out);
         if self.part && !shrunk {
             out.clear();
             store(&bytes, out);
             shrunk = true;
         }
         // as long as it is: the room that packing may need is many times more
-        let (packed, free) = if shrunk { (out.clone(), Some(bytes)) } else { (bytes, None) };
-        *lock(&self.packed) = Some(packed);
-        free
+        if shrunk { (out.clone(), Some(bytes)) } else { (bytes, None) }
     }
 }
 
@@ -124,7 +141,13 @@ impl Pool {
     pub(crate) fn submit(&mut self, bytes: Vec<u8>, compression: Compression, part: bool) -> Arc<Job> {
         let len = bytes.len();
         self.given += len as u64;
-        let job = Arc::new(Job { compression, part, bytes: Mutex::new(Some(bytes)), packed: Mutex::new(None) });
+        let job = Arc::new(Job {
+            compression,
+            part,
+            bytes: Mutex::new(Some(bytes)),
+            packed: Mutex::new(None),
+            defect: Mutex::new(None),
+        });
         if compression == Compression::NONE || self.most < 2 || (self.threads.is_empty() && self.given < THREADS_FROM) {
             let free = job.run(&mut self.packer);
             lock(&self.shared.queue).keep(free);
@@ -234,7 +257,7 @@ mod tests {
             let jobs: Vec<_> = (0..60).map(|i| pool.submit(bytes(i), Compression::default(), i % 2 == 0)).collect();
             for (i, job) in jobs.iter().enumerate() {
                 pool.wait_for(job);
-                let packed = job.take().unwrap();
+                let packed = job.take().unwrap().unwrap();
                 let mut out = Vec::new();
                 Decoder::new().decompress_vec(&packed, &mut out, 40_000).unwrap();
                 assert_eq!(out, bytes(i));

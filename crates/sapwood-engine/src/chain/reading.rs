@@ -8,7 +8,8 @@ use super::{Chain, Link, Linked, Prepare, Wanted};
 use crate::options::ScanOptions;
 use crate::scan::Scan;
 use sapwood_plan::{CacheSize, Request};
-use sapwood_span::{Error, Result};
+use sapwood_span::defect::{caught, inject, of_panic};
+use sapwood_span::{Error, ErrorKind, Result};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -109,9 +110,13 @@ impl<T: Send + Sync + 'static> ChainScan<T> {
             let (chain, prepare, file) = (self.chain.clone(), self.prepare.clone(), self.next);
             self.next += 1;
             let alone = self.current.is_none();
-            let opening = std::thread::Builder::new()
-                .name("sapwood-chain".into())
-                .spawn(move || open(&chain, &*prepare, file, alone, &offset, &tell));
+            let opening = std::thread::Builder::new().name("sapwood-chain".into()).spawn(move || {
+                let opened = caught(|| {
+                    inject::here("chain");
+                    open(&chain, &*prepare, file, alone, &offset, &tell)
+                });
+                opened.map_err(|e| e.in_file(chain.0.name(file)))
+            });
             match opening {
                 Ok(thread) => self.ahead.push_back(thread),
                 Err(_) => {
@@ -147,7 +152,7 @@ impl<T: Send + Sync + 'static> ChainScan<T> {
                     false => Ok(None),
                 };
             };
-            let opened = opening.join().unwrap_or_else(|_| Err(Error::invalid("a thread that opened a file failed")));
+            let opened = opening.join().unwrap_or_else(|panic| Err(of_panic(&*panic)));
             if let Some(part) = opened? {
                 if part.ends {
                     return Ok(None);
@@ -213,7 +218,8 @@ fn open<T>(
             let _ = tell.send(first_entry + part.link.tree.entries());
             Ok(Some(part))
         }
-        Err(why) if chain.0.options.skip_bad => {
+        // a file is left out for what is wrong with it, not for what is wrong here
+        Err(why) if chain.0.options.skip_bad && why.kind() != ErrorKind::Defect => {
             chain.0.leave_out(file, why);
             let _ = tell.send(first_entry);
             Ok(None)

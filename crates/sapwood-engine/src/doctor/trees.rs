@@ -44,7 +44,7 @@ fn check_tree(out: &mut Examination, tree: &Tree, name: &str, records: &Records,
         let Some(b) = tree.header().branches.get(i) else { continue };
         if b.file_name.is_empty() {
             let place = format!("{name}:{}", tree.name_of(i));
-            check_branch(out, b, &place, tree.entries(), records, &mut mine);
+            check_branch(out, b, &place, tree, records, &mut mine);
         }
     }
     known.extend(mine);
@@ -54,22 +54,23 @@ fn check_branch(
     out: &mut Examination,
     b: &Branch,
     place: &str,
-    entries: u64,
+    tree: &Tree,
     records: &Records,
     mine: &mut HashMap<u64, u64>,
 ) {
+    let (entries, header) = (tree.entries(), Some(tree.key().span));
     let counted = b.embedded.len() as u64 + b.basket_seek.iter().filter(|&&s| s != 0).count() as u64;
     if counted == 0 {
         return;
     }
     if b.entries != entries && b.entries != 0 {
-        out.note("tree", place, None, format!("the branch has {} entries, the tree {entries}", b.entries));
+        out.note("tree", place, header, format!("the branch has {} entries, the tree {entries}", b.entries));
     }
     let tables = b.basket_seek.iter().zip(&b.basket_bytes).zip(&b.basket_entry).take(b.write_basket);
     for (i, ((&seek, &bytes), &first)) in tables.enumerate() {
         if seek == 0 {
             if !b.embedded.iter().any(|(n, _)| *n == i) {
-                out.damage("basket", place, None, format!("basket {i} (from entry {first}) lies nowhere"));
+                out.damage("basket", place, header, format!("basket {i} (from entry {first}) lies nowhere"));
             }
             continue;
         }

@@ -7,6 +7,7 @@
 
 use super::state::{Shared, State};
 use sapwood_column::{Array, Decoded};
+use sapwood_span::defect::inject;
 use sapwood_span::{Error, Result};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -100,6 +101,7 @@ impl Shared {
                 let mut s = self.lock();
                 let Ok(Some(next)) = take(self, &mut s, column) else { break };
                 drop(s);
+                inject::here("join");
                 let result = self.append(column, next);
                 let mut s = self.lock();
                 match result {
@@ -186,6 +188,11 @@ impl State {
         if let Some(f) = self.open.as_mut().and_then(|o| o.columns.get_mut(column)) {
             f.busy = false;
         }
+    }
+
+    /// Nobody appends to the batch any more: what it holds is not used.
+    pub fn released(&mut self) {
+        self.open = None;
     }
 
     fn is_joining(&self, column: usize) -> bool {

@@ -44,6 +44,11 @@ impl Packed for Opened {
 }
 
 impl Opened {
+    /// What is to be told of it should its decoding panic.
+    pub fn outcome(&self) -> Outcome {
+        Outcome::unfinished(self.outcome.basket, self.outcome.planned)
+    }
+
     /// Bytes of its record in the file.
     pub fn record_bytes(&self) -> usize {
         self.record.len()

@@ -6,6 +6,7 @@ use crate::runtime;
 use bytes::Bytes;
 use sapwood_plan::{Action, Event, Fetch, FetchId, Limits, Part, Range};
 use sapwood_source::{FetchReport, Sink, Source};
+use sapwood_span::defect::{caught, caught_async, inject};
 use sapwood_span::{Error, ErrorKind, Result, Span};
 use std::sync::Arc;
 use std::time::Duration;
@@ -79,8 +80,12 @@ impl Shared {
         match runtime::handle() {
             Ok(handle) => {
                 let task = handle.spawn(async move {
-                    let result = future.await;
-                    shared.ended(id, result);
+                    let result = caught_async(async {
+                        inject::here("fetch");
+                        future.await
+                    });
+                    let result = result.await;
+                    shared.or_give_up(|| shared.ended(id, result));
                 });
                 s.under_way.insert(id, task.abort_handle());
             }
@@ -146,6 +151,17 @@ impl Shared {
         self.ready.notify_all();
     }
 
+    /// For those who have nobody to tell of a panic: the network's thread goes on with other work.
+    fn or_give_up(&self, work: impl FnOnce()) {
+        let done = caught(|| {
+            work();
+            Ok(())
+        });
+        if let Err(defect) = done {
+            self.give_up(&defect);
+        }
+    }
+
     pub fn read_ended(&self) {
         let mut s = self.lock();
         s.reading = s.reading.saturating_sub(1);
@@ -190,7 +206,10 @@ struct Baskets {
 impl Sink for Baskets {
     fn part(&self, index: usize, bytes: Bytes) {
         if let Some(part) = self.parts.get(index) {
-            self.shared.arrived(self.id, std::slice::from_ref(part), part.offset, &bytes);
+            self.shared.or_give_up(|| {
+                inject::here("sink");
+                self.shared.arrived(self.id, std::slice::from_ref(part), part.offset, &bytes);
+            });
         }
     }
 }

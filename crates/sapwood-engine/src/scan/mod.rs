@@ -24,6 +24,7 @@ use picked::Columns;
 use sapwood_column::Array;
 use sapwood_plan::CacheSize;
 use sapwood_source::SourceStats;
+use sapwood_span::defect::caught;
 use sapwood_span::{Error, ErrorKind, Result};
 use select::Selecting;
 use state::{Manner, Shared, Stage};
@@ -358,7 +359,10 @@ impl Iterator for Scan {
         if self.finished {
             return None;
         }
-        let next = self.next_batch();
+        let next = caught(|| self.next_batch()).map_err(|e| match e.kind() {
+            ErrorKind::Defect => e.in_file(self.shared.file.url()),
+            _ => e,
+        });
         if !matches!(next, Ok(Some(_))) || self.at >= self.batches.len() {
             self.finish();
         }

@@ -114,7 +114,7 @@ pub(super) enum Job {
 
 impl Shared {
     pub fn lock(&self) -> MutexGuard<'_, State> {
-        // a worker that panicked left its basket missing, nothing half done
+        // whoever panicked has told by `give_up` that nothing can be relied on, or is about to
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -210,6 +210,17 @@ impl Shared {
         }
     }
 
+    /// Nothing more can be completed, and everybody who waits is to know: a thread of the scan panicked.
+    pub fn give_up(&self, defect: &Error) {
+        let mut s = self.lock();
+        s.fail(0, &defect.duplicate().in_file(self.file.url()));
+        // whoever was appending to a column will not say so any more
+        s.released();
+        drop(s);
+        self.work.notify_all();
+        self.ready.notify_all();
+    }
+
     /// Ends everything that is under way.
     pub fn stop(&self) {
         let mut s = self.lock();
@@ -302,9 +313,14 @@ pub(super) struct Outcome {
 impl Outcome {
     /// Of a basket that is not decoded yet.
     pub fn of(task: &Task) -> Self {
+        Self::unfinished(task.basket, task.planned)
+    }
+
+    /// Of a basket of this number, and of this one among the planner's.
+    pub fn unfinished(basket: usize, planned: Option<BasketId>) -> Self {
         Self {
-            basket: task.basket,
-            planned: task.planned,
+            basket,
+            planned,
             result: Err(Error::invalid("not decoded")),
             bytes: 0,
             unzipped: 0,
@@ -326,7 +342,8 @@ impl Outcome {
             }
             Err(e) => {
                 let branch = shared.columns[needed.column].branch;
-                let e = Error::new(e.kind(), format!("basket {}: {}", needed.number, e.what()));
+                let what = format!("basket {}: {}", needed.number, e.what());
+                let e = e.worded(what);
                 let e = e.in_branch(shared.tree.name_of(branch));
                 Err(match (needed.span, shared.tree.place_of(branch)) {
                     (Some(span), Ok(file)) => {

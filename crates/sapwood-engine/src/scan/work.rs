@@ -6,7 +6,8 @@ use super::state::{Job, Outcome, Shared};
 use crate::file::poll_once;
 use sapwood_codec::{Decoder, Feed};
 use sapwood_plan::Fetch;
-use sapwood_span::Result;
+use sapwood_span::defect::{caught, inject};
+use sapwood_span::{Error, Result};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -44,8 +45,16 @@ pub(super) fn once(shared: &Arc<Shared>, worker: &mut Worker, enough: &dyn Fn() 
 
 fn run(shared: &Arc<Shared>, worker: &mut Worker, first: Job, enough: &dyn Fn() -> bool) {
     let mut jobs = Jobs { shared, first: Some(first), enough, over: false, outcomes: Vec::new(), eaten: 0 };
-    worker.decoder.decompress_each(&mut jobs);
-    jobs.tell();
+    let done = caught(|| {
+        worker.decoder.decompress_each(&mut jobs);
+        jobs.tell();
+        Ok(())
+    });
+    if let Err(e) = done {
+        // which of the baskets in hand it was is not known, nor what state the decoder is in
+        *worker = Worker::new();
+        shared.give_up(&e);
+    }
 }
 
 /// The scan's jobs, as the decoder has room for another basket.
@@ -79,7 +88,14 @@ impl Jobs<'_> {
         }
     }
 
+    /// Whoever worked on a basket panicked.
+    fn fail(&mut self, mut outcome: Outcome, defect: Error) {
+        outcome.set(self.shared, Err(defect));
+        self.add(outcome, 0);
+    }
+
     fn tell(&mut self) {
+        inject::here("unzip");
         self.eaten = 0;
         self.shared.done(std::mem::take(&mut self.outcomes));
     }
@@ -100,18 +116,27 @@ impl Feed for Jobs<'_> {
                     self.tell();
                     read(self.shared, &fetch);
                 }
-                Job::Decode(task) => match open(self.shared, task) {
-                    Ok(opened) => return Some(opened),
-                    Err(outcome) => self.add(outcome, 0),
-                },
+                Job::Decode(task) => {
+                    let failed = Outcome::of(&task);
+                    match caught(|| Ok(open(self.shared, task))) {
+                        Ok(Ok(opened)) => return Some(opened),
+                        Ok(Err(outcome)) => self.add(outcome, 0),
+                        Err(defect) => self.fail(failed, defect),
+                    }
+                }
             }
         }
     }
 
     fn done(&mut self, opened: Opened, bytes: Result<&[u8]>, took: Duration) {
-        let eaten = opened.record_bytes();
-        let outcome = decode(self.shared, opened, bytes, took);
-        self.add(outcome, eaten);
+        let (eaten, failed) = (opened.record_bytes(), opened.outcome());
+        match caught(|| {
+            inject::here("decode");
+            Ok(decode(self.shared, opened, bytes, took))
+        }) {
+            Ok(outcome) => self.add(outcome, eaten),
+            Err(defect) => self.fail(failed, defect),
+        }
     }
 }
 
@@ -119,7 +144,10 @@ impl Feed for Jobs<'_> {
 fn read(shared: &Arc<Shared>, fetch: &Arc<Fetch>) {
     let sink = Ranges::new(shared.clone(), fetch.clone());
     let spans = fetch.ranges.iter().map(|r| r.span).collect();
-    let result = poll_once(shared.source.clone().fetch(spans, Arc::new(sink)));
+    let result = caught(|| {
+        inject::here("read");
+        poll_once(shared.source.clone().fetch(spans, Arc::new(sink)))
+    });
     shared.read_ended();
     shared.ended(fetch.id, result);
 }

@@ -19,7 +19,13 @@ const DEEPEST: usize = 200;
 /// # Errors
 /// `Corrupt` when the header does not follow the class descriptions, `Unsupported` when they are missing.
 pub fn read_tree(data: &[u8], key_len: usize, class: &str, streamers: &Streamers) -> Result<Tree> {
-    let mut r = Reader { streamers, tree: Tree::default(), seen: HashMap::new(), depth: 0 };
+    let mut r = Reader {
+        streamers,
+        tree: Tree::default(),
+        seen: HashMap::new(),
+        depth: 0,
+        memory: ANY + PER_BYTE * data.len(),
+    };
     let mut c = Cursor::new(data, key_len);
     let mut head = TreeHead { class: class.to_owned(), ..TreeHead::default() };
     r.object(&mut c, class, &mut Target::Tree(&mut head))?;
@@ -85,11 +91,18 @@ enum Seen {
     Leaf(usize),
 }
 
+/// Memory that the branches and leaves of any tree may take, and bytes of it per byte of the tree's header: real ones take
+/// four times theirs at most.
+const ANY: usize = 1 << 20;
+const PER_BYTE: usize = 16;
+
 pub(super) struct Reader<'s> {
     streamers: &'s Streamers,
     tree: Tree,
     seen: HashMap<u64, Seen>,
     depth: usize,
+    /// Bytes of memory that branches and leaves may still take.
+    memory: usize,
 }
 
 impl Reader<'_> {
@@ -169,6 +182,15 @@ impl Reader<'_> {
         }
     }
 
+    /// Takes the memory of a branch or a leaf: what few bytes of references make of one name must not be without bound.
+    fn take(&mut self, item: usize, class: &str) -> Result<()> {
+        let wanted = item + 2 * class.len();
+        self.memory = self.memory.checked_sub(wanted).ok_or_else(|| {
+            Error::corrupt("the tree's branches would take far more memory than its header's bytes can justify")
+        })?;
+        Ok(())
+    }
+
     pub(super) fn branches(&mut self, c: &mut Cursor) -> Result<Vec<usize>> {
         let n = read_object_array_head(c)?;
         let mut out = Vec::with_capacity(n.min(1 << 16));
@@ -192,6 +214,7 @@ impl Reader<'_> {
                 if self.depth > DEEPEST {
                     return Err(Error::corrupt("branches are nested without end"));
                 }
+                self.take(std::mem::size_of::<Branch>(), &class)?;
                 let index = self.tree.branches.len();
                 self.tree.branches.push(Branch::default());
                 self.seen.insert(at, Seen::Branch(index));
@@ -222,6 +245,7 @@ impl Reader<'_> {
                 if self.depth > DEEPEST {
                     return Err(Error::corrupt("leaves count each other without end"));
                 }
+                self.take(std::mem::size_of::<Leaf>(), &class)?;
                 let index = self.tree.leaves.len();
                 self.tree.leaves.push(Leaf::default());
                 self.seen.insert(at, Seen::Leaf(index));

@@ -93,10 +93,7 @@ impl HttpFile {
                     answered = true;
                 }
                 // Leaving at the first failure drops the set and stops the others.
-                Some(ended) = running.join_next() => ended.unwrap_or_else(|_| {
-                    let what = "reading was stopped: the runtime shut down";
-                    Err(Trouble::Fatal(Error::new(ErrorKind::Interrupted, what)))
-                })?,
+                Some(ended) = running.join_next() => ended.unwrap_or_else(|e| Err(Trouble::Fatal(crate::ended(e))))?,
                 else => return Ok(()),
             }
         }

@@ -9,6 +9,7 @@ use crate::meter::Meter;
 use crate::tls;
 use crate::url::Url;
 use crate::xrd::Servers;
+use sapwood_span::defect::caught_async;
 use sapwood_span::{Error, ErrorKind, Result};
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
@@ -284,7 +285,7 @@ impl Host {
         handle.spawn(async move {
             let mut guard = guard;
             let Some(host) = guard.0.clone() else { return };
-            let result = connect(host.address.clone(), host.tls.clone(), patience).await;
+            let result = caught_async(connect(host.address.clone(), host.tls.clone(), patience)).await;
             guard.0 = None;
             match result {
                 Ok(connected) => {

@@ -127,9 +127,7 @@ impl XrdFile {
             }
             let Some(ended) = running.join_next().await else { return Ok(()) };
             // Leaving at the first failure drops the set and stops the others.
-            let left = ended.unwrap_or_else(|_| {
-                Err(Error::new(ErrorKind::Interrupted, "reading was stopped: the runtime shut down"))
-            })?;
+            let left = ended.unwrap_or_else(|e| Err(crate::ended(e)))?;
             groups = self.cut(job, &left);
             // what is asked for anew has waited before
             moved = moved.max(lock(&self.client.place().host.meter).last().unwrap_or(moved));

@@ -12,6 +12,7 @@ use crate::lock;
 use crate::meter::Meter;
 use crate::open::SourceOptions;
 use crate::redirect::{Peer, Scope};
+use sapwood_span::defect::caught_async;
 use sapwood_span::{Error, ErrorKind};
 use sapwood_xrd::auth::Identity;
 use sapwood_xrd::{Eager, Refusal, SecretBytes, Session, SessionOptions, code};
@@ -298,7 +299,8 @@ impl Host {
         let caller = caller.clone();
         let handle = caller.handle();
         handle.spawn(async move {
-            let result = guard.0.dial(&caller, patience).await;
+            let dialed = async { Ok(guard.0.dial(&caller, patience).await) };
+            let result = caught_async(dialed).await.unwrap_or_else(|defect| Err(Broken::new(defect).finally()));
             let mut pool = guard.0.pool();
             match result {
                 Ok(conn) => pool.conns.push(conn),

@@ -6,6 +6,7 @@ use crate::dial;
 use crate::gauge::Gauge;
 use crate::lock;
 use bytes::BytesMut;
+use sapwood_span::defect::{caught_async, inject};
 use sapwood_span::{Error, ErrorKind, Result};
 use sapwood_xrd::LinkId;
 use std::net::IpAddr;
@@ -47,15 +48,33 @@ pub(super) async fn data_link(core: Weak<Core>, link: LinkId, way: Way, patience
 }
 
 /// Runs a link over this connection until it breaks.
-pub(super) async fn run(core: Weak<Core>, link: LinkId, mut stream: TcpStream, way: Way, eager: bool) {
+pub(super) async fn run(core: Weak<Core>, link: LinkId, stream: TcpStream, way: Way, eager: bool) {
+    let result = caught_async(speak(&core, link, stream, way, eager)).await;
+    if let (Some(core), Err(error)) = (core.upgrade(), result) {
+        let mut state = lock(&core.state);
+        let defect = error.kind() == ErrorKind::Defect;
+        if link == 0 || defect {
+            let denied = error.kind() == ErrorKind::Denied;
+            let broken = Broken::new(error);
+            core.die(&mut state, if denied || defect { broken.finally() } else { broken });
+        } else {
+            state.session.lost(link);
+            drop(state);
+            core.received(link, bytes::Bytes::new());
+        }
+    }
+}
+
+async fn speak(core: &Weak<Core>, link: LinkId, mut stream: TcpStream, way: Way, eager: bool) -> Result<()> {
+    inject::here("xrd link");
     // An eager link sends everything at once and cannot begin TLS any more.
-    let greeted = if eager { Ok(false) } else { greet(&core, link, &mut stream).await };
+    let greeted = if eager { Ok(false) } else { greet(core, link, &mut stream).await };
     if let (false, 0, Some(core)) = (eager, link, core.upgrade()) {
         lock(&core.state).turns += 1;
     }
     let gauge = Gauge::of(&stream);
-    let result = match greeted {
-        Ok(false) => pump(&core, link, stream, gauge).await,
+    match greeted {
+        Ok(false) => pump(core, link, stream, gauge).await,
         Ok(true) => match way.tls.clone() {
             Some(config) => match dial::secure(config, stream, &way.host, way.port).await {
                 Ok(stream) => {
@@ -64,25 +83,13 @@ pub(super) async fn run(core: Weak<Core>, link: LinkId, mut stream: TcpStream, w
                         state.session.secured(link);
                         core.wake(&state);
                     }
-                    pump(&core, link, stream, gauge).await
+                    pump(core, link, stream, gauge).await
                 }
                 Err(error) => Err(error),
             },
             None => Err(Error::new(ErrorKind::Denied, "the server wants TLS").with_remedy("use roots://")),
         },
         Err(error) => Err(error),
-    };
-    if let (Some(core), Err(error)) = (core.upgrade(), result) {
-        let mut state = lock(&core.state);
-        if link == 0 {
-            let denied = error.kind() == ErrorKind::Denied;
-            let broken = Broken::new(error);
-            core.die(&mut state, if denied { broken.finally() } else { broken });
-        } else {
-            state.session.lost(link);
-            drop(state);
-            core.received(link, bytes::Bytes::new());
-        }
     }
 }
 

@@ -7,6 +7,7 @@ use super::state::Core;
 use super::trouble::Broken;
 use crate::lock;
 use crate::silence::{self, CALM, PAUSE, PROBE, SUSPICIOUS};
+use sapwood_span::defect::{caught_async, inject};
 use sapwood_span::{Error, ErrorKind};
 use std::sync::Weak;
 use std::time::{Duration, Instant};
@@ -24,6 +25,18 @@ enum Task {
 
 /// Runs as long as the session.
 pub(super) async fn run(core: Weak<Core>, way: Way) {
+    let watching = async {
+        watch(&core, way).await;
+        Ok(())
+    };
+    // without it silence would have no end
+    if let (Err(defect), Some(core)) = (caught_async(watching).await, core.upgrade()) {
+        core.die(&mut lock(&core.state), Broken::new(defect).finally());
+    }
+}
+
+async fn watch(core: &Weak<Core>, way: Way) {
+    inject::here("xrd watch");
     let mut probe_at: Option<Instant> = None;
     let mut away = false;
     loop {

@@ -1,5 +1,7 @@
 //! Work that several threads do and one takes over in order: opening inputs, reading ahead, packing.
 
+use sapwood_span::defect::{caught, inject};
+use sapwood_span::{Error, Result};
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -19,6 +21,8 @@ struct State<R> {
     total: Option<usize>,
     /// Nobody wants any more results.
     stop: bool,
+    /// Why there are no more, where a thread panicked.
+    defect: Option<Error>,
 }
 
 impl<R> Shared<R> {
@@ -68,43 +72,55 @@ impl<R> Iterator for Results<'_, R> {
 /// Does `work` for all `jobs` on so many threads and hands the results, in order, to `consume`. At most `window` results
 /// are under way or wait to be taken: that bounds memory. Each thread has a state of its own made by `begin`.
 ///
-/// A thread that panics ends the results early and panics here.
+/// # Errors
+/// What `consume` says. A thread that panics ends the results early, and what `consume` made of them does not count: the
+/// defect is the error, so that nothing may be committed before this is back.
 pub(crate) fn ordered<J, W, R: Send, T>(
     threads: usize,
     window: usize,
     jobs: impl Iterator<Item = J> + Send,
     begin: impl Fn() -> W + Sync,
     work: impl Fn(&mut W, J) -> R + Sync,
-    consume: impl FnOnce(Results<'_, R>) -> T,
-) -> T {
-    let state = State { done: BTreeMap::new(), taken: 0, total: None, stop: false };
+    consume: impl FnOnce(Results<'_, R>) -> Result<T>,
+) -> Result<T> {
+    let state = State { done: BTreeMap::new(), taken: 0, total: None, stop: false, defect: None };
     let shared = Shared { state: Mutex::new(state), changed: Condvar::new() };
     let jobs = Mutex::new((jobs, 0));
     let (shared, jobs, begin, work) = (&shared, &jobs, &begin, &work);
-    std::thread::scope(|scope| {
+    let out = std::thread::scope(|scope| {
         let stop = Stop(shared);
         for _ in 0..threads.max(1) {
             scope.spawn(move || {
-                // should the work panic, the consumer must not wait for its result
-                let panicked = Stop(shared);
-                let mut own = begin();
-                while let Some((n, job)) = take(jobs, shared, window.max(1)) {
-                    let result = work(&mut own, job);
-                    shared.lock().done.insert(n, result);
-                    shared.changed.notify_all();
+                let ended = caught(|| {
+                    let mut own = begin();
+                    while let Some((n, job)) = take(jobs, shared, window.max(1)) {
+                        inject::here("ordered");
+                        let result = work(&mut own, job);
+                        shared.lock().done.insert(n, result);
+                        shared.changed.notify_all();
+                    }
+                    Ok(())
+                });
+                if let Err(defect) = ended {
+                    // the consumer must not wait for its result
+                    let stop = Stop(shared);
+                    shared.lock().defect.get_or_insert(defect);
+                    drop(stop);
                 }
-                std::mem::forget(panicked);
             });
         }
         let out = consume(Results(shared));
         drop(stop);
         out
-    })
+    });
+    let defect = shared.lock().defect.take();
+    defect.map_or(out, Err)
 }
 
 /// The next job, once there is room for its result. Whoever waits here holds the jobs and nothing else.
 fn take<J, R>(jobs: &Mutex<(impl Iterator<Item = J>, usize)>, shared: &Shared<R>, window: usize) -> Option<(usize, J)> {
-    let mut jobs = jobs.lock().unwrap_or_else(PoisonError::into_inner);
+    // whoever panicked over the jobs says so
+    let Ok(mut jobs) = jobs.lock() else { return None };
     let mut state = shared.lock();
     while !state.stop && state.total.is_none() && jobs.1 >= state.taken + window {
         state = shared.wait(state);
@@ -147,8 +163,9 @@ mod tests {
                 }
                 n * 2
             },
-            |results| results.inspect(|_| assert!(under_way.fetch_sub(1, SeqCst) > 0)).collect(),
-        );
+            |results| Ok(results.inspect(|_| assert!(under_way.fetch_sub(1, SeqCst) > 0)).collect()),
+        )
+        .unwrap();
         assert_eq!(out, (0..500).map(|n| n * 2).collect::<Vec<_>>());
         // the one that is just taken is counted until `inspect` has seen it
         assert!(most.load(SeqCst) <= 7, "{most:?}");
@@ -156,16 +173,29 @@ mod tests {
 
     #[test]
     fn whoever_has_enough_may_leave() {
-        let first = ordered(2, 4, 0.., || (), |(), n: u64| n, |mut r| r.next());
-        assert_eq!(first, Some(0));
+        let first = ordered(2, 4, 0.., || (), |(), n: u64| n, |mut r| Ok(r.next()));
+        assert_eq!(first.unwrap(), Some(0));
         let nested = ordered(
             2,
             2,
             0..100u32,
             || (),
             |(), n| n,
-            |outer| ordered(2, 3, outer.flat_map(|n| [n, n]), || (), |(), n| n, |r| r.map(u64::from).sum::<u64>()),
+            |outer| ordered(2, 3, outer.flat_map(|n| [n, n]), || (), |(), n| n, |r| Ok(r.map(u64::from).sum::<u64>())),
         );
-        assert_eq!(nested, 9900);
+        assert_eq!(nested.unwrap(), 9900);
+    }
+
+    #[test]
+    fn a_panic_of_a_worker_is_an_error_whatever_was_made_of_the_results() {
+        for threads in [1, 4] {
+            let work = |(): &mut (), n: u32| if n == 37 { panic!("over {n}") } else { n };
+            let e = ordered(threads, 8, 0..100, || (), work, |r| Ok(r.count())).unwrap_err();
+            assert!(e.what().contains("a defect of Sapwood: over 37"), "{e}");
+            // what hands out jobs, likewise
+            let jobs = (0..100).map(|n| if n == 37 { panic!("no job {n}") } else { n });
+            let e = ordered(threads, 8, jobs, || (), |(), n: u32| n, |r| Ok(r.count())).unwrap_err();
+            assert!(e.what().contains("no job 37"), "{e}");
+        }
     }
 }

@@ -3,6 +3,7 @@
 use super::sweep::{self, SOCKET};
 use super::wire::{self, BAD, END, GOOD, MAGIC, PIECE, VERSION};
 use super::{Gathered, Lane, Merger, Seat, Summary, Waited, lock};
+use sapwood_span::defect::{caught, inject};
 use sapwood_span::{Error, ErrorKind, Result};
 use std::collections::BTreeMap;
 use std::fs::DirBuilder;
@@ -221,7 +222,11 @@ fn listen(listener: &UnixListener, merger: &Merger, inside: &Arc<Inside>) {
         let thread = std::thread::Builder::new().name(format!("sapwood-take-{who}"));
         // without a thread the seat goes, and with it the line, which the producer notices
         let _ = thread.spawn(move || {
-            seat.why = serve(&mut seat, &line, &inside).err().map(|e| {
+            let served = caught(|| {
+                inject::here("take");
+                serve(&mut seat, &line, &inside)
+            });
+            seat.why = served.err().map(|e| {
                 if inside.cut.load(Ordering::SeqCst) {
                     return "it still wrote when the merger was closed, and was cut off".to_owned();
                 }

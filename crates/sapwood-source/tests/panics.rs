@@ -1,0 +1,25 @@
+//! A panic in a task of an XRootD session ends what waits for it with an error that says so.
+
+mod common;
+
+use common::xrd_scripted::{XrdServer, good};
+use common::{impatient, noise, open_right, runtime};
+use sapwood_span::ErrorKind;
+use sapwood_span::defect::inject;
+
+#[test]
+fn of_a_task_of_a_session() {
+    let file = noise(300_000);
+    let served = file.clone();
+    let server = XrdServer::start(move |asked, back| good(asked, back, &served));
+    for place in ["xrd link", "xrd watch"] {
+        let rt = runtime();
+        inject::arm(place);
+        let opened = open_right(&rt, &server.url(), &impatient(), &file);
+        assert!(!inject::disarm(), "{place}: nobody came by");
+        let e = opened.map(|_| ()).expect_err(place);
+        assert_eq!(e.kind(), ErrorKind::Defect, "{e}");
+        assert!(e.to_string().contains(&format!("a defect of Sapwood: injected at {place}")), "{e}");
+    }
+    open_right(&runtime(), &server.url(), &impatient(), &file).expect("it can be opened again");
+}

@@ -1,0 +1,87 @@
+//! Panics in threads and tasks become errors: whoever waits for their work is told, and told whose fault it is.
+
+use crate::{Error, ErrorKind, Result};
+use std::any::Any;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::task::Poll;
+
+/// Does `work`, which may panic.
+///
+/// # Errors
+/// What `work` says; [`ErrorKind::Defect`] where it panicked. What it had in hand then is in an unknown state: the caller
+/// must not go on with it.
+pub fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| Err(of_panic(&*payload)))
+}
+
+/// As [`caught`], for a future.
+///
+/// # Errors
+/// As [`caught`].
+pub async fn caught_async<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
+    let mut work = pin!(work);
+    std::future::poll_fn(|context| {
+        let polled = catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context)));
+        polled.unwrap_or_else(|payload| Poll::Ready(Err(of_panic(&*payload))))
+    })
+    .await
+}
+
+/// The error for what a thread panicked with.
+pub fn of_panic(payload: &(dyn Any + Send)) -> Error {
+    let said = payload.downcast_ref::<String>().map(String::as_str).or_else(|| payload.downcast_ref::<&str>().copied());
+    Error::new(ErrorKind::Defect, format!("a defect of Sapwood: {}", said.unwrap_or("a panic without a message")))
+        .with_remedy("please report this message, with the version and the file that shows it")
+}
+
+/// Panics on purpose, for tests that show what becomes of one.
+#[doc(hidden)]
+pub mod inject {
+    use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+    use std::sync::{Mutex, PoisonError};
+
+    static ARMED: AtomicBool = AtomicBool::new(false);
+    static PLACE: Mutex<&str> = Mutex::new("");
+
+    /// The next one to come by a place of this name panics.
+    pub fn arm(place: &'static str) {
+        *PLACE.lock().unwrap_or_else(PoisonError::into_inner) = place;
+        ARMED.store(true, Relaxed);
+    }
+
+    /// Whether nobody came by since.
+    pub fn disarm() -> bool {
+        ARMED.swap(false, Relaxed)
+    }
+
+    /// A place that tests may arm.
+    #[inline]
+    pub fn here(place: &str) {
+        if ARMED.load(Relaxed) {
+            strike(place);
+        }
+    }
+
+    #[cold]
+    fn strike(place: &str) {
+        let armed = *PLACE.lock().unwrap_or_else(PoisonError::into_inner);
+        if armed == place && ARMED.swap(false, Relaxed) {
+            panic!("injected at {place}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_an_error_that_says_whose_it_is() {
+        let e = caught(|| -> Result<()> { panic!("index {} of nothing", 7) }).unwrap_err();
+        assert_eq!(e.kind(), ErrorKind::Defect);
+        assert!(e.to_string().starts_with("a defect of Sapwood: index 7 of nothing; please report"), "{e}");
+        assert_eq!(caught(|| Ok(3)).unwrap(), 3);
+    }
+}
