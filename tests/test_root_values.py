@@ -101,3 +101,28 @@ def test_real_files(compare, corpus):
     summary, log = compare(corpus, "--limit", LIMIT, "--entries", 6)
     assert [line for line in log if line[0] == "DIFFERENT"] == []
     assert summary["equal"] >= 0.95 * summary["branches"] > 0
+
+
+def test_files_of_root_5_keep_the_version_by_which_their_pointers_are_read(kinds, tmp_path):
+    """Up to ROOT 5.15/08 counted arrays of pointers held the objects themselves: only the version in a file's header tells
+    (varyingArray_51508.root: copied under a new version its pointers led astray)."""
+
+    def version(path):
+        return int.from_bytes(path.read_bytes()[4:8], "big")
+
+    new, old, out = kinds / "kinds.root", tmp_path / "old.root", tmp_path / "out.root"
+    data = bytearray(new.read_bytes())
+    data[4:8] = (51508).to_bytes(4, "big")
+    old.write_bytes(data)
+    sapwood.merge(out, [old, old])
+    assert version(out) == 51508
+    sapwood.optimize(old, out, force=True)
+    assert version(out) == 51508
+    sapwood.merge(out, [new, new], force=True)
+    assert version(out) > 60000
+    for inputs in ([new, old], [old, new]):
+        with pytest.raises(sapwood.UnsupportedError, match="counted arrays of pointers"):
+            sapwood.merge(out, inputs, force=True)
+    with sapwood.update(old) as file:
+        file["more"] = "text"
+    assert version(old) == 51508

@@ -18,9 +18,6 @@ const MOST_MEMBERS: usize = 20_000;
 /// Classes that a pointer may lead to, at most: beyond, its declaration says next to nothing.
 const MOST_CLASSES: usize = 24;
 
-/// The last version of ROOT that wrote objects for a counted array of pointers to them.
-const LAST_WITHOUT_POINTERS: u32 = 51_508;
-
 /// What the layouts of one branch are worked out from.
 pub(crate) struct Context<'s> {
     pub streamers: &'s Streamers,
@@ -281,10 +278,7 @@ fn base(e: &Element, cx: &Context) -> Result<Item> {
 fn looped(e: &Element, counter: usize, dims: &[usize], cx: &Context) -> Result<Item> {
     let item = match (pointee(&e.type_name), e.type_name.strip_suffix("**")) {
         (Some(class), _) => class_item(class, cx)?,
-        // pointers that could be to derived classes came after ROOT 5.15/08: before, objects were written
-        (None, Some(class)) if (1..=LAST_WITHOUT_POINTERS).contains(&cx.streamers.root_version()) => {
-            class_item(class, cx)?
-        }
+        (None, Some(class)) if cx.streamers.counted_pointers_are_objects() => class_item(class, cx)?,
         (None, Some(class)) => pointer(class, cx)?,
         (None, None) => return Err(Error::unsupported(format!("a counted array of {}", e.type_name))),
     };

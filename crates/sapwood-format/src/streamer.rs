@@ -101,6 +101,9 @@ pub struct ClassInfo {
     pub elements: Vec<Element>,
 }
 
+/// The last version of ROOT that wrote the objects themselves for a counted array of pointers to them.
+const LAST_WITHOUT_POINTERS: u32 = 51_508;
+
 /// All class descriptions of a file.
 #[derive(Clone, Debug, Default)]
 pub struct Streamers {
@@ -149,6 +152,19 @@ impl Streamers {
     /// The version of ROOT that wrote the file; 0 where it is not known.
     pub fn root_version(&self) -> u32 {
         self.root_version
+    }
+
+    /// Whether a class has a counted array of pointers to objects (`Track **tracks; //[n]`).
+    pub fn have_counted_pointers(&self) -> bool {
+        let mut elements = self.classes.iter().flat_map(|c| &c.elements);
+        elements.any(|e| matches!(e.code, code::STREAM_LOOP | code::STREAM_LOOPS) && e.type_name.ends_with("**"))
+    }
+
+    /// Whether such arrays hold the objects themselves, as files up to ROOT 5.15/08 have them, and no pointers, which may
+    /// lead to objects of derived classes. Nothing but the version in the file's header tells one from the other
+    /// (ROOT's `TStreamerInfo::ReadBuffer`, `kStreamLoop`).
+    pub fn counted_pointers_are_objects(&self) -> bool {
+        (1..=LAST_WITHOUT_POINTERS).contains(&self.root_version)
     }
 
     /// Adds a class description.

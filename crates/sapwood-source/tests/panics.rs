@@ -2,17 +2,26 @@
 
 mod common;
 
-use common::xrd_scripted::{XrdServer, good};
+use common::xrd_scripted::{Then, XrdServer, good};
 use common::{impatient, noise, open_right, runtime};
 use sapwood_span::ErrorKind;
 use sapwood_span::defect::inject;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 #[test]
 fn of_a_task_of_a_session() {
     let file = noise(300_000);
     let served = file.clone();
-    let server = XrdServer::start(move |asked, back| good(asked, back, &served));
+    let silent = Arc::new(AtomicBool::new(true));
+    let says_nothing = Arc::clone(&silent);
+    let server = XrdServer::start(move |asked, back| match says_nothing.load(Relaxed) {
+        true => Then::Hang,
+        false => good(asked, back, &served),
+    });
     for place in ["xrd link", "xrd watch"] {
+        // nothing but the panic ends the waiting
         let rt = runtime();
         inject::arm(place);
         let opened = open_right(&rt, &server.url(), &impatient(), &file);
@@ -21,5 +30,6 @@ fn of_a_task_of_a_session() {
         assert_eq!(e.kind(), ErrorKind::Defect, "{e}");
         assert!(e.to_string().contains(&format!("a defect of Sapwood: injected at {place}")), "{e}");
     }
+    silent.store(false, Relaxed);
     open_right(&runtime(), &server.url(), &impatient(), &file).expect("it can be opened again");
 }

@@ -200,6 +200,7 @@ fn segments(gaps: &[Span], end: u64) -> Vec<u8> {
 fn head(core: &Core) -> Result<Vec<u8>> {
     let root = core.directory(DirectoryId(0))?;
     let mut out = FileHead {
+        version: core.root_version,
         end: core.sink.end(),
         info: core.info,
         free: core.free_list,

@@ -2,6 +2,7 @@
 
 use crate::classes::Described;
 use crate::directory::{Directory, DirectoryId};
+use crate::file_head::ROOT_VERSION;
 use crate::key::{self, BIG, Key};
 use crate::parts::Parts;
 use crate::pool::Pool;
@@ -103,6 +104,9 @@ pub(crate) struct Core {
     in_flight: VecDeque<(Parts, Basket)>,
     in_flight_bytes: u64,
     pub(crate) compression: Compression,
+    /// What the file's header says of the version of ROOT that wrote it: an update leaves it, since what is in the file
+    /// is read by its rules.
+    pub(crate) root_version: u32,
     pub(crate) datime: u32,
     pub(crate) uuid: [u8; 16],
     pub(crate) directories: Vec<Directory>,
@@ -134,6 +138,7 @@ impl Core {
             in_flight: VecDeque::new(),
             in_flight_bytes: 0,
             compression,
+            root_version: ROOT_VERSION,
             datime,
             uuid: root.uuid,
             directories: vec![root],

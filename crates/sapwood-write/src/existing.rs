@@ -96,6 +96,7 @@ fn read(mut sink: Sink, len: u64, threads: usize) -> Result<Core> {
     let compression = Compression::from_settings(header.compression).unwrap_or_default();
     let mut core = Core::new(sink, root, compression, datime, threads);
     core.updating = true;
+    core.root_version = header.version;
     core.sink.begin_marked();
     let seen = header.begin as usize + core.directory(DirectoryId(0))?.record_len();
     core.head = head.get(..seen.min(head.len())).unwrap_or_default().to_vec();

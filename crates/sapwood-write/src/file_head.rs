@@ -5,8 +5,8 @@ use crate::key::{BIG, FIRST_RECORD, put_position};
 use sapwood_codec::Compression;
 use sapwood_span::Span;
 
-/// The version of ROOT that these files are like: 6.40.00.
-const ROOT_VERSION: u32 = 64_000;
+/// The version of ROOT that new files are like: 6.40.00.
+pub(crate) const ROOT_VERSION: u32 = 64_000;
 /// Added to versions where positions have 64 bits.
 const BIG_VERSION: u32 = 1_000_000;
 /// How far ROOT lets a file grow at a time, once it is large.
@@ -14,6 +14,8 @@ const GROWTH: u64 = 1_000_000_000;
 
 /// What the first bytes tell.
 pub(crate) struct FileHead<'a> {
+    /// The version of ROOT whose rules for objects hold in the file.
+    pub(crate) version: u32,
     /// Length of the file.
     pub(crate) end: u64,
     /// The record of class descriptions.
@@ -32,7 +34,7 @@ impl FileHead<'_> {
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let big = self.end > BIG;
         let mut out = b"root".to_vec();
-        let version = ROOT_VERSION + if big { BIG_VERSION } else { 0 };
+        let version = self.version + if big { BIG_VERSION } else { 0 };
         for n in [version, FIRST_RECORD as u32] {
             out.extend_from_slice(&n.to_be_bytes());
         }

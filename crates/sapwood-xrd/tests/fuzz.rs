@@ -184,9 +184,9 @@ proptest! {
 
     #[test]
     fn requests_come_back(
-        offset in 0u64..1 << 62, len in 0u32..1 << 31, handle in any::<[u8; 4]>(), path in "[ -~]{0,40}", path_id in any::<u8>(),
+        offset in 0u64..1 << 62, len in 0u32..1 << 31, handle in any::<[u8; 4]>(), path_text in "[ -~]{0,40}", path_id in any::<u8>(),
     ) {
-        let path = SecretBytes::from(path.as_str());
+        let path = SecretBytes::from(path_text.as_str());
         let chunk = Chunk { handle, offset, len };
         for request in [
             Request::Protocol { flags: 2, expect: 3 },
@@ -195,7 +195,9 @@ proptest! {
             Request::Bind { session: [9; 16] },
             Request::EndSession { session: [9; 16] },
             Request::Open { path: path.clone(), options: 0x410 },
-            Request::Stat { path: path.clone() },
+            // an empty path would ask for the open file
+            Request::Stat { path: SecretBytes::from(format!("/{path_text}").as_str()) },
+            Request::StatOpen { handle },
             Request::Close { handle },
             Request::Read { handle, offset, len, path_id },
             Request::PageRead { handle, offset, len, path_id, again: true },

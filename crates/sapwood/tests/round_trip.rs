@@ -303,5 +303,6 @@ fn a_file_cut_short_while_open_is_an_error() {
     std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(size / 2).unwrap();
     let error = batches(&tree, &options(&tree, None)).unwrap_err();
     assert_eq!(error.file(), Some(path.as_str()), "{error}");
-    assert!(error.to_string().contains("ends too early"), "{error}");
+    // noticed by its size before a read, or by a read that ends early
+    assert!(error.to_string().contains("being read"), "{error}");
 }

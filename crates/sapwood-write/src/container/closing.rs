@@ -51,6 +51,7 @@ impl Container {
     /// The first bytes of the file, up to its first record.
     fn header(&self, info: Span, free: Span) -> Vec<u8> {
         FileHead {
+            version: self.root_version,
             end: self.position(),
             info,
             free,

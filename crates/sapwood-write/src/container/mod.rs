@@ -9,6 +9,7 @@ mod part;
 pub(crate) use label::{Label, PARENT_BITS, PlacedLabel, patch_basket};
 pub(crate) use part::Part;
 
+use crate::file_head::ROOT_VERSION;
 use crate::stamp;
 use crate::target::Place;
 use sapwood_codec::{Compression, Encoder};
@@ -33,6 +34,8 @@ pub(crate) struct Container {
     pub(crate) compression: Compression,
     name: Vec<u8>,
     title: Vec<u8>,
+    /// What the file's header says of the version of ROOT that wrote it.
+    pub(crate) root_version: u32,
     datime: u32,
     uuid: [u8; 16],
     directories: Vec<directory::Directory>,
@@ -52,6 +55,7 @@ impl Container {
             compression,
             name,
             title: Vec::new(),
+            root_version: ROOT_VERSION,
             datime: stamp::datime(SystemTime::now()),
             uuid: stamp::uuid(),
             directories: Vec::new(),

@@ -188,6 +188,7 @@ fn read(file: File) -> Result<Input> {
         true => Streamers::default(),
         false => Streamers::parse(&classes.1, classes.0).map_err(|e| e.at(info))?,
     };
+    let streamers = streamers.of_root(file.header().version);
     let mut input = Input {
         reader: Arc::new(Reader::of(file)),
         directories: Vec::new(),

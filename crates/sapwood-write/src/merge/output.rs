@@ -10,6 +10,7 @@ use super::{MergeOptions, MergeReport, MergedTree};
 use crate::container::{Container, DirectoryId, Label, Part, ROOT_DIRECTORY, patch_basket};
 use crate::target::Place;
 use sapwood_codec::Compression;
+use sapwood_format::Streamers;
 use sapwood_span::{Error, Result};
 use std::collections::HashMap;
 use std::path::Path;
@@ -24,6 +25,8 @@ pub(crate) struct Output {
     classes: ClassUnion,
     /// Process ids of the output, by content.
     process_ids: Vec<Vec<u8>>,
+    /// Whether counted arrays of pointers hold objects, once an input has such arrays.
+    pointers_are_objects: Option<bool>,
     report: MergeReport,
     baskets: Vec<u64>,
     current: Current,
@@ -58,6 +61,7 @@ impl Output {
             objects: Objects::default(),
             classes: ClassUnion::default(),
             process_ids: Vec::new(),
+            pointers_are_objects: None,
             report: MergeReport::default(),
             baskets: Vec::new(),
             current: Current::default(),
@@ -75,9 +79,28 @@ impl Output {
         self.take(&mut input).map_err(|e| e.in_file(name))
     }
 
+    /// Objects and baskets are copied as they are, so that the header has to tell readers of a version with the rules
+    /// by which they were written.
+    fn keep_version(&mut self, streamers: &Streamers) -> Result<()> {
+        if !streamers.have_counted_pointers() {
+            return Ok(());
+        }
+        let are_objects = streamers.counted_pointers_are_objects();
+        if are_objects {
+            self.file.root_version = streamers.root_version();
+        }
+        if *self.pointers_are_objects.get_or_insert(are_objects) != are_objects {
+            let what = "it has counted arrays of pointers, which ROOT wrote otherwise up to version 5.15/08, and a file \
+                        before it has them of the other kind";
+            return Err(Error::unsupported(what).with_remedy("merge old and new files apart"));
+        }
+        Ok(())
+    }
+
     fn take(&mut self, input: &mut Input) -> Result<()> {
         self.report.inputs += 1;
         self.report.input_bytes += input.reader.size();
+        self.keep_version(&input.streamers)?;
         self.classes.add(input.classes.0, &input.classes.1)?;
         for (path, label) in &input.directories {
             self.directory(path, label)?;

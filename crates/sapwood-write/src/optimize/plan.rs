@@ -12,6 +12,7 @@ use crate::merge::schema::BranchSchema;
 use crate::merge::tree::Relayout;
 use bytes::Bytes;
 use sapwood_codec::Compression;
+use sapwood_column::{Item, interpret};
 use sapwood_engine::fits;
 use sapwood_format::Streamers;
 use sapwood_format::tree::{Tree, read_tree};
@@ -46,6 +47,8 @@ pub(crate) struct BranchPlan {
     pub(super) baskets: Vec<Old>,
     /// Those of its counter, where offsets may be left out.
     counts: Vec<Old>,
+    /// What its values are made of; none where that is not known, and where nothing is verified.
+    pub(super) item: Option<Item>,
 }
 
 impl BranchPlan {
@@ -122,7 +125,9 @@ impl TreePlan {
             let (basket_bytes, compression) = (options.basket_bytes, options.compression);
             let shape = Shape { rule, counted, basket_bytes, compression, own, summed: options.verify };
             let baskets = old_baskets(b, &mut recoder)?;
-            branches.push(BranchPlan { index, name, entries: b.entry_number, shape, baskets, counts });
+            let layout = if options.verify { interpret(&header, index, streamers).ok() } else { None };
+            let (entries, item) = (b.entry_number, layout.map(|l| l.item));
+            branches.push(BranchPlan { index, name, entries, shape, baskets, counts, item });
         }
         if branches.is_empty() && facts.branches.iter().any(|b| b.filled) {
             return Err(Error::invalid(format!("{}: no branch with values would be left", tree.path)));

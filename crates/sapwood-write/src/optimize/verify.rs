@@ -11,6 +11,7 @@ use crate::merge::ordered::ordered;
 use crate::merge::recode::Recoder;
 use crate::merge::schema::BranchSchema;
 use bytes::Bytes;
+use sapwood_column::interpret;
 use sapwood_format::tree::{BasketData, BasketHead, read_tree, split_basket};
 use sapwood_span::{Error, Result, Span};
 use std::collections::{HashMap, VecDeque};
@@ -96,10 +97,17 @@ pub(crate) fn compare(
             return Err(Error::corrupt(format!("tree {} came out with other entries or branches", plan.path)));
         }
         let by_index: HashMap<usize, usize> = plan.branches.iter().enumerate().map(|(i, b)| (b.index, i)).collect();
-        for ((index, schema), found) in plan.kept.iter().zip(&tree.facts.branches) {
+        for (number, ((index, schema), found)) in plan.kept.iter().zip(&tree.facts.branches).enumerate() {
             same_branch(schema, &found.schema).map_err(|e| e.in_branch(schema.path.clone()))?;
             let values = by_index.get(index).and_then(|&i| plan.branches.get(i).zip(sums.get(i)));
             match values {
+                // the same bytes, which readers would take for something else
+                Some((branch, _))
+                    if interpret(&written, number, &new.streamers).ok().map(|l| l.item) != branch.item =>
+                {
+                    let what = "its values came out as values of another kind";
+                    return Err(Error::corrupt(what).in_branch(schema.path.clone()));
+                }
                 Some((branch, sums)) => jobs.push((branch, sums, found)),
                 None if found.filled => return Err(differs(&(0..found.entries)).in_branch(schema.path.clone())),
                 None => {}

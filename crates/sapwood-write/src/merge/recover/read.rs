@@ -33,6 +33,7 @@ pub(super) fn read(file: File, found: &mut Recovered, check: &dyn Fn() -> Result
             Default::default()
         }
     };
+    let streamers = streamers.of_root(file.header().version);
     let mut input = Input {
         reader: Arc::new(Reader::of(file)),
         directories: Vec::new(),
