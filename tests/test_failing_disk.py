@@ -163,14 +163,7 @@ def check_failure(disk, status, words, call, old, new, error):
     assert call == "unlink" or disk.left() == [], where
 
 
-def jobs():
-    """All of them."""
-    for job in failing_disk.JOBS:
-        why = "what an update leaves when its second sync fails is mended apart"
-        yield pytest.param(job, marks=[pytest.mark.xfail(reason=why, strict=False)] if job == "update" else [])
-
-
-@pytest.mark.parametrize("job", list(jobs()))
+@pytest.mark.parametrize("job", failing_disk.JOBS)
 def test_every_call_fails_once(disk, job):
     new, old = disk.new(job), None if job == "create" else disk.old
     assert new != old

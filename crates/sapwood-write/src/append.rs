@@ -46,7 +46,7 @@ impl FileWriter {
             }
             core.drain()?;
             // its place is free once the new header is written: a key that lies would free what is another's
-            if !is_record(&mut core, key.span()) {
+            if !is_record(&mut core, key.span())? {
                 return Err(Error::corrupt(format!("no record of {path} lies where its key says")).at(key.span()));
             }
             let (read_key, payload) = object(&mut core, key.span())?;

@@ -47,7 +47,7 @@ fn delete(core: &mut Core, path: &str, cycle: Option<u16>) -> Result<usize> {
     let baskets = gone.iter().filter(|k| is_tree(k)).map(|k| baskets(core, k)).collect::<Vec<_>>();
     for key in &gone {
         // what a key says may be wrong, and others' bytes would be lost
-        if is_record(core, key.span()) {
+        if is_record(core, key.span())? {
             core.space.free(key.span());
         }
     }

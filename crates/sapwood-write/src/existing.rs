@@ -106,8 +106,8 @@ fn read(mut sink: Sink, len: u64, threads: usize) -> Result<Core> {
         core.space.free(Span::new(header.end, len - header.end));
     }
     core.described = described(&mut core, header.info)?;
-    core.info = record_at(&mut core, header.info);
-    core.free_list = record_at(&mut core, header.free);
+    core.info = record_at(&mut core, header.info)?;
+    core.free_list = record_at(&mut core, header.free)?;
     read_keys(&mut core, DirectoryId(0))?;
     Ok(core)
 }
@@ -132,16 +132,19 @@ fn is_free(sink: &mut Sink, end: u64, len: u64) -> Result<bool> {
 }
 
 /// The span, if a record lies there whose label says so; else nothing, so that nobody frees it.
-fn record_at(core: &mut Core, span: Span) -> Span {
-    if is_record(core, span) { span } else { Span::default() }
+fn record_at(core: &mut Core, span: Span) -> Result<Span> {
+    Ok(if is_record(core, span)? { span } else { Span::default() })
 }
 
 /// Whether a record lies there of which the label tells the same position and length.
-pub(crate) fn is_record(core: &mut Core, span: Span) -> bool {
+///
+/// # Errors
+/// What the disk says.
+pub(crate) fn is_record(core: &mut Core, span: Span) -> Result<bool> {
     if span.len < key::SHORTEST || span.end() > core.sink.end() {
-        return false;
+        return Ok(false);
     }
-    let Ok(begin) = core.sink.read(Span::new(span.start, key::SHORTEST)) else { return false };
+    let begin = core.sink.read(Span::new(span.start, key::SHORTEST))?;
     let mut c = Cursor::new(&begin, 0);
     let mut says = || -> Result<Span> {
         let len = u64::from(c.u32()?);
@@ -149,7 +152,7 @@ pub(crate) fn is_record(core: &mut Core, span: Span) -> bool {
         c.skip(4 + 4 + 2 + 2)?;
         Ok(Span::new(if big { c.u64()? } else { c.u32()?.into() }, len))
     };
-    says().is_ok_and(|told| told == span)
+    Ok(says().is_ok_and(|told| told == span))
 }
 
 /// The gaps that a file's list of free segments names, the one behind its end left out.
