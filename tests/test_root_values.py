@@ -104,8 +104,8 @@ def test_real_files(compare, corpus):
 
 
 def test_files_of_root_5_keep_the_version_by_which_their_pointers_are_read(kinds, tmp_path):
-    """Up to ROOT 5.15/08 counted arrays of pointers held the objects themselves: only the version in a file's header tells
-    (varyingArray_51508.root: copied under a new version its pointers led astray)."""
+    """Up to ROOT 5.15/08 counted arrays of pointers held the objects themselves, which only the version in the header
+    tells (varyingArray_51508.root: copied under a new version its pointers led astray)."""
 
     def version(path):
         return int.from_bytes(path.read_bytes()[4:8], "big")
