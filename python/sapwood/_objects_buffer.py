@@ -33,7 +33,8 @@ def pending(hist: Hist) -> tuple[np.ndarray, np.ndarray] | None:
     width = hist.dimensions + 1
     if 1 + np.floor(buffer[0]) * width > len(buffer):
         raise CorruptError(
-            f"{hist.classname} {hist.name}: its buffer has room for fewer than the {buffer[0]:g} rows that it says it holds"
+            f"{hist.classname} {hist.name}: its buffer has room for fewer than the {buffer[0]:g} rows "
+            "that it says it holds"
         )
     rows = int(buffer[0])
     if hist.kind != "COUNT":
