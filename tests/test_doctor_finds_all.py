@@ -110,3 +110,20 @@ def test_baskets_with_offsets_below_a_branch_that_says_there_are_none(tmp_path):
     (found,) = sapwood.doctor(path, deep=True).data["damage"]["findings"]
     assert found["severity"] == "damage" and found["object"] == "t;1:v" and found["bytes"]
     assert "keeps where its entries begin, but its branch says that no basket does" in found["what"]
+
+
+def test_histograms_whose_parts_do_not_fit(tmp_path):
+    """A number of bins and a class of an axis that are right by themselves, and not beside the rest."""
+    path = tmp_path / "h.root"
+    with sapwood.recreate(path, compression="none") as f:
+        f["h"] = np.histogram(np.linspace(0, 1, 50), bins=8)
+    data = path.read_bytes()
+    at = data.index(b"\x05xaxis")
+    bins = data.index(np.array(8, ">i4").tobytes() + np.array([0, 1], ">f8").tobytes(), at)
+    path.write_bytes(data[:bins] + np.array(1000, ">i4").tobytes() + data[bins + 4 :])
+    for what in ("values", "to_numpy"):
+        with pytest.raises(sapwood.Error, match="10 cells, its axes have 1002"):
+            getattr(sapwood.open(path)["h"], what)()
+    (found,) = sapwood.doctor(path, deep=True).data["damage"]["findings"]
+    assert found["object"] == "h;1" and found["bytes"]
+    assert "10 cells, its axes have 1002" in found["what"]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ._errors import UnsupportedError
+from ._errors import CorruptError, UnsupportedError
 
 if TYPE_CHECKING:
     from ._objects_axis import TAxis
@@ -20,13 +20,23 @@ def pending(hist: Hist) -> tuple[np.ndarray, np.ndarray] | None:
     they are in the bins already.
 
     Raises:
+        CorruptError: the buffer is shorter than its rows.
         UnsupportedError: ROOT chooses the axis only when it puts the rows into bins.
     """
     buffer = hist.member("fBuffer", none_if_missing=True)
-    if buffer is None or len(buffer) == 0 or buffer[0] <= 0:
+    if buffer is None or len(buffer) == 0:
         return None
-    rows = int(buffer[0])
+    if not isinstance(buffer, np.ndarray) or buffer.ndim != 1:
+        raise CorruptError(f"{hist.classname} {hist.name}: its buffer is no array of numbers")
+    if not buffer[0] > 0:
+        return None
     width = hist.dimensions + 1
+    if 1 + np.floor(buffer[0]) * width > len(buffer):
+        raise CorruptError(
+            f"{hist.classname} {hist.name}: its buffer has room for fewer than the {buffer[0]:g} rows "
+            "that it says it holds"
+        )
+    rows = int(buffer[0])
     if hist.kind != "COUNT":
         raise UnsupportedError(f"{hist.classname} {hist.name} has {rows} rows in its buffer that are in no bin yet")
     if any(not axis.high > axis.low for axis in hist.axes):

@@ -98,8 +98,10 @@ class Hist(Object):
 
     def to_numpy(self, flow: bool = False, dd: bool = False) -> tuple[Any, ...]:
         """(values, edges, …) as numpy.histogram gives them; (values, (edges, …)) as numpy.histogramdd if dd."""
+        # the contents first: they tell whether there are as many bins as the axes say
+        values = self.values(flow)
         edges = tuple(a.edges(flow) for a in self.axes)
-        return (self.values(flow), edges) if dd else (self.values(flow), *edges)
+        return (values, edges) if dd else (values, *edges)
 
     def _storage(self, bh: Any) -> tuple[Any, dict[str, np.ndarray] | np.ndarray]:
         """The storage, and what goes into it, under- and overflow included."""

@@ -12,9 +12,6 @@ pub(crate) const MAX_BLOCK: usize = 0xff_ffff;
 /// Bytes of checksum before an LZ4 payload.
 pub(crate) const LZ4_CHECKSUM: usize = 8;
 
-/// No codec here turns one byte into more than this (Zstandard's run blocks reach 32768).
-const MAX_RATIO: usize = 1 << 16;
-
 /// Who compressed a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Codec {
@@ -45,6 +42,20 @@ impl Codec {
             Codec::OldDeflate => *b"CS\x08",
             Codec::Lz4 => *b"L4\x01",
             Codec::Zstd => *b"ZS\x01",
+        }
+    }
+
+    /// The most bytes that a payload of one byte can become.
+    ///
+    /// Deflate codes copies of 258 bytes in two bits (RFC 1951). LZ4 lengthens a copy by 255 with each byte. Zstandard's
+    /// largest block, 128 KiB, may be a run, which takes four bytes (RFC 8878). LZMA codes a copy of 273 bytes in fourteen
+    /// decisions, none of them below a fiftieth of a bit.
+    const fn max_ratio(self) -> usize {
+        match self {
+            Codec::Zlib | Codec::OldDeflate => 1032,
+            Codec::Lz4 => 255,
+            Codec::Zstd => 32_768,
+            Codec::Lzma => 8192,
         }
     }
 
@@ -95,7 +106,7 @@ pub(crate) fn parse(buffer: &[u8], at: usize, left: usize) -> Result<Block<'_>> 
             "{name} block at offset {at} unpacks to {size} bytes where only {left} are left"
         )));
     }
-    if size == 0 || size > packed.saturating_mul(MAX_RATIO) {
+    if size == 0 || size > packed.saturating_mul(codec.max_ratio()) {
         return Err(Error::corrupt(format!(
             "{name} block at offset {at} claims to unpack {packed} bytes to {size}, which cannot be"
         )));

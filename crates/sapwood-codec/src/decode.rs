@@ -50,16 +50,37 @@ impl Decoder {
     ///
     /// Only bytes beyond the vector's old length are set to zero first, so a vector that is handed
     /// in as the last call left it costs nothing. The headers are checked against `size` before
-    /// memory is taken; on an error the vector is empty.
+    /// memory is taken; where they promise far more than data usually become, memory is taken block by
+    /// block, as they keep it. On an error the vector is empty.
     pub fn decompress_vec(&mut self, compressed: &[u8], out: &mut Vec<u8>, size: usize) -> Result<()> {
         let result = block::check_sizes(compressed, size).and_then(|()| {
-            out.resize(size, 0);
-            self.decompress(compressed, out)
+            if size <= out.len() || size <= usual(compressed) {
+                out.resize(size, 0);
+                return self.decompress(compressed, out);
+            }
+            self.grow(compressed, out, size)
         });
         if result.is_err() {
             out.clear();
         }
         result
+    }
+
+    /// Unpacks into a vector that becomes longer with each block.
+    fn grow(&mut self, compressed: &[u8], out: &mut Vec<u8>, size: usize) -> Result<()> {
+        out.clear();
+        let mut at = 0;
+        while out.len() < size {
+            let filled = out.len();
+            let block = block::parse(compressed, at, size - filled)?;
+            if out.capacity() < filled + block.size {
+                out.reserve_exact((filled + filled / 2).max(filled + block.size).min(size) - filled);
+            }
+            out.resize(filled + block.size, 0);
+            self.unpack(block, out.get_mut(filled..).unwrap_or_default())?;
+            at += HEADER + block.payload.len();
+        }
+        Ok(())
     }
 
     fn unpack(&mut self, block: Block<'_>, out: &mut [u8]) -> Result<()> {
@@ -97,6 +118,12 @@ impl Decoder {
         }
         self.zstd.as_mut().ok_or_else(|| Error::unsupported("no zstd decoder"))
     }
+}
+
+/// How large data usually are at most that were compressed to these: what is promised beyond is not believed before it
+/// is there.
+pub(crate) fn usual(compressed: &[u8]) -> usize {
+    compressed.len().saturating_mul(100).saturating_add(block::MAX_BLOCK)
 }
 
 fn bad(block: Block<'_>, why: &str) -> Error {

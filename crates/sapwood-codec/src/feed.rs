@@ -1,7 +1,7 @@
 //! Chains unpacked as they come, two at a time.
 
 use crate::block::{self, Codec, HEADER};
-use crate::decode::Decoder;
+use crate::decode::{Decoder, usual};
 use crate::inflate::{Lane, Pair};
 use sapwood_span::Result;
 use std::ops::Range;
@@ -130,13 +130,13 @@ impl Decoder {
     ) {
         let began = Instant::now();
         let size = item.size();
-        let result = block::check_sizes(item.compressed(), size).and_then(|()| {
-            if out.len() < size {
-                out.resize(size, 0);
-            }
+        let result = if size <= out.len() {
             let out = out.get_mut(..size).unwrap_or_default();
-            self.decompress(item.compressed(), out).map(|()| &*out)
-        });
+            let checked = block::check_sizes(item.compressed(), size);
+            checked.and_then(|()| self.decompress(item.compressed(), out)).map(|()| &*out)
+        } else {
+            self.decompress_vec(item.compressed(), &mut out, size).map(|()| &*out)
+        };
         feed.done(item, result, took + began.elapsed());
         buffers.push(out);
     }
@@ -153,8 +153,12 @@ fn share<T: Packed>(time: Duration, lanes: &mut [Option<Lane<T>>; 2]) {
     }
 }
 
-/// The first block of a chain whose headers promise what its key does, if it is a zlib stream.
+/// The first block of a chain whose headers promise what its key does, if it is a zlib stream. What promises far more
+/// than usual is unpacked alone, block by block.
 fn first<T: Packed>(item: &T) -> Option<(Range<usize>, usize)> {
+    if item.size() > usual(item.compressed()) {
+        return None;
+    }
     block::check_sizes(item.compressed(), item.size()).ok()?;
     zlib(item.compressed(), 0, item.size())
 }

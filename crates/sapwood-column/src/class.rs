@@ -2,18 +2,19 @@
 
 use crate::collection::{self, headed};
 use crate::graph::Tables;
-use crate::item::columns_of;
+use crate::item::{column_named, columns_of};
 use crate::names::{bare, is_class, is_collection, plain, pointee};
 use crate::{DType, Item, Object, OtherVersion, Packed, Skip, known};
 use sapwood_format::streamer::{ClassInfo, Element, Streamers, code};
 use sapwood_span::{Error, Result};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::rc::Rc;
 use std::sync::Arc;
 
-/// Members of one branch, those of nested classes counted in: classes that contain each other twice and thrice grow
+/// Members of one branch, those of nested classes counted in, and their classes in each version: classes that contain each other twice and thrice grow
 /// beyond all bounds.
-const MOST_MEMBERS: usize = 20_000;
+const MOST_MEMBERS: usize = 40_000;
 
 /// Classes that a pointer may lead to, at most: beyond, its declaration says next to nothing.
 const MOST_CLASSES: usize = 24;
@@ -22,6 +23,9 @@ const MOST_CLASSES: usize = 24;
 pub(crate) struct Context<'s> {
     pub streamers: &'s Streamers,
     members: Cell<usize>,
+    /// The same with those of the layouts that were tried before for the branch, and how many there may be.
+    all: Rc<Cell<usize>>,
+    most: usize,
     /// Classes that are being worked out: one that turns up again holds itself.
     open: RefCell<Vec<String>>,
     /// Whether a pointer to any object is being worked out: within it, lists of any objects are not.
@@ -35,10 +39,12 @@ pub(crate) struct Context<'s> {
 }
 
 impl<'s> Context<'s> {
-    pub fn new(streamers: &'s Streamers) -> Self {
+    pub fn new(streamers: &'s Streamers, most: usize) -> Self {
         Self {
             streamers,
             members: Cell::new(0),
+            all: Rc::default(),
+            most,
             open: RefCell::default(),
             any: Cell::new(false),
             tables: None,
@@ -49,7 +55,27 @@ impl<'s> Context<'s> {
 
     /// The same for a layout in which pointers are links into tables.
     pub fn with_tables(&self) -> Self {
-        Self { tables: Some(Tables::default()), ..Self::new(self.streamers) }
+        Self { tables: Some(Tables::default()), all: self.all.clone(), ..Self::new(self.streamers, self.most) }
+    }
+
+    /// Counts a member, or a version of a class.
+    fn count(&self) -> Result<()> {
+        self.members.set(self.members.get() + 1);
+        self.all.set(self.all.get() + 1);
+        if self.members.get() > MOST_MEMBERS {
+            return Err(Error::unsupported("a class with more members than can be"));
+        }
+        if self.all.get() > self.most {
+            return Err(Error::corrupt(
+                "the tree's branches have far more members than its class descriptions justify",
+            ));
+        }
+        Ok(())
+    }
+
+    /// How many members were worked out.
+    pub fn counted(&self) -> usize {
+        self.all.get()
     }
 
     /// Refuses what has no end.
@@ -117,9 +143,13 @@ pub(crate) fn object_of(info: &ClassInfo, others: &[&Arc<ClassInfo>], cx: &Conte
 /// Where the columns of another version go; none where a member has become something else.
 fn as_other(members: &[(String, Item)], other: Object) -> Option<OtherVersion> {
     let columns = columns_of(members);
+    let mut by_name = HashMap::new();
+    for (i, (name, _)) in columns.iter().enumerate() {
+        by_name.entry(name.as_str()).or_insert(i);
+    }
     let mut places = Vec::new();
     for (name, t) in columns_of(&other.members) {
-        let place = columns.iter().position(|(n, _)| *n == name);
+        let place = by_name.get(name.as_str()).copied();
         if let Some(p) = place
             && columns[p].1 != t
             && !(columns[p].1.is_number() && t.is_number())
@@ -138,6 +168,7 @@ fn object(info: &ClassInfo, cx: &Context) -> Result<Object> {
     if cx.open.borrow().len() > crate::item::DEEPEST {
         return Err(Error::unsupported("classes nested without end"));
     }
+    cx.count()?;
     cx.open.borrow_mut().push(info.name.clone());
     let members = members(info, cx);
     cx.open.borrow_mut().pop();
@@ -153,10 +184,7 @@ fn object(info: &ClassInfo, cx: &Context) -> Result<Object> {
 fn members(info: &ClassInfo, cx: &Context) -> Result<Vec<(String, Item)>> {
     let mut members: Vec<(String, Item)> = Vec::new();
     for e in &info.elements {
-        cx.members.set(cx.members.get() + 1);
-        if cx.members.get() > MOST_MEMBERS {
-            return Err(Error::unsupported("a class with more members than can be"));
-        }
+        cx.count()?;
         let item = element_item(e, &members, cx)
             .map_err(|x| Error::new(x.kind(), format!("member {} of {}: {}", e.name, info.name, x.what())))?;
         members.push((e.name.clone(), item));
@@ -199,7 +227,7 @@ pub(crate) fn element_item(e: &Element, before: &[(String, Item)], cx: &Context)
         // old files give the length of an array without its dimensions
         dims = vec![e.array_len as usize];
     }
-    let counter = || columns_of(before).iter().position(|(n, _)| *n == e.count_name).unwrap_or(usize::MAX);
+    let counter = || column_named(before, &e.count_name).unwrap_or(usize::MAX);
     if e.code == code::BASE || e.kind == "TStreamerBase" {
         return base(e, cx);
     }
@@ -307,15 +335,11 @@ pub(crate) fn pointer(class: &str, cx: &Context) -> Result<Item> {
 fn pointer_to(class: &str, cx: &Context) -> Result<Item> {
     let mut classes = Vec::new();
     let own = class_or_absent(class, cx);
-    let mut names: Vec<&str> = Vec::new();
-    for c in cx.streamers.classes() {
-        let derived = c.name != class && derives(&c.name, class, cx, 0);
-        if derived && !names.contains(&c.name.as_str()) && !(class == "TObject" && known::is_bookkeeping(&c.name)) {
-            names.push(&c.name);
-        }
-    }
+    let kept = |name: &str| !(class == "TObject" && known::is_bookkeeping(name));
+    let names: Vec<&str> =
+        cx.streamers.derived(class, MOST_CLASSES, kept).into_iter().map(|c| c.name.as_str()).collect();
     if names.len() > MOST_CLASSES {
-        return Err(cx.endless(format!("a pointer to any of {} classes ({class}*)", names.len() + 1)));
+        return Err(cx.endless(format!("a pointer to any of more than {MOST_CLASSES} classes ({class}*)")));
     }
     for name in names {
         if let Ok(item) = class_item(name, cx) {
@@ -330,14 +354,4 @@ fn pointer_to(class: &str, cx: &Context) -> Result<Item> {
         Err(_) => {}
     }
     Ok(Item::Pointer(classes))
-}
-
-pub(crate) fn derives(class: &str, from: &str, cx: &Context, depth: usize) -> bool {
-    depth < crate::item::DEEPEST
-        && cx.streamers.latest(class).is_some_and(|info| {
-            info.elements
-                .iter()
-                .filter(|e| e.code == code::BASE || e.kind == "TStreamerBase")
-                .any(|e| e.name == from || derives(&e.name, from, cx, depth + 1))
-        })
 }

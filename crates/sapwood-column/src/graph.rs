@@ -8,7 +8,7 @@
 //! An object behind a pointer is not read where it stands: it gets its number, and is read when the one that is being
 //! read is done. So no table is touched in the middle of one of its records, and depth costs no stack.
 
-use crate::class::{Context, class_item, derives};
+use crate::class::{Context, class_item};
 use crate::containers::ClonesHead;
 use crate::input::Input;
 use crate::item::Item;
@@ -45,13 +45,11 @@ impl Tables {
         if class == "TObject" {
             links.extend(CONTAINERS.iter().map(|&c| (c.to_owned(), number(c))));
         }
-        for c in cx.streamers.classes() {
-            if class == "TObject" && c.name != "TNamed" && is_bookkeeping(&c.name) {
-                continue;
-            }
-            if c.name != class && !links.iter().any(|(n, _)| *n == c.name) && derives(&c.name, class, cx, 0) {
-                links.push((c.name.clone(), number(&c.name)));
-            }
+        let kept = |name: &str| {
+            !(class == "TObject" && (CONTAINERS.contains(&name) || (name != "TNamed" && is_bookkeeping(name))))
+        };
+        for c in cx.streamers.derived(class, MOST_TABLES, kept) {
+            links.push((c.name.clone(), number(&c.name)));
         }
         if names.len() > MOST_TABLES {
             return Err(Error::unsupported(format!("pointers to more than {MOST_TABLES} classes")));

@@ -9,9 +9,13 @@ use sapwood_format::streamer::{ClassInfo, Element, Streamers, code};
 use sapwood_format::tree::{Branch, BranchElement, Leaf, Tree};
 use sapwood_span::{Error, Result};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// Items of a leaf: more do not fit into the largest basket.
 const MOST_ITEMS: usize = 1 << 30;
+
+/// Dimensions of a leaf.
+const MOST_DIMS: usize = 64;
 
 /// Works out how a branch's baskets are decoded.
 ///
@@ -31,7 +35,29 @@ pub fn interpret(tree: &Tree, branch: usize, streamers: &Streamers) -> Result<La
 /// # Errors
 /// As [`interpret`], but for baskets in another file.
 pub fn interpret_anywhere(tree: &Tree, branch: usize, streamers: &Streamers) -> Result<Layout> {
-    let cx = &Context::new(streamers);
+    within(tree, branch, &Context::new(streamers, usize::MAX))
+}
+
+/// As [`interpret_anywhere`], for whoever keeps the layouts of many branches: they may have so many members together.
+/// What this one has is taken from them.
+///
+/// # Errors
+/// As [`interpret_anywhere`]; `Corrupt` when none are left.
+pub fn interpret_within(tree: &Tree, branch: usize, streamers: &Streamers, left: &AtomicUsize) -> Result<Layout> {
+    let cx = Context::new(streamers, left.load(Relaxed));
+    let layout = within(tree, branch, &cx);
+    let _ = left.fetch_update(Relaxed, Relaxed, |n| Some(n.saturating_sub(cx.counted())));
+    layout
+}
+
+/// Members that the layouts of a tree may have together: classes that hold each other twice and thrice make as many of
+/// a few descriptions as one likes, and that for each branch. Real trees have a fifth of the descriptions' at most.
+pub fn members_of_all(streamers: &Streamers) -> usize {
+    let described: usize = streamers.classes().iter().map(|c| c.elements.len() + 1).sum();
+    described.saturating_mul(100).saturating_add(100_000)
+}
+
+fn within(tree: &Tree, branch: usize, cx: &Context) -> Result<Layout> {
     let b = tree.branches.get(branch).ok_or_else(|| Error::not_found(format!("no branch number {branch}")))?;
     let named = |e: Error| e.in_branch(tree.path(branch));
     match b.class.as_str() {
@@ -95,11 +121,14 @@ fn leaf_item(leaf: &Leaf) -> Result<Item> {
     };
     let len = usize::try_from(leaf.len).ok().filter(|&n| n <= MOST_ITEMS);
     let len = len.ok_or_else(|| Error::corrupt(format!("leaf {} has length {}", leaf.name, leaf.len)))?;
-    Ok(arrays(number, &title_dims(&leaf.title, len)))
+    Ok(arrays(number, &title_dims(&leaf.title, len)?))
 }
 
 /// The fixed extents in a leaf's title, as in `x[n][3][2]`; the leaf's length where they do not make it up.
-pub(crate) fn title_dims(title: &str, len: usize) -> Vec<usize> {
+///
+/// # Errors
+/// `Corrupt` when there are more than any array has: each of them would be an array within the one before.
+pub(crate) fn title_dims(title: &str, len: usize) -> Result<Vec<usize>> {
     let mut dims = Vec::new();
     let mut rest = title;
     while let Some(open) = rest.find('[') {
@@ -107,13 +136,16 @@ pub(crate) fn title_dims(title: &str, len: usize) -> Vec<usize> {
         if let Ok(n) = rest[open + 1..open + close].trim().parse() {
             dims.push(n);
         }
+        if dims.len() > MOST_DIMS {
+            return Err(Error::corrupt(format!("a leaf's title has more than {MOST_DIMS} dimensions")));
+        }
         rest = &rest[open + close + 1..];
     }
     let product = dims.iter().try_fold(1usize, |p, &n: &usize| p.checked_mul(n));
     if product == Some(len.max(1)) || (product == Some(len) && len > 0) {
-        return dims;
+        return Ok(dims);
     }
-    if len <= 1 { Vec::new() } else { vec![len] }
+    Ok(if len <= 1 { Vec::new() } else { vec![len] })
 }
 
 fn from_element(tree: &Tree, b: &Branch, cx: &Context) -> Result<Layout> {
@@ -153,7 +185,7 @@ fn from_element(tree: &Tree, b: &Branch, cx: &Context) -> Result<Layout> {
                 ))
             })?;
             let len = usize::try_from(leaf.len).unwrap_or(1);
-            arrays(number, &title_dims(&leaf.title, len))
+            arrays(number, &title_dims(&leaf.title, len)?)
         }
         (None, None) => return Err(Error::unsupported(format!("the file does not describe class {}", x.class_name))),
     };
@@ -278,9 +310,10 @@ mod tests {
 
     #[test]
     fn titles() {
-        assert_eq!(title_dims("x[n][3][2]/F", 6), [3, 2]);
-        assert_eq!(title_dims("x[n]", 1), Vec::<usize>::new());
-        assert_eq!(title_dims("f[100]", 100), [100]);
-        assert_eq!(title_dims("name", 7), [7]);
+        assert_eq!(title_dims("x[n][3][2]/F", 6).unwrap(), [3, 2]);
+        assert_eq!(title_dims("x[n]", 1).unwrap(), Vec::<usize>::new());
+        assert_eq!(title_dims("f[100]", 100).unwrap(), [100]);
+        assert_eq!(title_dims("name", 7).unwrap(), [7]);
+        assert!(title_dims(&"[1]".repeat(100_000), 1).is_err());
     }
 }

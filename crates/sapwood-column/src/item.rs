@@ -1,6 +1,7 @@
 use crate::regular::Fused;
 use crate::{Array, ColumnType, DType, Packed};
 use sapwood_span::Error;
+use std::collections::HashSet;
 
 /// The columns of a record.
 pub(crate) type Fields = [(String, Array)];
@@ -154,21 +155,33 @@ fn link_type(classes: &[(String, usize)]) -> ColumnType {
 /// The name of the field that holds a base class's or a member's column, kept apart from those before it.
 pub(crate) fn columns_of(members: &[(String, Item)]) -> Vec<(String, ColumnType)> {
     let mut out: Vec<(String, ColumnType)> = Vec::new();
+    // looked up by what bases hold: as often as these have members
+    let has_base = members.iter().any(|(_, i)| matches!(i, Item::Base(_)));
+    let own = members.iter().filter(|(_, i)| has_base && i.columns() == 1 && i.is_own_column());
+    let mut known: HashSet<String> = own.map(|(name, _)| name.clone()).collect();
     for (name, item) in members {
         match item {
             Item::Skip(_) => {}
             Item::Base(base) => {
                 for (inner, t) in columns_of(&base.members) {
                     // a member that hides one of the base: both are there, the base's under its class's name
-                    let taken = members.iter().any(|(n, i)| *n == inner && i.columns() == 1 && i.is_own_column())
-                        || out.iter().any(|(n, _)| *n == inner);
-                    out.push((if taken { format!("{}::{inner}", base.class) } else { inner }, t));
+                    let name = if known.contains(&inner) { format!("{}::{inner}", base.class) } else { inner };
+                    known.insert(name.clone());
+                    out.push((name, t));
                 }
             }
             item => out.push((name.clone(), item.column_type())),
         }
     }
     out
+}
+
+/// Which of the [`columns_of`] members has a name.
+pub(crate) fn column_named(members: &[(String, Item)], name: &str) -> Option<usize> {
+    if members.iter().any(|(_, i)| matches!(i, Item::Base(_))) {
+        return columns_of(members).iter().position(|(n, _)| n == name);
+    }
+    members.iter().filter(|(_, i)| i.is_own_column()).position(|(n, _)| n == name)
 }
 
 impl Item {

@@ -34,7 +34,7 @@ pub use column_type::ColumnType;
 pub use counted::attach_counts;
 pub use decode::{Decoded, Entries, Layout};
 pub use form::Form;
-pub use interpret::{interpret, interpret_anywhere};
+pub use interpret::{interpret, interpret_anywhere, interpret_within, members_of_all};
 pub use item::{Item, Listing, Object, OtherVersion, Skip};
 pub use regular::Fused;
 pub use sapwood_format::Packed;

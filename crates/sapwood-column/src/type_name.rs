@@ -59,7 +59,7 @@ fn leaf_type(leaf: &Leaf) -> String {
     if leaf.count.is_some() {
         name.push_str("[]");
     }
-    for d in title_dims(&leaf.title, usize::try_from(leaf.len).unwrap_or(1)) {
+    for d in title_dims(&leaf.title, usize::try_from(leaf.len).unwrap_or(1)).unwrap_or_default() {
         name.push_str(&format!("[{d}]"));
     }
     name

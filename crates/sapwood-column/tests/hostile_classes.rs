@@ -1,10 +1,11 @@
 //! Class descriptions made to do harm: refused in words, without filling the memory.
 
-use sapwood_column::{interpret, type_name};
+use sapwood_column::{interpret, interpret_within, members_of_all, type_name};
 use sapwood_format::streamer::code;
 use sapwood_format::tree::{Branch, BranchElement, Leaf, Tree};
 use sapwood_format::{ClassInfo, Element, Streamers};
 use sapwood_span::{ErrorKind, Result};
+use std::sync::atomic::AtomicUsize;
 
 fn member(name: &str, type_name: &str, code: i32) -> Element {
     let kind = "TStreamerObjectAny".to_owned();
@@ -119,4 +120,53 @@ fn chain() -> Vec<ClassInfo> {
 fn a_class_that_points_to_itself_is_a_table() {
     let read = whole("Node", chain()).unwrap();
     assert_eq!(read, "{object: {x: int32, next: int32}, Node: var * {x: int32, next: int32}}");
+}
+
+#[test]
+fn a_leaf_of_one_value_with_dimensions_without_end() {
+    // their product is right: each of them was an array within the one before, deeper than any stack
+    let e = leaf("TLeafI", &format!("x{}", "[1]".repeat(100_000)), 1).unwrap_err();
+    assert!(e.what().contains("more than 64 dimensions"), "{e}");
+    assert!(leaf("TLeafI", "x[1][1][1]", 1).is_ok());
+}
+
+#[test]
+fn a_pointer_to_a_class_from_which_nobody_derives_over_bases_that_double() {
+    // 2 to the 60th ways from the last class to the first, and none to Other
+    let base = |i: usize| Element { kind: "TStreamerBase".to_owned(), ..member(&format!("C{i}"), "BASE", code::BASE) };
+    let mut classes: Vec<_> = (0..60).map(|i| class(&format!("C{}", i + 1), vec![base(i), base(i)])).collect();
+    classes.push(class("Other", vec![member("x", "int", code::INT)]));
+    classes.push(class("A", vec![member("p", "Other*", code::OBJECT_P)]));
+    assert_eq!(whole("A", classes).unwrap(), "{p: var * {x: int32}}");
+}
+
+#[test]
+fn a_class_of_which_each_member_has_versions_without_end() {
+    let mut classes: Vec<_> = (0..2000).map(|i| ClassInfo { version: i + 1, ..class("B", Vec::new()) }).collect();
+    classes.push(class("A", (0..2000).map(|i| member(&format!("b{i}"), "B", code::ANY)).collect()));
+    let e = whole("A", classes).unwrap_err();
+    assert!(e.what().contains("more members than can be"), "{e}");
+}
+
+#[test]
+fn a_tree_each_of_whose_branches_doubles() {
+    // 2 to the 12th members of thirteen classes; 1000 branches of them would be 16 million, and all that hold them
+    let mut classes: Vec<_> = (0..12)
+        .map(|i| {
+            let next = format!("C{}", i + 1);
+            class(&format!("C{i}"), vec![member("a", &next, code::ANY), member("b", &next, code::ANY)])
+        })
+        .collect();
+    classes.push(class("C12", vec![member("x", "int", code::INT)]));
+    let mut streamers = Streamers::default();
+    classes.into_iter().for_each(|c| streamers.add(c));
+    let element = BranchElement { class_name: "C0".to_owned(), class_version: 1, id: -1, ..BranchElement::default() };
+    let branch = Branch { class: "TBranchElement".to_owned(), element: Some(element), ..Branch::default() };
+    let tree = Tree { branches: vec![branch; 1000], top: (0..1000).collect(), ..Tree::default() };
+    let left = AtomicUsize::new(members_of_all(&streamers));
+    interpret_within(&tree, 0, &streamers, &left).unwrap();
+    let read = (0..1000).filter(|&i| interpret_within(&tree, i, &streamers, &left).is_ok()).count();
+    assert!((1..8).contains(&read), "{read} of 1000");
+    let e = interpret_within(&tree, 999, &streamers, &left).unwrap_err();
+    assert!(e.what().contains("far more members"), "{e}");
 }

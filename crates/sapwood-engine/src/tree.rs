@@ -3,11 +3,12 @@ use crate::file::File;
 use crate::names::Names;
 use crate::options::ScanOptions;
 use crate::scan::Scan;
-use sapwood_column::{ColumnType, Form, Layout, interpret_anywhere};
+use sapwood_column::{ColumnType, Form, Layout, interpret_within, members_of_all};
 use sapwood_format::streamer::Streamers;
 use sapwood_format::tree::{Tree as Header, clusters};
 use sapwood_format::{Key, TreeAt};
 use sapwood_span::{Error, Result};
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock};
 
 /// A tree of an open file. Cheap to clone.
@@ -24,17 +25,21 @@ struct Inner {
     clusters: Vec<u64>,
     names: OnceLock<Names>,
     layouts: Vec<OnceLock<Result<Arc<Layout>>>>,
+    /// How many members those may have that are not worked out yet.
+    members: AtomicUsize,
 }
 
 impl Tree {
     pub(crate) fn new(file: File, found: TreeAt) -> Self {
         let TreeAt { path, key, tree, streamers } = found;
+        let members = AtomicUsize::new(members_of_all(&streamers));
         let layouts = tree.branches.iter().map(|_| OnceLock::new()).collect();
         Self(Arc::new(Inner {
             order: tree.in_order(),
             clusters: clusters(&tree),
             names: OnceLock::new(),
             layouts,
+            members,
             file,
             path,
             key,
@@ -121,7 +126,7 @@ impl Tree {
         let layout = || {
             // a file that is not there is told of as soon as its branch is asked for
             self.place_of(branch).map_err(|e| e.in_branch(self.name_of(branch)))?;
-            interpret_anywhere(&self.0.header, branch, &self.0.streamers).map(Arc::new)
+            interpret_within(&self.0.header, branch, &self.0.streamers, &self.0.members).map(Arc::new)
         };
         match place.get_or_init(layout) {
             Ok(l) => Ok(l),

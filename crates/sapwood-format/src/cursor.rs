@@ -12,7 +12,15 @@ pub struct Cursor<'a> {
     data: &'a [u8],
     pos: usize,
     origin: usize,
+    /// Bytes of class names that references have led to.
+    named: usize,
 }
+
+/// Bytes of class names that references may lead to in any record, and per byte of it: each is read again, and a
+/// reference of a few bytes may mean a long one. Of real objects that are named in this way few are shorter than the name
+/// of their class, and none a tenth of it.
+const ANY_NAMES: usize = 1 << 20;
+const NAMES_PER_BYTE: usize = 64;
 
 macro_rules! number {
     ($name:ident, $t:ty, $n:expr) => {
@@ -29,7 +37,7 @@ macro_rules! number {
 impl<'a> Cursor<'a> {
     /// A reader of these bytes; `origin` is the reference position of the first of them.
     pub fn new(data: &'a [u8], origin: usize) -> Self {
-        Self { data, pos: 0, origin }
+        Self { data, pos: 0, origin, named: 0 }
     }
 
     /// Where the next byte lies in the slice.
@@ -128,14 +136,20 @@ impl<'a> Cursor<'a> {
     }
 
     /// The class that was named at this reference position (of the new-class tag in front of the name).
-    pub fn class_at(&self, reference: u64) -> Result<String> {
+    pub fn class_at(&mut self, reference: u64) -> Result<String> {
         let at = reference.saturating_sub(crate::object::MAP_OFFSET + self.origin as u64);
-        let mut there = Cursor { data: self.data, pos: 0, origin: self.origin };
+        let mut there = Cursor::new(self.data, self.origin);
         let found = usize::try_from(at).ok().filter(|&at| at < self.pos).and_then(|at| {
             there.seek(at).ok()?;
             (there.u32().ok()? == u32::MAX).then(|| there.c_string().ok()).flatten()
         });
-        found.ok_or_else(|| Error::corrupt(format!("an object's class should be named at {at}, but is not")))
+        let class =
+            found.ok_or_else(|| Error::corrupt(format!("an object's class should be named at {at}, but is not")))?;
+        self.named += class.len();
+        if self.named > ANY_NAMES.saturating_add(self.data.len().saturating_mul(NAMES_PER_BYTE)) {
+            return Err(Error::corrupt("references to class names make far more of them than the record has bytes"));
+        }
+        Ok(class)
     }
 
     /// A count of items that take at least `item` bytes each, checked against what is left.

@@ -26,6 +26,6 @@ pub use key::{Key, datetime};
 pub use object::{Pointed, read_base_object, read_object_array_head, read_pointer};
 pub use opener::{Chunks, Listing, ObjectAt, Opener, Step, Target, TreeAt};
 pub use packed::Packed;
-pub use payload::inflate;
+pub use payload::{inflate, inflate_header};
 pub use recover::{Found, Orphans, Recovered, Recovery, Walk};
 pub use streamer::{ClassInfo, Element, Streamers};

@@ -4,7 +4,7 @@ use crate::builtin;
 use crate::cursor::Cursor;
 use crate::object::{Pointed, read_base_object, read_object_array_head, read_pointer};
 use sapwood_span::{Error, Result};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Type codes of streamer elements (ROOT's `TVirtualStreamerInfo::EReadWrite`).
@@ -108,9 +108,20 @@ const LAST_WITHOUT_POINTERS: u32 = 51_508;
 #[derive(Clone, Debug, Default)]
 pub struct Streamers {
     classes: Vec<Arc<ClassInfo>>,
-    by_name: HashMap<String, Vec<usize>>,
+    by_name: HashMap<String, Versions>,
+    /// The classes that name a class as their base, each in the order of `classes`.
+    by_base: HashMap<String, Vec<usize>>,
     rules: Vec<String>,
     root_version: u32,
+}
+
+/// The descriptions of one class. They are looked up for every object: so by their numbers, not one after the other.
+#[derive(Clone, Debug, Default)]
+struct Versions {
+    all: Vec<usize>,
+    latest: usize,
+    by_version: HashMap<i32, usize>,
+    by_checksum: HashMap<u32, usize>,
 }
 
 impl Streamers {
@@ -169,30 +180,79 @@ impl Streamers {
 
     /// Adds a class description.
     pub fn add(&mut self, info: ClassInfo) {
-        self.by_name.entry(info.name.clone()).or_default().push(self.classes.len());
+        let at = self.classes.len();
+        let versions = self.by_name.entry(info.name.clone()).or_default();
+        let newest =
+            versions.all.is_empty() || self.classes.get(versions.latest).is_none_or(|c| c.version <= info.version);
+        if newest {
+            versions.latest = at;
+        }
+        versions.all.push(at);
+        versions.by_version.entry(info.version).or_insert(at);
+        versions.by_checksum.entry(info.checksum).or_insert(at);
+        for base in info.elements.iter().filter(|e| e.code == code::BASE || e.kind == "TStreamerBase") {
+            let derived = self.by_base.entry(base.name.clone()).or_default();
+            if derived.last() != Some(&at) {
+                derived.push(at);
+            }
+        }
         self.classes.push(Arc::new(info));
     }
 
     /// The description of a class in this version: the file's own, or else that of ROOT's class.
     pub fn find(&self, class: &str, version: i32) -> Option<&Arc<ClassInfo>> {
-        let here = self.versions(class).find(|c| c.version == version);
-        here.or_else(|| builtin::classes().versions(class).find(|c| c.version == version))
+        let which = |v: &Versions| v.by_version.get(&version).copied();
+        self.described(class, which).or_else(|| builtin::classes().described(class, which))
     }
 
     /// The description with this checksum: the file's own, or else that of ROOT's class.
     pub fn find_checksum(&self, class: &str, checksum: u32) -> Option<&Arc<ClassInfo>> {
-        let here = self.versions(class).find(|c| c.checksum == checksum);
-        here.or_else(|| builtin::classes().versions(class).find(|c| c.checksum == checksum))
+        let which = |v: &Versions| v.by_checksum.get(&checksum).copied();
+        self.described(class, which).or_else(|| builtin::classes().described(class, which))
+    }
+
+    fn described(&self, class: &str, which: impl Fn(&Versions) -> Option<usize>) -> Option<&Arc<ClassInfo>> {
+        self.by_name.get(class).and_then(which).and_then(|i| self.classes.get(i))
     }
 
     /// The newest description of a class.
     pub fn latest(&self, class: &str) -> Option<&Arc<ClassInfo>> {
-        self.versions(class).max_by_key(|c| c.version)
+        self.described(class, |v| Some(v.latest))
+    }
+
+    /// The classes that derive from a class in their newest version, over other classes or not, in the file's order; each
+    /// is looked at once, however often others name it as their base. `wanted` says which are given; the search ends
+    /// when there are more than `most` of these.
+    pub fn derived(&self, class: &str, most: usize, wanted: impl Fn(&str) -> bool) -> Vec<&Arc<ClassInfo>> {
+        let mut met: HashSet<usize> = HashSet::new();
+        let mut found: Vec<usize> = Vec::new();
+        let mut open = vec![class];
+        while let Some(base) = open.pop() {
+            for &i in self.by_base.get(base).into_iter().flatten() {
+                let Some(derived) =
+                    self.classes.get(i).filter(|c| self.latest(&c.name).is_some_and(|l| Arc::ptr_eq(l, c)))
+                else {
+                    continue;
+                };
+                if !met.insert(i) {
+                    continue;
+                }
+                open.push(&derived.name);
+                if derived.name != class && wanted(&derived.name) {
+                    found.push(self.by_name.get(&derived.name).and_then(|v| v.all.first().copied()).unwrap_or(i));
+                }
+            }
+            if found.len() > most {
+                break;
+            }
+        }
+        found.sort_unstable();
+        found.iter().filter_map(|&i| self.classes.get(i)).collect()
     }
 
     /// All versions of a class.
     pub fn versions(&self, class: &str) -> impl Iterator<Item = &Arc<ClassInfo>> {
-        self.by_name.get(class).into_iter().flatten().map(|&i| &self.classes[i])
+        self.by_name.get(class).into_iter().flat_map(|v| &v.all).map(|&i| &self.classes[i])
     }
 
     /// Rules for reading old data: text for the C++ interpreter, kept for whoever writes the file again.

@@ -51,7 +51,7 @@ impl Error {
     pub fn new(kind: ErrorKind, what: impl Into<String>) -> Self {
         Self(Box::new(Inner {
             kind,
-            what: what.into(),
+            what: readable(what.into()),
             file: None,
             branch: None,
             span: None,
@@ -99,13 +99,13 @@ impl Error {
 
     /// The same error in other words: all else that is known of it stays.
     pub fn worded(mut self, what: impl Into<String>) -> Self {
-        self.0.what = what.into();
+        self.0.what = readable(what.into());
         self
     }
 
     /// Names the branch, unless an inner layer did.
     pub fn in_branch(mut self, branch: impl Into<String>) -> Self {
-        self.0.branch.get_or_insert_with(|| branch.into());
+        self.0.branch.get_or_insert_with(|| readable(branch.into()));
         self
     }
 
@@ -169,6 +169,18 @@ impl Error {
             source: None,
         }))
     }
+}
+
+/// Bytes of a message: more nobody reads. Names out of damaged files can be as long as these, and layers add theirs.
+const LONGEST: usize = 4096;
+
+/// A text that is too long without its middle.
+fn readable(text: String) -> String {
+    if text.len() <= LONGEST {
+        return text;
+    }
+    let (head, tail) = (text.floor_char_boundary(LONGEST / 2), text.ceil_char_boundary(text.len() - LONGEST / 4));
+    format!("{} … {}", text.get(..head).unwrap_or_default(), text.get(tail..).unwrap_or_default())
 }
 
 impl fmt::Display for Error {

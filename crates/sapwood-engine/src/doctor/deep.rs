@@ -1,7 +1,7 @@
 //! Every basket decompressed, every branch and every object read as users read them, by the same readers: what any of
 //! them refuses is found here.
 
-use super::{Examination, named};
+use super::{Examination, histograms, named};
 use crate::file::{File, read};
 use crate::options::ScanOptions;
 use crate::tree::Tree;
@@ -30,6 +30,7 @@ pub fn check(out: &mut Examination, file: &File) {
             match file.read_object(&name) {
                 Ok(objects) => {
                     out.objects += 1;
+                    histograms::check(out, &name, l.key.span, &objects);
                     for r in objects.refused() {
                         out.note("object", &name, Some(l.key.span), format!("{} is not read: {}", r.class, r.why));
                     }

@@ -2,6 +2,7 @@
 
 mod deep;
 mod free;
+mod histograms;
 mod records;
 mod trees;
 

@@ -118,7 +118,7 @@ impl Reader<'_> {
 
     /// An array whose length another member holds: a byte that says whether it is there, and the items.
     fn counted(&mut self, c: &mut Cursor, e: &Element, number: Number, object: &Object) -> Result<Value> {
-        let n = counter(e, object)?;
+        let n = self.counter(e, object)?;
         let there = c.u8()? != 0;
         let one = |r: &mut Self, c: &mut Cursor| {
             let n = if there { n } else { 0 };
@@ -133,6 +133,7 @@ impl Reader<'_> {
 
     /// A collection, refused by name when it cannot be read.
     fn collection_member(&mut self, c: &mut Cursor, e: &Element) -> Result<Value> {
+        self.name(&e.type_name)?;
         let end = byte_count_end(c);
         self.guarded(c, &e.type_name, end, |r, c| r.collections(c, e, 1).map(only))
     }
@@ -151,7 +152,7 @@ impl Reader<'_> {
     ///
     /// Source: TStreamerLoop in ROOT's streamer info documentation: a header, then the objects.
     fn loop_of_objects(&mut self, c: &mut Cursor, e: &Element, object: &Object) -> Result<Value> {
-        let n = counter(e, object)?;
+        let n = self.counter(e, object)?;
         let v = c.version()?;
         let class = bare(&e.type_name).trim_end_matches('*').trim_end();
         let pointers = e.type_name.contains("**");
@@ -194,17 +195,18 @@ impl Reader<'_> {
         Ok(out)
     }
 
+    /// The length that a counter in front of an array holds, in the object or in one of its bases.
+    fn counter(&mut self, e: &Element, object: &Object) -> Result<usize> {
+        self.look(object.values.len())?;
+        let n = object.member(&e.count_name).and_then(Value::as_i64);
+        let n = n.ok_or_else(|| Error::corrupt(format!("its length {} is no member in front of it", e.count_name)))?;
+        Ok(usize::try_from(n).unwrap_or(0))
+    }
+
     fn base(&self, e: &Element) -> Result<Arc<ClassInfo>> {
         let found = self.streamers.find(&e.name, e.base_version).or_else(|| self.streamers.latest(&e.name));
         found.cloned().ok_or_else(|| Error::unsupported(format!("the file does not describe its class {}", e.name)))
     }
-}
-
-/// The length that a counter in front of an array holds, in the object or in one of its bases.
-fn counter(e: &Element, object: &Object) -> Result<usize> {
-    let n = object.member(&e.count_name).and_then(Value::as_i64);
-    let n = n.ok_or_else(|| Error::corrupt(format!("its length {} is no member in front of it", e.count_name)))?;
-    Ok(usize::try_from(n).unwrap_or(0))
 }
 
 fn only(mut values: Vec<Value>) -> Value {

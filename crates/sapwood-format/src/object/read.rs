@@ -21,6 +21,13 @@ const ANY: usize = 8 << 20;
 /// Bytes of memory per byte of an object: a TObject, the worst of all real ones, takes 20.
 const PER_BYTE: usize = 30;
 
+/// Members looked at for the counters of arrays: in any object, and per byte of one.
+const ANY_STEPS: usize = 64 << 20;
+const STEPS_PER_BYTE: usize = 256;
+
+/// Bytes of a class's name that are worth nothing beside an object of it.
+const USUAL_NAME: usize = 256;
+
 /// The reference of the object that a key holds, to itself (ROOT's TKey maps it so).
 const KEY_OBJECT: u64 = 1;
 
@@ -32,7 +39,8 @@ const KEY_OBJECT: u64 = 1;
 /// # Errors
 /// `Unsupported` when the object's own class is not described, `Corrupt` when its bytes do not follow the description.
 pub fn read_object(at: &ObjectAt) -> Result<Objects> {
-    read_class(&at.data, at.key.key_len as usize, &at.key.class, &at.streamers)
+    let memory = memory(at.data.len(), (at.key.span.len as usize).saturating_sub(at.key.key_len as usize));
+    read_within(&at.data, at.key.key_len as usize, &at.key.class, &at.streamers, memory)
         .map_err(|e| Error::new(e.kind(), format!("{} {}: {}", at.key.class, at.key.name, e.what())).at(at.key.span))
 }
 
@@ -41,6 +49,17 @@ pub fn read_object(at: &ObjectAt) -> Result<Objects> {
 /// # Errors
 /// As [`read_object`].
 pub fn read_class(data: &[u8], key_len: usize, class: &str, streamers: &Streamers) -> Result<Objects> {
+    read_within(data, key_len, class, streamers, memory(data.len(), data.len()))
+}
+
+/// What an object of so many bytes may take that were compressed to so few: numbers whatever they take, and many small
+/// objects as far as something of them was stored.
+fn memory(bytes: usize, stored: usize) -> usize {
+    let told = bytes.min(stored.saturating_mul(100).saturating_add(64 << 20));
+    ANY.saturating_add(told.saturating_mul(PER_BYTE)).saturating_add(bytes.saturating_mul(3))
+}
+
+fn read_within(data: &[u8], key_len: usize, class: &str, streamers: &Streamers, memory: usize) -> Result<Objects> {
     let mut c = Cursor::new(data, key_len);
     let mut r = Reader {
         streamers,
@@ -48,10 +67,12 @@ pub fn read_class(data: &[u8], key_len: usize, class: &str, streamers: &Streamer
         seen: HashMap::from([(KEY_OBJECT, 0)]),
         order: Vec::new(),
         refused: Vec::new(),
-        memory: ANY + PER_BYTE * data.len(),
+        memory,
+        steps: ANY_STEPS.saturating_add(data.len().saturating_mul(STEPS_PER_BYTE)),
         depth: 0,
         origin: key_len,
         spellings: None,
+        pairs: HashMap::new(),
     };
     let root = r.class(&mut c, class)?;
     r.all[0] = root;
@@ -69,10 +90,14 @@ pub(super) struct Reader<'s> {
     refused: Vec<Refused>,
     /// Bytes of memory that may still be taken.
     memory: usize,
+    /// Members that may still be looked at for the counters of arrays.
+    steps: usize,
     depth: usize,
     origin: usize,
     /// Names of the described classes by their [`canonical`] spelling, once a spelling was not found.
     spellings: Option<HashMap<String, String>>,
+    /// What pairs consist of that no description tells: the same for all of a name.
+    pairs: HashMap<String, Arc<ClassInfo>>,
 }
 
 impl Object {
@@ -98,12 +123,26 @@ impl Reader<'_> {
         }
     }
 
+    /// Takes what a class's name costs that is read or copied once more: the names in descriptions may be as long as these.
+    pub(super) fn name(&mut self, name: &str) -> Result<()> {
+        self.take(name.len().saturating_sub(USUAL_NAME).saturating_mul(8))
+    }
+
+    /// Counts members that are looked at one after the other.
+    pub(super) fn look(&mut self, members: usize) -> Result<()> {
+        self.steps = self.steps.checked_sub(members).ok_or_else(|| {
+            Error::corrupt("the object's arrays would be counted by far more members than its bytes can justify")
+        })?;
+        Ok(())
+    }
+
     /// An object of a class where it begins: its header and what follows.
     pub(super) fn class(&mut self, c: &mut Cursor, class: &str) -> Result<Object> {
         self.depth += 1;
         if self.depth > DEEPEST {
             return Err(Error::unsupported(format!("objects nested more than {DEEPEST} deep")));
         }
+        self.name(class)?;
         self.take(std::mem::size_of::<Object>() + 32)?;
         let read = match self.special(c, class) {
             Ok(None) => self.versioned(c, class),
@@ -160,7 +199,7 @@ impl Reader<'_> {
             if let Some(only) = self.only(class) {
                 return Ok(only);
             }
-            if let Some(pair) = pair_info(class) {
+            if let Some(pair) = self.pair(class) {
                 return Ok(pair);
             }
             c.seek(at)?;
@@ -168,7 +207,7 @@ impl Reader<'_> {
         let found = self.streamers.find(class, version.into()).cloned();
         // emulated classes of old files wrote version 1 whatever the description says
         let found = found.or_else(|| if version <= 1 { self.only(class) } else { None });
-        found.or_else(|| pair_info(class)).ok_or_else(|| {
+        found.or_else(|| self.pair(class)).ok_or_else(|| {
             Error::unsupported(match self.streamers.versions(class).count() {
                 0 => format!("the file does not describe its class {class}"),
                 _ => format!("the file does not describe version {version} of its class {class}"),
@@ -186,6 +225,16 @@ impl Reader<'_> {
             templates.map(|c| (canonical(&c.name), c.name.clone())).collect()
         });
         all.get(&canonical(class)).cloned()
+    }
+
+    /// The description of a pair that the file does not describe.
+    fn pair(&mut self, class: &str) -> Option<Arc<ClassInfo>> {
+        if let Some(known) = self.pairs.get(class) {
+            return Some(known.clone());
+        }
+        let made = pair_info(class)?;
+        self.pairs.insert(class.to_owned(), made.clone());
+        Some(made)
     }
 
     fn only(&self, class: &str) -> Option<Arc<ClassInfo>> {
@@ -211,6 +260,7 @@ impl Reader<'_> {
         if matches!(class, "TString" | "string") {
             return self.text(c);
         }
+        self.name(class)?;
         let end = if begins_bare(class) { None } else { byte_count_end(c) };
         self.guarded(c, class, end, |r, c| r.class(c, class).map(|o| Value::Object(Box::new(o))))
     }

@@ -10,7 +10,7 @@ pub use chunks::Chunks;
 use crate::directory::{DIRECTORY_BYTES, Directory, parse_key_list};
 use crate::header::{HEADER_BYTES, Header};
 use crate::key::Key;
-use crate::payload::inflate;
+use crate::payload::{inflate, inflate_header};
 use crate::recover::Recovered;
 use crate::streamer::Streamers;
 use crate::tree::read_tree;
@@ -22,6 +22,18 @@ use std::sync::Arc;
 
 /// Directories within directories: more is damage.
 const DEEPEST: usize = 100;
+
+/// Bytes that the paths of all listed keys may have together, and per byte of the file: keys hold their names twice, and
+/// directories of real files are a few names deep.
+const ANY_PATHS: u64 = 16 << 20;
+const PATHS_PER_BYTE: u64 = 16;
+
+/// A walk through directories.
+struct Walk {
+    visited: HashSet<u64>,
+    /// Bytes that paths may still have.
+    left: u64,
+}
 
 /// A piece of more bytes is not kept once it is parsed.
 const KEPT: usize = 512 << 10;
@@ -114,8 +126,8 @@ impl Opener {
         self.ask(|o| {
             let Some((prefix, dir)) = o.directory(directory)? else { return Ok(None) };
             let mut out = Vec::new();
-            let mut visited = HashSet::new();
-            let complete = o.collect(&prefix, &dir, recursive, 0, &mut visited, &mut out)?;
+            let mut walk = Walk { visited: HashSet::new(), left: ANY_PATHS + PATHS_PER_BYTE.saturating_mul(o.size) };
+            let complete = o.collect(&prefix, &dir, recursive, 0, &mut walk, &mut out)?;
             Ok(complete.then_some(out))
         })
     }
@@ -141,7 +153,7 @@ impl Opener {
             }
             let payload = o.payload(&key)?;
             let (Some(streamers), Some(payload)) = (streamers, payload) else { return Ok(None) };
-            let data = inflate(&key, &payload, &mut o.decoder)?;
+            let data = inflate_header(&key, &payload, &mut o.decoder)?;
             let tree = read_tree(&data, key.key_len as usize, &key.class, &streamers).map_err(|e| e.at(key.span))?;
             Ok(Some(TreeAt { path: found.path, key, tree, streamers }))
         })
@@ -267,7 +279,7 @@ impl Opener {
             let key = Key::read(&mut c).map_err(|e| e.at(span))?;
             let payload = record.get(key.key_len as usize..(key.span.len as usize).min(record.len()));
             let payload = payload.ok_or_else(|| Error::corrupt("the class descriptions are damaged").at(span))?;
-            let data = inflate(&key, payload, &mut self.decoder)?;
+            let data = inflate_header(&key, payload, &mut self.decoder)?;
             Streamers::parse(&data, key.key_len as usize).map_err(|e| e.at(span))?
         };
         let parsed = Arc::new(parsed.of_root(version));
@@ -362,23 +374,27 @@ impl Opener {
         dir: &Directory,
         recursive: bool,
         depth: usize,
-        visited: &mut HashSet<u64>,
+        walk: &mut Walk,
         out: &mut Vec<Listing>,
     ) -> Result<bool> {
         let place = if self.recovered.is_some() { dir.seek } else { dir.keys.start };
-        if depth > DEEPEST || !visited.insert(place) {
+        if depth > DEEPEST || !walk.visited.insert(place) {
             return Ok(true);
         }
         let Some(keys) = self.keys(dir)? else { return Ok(false) };
         let mut complete = true;
         for key in keys.iter() {
+            // each key holds its name, and the path those of all directories above it
+            walk.left = walk.left.checked_sub((prefix.len() + key.name.len()) as u64).ok_or_else(|| {
+                Error::corrupt("the paths of its directories would take far more memory than the file has bytes")
+            })?;
             out.push(Listing { path: format!("{prefix}{}", key.name), key: key.clone() });
             if recursive && key.is_directory() {
                 match self.open_directory(key)? {
                     None => complete = false,
                     Some(inner) => {
                         let prefix = format!("{prefix}{}/", key.name);
-                        complete &= self.collect(&prefix, &inner, recursive, depth + 1, visited, out)?;
+                        complete &= self.collect(&prefix, &inner, recursive, depth + 1, walk, out)?;
                     }
                 }
             }

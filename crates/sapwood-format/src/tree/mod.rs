@@ -3,6 +3,7 @@
 mod basket;
 mod clusters;
 mod members;
+mod nesting;
 mod notes;
 mod number;
 mod read;

@@ -1,6 +1,7 @@
 //! A tree's header, read as its own file describes it: the class descriptions say which member follows which, so
 //! that every version of ROOT since 2 is read by the same code.
 
+use super::nesting::{DEEPEST, nest};
 use super::number::{Counts, counted, number, width};
 use super::{Branch, Friend, Leaf, Tree};
 use crate::builtin::early;
@@ -10,9 +11,6 @@ use crate::streamer::{ClassInfo, Element, Streamers, code, read_named};
 use sapwood_span::{Error, Result};
 use std::collections::HashMap;
 use std::sync::Arc;
-
-/// Branches within branches: far deeper than any class nests.
-const DEEPEST: usize = 200;
 
 /// Reads the inflated payload of a tree's key; `key_len` is the length of the key's label.
 ///
@@ -25,6 +23,7 @@ pub fn read_tree(data: &[u8], key_len: usize, class: &str, streamers: &Streamers
         seen: HashMap::new(),
         depth: 0,
         memory: ANY + PER_BYTE * data.len(),
+        steps: ANY + STEPS_PER_BYTE * data.len(),
     };
     let mut c = Cursor::new(data, key_len);
     let mut head = TreeHead { class: class.to_owned(), ..TreeHead::default() };
@@ -46,19 +45,7 @@ pub fn read_tree(data: &[u8], key_len: usize, class: &str, streamers: &Streamers
             tree.leaves[l].branch = Some(i);
         }
     }
-    let parents: Vec<(usize, usize)> =
-        tree.branches.iter().enumerate().flat_map(|(i, b)| b.children.iter().map(move |&c| (c, i))).collect();
-    for (child, parent) in parents {
-        // a damaged reference may make a branch its own ancestor
-        let mut above = Some(parent);
-        while let Some(a) = above {
-            if a == child {
-                return Err(Error::corrupt("a branch lies within itself").in_branch(tree.branches[child].name.clone()));
-            }
-            above = tree.branches[a].parent;
-        }
-        tree.branches[child].parent = Some(parent);
-    }
+    nest(&mut tree, data.len())?;
     Ok(tree)
 }
 
@@ -96,6 +83,9 @@ enum Seen {
 const ANY: usize = 1 << 20;
 const PER_BYTE: usize = 16;
 
+/// Members of objects per byte of the header: one that takes no bytes (an array without items) is rare.
+const STEPS_PER_BYTE: usize = 4;
+
 pub(super) struct Reader<'s> {
     streamers: &'s Streamers,
     tree: Tree,
@@ -103,6 +93,8 @@ pub(super) struct Reader<'s> {
     depth: usize,
     /// Bytes of memory that branches and leaves may still take.
     memory: usize,
+    /// Members that may still be looked at.
+    steps: usize,
 }
 
 impl Reader<'_> {
@@ -129,6 +121,9 @@ impl Reader<'_> {
             }
             Err(e) => return Err(e),
         };
+        self.steps = self.steps.checked_sub(info.elements.len()).ok_or_else(|| {
+            Error::corrupt("the tree's objects would have far more members than its header has bytes")
+        })?;
         let mut counts = Counts { version: v.number, values: Vec::new() };
         for e in &info.elements {
             let done = if e.kind == "TStreamerBase" {

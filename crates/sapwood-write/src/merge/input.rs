@@ -6,7 +6,7 @@ use bytes::Bytes;
 use sapwood_codec::Decoder;
 use sapwood_engine::{File, OpenOptions};
 use sapwood_format::cursor::Cursor;
-use sapwood_format::{Key, Listing, Streamers, inflate};
+use sapwood_format::{Key, Listing, Streamers, inflate, inflate_header};
 use sapwood_span::{Error, Result, Span};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -232,7 +232,7 @@ impl Input {
         }
         let is_tree = matches!(key.class.as_str(), "TTree" | "TNtuple" | "TNtupleD");
         if is_tree {
-            let header = inflate(&key, &stored, decoder)?;
+            let header = inflate_header(&key, &stored, decoder)?;
             let facts = read_facts(&header, base, &key.class, &self.streamers)?.0;
             self.trees.push(InputTree { path, class: key.class, label, base, header, facts });
             return Ok(());

@@ -14,6 +14,9 @@ use std::sync::Arc;
 
 /// Objects within objects: deeper is damage.
 const DEEPEST: usize = 200;
+/// Members gone over, in any object and per byte: one that takes no bytes (an array without items) is rare.
+const ANY_STEPS: usize = 1 << 20;
+const STEPS_PER_BYTE: usize = 4;
 /// Objects in one header, at most: what a damaged one claims beyond is refused.
 const MOST_NODES: usize = 1 << 24;
 
@@ -23,8 +26,15 @@ const MOST_NODES: usize = 1 << 24;
 /// `Corrupt` when the bytes do not follow the class descriptions, `Unsupported` when a class is not described.
 pub(crate) fn survey<'a>(data: &'a [u8], base: usize, class: &str, streamers: &Streamers) -> Result<Survey<'a>> {
     let survey = Survey { data, base, marks: Vec::new(), nodes: Vec::new(), unknown: Vec::new() };
-    let mut walk =
-        Walk { survey, streamers, plans: HashMap::new(), names: Names::default(), counts: Vec::new(), depth: 0 };
+    let mut walk = Walk {
+        survey,
+        streamers,
+        plans: HashMap::new(),
+        names: Names::default(),
+        counts: HashMap::new(),
+        depth: 0,
+        steps: ANY_STEPS + STEPS_PER_BYTE * data.len(),
+    };
     let class = walk.name(class);
     let node = walk.node(class.clone(), None, 0, 0)?;
     let mut c = Cursor::new(data, base);
@@ -38,9 +48,11 @@ pub(super) struct Walk<'a, 's> {
     streamers: &'s Streamers,
     plans: HashMap<(Arc<str>, i16), Option<Arc<Plan>>>,
     names: Names,
-    /// Members that count arrays: of which object, name, value.
-    counts: Vec<(usize, Arc<str>, i64)>,
+    /// Members that count arrays: their values by object and name.
+    counts: HashMap<(usize, Arc<str>), i64>,
     depth: usize,
+    /// Members that may still be gone over.
+    steps: usize,
 }
 
 impl Walk<'_, '_> {
@@ -75,6 +87,7 @@ impl Walk<'_, '_> {
             if v.number <= 0 && v.end.is_some_and(|end| end >= c.pos() + 4) { c.clone().u32().ok() } else { None };
         let info = match said.and_then(|checksum| self.streamers.find_checksum(class, checksum)).cloned() {
             Some(info) => {
+                self.steps(info.elements.len())?;
                 c.skip(4)?;
                 let plan = Arc::new(Plan::new(&info, v.number, &mut self.names));
                 return Ok(Some(plan));
@@ -153,6 +166,7 @@ impl Walk<'_, '_> {
                 v.number
             )));
         };
+        self.steps(plan.steps.len())?;
         for step in &plan.steps {
             self.member(c, step, plan.version, node)?;
         }
@@ -164,7 +178,9 @@ impl Walk<'_, '_> {
         match &step.op {
             Op::Base(base) => return self.content(c, base, node),
             Op::Number => c.skip(width(step.code)?)?,
-            Op::Counter(name) => self.counts.push((node, name.clone(), i64::from(c.i32()?))),
+            Op::Counter(name) => {
+                self.counts.insert((node, name.clone()), i64::from(c.i32()?));
+            }
             Op::Array(n) => c.skip(n.saturating_mul(width(step.code - code::OFFSET_L)?))?,
             Op::Counted(by) => {
                 let n = self.counted(node, by);
@@ -212,10 +228,17 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
+    fn steps(&mut self, members: usize) -> Result<()> {
+        self.steps = self
+            .steps
+            .checked_sub(members)
+            .ok_or_else(|| Error::corrupt("an object's parts would have far more members than it has bytes"))?;
+        Ok(())
+    }
+
     /// What a member of the same object, perhaps of one of its base classes, counts.
     fn counted(&self, node: usize, by: &Arc<str>) -> i64 {
-        let own = self.counts.iter().rev().take_while(|(of, _, _)| *of >= node);
-        own.filter(|(of, name, _)| *of == node && name == by).map(|&(_, _, n)| n).next().unwrap_or(0)
+        self.counts.get(&(node, by.clone())).copied().unwrap_or(0)
     }
 
     /// Leaves out a member of a kind that is not known here.
