@@ -1,4 +1,4 @@
-"""Trees and histograms of several cycles: each is extended, replaced and deleted for itself, as ROOT and uproot see it."""
+"""Trees of several cycles: each is extended, replaced and deleted for itself, and names keep to one kind."""
 
 import json
 import subprocess
