@@ -11,11 +11,12 @@ from ._core import merge as _merge
 from ._core import optimize as _optimize
 from ._core import recover as _recover
 from ._errors import InvalidError, RecoveredFileWarning
+from ._paths import name
 from ._perf import PerfStats
 from ._progress import Progress, reporter
 from ._sizes import Size, optional_seconds, size_in_bytes
 
-Path = str | os.PathLike[str]
+Path = str | bytes | os.PathLike[Any]
 
 
 def merge(
@@ -52,15 +53,13 @@ def merge(
     Raises:
         InvalidError: ``out`` exists, or trees or histograms do not fit together; the message names the difference.
     """
-    if isinstance(inputs, (str, os.PathLike)):
+    if isinstance(inputs, (str, bytes, os.PathLike)):
         inputs = [inputs]
-    names = [os.fspath(i) for i in inputs]
-    if not all(isinstance(n, str) for n in names):
-        raise InvalidError("inputs are paths or URLs as text")
+    names = [name(i) for i in inputs]
     tell, close = reporter(progress)
     try:
         return _merge(
-            os.fspath(out),
+            name(out),
             names,
             (force, bool(sync)),
             compression,
@@ -104,15 +103,11 @@ def recover(
     Raises:
         CorruptError: nothing that can be recovered is left.
     """
-    report = _recover(
-        os.fspath(source), os.fspath(target), (force, bool(sync)), (threads, optional_seconds(timeout, "timeout"))
-    )
+    report = _recover(name(source), name(target), (force, bool(sync)), (threads, optional_seconds(timeout, "timeout")))
     if lost := report["lost"]:
         shown = "".join(f"\n  {what}" for what in lost[:5])
         more = f"\n  and {len(lost) - 5} more" if len(lost) > 5 else ""
-        warnings.warn(
-            f"not all of {os.fspath(source)} could be recovered:{shown}{more}", RecoveredFileWarning, stacklevel=2
-        )
+        warnings.warn(f"not all of {name(source)} could be recovered:{shown}{more}", RecoveredFileWarning, stacklevel=2)
     return report
 
 
@@ -176,8 +171,8 @@ def optimize(
     tell, close = reporter(progress)
     try:
         return _optimize(
-            os.fspath(source),
-            os.fspath(out),
+            name(source),
+            name(out),
             (force, verify, bool(sync)),
             compression,
             (size, cluster_entries is not None),

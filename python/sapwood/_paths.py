@@ -6,18 +6,26 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ._errors import FileMissingError, InvalidError
+from ._errors import FileMissingError, InvalidError, unicode_only
 
 #: One file, with or without an object in it.
 Where = str | bytes | os.PathLike[Any] | Mapping[Any, str | None]
 
 
+@unicode_only
 def split(where: Where) -> tuple[str, str | None]:
     """The file and, where one is named, the object in it.
 
     In text the object follows the last colon, or the first one behind ``.root``; colons of ``scheme://host:port`` and
     of a Windows drive do not count, nor does any colon of a local file of exactly that name. A Path is never split.
     """
+    file, path = _parts(where)
+    # names of files that are no UTF-8 are text with lone surrogates in Python
+    file.encode()
+    return file, path
+
+
+def _parts(where: Where) -> tuple[str, str | None]:
     if isinstance(where, Mapping):
         if len(where) != 1:
             raise InvalidError("a mapping names one file: {file: object}; sapwood.iterate and concatenate take several")
@@ -39,6 +47,17 @@ def split(where: Where) -> tuple[str, str | None]:
     if colon < 0 or ("://" not in where and os.path.exists(where)):
         return where, None
     return where[:colon], where[colon + 1 :].strip("/") or None
+
+
+@unicode_only
+def name(file: Any) -> str:
+    """The path or URL of a file, as text."""
+    try:
+        text = os.fsdecode(file)
+        text.encode()
+        return text
+    except TypeError:
+        raise InvalidError(f"a file is named by text, bytes or a Path, not by {file!r}") from None
 
 
 def _colons_count_from(where: str) -> int:

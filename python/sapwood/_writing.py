@@ -152,7 +152,9 @@ class WritableDirectory:
     def _place(self, name: str) -> tuple[int, str]:
         """Directory and name of an object; directories are made."""
         above, _, last = self._join(name).rpartition("/")
-        return self._file._core.mkdir(above), last.partition(";")[0]
+        if ";" in last:
+            raise InvalidError(f"{name}: cycles are numbered by the file; leave {last[last.index(';') :]} out")
+        return self._file._core.mkdir(above), last
 
     @unicode_only
     def mkdir(self, path: str) -> WritableDirectory:
@@ -258,26 +260,34 @@ class WritableDirectory:
 
     @unicode_only
     def __getitem__(self, name: str) -> WritableTree | WritableDirectory:
-        """A tree to be extended, one that is in the file already among them; or a directory."""
+        """A tree to be extended, one that is in the file already among them, also by its cycle (``"name;1"``); or a
+        directory."""
         self._file._check_open()
         full = self._join(name)
-        tree = self._file._trees.get(full.partition(";")[0])
+        tree = self._file._trees.get(full)
         if tree is not None:
             return tree
-        kind = self._kind(full)
+        cycle, kind = self._key(full)
         if kind in ("TDirectory", "TDirectoryFile"):
             return WritableDirectory(self._file, full)
-        core = self._file._core.append(full, {})
-        tree = WritableTree(self._file, full, "", core, Layout.existing(core.inputs(), core.counters()))
-        self._file._trees[full.partition(";")[0]] = tree
+        # a tree that was there is known by its cycle: others of its name are trees of their own
+        full = f"{full.partition(';')[0]};{cycle}"
+        tree = self._file._trees.get(full)
+        if tree is None:
+            core = self._file._core.append(full, {})
+            tree = WritableTree(self._file, full, "", core, Layout.existing(core.inputs(), core.counters()))
+            self._file._trees[full] = tree
         return tree
 
-    def _kind(self, full: str) -> str:
+    def _key(self, full: str) -> tuple[int, str]:
+        """Cycle and class of what has this name: of its highest cycle, or of that which is named."""
         above, _, last = full.rpartition("/")
-        last = last.partition(";")[0]
-        for name, _cycle, kind in self._file._core.keys(above):
-            if name == last:
-                return kind
+        last, _, wanted = last.partition(";")
+        keys = [(cycle, kind) for name, cycle, kind in self._file._core.keys(above) if name == last]
+        if wanted:
+            keys = [key for key in keys if str(key[0]) == wanted]
+        if keys:
+            return max(keys)
         raise KeyInFileError(f"{self._file.file_path}: no {full} in it", file=self._file.file_path)
 
     @unicode_only
@@ -291,7 +301,7 @@ class WritableDirectory:
         if cycle and not (cycle.isascii() and cycle.isdigit() and int(cycle) < 1 << 16):
             raise InvalidError(f"{name}: a cycle is a number, not {cycle!r}")
         self._file._check_open()
-        self._file._finish_tree(full)
+        self._file._finish_tree(self._join(name))
         self._file._core.delete(full, int(cycle) if cycle else None)
 
     @unicode_only
@@ -299,7 +309,7 @@ class WritableDirectory:
         if not isinstance(name, str):
             return False
         try:
-            return self._join(name) in self._file._trees or bool(self._kind(self._join(name)))
+            return self._join(name) in self._file._trees or bool(self._key(self._join(name)))
         except KeyInFileError:
             return False
 
@@ -344,9 +354,12 @@ class WritableFile(WritableDirectory):
 
     def _finish_tree(self, full: str) -> None:
         self._check_open()
-        tree = self._trees.pop(full.partition(";")[0], None)
-        if tree is not None:
-            tree._finish()
+        """Ends the tree of this name and cycle, or those of all cycles."""
+        # a new tree has no cycle yet
+        names = (full, full.partition(";")[0])
+        named = [n for n in self._trees if n in names or n.partition(";")[0] == full]
+        for name in named:
+            self._trees.pop(name)._finish()
 
     @property
     def file_path(self) -> str:

@@ -181,12 +181,18 @@ def histogram_of(value: Any) -> Histogram | None:
     return None
 
 
+def _some(edges: np.ndarray) -> np.ndarray:
+    if len(edges) < 2:
+        raise InvalidError("an axis of a histogram has one bin or more")
+    return edges
+
+
 def _edges(given: Any) -> np.ndarray:
     """Edges of bins from below to above; in any other order ROOT fills wrong bins."""
     edges = np.asarray(given)
     if edges.dtype.kind not in "biuf":
         raise UnsupportedError(f"the edges of a histogram's bins are real numbers, not {edges.dtype}")
-    edges = edges.astype(float)
+    edges = _some(edges.astype(float))
     if not (edges[1:] > edges[:-1]).all():
         raise InvalidError("the edges of a histogram's bins must ascend; sort them, with the contents")
     return edges
@@ -238,7 +244,7 @@ def _of_protocol(h: Any) -> Histogram:
         if getattr(traits, "circular", False):
             raise UnsupportedError("ROOT has no circular axes; write the values with their edges")
         discrete = getattr(traits, "discrete", False) and len(axis) and isinstance(axis[0], str)
-        edges = np.arange(len(axis) + 1.0) if discrete else _edges(axis.edges)
+        edges = _some(np.arange(len(axis) + 1.0)) if discrete else _edges(axis.edges)
         title = getattr(axis, "label", "") or getattr(axis, "name", "") or ""
         if title == f"Axis {len(axes)}":
             title = ""  # what hist says of axes without a name

@@ -41,7 +41,7 @@ impl FileWriter {
             if !matches!(&*key.class, "TTree" | "TNtuple" | "TNtupleD") {
                 return Err(Error::unsupported(format!("{path} is a {}, not a TTree", key.class)));
             }
-            if core.open_trees.iter().any(|(d, t)| *d == directory && *t == name) {
+            if core.writes_tree(directory, &name, Some(key.cycle)) {
                 return Err(Error::invalid(format!("tree {name} is being written already")));
             }
             core.drain()?;

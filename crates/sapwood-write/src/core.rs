@@ -96,6 +96,24 @@ impl Basket {
     }
 }
 
+/// A tree that was begun and is not finished, by its key: other keys may lead to trees that call themselves the same.
+pub(crate) struct OpenTree {
+    /// Its number in [`Core::tables`].
+    pub(crate) tree: usize,
+    pub(crate) directory: DirectoryId,
+    pub(crate) name: String,
+    /// That of a tree that was in the file before; a new one has none before it is saved.
+    pub(crate) cycle: Option<u16>,
+}
+
+impl OpenTree {
+    /// Whether what a name and a cycle (none: any) stand for is this tree, or may be.
+    fn may_be(&self, directory: DirectoryId, name: &str, cycle: Option<u16>) -> bool {
+        let cycles = self.cycle.zip(cycle);
+        self.directory == directory && self.name == name && cycles.is_none_or(|(ours, other)| ours == other)
+    }
+}
+
 /// The file as it is being written.
 pub(crate) struct Core {
     pub(crate) sink: Sink,
@@ -121,8 +139,8 @@ pub(crate) struct Core {
     pub(crate) free_list: Span,
     /// Baskets of each tree's branches.
     pub(crate) tables: Vec<Vec<Table>>,
-    /// Trees that were begun and are not finished: directory and name.
-    pub(crate) open_trees: Vec<(DirectoryId, String)>,
+    /// Trees that were begun and are not finished.
+    pub(crate) open_trees: Vec<OpenTree>,
     pub(crate) state: State,
     /// What failed first: whoever comes later, perhaps another thread, is told.
     failure: Option<Error>,
@@ -175,6 +193,11 @@ impl Core {
             self.state = State::GivenUp;
             self.sink.give_up();
         }
+    }
+
+    /// Whether a tree of this name and cycle (none: any) is being written.
+    pub(crate) fn writes_tree(&self, directory: DirectoryId, name: &str, cycle: Option<u16>) -> bool {
+        self.open_trees.iter().any(|t| t.may_be(directory, name, cycle))
     }
 
     /// Refuses a name that a directory has: nothing in that would be found any more.

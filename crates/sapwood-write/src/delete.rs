@@ -28,7 +28,7 @@ impl FileWriter {
 
 fn delete(core: &mut Core, path: &str, cycle: Option<u16>) -> Result<usize> {
     let (directory, name, _) = find(core, path)?;
-    if core.open_trees.iter().any(|(d, t)| *d == directory && *t == name) {
+    if core.writes_tree(directory, &name, cycle) {
         return Err(Error::invalid(format!("{name} is being written")).with_remedy("finish it first"));
     }
     if let Ok(Some(inner)) = subdirectory(core, directory, &name)

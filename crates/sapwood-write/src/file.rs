@@ -169,7 +169,7 @@ impl FileWriter {
         core.check()?;
         check_name("tree", name).and_then(|()| core.no_directory(directory, name)).map_err(|e| core.named(e))?;
         check_title(title).map_err(|e| core.named(e))?;
-        if core.open_trees.iter().any(|(d, t)| *d == directory && t == name) {
+        if core.writes_tree(directory, name, None) {
             return Err(core.named(
                 Error::invalid(format!("tree {name} is being written already")).with_remedy("give it another name"),
             ));
@@ -268,7 +268,7 @@ impl FileWriter {
         names().try_for_each(|name| check_name("directory", name)).map_err(|e| core.named(e))?;
         let mut at = DirectoryId(0);
         for name in names() {
-            if core.open_trees.iter().any(|(d, t)| *d == at && t == name) {
+            if core.writes_tree(at, name, None) {
                 let what = format!("{name} is a tree that is being written, not a directory");
                 return Err(core.named(Error::invalid(what).with_remedy("use another name")));
             }
@@ -314,9 +314,10 @@ impl FileWriter {
     pub fn finish(self) -> Result<()> {
         let mut core = self.core.lock();
         core.check()?;
-        if let Some((_, open)) = core.open_trees.first() {
+        if let Some(open) = core.open_trees.first() {
             return Err(core.named(
-                Error::invalid(format!("tree {open} is not finished")).with_remedy("finish each tree before the file"),
+                Error::invalid(format!("tree {} is not finished", open.name))
+                    .with_remedy("finish each tree before the file"),
             ));
         }
         core.attempt(|core| {

@@ -213,6 +213,11 @@ pub(crate) fn failed(path: &Path, at: u64, error: io::Error) -> Error {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             Error::io(format!("no space is left at byte {at}"), error).with_remedy(FULL).in_file(file)
         }
+        io::ErrorKind::FileTooLarge => {
+            Error::io(format!("cannot write at byte {at}"), error)
+                .with_remedy("raise the limit on the size of files (ulimit -f), or write elsewhere; nothing under this name was touched")
+                .in_file(file)
+        }
         io::ErrorKind::NotFound => {
             Error::io("cannot create the file", error).with_remedy("create its folder first").in_file(file)
         }

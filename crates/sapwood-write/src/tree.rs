@@ -3,7 +3,7 @@ mod clusters;
 use crate::append::{Old, OldBranch};
 use crate::basket::{Branch, Home};
 use crate::column::{Column, Data, Input};
-use crate::core::{Core, Shared, Table};
+use crate::core::{Core, OpenTree, Shared, Table};
 use crate::cursor::Cursor;
 use crate::directory::DirectoryId;
 use crate::feed::{Feed, Piece};
@@ -151,8 +151,8 @@ impl TreeWriter {
     ) -> Result<Self> {
         let compression = options.compression.unwrap_or(core.compression);
         let home = Home { tree: core.tables.len(), name: name.into(), parent: core.directory(directory)?.seek };
-        core.tables.push(vec![crate::core::Table::default(); columns.len()]);
-        core.open_trees.push((directory, name.to_owned()));
+        core.tables.push(vec![Table::default(); columns.len()]);
+        core.open_trees.push(OpenTree { tree: home.tree, directory, name: name.to_owned(), cycle: None });
         let number = columns.iter().filter(|c| c.data != Data::None).count();
         let branch = |column| Branch::new(column, name, number, options.basket_bytes, compression);
         Ok(Self {
@@ -210,6 +210,10 @@ impl TreeWriter {
             aliases: tree.aliases.clone(),
             ..Progress::new(cluster)
         };
+        // a tree may be kept under another name than its own
+        if let Some(open) = core.open_trees.iter_mut().find(|open| open.tree == new.home.tree) {
+            (open.name, open.cycle) = (old.key.name.clone(), Some(old.key.cycle));
+        }
         new.saved = Some(old.key.clone());
         new.resumed = Some(Resumed::new(old, &order, &tables));
         // counters are filled from what they count, unless they are given
@@ -319,7 +323,7 @@ impl TreeWriter {
         core.attempt(|core| {
             self.flush_baskets(core)?;
             self.write_header(core)?;
-            core.open_trees.retain(|(d, t)| *d != self.directory || **t != *self.home.name);
+            core.open_trees.retain(|open| open.tree != self.home.tree);
             // from here on the header tells where its baskets are
             core.tables.get_mut(self.home.tree).map(Vec::clear);
             Ok(())

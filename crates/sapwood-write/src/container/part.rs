@@ -83,12 +83,16 @@ impl Part {
 
     fn failed(&self, error: io::Error) -> Error {
         let full = matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
+        let too_large = error.kind() == io::ErrorKind::FileTooLarge;
         let unfinished = Unfinished::of(&error);
         let what = unfinished.map_or_else(|| format!("cannot write at byte {}", self.at), |(what, _)| what.to_owned());
         let e = Error::io(what, error).in_file(self.path.display().to_string());
         match unfinished {
             Some((_, true)) => e.with_remedy(NAMED),
             _ if full => e.with_remedy("make room; nothing was left behind"),
+            _ if too_large => e.with_remedy(
+                "raise the limit on the size of files (ulimit -f), or write elsewhere; nothing was left behind",
+            ),
             _ => e,
         }
     }

@@ -102,6 +102,7 @@ impl Output {
         self.report.input_bytes += input.reader.size();
         self.keep_version(&input.streamers)?;
         self.classes.add(input.classes.0, &input.classes.1)?;
+        self.no_directory_clash(input)?;
         for (path, label) in &input.directories {
             self.directory(path, label)?;
         }
@@ -288,6 +289,22 @@ impl Output {
         let part = self.file.close(|base| classes.record(base))?;
         report.output_bytes = part.position();
         Ok((part, report))
+    }
+
+    /// Refuses a name that is a directory in one input and something else in another: nothing in it would be found.
+    fn no_directory_clash(&self, input: &Input) -> Result<()> {
+        for (path, _) in &input.directories {
+            let tree = self.tree_at.get(path).map(|_| "tree");
+            if let Some(other) = tree.or_else(|| self.objects.class_of(path)) {
+                return Err(other_kind(path, "directory", other));
+            }
+        }
+        let objects = input.objects.iter().map(|o| (&o.path, &o.key.class));
+        let mut all = objects.chain(input.trees.iter().map(|t| (&t.path, &t.class)));
+        match all.find(|(path, _)| self.directories.contains_key(*path)) {
+            Some((path, class)) => Err(other_kind(path, class, "directory")),
+            None => Ok(()),
+        }
     }
 
     fn directory(&mut self, path: &str, label: &Label) -> Result<()> {
