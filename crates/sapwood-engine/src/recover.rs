@@ -32,8 +32,12 @@ pub(crate) fn root_keys(
     // one that was saved now and then, but never closed, lists what it held then; more may have been written since.
     // Far away a whole walk would cost more than that is worth.
     let stale = header.free.start == 0 && header.end < size && (all || source.is_local());
+    let too_little = match &listed {
+        Ok(keys) if all && whole => lists_too_little(source, &header, keys, size)?,
+        _ => false,
+    };
     match &listed {
-        Ok(keys) if whole && !stale && !keys.is_empty() && !(all && lists_too_little(source, &header, keys, size)?) => {
+        Ok(keys) if whole && !stale && !keys.is_empty() && !too_little => {
             let found = if all { behind(source, &header, keys, size, options.on_recovery.as_ref())? } else { None };
             if let Some(found) = &found {
                 opener.recover(found)?;
