@@ -71,6 +71,9 @@ class Expression:
             if isinstance(e, (InvalidError, KeyInFileError)):
                 raise
             raise InvalidError(f"{self.text!r} cannot be computed: {e}") from e
+        except RecursionError:
+            # deep expressions that hold aliases that stand for deep expressions
+            raise InvalidError(f"{self.text!r} is nested too deep") from None
 
     def _refuse(self, node: ast.AST, why: str) -> InvalidError:
         part = ast.unparse(node)

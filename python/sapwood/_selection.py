@@ -20,6 +20,10 @@ from ._libraries import Library, computed
 if TYPE_CHECKING:
     from ._branches import HasBranches
 
+#: Aliases that are put in for one expression, and aliases of aliases inside each other, at most: those of a hostile
+#: file can ask for more than any memory holds.
+_MOST_ALIASES, _DEEPEST_ALIASES = 1000, 50
+
 #: One name or expression, several, or None for every branch.
 Expressions = str | Sequence[str] | None
 
@@ -54,8 +58,15 @@ class Bound:
 
     def evaluate(self, operand: Callable[[int], Any]) -> Any:
         """Its value, where ``operand(branch)`` is that of a branch."""
+        made: dict[str, Any] = {}
 
         def value(name: str) -> Any:
+            # once for each name: with aliases of aliases the work would double at each of them
+            if name not in made:
+                made[name] = found(name)
+            return made[name]
+
+        def found(name: str) -> Any:
             target, fields = self.names[name]
             if isinstance(target, int):
                 array = operand(target)
@@ -216,9 +227,20 @@ class Binder:
         self.owner = owner
         self.user = dict(aliases or {})
         self.stored = owner.tree.aliases
+        #: Aliases in the expression that is being bound.
+        self.put_in = 0
+
+    def _alias(self, name: str, text: str, inside: tuple[str, ...]) -> Bound:
+        """What an alias stands for."""
+        self.put_in += 1
+        if self.put_in > _MOST_ALIASES or len(inside) >= _DEEPEST_ALIASES:
+            raise InvalidError(f"aliases of aliases make the expression too long: {(inside or (name,))[0]!r}")
+        return self.bind(text, (*inside, name))
 
     def bind(self, text: str, inside: tuple[str, ...] = ()) -> Bound:
         """An expression with all of its names found; ``inside`` are the aliases on the way to it."""
+        if not inside:
+            self.put_in = 0
         expression = Expression(text)
         names = {}
         for name in expression.names():
@@ -249,7 +271,7 @@ class Binder:
             front, fields = ".".join(parts[:n]), tuple(parts[n:])
             # inside an alias its own name is that of the branch
             if front in self.user and front not in inside:
-                return Meaning(self.bind(self.user[front], (*inside, front)), fields)
+                return Meaning(self._alias(front, self.user[front], inside), fields)
             branch = self.owner.branch_number(front)
             if branch is None and n > 1:
                 branch = self.owner.branch_number("/".join(parts[:n]))
@@ -259,7 +281,7 @@ class Binder:
             if leaf is not None:
                 return Meaning(leaf.branch.number, (leaf.name, *fields))
             if front in self.stored and front not in inside:
-                return Meaning(self.bind(self.stored[front], (*inside, front)), fields)
+                return Meaning(self._alias(front, self.stored[front], inside), fields)
             if front in inside:
                 raise InvalidError(f"the alias {front!r} is made of itself: {' -> '.join((*inside, front))}")
         if name in _functions.CONSTANTS:

@@ -21,6 +21,7 @@ mod runtime;
 mod scan;
 mod stored_list;
 mod tree;
+mod unlisted;
 mod wildcard;
 
 pub use chain::{Chain, ChainOptions, ChainScan, Link, Linked, Skipped, Wanted};

@@ -1,7 +1,9 @@
 //! Opening files whose directories cannot be relied on.
 
+use crate::doctor::free_segments;
 use crate::file::{answer, read};
 use crate::options::{OnRecovery, OpenOptions};
+use crate::unlisted::unlisted;
 use sapwood_format::{Header, Listing, Opener, Recovered, Recovery, Step, UNCOMMITTED};
 use sapwood_source::Source;
 use sapwood_span::{Error, ErrorKind, Result, Span};
@@ -30,8 +32,12 @@ pub(crate) fn root_keys(
     // one that was saved now and then, but never closed, lists what it held then; more may have been written since.
     // Far away a whole walk would cost more than that is worth.
     let stale = header.free.start == 0 && header.end < size && (all || source.is_local());
+    let too_little = match &listed {
+        Ok(keys) if all && whole => lists_too_little(source, &header, keys, size)?,
+        _ => false,
+    };
     match &listed {
-        Ok(keys) if whole && !stale && !keys.is_empty() => {
+        Ok(keys) if whole && !stale && !keys.is_empty() && !too_little => {
             let found = if all { behind(source, &header, keys, size, options.on_recovery.as_ref())? } else { None };
             if let Some(found) = &found {
                 opener.recover(found)?;
@@ -60,6 +66,12 @@ pub(crate) fn root_keys(
     }
     opener.recover(&found)?;
     Ok(Some(found))
+}
+
+/// Whether a directory says that it lists less than it does.
+fn lists_too_little(source: &Arc<dyn Source>, header: &Header, listed: &[Listing], size: u64) -> Result<bool> {
+    let free = free_segments(source, header, size).unwrap_or_default();
+    Ok(!unlisted(source, header, listed, &free, size)?.is_empty())
 }
 
 /// All of a large file would have to be read.

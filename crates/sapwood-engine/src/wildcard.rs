@@ -2,7 +2,7 @@
 
 use crate::options::OpenOptions;
 use crate::remote::list_directory;
-use sapwood_span::{Error, Result};
+use sapwood_span::{Error, ErrorKind, Result};
 use std::path::Path;
 
 /// Whether a name fits a pattern of letters, `*` and `?`.
@@ -50,9 +50,9 @@ pub fn expand(url: &str, options: &OpenOptions) -> Result<Vec<String>> {
     if !wild(path) || (scheme.is_empty() && Path::new(path).exists()) {
         return Ok(vec![url.to_owned()]);
     }
-    let list = |directory: &str| -> Result<Vec<String>> {
+    let list = |directory: &str, part: &str| -> Result<Vec<String>> {
         if scheme.is_empty() {
-            return local_names(directory);
+            return local_names(directory, part);
         }
         Ok(list_directory(&format!("{scheme}{directory}"), options)?.into_iter().map(|e| e.name).collect())
     };
@@ -68,13 +68,14 @@ pub fn expand(url: &str, options: &OpenOptions) -> Result<Vec<String>> {
                 next.push(format!("{front}{part}{slash}"));
                 continue;
             }
-            let mut names = match list(&front) {
+            let mut names = match list(&front, part) {
                 Ok(names) => names,
-                // the pattern in front of it fitted something that is no directory
-                Err(_) if several => Vec::new(),
+                // the pattern in front of it fitted something that is no directory; one that cannot be listed now may
+                // hold files that would be missing silently
+                Err(e) if several && is_no_directory(&scheme, &front, &e) => Vec::new(),
                 Err(e) => return Err(e),
             };
-            names.retain(|n| fits(part, n) && (part.starts_with('.') || !n.starts_with('.')));
+            names.retain(|n| fits_here(part, n));
             // what stands behind a question mark is no name any more
             if let Some(name) = names.iter().find(|n| !scheme.is_empty() && n.contains('?')) {
                 let what = format!("{name:?} cannot be named in a URL");
@@ -85,7 +86,8 @@ pub fn expand(url: &str, options: &OpenOptions) -> Result<Vec<String>> {
         }
         found = next;
     }
-    if scheme.is_empty() {
+    if scheme.is_empty() && !path.rsplit('/').next().is_some_and(wild) {
+        // names that were listed are there: a link that leads nowhere is told of when it is opened
         found.retain(|path| Path::new(path).exists());
     }
     if found.is_empty() {
@@ -94,17 +96,41 @@ pub fn expand(url: &str, options: &OpenOptions) -> Result<Vec<String>> {
     Ok(found.into_iter().map(|path| format!("{scheme}{path}")).collect())
 }
 
-fn local_names(directory: &str) -> Result<Vec<String>> {
+/// Whether a name in a directory fits a pattern: a hidden one only a pattern that asks for such.
+fn fits_here(pattern: &str, name: &str) -> bool {
+    fits(pattern, name) && (pattern.starts_with('.') || !name.starts_with('.'))
+}
+
+/// Whether a name that fitted is no directory, as far as the error tells.
+fn is_no_directory(scheme: &str, name: &str, e: &Error) -> bool {
+    if scheme.is_empty() {
+        return !Path::new(name.trim_end_matches('/')).is_dir();
+    }
+    !matches!(e.kind(), ErrorKind::Denied | ErrorKind::Io | ErrorKind::Timeout | ErrorKind::Interrupted)
+}
+
+/// The names in a directory. One that fits but is no text is refused: left out, its entries would be missing silently.
+fn local_names(directory: &str, pattern: &str) -> Result<Vec<String>> {
     let place = if directory.is_empty() { "." } else { directory };
     let failed = |e| Error::io("the directory cannot be listed", e).in_file(place);
-    let entries = std::fs::read_dir(place).map_err(failed)?;
-    let names = entries.map(|e| e.map(|e| e.file_name().to_string_lossy().into_owned()));
-    names.collect::<std::io::Result<_>>().map_err(failed)
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(place).map_err(failed)? {
+        match entry.map_err(failed)?.file_name().into_string() {
+            Ok(name) => names.push(name),
+            Err(name) if fits_here(pattern, &name.to_string_lossy()) => {
+                let what = format!("{name:?} fits the pattern, but its name is not UTF-8");
+                return Err(Error::unsupported(what).in_file(place).with_remedy("rename it"));
+            }
+            Err(_) => {}
+        }
+    }
+    Ok(names)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::ffi::OsStrExt;
 
     #[test]
     fn stars_and_question_marks() {
@@ -142,6 +168,16 @@ mod tests {
         assert_eq!(expand(&at("?/1.root")).unwrap(), [at("b/1.root")]);
         assert_eq!(expand(&at("absent.root")).unwrap(), [at("absent.root")], "no pattern is no business of this");
         assert!(expand(&at("x*.root")).unwrap_err().to_string().contains("no file fits"));
+        std::os::unix::fs::symlink("nowhere", folder.join("b/3.root")).unwrap();
+        assert_eq!(expand(&at("b/3*")).unwrap(), [at("b/3.root")], "opening it tells that it leads nowhere");
+        std::fs::remove_file(folder.join("b/3.root")).unwrap();
+        let no_text = std::ffi::OsStr::from_bytes(b"4\xff.root");
+        std::fs::write(folder.join("b").join(no_text), "").unwrap();
+        for pattern in ["b/*.root", "*/*.root"] {
+            let e = expand(&at(pattern)).unwrap_err().to_string();
+            assert!(e.contains("\"4\\xFF.root\" fits the pattern, but its name is not UTF-8"), "{e}");
+        }
+        assert_eq!(expand(&at("b/2*.root")).unwrap(), [at("b/2.root")]);
         assert_eq!(expand("http://h/*.root?a=*").unwrap(), ["http://h/*.root?a=*"]);
         std::fs::remove_dir_all(folder).unwrap();
     }

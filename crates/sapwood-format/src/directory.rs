@@ -47,3 +47,19 @@ pub fn parse_key_list(data: &[u8]) -> Result<Vec<Key>> {
     let n = c.count(26)?;
     (0..n).map(|_| Key::read(&mut c)).collect()
 }
+
+/// The keys that lie in a key list's record behind as many as it says, in order, as far as there are any. Some writers
+/// leave those of deleted objects there.
+pub fn keys_behind(data: &[u8]) -> Vec<Key> {
+    let mut c = Cursor::new(data, 0);
+    let mut counted = || {
+        let label = Key::read(&mut c)?;
+        c.seek(label.key_len as usize)?;
+        let n = c.count(26)?;
+        (0..n).try_for_each(|_| Key::read(&mut c).map(drop))
+    };
+    if counted().is_err() {
+        return Vec::new();
+    }
+    std::iter::from_fn(|| Key::read(&mut c).ok().filter(|k| !k.class.is_empty())).collect()
+}

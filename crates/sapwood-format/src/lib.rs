@@ -19,7 +19,7 @@ mod recover;
 pub mod streamer;
 pub mod tree;
 
-pub use directory::{Directory, parse_key_list};
+pub use directory::{Directory, keys_behind, parse_key_list};
 pub use free::{UNCOMMITTED, parse_free_list};
 pub use header::Header;
 pub use key::{Key, datetime};

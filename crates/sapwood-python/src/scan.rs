@@ -7,7 +7,7 @@ use crate::wait::wait;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use sapwood::{Form, IoReport, ScanOptions, StepSize};
+use sapwood::{Error, Form, IoReport, ScanOptions, StepSize};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -27,6 +27,8 @@ pub fn step(unit: &str, size: u64) -> PyResult<StepSize> {
 pub struct Scan {
     state: Mutex<State>,
     cancel: Arc<AtomicBool>,
+    /// The file that it reads.
+    file: String,
     meter: Meter,
     /// Of each column, where there is something to say.
     forms: Vec<Option<Form>>,
@@ -40,6 +42,8 @@ enum State {
     Busy,
     /// Nothing more to come: the report is what is left.
     Over(IoReport),
+    /// Closed before all was read.
+    Closed(IoReport),
 }
 
 /// What is to be said of columns, where there is something to say.
@@ -59,12 +63,13 @@ impl Scan {
         let meter = Meter::attach(&mut options, progress);
         let cancel = options.cancel.clone();
         let forms = forms(&tree, &options.branches);
+        let file = tree.file().url().to_owned();
         let begun = wait(py, |_| Ok(()), move || if ahead { tree.scan_ahead(&options) } else { tree.scan(&options) });
         if begun.is_err() {
             cancel.store(true, Ordering::Relaxed);
         }
         let scan = begun?.map_err(|e| exception(py, &e, Missing::Key))?;
-        Ok(Self { state: Mutex::new(State::Idle(Box::new(scan))), cancel, meter, forms, selection })
+        Ok(Self { state: Mutex::new(State::Idle(Box::new(scan))), cancel, file, meter, forms, selection })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -91,9 +96,15 @@ impl Scan {
             }
             State::Idle(scan) => scan,
             State::Busy => return Err(PyRuntimeError::new_err("another thread waits for this scan's next batch")),
-            over => {
-                *self.lock() = over;
+            State::Over(report) => {
+                *self.lock() = State::Over(report);
                 return Ok(None);
+            }
+            State::Closed(report) => {
+                *self.lock() = State::Closed(report);
+                // an end would look as if everything had been read
+                let e = Error::invalid("was closed while it was being read").in_file(&self.file);
+                return Err(exception(py, &e, Missing::File));
             }
         };
         let waited = wait(
@@ -144,7 +155,8 @@ impl Scan {
         self.cancel.store(true, Ordering::Relaxed);
         let mut state = self.lock();
         if let State::Idle(scan) = &*state {
-            *state = State::Over(scan.report());
+            let report = scan.report();
+            *state = if scan.is_over() { State::Over(report) } else { State::Closed(report) };
         }
     }
 
@@ -152,7 +164,7 @@ impl Scan {
     fn asked(&self) -> (bool, u64) {
         match &*self.lock() {
             State::Idle(scan) => (scan.has_asked_all(), scan.held_bytes()),
-            State::Busy | State::Over(_) => (true, 0),
+            State::Busy | State::Over(_) | State::Closed(_) => (true, 0),
         }
     }
 
@@ -167,7 +179,7 @@ impl Scan {
     fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let report = match &*self.lock() {
             State::Idle(scan) => scan.report(),
-            State::Over(report) => report.clone(),
+            State::Over(report) | State::Closed(report) => report.clone(),
             State::Busy => return Err(PyRuntimeError::new_err("another thread waits for this scan's next batch")),
         };
         io_report(py, &report)

@@ -6,8 +6,11 @@ mod histograms;
 mod records;
 mod trees;
 
+pub(crate) use free::segments as free_segments;
+
 use crate::file::{File, answer, open_source};
 use crate::options::OpenOptions;
+use crate::unlisted::unlisted;
 use records::Records;
 use sapwood_format::{Header, Key, Listing, Opener};
 use sapwood_source::{Opening, Source};
@@ -117,7 +120,7 @@ pub fn examine(url: &str, options: &OpenOptions, how: &ExamineOptions) -> Result
     let mut out = Examination::default();
     check_header(&mut out, &header, size);
     let records = Records::walk(&mut out, &source, &header, size).map_err(|e| e.in_file(&name))?;
-    let listed = check_directories(&mut out, &source, &mut opener, &records);
+    let listed = check_directories(&mut out, &source, &mut opener, &records, &header, size);
     // objects are read as a user would read them, recovered where they have to be
     // whoever asks for a diagnosis has asked for all records
     let recovering = OpenOptions { recover: options.recover.or(Some(true)), ..options.clone() };
@@ -164,7 +167,14 @@ fn check_header(out: &mut Examination, h: &Header, size: u64) {
 }
 
 /// Reads all directories; whether the root's could be read.
-fn check_directories(out: &mut Examination, source: &Arc<dyn Source>, opener: &mut Opener, records: &Records) -> bool {
+fn check_directories(
+    out: &mut Examination,
+    source: &Arc<dyn Source>,
+    opener: &mut Opener,
+    records: &Records,
+    header: &Header,
+    size: u64,
+) -> bool {
     if let Err(e) = answer(source, opener, Opener::read_streamers).map(|s| out.classes = s.classes().len() as u64) {
         out.error("classes", "", None, &e);
     }
@@ -192,6 +202,12 @@ fn check_directories(out: &mut Examination, source: &Arc<dyn Source>, opener: &m
             }
             Some(_) => {}
         }
+    }
+    let free = free::segments(source, header, size).unwrap_or_default();
+    for key in unlisted(source, header, &keys, &free, size).unwrap_or_default() {
+        let what =
+            "its directory's list of keys says that it ends before this one: the object is there, but not listed";
+        out.damage("directory", &named(&key.name, &key), Some(key.span), what);
     }
     if keys.is_empty() && records.objects > 0 {
         out.damage("directory", "", None, format!("it lists nothing, but {} objects lie in the file", records.objects));

@@ -378,8 +378,17 @@ impl Opener {
         out: &mut Vec<Listing>,
     ) -> Result<bool> {
         let place = if self.recovered.is_some() { dir.seek } else { dir.keys.start };
-        if depth > DEEPEST || !walk.visited.insert(place) {
+        let new = walk.visited.insert(place);
+        if self.recovered.is_some() && (depth > DEEPEST || !new) {
             return Ok(true);
+        }
+        if depth > DEEPEST {
+            return Err(Error::corrupt("directories are nested without end").at(dir.keys));
+        }
+        if !new && !dir.keys.is_empty() && dir.keys.start != 0 {
+            // what it held in truth would be missing silently
+            let what = format!("directory {} has the list of keys of another one", prefix.trim_end_matches('/'));
+            return Err(Error::corrupt(what).at(dir.keys));
         }
         let Some(keys) = self.keys(dir)? else { return Ok(false) };
         let mut complete = true;

@@ -1,0 +1,83 @@
+"""Directories that say that they list less, or something else, than they do: nothing goes missing without a word."""
+
+from __future__ import annotations
+
+import struct
+
+import numpy as np
+import pytest
+
+import sapwood
+
+
+@pytest.fixture
+def whole(tmp_path):
+    path = tmp_path / "whole.root"
+    with sapwood.recreate(path, compression="none") as f:
+        f["t"] = {"x": np.arange(100.0)}
+        f["words"] = "some text"
+        f["d/more"] = "more text"
+    return path
+
+
+def key_list(data, directory):
+    """Where the list of keys of the directory whose members lie here is, and where its number of keys."""
+    big = struct.unpack(">H", data[directory : directory + 2])[0] > 1000
+    (keys,) = (
+        struct.unpack(">Q", data[directory + 34 : directory + 42])
+        if big
+        else struct.unpack(">I", data[directory + 26 : directory + 30])
+    )
+    return keys, keys + struct.unpack(">H", data[keys + 14 : keys + 16])[0]
+
+
+def root_directory(data):
+    begin = struct.unpack(">I", data[8:12])[0]
+    big = struct.unpack(">I", data[4:8])[0] >= 1_000_000
+    at = 36 if big else 28
+    return begin + struct.unpack(">I", data[at : at + 4])[0]
+
+
+def subdirectory(path, data):
+    import uproot
+
+    key = uproot.open(path).key("d")
+    return key.fSeekKey + key.fKeylen
+
+
+def test_keys_behind_as_many_as_a_list_says(run, whole, tmp_path):
+    """The objects behind were lost in recover, and doctor found no damage."""
+    data = bytearray(whole.read_bytes())
+    _, count = key_list(data, root_directory(data))
+    assert struct.unpack(">i", data[count : count + 4]) == (3,)
+    data[count : count + 4] = struct.pack(">i", 1)
+    bad, out = tmp_path / "bad.root", tmp_path / "out.root"
+    bad.write_bytes(data)
+    assert run("doctor", whole).returncode == 0
+    done = run("doctor", bad)
+    assert done.returncode == 1
+    assert done.stdout.count("says that it ends before this one") == 2
+    assert "t;1" in done.stdout
+    done = run("recover", bad, out)
+    assert done.returncode == 0
+    assert set(sapwood.open(out).keys(cycle=False)) >= {"t", "words", "d", "d/more"}
+
+
+def test_a_directory_with_the_list_of_another_is_refused(run, whole, tmp_path):
+    """What it held in truth was lost in merge, optimize and recover, and doctor found no damage."""
+    data = bytearray(whole.read_bytes())
+    root, sub = root_directory(data), subdirectory(whole, data)
+    big = struct.unpack(">H", data[sub : sub + 2])[0] > 1000
+    assert big == (struct.unpack(">H", data[root : root + 2])[0] > 1000)
+    where = slice(34, 42) if big else slice(26, 30)
+    data[sub + where.start : sub + where.stop] = data[root + where.start : root + where.stop]
+    data[sub + 10 : sub + 14] = data[root + 10 : root + 14]
+    bad, out = tmp_path / "bad.root", tmp_path / "out.root"
+    bad.write_bytes(data)
+    for words in (["merge", out, bad], ["optimize", bad, out], ["doctor", bad]):
+        done = run(*words)
+        assert done.returncode == 1, words
+        assert "directory d has the list of keys of another one" in done.stdout + done.stderr, words
+        assert not out.exists()
+    assert run("recover", bad, out).returncode == 0
+    assert "d/more" in sapwood.open(out).keys(cycle=False)
