@@ -10,6 +10,7 @@ from typing import Any
 from ._core import merge as _merge
 from ._core import optimize as _optimize
 from ._core import recover as _recover
+from ._core import redacted
 from ._errors import InvalidError, RecoveredFileWarning
 from ._perf import PerfStats
 from ._progress import Progress, reporter
@@ -111,7 +112,9 @@ def recover(
         shown = "".join(f"\n  {what}" for what in lost[:5])
         more = f"\n  and {len(lost) - 5} more" if len(lost) > 5 else ""
         warnings.warn(
-            f"not all of {os.fspath(source)} could be recovered:{shown}{more}", RecoveredFileWarning, stacklevel=2
+            f"not all of {redacted(os.fspath(source))} could be recovered:{shown}{more}",
+            RecoveredFileWarning,
+            stacklevel=2,
         )
     return report
 

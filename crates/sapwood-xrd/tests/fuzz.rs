@@ -184,7 +184,7 @@ proptest! {
 
     #[test]
     fn requests_come_back(
-        offset in 0u64..1 << 62, len in 0u32..1 << 31, handle in any::<[u8; 4]>(), path in "[ -~]{0,40}", path_id in any::<u8>(),
+        offset in 0u64..1 << 62, len in 0u32..1 << 31, handle in any::<[u8; 4]>(), path in "[ -~]{1,40}", path_id in any::<u8>(),
     ) {
         let path = SecretBytes::from(path.as_str());
         let chunk = Chunk { handle, offset, len };
