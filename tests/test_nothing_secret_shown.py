@@ -85,9 +85,10 @@ def test_python_errors(url):
 
 
 def test_a_recovery_that_loses_something(server, url, tmp_path):
-    data = server.data[: len(server.data) // 2]
-    with Scripted(data, good) as cut:
-        url = url.replace(str(server.port), str(cut.port))
+    data = bytearray(server.data)
+    data[1000:1500] = bytes(500)
+    with Scripted(bytes(data), good) as damaged:
+        url = url.replace(str(server.port), str(damaged.port))
         with pytest.warns(sapwood.RecoveredFileWarning) as caught:
             sapwood.recover(url, tmp_path / "whole.root")
     assert is_clean(*(str(w.message) for w in caught), (tmp_path / "whole.root").read_bytes().decode("latin1"))
