@@ -75,6 +75,17 @@ def test_directories_are_listed(run, xrootd, flat):
     assert "flat-zlib.root" in run("ls", folder + "/").stdout
 
 
+@pytest.mark.parametrize("scheme", ["root://", "xroot://"])
+def test_a_pattern_keeps_what_stands_behind_the_question_mark(run, xrootd, flat, scheme):
+    url = xrootd.url(flat.replace("flat-zlib", "flat-z*b")).replace("root://", scheme)
+    verb = ["draw", f"{url}?a.b=*/?&authz=TOK:t", "x", "--json"]
+    plain = run("draw", f"{url}:t", "x", "--json")
+    done = run(*verb)
+    assert (done.returncode, plain.returncode) == (0, 0), done.stderr
+    counts = [json.loads(out.stdout)["histogram"]["counts"] for out in (done, plain)]
+    assert counts[0] == counts[1]
+
+
 def test_a_file_is_located(run, xrootd, flat):
     done = run("ls", "--locate", xrootd.url(flat), "--json")
     assert done.returncode == 0, done.stderr

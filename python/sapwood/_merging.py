@@ -10,6 +10,7 @@ from typing import Any
 from ._core import merge as _merge
 from ._core import optimize as _optimize
 from ._core import recover as _recover
+from ._core import redacted
 from ._errors import InvalidError, RecoveredFileWarning
 from ._paths import name
 from ._perf import PerfStats
@@ -107,7 +108,11 @@ def recover(
     if lost := report["lost"]:
         shown = "".join(f"\n  {what}" for what in lost[:5])
         more = f"\n  and {len(lost) - 5} more" if len(lost) > 5 else ""
-        warnings.warn(f"not all of {name(source)} could be recovered:{shown}{more}", RecoveredFileWarning, stacklevel=2)
+        warnings.warn(
+            f"not all of {redacted(name(source))} could be recovered:{shown}{more}",
+            RecoveredFileWarning,
+            stacklevel=2,
+        )
     return report
 
 

@@ -109,7 +109,7 @@ class FileMap:
         elif kind == ".json":
             _core.write_file(os.fspath(path), self._core.json().encode())
         else:
-            raise InvalidError(f"{os.fspath(path)}: a map is saved as .svg, .png or .json")
+            raise InvalidError(f"{_core.redacted(os.fspath(path))}: a map is saved as .svg, .png or .json")
 
     def _repr_svg_(self) -> str:
         return self._core.svg()

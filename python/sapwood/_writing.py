@@ -110,7 +110,7 @@ def _path(path: str | os.PathLike[str]) -> str:
     if not isinstance(text, str):
         raise InvalidError(f"the name of a file is text, not {path!r}")
     if "://" in text and not text.startswith("file://"):
-        raise InvalidError(f"{text}: only local files are written; write it here and copy it there")
+        raise InvalidError(f"{_core.redacted(text)}: only local files are written; write it here and copy it there")
     return text.removeprefix("file://")
 
 

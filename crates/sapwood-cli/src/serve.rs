@@ -3,6 +3,7 @@
 use crate::args::ServeArgs;
 use crate::failure::Failure;
 use crate::output;
+use sapwood::{Error, is_remote, redacted};
 use sapwood_proxy::{Origin, OriginOptions};
 use serde_json::json;
 use std::io::Write;
@@ -10,6 +11,10 @@ use std::net::SocketAddr;
 
 /// Runs the verb: it ends only by an error or by Ctrl-C.
 pub fn run(args: &ServeArgs, as_json: bool) -> Result<(), Failure> {
+    let given = args.directory.to_string_lossy();
+    if is_remote(&given) {
+        return Err(Error::invalid("only a folder of this machine can be served").in_file(redacted(&given)).into());
+    }
     let mut options = OriginOptions::new(&args.directory);
     options.bind = SocketAddr::new(args.bind, args.port);
     options.delay = args.delay;

@@ -32,7 +32,7 @@ pub use file::File;
 pub use options::{Cut, OnRecovery, OpenOptions, Progress, ScanOptions, StepSize};
 pub use remote::{list_directory, locate_file};
 pub use report::IoReport;
-pub use sapwood_source::{RemoteEntry, redacted};
+pub use sapwood_source::{RemoteEntry, is_remote, redacted};
 pub use scan::{Batch, Scan};
 pub use stored_list::{Counted, ListPart, StoredList};
 pub use tree::Tree;

@@ -37,15 +37,18 @@ pub fn fits(pattern: &str, name: &str) -> bool {
 /// # Errors
 /// `NotFound` when none fits; a directory that cannot be listed.
 pub fn expand(url: &str, options: &OpenOptions) -> Result<Vec<String>> {
-    let (scheme, path) = match url.split_once("://") {
-        Some((scheme @ ("root" | "roots"), rest)) => match rest.split_once('/') {
-            Some((host, path)) => (format!("{scheme}://{host}/"), path),
-            None => return Ok(vec![url.to_owned()]),
-        },
+    // behind a question mark a URL has other things than names: they go along with each of them
+    let (scheme, path, query) = match url.split_once("://") {
+        Some((scheme, rest)) if is_xrootd(scheme) => {
+            let (rest, query) = rest.split_at(rest.find('?').unwrap_or(rest.len()));
+            match rest.split_once('/') {
+                Some((host, path)) => (format!("{scheme}://{host}/"), path, query),
+                None => return Ok(vec![url.to_owned()]),
+            }
+        }
         Some(_) => return Ok(vec![url.to_owned()]),
-        None => (String::new(), url),
+        None => (String::new(), url, ""),
     };
-    // behind a question mark a URL has other things than names
     let wild = |part: &str| part.contains('*') || (scheme.is_empty() && part.contains('?'));
     if !wild(path) || (scheme.is_empty() && Path::new(path).exists()) {
         return Ok(vec![url.to_owned()]);
@@ -54,7 +57,7 @@ pub fn expand(url: &str, options: &OpenOptions) -> Result<Vec<String>> {
         if scheme.is_empty() {
             return local_names(directory, part);
         }
-        Ok(list_directory(&format!("{scheme}{directory}"), options)?.into_iter().map(|e| e.name).collect())
+        Ok(list_directory(&format!("{scheme}{directory}{query}"), options)?.into_iter().map(|e| e.name).collect())
     };
     let mut found = vec![String::new()];
     let mut parts = path.split('/').peekable();
@@ -93,7 +96,12 @@ pub fn expand(url: &str, options: &OpenOptions) -> Result<Vec<String>> {
     if found.is_empty() {
         return Err(Error::not_found("no file fits the pattern").in_file(sapwood_source::redacted(url)));
     }
-    Ok(found.into_iter().map(|path| format!("{scheme}{path}")).collect())
+    Ok(found.into_iter().map(|path| format!("{scheme}{path}{query}")).collect())
+}
+
+/// Whether URLs of this scheme name files of servers that list their directories.
+fn is_xrootd(scheme: &str) -> bool {
+    ["root", "roots", "xroot", "xroots"].iter().any(|s| scheme.eq_ignore_ascii_case(s))
 }
 
 /// Whether a name in a directory fits a pattern: a hidden one only a pattern that asks for such.
@@ -178,7 +186,9 @@ mod tests {
             assert!(e.contains("\"4\\xFF.root\" fits the pattern, but its name is not UTF-8"), "{e}");
         }
         assert_eq!(expand(&at("b/2*.root")).unwrap(), [at("b/2.root")]);
-        assert_eq!(expand("http://h/*.root?a=*").unwrap(), ["http://h/*.root?a=*"]);
+        for url in ["http://h/*.root?a=*", "root://h//a.root?authz=*", "roots://h?a/*"] {
+            assert_eq!(expand(url).unwrap(), [url], "no star in a path");
+        }
         std::fs::remove_dir_all(folder).unwrap();
     }
 }

@@ -1,6 +1,7 @@
 //! Serves files to others. So far: [`Origin`], a small HTTP server over a folder, which can
 //! behave as if it stood far away.
 
+mod conditions;
 mod connections;
 mod files;
 mod hosts;

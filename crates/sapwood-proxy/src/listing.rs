@@ -11,13 +11,22 @@ const MAX: usize = 10_000;
 /// A plain page of links to what lies in a folder.
 pub(crate) fn page(root: &Path, folder: &Folder, title: &str) -> std::io::Result<String> {
     let mut entries: Vec<(Vec<u8>, Option<u64>)> = Vec::new();
-    for entry in std::fs::read_dir(folder.stable_path())?.take(MAX) {
+    let mut is_cut = false;
+    for entry in std::fs::read_dir(folder.stable_path())? {
         let entry = entry?;
+        if entries.len() == MAX {
+            is_cut = true;
+            break;
+        }
         if entry.file_type().is_ok_and(|t| t.is_symlink()) && !is_shown(root, &folder.path, &entry.path()) {
             continue;
         }
         // Through links, as they are served; what cannot be looked at cannot be served.
         let Ok(meta) = std::fs::metadata(entry.path()) else { continue };
+        // neither are pipes and devices
+        if !meta.is_dir() && !meta.is_file() {
+            continue;
+        }
         let size = if meta.is_dir() { None } else { Some(meta.len()) };
         entries.push((entry.file_name().as_bytes().to_vec(), size));
     }
@@ -37,7 +46,11 @@ pub(crate) fn page(root: &Path, folder: &Folder, title: &str) -> std::io::Result
             encode(&name)
         );
     }
-    out.push_str("</table></body></html>\n");
+    out.push_str("</table>");
+    if is_cut {
+        let _ = write!(out, "<p>This folder holds more than {MAX} entries; the others are not shown.</p>");
+    }
+    out.push_str("</body></html>\n");
     Ok(out)
 }
 

@@ -18,9 +18,7 @@ pub(crate) enum Wanted {
 
 /// Reads a `Range` header for a file of this size.
 pub(crate) fn wanted(header: Option<&str>, size: u64) -> Wanted {
-    let Some(list) = header.and_then(|h| h.trim().strip_prefix("bytes=")) else {
-        return Wanted::Whole;
-    };
+    let Some(list) = header.and_then(list_of_bytes) else { return Wanted::Whole };
     let mut spans = Vec::new();
     for (i, item) in list.split(',').map(str::trim).filter(|i| !i.is_empty()).enumerate() {
         let Some(range) = one(item, size) else { return Wanted::Whole };
@@ -38,6 +36,12 @@ pub(crate) fn wanted(header: Option<&str>, size: u64) -> Wanted {
         spans = joined.into_iter().map(|c| c.span).collect();
     }
     Wanted::Ranges(spans)
+}
+
+/// What follows the unit, whose case does not matter.
+fn list_of_bytes(header: &str) -> Option<&str> {
+    let (unit, list) = header.trim().split_once('=')?;
+    unit.eq_ignore_ascii_case("bytes").then_some(list)
 }
 
 /// One range clipped to the file: none if it is malformed, none inside if it lies outside.
@@ -78,6 +82,7 @@ mod tests {
         assert_eq!(ranges("bytes=0-9,-5"), Some(vec![(0, 10), (95, 5)]));
         assert_eq!(ranges("bytes= 90- , 0-0"), Some(vec![(90, 10), (0, 1)]));
         assert_eq!(ranges("bytes=-500"), Some(vec![(0, 100)]));
+        assert_eq!(ranges("Bytes=0-9"), Some(vec![(0, 10)]));
         assert_eq!(ranges("bytes=0-999,200-300"), Some(vec![(0, 100)]));
         assert_eq!(ranges("bytes=0-99,0-99,5-10"), Some(vec![(0, 100)]));
         assert_eq!(ranges("bytes=0-99999999999999999999999"), Some(vec![(0, 100)]));

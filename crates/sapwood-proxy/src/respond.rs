@@ -1,5 +1,6 @@
 //! Requests to answers.
 
+use crate::conditions::Version;
 use crate::connections::Busy;
 use crate::files::{self, Found, Served as Opened};
 use crate::hosts::Names;
@@ -61,7 +62,7 @@ pub(crate) async fn respond(
     } else if bodyless || head.method == Method::GET {
         let (root, shared_path) = (shared.root.clone(), path.clone());
         // Looking at the disk may take long: not on the thread that serves the others.
-        let plan = tokio::task::spawn_blocking(move || plan(&root, &shared_path, &head.headers));
+        let plan = tokio::task::spawn_blocking(move || plan(&root, &shared_path, !bodyless, &head.headers));
         plan.await.unwrap_or_else(|_| Plan::text(StatusCode::INTERNAL_SERVER_ERROR, "failed\n"))
     } else {
         let mut plan = Plan::text(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD\n");
@@ -173,7 +174,7 @@ impl Plan {
     }
 }
 
-fn plan(root: &std::path::Path, path: &str, headers: &HeaderMap) -> Plan {
+fn plan(root: &std::path::Path, path: &str, is_get: bool, headers: &HeaderMap) -> Plan {
     match files::find(root, path) {
         Found::Nothing => Plan::text(StatusCode::NOT_FOUND, "no such file\n"),
         Found::Folder(folder) if path.ends_with('/') => match listing::page(root, &folder, path) {
@@ -194,19 +195,18 @@ fn plan(root: &std::path::Path, path: &str, headers: &HeaderMap) -> Plan {
             plan.set(header::LOCATION, &format!("/{}/", path.trim_matches('/')));
             plan
         }
-        Found::File(file) => of_file(file, headers),
+        Found::File(file) => of_file(file, is_get, headers),
     }
 }
 
-fn of_file(file: Opened, headers: &HeaderMap) -> Plan {
+fn of_file(file: Opened, is_get: bool, headers: &HeaderMap) -> Plan {
     let text = |name: HeaderName| headers.get(name).and_then(|v| v.to_str().ok()).map(str::trim);
     let size = file.size;
-    let unchanged =
-        text(header::IF_NONE_MATCH).is_some_and(|t| t == "*" || t.split(',').any(|e| e.trim() == file.etag));
-    // A range of another version must not be mixed with what the client has.
-    let same = text(header::IF_RANGE).is_none_or(|v| v == file.etag || v == file.modified);
-    let mut plan = if unchanged {
-        Plan::new(StatusCode::NOT_MODIFIED)
+    let version = Version { etag: &file.etag, modified: &file.modified };
+    // A range of another version must not be mixed with what the client has. Only GET knows ranges.
+    let same = is_get && text(header::IF_RANGE).is_none_or(|v| v == file.etag || v == file.modified);
+    let mut plan = if let Some(status) = version.unmet(headers) {
+        Plan::new(status)
     } else {
         match if same { wanted(text(header::RANGE), size) } else { Wanted::Whole } {
             Wanted::Whole => {

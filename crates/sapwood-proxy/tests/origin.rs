@@ -59,6 +59,11 @@ fn validators() {
     assert_eq!(client.get("/digits", &with(&etag)).2, "0");
     assert_eq!(client.get("/digits", &with("\"other\"")).2, "0123456789");
     assert_eq!(client.get("/digits", &format!("If-None-Match: \"x\", {etag}\r\n")).0, 304);
+    assert_eq!(client.get("/digits", &format!("If-None-Match: W/{etag}\r\n")).0, 304, "weak comparison");
+    assert_eq!(client.get("/digits", "If-Match: \"other\"\r\n").0, 412);
+    assert_eq!(client.get("/digits", &format!("If-Match: {etag}\r\n")).2, "0123456789");
+    let (status, head, _) = client.ask("HEAD", "/digits", "Range: bytes=0-3\r\n");
+    assert!(status == 200 && head.contains("content-length: 10\r\n"), "only GET knows ranges: {head}");
     std::fs::write(folder.0.join("root/digits"), b"9876543210").unwrap();
     std::fs::write(folder.0.join("root/digits"), b"98765432100").unwrap();
     assert_eq!(client.get("/digits", &with(&etag)).2, "98765432100", "another version");
@@ -109,6 +114,33 @@ fn folders_are_pages_of_links() {
     assert!(status == 200 && head.contains("text/html"), "{head}");
     assert!(page.contains("<a href=\"./a%20%3Cb%3E.txt\">a &lt;b&gt;.txt</a>"), "{page}");
     assert_eq!(client.get("/sub/./a%20%3Cb%3E.txt", "").2, "x");
+}
+
+#[test]
+fn a_page_says_that_it_does_not_show_all() {
+    let folder = Folder::new();
+    let many = folder.0.join("root/many");
+    std::fs::create_dir(&many).unwrap();
+    for i in 0..10_000 {
+        std::fs::write(many.join(i.to_string()), "").unwrap();
+    }
+    let server = folder.serve();
+    let mut client = Client::new(&server);
+    let shown = |page: &str| (page.matches("<a href=\"./").count(), page.contains("are not shown"));
+    assert_eq!(shown(&client.get("/many/", "").2), (10_000, false));
+    std::fs::write(many.join("another"), "").unwrap();
+    assert_eq!(shown(&client.get("/many/", "").2), (10_000, true));
+}
+
+#[test]
+fn what_is_not_served_is_not_listed() {
+    let folder = Folder::new();
+    let path = folder.0.join("root/sub");
+    let _socket = std::os::unix::net::UnixListener::bind(path.join("socket")).unwrap();
+    let server = folder.serve();
+    let mut client = Client::new(&server);
+    assert_eq!(client.get("/sub/socket", "").0, 404);
+    assert!(!client.get("/sub/", "").2.contains("socket"));
 }
 
 #[test]

@@ -105,6 +105,12 @@ pub fn draw_chain(
     Ok(drawn)
 }
 
+/// A path or URL as messages may show it: without what must stay secret.
+#[pyfunction]
+pub fn redacted(url: &str) -> String {
+    sapwood::redacted(url)
+}
+
 /// The files that a path or URL with `*` or `?` stands for.
 #[pyfunction]
 pub fn expand(py: Python<'_>, url: String) -> PyResult<Vec<String>> {

@@ -44,6 +44,10 @@ impl Location {
     /// Another scheme, or a URL that cannot be taken apart.
     pub fn parse(input: &str) -> Result<Self> {
         let Some((scheme, rest)) = scheme(input) else {
+            let trimmed = input.trim_start();
+            if trimmed.len() < input.len() && is_remote(trimmed) {
+                return Err(Error::invalid("bad URL: blanks in front of it").in_file(redact(trimmed)));
+            }
             return Ok(Self::Local(PathBuf::from(input)));
         };
         match scheme.to_ascii_lowercase().as_str() {
@@ -73,8 +77,10 @@ fn file_path(rest: &str) -> Option<PathBuf> {
 impl Url {
     /// An address behind its `scheme://`.
     pub(crate) fn parse(https: bool, rest: &str) -> Result<Self> {
-        let refuse =
-            |what: &str| Err(Error::invalid(format!("bad URL: {what}")).in_file(redact(&format!("http://{rest}"))));
+        let refuse = |what: &str| {
+            let scheme = if https { "https" } else { "http" };
+            Err(Error::invalid(format!("bad URL: {what}")).in_file(redact(&format!("{scheme}://{rest}"))))
+        };
         let rest = rest.split('#').next().unwrap_or_default();
         let cut = rest.find(['/', '?']).unwrap_or(rest.len());
         let (authority, target) = rest.split_at(cut);
@@ -94,14 +100,18 @@ impl Url {
                     80
                 }
             }
+            // digits only: `parse` alone would take `+80`
             Some(p) => match p.parse() {
-                Ok(p) if p != 0 => p,
+                Ok(port) if port != 0 && p.bytes().all(|b| b.is_ascii_digit()) => port,
                 _ => return refuse("the port is not a number from 1 to 65535"),
             },
         };
-        let host_fits = |b: u8| b.is_ascii_alphanumeric() || b"-._~[]:%".contains(&b);
-        if host.is_empty() || !host.bytes().all(host_fits) {
+        if !is_host(host) {
             return refuse("no valid host name after the scheme");
+        }
+        // Browsers take it for a slash: what follows would be another host than what stands before it.
+        if authority.contains('\\') {
+            return refuse("a backslash in front of the path");
         }
         let mut encoded = String::with_capacity(target.len() + 1);
         if !target.starts_with('/') {
@@ -216,24 +226,30 @@ pub(crate) fn is_secret(key: &str) -> bool {
     ["auth", "token", "sig", "key", "cred", "secret", "pass", "macaroon"].iter().any(|word| key.contains(word))
 }
 
+/// Whether this is a name or an address; brackets stand around an IPv6 address and nowhere else.
+fn is_host(host: &str) -> bool {
+    if let Some(address) = host.strip_prefix('[') {
+        return address.strip_suffix(']').is_some_and(|a| a.parse::<std::net::Ipv6Addr>().is_ok());
+    }
+    !host.is_empty() && host.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._~%".contains(&b))
+}
+
 /// A path or URL as messages may show it: without user and password, and without what may be a credential in its query.
 pub fn redacted(url: &str) -> String {
     match Location::parse(url) {
         Ok(Location::Local(_)) => url.to_owned(),
         Ok(Location::Http(url)) => url.redacted(),
         Ok(Location::Root(url)) => url.redacted(),
-        Err(_) => redact(url),
+        Err(_) => redact(url.trim_start()),
     }
 }
 
 /// The same of a URL that cannot be taken apart.
-fn redact(url: &str) -> String {
+pub(crate) fn redact(url: &str) -> String {
     let Some((scheme, rest)) = scheme(url) else { return url.to_owned() };
-    let rest = rest.split('?').next().unwrap_or_default();
-    let slash = rest.find('/').unwrap_or(rest.len());
-    let (authority, path) = rest.split_at(slash);
-    let host = authority.rsplit('@').next().unwrap_or_default();
-    format!("{scheme}://{host}{path}")
+    // A password may hold slashes and question marks that were not encoded: it ends at the last `@`.
+    let behind = rest.rsplit('@').next().unwrap_or_default();
+    format!("{scheme}://{}", behind.split('?').next().unwrap_or_default())
 }
 
 fn remove_dots(target: &str) -> String {
@@ -339,9 +355,21 @@ mod tests {
         let six = http("http://[::1]:90/a");
         assert_eq!((six.bare_host(), six.port), ("::1", 90));
         assert_eq!(http("http://[::1]/a").port, 80);
-        for bad in
-            ["http://", "http://h:0/", "http://h:99999/", "http://h:x/", "http://a b/", "http:///x", "http://h\r\n/"]
-        {
+        for bad in [
+            "http://",
+            "http://h:0/",
+            "http://h:99999/",
+            "http://h:x/",
+            "http://h:+80/",
+            "http://a b/",
+            "http:///x",
+            "http://h\r\n/",
+            "http://[::1",
+            "http://[127.0.0.1x/",
+            "http://[h]/",
+            "http://::1/",
+            "http://h\\@other/",
+        ] {
             assert!(Location::parse(bad).is_err(), "{bad}");
         }
     }
@@ -355,6 +383,9 @@ mod tests {
             ("root://u:p@h//a.root?authz=T", "root://h//a.root?authz=***"),
             ("http://u:p@h:70000/a?authz=T", "http://h:70000/a"),
             ("s3://u:p@h/a?authz=T", "s3://h/a"),
+            ("http://u:p/w@h/a", "http://h/a"),
+            ("http://u:p?w@h/a", "http://h/a"),
+            (" http://u:p@h/a?authz=T", "http://h/a"),
             ("/data/u:p@h/a.root?authz", "/data/u:p@h/a.root?authz"),
         ] {
             assert_eq!(redacted(url), shown);

@@ -348,6 +348,46 @@ fn a_busy_server_is_asked_again() {
 }
 
 #[test]
+fn two_ranges_told_for_one_body() {
+    let file = noise(SIZE);
+    let server = Scripted::start(SIZE as u64, move |request, stream| {
+        let r = request.ranges[0];
+        let told = format!("bytes {}", range_of(r));
+        let other = format!("bytes 0-{}/{SIZE}", r.1 - r.0);
+        send(
+            stream,
+            "206 Partial Content",
+            &[("Content-Range", told), ("Content-Range", other), ("Content-Length", (r.1 - r.0 + 1).to_string())],
+            slice(&file, r),
+        )
+    });
+    let error = read(&server, &impatient()).unwrap_err();
+    assert!(error.to_string().contains("twice, and differently"), "{error}");
+}
+
+#[test]
+fn a_tls_handshake_that_never_goes_on_ends_with_the_progress_timeout() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("https://{}/f.root", listener.local_addr().unwrap());
+    let (rt, file) = (runtime(), noise(SIZE));
+    let longest = Duration::from_millis(300);
+    let options = SourceOptions { retries: 0, progress_timeout: longest, ..impatient() };
+    assert!(options.connect_timeout > longest);
+    let error = open_right(&rt, &url, &options, &file).err().unwrap();
+    assert_eq!(error.kind(), ErrorKind::Timeout);
+    assert!(error.to_string().contains("300ms"), "{error}");
+}
+
+#[test]
+fn a_proxy_that_wants_a_password_is_told_from_the_server() {
+    let server = Scripted::start(SIZE as u64, |_, stream| send(stream, "407 Proxy Authentication Required", &[], b""));
+    let error = read(&server, &impatient()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Denied);
+    assert!(error.to_string().contains("http_proxy"), "{error}");
+    assert_eq!(server.requests().len(), 1);
+}
+
+#[test]
 fn unauthorised() {
     let server = Scripted::start(SIZE as u64, |_, stream| send(stream, "401 Unauthorized", &[], b""));
     let error = read(&server, &impatient()).unwrap_err();

@@ -12,9 +12,9 @@ use sapwood_xrd::code::{self, status};
 use sapwood_xrd::frame::{StatusHead, encode_reply, encode_status};
 use sapwood_xrd::reply::{Login, Open, Protocol, Stat};
 use sapwood_xrd::{Request, encode_pages};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 const SIZE: usize = 300_000;
 /// Between two messages of a server that sends the same for ever; and how many of them "for ever" are. Together they are
@@ -393,7 +393,7 @@ fn sizes_that_are_not_the_files() {
         tricks(is_open, move |_, back, _| {
             let handle = back.files.to_le_bytes();
             *back.files += 1;
-            back.ok(&Open { handle, stat: Some(Stat { size, flags: 16, modified: 1 }) }.encode())
+            back.ok(&Open { handle, stat: Some(Stat { size, flags: 16, modified: 1, inode: None }) }.encode())
         })
     };
     for size in [SIZE as u64 + 1, 1 << 40, i64::MAX as u64] {
@@ -404,7 +404,7 @@ fn sizes_that_are_not_the_files() {
     let (file, opens) = (noise(SIZE), AtomicUsize::new(0));
     let server = XrdServer::start(move |asked, back| match asked.request {
         Request::Open { .. } if opens.fetch_add(1, Ordering::Relaxed) > 0 => {
-            let stat = Stat { size: SIZE as u64 - 1, flags: 16, modified: 1_700_000_000 };
+            let stat = Stat { size: SIZE as u64 - 1, flags: 16, modified: 1_700_000_000, inode: None };
             let handle = back.files.to_le_bytes();
             *back.files += 1;
             back.ok(&Open { handle, stat: Some(stat) }.encode())
@@ -414,6 +414,49 @@ fn sizes_that_are_not_the_files() {
     });
     let error = refused("another size", &server);
     assert!(error.to_string().contains("changed"), "{error}");
+}
+
+#[test]
+fn written_to_and_the_time_set_back() {
+    // the time of change is the same, that of the inode is not, or too young to tell: the first bytes do
+    for (same, young) in [(true, false), (true, true), (false, false), (false, true)] {
+        let (file, written) = (noise(SIZE), Arc::new(AtomicBool::new(false)));
+        let mut other = file.clone();
+        other[..8].copy_from_slice(b"replaced");
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() as i64;
+        let inode = if young { now } else { 1_700_000_000 };
+        let flag = Arc::clone(&written);
+        let server = XrdServer::start(move |asked, back| {
+            let written = flag.load(Ordering::Relaxed);
+            let inode = Some(if written && !young { inode + 500 } else { inode });
+            let stat = Stat { size: SIZE as u64, flags: 16, modified: 1_700_000_000, inode };
+            match asked.request {
+                Request::Open { .. } => {
+                    let handle = back.files.to_le_bytes();
+                    *back.files += 1;
+                    back.ok(&Open { handle, stat: Some(stat) }.encode())
+                }
+                Request::StatOpen { .. } => back.ok(&stat.encode()),
+                _ => good(asked, back, if written && !same { &other } else { &file }),
+            }
+        });
+        let (rt, file) = (runtime(), noise(SIZE));
+        let opening = open_right(&rt, &server.url(), &impatient(), &file).unwrap();
+        written.store(true, Ordering::Relaxed);
+        let last = || {
+            let sink = Arc::new(common::Collect::default());
+            rt.block_on(Arc::clone(&opening.source).fetch_last(vec![Span::new(100_000, 1000)], sink))
+        };
+        match last() {
+            Ok(_) => assert!(same, "young {young}"),
+            Err(error) => assert!(!same && error.to_string().contains("first bytes"), "young {young}: {error}"),
+        }
+        if same && !young {
+            let before = server.log().len();
+            last().unwrap();
+            assert_eq!(server.log().len() - before, 2, "a read and its stat: what was looked at once is known");
+        }
+    }
 }
 
 #[test]

@@ -181,6 +181,11 @@ impl Drop for Sink {
     }
 }
 
+/// A path as messages may show it: somebody may have given a URL for it.
+pub(crate) fn shown(path: &Path) -> String {
+    sapwood_engine::redacted(&path.display().to_string())
+}
+
 /// Why an update cannot go into the file of its name any more.
 fn lost(path: &Path, error: io::Error) -> Error {
     let file = path.display().to_string();
@@ -192,7 +197,7 @@ fn lost(path: &Path, error: io::Error) -> Error {
 
 /// What the operating system said, with the file and what to do.
 pub(crate) fn failed(path: &Path, at: u64, error: io::Error) -> Error {
-    let file = path.display().to_string();
+    let file = shown(path);
     if let Some((what, named)) = Unfinished::of(&error) {
         let full = matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
         let e = Error::io(what, error).in_file(file);

@@ -50,6 +50,9 @@ impl Target {
     /// if they may be; `AlreadyExists` otherwise.
     pub(crate) fn begin(given: &Path, place: Place) -> io::Result<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
+        if sapwood_engine::is_remote(&given.to_string_lossy()) {
+            return Err(refused("only local files are written"));
+        }
         let path = resolved(given)?;
         let name = path.file_name().ok_or_else(|| refused("it names no file"))?.to_owned();
         let access = match fs::symlink_metadata(&path) {

@@ -92,10 +92,12 @@ pub struct Stat {
     pub flags: u32,
     /// Last change, in seconds since 1970.
     pub modified: i64,
+    /// Last change of anything about the file, its name and permissions, too; servers before XRootD 5 do not tell.
+    pub inode: Option<i64>,
 }
 
 impl Stat {
-    /// From `id size flags time ...`.
+    /// From `id size flags time [changed ...]`.
     ///
     /// # Errors
     /// Words missing, or not numbers.
@@ -106,15 +108,17 @@ impl Stat {
         let (Some(size), Some(flags), Some(modified)) = (number(), number(), number()) else {
             return Err(Nonsense("a stat that is not four numbers"));
         };
+        let inode = number();
         match (u64::try_from(size), u32::try_from(flags)) {
-            (Ok(size), Ok(flags)) => Ok(Self { size, flags, modified }),
+            (Ok(size), Ok(flags)) => Ok(Self { size, flags, modified, inode }),
             _ => Err(Nonsense("a stat with a negative size")),
         }
     }
 
     /// Its bytes.
     pub fn encode(&self) -> Vec<u8> {
-        format!("0 {} {} {}\0", self.size, self.flags, self.modified).into_bytes()
+        let inode = self.inode.map_or_else(String::new, |seconds| format!(" {seconds}"));
+        format!("0 {} {} {}{inode}\0", self.size, self.flags, self.modified).into_bytes()
     }
 
     /// Whether it is a directory.

@@ -49,7 +49,7 @@ fn answer(out: &[u8], first: bool, files: &mut u32, split: usize) -> Vec<u8> {
             Request::Open { .. } => {
                 let handle = files.to_le_bytes();
                 *files += 1;
-                Open { handle, stat: Some(Stat { size: FILE as u64, flags: 0, modified: 1 }) }.encode()
+                Open { handle, stat: Some(Stat { size: FILE as u64, flags: 0, modified: 1, inode: None }) }.encode()
             }
             Request::Read { offset, len, .. } => part(offset, len),
             Request::ReadV(chunks) => chunks

@@ -21,7 +21,7 @@ pub use sapwood_engine::perf;
 pub use sapwood_engine::{
     Batch, Block, Chain, ChainOptions, ChainScan, Counted, Cut, EntryList, EntryReader, EntryStats, File, IoReport,
     Link, Linked, ListPart, OnRecovery, OpenOptions, Progress, RemoteEntry, Scan, ScanOptions, Skipped, StepSize,
-    StoredList, Tree, Wanted, expand, fits, list_directory, locate_file, redacted,
+    StoredList, Tree, Wanted, expand, fits, is_remote, list_directory, locate_file, redacted,
 };
 pub use sapwood_engine::{Examination, ExamineOptions, Finding, Severity, examine};
 pub use sapwood_format::object::{Data, Numbers, Object, Objects, Refused, Value};

@@ -1,4 +1,4 @@
-use sapwood::Result;
+use sapwood::{Result, redacted};
 use sapwood_query::Hist1D;
 use sapwood_query::picture::{self, Labels};
 use std::path::Path;
@@ -31,9 +31,14 @@ impl Kind {
             Some("png") => Ok(Kind::Png),
             Some("svg") => Ok(Kind::Svg),
             Some("json") => Ok(Kind::Json),
-            _ => Err(format!("-o {}: draw into a file that ends with .png, .svg or .json", path.display())),
+            _ => Err(format!("-o {}: draw into a file that ends with .png, .svg or .json", shown(path))),
         }
     }
+}
+
+/// A name for messages: somebody may have given a URL.
+fn shown(path: &Path) -> String {
+    redacted(&path.to_string_lossy())
 }
 
 /// The bytes of a file that shows the histogram.

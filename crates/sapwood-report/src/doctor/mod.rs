@@ -27,7 +27,7 @@ impl Doctor {
     pub fn examine(file: &str, deep: bool, options: &OpenOptions, conditions: &Conditions) -> Result<Self> {
         let damage = sapwood::examine(file, options, &ExamineOptions { deep })?;
         let layout = layout::examine(file, options, conditions);
-        Ok(Self { file: file.to_owned(), deep, damage, layout })
+        Ok(Self { file: sapwood::redacted(file), deep, damage, layout })
     }
 
     /// Whether nothing is damaged.

@@ -133,7 +133,7 @@ impl Client {
         if self.process != std::process::id() && Handle::try_current().is_err() {
             return;
         }
-        self.place().host.warm(connections, &self.handle(), self.options.connect_timeout, &self.opened);
+        self.place().host.warm(connections, &self.handle(), self.connect_timeout(), &self.opened);
     }
 
     /// Sends a request for these ranges (the value of the `Range` header, and how many are in
@@ -293,7 +293,8 @@ impl Client {
     }
 
     fn connect_timeout(&self) -> Duration {
-        let usual = self.options.connect_timeout;
+        // a server that accepts and then says nothing (TLS) is a transfer on which nothing moves
+        let usual = self.options.connect_timeout.min(self.options.progress_timeout);
         if self.away.load(Relaxed) { usual.min(silence::PROBE) } else { usual }
     }
 }

@@ -1,7 +1,7 @@
 //! `multipart/byteranges` bodies (RFC 9110, section 14.6; RFC 2046, section 5.1), taken apart
 //! as they stream in. No input or output here: bytes go in, pieces of the file come out.
 
-use super::range::content_range;
+use super::range::{ContentRange, content_range};
 use crate::assemble::Piece;
 use bytes::{Bytes, BytesMut};
 use memchr::memmem::Finder;
@@ -155,11 +155,7 @@ impl Multipart {
             return if data.len() > MAX_HEADERS { Err(Malformed::HeadersTooLong) } else { Ok(None) };
         };
         let text = String::from_utf8_lossy(data.get(..end).unwrap_or_default());
-        let value = text.lines().find_map(|line| {
-            let (key, value) = line.split_once(':')?;
-            key.trim().eq_ignore_ascii_case("content-range").then_some(value)
-        });
-        let range = value.and_then(content_range).ok_or(Malformed::NoContentRange)?;
+        let range = stated_range(&text).ok_or(Malformed::NoContentRange)?;
         let span = range.span.ok_or(Malformed::NoContentRange)?;
         match (self.total, range.total) {
             (Some(a), Some(b)) if a != b => return Err(Malformed::TotalsDiffer),
@@ -198,6 +194,24 @@ impl Multipart {
         let shortest = data.len().saturating_sub(left).saturating_add(1).max(1);
         (shortest..=longest).rev().find(|&n| self.delimiter.starts_with(&data[data.len() - n..])).unwrap_or(0)
     }
+}
+
+/// The range that a part's headers state. A line that begins with a blank goes on with the one before (RFC 5322, section
+/// 2.2.3), whatever it looks like; ranges that contradict each other are none.
+fn stated_range(headers: &str) -> Option<ContentRange> {
+    let mut unfolded = String::with_capacity(headers.len());
+    for line in headers.split("\r\n") {
+        if !line.starts_with([' ', '\t']) {
+            unfolded.push('\n');
+        }
+        unfolded.push_str(line);
+    }
+    let mut ranges = unfolded.lines().filter_map(|line| {
+        let (key, value) = line.split_once(':')?;
+        key.trim().eq_ignore_ascii_case("content-range").then(|| content_range(value))
+    });
+    let first = ranges.next()??;
+    ranges.all(|other| other == Some(first)).then_some(first)
 }
 
 #[cfg(test)]
@@ -273,6 +287,18 @@ mod tests {
         assert_eq!(parse("B", &endless, &[999]).unwrap_err(), Malformed::HeadersTooLong);
         let two = b"--B\r\nContent-Range: bytes 0-0/5\r\n\r\nx\r\n--B\r\nContent-Range: bytes 1-1/6\r\n\r\nx\r\n--B--";
         assert_eq!(parse("B", two, &[7]).unwrap_err(), Malformed::TotalsDiffer);
+    }
+
+    #[test]
+    fn a_folded_line_is_no_header_of_its_own() {
+        let of = |headers: &str| parse("B", format!("--B\r\n{headers}\r\n\r\nxy\r\n--B--").as_bytes(), &[5]);
+        let at = |headers: &str| of(headers).unwrap().0[0].offset;
+        assert_eq!(at("Content-Range: bytes\r\n 5-6/9"), 5);
+        assert_eq!(at("X: y\r\n Content-Range: bytes 0-1/9\r\nContent-Range: bytes 5-6/9"), 5);
+        assert_eq!(of("X: y\r\n\tContent-Range: bytes 0-1/9").unwrap_err(), Malformed::NoContentRange);
+        assert_eq!(at("Content-Range: bytes 5-6/9\r\ncontent-range: bytes 5-6/9"), 5);
+        let two = "Content-Range: bytes 0-1/9\r\nContent-Range: bytes 5-6/9";
+        assert_eq!(of(two).unwrap_err(), Malformed::NoContentRange);
     }
 
     #[test]

@@ -48,6 +48,10 @@ impl Trouble {
                 "give a user in the URL (https://user:password@...), or a token in BEARER_TOKEN or in the file that \
                  BEARER_TOKEN_FILE names (https only)",
             )),
+            407 => Self::Fatal(plain(ErrorKind::Denied).with_remedy(
+                "that is a proxy's answer: check http_proxy (with http://user:password@host:port where it wants one), \
+                 or name the server in no_proxy",
+            )),
             404 | 410 => Self::Fatal(plain(ErrorKind::NotFound).with_remedy("check the path")),
             429 | 502..=504 => {
                 let seconds = reply.header("retry-after").and_then(|v| v.trim().parse().ok());
@@ -57,7 +61,6 @@ impl Trouble {
             // Some servers trip over several ranges in the oddest ways.
             400..=599 if multi => Self::Step(plain(ErrorKind::Protocol)),
             403 => Self::Fatal(plain(ErrorKind::Denied).with_remedy("the file exists perhaps, but not for this user")),
-            407 => Self::Fatal(plain(ErrorKind::Denied)),
             500..=599 => Self::again(plain(ErrorKind::Io)),
             _ => Self::Fatal(plain(ErrorKind::Protocol)),
         }

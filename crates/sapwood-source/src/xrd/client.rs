@@ -107,7 +107,8 @@ impl Client {
 
     /// How long connecting may take.
     pub fn connect_timeout(&self, place: &Place) -> Duration {
-        let longest = self.caller.options.connect_timeout;
+        let options = &self.caller.options;
+        let longest = options.connect_timeout.min(options.progress_timeout);
         if self.is_redirected(place) { longest.min(SHORT * 2) } else { longest }
     }
 

@@ -18,7 +18,7 @@ use sapwood_span::{Error, ErrorKind, Result, Span};
 use sapwood_xrd::reply::Stat;
 use sapwood_xrd::{Handle, Outcome, Request, code};
 use std::collections::HashMap;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::task::JoinSet;
@@ -42,6 +42,8 @@ const LOOK: Duration = Duration::from_millis(250);
 pub(super) struct Version {
     pub size: u64,
     modified: i64,
+    /// When anything about it changed; not all servers tell.
+    inode: Option<i64>,
     server: String,
     /// Where its server last saw it change just before it was opened, another change need not show.
     young: bool,
@@ -53,9 +55,11 @@ impl Version {
         let modified = opened.stat.modified;
         // its clock and this one may differ a little; some servers tell no time at all
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let then = Duration::from_secs(u64::try_from(modified).unwrap_or(0));
+        // whoever writes may set the one time back, not the other
+        let then = modified.max(opened.stat.inode.unwrap_or(0));
+        let then = Duration::from_secs(u64::try_from(then).unwrap_or(0));
         let young = modified <= 0 || now < then + YOUNG * 5;
-        Self { size: opened.stat.size, modified, server, young }
+        Self { size: opened.stat.size, modified, inode: opened.stat.inode, server, young }
     }
 
     /// Refuses another version on the same server, by what it says of the open file.
@@ -94,12 +98,18 @@ pub(crate) struct XrdFile {
     client: Arc<Client>,
     version: Version,
     pub beginning: Beginning,
+    /// When anything about the file last changed, as its server said last.
+    inode: Mutex<Option<i64>>,
+    /// That has moved, and nothing else: renamed, or written to by somebody who set the time of that back. The first bytes tell.
+    doubted: AtomicBool,
     slots: Mutex<HashMap<u64, (std::sync::Weak<Conn>, Slot)>>,
 }
 
 impl XrdFile {
     pub fn new(client: Arc<Client>, version: Version) -> Self {
-        Self { client, version, beginning: Beginning::default(), slots: Mutex::default() }
+        let inode = Mutex::new(version.inode);
+        let (beginning, doubted) = (Beginning::default(), AtomicBool::new(false));
+        Self { client, version, beginning, inode, doubted, slots: Mutex::default() }
     }
 
     /// Remembers where it is open.
@@ -307,7 +317,11 @@ impl XrdFile {
         let Some(stat) = stat else { return Ok(()) };
         match stat.get().await {
             Ok(Outcome::Ok(body)) => {
-                Stat::parse(&body).map_or(Ok(()), |now| self.version.compare(&now).map_err(Fate::Fatal))
+                let Ok(now) = Stat::parse(&body) else { return Ok(()) };
+                if now.inode.is_some_and(|now| lock(&self.inode).replace(now).is_some_and(|then| then != now)) {
+                    self.doubted.store(true, Relaxed);
+                }
+                self.version.compare(&now).map_err(Fate::Fatal)
             }
             _ => Ok(()),
         }
@@ -402,6 +416,18 @@ impl XrdFile {
 }
 
 impl XrdFile {
+    /// Reads the first bytes again.
+    ///
+    /// # Errors
+    /// `Corrupt` where they are others, and what reading meets.
+    async fn begins_as_it_did(self: &Arc<Self>, sink: &Arc<dyn Sink>) -> Result<()> {
+        let mut spans = Vec::new();
+        let Some(compare) = WithBeginning::add(&mut spans, sink, &self.beginning) else { return Ok(()) };
+        let job = Job::new(&spans, Arc::<WithBeginning>::clone(&compare), Instant::now());
+        self.complete(&job).await?;
+        compare.check(&self.beginning)
+    }
+
     fn fetch_as(
         self: Arc<Self>,
         mut spans: Vec<Span>,
@@ -417,11 +443,13 @@ impl XrdFile {
             if let Some(compare) = &compare {
                 sink = Arc::<WithBeginning>::clone(compare);
             }
-            let job = Job::new(&spans, sink, begin);
+            let job = Job::new(&spans, Arc::clone(&sink), begin);
             job.last.store(last, Relaxed);
             self.complete(&job).await.map_err(|e| e.in_file(&self.client.name))?;
             if let Some(compare) = compare {
                 compare.check(&self.beginning).map_err(|e| e.in_file(&self.client.name))?;
+            } else if self.doubted.swap(false, Relaxed) {
+                self.begins_as_it_did(&sink).await.map_err(|e| e.in_file(&self.client.name))?;
             }
             Counters::add(&self.client.counters().payload, payload);
             Ok(job.report(payload))

@@ -1,7 +1,7 @@
 //! Where a file is: `root://` URLs, and what becomes of them along redirects.
 
 use crate::redirect::same_domain;
-use crate::url::{is_secret, redact_query};
+use crate::url::{is_secret, redact, redact_query};
 use sapwood_span::{Error, ErrorKind, Result};
 use sapwood_xrd::code;
 use sapwood_xrd::reply::Redirect;
@@ -36,8 +36,10 @@ impl RootUrl {
             Some((user, address)) => (user.split(':').next().filter(|u| !u.is_empty()), address),
             None => (None, authority),
         };
-        let refuse =
-            |what: &str| Err(Error::invalid(format!("bad URL: {what}")).in_file(format!("root://{address}{path}")));
+        let refuse = |what: &str| {
+            let scheme = if tls { "roots" } else { "root" };
+            Err(Error::invalid(format!("bad URL: {what}")).in_file(redact(&format!("{scheme}://{rest}"))))
+        };
         let Some((host, port)) = address_of(address) else {
             return refuse("no valid host and port after the scheme");
         };
@@ -155,6 +157,8 @@ fn address_of(text: &str) -> Option<(String, Option<u16>)> {
     };
     let port = match port {
         None | Some("") => None,
+        // digits only: `parse` alone would take `+80`
+        Some(p) if !p.bytes().all(|b| b.is_ascii_digit()) => return None,
         Some(p) => Some(p.parse().ok().filter(|p| *p != 0)?),
     };
     host_fits(host).then(|| (host.to_ascii_lowercase(), port))

@@ -283,7 +283,7 @@ pub fn good(asked: &Asked, back: &mut Back, file: &[u8]) -> Then {
         let from = (offset as usize).min(file.len());
         &file[from..(from + len as usize).min(file.len())]
     };
-    let stat = Stat { size: file.len() as u64, flags: 16, modified: 1_700_000_000 };
+    let stat = Stat { size: file.len() as u64, flags: 16, modified: 1_700_000_000, inode: None };
     let unknown = |handle: &[u8; 4]| u32::from_le_bytes(*handle) >= *back.files;
     let closed = match &asked.request {
         Request::Read { handle, .. } | Request::PageRead { handle, .. } => unknown(handle),

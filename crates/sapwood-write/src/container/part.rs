@@ -1,3 +1,4 @@
+use crate::sink::shown;
 use crate::target::{NAMED, Place, Target, Unfinished};
 use sapwood_span::{Error, ErrorKind, Result};
 use std::io::{self, Write};
@@ -100,7 +101,7 @@ impl Part {
 
 /// Why a file cannot be begun, or not take its name.
 fn refused(path: &Path, error: io::Error) -> Error {
-    let file = path.display().to_string();
+    let file = shown(path);
     match error.kind() {
         io::ErrorKind::AlreadyExists => {
             Error::invalid("exists already").with_remedy("give another name, or -f (force) to replace it")
