@@ -43,11 +43,18 @@ pub mod inject {
     use std::sync::{Mutex, PoisonError};
 
     static ARMED: AtomicBool = AtomicBool::new(false);
-    static PLACE: Mutex<&str> = Mutex::new("");
+    /// The place, and the file whose work is to panic there.
+    static PLACE: Mutex<(&str, String)> = Mutex::new(("", String::new()));
 
     /// The next one to come by a place of this name panics.
     pub fn arm(place: &'static str) {
-        *PLACE.lock().unwrap_or_else(PoisonError::into_inner) = place;
+        arm_for(place, "");
+    }
+
+    /// The next one to come by a place of this name, with this file in hand, panics: work on other files that has been
+    /// given up may come by, too.
+    pub fn arm_for(place: &'static str, file: &str) {
+        *PLACE.lock().unwrap_or_else(PoisonError::into_inner) = (place, file.to_owned());
         ARMED.store(true, Relaxed);
     }
 
@@ -59,15 +66,21 @@ pub mod inject {
     /// A place that tests may arm.
     #[inline]
     pub fn here(place: &str) {
+        here_with(place, "");
+    }
+
+    /// A place that tests may arm for one file.
+    #[inline]
+    pub fn here_with(place: &str, file: &str) {
         if ARMED.load(Relaxed) {
-            strike(place);
+            strike(place, file);
         }
     }
 
     #[cold]
-    fn strike(place: &str) {
-        let armed = *PLACE.lock().unwrap_or_else(PoisonError::into_inner);
-        if armed == place && ARMED.swap(false, Relaxed) {
+    fn strike(place: &str, file: &str) {
+        let armed = PLACE.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if armed.0 == place && (armed.1.is_empty() || armed.1 == file) && ARMED.swap(false, Relaxed) {
             panic!("injected at {place}");
         }
     }

@@ -101,7 +101,6 @@ impl Shared {
                 let mut s = self.lock();
                 let Ok(Some(next)) = take(self, &mut s, column) else { break };
                 drop(s);
-                inject::here("join");
                 let result = self.append(column, next);
                 let mut s = self.lock();
                 match result {
@@ -155,6 +154,7 @@ impl Shared {
 
     /// Appends baskets to a column of the batch, and cuts off what belongs to batches to come.
     fn append(&self, column: usize, next: Next) -> Result<Left> {
+        inject::here_with("join", self.file.url());
         let mut left = Left::default();
         if let Some(basket) = next.beyond
             && let Some((decoded, range)) = next.pieces.last()

@@ -81,7 +81,7 @@ impl Shared {
             Ok(handle) => {
                 let task = handle.spawn(async move {
                     let result = caught_async(async {
-                        inject::here("fetch");
+                        inject::here_with("fetch", shared.file.url());
                         future.await
                     });
                     let result = result.await;
@@ -207,7 +207,7 @@ impl Sink for Baskets {
     fn part(&self, index: usize, bytes: Bytes) {
         if let Some(part) = self.parts.get(index) {
             self.shared.or_give_up(|| {
-                inject::here("sink");
+                inject::here_with("sink", self.shared.file.url());
                 self.shared.arrived(self.id, std::slice::from_ref(part), part.offset, &bytes);
             });
         }

@@ -95,7 +95,7 @@ impl Jobs<'_> {
     }
 
     fn tell(&mut self) {
-        inject::here("unzip");
+        inject::here_with("unzip", self.shared.file.url());
         self.eaten = 0;
         self.shared.done(std::mem::take(&mut self.outcomes));
     }
@@ -131,7 +131,7 @@ impl Feed for Jobs<'_> {
     fn done(&mut self, opened: Opened, bytes: Result<&[u8]>, took: Duration) {
         let (eaten, failed) = (opened.record_bytes(), opened.outcome());
         match caught(|| {
-            inject::here("decode");
+            inject::here_with("decode", self.shared.file.url());
             Ok(decode(self.shared, opened, bytes, took))
         }) {
             Ok(outcome) => self.add(outcome, eaten),
@@ -145,7 +145,7 @@ fn read(shared: &Arc<Shared>, fetch: &Arc<Fetch>) {
     let sink = Ranges::new(shared.clone(), fetch.clone());
     let spans = fetch.ranges.iter().map(|r| r.span).collect();
     let result = caught(|| {
-        inject::here("read");
+        inject::here_with("read", shared.file.url());
         poll_once(shared.source.clone().fetch(spans, Arc::new(sink)))
     });
     shared.read_ended();
