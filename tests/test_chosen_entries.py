@@ -168,7 +168,7 @@ def test_baskets_where_nothing_passes_are_not_fetched(far):
     assert len(got) == 99
     wanted = bytes_of(far, np.arange(ENTRIES), ["n"]) + bytes_of(far, [4101], ["x", "wide"])
     # a busy machine makes a round trip of a short way: up to 1 MiB may be asked for before the cut is known
-    # (docs/architecture.md)
+    # (docs/decisions/0012-cuts-first.md)
     early = 2**20
     assert nbytes < 1.1 * wanted + 40_000 + early < 0.95 * bytes_of(far, np.arange(ENTRIES))
     drawn, _, nbytes = cost(far, lambda: far.draw("x", "n > 4100 && n < 4200", bins=(10, -5, 5)))

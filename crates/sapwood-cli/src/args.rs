@@ -19,15 +19,15 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub verb: Verb,
-    /// What every verb takes.
+    /// Options of all commands.
     #[command(flatten)]
     pub global: Global,
 }
 
 const TARGETS: &str = "\
-A target is a path or a URL (http://, https://, root://, roots://); behind a colon it may name an object inside the file:
+A target is a path or a URL (http://, https://, root://, roots://). Add a colon and a name for an object in the file:
   data.root        data.root:Events        https://host:8443/data.root:dir/Events;2
-A file with a single tree needs no name for it.
+If a file has a single tree, the name can be omitted.
 
 Examples:
   sapwood ls data.root
@@ -35,32 +35,32 @@ Examples:
   sapwood draw data.root:Events 'sqrt(px**2+py**2) >> h(100,0,50)' 'nMuon >= 2'
   sapwood scan https://host/data.root:Events run:event --limit 10";
 
-/// Options of every verb.
+/// Global options.
 #[derive(Args)]
-#[command(next_help_heading = "Options of every verb")]
+#[command(next_help_heading = "Global options")]
 pub struct Global {
     /// Print one JSON object instead of text
     #[arg(long, global = true)]
     pub json: bool,
-    /// Tree cache: bytes held ahead (10MB, 64kB), or 0: basket by basket
+    /// Size of the tree cache (10MB, 64kB); 0 reads one basket per request
     #[arg(long, global = true, value_name = "BYTES|auto|0", default_value = "auto", value_parser = cache_size)]
     pub cache_size: CacheSize,
-    /// Threads that decompress; 0: one per core
+    /// Number of decompression threads; 0 for one per core
     #[arg(long, global = true, value_name = "N", default_value_t = 0)]
     pub threads: usize,
-    /// Give up a transfer on which nothing moves for so long
+    /// Abort a transfer after this long without progress
     #[arg(long, global = true, value_name = "TIME", default_value = "60s", value_parser = timeout)]
     pub timeout: Duration,
-    /// Connections to one server at most [default: as many as are seen to be worth it, up to 16]
+    /// Maximum connections per server [default: as many as help, up to 16]
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub connections: Option<u16>,
-    /// Recover a damaged file by reading all of it, however large it is and however far away
+    /// Recover a damaged file even if that reads all of a large remote file
     #[arg(long, global = true)]
     pub recover: bool,
-    /// Follow redirects from https to http, and from elsewhere to this machine
+    /// Follow redirects from https to http, and from other hosts to this machine
     #[arg(long, global = true)]
     pub insecure_redirects: bool,
-    /// No progress bar, no remarks
+    /// Suppress progress and warnings
     #[arg(short, long, global = true)]
     pub quiet: bool,
 }
@@ -92,21 +92,21 @@ pub enum Verb {
     Draw(DrawArgs),
     /// Print a tree's values as a table, CSV or JSON lines (TTree::Scan)
     Scan(ScanArgs),
-    /// Read, and say what it cost: perf stats as TTreePerfStats has them, and more
+    /// Read a tree and print its I/O statistics (TTreePerfStats, and more)
     Perf(PerfArgs),
-    /// Show where every basket lies in a file, as text and as a picture (TFile::DrawMap)
+    /// Show where the baskets are in a file, as text or as a picture (TFile::DrawMap)
     Map(MapArgs),
-    /// Examine a file: damage, how its trees lie, and what a rewrite would gain
+    /// Check a file for damage and a slow layout, and estimate what a rewrite would gain
     Doctor(DoctorArgs),
-    /// Join files: trees basket by basket, histograms added (hadd)
+    /// Merge files: copy the baskets of trees, add histograms (hadd)
     Merge(MergeArgs),
-    /// Lay a file out anew so that it reads fast: clusters, basket sizes, compression
+    /// Rewrite a file for faster reading: clusters, basket sizes, compression
     Optimize(OptimizeArgs),
-    /// Write what is left of a file that is damaged, cut short or was never closed into a new, whole one
+    /// Save what is left of a damaged, truncated or unclosed file to a new file
     Recover(RecoverArgs),
-    /// Serve a folder over HTTP, with delay and limited bandwidth if wanted
+    /// Serve a directory over HTTP, optionally with simulated delay and bandwidth
     Serve(ServeArgs),
-    /// Write a file with made-up collisions, for trying things
+    /// Write a sample file with simulated collisions
     #[command(hide = true)]
     Sample(SampleArgs),
 }
@@ -114,22 +114,22 @@ pub enum Verb {
 /// `sapwood ls`
 #[derive(Args)]
 #[command(after_help = "\
-Sizes are those of the keys' records; a tree's key is its header only: `sapwood show` sums its baskets.
+Sizes are those of the keys. A tree's key holds only its header; `sapwood show` adds up its baskets.
 
 Examples:
   sapwood ls -r -l data.root
   sapwood ls https://host/data.root:histograms")]
 pub struct LsArgs {
-    /// File, and perhaps a directory inside
+    /// File, optionally with a directory in it
     #[arg(value_name = "URL[:DIR]")]
     pub target: String,
-    /// Directories inside directories as well
+    /// List subdirectories recursively
     #[arg(short, long)]
     pub recursive: bool,
-    /// Compressed and uncompressed sizes, dates and titles
+    /// Show compressed and uncompressed sizes, dates and titles
     #[arg(short, long)]
     pub long: bool,
-    /// The servers that have the file, as far as the XRootD server in the URL knows; nothing is opened
+    /// List the servers that have the file, according to the XRootD server in the URL; opens nothing
     #[arg(long, conflicts_with_all = ["recursive", "long"])]
     pub locate: bool,
 }
@@ -137,14 +137,14 @@ pub struct LsArgs {
 /// `sapwood show`
 #[derive(Args)]
 #[command(after_help = "\
-Branches that cannot be read are listed with the reason, and so are parts of other objects.
+Branches and parts of objects that cannot be read are listed with the reason.
 
 Examples:
   sapwood show data.root:Events
   sapwood show data.root:Events/Muon_pt
   sapwood show data.root:histograms/pt")]
 pub struct ShowArgs {
-    /// File and tree or other object; a tree may be left out when the file has only one; a branch, with those below
+    /// File, and a tree, branch or other object in it; can be omitted if the file has only one tree
     #[arg(value_name = "URL[:OBJECT[/BRANCH]]")]
     pub target: String,
 }
@@ -153,45 +153,45 @@ pub struct ShowArgs {
 #[derive(Args)]
 #[command(after_help = "\
 Expressions are those of TTree::Draw: arithmetic, comparisons, functions (sqrt, cos, abs, min, …), a[i],
-Sum$, Max$, Length$, Entry$. The selection CUT is the weight of each row; rows with 0 are left out.
-Without a binning the axis follows the data, as in ROOT; strings get a bin each. Names may be aliases that the
-tree keeps (TTree::SetAlias).
+Sum$, Max$, Length$, Entry$, and aliases stored in the tree (TTree::SetAlias). CUT is the weight of each row;
+rows with weight 0 are skipped. Without a binning, the axis limits follow the data as in ROOT, and each string
+has its own bin.
 
 Examples:
   sapwood draw data.root:Events 'Muon_pt >> h(100,0,100)' 'nMuon >= 2'
   sapwood draw data.root:Events 'sqrt(px**2+py**2)' --bins 50,0,20 -o pt.png -o pt.json
   sapwood draw 'run2024/*.root:Events' nMuon --add extra.root:Events")]
 pub struct DrawArgs {
-    /// File and tree; the tree may be left out when the file has only one. `*` and `?` in the name stand for several
-    /// files (also in root:// URLs), @FILE for a list of them, one a line: they are read as one
+    /// File and tree; omit the tree if the file has only one. Use `*` and `?` to read several files as one chain
+    /// (also in root:// URLs), or @FILE for a list of files, one per line
     #[arg(value_name = "URL[:TREE]")]
     pub target: String,
-    /// What to histogram; `EXPR>>h(100,0,40)` gives name and binning, `EXPR>>h(100)` the number of bins
+    /// Expression to draw; append >>h(100,0,40) to set name and binning, >>h(100) for the number of bins
     #[arg(value_name = "EXPR", allow_hyphen_values = true)]
     pub expression: String,
-    /// Selection, also the weight
+    /// Selection, and weight of each row
     #[arg(value_name = "CUT", allow_hyphen_values = true)]
     pub cut: Option<String>,
-    /// The selection, if not given behind EXPR
+    /// Selection, if not given after EXPR
     #[arg(long = "cut", value_name = "CUT", conflicts_with = "cut", allow_hyphen_values = true)]
     pub cut_option: Option<String>,
-    /// Number of bins, and perhaps lower and upper edge
+    /// Number of bins, optionally with lower and upper edge
     #[arg(long, value_name = "N[,LOW,HIGH]", allow_hyphen_values = true)]
     pub bins: Option<String>,
-    /// Draw into a file as well (.png, .svg, .json); may be repeated
+    /// Also write the drawing to a file (.png, .svg, .json); can be repeated
     #[arg(short, long = "output", value_name = "FILE")]
     pub outputs: Vec<PathBuf>,
-    /// Entries to read, as slices of Python's: 100:200, 5000:, -100: for the last; numbers; several of these with
-    /// commas; a file with numbers; or FILE.root:LIST, a TEntryList that ROOT made. They are counted through all files
+    /// Entries to read: Python slices (100:200, 5000:, -100:) and numbers, separated by commas; a file of numbers;
+    /// or FILE.root:LIST, a TEntryList or TEventList. Entries are counted across all files
     #[arg(long, value_name = "START:STOP,N,…|FILE|FILE:LIST", allow_hyphen_values = true)]
     pub entries: Option<String>,
-    /// More files, read behind the first as one chain; may be repeated
+    /// Add a file to the chain; can be repeated
     #[arg(long, value_name = "URL[:TREE]")]
     pub add: Vec<String>,
-    /// Leave out files that cannot be opened or lack what is asked for, and say which
+    /// Skip unreadable or incomplete files, with a warning
     #[arg(long)]
     pub skip_bad: bool,
-    /// Keep the planner's log of the read, for `sapwood perf --replay`
+    /// Write the planner's log to a file, for `sapwood perf --replay`
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
 }
@@ -199,46 +199,46 @@ pub struct DrawArgs {
 /// `sapwood scan`
 #[derive(Args)]
 #[command(after_help = "\
-With EXPRS there is a row for every instance, as TTree::Scan has it: a list of three gives three rows, next to it a
-shorter one is blank (null in JSON) behind its end, single values and strings are repeated. Every entry has a row,
-also where its lists are empty. A CUT on lists makes all run together with it, to the shortest.
-Without, there is a row for every entry, lists and records whole, for all branches that can be read.
+With EXPRS, each instance has a row, as in TTree::Scan: a list of three values makes three rows, shorter lists are
+blank (null in JSON) after their end, single values and strings are repeated. An entry with empty lists has one row.
+With a CUT on lists, all lists run in parallel with it and stop at the shortest.
+Without EXPRS, each entry has one row with all readable branches, lists and records included.
 
 Examples:
   sapwood scan data.root:Events run:event:Muon_pt 'nMuon >= 2'
   sapwood scan data.root:Events x,y --format csv > xy.csv
   sapwood scan data.root:Events --format jsonl --limit 100")]
 pub struct ScanArgs {
-    /// File and tree; the tree may be left out when the file has only one. `*` and `?` in the name stand for several
-    /// files (also in root:// URLs), @FILE for a list of them, one a line: they are read as one
+    /// File and tree; omit the tree if the file has only one. Use `*` and `?` to read several files as one chain
+    /// (also in root:// URLs), or @FILE for a list of files, one per line
     #[arg(value_name = "URL[:TREE]")]
     pub target: String,
-    /// Expressions, divided by colons or commas; all readable branches when left out
+    /// Expressions, separated by colons or commas [default: all readable branches]
     #[arg(value_name = "EXPRS", allow_hyphen_values = true)]
     pub expressions: Option<String>,
-    /// Selection: rows where it is 0 are left out
+    /// Selection: skip rows where it is 0
     #[arg(value_name = "CUT", allow_hyphen_values = true)]
     pub cut: Option<String>,
-    /// The selection, if not given behind EXPRS
+    /// Selection, if not given after EXPRS
     #[arg(long = "cut", value_name = "CUT", conflicts_with = "cut", allow_hyphen_values = true)]
     pub cut_option: Option<String>,
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Table, conflicts_with = "json")]
     pub format: Format,
-    /// Rows to print, 0 for all; 25 for a table on a terminal, else all
+    /// Rows to print; 0 for all [default: 25 for a table on a terminal, otherwise all]
     #[arg(long, value_name = "N")]
     pub limit: Option<u64>,
-    /// Entries to read, as slices of Python's: 100:200, 5000:, -100: for the last; numbers; several of these with
-    /// commas; a file with numbers; or FILE.root:LIST, a TEntryList that ROOT made. They are counted through all files
+    /// Entries to read: Python slices (100:200, 5000:, -100:) and numbers, separated by commas; a file of numbers;
+    /// or FILE.root:LIST, a TEntryList or TEventList. Entries are counted across all files
     #[arg(long, value_name = "START:STOP,N,…|FILE|FILE:LIST", allow_hyphen_values = true)]
     pub entries: Option<String>,
-    /// More files, read behind the first as one chain; may be repeated
+    /// Add a file to the chain; can be repeated
     #[arg(long, value_name = "URL[:TREE]")]
     pub add: Vec<String>,
-    /// Leave out files that cannot be opened or lack what is asked for, and say which
+    /// Skip unreadable or incomplete files, with a warning
     #[arg(long)]
     pub skip_bad: bool,
-    /// Keep the planner's log of the read, for `sapwood perf --replay`
+    /// Write the planner's log to a file, for `sapwood perf --replay`
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
 }
@@ -248,7 +248,7 @@ pub struct ScanArgs {
 pub enum Format {
     /// Aligned columns
     Table,
-    /// Comma-separated values, titles in the first line
+    /// Comma-separated values with a header line
     Csv,
     /// One JSON object per row
     Jsonl,
@@ -257,20 +257,20 @@ pub enum Format {
 /// `sapwood map`
 #[derive(Args)]
 #[command(after_help = "\
-The file goes on line after line. Branches that are chosen with -b have a letter or a colour for each pattern; without
--b each tree has one. A pattern that fits a branch with branches below it chooses those.
+The map shows the file from the first byte to the last, line by line. Each pattern of -b has its own letter or colour;
+without -b, each tree has. A pattern that matches a branch includes its subbranches.
 
 Examples:
   sapwood map data.root
   sapwood map data.root:Events -b 'Muon_*' -b Jet_pt -o map.svg")]
 pub struct MapArgs {
-    /// File, and perhaps one tree
+    /// File, optionally with a tree in it
     #[arg(value_name = "URL[:TREE]")]
     pub target: String,
-    /// Branches to tell apart, as patterns (*, ?); may be repeated
+    /// Highlight branches that match a pattern (*, ?); can be repeated
     #[arg(short, long = "branch", value_name = "GLOB")]
     pub branches: Vec<String>,
-    /// Draw into a file as well (.png, .svg), or keep the numbers (.json); may be repeated
+    /// Write the picture (.png, .svg) or the numbers (.json) to a file; can be repeated
     #[arg(short, long = "output", value_name = "FILE")]
     pub outputs: Vec<PathBuf>,
 }
@@ -278,7 +278,7 @@ pub struct MapArgs {
 /// `sapwood doctor`
 #[derive(Args)]
 #[command(after_help = "\
-The exit status is 1 when anything is damaged. Notes are worth knowing, but nothing is lost.
+The exit status is 1 if the file is damaged. Notes report what is unusual but harmless.
 
 Examples:
   sapwood doctor data.root
@@ -288,14 +288,13 @@ pub struct DoctorArgs {
     /// File
     #[arg(value_name = "URL")]
     pub file: String,
-    /// Decompress every basket and read every object: checksums are checked
+    /// Read every basket and every object, and verify checksums
     #[arg(long)]
     pub deep: bool,
-    /// Tree cache for which costs are worked out; may be repeated [default: 0, auto]
+    /// Estimate costs for this tree cache size; can be repeated [default: 0, auto]
     #[arg(long, value_name = "BYTES|auto|0", value_parser = cache_size)]
     pub if_cache: Vec<CacheSize>,
-    /// Round-trip time for which costs are worked out, 0ms being a local disk; may be repeated [default: 0ms, 20ms,
-    /// 200ms]
+    /// Estimate costs for this round-trip time; 0ms is a local disk; can be repeated [default: 0ms, 20ms, 200ms]
     #[arg(long, value_name = "TIME", value_parser = units::parse_round_trip)]
     pub if_round_trip: Vec<Duration>,
 }
@@ -303,28 +302,28 @@ pub struct DoctorArgs {
 /// `sapwood serve`
 #[derive(Args)]
 #[command(after_help = "\
-The first line of the output names the address. Ctrl-C ends it.
+The first line of output is the address. Press Ctrl-C to stop.
 
-Example: a server 50 ms away behind a line of 100 Mbit/s
+Example: simulate a server 50 ms away with a bandwidth of 100 Mbit/s
   sapwood serve data --delay 50ms --bandwidth 100Mbit")]
 pub struct ServeArgs {
-    /// Folder whose files are served
+    /// Directory to serve
     #[arg(value_name = "DIR")]
     pub directory: PathBuf,
-    /// Port to listen on; 0: any that is free
+    /// Port to listen on; 0 for any free port
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub port: u16,
-    /// Address to listen on; only this machine can reach the default
+    /// Address to listen on; the default is reachable from this machine only
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1")]
     pub bind: IpAddr,
-    /// A name by which the server may be asked; may be repeated. On this machine alone (the default) it answers to
-    /// localhost and addresses, or a page of any site could read what is served
+    /// Accept requests with this Host name; can be repeated. By default only localhost and IP addresses are accepted,
+    /// so that web pages cannot read the files through a browser
     #[arg(long = "allow-host", value_name = "NAME")]
     pub allowed_hosts: Vec<String>,
-    /// Round-trip time of the network to be played
+    /// Simulated round-trip time
     #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = sapwood_proxy::parse_delay)]
     pub delay: Duration,
-    /// Its bandwidth, which all connections share; not limited when left out
+    /// Simulated bandwidth, shared by all connections [default: unlimited]
     #[arg(long, value_name = "RATE", value_parser = sapwood_proxy::parse_bandwidth)]
     pub bandwidth: Option<u64>,
 }
@@ -335,13 +334,13 @@ pub struct SampleArgs {
     /// File to write
     #[arg(value_name = "OUT")]
     pub output: PathBuf,
-    /// Entries
+    /// Number of entries
     #[arg(long, value_name = "N")]
     pub entries: u64,
-    /// The same seed gives the same values
+    /// Random seed
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Many small baskets all over the file, as old files have them
+    /// Scatter many small baskets over the file, as in old files
     #[arg(long)]
     pub scattered: bool,
 }
@@ -359,7 +358,7 @@ pub fn cache_size(text: &str) -> Result<CacheSize, String> {
 
 fn timeout(text: &str) -> Result<Duration, String> {
     match units::parse_duration(text)? {
-        Duration::ZERO => Err("a timeout of 0 would give up at once".to_owned()),
+        Duration::ZERO => Err("the time-out must be greater than 0".to_owned()),
         t => Ok(t),
     }
 }

@@ -9,9 +9,9 @@ use std::path::PathBuf;
 /// `sapwood merge`
 #[derive(Args)]
 #[command(after_help = "\
-Trees are joined by copying their compressed baskets untouched; histograms, profiles and TParameters are added;
-of everything else each different content is kept as a cycle. Trees that differ in their branches, and histograms
-that differ in their axes, are refused with the difference. The output appears when it is complete.
+Compressed baskets of trees are copied unchanged. Histograms, profiles and TParameters are added. Of other objects,
+each different content is kept as a cycle. Trees with different branches and histograms with different axes are an
+error that shows the difference. OUT appears when it is complete.
 
 Examples:
   sapwood merge all.root part-*.root
@@ -21,16 +21,16 @@ pub struct MergeArgs {
     /// File to write
     #[arg(value_name = "OUT")]
     pub output: PathBuf,
-    /// Files to join, near or far; @FILE names a list of them, one a line
+    /// Files to merge, local or remote; @FILE for a list of files, one per line
     #[arg(value_name = "IN", required = true)]
     pub inputs: Vec<String>,
     /// Replace OUT if it exists
     #[arg(short, long)]
     pub force: bool,
-    /// Compress all baskets anew: none, zlib, lzma, lz4 or zstd, with a level as in zstd:5
+    /// Recompress all baskets: none, zlib, lzma, lz4 or zstd, with an optional level (zstd:5)
     #[arg(long, value_name = "CODEC[:LEVEL]")]
     pub compress: Option<Compression>,
-    /// Do not wait until OUT is on the disk: faster, but a loss of power or a server that runs out of room may take it
+    /// Do not sync OUT to disk: faster, but a power failure or a full file server can lose it
     #[arg(long)]
     pub no_sync: bool,
 }
@@ -38,16 +38,15 @@ pub struct MergeArgs {
 /// `sapwood optimize`
 #[derive(Args)]
 #[command(after_help = "\
-Baskets are cut between entries and joined; nothing is decoded, so trees of any class can be treated. Branches whose
-entries hold pointers keep their baskets in one piece. Before OUT gets its name, every entry of every branch is read
-back and compared with what the input held.
+Baskets are split and joined between entries without decoding values, so trees of any class work. Baskets of branches
+with pointers are kept whole. Before OUT appears, every entry of every branch is read back and compared with IN.
 
 Examples:
   sapwood optimize old.root new.root
   sapwood optimize --compress zstd:5 --cluster 60MB --drop 'trigger_*' old.root new.root
   sapwood perf old.root:Events -b 'Muon_*' -o muons.json; sapwood optimize --used muons.json old.root new.root")]
 pub struct OptimizeArgs {
-    /// File to read, near or far
+    /// File to read, local or remote
     #[arg(value_name = "IN")]
     pub input: String,
     /// File to write
@@ -56,35 +55,35 @@ pub struct OptimizeArgs {
     /// Replace OUT if it exists
     #[arg(short, long)]
     pub force: bool,
-    /// Compress all baskets anew: none, zlib, lzma, lz4 or zstd, with a level as in zstd:5
+    /// Recompress all baskets: none, zlib, lzma, lz4 or zstd, with an optional level (zstd:5)
     #[arg(long, value_name = "CODEC[:LEVEL]")]
     pub compress: Option<Compression>,
-    /// How much lies together: bytes in the file (30MB), or a number of entries
+    /// Cluster size: bytes in the file (30MB), or a number of entries
     #[arg(long, value_name = "BYTES|ENTRIES", default_value = "30MB", value_parser = cluster_size)]
     pub cluster: ClusterSize,
-    /// What a basket holds at most before compression
+    /// Maximum basket size before compression
     #[arg(long, value_name = "BYTES", default_value = "1MiB", value_parser = basket_size)]
     pub basket: u32,
-    /// Leave out top-level branches (names with * and ?); may be repeated
+    /// Omit top-level branches that match a pattern (*, ?); can be repeated
     #[arg(long, value_name = "NAME")]
     pub drop: Vec<String>,
-    /// Put the baskets of these branches first in each cluster; may be repeated
+    /// Store the baskets of these branches first in each cluster; can be repeated
     #[arg(long, value_name = "NAME")]
     pub first: Vec<String>,
-    /// Perf stats that a read left (`sapwood perf -o FILE.json`): behind --first come the branches that it used; may be
-    /// repeated, one for each kind of analysis: those of most come first, those used together lie together
+    /// Statistics of a past read (`sapwood perf -o FILE.json`): store the branches that it used first, after those of
+    /// --first; can be repeated, once for each analysis: branches used by most come first, grouped by use
     #[arg(long, value_name = "FILE.json")]
     pub used: Vec<PathBuf>,
-    /// Leave out top-level branches that no read of --used needed
+    /// Omit top-level branches that no read of --used needed
     #[arg(long, requires = "used")]
     pub drop_unused: bool,
-    /// Leave the baskets of these branches in one piece; may be repeated
+    /// Do not split the baskets of these branches; can be repeated
     #[arg(long, value_name = "NAME")]
     pub keep: Vec<String>,
-    /// Do not compare every entry of OUT with IN at the end
+    /// Do not compare OUT with IN at the end
     #[arg(long)]
     pub no_verify: bool,
-    /// Do not wait until OUT is on the disk: faster, but a loss of power or a server that runs out of room may take it
+    /// Do not sync OUT to disk: faster, but a power failure or a full file server can lose it
     #[arg(long)]
     pub no_sync: bool,
 }
@@ -92,14 +91,14 @@ pub struct OptimizeArgs {
 /// `sapwood recover`
 #[derive(Args)]
 #[command(after_help = "\
-IN is only read. Trees keep the entries that are whole in all of their branches; histograms and other objects keep all
-cycles that can be read. What is lost is told on stderr. The exit status is 0 when anything was recovered.
+IN is not changed. Trees keep the entries that are intact in all branches; histograms and other objects keep all
+readable cycles. Losses are listed on stderr. The exit status is 0 if anything was recovered.
 
 Examples:
   sapwood recover crashed.root whole.root
   sapwood recover --json https://host/cut.root whole.root")]
 pub struct RecoverArgs {
-    /// File to read, near or far
+    /// File to read, local or remote
     #[arg(value_name = "IN")]
     pub input: String,
     /// File to write
@@ -108,7 +107,7 @@ pub struct RecoverArgs {
     /// Replace OUT if it exists
     #[arg(short, long)]
     pub force: bool,
-    /// Do not wait until OUT is on the disk: faster, but a loss of power or a server that runs out of room may take it
+    /// Do not sync OUT to disk: faster, but a power failure or a full file server can lose it
     #[arg(long)]
     pub no_sync: bool,
 }
@@ -116,7 +115,7 @@ pub struct RecoverArgs {
 /// A bare number counts entries, one with a unit bytes.
 fn cluster_size(text: &str) -> Result<ClusterSize, String> {
     match text.parse::<u64>() {
-        Ok(0) => Err("a cluster has at least one entry".to_owned()),
+        Ok(0) => Err("a cluster needs at least one entry".to_owned()),
         Ok(n) => Ok(ClusterSize::Entries(n)),
         Err(_) => Ok(ClusterSize::Bytes(units::parse_bytes(text)?.max(1))),
     }
@@ -125,6 +124,6 @@ fn cluster_size(text: &str) -> Result<ClusterSize, String> {
 fn basket_size(text: &str) -> Result<u32, String> {
     match units::parse_bytes(text)? {
         n @ 512..=1_000_000_000 => Ok(n as u32),
-        _ => Err("a basket has 512 bytes to 1 GB".to_owned()),
+        _ => Err("the basket size must be 512 bytes to 1 GB".to_owned()),
     }
 }

@@ -1,7 +1,7 @@
 //! Zlib streams unpacked two at a time, on one thread.
 //!
 //! libdeflate, which unpacks single streams here, is bound by the latency of its look-ups. Baskets come by the
-//! thousand: two of them, advanced in turn, take less time than one after the other (`docs/architecture.md` has the
+//! thousand: two of them, advanced in turn, take less time than one after the other (`docs/decisions/0028` has the
 //! figures).
 //!
 //! What comes out is right or refused: a stream counts only if it ends where it should, has the promised size and the
