@@ -3,6 +3,8 @@
 //!
 //! Nothing here reads files: [`Opener`] says which bytes it needs next.
 
+#![forbid(unsafe_code)]
+
 mod builtin;
 /// The bounds-checked reader of big-endian bytes.
 pub mod cursor;

@@ -12,6 +12,8 @@
 //!
 //! The rules it keeps are listed at [`Planner`].
 
+#![forbid(unsafe_code)]
+
 mod basket;
 mod draft;
 mod event;

@@ -1,6 +1,8 @@
 //! Serves files to others. So far: [`Origin`], a small HTTP server over a folder, which can
 //! behave as if it stood far away.
 
+#![forbid(unsafe_code)]
+
 mod conditions;
 mod connections;
 mod files;

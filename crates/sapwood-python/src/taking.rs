@@ -87,13 +87,13 @@ pub fn values(given: &Bound<'_, PyAny>) -> PyResult<Values> {
     let Some(kind) = typestr.strip_prefix(native).filter(|_| !apart) else {
         return Err(PyValueError::new_err("the numbers do not lie one after the other in native order"));
     };
-    // SAFETY: numpy tells where `len` numbers of this type lie, without gaps and in native order, as was just checked;
-    // `given` keeps them alive, and the interpreter, which could change them, is held while they are copied. An address
-    // that is not aligned is copied byte by byte.
     macro_rules! copy {
         ($t:ty) => {{
             let mut out: Vec<$t> = Vec::with_capacity(len);
             if len > 0 {
+                // SAFETY: `address` is where numpy stores `len` numbers of this type, without gaps and in native order, as
+                // was just checked. `given` keeps them alive, and the interpreter lock is held, so nothing changes them.
+                // The source may be unaligned: bytes are copied. `out` has room for `len` numbers.
                 unsafe {
                     std::ptr::copy_nonoverlapping(address as *const u8, out.as_mut_ptr().cast(), len * size_of::<$t>());
                     out.set_len(len);

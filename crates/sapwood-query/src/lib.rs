@@ -15,6 +15,8 @@
 //!
 //! [`Query::scan`] gives the rows of TTree::Scan, where expressions run apart; strings are repeated in them like numbers.
 
+#![forbid(unsafe_code)]
+
 mod alias;
 mod apart;
 mod ast;

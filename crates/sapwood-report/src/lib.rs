@@ -1,5 +1,7 @@
 //! What both faces say of files, as text for people and as JSON for programs: the doctor's report, the map of a file.
 
+#![forbid(unsafe_code)]
+
 pub mod doctor;
 pub mod map;
 pub mod table;

@@ -6,6 +6,8 @@
 //! beforehand could at best achieve. [`layout`] makes baskets, [`scenario`] the classic places
 //! from which people read a file at CERN.
 
+#![forbid(unsafe_code)]
+
 mod client;
 mod faults;
 pub mod layout;

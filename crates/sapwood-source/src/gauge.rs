@@ -72,6 +72,7 @@ impl Gauge {
             /// every header; it grows at its end alone.
             const ROUND_TRIP: usize = 92 / 4;
             const DISORDERED: usize = 224 / 4;
+            const _: () = assert!(std::mem::offset_of!(libc::tcp_info, tcpi_rcv_rtt) == 4 * ROUND_TRIP);
             let mut info = [0_u32; 64];
             let mut size = size_of_val(&info) as libc::socklen_t;
             // SAFETY: the descriptor is open as long as `self` lives; the kernel writes at most `size` bytes to `info`,

@@ -3,6 +3,8 @@
 //!
 //! This crate has no dependencies.
 
+#![forbid(unsafe_code)]
+
 mod coalesce;
 pub mod defect;
 mod error;

@@ -7,6 +7,8 @@
 //! Every length that a peer sends is bounded before memory is taken, and every reply is held against what was asked.
 //! The numbers are those of the protocol's reference document and of its public header.
 
+#![forbid(unsafe_code)]
+
 pub mod auth;
 pub mod checksum;
 pub mod code;

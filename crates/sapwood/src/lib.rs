@@ -15,6 +15,8 @@
 //! # Ok(()) }
 //! ```
 
+#![forbid(unsafe_code)]
+
 pub use sapwood_codec::{Algorithm, Compression};
 pub use sapwood_column::{Array, ColumnType, DType, Form, Values, with_values};
 pub use sapwood_engine::perf;
