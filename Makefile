@@ -13,6 +13,8 @@ CARGO ?= cargo
 PROFILE := --release --workspace
 EXTENSION := python/sapwood/_core.abi3.so
 PYTHON_SOURCES := python tests bench
+# The package's types, and the stub of the extension against what it really has.
+TYPES := $(BIN)/mypy && $(BIN)/python -m mypy.stubtest sapwood._core --allowlist tests/stub-allowlist.txt
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,6 +31,7 @@ lint: build test-tools ## formatting and lints only
 	$(CARGO) clippy $(PROFILE) --all-targets -- -D warnings
 	$(BIN)/ruff check $(PYTHON_SOURCES)
 	$(BIN)/ruff format --check $(PYTHON_SOURCES)
+	$(TYPES)
 
 # C libraries keep their own flags: gcc's instrumentation does not fit LLVM's runtime. The target keeps build scripts out.
 SANITIZED := RUSTFLAGS=-Zsanitizer=address CFLAGS=-fno-sanitize=address ASAN_OPTIONS=detect_leaks=0 CARGO_TARGET_DIR=target/sanitize
@@ -97,4 +100,5 @@ check-rust: build
 check-python: build peers
 	$(BIN)/ruff check $(PYTHON_SOURCES)
 	$(BIN)/ruff format --check $(PYTHON_SOURCES)
+	$(TYPES)
 	$(BIN)/python -m pytest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ._errors import InvalidError
 from ._paths import Where, several
@@ -72,7 +72,7 @@ class Chain:
     def __len__(self) -> int:
         return self.num_entries
 
-    def _core_options(self) -> tuple[int | None, float, int]:
+    def _core_options(self) -> tuple[int | None, float | None, int]:
         cache = self._options["cache_size"]
         return (
             None if cache is None else size_in_bytes(cache, "cache_size"),
@@ -88,14 +88,14 @@ class Chain:
         from ._many import iterate
 
         self._check(iterate, "iterate", options)
-        return iterate(self, expressions, cut, **self._common(), **options)
+        return iterate(cast(Any, self), expressions, cut, **self._common(), **options)
 
     def arrays(self, expressions: Expressions = None, cut: str | None = None, **options) -> Any:
         """The columns of all files, one behind the other; the options of :func:`sapwood.concatenate`."""
         from ._many import concatenate
 
         self._check(concatenate, "arrays", options)
-        return concatenate(self, expressions, cut, **self._common(), **options)
+        return concatenate(cast(Any, self), expressions, cut, **self._common(), **options)
 
     def _check(self, function: Callable[..., Any], name: str, options: dict[str, Any]) -> None:
         """That these are options of a function, and not the chain's own."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, cast
 
 from ._core import merge as _merge
 from ._core import optimize as _optimize
@@ -172,7 +172,8 @@ def optimize(
         raise InvalidError("a basket has 512 bytes to 1 GB")
     if isinstance(used, (PerfStats, str, os.PathLike)):
         used = [used]
-    stats = [s if isinstance(s, PerfStats) else PerfStats.load(s) for s in used]
+    reads = cast("Iterable[PerfStats | str | os.PathLike[str]]", used)
+    stats = [s if isinstance(s, PerfStats) else PerfStats.load(s) for s in reads]
     tell, close = reporter(progress)
     try:
         return _optimize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -117,7 +118,7 @@ class TAxis(Object):
         labels = self.labels()
         variable = self._variable
         if labels is not None and all(labels) and len(set(labels)) == len(labels):
-            axis = bh.axis.StrCategory(labels)
+            axis: Any = bh.axis.StrCategory(labels)
         elif variable is not None:
             axis = bh.axis.Variable(variable)
         else:

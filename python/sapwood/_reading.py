@@ -229,6 +229,7 @@ def _iterate(
 
 
 def _step(step_size: Size) -> tuple[str, int]:
+    size: int | None
     if step_size == "cluster":
         return "cluster", 0
     if isinstance(step_size, str):

@@ -331,9 +331,9 @@ def _all(owner: HasBranches, filters: Mapping[str, Any]) -> Iterable[tuple[str, 
     if refused:
         if not found:
             raise refused[0][1]
-        name, why = refused[0]
+        name, reason = refused[0]
         more = f" and {len(refused) - 1} more" if len(refused) > 1 else ""
-        warnings.warn(f"left out: {name}{more}, which cannot be read ({why})", SkippedBranchWarning, stacklevel=5)
+        warnings.warn(f"left out: {name}{more}, which cannot be read ({reason})", SkippedBranchWarning, stacklevel=5)
     counts: dict[str, int] = {}
     for b in found:
         counts[b.name] = counts.get(b.name, 0) + 1

@@ -72,7 +72,7 @@ class _Members:
         """Made of what is given for the branches below one; nothing where nothing is."""
         if t[0] == "class":
             columns = self._all([(n, m, f"{prefix}{n}{_extents(m)}") for n, m in t[2]], name, path)
-            return columns and ("record", _one_length(columns, name), columns)
+            return ("record", _one_length(columns, name), columns) if columns else None
         if t[0] == "map":
             items = [("first", t[1]), ("second", t[2])]
         elif t[0] == "vector" and t[1][0] == "class":
@@ -81,7 +81,7 @@ class _Members:
             return None
         below = name if name.endswith(".") else f"{name}."
         columns = self._all([(n, ("vector", m), f"{below}{n}{_extents(m)}") for n, m in items], name, path)
-        return columns and _lists(columns, name)
+        return _lists(columns, name) if columns else None
 
     def _all(self, members: list[tuple[str, Type, str]], name: str, path: str) -> list[tuple[str, Column]] | None:
         found = [(n, self.column(t, full, f"{path}/{full}")) for n, t, full in members]

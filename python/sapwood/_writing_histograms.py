@@ -238,7 +238,8 @@ def _of_root(h: Any) -> Histogram:
 def _of_protocol(h: Any) -> Histogram:
     if not 1 <= len(h.axes) <= 3:
         raise UnsupportedError(f"ROOT has histograms of one to three axes, not of {len(h.axes)}")
-    axes, pads = [], []
+    axes: list[Axis] = []
+    pads: list[tuple[int, int]] = []
     for axis in h.axes:
         traits = getattr(axis, "traits", None)
         if getattr(traits, "circular", False):
@@ -249,8 +250,7 @@ def _of_protocol(h: Any) -> Histogram:
         if title == f"Axis {len(axes)}":
             title = ""  # what hist says of axes without a name
         axes.append(Axis(edges, title, [str(v) for v in axis] if discrete else []))
-        flow = hasattr(traits, "underflow")
-        pads.append((1 - int(flow and traits.underflow), 1 - int(flow and traits.overflow)))
+        pads.append((1 - int(getattr(traits, "underflow", False)), 1 - int(getattr(traits, "overflow", False))))
     title = getattr(h, "title", None) or getattr(h, "name", None) or getattr(h, "label", None) or ""
 
     def whole(values: Any) -> np.ndarray | None:

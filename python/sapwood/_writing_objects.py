@@ -141,7 +141,7 @@ class Graph:
         members += [("i4", 0), ("i4", 0), ("f8", NOT_SET), ("f8", NOT_SET), ("text", "")]
         graph = ("versioned", 5, members)
         none = np.zeros(len(self.x))
-        both = [none if e is None else e for e in (self.x_errors, self.y_errors)]
+        both: list[Any] = [none if e is None else e for e in (self.x_errors, self.y_errors)]
         if any(isinstance(e, tuple) for e in both):
             tables = [counted(e[i] if isinstance(e, tuple) else e) for e in both for i in (0, 1)]
             return "TGraphAsymmErrors", self.title, [("versioned", 3, [graph, *tables])]
