@@ -1,37 +1,39 @@
 //! The first bytes of a file, and the segments of its list of what is free.
 
-use crate::directory::put_uuid;
-use crate::key::{BIG, FIRST_RECORD, put_position};
+use crate::primitives::{BIG, FIRST_RECORD, put_position, put_uuid};
 use sapwood_codec::Compression;
 use sapwood_span::Span;
 
 /// The version of ROOT that new files are like: 6.40.00.
-pub(crate) const ROOT_VERSION: u32 = 64_000;
+pub const ROOT_VERSION: u32 = 64_000;
 /// Added to versions where positions have 64 bits.
 const BIG_VERSION: u32 = 1_000_000;
 /// How far ROOT lets a file grow at a time, once it is large.
 const GROWTH: u64 = 1_000_000_000;
 
 /// What the first bytes tell.
-pub(crate) struct FileHead<'a> {
+pub struct FileHead<'a> {
     /// The version of ROOT whose rules for objects hold in the file.
-    pub(crate) version: u32,
+    pub version: u32,
     /// Length of the file.
-    pub(crate) end: u64,
+    pub end: u64,
     /// The record of class descriptions.
-    pub(crate) info: Span,
-    /// The record of what is free, and its segments.
-    pub(crate) free: Span,
-    pub(crate) segments: u32,
+    pub info: Span,
+    /// The record of what is free.
+    pub free: Span,
+    /// How many segments that lists.
+    pub segments: u32,
     /// Bytes in front of the directory's own members: label, name and title.
-    pub(crate) name_len: u32,
-    pub(crate) compression: Compression,
-    pub(crate) uuid: &'a [u8; 16],
+    pub name_len: u32,
+    /// The compression that it names.
+    pub compression: Compression,
+    /// The file's id.
+    pub uuid: &'a [u8; 16],
 }
 
 impl FileHead<'_> {
     /// The bytes in front of the first record.
-    pub(crate) fn bytes(&self) -> Vec<u8> {
+    pub fn bytes(&self) -> Vec<u8> {
         let big = self.end > BIG;
         let mut out = b"root".to_vec();
         let version = self.version + if big { BIG_VERSION } else { 0 };
@@ -55,7 +57,7 @@ impl FileHead<'_> {
 }
 
 /// Appends a free segment: version, first and last byte.
-pub(crate) fn put_segment(out: &mut Vec<u8>, first: u64, last: u64) {
+pub fn put_segment(out: &mut Vec<u8>, first: u64, last: u64) {
     let big = last > BIG;
     out.extend_from_slice(&if big { 1001_u16 } else { 1 }.to_be_bytes());
     put_position(out, first, big);
@@ -63,6 +65,6 @@ pub(crate) fn put_segment(out: &mut Vec<u8>, first: u64, last: u64) {
 }
 
 /// How far a file that ends here may grow.
-pub(crate) fn growth(end: u64) -> u64 {
+pub fn growth(end: u64) -> u64 {
     if end > BIG { (end / GROWTH + 1) * GROWTH } else { BIG }
 }

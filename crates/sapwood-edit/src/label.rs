@@ -1,8 +1,7 @@
+use crate::primitives::{put_text, text_len};
 use sapwood_format::cursor::Cursor;
 use sapwood_span::{Error, Result};
 
-/// Beyond this offset ROOT writes 64-bit positions (`TFile::kStartBigFile`).
-pub(super) const BIG: u64 = 2_000_000_000;
 /// Added to a label's version when its positions have 64 bits.
 const BIG_VERSION: u16 = 1000;
 /// The lower bits of a parent's position; above them stands which process ids the record's references mean.
@@ -10,35 +9,41 @@ pub(crate) const PARENT_BITS: u32 = 48;
 
 /// What a record's label says beside sizes and positions. Names are bytes: nothing says that they are UTF-8.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Label {
-    pub(crate) class: Vec<u8>,
-    pub(crate) name: Vec<u8>,
-    pub(crate) title: Vec<u8>,
-    pub(crate) cycle: u16,
-    pub(crate) datime: u32,
+pub struct Label {
+    /// The object's class.
+    pub class: Vec<u8>,
+    /// The object's name.
+    pub name: Vec<u8>,
+    /// The object's title.
+    pub title: Vec<u8>,
+    /// Which of the objects of its name it is.
+    pub cycle: u16,
+    /// When it was written, as [`datime`](crate::stamp::datime) packs it.
+    pub datime: u32,
     /// Whether positions have 64 bits.
-    pub(crate) big: bool,
+    pub big: bool,
     /// Which process ids references mean (`TKey::fPidOffset`).
-    pub(crate) pid: u16,
+    pub pid: u16,
 }
 
 /// A label whose record has its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct PlacedLabel {
-    pub(crate) label: Label,
+pub struct PlacedLabel {
+    /// What it says of the object.
+    pub label: Label,
     /// Where the record begins.
-    pub(crate) seek: u64,
+    pub seek: u64,
     /// Where its directory begins.
-    pub(crate) parent: u64,
+    pub parent: u64,
     /// Bytes behind the label in the file.
-    pub(crate) stored: u32,
+    pub stored: u32,
     /// Bytes of the object when inflated.
-    pub(crate) size: u32,
+    pub size: u32,
 }
 
 impl Label {
     /// For an object that is made anew.
-    pub(crate) fn new(class: &str, name: &[u8], title: &[u8]) -> Self {
+    pub fn new(class: &str, name: &[u8], title: &[u8]) -> Self {
         let (class, name, title) = (class.as_bytes().to_vec(), name.to_vec(), title.to_vec());
         Self { class, name, title, cycle: 1, datime: 0, big: false, pid: 0 }
     }
@@ -47,7 +52,7 @@ impl Label {
     ///
     /// # Errors
     /// `Corrupt` when the bytes are no label.
-    pub(crate) fn read(record: &[u8]) -> Result<(Self, usize)> {
+    pub fn read(record: &[u8]) -> Result<(Self, usize)> {
         let mut c = Cursor::new(record, 0);
         c.skip(4)?;
         let version = c.u16()?;
@@ -72,9 +77,10 @@ impl Label {
     }
 
     /// Bytes that it takes.
-    pub(crate) fn len(&self) -> usize {
-        let text = |t: &[u8]| t.len() + if t.len() < 255 { 1 } else { 5 };
-        18 + if self.big { 16 } else { 8 } + text(&self.class) + text(&self.name) + text(&self.title)
+    #[expect(clippy::len_without_is_empty, reason = "no label is empty")]
+    pub fn len(&self) -> usize {
+        let texts = text_len(&self.class) + text_len(&self.name) + text_len(&self.title);
+        18 + if self.big { 16 } else { 8 } + texts
     }
 }
 
@@ -83,7 +89,7 @@ impl PlacedLabel {
     ///
     /// # Errors
     /// `Unsupported` when a position does not fit.
-    pub(crate) fn write(&self, out: &mut Vec<u8>) -> Result<()> {
+    pub fn write(&self, out: &mut Vec<u8>) -> Result<()> {
         let l = &self.label;
         let length = u16::try_from(l.len()).map_err(|_| Error::unsupported("names of more than 65 kB"))?;
         let total = i32::try_from(u64::from(self.stored) + u64::from(length));
@@ -111,23 +117,11 @@ impl PlacedLabel {
     }
 }
 
-/// Appends a `TString`.
-pub(super) fn put_text(out: &mut Vec<u8>, text: &[u8]) {
-    match u8::try_from(text.len()) {
-        Ok(n) if n < 255 => out.push(n),
-        _ => {
-            out.push(255);
-            out.extend_from_slice(&(text.len() as u32).to_be_bytes());
-        }
-    }
-    out.extend_from_slice(text);
-}
-
 /// Gives the label of a copied basket its new place; the length of the label stays, and with it every offset in the
 /// payload. False when it cannot: a label with 32-bit positions that would lie beyond 2 GiB, or whose references
 /// need another process id.
 #[must_use]
-pub(crate) fn patch_basket(record: &mut [u8], seek: u64, parent: u64, pid: u16) -> bool {
+pub fn patch_basket(record: &mut [u8], seek: u64, parent: u64, pid: u16) -> bool {
     let big = matches!(record, [_, _, _, _, a, b, ..] if u16::from_be_bytes([*a, *b]) > BIG_VERSION);
     if big {
         let Some(place) = record.get_mut(18..34) else { return false };

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// ROOT's packed date and time (`TDatime`), here in UTC: years since 1995 in 6 bits, then month 4,
 /// day 5, hour 5, minute 6, second 6.
-pub(crate) fn datime(time: SystemTime) -> u32 {
+pub fn datime(time: SystemTime) -> u32 {
     let seconds = time.duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
     let (days, second) = (seconds / 86_400, seconds % 86_400);
     let (year, month, day) = civil(days);
@@ -30,7 +30,7 @@ fn civil(days: u64) -> (u64, u64, u64) {
 }
 
 /// Sixteen unpredictable bytes, marked as a random UUID (RFC 9562, version 4).
-pub(crate) fn uuid() -> [u8; 16] {
+pub fn uuid() -> [u8; 16] {
     let mut out = [0; 16];
     for half in out.chunks_exact_mut(8) {
         // Each RandomState is keyed by the operating system's randomness.

@@ -4,6 +4,7 @@
 //! Nothing here reads files: [`Opener`] says which bytes it needs next.
 
 mod builtin;
+mod class_names;
 /// The bounds-checked reader of big-endian bytes.
 pub mod cursor;
 mod directory;
@@ -19,6 +20,7 @@ mod recover;
 pub mod streamer;
 pub mod tree;
 
+pub use class_names::is_histogram;
 pub use directory::{Directory, keys_behind, parse_key_list};
 pub use free::{UNCOMMITTED, parse_free_list};
 pub use header::Header;

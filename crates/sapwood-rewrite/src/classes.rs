@@ -1,6 +1,6 @@
 //! The class descriptions of all inputs, each once.
 
-use crate::survey::{Name, Stream, Survey, survey};
+use sapwood_edit::survey::{Name, Stream, Survey, survey};
 use sapwood_format::Streamers;
 use sapwood_span::Result;
 use std::collections::HashSet;

@@ -1,9 +1,9 @@
 //! Baskets on their way: which lie together, how they are read ahead, and how they are packed anew.
 
-use super::facts::Basket;
-use super::input::{Input, Reader};
-use super::recode::Recoder;
+use crate::input::{Input, Reader};
+use crate::recode::Recoder;
 use sapwood_codec::Compression;
+use sapwood_edit::tree::Basket;
 use sapwood_span::{Error, Result, Span};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -23,7 +23,7 @@ pub(crate) enum Job {
     /// Baskets out of the file.
     Copy(Arc<Reader>, Plan),
     /// Baskets out of its headers: (tree, branch, basket, compression setting of the branch).
-    Embedded(Arc<Reader>, Vec<(usize, usize, super::embedded::Embedded, i32)>),
+    Embedded(Arc<Reader>, Vec<(usize, usize, sapwood_edit::tree::Embedded, i32)>),
     /// All of the input was given.
     End,
     /// It could not be opened.

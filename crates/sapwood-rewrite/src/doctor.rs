@@ -2,16 +2,14 @@
 //! cost, worked out by the planner itself over modelled networks; the same for the layout that
 //! [`optimize`](crate::optimize) would give it.
 
-use crate::merge::ordered::ordered;
+use crate::optimize::{BASKET, CLUSTER};
+use crate::ordered::ordered;
 use sapwood_format::tree::Tree;
 use sapwood_plan::{Basket, CacheSize, Request};
 use sapwood_sim::{Client, Faults, Link, run};
 use sapwood_span::{Result, Span};
 use std::time::Duration;
 
-/// Bytes of a cluster and of a basket before compression that [`optimize`](crate::optimize) makes.
-const CLUSTER: u64 = 30_000_000;
-const BASKET: u64 = 1 << 20;
 /// Bytes per second of the networks that costs are worked out for: 1 Gbit/s.
 const BANDWIDTH: f64 = 125e6;
 /// A tree of more baskets is described but not simulated: a million take about half a minute of one core.
@@ -206,7 +204,7 @@ fn rewritten(tree: &Tree, now: &[Basket]) -> (Vec<Basket>, Vec<u64>) {
             let of = |f: fn(&Basket) -> u64| group.iter().map(f).sum::<u64>() as f64;
             let part = (end - start) as f64 / group.last().map_or(1, |b| b.last) as f64;
             let (zipped, unzipped) = (of(|b| b.span.len) * part, of(|b| b.unzipped) * part);
-            let n = ((unzipped / BASKET as f64).ceil() as u64).clamp(1, end - start);
+            let n = ((unzipped / f64::from(BASKET)).ceil() as u64).clamp(1, end - start);
             for k in 0..n {
                 let [first, last] = [k, k + 1].map(|k| start + (end - start) * k / n);
                 let len = ((zipped / n as f64) as u64).max(1);

@@ -1,9 +1,9 @@
 //! One file that is merged: what it holds, with everything but baskets in hand.
 
-use super::facts::{TreeFacts, read_facts};
-use crate::container::Label;
 use bytes::Bytes;
 use sapwood_codec::Decoder;
+use sapwood_edit::Label;
+use sapwood_edit::tree::{TreeFacts, read_facts};
 use sapwood_engine::{File, OpenOptions};
 use sapwood_format::cursor::Cursor;
 use sapwood_format::{Key, Listing, Streamers, inflate, inflate_header};

@@ -1,17 +1,18 @@
 //! The file that a merge makes, input after input.
 
-use super::classes::ClassUnion;
-use super::copy::Chunk;
-use super::input::{Input, InputObject};
-use super::objects::{Objects, other_kind};
-use super::recode::Recoder;
-use super::tree::{Relayout, TreeSum};
-use super::{MergeOptions, MergeReport, MergedTree};
-use crate::container::{Container, DirectoryId, Label, Part, ROOT_DIRECTORY, patch_basket};
-use crate::target::Place;
+use crate::classes::ClassUnion;
+use crate::container::{Container, DirectoryId, Part, ROOT_DIRECTORY};
+use crate::copy::Chunk;
+use crate::input::{Input, InputObject};
+use crate::objects::{Objects, other_kind};
+use crate::options::{MergeOptions, MergeReport, MergedTree, check};
+use crate::recode::Recoder;
+use crate::tree::{Relayout, TreeSum};
 use sapwood_codec::Compression;
+use sapwood_edit::{Label, patch_basket};
 use sapwood_format::Streamers;
 use sapwood_span::{Error, Result};
+use sapwood_write::target::Place;
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -267,7 +268,7 @@ impl Output {
 
     /// Writes what depends on all inputs and gives the file its name.
     pub(crate) fn finish(self, options: &MergeOptions) -> Result<MergeReport> {
-        let (mut part, report) = self.close(|| super::check(options))?;
+        let (mut part, report) = self.close(|| check(options))?;
         part.commit()?;
         Ok(report)
     }

@@ -1,7 +1,7 @@
 //! A basket's record, packed anew: with another compression, or behind a wider label.
 
-use crate::container::{Label, PlacedLabel};
 use sapwood_codec::{Compression, Decoder, Encoder};
+use sapwood_edit::{Label, PlacedLabel};
 use sapwood_format::cursor::Cursor;
 use sapwood_format::tree::{BasketHead, split_basket};
 use sapwood_format::{Key, inflate};

@@ -1,14 +1,15 @@
 //! A tree as it is joined from those of the inputs, and its header when all baskets have their place.
 
-use super::clusters;
-use super::facts::{LeafFacts, join_leaves, read_as_is};
-use super::header::{Placed, drop_branches, set, set_baskets, set_ranges};
-use super::input::InputTree;
-use super::schema::BranchSchema;
-use super::tree_index::TreeIndex;
-use crate::container::{Container, DirectoryId, Label};
-use crate::survey::{Edit, Name, Survey};
+use crate::clusters;
+use crate::container::{Container, DirectoryId};
+use crate::input::InputTree;
 use sapwood_codec::Compression;
+use sapwood_edit::Label;
+use sapwood_edit::survey::{Edit, Name, Survey};
+use sapwood_edit::tree::BranchSchema;
+use sapwood_edit::tree::TreeIndex;
+use sapwood_edit::tree::{LeafFacts, join_leaves, read_as_is};
+use sapwood_edit::tree::{Placed, drop_branches, set, set_baskets, set_ranges};
 use sapwood_format::Streamers;
 use sapwood_span::{Error, Result};
 use std::collections::{HashMap, HashSet};

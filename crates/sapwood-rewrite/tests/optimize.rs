@@ -2,8 +2,8 @@
 
 use sapwood_codec::Compression;
 use sapwood_column::{Array, DType, Values};
+use sapwood_rewrite::optimize::{ClusterSize, OptimizeOptions, OptimizeProgress, optimize};
 use sapwood_span::ErrorKind;
-use sapwood_write::optimize::{ClusterSize, OptimizeOptions, OptimizeProgress, optimize};
 use sapwood_write::{BranchSpec, Cluster, CppType, FileWriter, TreeOptions};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

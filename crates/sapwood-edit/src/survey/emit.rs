@@ -12,40 +12,44 @@ pub(super) const FIRST_REFERENCE: usize = 2;
 
 /// Other bytes for a part of an object. They hold no class names and no references.
 #[derive(Clone, Debug)]
-pub(crate) struct Edit {
+pub struct Edit {
     /// What is exchanged.
-    pub(crate) at: Range<usize>,
+    pub at: Range<usize>,
     /// For what.
-    pub(crate) bytes: Vec<u8>,
+    pub bytes: Vec<u8>,
 }
 
 /// Objects of another survey that are put in.
-pub(crate) struct Insert<'p> {
+pub struct Insert<'p> {
     /// Where: the end of a list.
-    pub(crate) at: usize,
+    pub at: usize,
     /// Where the list's own items begin: what one of these counts ends before what is put in.
-    pub(crate) within: usize,
-    /// Whole objects of which survey, with what is exchanged in them.
-    pub(crate) from: &'p Survey<'p>,
-    pub(crate) part: Range<usize>,
-    pub(crate) edits: Vec<Edit>,
+    pub within: usize,
+    /// The survey that they are taken from.
+    pub from: &'p Survey<'p>,
+    /// Their bytes there: whole objects.
+    pub part: Range<usize>,
+    /// What is exchanged in them.
+    pub edits: Vec<Edit>,
     /// Bytes behind them.
-    pub(crate) after: &'static [u8],
+    pub after: &'static [u8],
 }
 
 /// What is exchanged in an object, and what is put in.
 #[derive(Default)]
-pub(crate) struct Changes<'p> {
-    pub(crate) edits: Vec<Edit>,
-    pub(crate) inserts: Vec<Insert<'p>>,
+pub struct Changes<'p> {
+    /// Parts that get other bytes.
+    pub edits: Vec<Edit>,
+    /// Objects that are put in.
+    pub inserts: Vec<Insert<'p>>,
     /// What a user should know of it.
-    pub(crate) notes: Vec<String>,
+    pub notes: Vec<String>,
 }
 
 /// The payload of a key while objects are written into it one after the other.
-pub(crate) struct Stream {
+pub struct Stream {
     /// The bytes so far.
-    pub(crate) bytes: Vec<u8>,
+    pub bytes: Vec<u8>,
     /// Length of the key's label, which references count in.
     base: usize,
     /// Where classes were named.
@@ -54,7 +58,7 @@ pub(crate) struct Stream {
 
 impl Stream {
     /// For the payload behind a label of `base` bytes.
-    pub(crate) fn new(base: usize) -> Self {
+    pub fn new(base: usize) -> Self {
         Self { bytes: Vec::new(), base, classes: HashMap::new() }
     }
 
@@ -68,13 +72,13 @@ impl Stream {
     }
 
     /// Begins what a byte count covers; [`Stream::end`] fills it in.
-    pub(crate) fn begin(&mut self) -> usize {
+    pub fn begin(&mut self) -> usize {
         self.bytes.extend_from_slice(&[0; 4]);
         self.bytes.len()
     }
 
     /// Fills in the byte count of what was begun.
-    pub(crate) fn end(&mut self, begun: usize) -> Result<()> {
+    pub fn end(&mut self, begun: usize) -> Result<()> {
         self.reference()?;
         let count = (self.bytes.len() - begun) as u32;
         set_count(&mut self.bytes, begun - 4, count);
@@ -82,7 +86,7 @@ impl Stream {
     }
 
     /// Writes a class tag.
-    pub(crate) fn class(&mut self, class: &Arc<str>) -> Result<()> {
+    pub fn class(&mut self, class: &Arc<str>) -> Result<()> {
         if let Some(at) = self.classes.get(class) {
             self.bytes.extend_from_slice(&(KNOWN_CLASS | at).to_be_bytes());
             return Ok(());
@@ -107,7 +111,7 @@ impl Survey<'_> {
     ///
     /// # Errors
     /// `Unsupported` when a reference leads out of the part, or the result would be larger than ROOT can read.
-    pub(crate) fn emit(&self, part: Range<usize>, edits: &mut [Edit], out: &mut Stream) -> Result<()> {
+    pub fn emit(&self, part: Range<usize>, edits: &mut [Edit], out: &mut Stream) -> Result<()> {
         self.emit_with(part, edits, &[], out)
     }
 
@@ -201,7 +205,7 @@ impl Survey<'_> {
     ///
     /// # Errors
     /// As [`Survey::emit`].
-    pub(crate) fn rewrite(&self, edits: &mut [Edit], base: usize) -> Result<Vec<u8>> {
+    pub fn rewrite(&self, edits: &mut [Edit], base: usize) -> Result<Vec<u8>> {
         let mut out = Stream::new(base);
         self.emit(0..self.data.len(), edits, &mut out)?;
         Ok(out.bytes)
@@ -210,7 +214,7 @@ impl Survey<'_> {
     ///
     /// # Errors
     /// As [`Survey::emit`]; `Unsupported` when something moves that may hold references unknown to us.
-    pub(crate) fn rewrite_with(&self, changes: &mut Changes, base: usize) -> Result<Vec<u8>> {
+    pub fn rewrite_with(&self, changes: &mut Changes, base: usize) -> Result<Vec<u8>> {
         changes.inserts.sort_by_key(|i| i.at);
         for i in &changes.inserts {
             if let Some((_, class)) = i.from.unknown.iter().find(|(at, _)| i.part.contains(&at.start)) {

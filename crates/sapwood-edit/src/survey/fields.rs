@@ -3,11 +3,11 @@ macro_rules! names {
     ($($name:ident = $text:literal),* $(,)?) => {
         /// A member that can be asked for and changed.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub(crate) enum Name { $(#[doc = $text] $name),* }
+        pub enum Name { $(#[doc = $text] $name),* }
 
         impl Name {
             /// By the member's name in ROOT.
-            pub(crate) fn of(text: &str) -> Option<Self> {
+            pub(super) fn of(text: &str) -> Option<Self> {
                 match text {
                     $($text => Some(Name::$name),)*
                     _ => None,
@@ -15,7 +15,7 @@ macro_rules! names {
             }
 
             /// The member's name in ROOT.
-            pub(crate) fn text(self) -> &'static str {
+            pub fn text(self) -> &'static str {
                 match self {
                     $(Name::$name => $text),*
                 }

@@ -12,10 +12,10 @@ mod fields;
 mod steps;
 mod walk;
 
-pub(crate) use emit::{Changes, Edit, Insert, Stream};
-pub(crate) use fields::Name;
-pub(crate) use steps::numbers_of;
-pub(crate) use walk::survey;
+pub use emit::{Changes, Edit, Insert, Stream};
+pub use fields::Name;
+pub use steps::numbers_of;
+pub use walk::survey;
 
 use sapwood_format::cursor::Cursor;
 use sapwood_format::streamer::code;
@@ -26,67 +26,79 @@ use std::sync::Arc;
 
 /// Something in an object whose bytes depend on where things lie.
 #[derive(Clone, Debug)]
-pub(crate) enum Mark {
+pub enum Mark {
     /// A byte count of four bytes; what it counts ends here.
-    Count { end: usize },
-    /// The name of a class, or a reference to where it was named: so many bytes.
-    Class { len: usize, class: Arc<str> },
+    Count {
+        /// Where.
+        end: usize,
+    },
+    /// The name of a class, or a reference to where it was named.
+    Class {
+        /// Bytes that this takes.
+        len: usize,
+        /// The class.
+        class: Arc<str>,
+    },
     /// A reference to an object that begins here.
-    Object { target: usize },
+    Object {
+        /// Where.
+        target: usize,
+    },
 }
 
 /// An object within the surveyed one, or that itself.
 #[derive(Clone, Debug)]
-pub(crate) struct Node {
+pub struct Node {
     /// Its class.
-    pub(crate) class: Arc<str>,
+    pub class: Arc<str>,
     /// The member of the object above that holds it.
-    pub(crate) via: Option<Name>,
+    pub via: Option<Name>,
     /// The object above; the outermost is its own.
-    pub(crate) parent: usize,
+    pub parent: usize,
     /// Its bytes, class tag and byte count in front included.
-    pub(crate) at: Range<usize>,
+    pub at: Range<usize>,
     /// Where its members begin.
-    pub(crate) body: usize,
+    pub body: usize,
     /// Members of it and its base classes that have a [`Name`].
-    pub(crate) fields: Vec<Field>,
+    pub fields: Vec<Field>,
 }
 
 /// A member.
 #[derive(Clone, Debug)]
-pub(crate) struct Field {
-    pub(crate) name: Name,
+pub struct Field {
+    /// Which member it is.
+    pub name: Name,
     /// Type code of the member, see [`code`].
-    pub(crate) code: i32,
+    pub code: i32,
     /// Its bytes.
-    pub(crate) at: Range<usize>,
+    pub at: Range<usize>,
     /// Version of the class that has it.
-    pub(crate) version: i16,
+    pub version: i16,
 }
 
 /// What was found in an object.
 #[derive(Clone, Debug)]
-pub(crate) struct Survey<'a> {
+pub struct Survey<'a> {
     /// The object's bytes.
-    pub(crate) data: &'a [u8],
+    pub data: &'a [u8],
     /// What references count in front of the first byte: the length of the key's label.
-    pub(crate) base: usize,
+    pub base: usize,
     /// Positions that matter, ascending.
-    pub(crate) marks: Vec<(usize, Mark)>,
+    pub marks: Vec<(usize, Mark)>,
     /// The object and those within it, in the order in which they begin.
-    pub(crate) nodes: Vec<Node>,
+    pub nodes: Vec<Node>,
     /// Objects of unknown classes in which references may hide: the places of their pointers and their classes.
-    pub(crate) unknown: Vec<(Range<usize>, Arc<str>)>,
+    pub unknown: Vec<(Range<usize>, Arc<str>)>,
 }
 
 impl Survey<'_> {
     /// A member of an object.
-    pub(crate) fn field(&self, node: usize, name: Name) -> Option<&Field> {
+    pub fn field(&self, node: usize, name: Name) -> Option<&Field> {
         self.nodes.get(node)?.fields.iter().find(|f| f.name == name)
     }
 
     /// The value of a number.
-    pub(crate) fn number(&self, node: usize, name: Name) -> Option<f64> {
+    pub fn number(&self, node: usize, name: Name) -> Option<f64> {
         let f = self.field(node, name)?;
         let mut c = Cursor::new(self.data.get(f.at.clone())?, 0);
         Some(match f.code {
@@ -97,19 +109,19 @@ impl Survey<'_> {
     }
 
     /// The value of a number that counts something.
-    pub(crate) fn integer(&self, node: usize, name: Name) -> Option<i64> {
+    pub fn integer(&self, node: usize, name: Name) -> Option<i64> {
         let f = self.field(node, name)?;
         integer(&mut Cursor::new(self.data.get(f.at.clone())?, 0), f.code).ok()
     }
 
     /// A text.
-    pub(crate) fn text(&self, node: usize, name: Name) -> Option<&[u8]> {
+    pub fn text(&self, node: usize, name: Name) -> Option<&[u8]> {
         let f = self.field(node, name)?;
         Cursor::new(self.data.get(f.at.clone())?, 0).string_bytes().ok()
     }
 
     /// The numbers of a counted array; empty when it is not there.
-    pub(crate) fn integers(&self, node: usize, name: Name) -> Result<Vec<u64>> {
+    pub fn integers(&self, node: usize, name: Name) -> Result<Vec<u64>> {
         let Some(f) = self.field(node, name) else { return Ok(Vec::new()) };
         let raw = self.data.get(f.at.clone()).unwrap_or_default();
         let Some((flag, items)) = raw.split_first().filter(|(flag, _)| **flag != 0) else { return Ok(Vec::new()) };
@@ -120,26 +132,26 @@ impl Survey<'_> {
     }
 
     /// The objects that an object holds directly, in their order.
-    pub(crate) fn children(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
+    pub fn children(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
         let end = self.nodes.get(node).map_or(0, |n| n.at.end);
         let inside = self.nodes.iter().enumerate().skip(node + 1).take_while(move |(_, n)| n.at.start < end);
         inside.filter(move |(_, n)| n.parent == node).map(|(i, _)| i)
     }
 
     /// The object that a member holds.
-    pub(crate) fn child(&self, node: usize, via: Name) -> Option<usize> {
+    pub fn child(&self, node: usize, via: Name) -> Option<usize> {
         self.children(node).find(|&i| self.nodes.get(i).is_some_and(|n| n.via == Some(via)))
     }
 
     /// The objects that are of a kind.
-    pub(crate) fn find<'s>(&'s self, wanted: impl Fn(&Node) -> bool + 's) -> impl Iterator<Item = usize> + 's {
+    pub fn find<'s>(&'s self, wanted: impl Fn(&Node) -> bool + 's) -> impl Iterator<Item = usize> + 's {
         self.nodes.iter().enumerate().filter(move |(_, n)| wanted(n)).map(|(i, _)| i)
     }
 }
 
 /// The type of an array's items. Until version 9 of `TBranch` a flag and not the description said whether positions of
 /// baskets have 64 bits.
-pub(crate) fn array_code(f: &Field, flag: u8) -> i32 {
+pub fn array_code(f: &Field, flag: u8) -> i32 {
     match flag {
         2 if f.name == Name::BasketSeek => code::LONG64,
         _ if f.name == Name::BasketSeek && f.version <= 9 => code::INT,
@@ -151,7 +163,7 @@ pub(crate) fn array_code(f: &Field, flag: u8) -> i32 {
 ///
 /// # Errors
 /// `Unsupported` when it does not fit: headers of old versions count with 32 bits.
-pub(crate) fn put_integer(out: &mut Vec<u8>, k: i32, value: i64) -> Result<()> {
+pub fn put_integer(out: &mut Vec<u8>, k: i32, value: i64) -> Result<()> {
     let narrow = |fits: bool| match fits {
         true => Ok(()),
         false => Err(Error::unsupported(format!(

@@ -143,7 +143,7 @@ pub(super) fn bare_array(class: &str) -> Option<i32> {
 }
 
 /// The type of the items of a vector of numbers.
-pub(crate) fn numbers_of(type_name: &str) -> Option<i32> {
+pub fn numbers_of(type_name: &str) -> Option<i32> {
     let item = type_name.strip_prefix("vector<")?.strip_suffix('>')?.trim();
     Some(match item {
         "double" | "Double_t" => code::DOUBLE,

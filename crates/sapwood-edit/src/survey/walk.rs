@@ -24,7 +24,7 @@ const MOST_NODES: usize = 1 << 24;
 ///
 /// # Errors
 /// `Corrupt` when the bytes do not follow the class descriptions, `Unsupported` when a class is not described.
-pub(crate) fn survey<'a>(data: &'a [u8], base: usize, class: &str, streamers: &Streamers) -> Result<Survey<'a>> {
+pub fn survey<'a>(data: &'a [u8], base: usize, class: &str, streamers: &Streamers) -> Result<Survey<'a>> {
     let survey = Survey { data, base, marks: Vec::new(), nodes: Vec::new(), unknown: Vec::new() };
     let mut walk = Walk {
         survey,

@@ -1,16 +1,17 @@
 //! Baskets that were never written on their own and lie in a tree's header: they become records like all others.
 
-use crate::container::{Label, PARENT_BITS, PlacedLabel};
+use crate::label::{Label, PARENT_BITS, PlacedLabel};
 use sapwood_codec::{Compression, Encoder};
 use sapwood_format::cursor::Cursor;
 use sapwood_span::{Error, Result};
 
 /// A basket out of a header.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Embedded {
+pub struct Embedded {
     /// Its first entry.
-    pub(crate) first: u64,
-    pub(crate) entries: u32,
+    pub first: u64,
+    /// How many entries it holds.
+    pub entries: u32,
     label: Label,
     /// Version, buffer size, entry size (or room for offsets) and flags as they stand behind the label.
     version: u16,
@@ -22,7 +23,7 @@ pub(crate) struct Embedded {
     /// Offset of the first value: the length of the label with the basket's own members.
     key_len: u32,
     /// The same in the header that it was read from. Where it is another, positions in its entries mean nothing.
-    pub(crate) read_key_len: u32,
+    pub read_key_len: u32,
     /// The values.
     data: Vec<u8>,
     /// Where entries begin, label counted, and how far they were moved.
@@ -34,7 +35,7 @@ pub(crate) struct Embedded {
 ///
 /// # Errors
 /// `Corrupt` when its numbers cannot be.
-pub(crate) fn read_embedded(bytes: &[u8]) -> Result<Option<Embedded>> {
+pub(super) fn read_embedded(bytes: &[u8]) -> Result<Option<Embedded>> {
     let mut c = Cursor::new(bytes, 0);
     c.skip(4)?;
     let big = c.u16()? > 1000;
@@ -132,27 +133,28 @@ const OFFSETS_LEFT_OUT: u8 = 80;
 const MEMBERS: usize = 2 + 4 * 4 + 1;
 
 /// A basket that is put together from entries of others.
-pub(crate) struct Fresh {
+pub struct Fresh {
     /// Its first entry.
-    pub(crate) first: u64,
-    pub(crate) entries: u32,
+    pub first: u64,
+    /// How many entries it holds.
+    pub entries: u32,
     /// Where its values are, one entry after the other.
-    pub(crate) data: Vec<u8>,
+    pub data: Vec<u8>,
     /// Where each entry begins in `data`, when they differ in size.
-    pub(crate) starts: Option<Vec<u32>>,
+    pub starts: Option<Vec<u32>>,
     /// Bytes of an entry, when they do not.
-    pub(crate) entry_size: u32,
+    pub entry_size: u32,
 }
 
 impl Embedded {
     /// Whether its entries begin elsewhere than they did in the header, so that references to positions in the basket
     /// would lead astray.
-    pub(crate) fn is_shifted(&self) -> bool {
+    pub fn is_shifted(&self) -> bool {
         self.key_len != self.read_key_len
     }
 
     /// A new basket under the label of one of its branch.
-    pub(crate) fn fresh(label: &Label, fresh: Fresh, buffer: u32) -> Self {
+    pub fn fresh(label: &Label, fresh: Fresh, buffer: u32) -> Self {
         let label = Label { big: true, ..label.clone() };
         let key_len = (label.len() + MEMBERS) as u32;
         let whole = key_len as usize + fresh.data.len();
@@ -179,7 +181,7 @@ impl Embedded {
     ///
     /// # Errors
     /// `Unsupported` when it is too large for a record.
-    pub(crate) fn record(&self, compression: Compression, encoder: &mut Encoder) -> Result<(Vec<u8>, u64)> {
+    pub fn record(&self, compression: Compression, encoder: &mut Encoder) -> Result<(Vec<u8>, u64)> {
         let mut payload = self.data.clone();
         for (i, table) in [&self.offsets, &self.moved].into_iter().enumerate() {
             let Some(table) = table else { continue };

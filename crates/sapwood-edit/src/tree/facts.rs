@@ -1,8 +1,8 @@
 //! What a tree's header says that matters for copying its baskets.
 
 use super::embedded::{Embedded, read_embedded};
+use super::index::{TreeIndex, read_index};
 use super::schema::BranchSchema;
-use super::tree_index::{TreeIndex, read_index};
 use crate::survey::{Name, Survey, survey};
 use sapwood_format::Streamers;
 use sapwood_format::tree::{clusters, read_tree};
@@ -10,70 +10,79 @@ use sapwood_span::{Error, Result, Span};
 use std::collections::HashMap;
 
 /// A tree of an input.
-pub(crate) struct TreeFacts {
+pub struct TreeFacts {
     /// Entries.
-    pub(crate) entries: u64,
+    pub entries: u64,
     /// Boundaries of its clusters, the number of entries at the end.
-    pub(crate) clusters: Vec<u64>,
-    /// Bytes since the last flush and at the last save.
-    pub(crate) flushed_bytes: i64,
-    pub(crate) saved_bytes: i64,
+    pub clusters: Vec<u64>,
+    /// Bytes when baskets were flushed first.
+    pub flushed_bytes: i64,
+    /// Bytes when the header was saved last.
+    pub saved_bytes: i64,
     /// Branches in the order of the header, that of references last.
-    pub(crate) branches: Vec<BranchFacts>,
+    pub branches: Vec<BranchFacts>,
     /// Leaves in the order of the header.
-    pub(crate) leaves: Vec<LeafFacts>,
+    pub leaves: Vec<LeafFacts>,
     /// Its index, if it has one that can be joined with others.
-    pub(crate) index: Option<TreeIndex>,
+    pub index: Option<TreeIndex>,
     /// Whether entries were left out: what the header says of clusters, and an index, are no longer right.
-    pub(crate) is_cut: bool,
+    pub is_cut: bool,
 }
 
 /// A branch.
-pub(crate) struct BranchFacts {
+pub struct BranchFacts {
     /// Its place among the survey's nodes.
-    pub(crate) node: usize,
-    pub(crate) schema: BranchSchema,
-    pub(crate) entries: u64,
-    pub(crate) entry_number: u64,
-    pub(crate) total_bytes: i64,
-    pub(crate) zip_bytes: i64,
+    pub node: usize,
+    /// What its bytes depend on.
+    pub schema: BranchSchema,
+    /// Entries, as the branch counts them.
+    pub entries: u64,
+    /// The entry behind the last one in a basket.
+    pub entry_number: u64,
+    /// Bytes of all baskets when inflated, labels included.
+    pub total_bytes: i64,
+    /// Bytes of all baskets in the file.
+    pub zip_bytes: i64,
     /// 100 · algorithm + level.
-    pub(crate) compression: i32,
+    pub compression: i32,
     /// Most items in a collection; none where the branch does not say.
-    pub(crate) maximum: Option<i64>,
+    pub maximum: Option<i64>,
     /// Baskets in the file, ascending.
-    pub(crate) baskets: Vec<Basket>,
+    pub baskets: Vec<Basket>,
     /// Baskets in the header.
-    pub(crate) embedded: Vec<Embedded>,
+    pub embedded: Vec<Embedded>,
     /// Whether any entry lies in a basket.
-    pub(crate) filled: bool,
+    pub filled: bool,
 }
 
 /// A basket in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Basket {
-    pub(crate) span: Span,
+pub struct Basket {
+    /// Its bytes.
+    pub span: Span,
     /// Its first entry and the one behind its last.
-    pub(crate) first: u64,
-    pub(crate) last: u64,
+    pub first: u64,
+    /// The entry behind its last.
+    pub last: u64,
 }
 
 /// A leaf.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct LeafFacts {
-    pub(crate) node: usize,
+pub struct LeafFacts {
+    /// Its place among the survey's nodes.
+    pub node: usize,
     /// Its branch's path and its name.
     path: String,
     /// Largest value seen, for counters and texts.
-    pub(crate) maximum: Option<i64>,
+    pub maximum: Option<i64>,
     /// Items of an entry; the longest text.
-    pub(crate) len: Option<i64>,
+    pub len: Option<i64>,
     /// Whether `len` grows with the values.
-    pub(crate) text: bool,
+    pub text: bool,
 }
 
 /// Takes the greater numbers of leaves that stand for the same.
-pub(crate) fn join_leaves(into: &mut [LeafFacts], other: &[LeafFacts]) {
+pub fn join_leaves(into: &mut [LeafFacts], other: &[LeafFacts]) {
     let mut by_path: Option<HashMap<&str, &LeafFacts>> = None;
     for (i, l) in into.iter_mut().enumerate() {
         // nearly always in the same order
@@ -96,7 +105,7 @@ pub(crate) fn join_leaves(into: &mut [LeafFacts], other: &[LeafFacts]) {
 ///
 /// # Errors
 /// `Corrupt` or `Unsupported`, with the branch.
-pub(crate) fn read_facts<'a>(
+pub fn read_facts<'a>(
     data: &'a [u8],
     base: usize,
     class: &str,
@@ -113,7 +122,7 @@ pub(crate) fn read_facts<'a>(
 ///
 /// # Errors
 /// `Corrupt` or `Unsupported`, with the branch.
-pub(crate) fn read_as_is<'a>(
+pub fn read_as_is<'a>(
     data: &'a [u8],
     base: usize,
     class: &str,

@@ -19,7 +19,7 @@ fn empty_places(n: usize) -> Vec<u8> {
 ///
 /// # Errors
 /// `Invalid` when one that stays needs one that goes, as an array needs its counter.
-pub(super) fn drop_branches(s: &Survey, nodes: &[usize], edits: &mut Vec<Edit>) -> Result<()> {
+pub fn drop_branches(s: &Survey, nodes: &[usize], edits: &mut Vec<Edit>) -> Result<()> {
     let gone: Vec<&Node> = nodes.iter().filter_map(|&n| s.nodes.get(n)).collect();
     // those below another one go with it
     let outermost: Vec<&Node> = gone
@@ -73,17 +73,20 @@ const LEAST_BASKETS: usize = 10;
 
 /// A basket in the file that is written.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Placed {
-    pub(crate) seek: u64,
-    pub(crate) bytes: u32,
-    pub(crate) first: u64,
+pub struct Placed {
+    /// Where its record begins.
+    pub seek: u64,
+    /// Bytes of the record.
+    pub bytes: u32,
+    /// Its first entry.
+    pub first: u64,
 }
 
 /// Exchanges a branch's tables of baskets; `end` is the entry behind the last.
 ///
 /// # Errors
 /// When they do not fit into what the header's version of ROOT can hold.
-pub(crate) fn set_baskets(s: &Survey, node: usize, baskets: &[Placed], end: u64, edits: &mut Vec<Edit>) -> Result<()> {
+pub fn set_baskets(s: &Survey, node: usize, baskets: &[Placed], end: u64, edits: &mut Vec<Edit>) -> Result<()> {
     let n = baskets.len();
     let places = LEAST_BASKETS.max(n + 1);
     set(s, node, Name::WriteBasket, Some(n as i64), edits)?;
@@ -109,7 +112,7 @@ pub(crate) fn set_baskets(s: &Survey, node: usize, baskets: &[Placed], end: u64,
 ///
 /// # Errors
 /// When they do not fit into what the header's version of ROOT can hold.
-pub(crate) fn set_ranges(s: &Survey, ranges: &[(u64, u64)], edits: &mut Vec<Edit>) -> Result<bool> {
+pub fn set_ranges(s: &Survey, ranges: &[(u64, u64)], edits: &mut Vec<Edit>) -> Result<bool> {
     // versions of TTree before 19 know no ranges
     if s.field(0, Name::ClusterRanges).is_none() {
         return Ok(ranges.is_empty());
@@ -123,7 +126,7 @@ pub(crate) fn set_ranges(s: &Survey, ranges: &[(u64, u64)], edits: &mut Vec<Edit
 }
 
 /// Exchanges a number, if the object has it.
-pub(crate) fn set(s: &Survey, node: usize, name: Name, value: Option<i64>, edits: &mut Vec<Edit>) -> Result<()> {
+pub fn set(s: &Survey, node: usize, name: Name, value: Option<i64>, edits: &mut Vec<Edit>) -> Result<()> {
     if let (Some(f), Some(value)) = (s.field(node, name), value) {
         let mut bytes = Vec::new();
         put_integer(&mut bytes, f.code, value)
@@ -134,7 +137,7 @@ pub(crate) fn set(s: &Survey, node: usize, name: Name, value: Option<i64>, edits
 }
 
 /// Exchanges a counted array, if the object has it.
-pub(crate) fn set_array(s: &Survey, node: usize, name: Name, values: &[u64], edits: &mut Vec<Edit>) -> Result<()> {
+fn set_array(s: &Survey, node: usize, name: Name, values: &[u64], edits: &mut Vec<Edit>) -> Result<()> {
     let Some(f) = s.field(node, name) else { return Ok(()) };
     // until version 9 a flag of 2 said that positions have 64 bits
     let wide = s.data.get(f.at.start) == Some(&2) || values.iter().any(|&v| v > i32::MAX as u64);

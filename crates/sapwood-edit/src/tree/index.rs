@@ -13,7 +13,7 @@ type Row = (i64, i64, i64);
 
 /// What a tree's header says of its index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct TreeIndex {
+pub struct TreeIndex {
     /// The expressions of which the two numbers are values.
     major: Vec<u8>,
     minor: Vec<u8>,
@@ -22,7 +22,7 @@ pub(crate) struct TreeIndex {
 }
 
 /// The index in a header; none where there is none that can be joined.
-pub(crate) fn read_index(s: &Survey) -> Option<TreeIndex> {
+pub(super) fn read_index(s: &Survey) -> Option<TreeIndex> {
     let node = s.child(0, Name::TreeIndex)?;
     let column = |name| {
         let items = s.data.get(s.field(node, name)?.at.clone())?;
@@ -39,7 +39,7 @@ pub(crate) fn read_index(s: &Survey) -> Option<TreeIndex> {
 
 impl TreeIndex {
     /// Appends the index of a tree whose entries begin at `from`; false where both cannot be one.
-    pub(crate) fn append(&mut self, other: &Self, from: u64) -> bool {
+    pub fn append(&mut self, other: &Self, from: u64) -> bool {
         let fits = self.major == other.major && self.minor == other.minor;
         if !fits || self.rows.len() + other.rows.len() > MOST {
             return false;
@@ -50,7 +50,7 @@ impl TreeIndex {
     }
 
     /// Exchanges the index in the header of the first tree for this one.
-    pub(crate) fn edits(&mut self, s: &Survey, edits: &mut Vec<Edit>) -> Result<()> {
+    pub fn edits(&mut self, s: &Survey, edits: &mut Vec<Edit>) -> Result<()> {
         let Some(node) = s.child(0, Name::TreeIndex) else { return Ok(()) };
         self.rows.sort_by_key(|&(a, b, _)| (a, b));
         if let Some(f) = s.field(node, Name::IndexSize) {

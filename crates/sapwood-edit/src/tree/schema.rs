@@ -4,9 +4,9 @@ use sapwood_format::tree::Tree;
 
 /// What a branch's bytes depend on.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub(crate) struct BranchSchema {
+pub struct BranchSchema {
     /// Name with those of the branches above it.
-    pub(crate) path: String,
+    pub path: String,
     class: String,
     leaves: Vec<LeafSchema>,
     element: Option<ElementSchema>,
@@ -38,7 +38,7 @@ struct ElementSchema {
 
 impl BranchSchema {
     /// Of a branch of a header.
-    pub(crate) fn of(tree: &Tree, branch: usize) -> Self {
+    pub fn of(tree: &Tree, branch: usize) -> Self {
         let Some(b) = tree.branches.get(branch) else { return Self::default() };
         let leaves = b.leaves.iter().filter_map(|&l| tree.leaves.get(l)).map(|l| LeafSchema {
             name: l.name.clone(),
@@ -66,23 +66,23 @@ impl BranchSchema {
     }
 
     /// Of the branch of references, which no list of branches holds.
-    pub(crate) fn references() -> Self {
+    pub fn references() -> Self {
         Self { path: "TRefTable (references)".to_owned(), class: "TBranchRef".to_owned(), ..Self::default() }
     }
 
     /// Whether it holds numbers and texts only, which mean the same wherever they are in a basket.
-    pub(crate) fn is_plain(&self) -> bool {
+    pub fn is_plain(&self) -> bool {
         self.class == "TBranch"
     }
 
     /// Whether its baskets are to tell where entries begin.
-    pub(crate) fn has_offsets(&self) -> bool {
+    pub fn has_offsets(&self) -> bool {
         self.has_offsets
     }
 
     /// In what a second branch of the same name differs (its baskets, too, where it has some), in words; none when
     /// the baskets of both can stand together.
-    pub(crate) fn difference(&self, other: &Self, has_baskets: bool) -> Option<String> {
+    pub fn difference(&self, other: &Self, has_baskets: bool) -> Option<String> {
         if self.class != other.class {
             return Some(format!("is a {}, not a {}", other.class, self.class));
         }

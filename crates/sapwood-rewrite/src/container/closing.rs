@@ -1,21 +1,20 @@
 //! What closes a file: class descriptions, key lists, free segments, and the header that tells where they are.
 
-use super::label::BIG;
-use super::{Container, FIRST_RECORD, Label};
-use crate::file_head::{FileHead, growth, put_segment};
+use super::{Container, Part};
+use sapwood_edit::{BIG, FIRST_RECORD, FileHead, Label, PlacedLabel, growth, put_segment};
 use sapwood_span::{Result, Span};
 
 impl Container {
     /// Writes what closes the file; `classes` makes the payload of the class descriptions' record from the length of its
     /// label. The part is complete, and has its name when it is committed.
-    pub(crate) fn close(mut self, classes: impl FnOnce(usize) -> Result<Vec<u8>>) -> Result<super::Part> {
+    pub(crate) fn close(mut self, classes: impl FnOnce(usize) -> Result<Vec<u8>>) -> Result<Part> {
         let mut label = Label::new("TList", b"StreamerInfo", b"Doubly linked list");
         label.big = self.needs_big();
         label.datime = self.datime;
         let payload = classes(label.len())?;
         let packed = self.compress(&payload, self.compression);
         let stored = packed.as_deref().unwrap_or(&payload);
-        let placed = super::PlacedLabel {
+        let placed = PlacedLabel {
             seek: self.position(),
             parent: FIRST_RECORD,
             stored: stored.len() as u32,

@@ -1,5 +1,5 @@
-use super::label::{BIG, put_text};
-use super::{Container, DirectoryId, FIRST_RECORD, Label, PlacedLabel, ROOT_DIRECTORY};
+use super::{Container, DirectoryId, ROOT_DIRECTORY};
+use sapwood_edit::{BIG, FIRST_RECORD, Label, PlacedLabel, put_position, put_text, put_uuid};
 use sapwood_span::{Error, Result, Span};
 
 /// A directory while its keys are gathered.
@@ -129,10 +129,9 @@ impl Container {
             out.extend_from_slice(&n.to_be_bytes());
         }
         for position in [seek, parent, keys.start] {
-            crate::key::put_position(&mut out, position, big);
+            put_position(&mut out, position, big);
         }
-        out.extend_from_slice(&1_u16.to_be_bytes());
-        out.extend_from_slice(&self.uuid);
+        put_uuid(&mut out, &self.uuid);
         // room for positions of 64 bits
         out.resize(MEMBERS, 0);
         debug_assert!(FIRST_RECORD <= seek);

@@ -3,22 +3,16 @@
 
 mod closing;
 mod directory;
-mod label;
 mod part;
 
-pub(crate) use label::{Label, PARENT_BITS, PlacedLabel, patch_basket};
 pub(crate) use part::Part;
 
-use crate::file_head::ROOT_VERSION;
-use crate::stamp;
-use crate::target::Place;
 use sapwood_codec::{Compression, Encoder};
+use sapwood_edit::{BIG, FIRST_RECORD, Label, PlacedLabel, ROOT_VERSION, stamp};
 use sapwood_span::{Error, Result, Span};
+use sapwood_write::target::Place;
 use std::path::Path;
 use std::time::SystemTime;
-
-/// Where the first record begins: behind the file header.
-pub(crate) const FIRST_RECORD: u64 = 100;
 
 /// A directory of the file; 0 is the file's own.
 pub(crate) type DirectoryId = usize;
@@ -121,6 +115,6 @@ impl Container {
 
     /// Whether a record at the end needs positions of 64 bits.
     pub(crate) fn needs_big(&self) -> bool {
-        self.position() > label::BIG
+        self.position() > BIG
     }
 }

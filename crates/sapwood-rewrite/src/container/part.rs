@@ -1,6 +1,5 @@
-use crate::sink::shown;
-use crate::target::{NAMED, Place, Target, Unfinished};
-use sapwood_span::{Error, ErrorKind, Result};
+use sapwood_span::{Error, ErrorKind, Result, redact};
+use sapwood_write::target::{NAMED, Place, Target, Unfinished};
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -101,7 +100,7 @@ impl Part {
 
 /// Why a file cannot be begun, or not take its name.
 fn refused(path: &Path, error: io::Error) -> Error {
-    let file = shown(path);
+    let file = redact(&path.display().to_string());
     match error.kind() {
         io::ErrorKind::AlreadyExists => {
             Error::invalid("exists already").with_remedy("give another name, or -f (force) to replace it")

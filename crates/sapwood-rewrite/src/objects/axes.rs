@@ -2,7 +2,7 @@
 
 use super::numbers::{array, real};
 use super::rules::Part;
-use crate::survey::{Edit, Name, Survey, put_integer};
+use sapwood_edit::survey::{Edit, Name, Survey, put_integer};
 use sapwood_span::{Error, Result};
 
 /// `TAxis::fBits2`: the axis has names (1), and grows when something lies outside (2).

@@ -2,7 +2,7 @@
 
 use super::filled::Filled;
 use super::rules::Part;
-use crate::survey::{Changes, Edit, Name};
+use sapwood_edit::survey::{Changes, Edit, Name};
 use sapwood_span::{Error, Result};
 
 /// Refuses what ROOT itself cannot fill into the bins of another histogram.

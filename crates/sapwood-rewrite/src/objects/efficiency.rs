@@ -3,7 +3,8 @@
 use super::hist;
 use super::numbers::real;
 use super::rules::Part;
-use crate::survey::{Changes, Edit, Name};
+use sapwood_edit::survey::{Changes, Edit, Name};
+use sapwood_format::is_histogram;
 use sapwood_span::{Error, Result};
 
 /// The sum of two efficiencies.
@@ -16,7 +17,7 @@ pub(super) fn add<'p>(one: Part<'p>, two: Part<'p>, changes: &mut Changes<'p>) -
             return Err(Error::unsupported(format!("has no histogram of what {what}")));
         };
         let (a, b) = (one.at(a), two.at(b));
-        if a.class() != b.class() || !hist::is_histogram(a.class()) {
+        if a.class() != b.class() || !is_histogram(a.class()) {
             let text = format!("counts what {what} in a {}, not a {}", b.class(), a.class());
             return Err(Error::invalid(text));
         }

@@ -5,7 +5,7 @@ use super::hist::{AXES, SUMS, dimensions};
 use super::limits::good_limits;
 use super::numbers::{array, limits};
 use super::rules::Part;
-use crate::survey::Name;
+use sapwood_edit::survey::Name;
 use sapwood_format::streamer::code;
 use sapwood_span::{Error, Result};
 

@@ -6,16 +6,9 @@ use super::filled::Filled;
 use super::labels;
 use super::numbers::{Places, array, items, real, sum_items};
 use super::rules::Part;
-use crate::survey::{Changes, Edit, Name, put_integer};
+use sapwood_edit::survey::{Changes, Edit, Name, put_integer};
 use sapwood_span::{Error, Result};
 use std::borrow::Cow;
-
-/// Whether objects of a class are added: one to three dimensions of every kind of bin, and profiles.
-pub(crate) fn is_histogram(class: &str) -> bool {
-    let dimensions = ["TH1", "TH2", "TH3"].iter().find_map(|p| class.strip_prefix(p));
-    matches!(class, "TProfile" | "TProfile2D" | "TProfile3D")
-        || dimensions.is_some_and(|kind| matches!(kind, "C" | "S" | "I" | "L" | "F" | "D"))
-}
 
 /// The axes, and the statistics that grow with every fill.
 pub(super) const AXES: [Name; 3] = [Name::XAxis, Name::YAxis, Name::ZAxis];

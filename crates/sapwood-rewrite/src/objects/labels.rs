@@ -2,7 +2,7 @@
 
 use super::axes::{self, Axis, EXTENDS, Joined, NAMED};
 use super::filled::Filled;
-use crate::survey::{Changes, Edit, Insert, Name, put_integer};
+use sapwood_edit::survey::{Changes, Edit, Insert, Name, put_integer};
 use sapwood_span::{Error, Result};
 use std::collections::{HashMap, HashSet};
 

@@ -1,10 +1,27 @@
 //! Objects that are no trees: added up where that means something, else kept.
 
-use super::input::{Input, InputObject};
-use super::rules::{self, Streamed};
-use crate::container::{Container, DirectoryId, Label};
-use crate::survey::survey;
+mod axes;
+mod buffer;
+mod collection;
+mod efficiency;
+mod event_list;
+mod filled;
+mod graph;
+mod hist;
+mod labels;
+mod limits;
+mod multi;
+mod numbers;
+mod parameter;
+mod poly;
+mod rules;
+
+use crate::container::{Container, DirectoryId};
+use crate::input::{Input, InputObject};
+use rules::Streamed;
 use sapwood_codec::Decoder;
+use sapwood_edit::Label;
+use sapwood_edit::survey::survey;
 use sapwood_format::{Streamers, inflate};
 use sapwood_span::{Error, ErrorKind, Result};
 use std::collections::{BTreeMap, BTreeSet, HashMap};

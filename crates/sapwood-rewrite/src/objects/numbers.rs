@@ -1,6 +1,6 @@
 //! Arrays of numbers in surveyed objects: read, added item by item, written.
 
-use crate::survey::{Edit, Name, Survey, put_integer};
+use sapwood_edit::survey::{Edit, Name, Survey, put_integer};
 use sapwood_format::cursor::Cursor;
 use sapwood_format::streamer::code;
 use sapwood_format::tree::{integer, width};

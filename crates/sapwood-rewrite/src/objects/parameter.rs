@@ -2,7 +2,7 @@
 
 use super::numbers::real;
 use super::rules::Part;
-use crate::survey::{Changes, Edit, Name, put_integer};
+use sapwood_edit::survey::{Changes, Edit, Name, put_integer};
 use sapwood_format::streamer::code;
 use sapwood_span::{Error, Result};
 

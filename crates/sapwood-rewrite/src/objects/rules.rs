@@ -1,8 +1,9 @@
 //! What is done with two objects of one name: which classes are added up, and how.
 
 use super::{collection, efficiency, event_list, graph, hist, multi, parameter, poly};
-use crate::survey::{Changes, Survey, survey};
+use sapwood_edit::survey::{Changes, Survey, survey};
 use sapwood_format::Streamers;
+use sapwood_format::is_histogram;
 use sapwood_span::{Error, Result};
 
 /// An object: inflated payload, length of its label, class, and its file's class descriptions.
@@ -45,7 +46,7 @@ pub(super) type Rule = for<'p> fn(Part<'p>, Part<'p>, &mut Changes<'p>) -> Resul
 /// How objects of a class are added up; none where they are not.
 pub(super) fn rule(class: &str) -> Option<Rule> {
     Some(match class {
-        c if hist::is_histogram(c) => hist::add,
+        c if is_histogram(c) => hist::add,
         c if c.starts_with("TParameter<") => parameter::add,
         c if graph::columns(c).is_some() => graph::append,
         c if c.starts_with("THnSparseT<") => multi::add_sparse,
@@ -66,7 +67,7 @@ pub(super) fn has_rule(class: &str) -> bool {
 
 /// Whether objects of two classes cannot bear one name in the output: one counts something, the other does not.
 pub(super) fn clash(one: &str, other: &str) -> bool {
-    let counts = |class: &str| hist::is_histogram(class) || class.starts_with("TParameter<");
+    let counts = |class: &str| is_histogram(class) || class.starts_with("TParameter<");
     one != other && (counts(one) || counts(other))
 }
 

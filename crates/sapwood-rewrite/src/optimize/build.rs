@@ -3,11 +3,11 @@
 use super::counted::{Counted, Counts};
 use super::cut::{Rule, Slices};
 use super::sums::{Sum, Summing};
-use crate::container::Label;
-use crate::merge::embedded::{Embedded, Fresh};
-use crate::merge::recode::Recoder;
+use crate::recode::Recoder;
 use bytes::Bytes;
 use sapwood_codec::Compression;
+use sapwood_edit::Label;
+use sapwood_edit::tree::{Embedded, Fresh};
 use sapwood_format::tree::{BasketHead, split_basket};
 use sapwood_span::Result;
 use std::ops::Range;

@@ -3,7 +3,7 @@
 //! only as long as both branches are cut at the same entries.
 
 use super::cut::{Rule, Slices};
-use crate::merge::recode::Recoder;
+use crate::recode::Recoder;
 use bytes::Bytes;
 use sapwood_column::interpret;
 use sapwood_format::Streamers;

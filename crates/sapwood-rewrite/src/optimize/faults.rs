@@ -3,11 +3,11 @@
 use super::cut::Rule;
 use super::plan::Place;
 use super::{ClusterSize, LaidOut, OptimizeOptions, lay_out, plans, threads, verify};
-use crate::merge::input;
-use crate::{BranchSpec, Cluster, CppType, FileWriter, TreeOptions};
+use crate::input;
 use sapwood_codec::Compression;
 use sapwood_column::{Array, DType, Values};
 use sapwood_span::{Error, ErrorKind, Result};
+use sapwood_write::{BranchSpec, Cluster, CppType, FileWriter, TreeOptions};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 

@@ -3,7 +3,7 @@
 use super::build::Source;
 use super::cut::Rule;
 use super::plan::{Old, Place, TreePlan};
-use crate::merge::input::Reader;
+use crate::input::Reader;
 use bytes::Bytes;
 use sapwood_span::{Result, Span};
 use std::collections::HashMap;

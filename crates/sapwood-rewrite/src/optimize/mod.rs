@@ -21,11 +21,10 @@ mod verify;
 pub use used::Used;
 
 use crate::container::Part;
-use crate::merge::input::{self, Input};
-use crate::merge::ordered::ordered;
-use crate::merge::output::Output;
-use crate::merge::recode::Recoder;
-use crate::target::Place;
+use crate::input::{self, Input};
+use crate::ordered::ordered;
+use crate::output::Output;
+use crate::recode::Recoder;
 use build::{Piece, build};
 use cut::Rule;
 use load::{Asked, Loaded, Loader, Planner};
@@ -34,6 +33,7 @@ use plan::TreePlan;
 use sapwood_codec::Compression;
 use sapwood_engine::{OpenOptions, fits};
 use sapwood_span::{Error, ErrorKind, Result};
+use sapwood_write::target::Place;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -44,9 +44,9 @@ const SHARE: usize = 256 << 10;
 /// A branch counts for so many at least.
 const LEAST: usize = 1 << 10;
 /// Bytes of a cluster in the file, as ROOT flushes by default.
-const CLUSTER: u64 = 30_000_000;
+pub(crate) const CLUSTER: u64 = 30_000_000;
 /// Bytes of a basket before compression.
-const BASKET: u32 = 1 << 20;
+pub(crate) const BASKET: u32 = 1 << 20;
 
 /// How much of a tree lies together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

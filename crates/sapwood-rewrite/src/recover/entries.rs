@@ -1,8 +1,8 @@
 //! Which entries of a tree are whole, when some of its baskets are not, and the tree without the others.
 
-use crate::merge::facts::{Basket, TreeFacts};
-use crate::merge::input::Reader;
-use crate::merge::recode::Recoder;
+use crate::input::Reader;
+use crate::recode::Recoder;
+use sapwood_edit::tree::{Basket, TreeFacts};
 use sapwood_span::{Error, Result};
 use std::collections::HashMap;
 use std::ops::Range;

@@ -3,14 +3,14 @@
 mod entries;
 mod read;
 
-use super::copy::{self, Done, Pool};
-use super::output::Output;
-use super::recode::Recoder;
-use super::{MergeOptions, MergeProgress, MergedTree, check, check_differ};
-use crate::target::Place;
+use crate::copy::{self, Done, Pool};
+use crate::options::{MergeOptions, MergeProgress, MergedTree, check, check_differ};
+use crate::output::Output;
+use crate::recode::Recoder;
 use sapwood_codec::Compression;
 use sapwood_engine::{File, OpenOptions};
 use sapwood_span::{Error, Result};
+use sapwood_write::target::Place;
 use std::path::Path;
 
 /// What was recovered, and what is lost.

@@ -2,12 +2,12 @@
 
 use super::entries::keep_whole;
 use super::{LostTree, Recovered};
-use crate::container::Label;
-use crate::merge::facts::read_as_is;
-use crate::merge::input::{Input, InputObject, InputTree, Reader};
-use crate::merge::recode::Recoder;
+use crate::input::{Input, InputObject, InputTree, Reader};
+use crate::recode::Recoder;
 use bytes::Bytes;
 use sapwood_codec::Decoder;
+use sapwood_edit::Label;
+use sapwood_edit::tree::read_as_is;
 use sapwood_engine::File;
 use sapwood_format::cursor::Cursor;
 use sapwood_format::{Key, Listing, Streamers, inflate};
