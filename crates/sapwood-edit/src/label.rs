@@ -5,7 +5,7 @@ use sapwood_span::{Error, Result};
 /// Added to a label's version when its positions have 64 bits.
 const BIG_VERSION: u16 = 1000;
 /// The lower bits of a parent's position; above them stands which process ids the record's references mean.
-pub(crate) const PARENT_BITS: u32 = 48;
+const PARENT_BITS: u32 = 48;
 
 /// What a record's label says beside sizes and positions. Names are bytes: nothing says that they are UTF-8.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,6 +54,15 @@ impl Label {
     /// `Corrupt` when the bytes are no label.
     pub fn read(record: &[u8]) -> Result<(Self, usize)> {
         let mut c = Cursor::new(record, 0);
+        let (label, length) = Self::parse(&mut c)?;
+        if c.pos() > length || length > record.len() {
+            return Err(Error::corrupt(format!("a label of {length} bytes reads on to byte {}", c.pos())));
+        }
+        Ok((label, length))
+    }
+
+    /// Reads a label, and the length that it says of itself.
+    pub(crate) fn parse(c: &mut Cursor) -> Result<(Self, usize)> {
         c.skip(4)?;
         let version = c.u16()?;
         c.skip(4)?;
@@ -69,11 +78,7 @@ impl Label {
             0
         };
         let mut text = || c.string_bytes().map(<[u8]>::to_vec);
-        let label = Self { class: text()?, name: text()?, title: text()?, cycle, datime, big, pid };
-        if c.pos() > length || length > record.len() {
-            return Err(Error::corrupt(format!("a label of {length} bytes reads on to byte {}", c.pos())));
-        }
-        Ok((label, length))
+        Ok((Self { class: text()?, name: text()?, title: text()?, cycle, datime, big, pid }, length))
     }
 
     /// Bytes that it takes.

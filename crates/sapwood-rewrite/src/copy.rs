@@ -3,7 +3,7 @@
 use crate::input::{Input, Reader};
 use crate::recode::Recoder;
 use sapwood_codec::Compression;
-use sapwood_edit::tree::Basket;
+use sapwood_edit::tree::{Basket, Embedded};
 use sapwood_span::{Error, Result, Span};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -22,12 +22,22 @@ pub(crate) enum Job {
     Begin(Box<Input>),
     /// Baskets out of the file.
     Copy(Arc<Reader>, Plan),
-    /// Baskets out of its headers: (tree, branch, basket, compression setting of the branch).
-    Embedded(Arc<Reader>, Vec<(usize, usize, sapwood_edit::tree::Embedded, i32)>),
+    /// Baskets out of its headers.
+    Embedded(Arc<Reader>, Vec<HeaderBasket>),
     /// All of the input was given.
     End,
     /// It could not be opened.
     Failed(Error),
+}
+
+/// A basket that lies in its tree's header.
+pub(crate) struct HeaderBasket {
+    /// Number of the tree in its input, and of the branch in the tree.
+    tree: usize,
+    branch: usize,
+    basket: Embedded,
+    /// How the branch is compressed: 100 · algorithm + level.
+    setting: i32,
 }
 
 /// What came out of a job.
@@ -91,8 +101,9 @@ pub(crate) fn jobs(mut input: Box<Input>) -> Vec<Job> {
     for (t, tree) in input.trees.iter_mut().enumerate() {
         for (b, branch) in tree.facts.branches.iter_mut().enumerate() {
             all.extend(branch.baskets.iter().map(|x| (*x, t, b)));
-            let compression = branch.compression;
-            embedded.extend(branch.embedded.drain(..).map(|e| (t, b, e, compression)));
+            let setting = branch.compression;
+            let moved = branch.embedded.drain(..);
+            embedded.extend(moved.map(|basket| HeaderBasket { tree: t, branch: b, basket, setting }));
         }
     }
     all.sort_by_key(|(b, _, _)| b.span.start);
@@ -135,7 +146,7 @@ pub(crate) fn work(job: Job, pool: &Pool, recoder: &mut Recoder, compression: Op
         Job::Embedded(reader, baskets) => {
             let (mut data, mut pieces) = (pool.take(), Vec::new());
             data.clear();
-            for (tree, branch, basket, setting) in baskets {
+            for HeaderBasket { tree, branch, basket, setting } in baskets {
                 let compression = compression.map_or_else(|| Compression::from_settings(setting), Ok);
                 let (record, total) = basket.record(compression.unwrap_or_default(), recoder.encoder())?;
                 let (at, len, first) = (data.len(), record.len(), basket.first);

@@ -38,12 +38,22 @@ pub(crate) struct Output {
 #[derive(Default)]
 struct Current {
     name: String,
-    /// For each of its trees: the one here, where its directory lies, its entries, and for each branch the one here.
-    trees: Vec<(usize, u64, u64, Vec<usize>)>,
+    trees: Vec<CurrentTree>,
     /// What is added to the process ids of its baskets.
     pid: u16,
     /// Its trees and branches whose baskets get offsets, or lose them, so that they are as those that are here.
     offsets: HashMap<(usize, usize), bool>,
+}
+
+/// A tree of the input that is being copied.
+struct CurrentTree {
+    /// Which of the output's trees it joins.
+    sum: usize,
+    /// Where its directory lies in the output.
+    parent: u64,
+    entries: u64,
+    /// For each of its branches: which one of the output's tree it joins.
+    branches: Vec<usize>,
 }
 
 impl Output {
@@ -145,7 +155,8 @@ impl Output {
                     offsets.extend(sum.other_offsets(here, &b.schema).map(|wanted| ((trees.len(), i), wanted)));
                 }
             }
-            trees.push((at, self.file.seek_of(directory), tree.facts.entries, map));
+            let (parent, entries) = (self.file.seek_of(directory), tree.facts.entries);
+            trees.push(CurrentTree { sum: at, parent, entries, branches: map });
         }
         self.current = Current { name: input.reader.name().to_owned(), trees, pid, offsets };
         Ok(())
@@ -156,8 +167,10 @@ impl Output {
         let mut run = 0..0;
         let mut widened = Vec::new();
         for p in std::mem::take(&mut chunk.pieces) {
-            let Some((tree, parent, _, map)) = self.current.trees.get(p.tree) else { continue };
-            let Some(&branch) = map.get(p.branch) else { continue };
+            let Some(CurrentTree { sum: tree, parent, branches, .. }) = self.current.trees.get(p.tree) else {
+                continue;
+            };
+            let Some(&branch) = branches.get(p.branch) else { continue };
             if p.at != run.end {
                 self.file.append(chunk.data.get(run).unwrap_or_default())?;
                 run = p.at..p.at;
@@ -222,9 +235,9 @@ impl Output {
 
     /// The input is complete: what comes next begins behind its entries.
     pub(crate) fn end(&mut self) -> Result<()> {
-        for (tree, _, entries, _) in std::mem::take(&mut self.current.trees) {
-            if let Some(sum) = self.trees.get_mut(tree) {
-                sum.entries += entries;
+        for tree in std::mem::take(&mut self.current.trees) {
+            if let Some(sum) = self.trees.get_mut(tree.sum) {
+                sum.entries += tree.entries;
             }
         }
         if self.file.position() > i64::MAX as u64 / 2 {
@@ -243,8 +256,8 @@ impl Output {
         record: &mut [u8],
         total: u64,
     ) -> Result<()> {
-        let Some((tree, parent, _, map)) = self.current.trees.get(tree) else { return Ok(()) };
-        let Some(&branch) = map.get(branch) else { return Ok(()) };
+        let Some(CurrentTree { sum: tree, parent, branches, .. }) = self.current.trees.get(tree) else { return Ok(()) };
+        let Some(&branch) = branches.get(branch) else { return Ok(()) };
         let seek = self.file.position();
         if !patch_basket(record, seek, *parent, self.current.pid) {
             return Err(Error::unsupported("a basket's label cannot be moved").in_file(self.current.name.clone()));
@@ -259,8 +272,8 @@ impl Output {
 
     /// The tree of the present input is laid out anew.
     pub(crate) fn relayout(&mut self, tree: usize, layout: Relayout) {
-        if let Some((tree, _, _, _)) = self.current.trees.get(tree)
-            && let Some(sum) = self.trees.get_mut(*tree)
+        if let Some(tree) = self.current.trees.get(tree)
+            && let Some(sum) = self.trees.get_mut(tree.sum)
         {
             sum.relayout(layout);
         }

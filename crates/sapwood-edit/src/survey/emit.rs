@@ -106,6 +106,112 @@ fn set_count(bytes: &mut [u8], at: usize, count: u32) {
     }
 }
 
+/// A part of an object that is written anew, from its first byte to its last.
+struct Emission<'e> {
+    survey: &'e Survey<'e>,
+    /// What is still to be exchanged and put in, ascending.
+    edits: &'e [Edit],
+    inserts: &'e [Insert<'e>],
+    out: &'e mut Stream,
+    /// The first byte of the object that is not written or left out yet.
+    at: usize,
+    /// Where old positions lie now: (old, new), valid from there on.
+    moved: Vec<(usize, usize)>,
+    /// Byte counts and references, which can be set when everything has its place.
+    open: Vec<&'e (usize, Mark)>,
+    grown: Vec<Growth>,
+}
+
+/// What was put in.
+struct Growth {
+    /// Where, as the object counts.
+    at: usize,
+    /// Where the items begin of which it is one more.
+    within: usize,
+    /// How much.
+    bytes: usize,
+}
+
+impl Emission<'_> {
+    /// Copies the object's bytes as they are.
+    fn copy_to(&mut self, to: usize) {
+        self.out.bytes.extend_from_slice(self.survey.data.get(self.at..to).unwrap_or_default());
+        self.at = self.at.max(to);
+    }
+
+    /// What was at `old` lies at the end now.
+    fn has_moved(&mut self, old: usize) {
+        self.moved.push((old, self.out.bytes.len()));
+    }
+
+    /// Does all edits and inserts in front of a position, and copies what lies in front of these.
+    fn exchange_until(&mut self, until: usize) -> Result<()> {
+        loop {
+            let edit = self.edits.split_first().filter(|(e, _)| e.at.start < until);
+            let insert = self.inserts.split_first().filter(|(i, _)| i.at < until);
+            if let Some((i, rest)) = insert.filter(|(i, _)| edit.is_none_or(|(e, _)| i.at <= e.at.start)) {
+                self.copy_to(i.at);
+                let before = self.out.bytes.len();
+                i.from.emit(i.part.clone(), &mut i.edits.clone(), self.out)?;
+                self.out.bytes.extend_from_slice(i.after);
+                self.grown.push(Growth { at: i.at, within: i.within, bytes: self.out.bytes.len() - before });
+                self.has_moved(i.at);
+                self.inserts = rest;
+            } else if let Some((e, rest)) = edit {
+                self.copy_to(e.at.start);
+                self.out.bytes.extend_from_slice(&e.bytes);
+                self.at = self.at.max(e.at.end);
+                self.has_moved(e.at.end);
+                self.edits = rest;
+            } else {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Writes a class tag in the place of another.
+    fn class(&mut self, pos: usize, len: usize, class: &Arc<str>) -> Result<()> {
+        self.copy_to(pos);
+        self.out.class(class)?;
+        self.at = pos + len;
+        self.has_moved(self.at);
+        Ok(())
+    }
+
+    /// Where a position of the object lies now.
+    fn place_of(&self, old: usize) -> Option<usize> {
+        let i = self.moved.partition_point(|(from, _)| *from <= old);
+        let (from, to) = self.moved.get(i.checked_sub(1)?)?;
+        Some(to + (old - from))
+    }
+
+    /// Sets byte counts and references.
+    fn set_open(&mut self) -> Result<()> {
+        let outside = || Error::unsupported("an object refers to another outside of it");
+        for (pos, mark) in std::mem::take(&mut self.open) {
+            let at = self.place_of(*pos).ok_or_else(outside)?;
+            match mark {
+                Mark::Count { end } => {
+                    let there = self.place_of(*end).ok_or_else(outside)?;
+                    // what was put in behind the last item of a list is not part of that item
+                    let behind = self.grown.iter().filter(|g| g.at == *end && *pos >= g.within);
+                    let there = there - behind.map(|g| g.bytes).sum::<usize>();
+                    set_count(&mut self.out.bytes, at, (there - at - 4) as u32);
+                }
+                Mark::Object { target } => {
+                    let there = self.place_of(*target).ok_or_else(outside)?;
+                    let reference = (there + self.out.base + FIRST_REFERENCE) as u32;
+                    if let Some(place) = self.out.bytes.get_mut(at..at + 4) {
+                        place.copy_from_slice(&reference.to_be_bytes());
+                    }
+                }
+                Mark::Class { .. } => {}
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Survey<'_> {
     /// Appends the bytes of a part of the object (whole objects, or all), with some of them exchanged.
     ///
@@ -117,87 +223,34 @@ impl Survey<'_> {
 
     fn emit_with(&self, part: Range<usize>, edits: &mut [Edit], inserts: &[Insert], out: &mut Stream) -> Result<()> {
         edits.sort_by_key(|e| (e.at.start, e.at.end));
-        let edits = &*edits;
         let first = self.marks.partition_point(|(at, _)| *at < part.start);
         let marks = self.marks.get(first..).unwrap_or_default();
         let marks = marks.get(..marks.partition_point(|(at, _)| *at < part.end)).unwrap_or_default();
-        // where old positions lie now: (old, new), valid from there on
-        let mut moved = vec![(part.start, out.bytes.len())];
-        let mut fixes = Vec::new();
-        let mut at = part.start;
-        let mut next_edit = 0;
-        let copy = |out: &mut Stream, from: usize, to: usize| {
-            out.bytes.extend_from_slice(self.data.get(from..to).unwrap_or_default());
+        let mut emission = Emission {
+            survey: self,
+            edits,
+            inserts,
+            at: part.start,
+            moved: vec![(part.start, out.bytes.len())],
+            open: Vec::new(),
+            grown: Vec::new(),
+            out,
         };
-        let mut next_insert = 0;
-        // how many bytes were put in where
-        let mut grown: Vec<(usize, usize, usize)> = Vec::new();
-        let mut apply = |until: usize, at: &mut usize, out: &mut Stream, moved: &mut Vec<(usize, usize)>| {
-            loop {
-                let edit = edits.get(next_edit).filter(|e| e.at.start < until);
-                let insert = inserts.get(next_insert).filter(|i| i.at < until);
-                if let Some(i) = insert.filter(|i| edit.is_none_or(|e| i.at <= e.at.start)) {
-                    copy(out, *at, i.at);
-                    let before = out.bytes.len();
-                    i.from.emit(i.part.clone(), &mut i.edits.clone(), out)?;
-                    out.bytes.extend_from_slice(i.after);
-                    grown.push((i.at, i.within, out.bytes.len() - before));
-                    *at = (*at).max(i.at);
-                    moved.push((i.at, out.bytes.len()));
-                    next_insert += 1;
-                } else if let Some(e) = edit {
-                    copy(out, *at, e.at.start);
-                    out.bytes.extend_from_slice(&e.bytes);
-                    *at = (*at).max(e.at.end);
-                    moved.push((e.at.end, out.bytes.len()));
-                    next_edit += 1;
-                } else {
-                    return Ok::<(), Error>(());
-                }
-            }
-        };
-        for (pos, mark) in marks {
-            apply(*pos + 1, &mut at, out, &mut moved)?;
-            if *pos < at {
+        for marked in marks {
+            let (pos, mark) = marked;
+            emission.exchange_until(pos + 1)?;
+            if *pos < emission.at {
                 continue; // within what was exchanged
             }
             match mark {
-                Mark::Count { end } => {
-                    fixes.push((*pos, *end, true));
-                }
-                Mark::Object { target } => fixes.push((*pos, *target, false)),
-                Mark::Class { len, class } => {
-                    copy(out, at, *pos);
-                    out.class(class)?;
-                    at = pos + len;
-                    moved.push((at, out.bytes.len()));
-                }
+                Mark::Class { len, class } => emission.class(*pos, *len, class)?,
+                Mark::Count { .. } | Mark::Object { .. } => emission.open.push(marked),
             }
         }
-        apply(usize::MAX, &mut at, out, &mut moved)?;
-        copy(out, at, part.end);
-        moved.push((part.end, out.bytes.len()));
-        let find = |old: usize| {
-            let i = moved.partition_point(|(from, _)| *from <= old);
-            let (from, to) = moved.get(i.checked_sub(1)?)?;
-            Some(to + (old - from))
-        };
-        for (pos, other, counts) in fixes {
-            let (Some(at), Some(there)) = (find(pos), find(other)) else {
-                return Err(Error::unsupported("an object refers to another outside of it"));
-            };
-            if counts {
-                // what was put in behind the last item of a list is not part of that item
-                let behind = grown.iter().filter(|(end, within, _)| *end == other && pos >= *within);
-                let there = there - behind.map(|(_, _, len)| len).sum::<usize>();
-                set_count(&mut out.bytes, at, (there - at - 4) as u32);
-            } else {
-                let reference = (there + out.base + FIRST_REFERENCE) as u32;
-                if let Some(place) = out.bytes.get_mut(at..at + 4) {
-                    place.copy_from_slice(&reference.to_be_bytes());
-                }
-            }
-        }
+        emission.exchange_until(usize::MAX)?;
+        emission.copy_to(part.end);
+        emission.has_moved(part.end);
+        emission.set_open()?;
         out.reference().map(|_| ())
     }
 
@@ -210,6 +263,7 @@ impl Survey<'_> {
         self.emit(0..self.data.len(), edits, &mut out)?;
         Ok(out.bytes)
     }
+
     /// The whole object behind a label of `base` bytes, with some parts exchanged and others put in.
     ///
     /// # Errors

@@ -55,7 +55,28 @@ pub(super) struct Walk<'a, 's> {
     steps: usize,
 }
 
+/// How much was found at some time.
+struct Checkpoint {
+    marks: usize,
+    nodes: usize,
+    unknown: usize,
+    depth: usize,
+}
+
 impl Walk<'_, '_> {
+    fn checkpoint(&self) -> Checkpoint {
+        let Survey { marks, nodes, unknown, .. } = &self.survey;
+        Checkpoint { marks: marks.len(), nodes: nodes.len(), unknown: unknown.len(), depth: self.depth }
+    }
+
+    /// Forgets what was found since, as of an object that cannot be walked.
+    fn forget_since(&mut self, then: &Checkpoint) {
+        self.survey.marks.truncate(then.marks);
+        self.survey.nodes.truncate(then.nodes);
+        self.survey.unknown.truncate(then.unknown);
+        self.depth = then.depth;
+    }
+
     pub(super) fn name(&mut self, text: &str) -> Arc<str> {
         self.names.get(text)
     }
@@ -270,16 +291,13 @@ impl Walk<'_, '_> {
     /// Walks an object whose end its byte count tells; one that cannot be walked is left as it is.
     fn guarded(&mut self, c: &mut Cursor, class: &Arc<str>, node: usize) -> Result<()> {
         let start = c.pos();
-        let before = (self.survey.marks.len(), self.survey.nodes.len(), self.survey.unknown.len(), self.depth);
+        let before = self.checkpoint();
         if let Some(n) = self.survey.nodes.get_mut(node) {
             n.body = start;
         }
         let done = self.content(c, class, node);
         if let Err(e) = done {
-            self.survey.marks.truncate(before.0);
-            self.survey.nodes.truncate(before.1);
-            self.survey.unknown.truncate(before.2);
-            self.depth = before.3;
+            self.forget_since(&before);
             c.seek(start)?;
             let v = c.version()?;
             if v.end.is_none() || is_essential(class) {
@@ -329,7 +347,7 @@ impl Walk<'_, '_> {
                     return c.seek(end);
                 }
                 let body = c.pos();
-                let before = (self.survey.marks.len(), self.survey.nodes.len(), self.survey.unknown.len(), self.depth);
+                let before = self.checkpoint();
                 if let Some(n) = self.survey.nodes.get_mut(node) {
                     n.body = body;
                 }
@@ -338,10 +356,7 @@ impl Walk<'_, '_> {
                     Ok(()) => return Err(Error::corrupt(format!("a {class} reads on beyond its end"))),
                     Err(e) if is_essential(&class) => return Err(e),
                     Err(_) => {
-                        self.survey.marks.truncate(before.0);
-                        self.survey.nodes.truncate(before.1);
-                        self.survey.unknown.truncate(before.2);
-                        self.depth = before.3;
+                        self.forget_since(&before);
                         self.suspect(body..end, &class);
                         if let Some(n) = self.survey.nodes.get_mut(node) {
                             n.fields.clear();

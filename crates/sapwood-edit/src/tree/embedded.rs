@@ -1,6 +1,6 @@
 //! Baskets that were never written on their own and lie in a tree's header: they become records like all others.
 
-use crate::label::{Label, PARENT_BITS, PlacedLabel};
+use crate::label::{Label, PlacedLabel};
 use sapwood_codec::{Compression, Encoder};
 use sapwood_format::cursor::Cursor;
 use sapwood_span::{Error, Result};
@@ -37,24 +37,8 @@ pub struct Embedded {
 /// `Corrupt` when its numbers cannot be.
 pub(super) fn read_embedded(bytes: &[u8]) -> Result<Option<Embedded>> {
     let mut c = Cursor::new(bytes, 0);
-    c.skip(4)?;
-    let big = c.u16()? > 1000;
-    c.skip(4)?;
-    let datime = c.u32()?;
-    let key_len = u32::from(c.u16()?);
-    let cycle = c.u16()?;
-    let pid = match big {
-        true => {
-            c.skip(8)?;
-            (c.u64()? >> PARENT_BITS) as u16
-        }
-        false => {
-            c.skip(8)?;
-            0
-        }
-    };
-    let mut text = || c.string_bytes().map(<[u8]>::to_vec);
-    let label = Label { class: text()?, name: text()?, title: text()?, cycle, datime, big, pid };
+    let (label, key_len) = Label::parse(&mut c)?;
+    let key_len = key_len as u32;
     let version = c.u16()?;
     let buffer = c.i32()?;
     let mut entry_size = c.i32()?;
