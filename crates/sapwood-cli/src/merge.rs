@@ -7,8 +7,8 @@ use crate::output;
 use crate::target::listed;
 use crate::units;
 use crate::working::Working;
+use sapwood::merge::{MergeOptions, MergeReport, merge};
 use sapwood::{OpenOptions, Result};
-use sapwood_write::merge::{MergeOptions, MergeReport, merge};
 use serde_json::{Value, json};
 use std::sync::Arc;
 

@@ -8,7 +8,7 @@ use crate::perf;
 use crate::units;
 use crate::working::Working;
 use sapwood::OpenOptions;
-use sapwood_write::optimize::{OptimizeOptions, OptimizeReport, OptimizedTree, Used, optimize};
+use sapwood::optimize::{OptimizeOptions, OptimizeReport, OptimizedTree, Used, optimize};
 use serde_json::{Value, json};
 use std::sync::Arc;
 

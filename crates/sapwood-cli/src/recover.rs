@@ -7,7 +7,8 @@ use crate::output;
 use crate::units;
 use crate::working::Working;
 use sapwood::OpenOptions;
-use sapwood_write::merge::{MergeOptions, Recovered, recover};
+use sapwood::merge::MergeOptions;
+use sapwood::recover::{Recovered, recover};
 use serde_json::{Value, json};
 use std::sync::Arc;
 

@@ -4,7 +4,7 @@ use crate::args::SampleArgs;
 use crate::failure::Failure;
 use crate::output;
 use sapwood::Compression;
-use sapwood_write::sample::{SampleLayout, write_sample_as};
+use sapwood::write::sample::{SampleLayout, write_sample_as};
 use serde_json::json;
 
 /// Runs the verb.

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod builtin;
+mod class_names;
 /// The bounds-checked reader of big-endian bytes.
 pub mod cursor;
 mod directory;
@@ -21,6 +22,7 @@ mod recover;
 pub mod streamer;
 pub mod tree;
 
+pub use class_names::is_histogram;
 pub use directory::{Directory, keys_behind, parse_key_list};
 pub use free::{UNCOMMITTED, parse_free_list};
 pub use header::Header;

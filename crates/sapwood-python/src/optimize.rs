@@ -3,11 +3,11 @@ use crate::seconds::seconds;
 use crate::wait::wait;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use sapwood::perf::PerfStats;
-use sapwood::{Compression, Error, OpenOptions};
-use sapwood_write::optimize::{
+use sapwood::optimize::{
     ClusterSize, OptimizeOptions, OptimizeProgress, OptimizeReport, Used, optimize as optimize_file,
 };
+use sapwood::perf::PerfStats;
+use sapwood::{Compression, Error, OpenOptions};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};

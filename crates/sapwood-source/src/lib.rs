@@ -38,8 +38,9 @@ pub use http::Hosts;
 pub use joined::Joined;
 pub use local::{LocalFile, open_local};
 pub use open::{SourceOptions, open};
+pub use sapwood_span::is_remote;
 pub use source::{BoxFuture, FetchReport, Limits, Opening, Sink, Source, SourceStats};
-pub use url::{is_remote, redacted};
+pub use url::redacted;
 pub use xrd::{RemoteEntry, list, locate};
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

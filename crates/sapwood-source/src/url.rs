@@ -1,5 +1,5 @@
 use crate::xrd::RootUrl;
-use sapwood_span::{Error, ErrorKind, Result};
+use sapwood_span::{Error, ErrorKind, Result, is_remote, redact, scheme};
 use std::fmt::Write;
 use std::path::PathBuf;
 
@@ -22,19 +22,6 @@ pub(crate) struct Url {
     pub target: String,
     /// User and password, decoded.
     pub user: Option<(String, String)>,
-}
-
-/// Whether this names something that is read over the network (by its `scheme://`).
-pub fn is_remote(url: &str) -> bool {
-    scheme(url).is_some_and(|(s, _)| !s.eq_ignore_ascii_case("file"))
-}
-
-fn scheme(url: &str) -> Option<(&str, &str)> {
-    let (scheme, rest) = url.split_once("://")?;
-    let mut letters = scheme.bytes();
-    let first = letters.next()?;
-    let fits = first.is_ascii_alphabetic() && letters.all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b));
-    fits.then_some((scheme, rest))
 }
 
 impl Location {
@@ -242,14 +229,6 @@ pub fn redacted(url: &str) -> String {
         Ok(Location::Root(url)) => url.redacted(),
         Err(_) => redact(url.trim_start()),
     }
-}
-
-/// The same of a URL that cannot be taken apart.
-pub(crate) fn redact(url: &str) -> String {
-    let Some((scheme, rest)) = scheme(url) else { return url.to_owned() };
-    // A password may hold slashes and question marks that were not encoded: it ends at the last `@`.
-    let behind = rest.rsplit('@').next().unwrap_or_default();
-    format!("{scheme}://{}", behind.split('?').next().unwrap_or_default())
 }
 
 fn remove_dots(target: &str) -> String {

@@ -1,5 +1,5 @@
 //! The words every other crate speaks: byte ranges of a file ([`Span`]), sets of them
-//! ([`coalesce`]), and the one error type ([`Error`]).
+//! ([`coalesce`]), the one error type ([`Error`]), and names of files as errors may show them ([`redact`]).
 //!
 //! This crate has no dependencies.
 
@@ -8,8 +8,10 @@
 mod coalesce;
 pub mod defect;
 mod error;
+mod remote;
 mod span;
 
 pub use coalesce::{Coalesced, coalesce};
 pub use error::{Error, ErrorKind, Result};
+pub use remote::{is_remote, redact, scheme};
 pub use span::Span;

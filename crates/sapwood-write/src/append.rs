@@ -1,7 +1,6 @@
 //! Trees of a file that is updated: opened again to go on where they end.
 
 use crate::basket::{GENERATES_OFFSETS, Offsets};
-use crate::branch_compression::own_compression;
 use crate::classes::Described;
 use crate::column::{Column, Data};
 use crate::core::{Core, Table, Written};
@@ -10,14 +9,15 @@ use crate::existing::{is_record, object, subdirectory};
 use crate::file::FileWriter;
 use crate::key::Key;
 use crate::layout::Cluster;
-use crate::merge::facts::{BranchFacts, read_facts};
 use crate::parse::named;
 use crate::resumed::check_header;
 use crate::schema::{BranchSpec, BranchType};
-use crate::survey::Name;
 use crate::tree::{TreeOptions, TreeWriter};
 use crate::tree_header;
 use sapwood_column::{DType, interpret};
+use sapwood_edit::own_compression;
+use sapwood_edit::survey::Name;
+use sapwood_edit::tree::{BranchFacts, read_facts};
 use sapwood_format::Streamers;
 use sapwood_format::tree::{Branch, Leaf, Tree, read_tree};
 use sapwood_span::{Error, ErrorKind, Result};

@@ -1,3 +1,4 @@
+use sapwood_edit::{put_text, text_len};
 use sapwood_span::{Error, Result};
 use std::collections::HashMap;
 
@@ -152,21 +153,14 @@ impl ObjectBuffer {
     }
 }
 
-/// Appends a `TString`: one byte of length, or 255 and four bytes.
+/// Appends a `TString`.
 pub(crate) fn put_string(out: &mut Vec<u8>, text: &str) {
-    match u8::try_from(text.len()) {
-        Ok(len) if len < 255 => out.push(len),
-        _ => {
-            out.push(255);
-            out.extend_from_slice(&(text.len() as u32).to_be_bytes());
-        }
-    }
-    out.extend_from_slice(text.as_bytes());
+    put_text(out, text.as_bytes());
 }
 
 /// Bytes that a `TString` takes.
 pub(crate) fn string_len(text: &str) -> usize {
-    text.len() + if text.len() < 255 { 1 } else { 5 }
+    text_len(text.as_bytes())
 }
 
 #[cfg(test)]

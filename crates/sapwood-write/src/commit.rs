@@ -7,9 +7,9 @@
 
 use crate::core::Core;
 use crate::directory::DirectoryId;
-use crate::file_head::{FileHead, growth, put_segment};
 use crate::key::{self, BIG, FIRST_RECORD, Key};
 use crate::streamers;
+use sapwood_edit::{FileHead, growth, put_segment, stamp};
 use sapwood_span::{Error, ErrorKind, Result, Span};
 
 /// The longest gap that a gap's own length can tell (`TFile::MakeFree`).
@@ -246,7 +246,7 @@ pub(crate) fn mkdir(core: &mut Core, parent: DirectoryId, name: &str) -> Result<
         list: Span::default(),
         created: core.datime,
         modified: core.datime,
-        uuid: crate::stamp::uuid(),
+        uuid: stamp::uuid(),
         dirty: true,
         committed: false,
     };

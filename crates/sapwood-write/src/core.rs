@@ -2,7 +2,6 @@
 
 use crate::classes::Described;
 use crate::directory::{Directory, DirectoryId};
-use crate::file_head::ROOT_VERSION;
 use crate::key::{self, BIG, Key};
 use crate::parts::Parts;
 use crate::pool::Pool;
@@ -10,6 +9,7 @@ use crate::sink::Sink;
 use crate::space::Space;
 use crate::used;
 use sapwood_codec::{Compression, Encoder};
+use sapwood_edit::ROOT_VERSION;
 use sapwood_span::{Error, Result, Span};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,5 +1,6 @@
 use crate::buffer::{put_string, string_len};
 use crate::key::{self, BIG, FIRST_RECORD, Key, put_position};
+use sapwood_edit::put_uuid;
 use sapwood_span::{Error, Result, Span};
 
 /// Bytes of `TDirectoryFile`'s own part, at its largest: version, two dates, two lengths, three positions of 64 bits,
@@ -132,10 +133,4 @@ impl Directory {
     pub(crate) fn next_cycle(&self, name: &str) -> u16 {
         self.keys.iter().filter(|k| k.name == name).map(|k| k.cycle).max().map_or(1, |c| c.saturating_add(1))
     }
-}
-
-/// A `TUUID` with its version.
-pub(crate) fn put_uuid(out: &mut Vec<u8>, uuid: &[u8; 16]) {
-    out.extend_from_slice(&1_u16.to_be_bytes());
-    out.extend_from_slice(uuid);
 }

@@ -1,11 +1,6 @@
 use crate::buffer::{put_string, string_len};
+pub(crate) use sapwood_edit::{BIG, FIRST_RECORD, put_position};
 use sapwood_span::Span;
-
-/// Beyond this offset ROOT writes 64-bit positions (`TFile::kStartBigFile`).
-pub(crate) const BIG: u64 = 2_000_000_000;
-
-/// Where the first record begins: behind the file header.
-pub(crate) const FIRST_RECORD: u64 = 100;
 
 /// No record is shorter: a label without texts.
 pub(crate) const SHORTEST: u64 = 29;
@@ -97,13 +92,4 @@ impl Key {
 /// Bytes of a key with these names.
 pub(crate) fn len(class: &str, name: &str, title: &str, big: bool) -> usize {
     18 + if big { 16 } else { 8 } + string_len(class) + string_len(name) + string_len(title)
-}
-
-/// Appends a position in the file, of 64 or 32 bits.
-pub(crate) fn put_position(out: &mut Vec<u8>, position: u64, big: bool) {
-    if big {
-        out.extend_from_slice(&position.to_be_bytes());
-    } else {
-        out.extend_from_slice(&(position as u32).to_be_bytes());
-    }
 }

@@ -4,10 +4,9 @@ use crate::append::Old;
 use crate::basket::Branch;
 use crate::core::{Core, Table};
 use crate::key::Key;
-use crate::merge::facts::{BranchFacts, TreeFacts, read_facts};
-use crate::merge::header::{Placed, set, set_baskets, set_ranges};
-use crate::survey::{Edit, Name, Survey};
 use crate::tree::Progress;
+use sapwood_edit::survey::{Edit, Name, Survey};
+use sapwood_edit::tree::{BranchFacts, Placed, TreeFacts, read_facts, set, set_baskets, set_ranges};
 use sapwood_format::Streamers;
 use sapwood_span::{Error, Result};
 

@@ -1,6 +1,6 @@
 use crate::storage::{Gone, Storage};
 use crate::target::{NAMED, Unfinished};
-use sapwood_span::{Error, ErrorKind, Result, Span};
+use sapwood_span::{Error, ErrorKind, Result, Span, redact};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -181,11 +181,6 @@ impl Drop for Sink {
     }
 }
 
-/// A path as messages may show it: somebody may have given a URL for it.
-pub(crate) fn shown(path: &Path) -> String {
-    sapwood_engine::redacted(&path.display().to_string())
-}
-
 /// Why an update cannot go into the file of its name any more.
 fn lost(path: &Path, error: io::Error) -> Error {
     let file = path.display().to_string();
@@ -197,7 +192,8 @@ fn lost(path: &Path, error: io::Error) -> Error {
 
 /// What the operating system said, with the file and what to do.
 pub(crate) fn failed(path: &Path, at: u64, error: io::Error) -> Error {
-    let file = shown(path);
+    // somebody may have given a URL
+    let file = redact(&path.display().to_string());
     if let Some((what, named)) = Unfinished::of(&error) {
         let full = matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
         let e = Error::io(what, error).in_file(file);

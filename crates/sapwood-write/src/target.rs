@@ -16,12 +16,11 @@ const NAME: usize = 255;
 const LINKS: usize = 40;
 
 /// What to do when only the folder was not synced.
-pub(crate) const NAMED: &str =
-    "the file is complete under its name, but a loss of power may take it away: write it again";
+pub const NAMED: &str = "the file is complete under its name, but a loss of power may take it away: write it again";
 
 /// Where a new file goes: beside the file of its name at first, in whose place it is put when it is complete.
 #[derive(Debug)]
-pub(crate) struct Target {
+pub struct Target {
     /// Until it is complete.
     file: Option<File>,
     temporary: PathBuf,
@@ -38,19 +37,22 @@ pub(crate) struct Target {
 
 /// How a file takes its name.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub struct Place {
     /// Whether one that is there may be replaced.
-    pub(crate) replace: bool,
+    pub replace: bool,
     /// Whether the file and its name are on disk for good before it counts as complete.
-    pub(crate) sync: bool,
+    pub sync: bool,
 }
 
 impl Target {
-    /// Begins the temporary file. Links stay: the file they name is what is written. Only files are replaced, and only
-    /// if they may be; `AlreadyExists` otherwise.
-    pub(crate) fn begin(given: &Path, place: Place) -> io::Result<Self> {
+    /// Begins the temporary file. Links stay: the file they name is what is written.
+    ///
+    /// # Errors
+    /// `AlreadyExists` when there is a file that may not be replaced; `InvalidInput` when the name is a URL, or what is
+    /// there is no file; what the system says.
+    pub fn begin(given: &Path, place: Place) -> io::Result<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        if sapwood_engine::is_remote(&given.to_string_lossy()) {
+        if sapwood_span::is_remote(&given.to_string_lossy()) {
             return Err(refused("only local files are written"));
         }
         let path = resolved(given)?;
@@ -90,25 +92,31 @@ impl Target {
     }
 
     /// The file, until it is complete.
-    pub(crate) fn file(&self) -> io::Result<&File> {
+    ///
+    /// # Errors
+    /// When it is complete.
+    pub fn file(&self) -> io::Result<&File> {
         self.file.as_ref().ok_or_else(|| io::Error::other("the file is complete already"))
     }
 
     /// Everything up to here has been written: the disk may begin with it.
-    pub(crate) fn written(&mut self, end: u64) {
+    pub fn written(&mut self, end: u64) {
         if let Some(file) = self.file.as_ref().filter(|_| self.place.sync) {
             self.written.up_to(file, end);
         }
     }
 
     /// Where the bytes are until the file is complete.
-    pub(crate) fn temporary(&self) -> &Path {
+    pub fn temporary(&self) -> &Path {
         &self.temporary
     }
 
     /// Gives the file its name, and tells of every error on the way there, among them those of writing that come late.
     /// It has its old content, or is not there, unless [`Unfinished::named`] says otherwise.
-    pub(crate) fn complete(&mut self) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// What the system says; [`Unfinished::of`] tells which step failed.
+    pub fn complete(&mut self) -> io::Result<()> {
         let file = self.file.take().ok_or_else(|| io::Error::other("the file is complete already"))?;
         if let Some(access) = &self.access {
             access.complete(&file).map_err(|e| Unfinished::error("cannot set the file's permissions", e))?;
@@ -146,7 +154,7 @@ impl Target {
     }
 
     /// Takes the temporary file away.
-    pub(crate) fn discard(&self) {
+    pub fn discard(&self) {
         if self.process == std::process::id() {
             // nothing can be done, and nothing is lost, when it stays
             let _ = fs::remove_file(&self.temporary);
@@ -169,10 +177,10 @@ fn create(path: &Path, private: bool) -> io::Result<File> {
 
 /// What failed after all was written.
 #[derive(Debug)]
-pub(crate) struct Unfinished {
+pub struct Unfinished {
     what: &'static str,
     /// Whether the file has its name all the same.
-    pub(crate) named: bool,
+    pub named: bool,
     source: io::Error,
 }
 
@@ -187,7 +195,7 @@ impl Unfinished {
     }
 
     /// What failed if it is this: in words, and whether the file has its name.
-    pub(crate) fn of(error: &io::Error) -> Option<(&'static str, bool)> {
+    pub fn of(error: &io::Error) -> Option<(&'static str, bool)> {
         error.get_ref()?.downcast_ref::<Self>().map(|e| (e.what, e.named))
     }
 }

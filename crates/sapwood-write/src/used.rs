@@ -6,7 +6,7 @@ use crate::core::Core;
 use crate::directory::{CLASS, DirectoryId};
 use crate::existing::{object, subdirectory};
 use crate::key::{FIRST_RECORD, Key};
-use crate::merge::is_histogram;
+use sapwood_format::is_histogram;
 use sapwood_format::tree::read_tree;
 use sapwood_span::{Result, Span};
 use std::collections::HashSet;

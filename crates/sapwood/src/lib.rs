@@ -93,4 +93,55 @@ pub mod write {
 
     #[cfg(unix)]
     pub use sapwood_write::Gate;
+
+    pub use sapwood_write::sample;
+}
+
+/// Many files into one, as ROOT's `hadd` does.
+///
+/// ```no_run
+/// use sapwood::merge::{MergeOptions, merge};
+/// use std::path::Path;
+///
+/// # fn main() -> sapwood::Result<()> {
+/// let inputs = ["run1.root".to_owned(), "https://example.org/run2.root".to_owned()];
+/// let report = merge(Path::new("all.root"), &inputs, &MergeOptions::default())?;
+/// println!("{} trees, {} objects added up", report.trees.len(), report.added);
+/// # Ok(()) }
+/// ```
+pub mod merge {
+    pub use sapwood_rewrite::merge::{MergeOptions, MergeProgress, MergeReport, MergedTree, merge};
+}
+
+/// Files laid out anew so that they read fast.
+///
+/// ```no_run
+/// use sapwood::optimize::{OptimizeOptions, optimize};
+/// use std::path::Path;
+///
+/// # fn main() -> sapwood::Result<()> {
+/// let report = optimize(Path::new("fast.root"), "events.root", &OptimizeOptions::default())?;
+/// println!("{} bytes, {} before", report.output_bytes, report.input_bytes);
+/// # Ok(()) }
+/// ```
+pub mod optimize {
+    pub use sapwood_rewrite::optimize::{
+        ClusterSize, OptimizeOptions, OptimizeProgress, OptimizeReport, OptimizedTree, Used, optimize,
+    };
+}
+
+/// What can be found of a damaged file, in a new one.
+///
+/// ```no_run
+/// use sapwood::merge::MergeOptions;
+/// use sapwood::recover::recover;
+/// use std::path::Path;
+///
+/// # fn main() -> sapwood::Result<()> {
+/// let found = recover("broken.root", Path::new("whole.root"), &MergeOptions::default())?;
+/// found.lost.iter().for_each(|what| println!("lost: {what}"));
+/// # Ok(()) }
+/// ```
+pub mod recover {
+    pub use sapwood_rewrite::recover::{LostTree, Recovered, recover};
 }

@@ -4,10 +4,10 @@ mod common;
 
 use common::{Folder, check, column, every_branch, open, write};
 use sapwood::defect::inject;
+use sapwood::merge::{MergeOptions, merge};
+use sapwood::optimize::{OptimizeOptions, optimize};
 use sapwood::{Array, CacheSize, Chain, ChainOptions, Error, ErrorKind, OpenOptions, Result, ScanOptions, Wanted};
 use sapwood_proxy::{Origin, OriginOptions};
-use sapwood_write::merge::{MergeOptions, merge};
-use sapwood_write::optimize::{OptimizeOptions, optimize};
 use sapwood_write::{BranchSpec, Cluster, FileWriter, Merger, TreeOptions};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};

@@ -3,7 +3,7 @@
 use crate::units;
 use clap::Args;
 use sapwood::Compression;
-use sapwood_write::optimize::ClusterSize;
+use sapwood::optimize::ClusterSize;
 use std::path::PathBuf;
 
 /// `sapwood merge`

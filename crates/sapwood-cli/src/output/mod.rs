@@ -6,8 +6,8 @@ pub mod picture;
 pub mod rows;
 mod stdout;
 
+pub use sapwood::write::write_file;
 pub use sapwood_report::{clean, table};
-pub use sapwood_write::write_file;
 pub use stdout::{Stdout, stdout};
 
 use crate::args::Global;

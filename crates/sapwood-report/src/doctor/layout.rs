@@ -3,7 +3,7 @@
 use crate::table::{Align, Table};
 use crate::{clean, units};
 use sapwood::{CacheSize, File, OpenOptions, Result};
-use sapwood_write::doctor::{Diagnosis, Price, diagnose};
+use sapwood_rewrite::doctor::{Diagnosis, Price, diagnose};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::time::Duration;

@@ -8,7 +8,7 @@ mod picture;
 mod text;
 
 use sapwood::{Error, File, Result, Span, Tree, TreeHeader, fits};
-use sapwood_write::doctor::baskets;
+use sapwood_rewrite::doctor::baskets;
 use serde_json::{Value, json};
 
 /// Patterns that can be told apart by their colours.

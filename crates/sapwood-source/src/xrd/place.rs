@@ -1,8 +1,8 @@
 //! Where a file is: `root://` URLs, and what becomes of them along redirects.
 
 use crate::redirect::same_domain;
-use crate::url::{is_secret, redact, redact_query};
-use sapwood_span::{Error, ErrorKind, Result};
+use crate::url::{is_secret, redact_query};
+use sapwood_span::{Error, ErrorKind, Result, redact};
 use sapwood_xrd::code;
 use sapwood_xrd::reply::Redirect;
 use std::fmt;

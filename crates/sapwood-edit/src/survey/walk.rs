@@ -1,0 +1,378 @@
+//! The walk through an object along its file's class descriptions.
+
+use super::emit::FIRST_REFERENCE;
+use super::steps::{Names, Op, Plan, Step, bare_array, is_essential};
+use super::{Field, Mark, Name, Node, Survey};
+use sapwood_format::cursor::{Cursor, Version};
+use sapwood_format::streamer::{Streamers, code};
+use sapwood_format::tree::width;
+use sapwood_format::{Pointed, read_base_object, read_pointer};
+use sapwood_span::{Error, Result};
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Objects within objects: deeper is damage.
+const DEEPEST: usize = 200;
+/// Members gone over, in any object and per byte: one that takes no bytes (an array without items) is rare.
+const ANY_STEPS: usize = 1 << 20;
+const STEPS_PER_BYTE: usize = 4;
+/// Objects in one header, at most: what a damaged one claims beyond is refused.
+const MOST_NODES: usize = 1 << 24;
+
+/// Surveys an object of `class` in the inflated payload of its key; `base` is the length of the key's label.
+///
+/// # Errors
+/// `Corrupt` when the bytes do not follow the class descriptions, `Unsupported` when a class is not described.
+pub fn survey<'a>(data: &'a [u8], base: usize, class: &str, streamers: &Streamers) -> Result<Survey<'a>> {
+    let survey = Survey { data, base, marks: Vec::new(), nodes: Vec::new(), unknown: Vec::new() };
+    let mut walk = Walk {
+        survey,
+        streamers,
+        plans: HashMap::new(),
+        names: Names::default(),
+        counts: HashMap::new(),
+        depth: 0,
+        steps: ANY_STEPS + STEPS_PER_BYTE * data.len(),
+    };
+    let class = walk.name(class);
+    let node = walk.node(class.clone(), None, 0, 0)?;
+    let mut c = Cursor::new(data, base);
+    walk.content(&mut c, &class, node)?;
+    walk.survey.nodes[node].at.end = data.len();
+    Ok(walk.survey)
+}
+
+pub(super) struct Walk<'a, 's> {
+    pub(super) survey: Survey<'a>,
+    streamers: &'s Streamers,
+    plans: HashMap<(Arc<str>, i16), Option<Arc<Plan>>>,
+    names: Names,
+    /// Members that count arrays: their values by object and name.
+    counts: HashMap<(usize, Arc<str>), i64>,
+    depth: usize,
+    /// Members that may still be gone over.
+    steps: usize,
+}
+
+/// How much was found at some time.
+struct Checkpoint {
+    marks: usize,
+    nodes: usize,
+    unknown: usize,
+    depth: usize,
+}
+
+impl Walk<'_, '_> {
+    fn checkpoint(&self) -> Checkpoint {
+        let Survey { marks, nodes, unknown, .. } = &self.survey;
+        Checkpoint { marks: marks.len(), nodes: nodes.len(), unknown: unknown.len(), depth: self.depth }
+    }
+
+    /// Forgets what was found since, as of an object that cannot be walked.
+    fn forget_since(&mut self, then: &Checkpoint) {
+        self.survey.marks.truncate(then.marks);
+        self.survey.nodes.truncate(then.nodes);
+        self.survey.unknown.truncate(then.unknown);
+        self.depth = then.depth;
+    }
+
+    pub(super) fn name(&mut self, text: &str) -> Arc<str> {
+        self.names.get(text)
+    }
+
+    fn node(&mut self, class: Arc<str>, via: Option<Name>, parent: usize, start: usize) -> Result<usize> {
+        if self.survey.nodes.len() >= MOST_NODES {
+            return Err(Error::corrupt("an object holds more than 16 million others"));
+        }
+        let n = self.survey.nodes.len();
+        self.survey.nodes.push(Node { class, via, parent, at: start..start, body: start, fields: Vec::new() });
+        Ok(n)
+    }
+
+    pub(super) fn field(&mut self, node: usize, name: Option<Name>, code: i32, at: Range<usize>, version: i16) {
+        if let (Some(name), Some(n)) = (name, self.survey.nodes.get_mut(node)) {
+            n.fields.push(Field { name, code, at, version });
+        }
+    }
+
+    pub(super) fn count(&mut self, v: &Version) {
+        if let Some(end) = v.end {
+            self.survey.marks.push((v.start, Mark::Count { end }));
+        }
+    }
+
+    fn plan(&mut self, class: &Arc<str>, v: &Version, c: &mut Cursor) -> Result<Option<Arc<Plan>>> {
+        // a class without versions says its checksum instead, unless it was told that its version is 0
+        let said =
+            if v.number <= 0 && v.end.is_some_and(|end| end >= c.pos() + 4) { c.clone().u32().ok() } else { None };
+        let info = match said.and_then(|checksum| self.streamers.find_checksum(class, checksum)).cloned() {
+            Some(info) => {
+                self.steps(info.elements.len())?;
+                c.skip(4)?;
+                let plan = Arc::new(Plan::new(&info, v.number, &mut self.names));
+                return Ok(Some(plan));
+            }
+            None => {
+                let key = (class.clone(), v.number);
+                if let Some(known) = self.plans.get(&key) {
+                    return Ok(known.clone());
+                }
+                self.streamers.find(class, i32::from(v.number)).cloned()
+            }
+        };
+        let plan = info.map(|i| Arc::new(Plan::new(&i, v.number, &mut self.names)));
+        self.plans.insert((class.clone(), v.number), plan.clone());
+        Ok(plan)
+    }
+
+    /// Walks the content of an object: what stands behind its class tag, or by itself for a member.
+    fn content(&mut self, c: &mut Cursor, class: &Arc<str>, node: usize) -> Result<()> {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return Err(Error::corrupt("objects are nested without end"));
+        }
+        let done = match &**class {
+            "TList" | "THashList" => self.list(c, node),
+            "TObjArray" => self.array(c, node),
+            "TObjString" => self.string(c, node),
+            "TObject" => self.object(c, node),
+            "TStreamerInfo" => self.info(c, node),
+            "TTreeIndex" => self.index(c, node),
+            // the elements of a class description hold numbers and texts only
+            _ if class.starts_with("TStreamer") => {
+                let v = c.version()?;
+                c.finish(&v)
+            }
+            _ => match bare_array(class) {
+                Some(item) => self.bare(c, item, node, Some(Name::Array), 0),
+                None => self.class(c, class, node),
+            },
+        };
+        self.depth -= 1;
+        done
+    }
+
+    pub(super) fn class(&mut self, c: &mut Cursor, class: &Arc<str>, node: usize) -> Result<()> {
+        let v = c.version()?;
+        self.count(&v);
+        if &**class == "TNamed" {
+            self.object(c, node)?;
+            for name in [Name::Identifier, Name::Title] {
+                let start = c.pos();
+                c.string_bytes()?;
+                self.field(node, Some(name), code::TSTRING, start..c.pos(), v.number);
+            }
+            return c.finish(&v);
+        }
+        let plan = match self.plan(class, &v, c)? {
+            None if &**class == "TLeaf" && v.number == 2 => Some(Arc::new(Plan::leaf(&mut self.names))),
+            plan => plan,
+        };
+        let Some(plan) = plan else {
+            // some writers describe TLeaf alone, with which every kind of leaf begins
+            if class.starts_with("TLeaf") && &**class != "TLeaf" && v.end.is_some() {
+                let base = self.name("TLeaf");
+                self.class(c, &base, node)?;
+                return c.finish(&v);
+            }
+            if v.end.is_some() && !is_essential(class) {
+                let start = c.pos();
+                c.finish(&v)?;
+                self.suspect(start..c.pos(), class);
+                return Ok(());
+            }
+            return Err(Error::unsupported(format!(
+                "the file does not describe version {} of its class {class}",
+                v.number
+            )));
+        };
+        self.steps(plan.steps.len())?;
+        for step in &plan.steps {
+            self.member(c, step, plan.version, node)?;
+        }
+        c.finish(&v).map_err(|e| Error::corrupt(format!("{class}: {}", e.what())))
+    }
+
+    fn member(&mut self, c: &mut Cursor, step: &Step, version: i16, node: usize) -> Result<()> {
+        let start = c.pos();
+        match &step.op {
+            Op::Base(base) => return self.content(c, base, node),
+            Op::Number => c.skip(width(step.code)?)?,
+            Op::Counter(name) => {
+                self.counts.insert((node, name.clone()), i64::from(c.i32()?));
+            }
+            Op::Array(n) => c.skip(n.saturating_mul(width(step.code - code::OFFSET_L)?))?,
+            Op::Counted(by) => {
+                let n = self.counted(node, by);
+                let flag = c.u8()?;
+                if flag != 0 && n > 0 {
+                    let f = Field { name: step.name.unwrap_or(Name::Title), code: step.code, at: 0..0, version };
+                    let item = width(super::array_code(&f, flag))?;
+                    c.skip(usize::try_from(n).unwrap_or(usize::MAX).saturating_mul(item))?;
+                }
+            }
+            Op::Text => drop(c.string_bytes()?),
+            Op::CharStar => {
+                let n = c.count(1)?;
+                c.skip(n)?;
+            }
+            Op::Object0 => drop(read_base_object(c)?),
+            Op::Pointer => self.pointer(c, step.name, node)?,
+            Op::Object(class) => {
+                if let Some(item) = bare_array(class) {
+                    return self.bare(c, item, node, step.name, version);
+                }
+                let inner = self.node(class.clone(), step.name, node, start)?;
+                self.guarded(c, class, inner)?;
+            }
+            Op::Loop { class, by, pointers } => {
+                let v = c.version()?;
+                self.count(&v);
+                for _ in 0..self.counted(node, by) {
+                    if *pointers {
+                        self.pointer(c, step.name, node)?;
+                    } else {
+                        let inner = self.node(class.clone(), step.name, node, c.pos())?;
+                        self.guarded(c, class, inner)?;
+                    }
+                }
+                c.finish(&v)?;
+            }
+            Op::Numbers => {
+                let v = c.version()?;
+                c.finish(&v)?;
+            }
+            Op::Other => self.opaque(c)?,
+        }
+        self.field(node, step.name, step.code, start..c.pos(), version);
+        Ok(())
+    }
+
+    fn steps(&mut self, members: usize) -> Result<()> {
+        self.steps = self
+            .steps
+            .checked_sub(members)
+            .ok_or_else(|| Error::corrupt("an object's parts would have far more members than it has bytes"))?;
+        Ok(())
+    }
+
+    /// What a member of the same object, perhaps of one of its base classes, counts.
+    fn counted(&self, node: usize, by: &Arc<str>) -> i64 {
+        self.counts.get(&(node, by.clone())).copied().unwrap_or(0)
+    }
+
+    /// Leaves out a member of a kind that is not known here.
+    fn opaque(&mut self, c: &mut Cursor) -> Result<()> {
+        let start = c.pos();
+        let v = c.version()?;
+        if v.end.is_none() {
+            return Err(Error::unsupported("a member of unknown type without length"));
+        }
+        c.finish(&v)?;
+        self.suspect(start..c.pos(), "a member");
+        Ok(())
+    }
+
+    /// Notes bytes that were not understood, if a reference may hide in them.
+    fn suspect(&mut self, at: Range<usize>, class: &str) {
+        let bytes = self.survey.data.get(at.clone()).unwrap_or_default();
+        let limit = (self.survey.base + at.end) as u32;
+        let tagged = bytes.windows(4).any(|w| {
+            let tag = u32::from_be_bytes([w[0], w[1], w[2], w[3]]);
+            tag == u32::MAX || (tag & 0x8000_0000 != 0 && tag & 0x7fff_ffff > 2 && tag & 0x7fff_ffff < limit)
+        });
+        if tagged {
+            let class = self.name(class);
+            self.survey.unknown.push((at, class));
+        }
+    }
+
+    /// Walks an object whose end its byte count tells; one that cannot be walked is left as it is.
+    fn guarded(&mut self, c: &mut Cursor, class: &Arc<str>, node: usize) -> Result<()> {
+        let start = c.pos();
+        let before = self.checkpoint();
+        if let Some(n) = self.survey.nodes.get_mut(node) {
+            n.body = start;
+        }
+        let done = self.content(c, class, node);
+        if let Err(e) = done {
+            self.forget_since(&before);
+            c.seek(start)?;
+            let v = c.version()?;
+            if v.end.is_none() || is_essential(class) {
+                return Err(e);
+            }
+            c.finish(&v)?;
+            self.suspect(start..c.pos(), class);
+            if let Some(n) = self.survey.nodes.get_mut(node) {
+                n.fields.clear();
+            }
+        }
+        if let Some(n) = self.survey.nodes.get_mut(node) {
+            n.at.end = c.pos();
+        }
+        Ok(())
+    }
+
+    /// Walks what a pointer leads to, class tag included.
+    pub(super) fn pointer(&mut self, c: &mut Cursor, via: Option<Name>, parent: usize) -> Result<()> {
+        let start = c.pos();
+        match read_pointer(c)? {
+            Pointed::Null => {}
+            Pointed::Reference(reference) => {
+                // the tag lies behind a byte count, if there is one
+                let tag = c.pos() - 4;
+                let target = usize::try_from(reference)
+                    .ok()
+                    .and_then(|r| r.checked_sub(FIRST_REFERENCE + self.survey.base))
+                    .filter(|t| *t < start);
+                let Some(target) = target else {
+                    return Err(Error::corrupt(format!("a reference to {reference} leads out of its object")));
+                };
+                self.survey.marks.push((tag, Mark::Object { target }));
+            }
+            Pointed::Object { class, end, .. } => {
+                let Some(end) = end else {
+                    return Err(Error::unsupported(format!("a {class} without length, as ROOT 2 wrote them")));
+                };
+                let class = self.name(&class);
+                self.survey.marks.push((start, Mark::Count { end }));
+                self.survey.marks.push((start + 4, Mark::Class { len: c.pos() - start - 4, class: class.clone() }));
+                let node = self.node(class.clone(), via, parent, start)?;
+                if &*class == "TBasket" {
+                    if let Some(n) = self.survey.nodes.get_mut(node) {
+                        (n.body, n.at.end) = (c.pos(), end);
+                    }
+                    return c.seek(end);
+                }
+                let body = c.pos();
+                let before = self.checkpoint();
+                if let Some(n) = self.survey.nodes.get_mut(node) {
+                    n.body = body;
+                }
+                match self.content(c, &class, node) {
+                    Ok(()) if c.pos() <= end => {}
+                    Ok(()) => return Err(Error::corrupt(format!("a {class} reads on beyond its end"))),
+                    Err(e) if is_essential(&class) => return Err(e),
+                    Err(_) => {
+                        self.forget_since(&before);
+                        self.suspect(body..end, &class);
+                        if let Some(n) = self.survey.nodes.get_mut(node) {
+                            n.fields.clear();
+                        }
+                        // what is left out is the whole object, pointer included
+                        if let Some(last) = self.survey.unknown.last_mut().filter(|(at, _)| *at == (body..end)) {
+                            last.0 = start..end;
+                        }
+                    }
+                }
+                c.seek(end)?;
+                if let Some(n) = self.survey.nodes.get_mut(node) {
+                    n.at.end = end;
+                }
+            }
+        }
+        Ok(())
+    }
+}

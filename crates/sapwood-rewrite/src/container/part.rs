@@ -1,0 +1,162 @@
+use sapwood_span::{Error, ErrorKind, Result, redact};
+use sapwood_write::target::{NAMED, Place, Target, Unfinished};
+use std::io::{self, Write};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+/// Small records are gathered up to so many bytes.
+const GATHER: usize = 1 << 16;
+
+/// A file that is being written under a temporary name beside its final one, which it takes in [`Part::commit`]. Dropped
+/// before, it disappears.
+pub(crate) struct Part {
+    gathered: Vec<u8>,
+    target: Target,
+    /// As it was given, for messages.
+    path: PathBuf,
+    at: u64,
+    committed: bool,
+}
+
+impl Part {
+    /// Begins it.
+    ///
+    /// # Errors
+    /// `Invalid` when the target exists and shall not be replaced, or what the system says.
+    pub(crate) fn create(path: &Path, place: Place) -> Result<Self> {
+        let target = Target::begin(path, place).map_err(|e| refused(path, e))?;
+        Ok(Self { gathered: Vec::new(), target, path: path.to_owned(), at: 0, committed: false })
+    }
+
+    /// Where the next byte will lie.
+    pub(crate) fn position(&self) -> u64 {
+        self.at
+    }
+
+    /// Appends.
+    pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<()> {
+        if self.gathered.len() + bytes.len() > GATHER {
+            self.flush()?;
+        }
+        if bytes.len() >= GATHER {
+            self.write(bytes)?;
+        } else {
+            self.gathered.extend_from_slice(bytes);
+        }
+        self.at += bytes.len() as u64;
+        self.target.written(self.at - self.gathered.len() as u64);
+        Ok(())
+    }
+
+    /// Where the bytes are until they have their name.
+    pub(crate) fn path(&self) -> &Path {
+        self.target.temporary()
+    }
+
+    /// Hands what was gathered to the system.
+    pub(crate) fn flush(&mut self) -> Result<()> {
+        self.write(&self.gathered)?;
+        self.gathered.clear();
+        Ok(())
+    }
+
+    fn write(&self, bytes: &[u8]) -> Result<()> {
+        self.target.file().and_then(|mut file| file.write_all(bytes)).map_err(|e| self.failed(e))
+    }
+
+    /// Writes over what was appended before.
+    pub(crate) fn patch(&mut self, at: u64, bytes: &[u8]) -> Result<()> {
+        self.flush()?;
+        self.target.file().and_then(|file| file.write_all_at(bytes, at)).map_err(|e| self.failed(e))
+    }
+
+    /// Makes the file appear under its final name, on disk for good first unless that is not wanted.
+    pub(crate) fn commit(&mut self) -> Result<()> {
+        self.flush()?;
+        self.target.complete().map_err(|e| match e.kind() {
+            io::ErrorKind::AlreadyExists | io::ErrorKind::InvalidInput => refused(&self.path, e),
+            _ => self.failed(e),
+        })?;
+        self.committed = true;
+        Ok(())
+    }
+
+    fn failed(&self, error: io::Error) -> Error {
+        let full = matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
+        let too_large = error.kind() == io::ErrorKind::FileTooLarge;
+        let unfinished = Unfinished::of(&error);
+        let what = unfinished.map_or_else(|| format!("cannot write at byte {}", self.at), |(what, _)| what.to_owned());
+        let e = Error::io(what, error).in_file(self.path.display().to_string());
+        match unfinished {
+            Some((_, true)) => e.with_remedy(NAMED),
+            _ if full => e.with_remedy("make room; nothing was left behind"),
+            _ if too_large => e.with_remedy(
+                "raise the limit on the size of files (ulimit -f), or write elsewhere; nothing was left behind",
+            ),
+            _ => e,
+        }
+    }
+}
+
+/// Why a file cannot be begun, or not take its name.
+fn refused(path: &Path, error: io::Error) -> Error {
+    let file = redact(&path.display().to_string());
+    match error.kind() {
+        io::ErrorKind::AlreadyExists => {
+            Error::invalid("exists already").with_remedy("give another name, or -f (force) to replace it")
+        }
+        io::ErrorKind::InvalidInput => Error::invalid(error.to_string()).with_remedy("give the name of a file"),
+        _ => {
+            let e = Error::io("cannot create the file", error);
+            if e.kind() == ErrorKind::NotFound { e.with_remedy("create its folder first") } else { e }
+        }
+    }
+    .in_file(file)
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        if !self.committed {
+            self.target.discard();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    const PLACE: Place = Place { replace: false, sync: true };
+
+    #[test]
+    fn a_file_appears_whole_or_not_at_all() {
+        let folder = std::env::temp_dir().join(format!("sapwood-part-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("a");
+        let mut part = Part::create(&path, PLACE).unwrap();
+        part.append(b"hello").unwrap();
+        assert!(!path.exists());
+        drop(part);
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+        let mut part = Part::create(&path, PLACE).unwrap();
+        part.append(b"hello").unwrap();
+        part.append(&[b'x'; GATHER]).unwrap();
+        part.patch(1, b"E").unwrap();
+        part.commit().unwrap();
+        drop(part);
+        let written = fs::read(&path).unwrap();
+        assert_eq!((&written[..5], written.len()), (b"hEllo".as_slice(), GATHER + 5));
+        let refused = Part::create(&path, PLACE).err().unwrap();
+        assert!(refused.to_string().contains("exists already"), "{refused}");
+        // one that appears in the meantime is not replaced
+        let other = folder.join("b");
+        let mut part = Part::create(&other, PLACE).unwrap();
+        fs::write(&other, b"mine").unwrap();
+        assert!(part.commit().is_err());
+        drop(part);
+        assert_eq!(fs::read(&other).unwrap(), b"mine");
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 2);
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}

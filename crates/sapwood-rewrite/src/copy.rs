@@ -1,0 +1,195 @@
+//! Baskets on their way: which lie together, how they are read ahead, and how they are packed anew.
+
+use crate::input::{Input, Reader};
+use crate::recode::Recoder;
+use sapwood_codec::Compression;
+use sapwood_edit::tree::{Basket, Embedded};
+use sapwood_span::{Error, Result, Span};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Bytes that are read at once from a local file: enough for few system calls, few enough to stay in the processor's
+/// cache until they are written.
+const LOCAL_CHUNK: u64 = 512 << 10;
+/// The same over a network.
+const REMOTE_CHUNK: u64 = 4 << 20;
+/// A gap of so many bytes costs less to read over than another request.
+const LOCAL_GAP: u64 = 4 << 10;
+const REMOTE_GAP: u64 = 64 << 10;
+
+/// What is done with an input, in this order.
+pub(crate) enum Job {
+    /// A new input begins.
+    Begin(Box<Input>),
+    /// Baskets out of the file.
+    Copy(Arc<Reader>, Plan),
+    /// Baskets out of its headers.
+    Embedded(Arc<Reader>, Vec<HeaderBasket>),
+    /// All of the input was given.
+    End,
+    /// It could not be opened.
+    Failed(Error),
+}
+
+/// A basket that lies in its tree's header.
+pub(crate) struct HeaderBasket {
+    /// Number of the tree in its input, and of the branch in the tree.
+    tree: usize,
+    branch: usize,
+    basket: Embedded,
+    /// How the branch is compressed: 100 · algorithm + level.
+    setting: i32,
+}
+
+/// What came out of a job.
+pub(crate) enum Done {
+    Begin(Box<Input>),
+    Chunk(Chunk),
+    End,
+}
+
+/// Baskets that are read at once.
+pub(crate) struct Plan {
+    span: Span,
+    pieces: Vec<Piece>,
+}
+
+/// A basket within a chunk.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Piece {
+    /// Number of the tree in its input, and of the branch in the tree.
+    pub(crate) tree: usize,
+    pub(crate) branch: usize,
+    /// First entry, as the input counts.
+    pub(crate) first: u64,
+    /// Where its record lies in the chunk.
+    pub(crate) at: usize,
+    pub(crate) len: usize,
+    /// Bytes that it has more (or fewer) in the file than the input's header counted, and the same when inflated.
+    pub(crate) zip_change: i64,
+    pub(crate) total_change: i64,
+}
+
+/// Records of baskets, ready to be placed.
+pub(crate) struct Chunk {
+    pub(crate) data: Vec<u8>,
+    pub(crate) pieces: Vec<Piece>,
+    pub(crate) reader: Arc<Reader>,
+}
+
+/// Buffers that are used again.
+#[derive(Default)]
+pub(crate) struct Pool(Mutex<Vec<Vec<u8>>>);
+
+impl Pool {
+    pub(crate) fn take(&self) -> Vec<u8> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+    }
+
+    pub(crate) fn give(&self, buffer: Vec<u8>) {
+        // one that a giant basket made large is given back to the system
+        if buffer.capacity() as u64 <= 2 * REMOTE_CHUNK {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).push(buffer);
+        }
+    }
+}
+
+/// The jobs of an input: its baskets in the order in which they lie, in chunks.
+pub(crate) fn jobs(mut input: Box<Input>) -> Vec<Job> {
+    let reader = input.reader.clone();
+    let mut all: Vec<(Basket, usize, usize)> = Vec::new();
+    let mut embedded = Vec::new();
+    for (t, tree) in input.trees.iter_mut().enumerate() {
+        for (b, branch) in tree.facts.branches.iter_mut().enumerate() {
+            all.extend(branch.baskets.iter().map(|x| (*x, t, b)));
+            let setting = branch.compression;
+            let moved = branch.embedded.drain(..);
+            embedded.extend(moved.map(|basket| HeaderBasket { tree: t, branch: b, basket, setting }));
+        }
+    }
+    all.sort_by_key(|(b, _, _)| b.span.start);
+    let (most, gap) = if reader.is_local() { (LOCAL_CHUNK, LOCAL_GAP) } else { (REMOTE_CHUNK, REMOTE_GAP) };
+    let mut out = vec![Job::Begin(input)];
+    let mut plan = Plan { span: Span::default(), pieces: Vec::new() };
+    for (basket, tree, branch) in all {
+        let span = basket.span;
+        let joins = !plan.pieces.is_empty()
+            && span.start >= plan.span.end()
+            && span.start - plan.span.end() <= gap
+            && span.end() - plan.span.start <= most;
+        if !joins {
+            if !plan.pieces.is_empty() {
+                out.push(Job::Copy(reader.clone(), std::mem::replace(&mut plan, Plan { span, pieces: Vec::new() })));
+            }
+            plan.span = span;
+        }
+        plan.span.len = span.end() - plan.span.start;
+        let at = (span.start - plan.span.start) as usize;
+        let (len, first) = (span.len as usize, basket.first);
+        plan.pieces.push(Piece { tree, branch, first, at, len, zip_change: 0, total_change: 0 });
+    }
+    if !plan.pieces.is_empty() {
+        out.push(Job::Copy(reader.clone(), plan));
+    }
+    if !embedded.is_empty() {
+        out.push(Job::Embedded(reader, embedded));
+    }
+    out.push(Job::End);
+    out
+}
+
+/// Does a job, on any thread.
+pub(crate) fn work(job: Job, pool: &Pool, recoder: &mut Recoder, compression: Option<Compression>) -> Result<Done> {
+    match job {
+        Job::Begin(input) => Ok(Done::Begin(input)),
+        Job::End => Ok(Done::End),
+        Job::Failed(e) => Err(e),
+        Job::Embedded(reader, baskets) => {
+            let (mut data, mut pieces) = (pool.take(), Vec::new());
+            data.clear();
+            for HeaderBasket { tree, branch, basket, setting } in baskets {
+                let compression = compression.map_or_else(|| Compression::from_settings(setting), Ok);
+                let (record, total) = basket.record(compression.unwrap_or_default(), recoder.encoder())?;
+                let (at, len, first) = (data.len(), record.len(), basket.first);
+                let (zip_change, total_change) = (len as i64, total as i64);
+                data.extend_from_slice(&record);
+                pieces.push(Piece { tree, branch, first, at, len, zip_change, total_change });
+            }
+            Ok(Done::Chunk(Chunk { data, pieces, reader }))
+        }
+        Job::Copy(reader, plan) => {
+            let mut data = pool.take();
+            reader.read(plan.span, &mut data)?;
+            for p in &plan.pieces {
+                check(&data, p)
+                    .map_err(|e| e.at(Span::new(plan.span.start + p.at as u64, p.len as u64)).in_file(reader.name()))?;
+            }
+            let mut pieces = plan.pieces;
+            if let Some(compression) = compression {
+                let mut packed = pool.take();
+                packed.clear();
+                for p in &mut pieces {
+                    let at = packed.len();
+                    let record = data.get(p.at..p.at + p.len).unwrap_or_default();
+                    recoder.recompress(record, compression, &mut packed).map_err(|e| {
+                        e.at(Span::new(plan.span.start + p.at as u64, p.len as u64)).in_file(reader.name())
+                    })?;
+                    let len = packed.len() - at;
+                    p.zip_change = len as i64 - p.len as i64;
+                    (p.at, p.len) = (at, len);
+                }
+                pool.give(std::mem::replace(&mut data, packed));
+            }
+            Ok(Done::Chunk(Chunk { data, pieces, reader }))
+        }
+    }
+}
+
+/// A record that is copied must be what the tree's header says it is.
+fn check(data: &[u8], p: &Piece) -> Result<()> {
+    let said = data.get(p.at..p.at + 4).and_then(|b| b.try_into().ok()).map_or(0, i32::from_be_bytes);
+    if i64::from(said) == p.len as i64 && p.len >= 40 {
+        return Ok(());
+    }
+    Err(Error::corrupt(format!("the tree's header lists a basket of {} bytes, of which its record says {said}", p.len))
+        .with_remedy("`sapwood doctor` tells more"))
+}

@@ -1,0 +1,76 @@
+//! Fills that wait in the buffers of histograms until ROOT knows limits for their axes.
+
+use super::filled::Filled;
+use super::rules::Part;
+use sapwood_edit::survey::{Changes, Edit, Name};
+use sapwood_span::{Error, Result};
+
+/// Refuses what ROOT itself cannot fill into the bins of another histogram.
+///
+/// # Errors
+/// `Invalid` when there are such fills.
+pub(super) fn check(f: &Filled, rows: &[f64]) -> Result<()> {
+    let why = if rows.is_empty() {
+        return Ok(());
+    } else if f.profile {
+        "is a profile whose fills still wait in a buffer for limits of its axis"
+    } else if f.in_powers_of_two() {
+        "still holds its fills in a buffer, and chooses its limits as powers of two"
+    } else {
+        return Ok(());
+    };
+    Err(Error::invalid(why).with_remedy("give its axes limits, or call BufferEmpty before it is written"))
+}
+
+/// Both histograms' fills in the buffer of the first one, for the limits that ROOT will choose by all of them. False when
+/// they have no room there: ROOT then chooses by those that have, and the first one has bins of such limits from here on.
+///
+/// # Errors
+/// `Invalid` when fills tell no limits.
+pub(super) fn join<'p>(
+    x: &mut Filled<'p>,
+    y: &Filled<'p>,
+    rows: &[f64],
+    other_rows: &[f64],
+    changes: &mut Changes<'p>,
+) -> Result<bool> {
+    check(x, rows)?;
+    check(y, other_rows)?;
+    if other_rows.is_empty() {
+        return Ok(true);
+    }
+    let row = x.row();
+    let Some(f) = x.part.survey.field(x.part.node, Name::Buffer).filter(|_| row == y.row()) else {
+        return Err(Error::unsupported("has no buffer as this version knows it"));
+    };
+    let all: Vec<f64> = rows.iter().chain(other_rows).copied().collect();
+    // a flag stands in front; the first number counts the fills
+    let size = f.at.len().saturating_sub(1) / 8;
+    let room = size.saturating_sub(1) / row * row;
+    if all.len() > room {
+        let first = all.get(..room).filter(|first| !first.is_empty() && all.iter().all(|x| x.is_finite()));
+        let first = first.filter(|_| x.axes.iter().all(|a| !a.whole_numbers() && a.labels.is_none()));
+        let Some(first) = first else {
+            return Err(Error::invalid("has no limits for its axes, and more fills than its buffer holds")
+                .with_remedy("give its axes limits, or a larger buffer with SetBuffer"));
+        };
+        x.choose_limits(first);
+        return Ok(false);
+    }
+    let count = (all.len() / row) as f64;
+    let mut bytes = vec![1];
+    for number in std::iter::once(count).chain(all).chain(std::iter::repeat(0.0)).take(size) {
+        bytes.extend_from_slice(&number.to_be_bytes());
+    }
+    changes.edits.push(Edit { at: f.at.clone(), bytes });
+    Ok(true)
+}
+
+/// Notes that nothing waits any more: what did is in the bins. ROOT would note how many were filled, and on the next
+/// fill forget all bins for those, though they hold the other histogram's entries as well.
+pub(super) fn clear(part: Part, edits: &mut Vec<Edit>) {
+    let Some(f) = part.survey.field(part.node, Name::Buffer) else { return };
+    if f.at.len() > 8 {
+        edits.push(Edit { at: f.at.start + 1..f.at.start + 9, bytes: 0f64.to_be_bytes().to_vec() });
+    }
+}

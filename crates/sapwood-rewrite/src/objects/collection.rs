@@ -1,0 +1,79 @@
+//! Lists and stacks: what can be added is, the rest of the second follows the first (`TSeqCollection::Merge`).
+
+use super::rules::{Part, rule};
+use sapwood_edit::survey::{Changes, Edit, Insert, Name, Survey, put_integer};
+use sapwood_span::{Error, ErrorKind, Result};
+use std::collections::HashMap;
+
+/// Both lists in one. Items that can be added are added to the one of their class and name (where there are several,
+/// each to one of them, in their order); all others of the second list come behind those of the first.
+///
+/// # Errors
+/// `Invalid` when items of one name contradict each other, with the difference.
+pub(super) fn join<'p>(one: Part<'p>, two: Part<'p>, changes: &mut Changes<'p>) -> Result<()> {
+    let (a, b) = (one.survey, two.survey);
+    let mut known: HashMap<(&str, &[u8]), Vec<usize>> = HashMap::new();
+    // the last one first, so that they are taken from the end in their order
+    let mine: Vec<usize> = a.children(one.node).collect();
+    for &i in mine.iter().rev() {
+        known.entry((one.at(i).class(), name(a, i))).or_default().push(i);
+    }
+    let mut rest = Vec::new();
+    for j in b.children(two.node) {
+        let (class, called) = (two.at(j).class(), name(b, j));
+        let partner = rule(class).and_then(|r| Some((r, known.get_mut(&(class, called))?.pop()?)));
+        let Some((rule, i)) = partner else {
+            rest.push(j);
+            continue;
+        };
+        let (edits, inserts, notes) = (changes.edits.len(), changes.inserts.len(), changes.notes.len());
+        match rule(one.at(i), two.at(j), changes) {
+            Ok(()) => {}
+            Err(e) if e.kind() == ErrorKind::Unsupported => {
+                changes.edits.truncate(edits);
+                changes.inserts.truncate(inserts);
+                changes.notes.truncate(notes);
+                rest.push(j);
+            }
+            Err(e) => {
+                let called = String::from_utf8_lossy(called);
+                return Err(Error::new(e.kind(), format!("{called} in it {}", e.what())).with_source(e));
+            }
+        }
+    }
+    let (Some(list), Some(size), Some(n)) =
+        (a.nodes.get(one.node), a.field(one.node, Name::Size), a.integer(one.node, Name::Size))
+    else {
+        return Err(Error::unsupported("is a list that is not understood"));
+    };
+    if rest.is_empty() {
+        return Ok(());
+    }
+    let mut bytes = Vec::new();
+    put_integer(&mut bytes, size.code, n.saturating_add(rest.len() as i64))?;
+    changes.edits.push(Edit { at: size.at.clone(), bytes });
+    // behind each item of a list stands an option: none
+    let after: &[u8] = if one.class() == "TObjArray" { &[] } else { &[0] };
+    for j in rest {
+        let Some(item) = b.nodes.get(j) else { continue };
+        let (at, within) = (list.at.end, size.at.end);
+        changes.inserts.push(Insert { at, within, from: b, part: item.at.clone(), edits: Vec::new(), after });
+    }
+    Ok(())
+}
+
+/// Both stacks in one: their histograms, as lists.
+///
+/// # Errors
+/// As [`join`]; `Unsupported` when one of them has none.
+pub(super) fn join_stacks<'p>(one: Part<'p>, two: Part<'p>, changes: &mut Changes<'p>) -> Result<()> {
+    let (Some(a), Some(b)) = (one.survey.child(one.node, Name::Hists), two.survey.child(two.node, Name::Hists)) else {
+        return Err(Error::unsupported("is a stack without histograms"));
+    };
+    join(one.at(a), two.at(b), changes)
+}
+
+/// What an item is called; nothing where it has no name.
+fn name<'p>(s: &'p Survey<'p>, node: usize) -> &'p [u8] {
+    s.text(node, Name::Identifier).unwrap_or_default()
+}

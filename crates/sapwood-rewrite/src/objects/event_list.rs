@@ -1,0 +1,35 @@
+//! Lists of entries: those of both, each once, ascending (`TEventList::Merge`). They count within the files they were made
+//! for, so that they stay as they are.
+
+use super::rules::Part;
+use sapwood_edit::survey::{Changes, Edit, Name, put_integer};
+use sapwood_format::streamer::code;
+use sapwood_span::{Error, Result};
+
+/// Both lists in one.
+///
+/// # Errors
+/// `Unsupported` when they are not as their class has it.
+pub(super) fn join<'p>(one: Part<'p>, two: Part<'p>, changes: &mut Changes<'p>) -> Result<()> {
+    let s = one.survey;
+    let mut entries = s.integers(one.node, Name::List)?;
+    entries.extend(two.survey.integers(two.node, Name::List)?);
+    entries.sort_unstable();
+    entries.dedup();
+    let (Some(n), Some(list)) = (s.field(one.node, Name::IndexSize), s.field(one.node, Name::List)) else {
+        return Err(Error::unsupported("is no list of entries as this version knows it"));
+    };
+    if list.code != code::OFFSET_P + code::LONG64 {
+        return Err(Error::unsupported("has entries of an unknown type"));
+    }
+    // fSize is the room of the list in memory, which is not less than what it holds
+    for f in [Some(n), s.field(one.node, Name::Size)].into_iter().flatten() {
+        let mut bytes = Vec::new();
+        put_integer(&mut bytes, f.code, entries.len() as i64)?;
+        changes.edits.push(Edit { at: f.at.clone(), bytes });
+    }
+    let mut bytes = vec![u8::from(!entries.is_empty())];
+    bytes.extend(entries.iter().flat_map(|e| e.to_be_bytes()));
+    changes.edits.push(Edit { at: list.at.clone(), bytes });
+    Ok(())
+}

@@ -1,0 +1,90 @@
+//! What is done with two objects of one name: which classes are added up, and how.
+
+use super::{collection, efficiency, event_list, graph, hist, multi, parameter, poly};
+use sapwood_edit::survey::{Changes, Survey, survey};
+use sapwood_format::Streamers;
+use sapwood_format::is_histogram;
+use sapwood_span::{Error, Result};
+
+/// An object: inflated payload, length of its label, class, and its file's class descriptions.
+#[derive(Clone, Copy)]
+pub(crate) struct Streamed<'a> {
+    pub(crate) data: &'a [u8],
+    pub(crate) base: usize,
+    pub(crate) class: &'a str,
+    pub(crate) streamers: &'a Streamers,
+}
+
+impl<'a> Streamed<'a> {
+    fn survey(&self) -> Result<Survey<'a>> {
+        survey(self.data, self.base, self.class, self.streamers)
+    }
+}
+
+/// One of two objects: where it was surveyed, and its number there.
+#[derive(Clone, Copy)]
+pub(super) struct Part<'p> {
+    pub(super) survey: &'p Survey<'p>,
+    pub(super) node: usize,
+}
+
+impl<'p> Part<'p> {
+    /// Its class.
+    pub(super) fn class(&self) -> &'p str {
+        self.survey.nodes.get(self.node).map_or("", |n| &n.class)
+    }
+
+    /// Another object of the same survey.
+    pub(super) fn at(&self, node: usize) -> Self {
+        Self { survey: self.survey, node }
+    }
+}
+
+/// Adds the second object to the first by exchanging bytes of the first.
+pub(super) type Rule = for<'p> fn(Part<'p>, Part<'p>, &mut Changes<'p>) -> Result<()>;
+
+/// How objects of a class are added up; none where they are not.
+pub(super) fn rule(class: &str) -> Option<Rule> {
+    Some(match class {
+        c if is_histogram(c) => hist::add,
+        c if c.starts_with("TParameter<") => parameter::add,
+        c if graph::columns(c).is_some() => graph::append,
+        c if c.starts_with("THnSparseT<") => multi::add_sparse,
+        c if c.starts_with("THnT<") => multi::add_dense,
+        "TEfficiency" => efficiency::add,
+        "TH2Poly" => poly::add,
+        "TEventList" => event_list::join,
+        "TList" | "THashList" | "TObjArray" => collection::join,
+        "THStack" => collection::join_stacks,
+        _ => return None,
+    })
+}
+
+/// Whether objects of a class are added up.
+pub(super) fn has_rule(class: &str) -> bool {
+    rule(class).is_some()
+}
+
+/// Whether objects of two classes cannot bear one name in the output: one counts something, the other does not.
+pub(super) fn clash(one: &str, other: &str) -> bool {
+    let counts = |class: &str| is_histogram(class) || class.starts_with("TParameter<");
+    one != other && (counts(one) || counts(other))
+}
+
+/// Both objects in one, in the bytes of the first and behind its label, and what a user should know of it.
+///
+/// # Errors
+/// `Invalid` when they contradict each other, with the difference; `Unsupported` when they can only be kept apart.
+pub(super) fn join(one: Streamed, two: Streamed) -> Result<(Vec<u8>, Vec<String>)> {
+    if one.class != two.class {
+        return Err(Error::unsupported(format!("is a {}, not a {}", two.class, one.class)));
+    }
+    let Some(rule) = rule(one.class) else {
+        return Err(Error::unsupported(format!("objects of class {} are not added", one.class)));
+    };
+    let (a, b) = (one.survey()?, two.survey()?);
+    let mut changes = Changes::default();
+    rule(Part { survey: &a, node: 0 }, Part { survey: &b, node: 0 }, &mut changes)?;
+    let bytes = a.rewrite_with(&mut changes, one.base)?;
+    Ok((bytes, changes.notes))
+}

@@ -1,0 +1,402 @@
+//! A file laid out anew so that it reads fast: entries in clusters, in each of them the baskets of every branch side by
+//! side, in baskets of a good size, compressed on all cores.
+//!
+//! Nothing is decoded. Baskets are inflated, cut between entries and joined, so trees of any class can be treated;
+//! branches whose entries may refer to positions in their basket keep their baskets in one piece. Before the output
+//! gets its name, it is read back: sums over the entries of every branch must be those of the input, which were taken
+//! when its baskets were inflated, before anything was cut or joined.
+
+mod build;
+mod counted;
+mod cut;
+#[cfg(test)]
+mod faults;
+mod load;
+mod pieces;
+mod plan;
+mod sums;
+mod used;
+mod verify;
+
+pub use used::Used;
+
+use crate::container::Part;
+use crate::input::{self, Input};
+use crate::ordered::ordered;
+use crate::output::Output;
+use crate::recode::Recoder;
+use build::{Piece, build};
+use cut::Rule;
+use load::{Asked, Loaded, Loader, Planner};
+use pieces::Pieces;
+use plan::TreePlan;
+use sapwood_codec::Compression;
+use sapwood_engine::{OpenOptions, fits};
+use sapwood_span::{Error, ErrorKind, Result};
+use sapwood_write::target::Place;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use sums::Sum;
+
+/// Compressed bytes of branches that one thread packs at a time.
+const SHARE: usize = 256 << 10;
+/// A branch counts for so many at least.
+const LEAST: usize = 1 << 10;
+/// Bytes of a cluster in the file, as ROOT flushes by default.
+pub(crate) const CLUSTER: u64 = 30_000_000;
+/// Bytes of a basket before compression.
+pub(crate) const BASKET: u32 = 1 << 20;
+
+/// How much of a tree lies together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClusterSize {
+    /// So many bytes in the file, about.
+    Bytes(u64),
+    /// So many entries.
+    Entries(u64),
+}
+
+/// How a file is laid out anew.
+#[derive(Clone)]
+pub struct OptimizeOptions {
+    /// Replace the output if it exists.
+    pub force: bool,
+    /// Compress all baskets so; by default each branch stays as it was.
+    pub compression: Option<Compression>,
+    /// Size of clusters.
+    pub cluster: ClusterSize,
+    /// Bytes that a basket holds at most before compression.
+    pub basket_bytes: u32,
+    /// Top-level branches to leave out: names with `*` and `?`.
+    pub drop: Vec<String>,
+    /// Branches whose baskets come first in each cluster, in this order.
+    pub first: Vec<String>,
+    /// What past reads used: behind `first` come the branches that most of them needed, those needed together side by
+    /// side.
+    pub used: Used,
+    /// Leave out top-level branches that none of those reads needed, of trees that they are about.
+    pub drop_unused: bool,
+    /// Branches whose baskets stay in one piece.
+    pub keep: Vec<String>,
+    /// Compare every entry of the output with the input before it gets its name.
+    pub verify: bool,
+    /// How the input is opened, and on how many threads baskets are packed.
+    pub open: OpenOptions,
+    /// Wait until the output and its name are on disk for good.
+    pub sync: bool,
+    /// Called now and then with how far it is.
+    pub progress: Option<Arc<dyn Fn(OptimizeProgress) + Send + Sync>>,
+    /// Set from another thread to end with an `Interrupted` error; nothing is left behind.
+    pub cancel: Arc<AtomicBool>,
+}
+
+impl Default for OptimizeOptions {
+    fn default() -> Self {
+        Self {
+            force: false,
+            compression: None,
+            cluster: ClusterSize::Bytes(CLUSTER),
+            basket_bytes: BASKET,
+            drop: Vec::new(),
+            first: Vec::new(),
+            used: Used::default(),
+            drop_unused: false,
+            keep: Vec::new(),
+            verify: true,
+            open: OpenOptions::default(),
+            sync: true,
+            progress: None,
+            cancel: Arc::new(AtomicBool::new(false)),
+        }
+    }
+}
+
+/// How far it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OptimizeProgress {
+    /// Clusters that were written and branches that were compared.
+    pub done: u64,
+    /// All of them.
+    pub total: u64,
+    /// Bytes written.
+    pub bytes: u64,
+}
+
+/// What was done.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OptimizeReport {
+    /// Bytes of the input.
+    pub input_bytes: u64,
+    /// Bytes of the output.
+    pub output_bytes: u64,
+    /// Its trees.
+    pub trees: Vec<OptimizedTree>,
+    /// Whether every entry was compared with the input.
+    pub verified: bool,
+    /// What a user should know, in words.
+    pub remarks: Vec<String>,
+}
+
+/// A tree that was laid out anew.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OptimizedTree {
+    /// Directories and name.
+    pub path: String,
+    /// Entries.
+    pub entries: u64,
+    /// Clusters now.
+    pub clusters: u64,
+    /// Baskets before and now.
+    pub baskets: (u64, u64),
+    /// Bytes of baskets before and now.
+    pub bytes: (u64, u64),
+    /// Branches whose baskets stayed in one piece, and why.
+    pub whole: Vec<(String, String)>,
+    /// Branches that were left out.
+    pub dropped: Vec<String>,
+}
+
+/// Lays out all trees of a file (path or URL) anew in a new file `out`; other objects are copied.
+///
+/// # Errors
+/// `Invalid` when the output exists or options make no sense; `Corrupt` when a basket is damaged or a value came out
+/// differently. Nothing is left under the output's name, nor beside it.
+pub fn optimize(out: &Path, url: &str, options: &OptimizeOptions) -> Result<OptimizeReport> {
+    if std::fs::canonicalize(url).is_ok_and(|i| std::fs::canonicalize(out).is_ok_and(|o| o == i)) {
+        return Err(Error::invalid("is both the input and the output").in_file(url));
+    }
+    let input = input::open(url, &options.open)?;
+    let name = input.reader.name().to_owned();
+    run(out, input, options).map_err(|e| e.in_file(name))
+}
+
+fn run(out: &Path, input: Input, options: &OptimizeOptions) -> Result<OptimizeReport> {
+    let plans = plans(&input, options)?;
+    check_names(&plans, options)?;
+    let LaidOut { mut part, plans, sums, mut report } = lay_out(out, input, plans, options)?;
+    if options.verify {
+        let (clusters, total) = (clusters(&plans), steps(&plans, options));
+        verify::compare(part.path(), (&plans, &sums), threads(options), options, |n| {
+            tell(options, clusters + n, total, report.output_bytes);
+        })?;
+        report.verified = true;
+    }
+    check(options)?;
+    part.commit()?;
+    Ok(report)
+}
+
+fn plans(input: &Input, options: &OptimizeOptions) -> Result<Vec<TreePlan>> {
+    let file = compression(input);
+    input.trees.iter().map(|t| TreePlan::new(t, &input.streamers, file, options)).collect()
+}
+
+/// What the file's header names.
+fn compression(input: &Input) -> Compression {
+    Compression::from_settings(input.reader.compression()).unwrap_or_default()
+}
+
+fn clusters(plans: &[TreePlan]) -> u64 {
+    plans.iter().map(|p| p.clusters().count() as u64).sum()
+}
+
+/// What is told of as done in the end: clusters that are written, and branches that are compared.
+fn steps(plans: &[TreePlan], options: &OptimizeOptions) -> u64 {
+    let branches: u64 = plans.iter().map(|p| p.branches.len() as u64).sum();
+    clusters(plans) + if options.verify { branches } else { 0 }
+}
+
+fn tell(options: &OptimizeOptions, done: u64, total: u64, bytes: u64) {
+    if let Some(f) = &options.progress {
+        f(OptimizeProgress { done, total, bytes });
+    }
+}
+
+fn threads(options: &OptimizeOptions) -> usize {
+    match options.open.threads {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        n => n,
+    }
+}
+
+/// A whole file that has not got its name yet, and what it is compared with.
+struct LaidOut {
+    part: Part,
+    plans: Vec<TreePlan>,
+    /// Of the input, by tree and by branch.
+    sums: Vec<Vec<Vec<Sum>>>,
+    report: OptimizeReport,
+}
+
+fn lay_out(out: &Path, input: Input, mut plans: Vec<TreePlan>, options: &OptimizeOptions) -> Result<LaidOut> {
+    let reader = input.reader.clone();
+    let own = compression(&input);
+    let place = Place { replace: options.force, sync: options.sync };
+    let mut output = Output::create(out, place, options.compression.unwrap_or(own), options.compression)?;
+    let mut report = OptimizeReport { input_bytes: reader.size(), ..OptimizeReport::default() };
+    output.begin(input)?;
+    for (i, p) in plans.iter().enumerate() {
+        output.relayout(i, p.relayout(options.basket_bytes));
+        report.trees.push(summary(p));
+    }
+    let (threads, total) = (threads(options), steps(&plans, options));
+    let pieces = Pieces::default();
+    let mut sums: Vec<Vec<Vec<Sum>>> = plans.iter().map(|p| vec![Vec::new(); p.branches.len()]).collect();
+    ordered(
+        1,
+        2,
+        Planner::new(&plans),
+        Loader::default,
+        |loader, asked: Asked| {
+            check(options)?;
+            let plan = plans.get(asked.tree).ok_or_else(|| Error::corrupt("a tree without a plan"))?;
+            let loaded = loader.load(&asked, plan, &reader)?;
+            Ok((asked, plan, loaded))
+        },
+        |groups| {
+            ordered(
+                threads,
+                4 * threads,
+                groups.flat_map(shares),
+                Recoder::default,
+                |recoder, share| {
+                    let working = pieces.working();
+                    check(options)?;
+                    let packed = pack(share?, &pieces, recoder)?;
+                    working.done();
+                    Ok(packed)
+                },
+                |results| {
+                    let mut done = 0;
+                    for result in results {
+                        check(options)?;
+                        let packed: Packed = result?;
+                        for (place, index, piece) in packed.branches {
+                            if let Some(of) = sums.get_mut(packed.tree).and_then(|t| t.get_mut(place)) {
+                                of.extend(piece.sums);
+                            }
+                            for mut b in piece.built {
+                                if let Some(t) = report.trees.get_mut(packed.tree) {
+                                    t.baskets.1 += 1;
+                                    t.bytes.1 += b.record.len() as u64;
+                                }
+                                output.record(packed.tree, index, b.first, &mut b.record, b.total)?;
+                            }
+                        }
+                        if packed.last {
+                            done += 1;
+                            tell(options, done, total, output.position());
+                        }
+                    }
+                    Ok::<(), Error>(())
+                },
+            )
+        },
+    )?;
+    drop(pieces);
+    // the output's header and the comparison need their room
+    plans.iter_mut().for_each(TreePlan::forget_baskets);
+    output.end()?;
+    let (part, merged) = output.close(|| check(options))?;
+    report.output_bytes = merged.output_bytes;
+    report.remarks = merged.remarks;
+    Ok(LaidOut { part, plans, sums, report })
+}
+
+/// Patterns that fit nothing, and perf stats of other files, are mistakes.
+fn check_names(plans: &[TreePlan], options: &OptimizeOptions) -> Result<()> {
+    for p in &options.drop {
+        if !plans.iter().any(|t| t.dropped_names.iter().any(|n| fits(p, n) || fits(p, n.trim_end_matches('.')))) {
+            return Err(Error::not_found(format!("no top-level branch fits {p}"))
+                .with_remedy("`sapwood show` lists the branches; those below others go with them"));
+        }
+    }
+    if options.drop_unused && options.used.is_empty() {
+        return Err(Error::invalid("what is unused is known from perf stats only, and none are given")
+            .with_remedy("`sapwood perf FILE:TREE -o stats.json` makes some"));
+    }
+    options.used.check(plans.iter().map(|p| (p.path.as_str(), p.branches.as_slice())))?;
+    for p in options.first.iter().chain(&options.keep) {
+        if !plans.iter().any(|t| t.branches.iter().any(|b| fits(p, &b.name))) {
+            return Err(Error::not_found(format!("no branch with values fits {p}")));
+        }
+    }
+    Ok(())
+}
+
+fn summary(p: &TreePlan) -> OptimizedTree {
+    let whole = p.branches.iter().filter_map(|b| match &b.shape.rule {
+        Rule::Whole(why) => Some((b.name.clone(), why.clone())),
+        _ => None,
+    });
+    OptimizedTree {
+        path: p.path.clone(),
+        entries: p.entries,
+        clusters: p.clusters().count() as u64,
+        baskets: (p.baskets_before, 0),
+        bytes: (p.bytes_before, 0),
+        whole: whole.collect(),
+        dropped: p.dropped_names.clone(),
+    }
+}
+
+/// What one thread packs at a time: branches of a cluster.
+struct Share<'a> {
+    tree: usize,
+    plan: &'a TreePlan,
+    cluster: usize,
+    branches: Vec<Loaded>,
+    /// Whether the cluster is complete with it.
+    last: bool,
+}
+
+/// What came out, by branch: its place in the plan and its number in the header.
+struct Packed {
+    tree: usize,
+    branches: Vec<(usize, usize, Piece)>,
+    last: bool,
+}
+
+fn shares(group: Result<(Asked, &TreePlan, Vec<Loaded>)>) -> Vec<Result<Share<'_>>> {
+    let (Asked { tree, cluster, last, .. }, plan, loaded) = match group {
+        Ok(c) => c,
+        Err(e) => return vec![Err(e)],
+    };
+    let begin = || Share { tree, plan, cluster, branches: Vec::new(), last: false };
+    let mut out = vec![begin()];
+    let mut bytes = 0;
+    for branch in loaded {
+        if bytes >= SHARE {
+            out.push(begin());
+            bytes = 0;
+        }
+        bytes += branch.sources.iter().map(|s| s.record.len()).sum::<usize>().max(LEAST);
+        if let Some(share) = out.last_mut() {
+            share.branches.push(branch);
+        }
+    }
+    if let Some(share) = out.last_mut() {
+        share.last = last;
+    }
+    out.into_iter().map(Ok).collect()
+}
+
+fn pack(share: Share, pieces: &Pieces, recoder: &mut Recoder) -> Result<Packed> {
+    let mut branches = Vec::with_capacity(share.branches.len());
+    let boundaries = share.plan.boundaries.get(share.cluster..).unwrap_or_default();
+    for b in share.branches {
+        let Some(branch) = share.plan.branches.get(b.branch) else { continue };
+        let place = (share.tree, b.branch, share.cluster);
+        let before = if b.has_piece { pieces.take(place)? } else { Piece::default() };
+        let (built, later) =
+            build(&branch.shape, before, &b.sources, boundaries, recoder).map_err(|e| e.in_branch(&branch.name))?;
+        pieces.give(place, later);
+        branches.push((b.branch, branch.index, built));
+    }
+    Ok(Packed { tree: share.tree, branches, last: share.last })
+}
+
+fn check(options: &OptimizeOptions) -> Result<()> {
+    if options.cancel.load(Relaxed) { Err(Error::new(ErrorKind::Interrupted, "interrupted")) } else { Ok(()) }
+}

@@ -1,0 +1,362 @@
+//! The file that a merge makes, input after input.
+
+use crate::classes::ClassUnion;
+use crate::container::{Container, DirectoryId, Part, ROOT_DIRECTORY};
+use crate::copy::Chunk;
+use crate::input::{Input, InputObject};
+use crate::objects::{Objects, other_kind};
+use crate::options::{MergeOptions, MergeReport, MergedTree, check};
+use crate::recode::Recoder;
+use crate::tree::{Relayout, TreeSum};
+use sapwood_codec::Compression;
+use sapwood_edit::{Label, patch_basket};
+use sapwood_format::Streamers;
+use sapwood_span::{Error, Result};
+use sapwood_write::target::Place;
+use std::collections::HashMap;
+use std::path::Path;
+
+pub(crate) struct Output {
+    file: Container,
+    compression: Option<Compression>,
+    directories: HashMap<String, DirectoryId>,
+    trees: Vec<TreeSum>,
+    tree_at: HashMap<String, usize>,
+    objects: Objects,
+    classes: ClassUnion,
+    /// Process ids of the output, by content.
+    process_ids: Vec<Vec<u8>>,
+    /// Whether counted arrays of pointers hold objects, once an input has such arrays.
+    pointers_are_objects: Option<bool>,
+    report: MergeReport,
+    baskets: Vec<u64>,
+    current: Current,
+    recoder: Recoder,
+}
+
+/// The input that is being copied.
+#[derive(Default)]
+struct Current {
+    name: String,
+    trees: Vec<CurrentTree>,
+    /// What is added to the process ids of its baskets.
+    pid: u16,
+    /// Its trees and branches whose baskets get offsets, or lose them, so that they are as those that are here.
+    offsets: HashMap<(usize, usize), bool>,
+}
+
+/// A tree of the input that is being copied.
+struct CurrentTree {
+    /// Which of the output's trees it joins.
+    sum: usize,
+    /// Where its directory lies in the output.
+    parent: u64,
+    entries: u64,
+    /// For each of its branches: which one of the output's tree it joins.
+    branches: Vec<usize>,
+}
+
+impl Output {
+    pub(crate) fn create(
+        path: &Path,
+        place: Place,
+        own: Compression,
+        compression: Option<Compression>,
+    ) -> Result<Self> {
+        Ok(Self {
+            file: Container::create(path, place, own)?,
+            compression,
+            directories: HashMap::new(),
+            trees: Vec::new(),
+            tree_at: HashMap::new(),
+            objects: Objects::default(),
+            classes: ClassUnion::default(),
+            process_ids: Vec::new(),
+            pointers_are_objects: None,
+            report: MergeReport::default(),
+            baskets: Vec::new(),
+            current: Current::default(),
+            recoder: Recoder::default(),
+        })
+    }
+
+    pub(crate) fn position(&self) -> u64 {
+        self.file.position()
+    }
+
+    /// Takes over all but the baskets of an input.
+    pub(crate) fn begin(&mut self, mut input: Input) -> Result<()> {
+        let name = input.reader.name().to_owned();
+        self.take(&mut input).map_err(|e| e.in_file(name))
+    }
+
+    /// Objects and baskets are copied as they are, so that the header has to tell readers of a version with the rules
+    /// by which they were written.
+    fn keep_version(&mut self, streamers: &Streamers) -> Result<()> {
+        if !streamers.have_counted_pointers() {
+            return Ok(());
+        }
+        let are_objects = streamers.counted_pointers_are_objects();
+        if are_objects {
+            self.file.root_version = streamers.root_version();
+        }
+        if *self.pointers_are_objects.get_or_insert(are_objects) != are_objects {
+            let what = "it has counted arrays of pointers, which ROOT wrote otherwise up to version 5.15/08, and a file \
+                        before it has them of the other kind";
+            return Err(Error::unsupported(what).with_remedy("merge old and new files apart"));
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, input: &mut Input) -> Result<()> {
+        self.report.inputs += 1;
+        self.report.input_bytes += input.reader.size();
+        self.keep_version(&input.streamers)?;
+        self.classes.add(input.classes.0, &input.classes.1)?;
+        self.no_directory_clash(input)?;
+        for (path, label) in &input.directories {
+            self.directory(path, label)?;
+        }
+        let pid = self.process_ids(&input.process_ids)?;
+        for object in &input.objects {
+            let directory = self.directory_of(&object.path);
+            if self.tree_at.contains_key(&object.path) {
+                return Err(other_kind(&object.path, &object.key.class, "tree"));
+            }
+            match input.keeps_cycles {
+                true => self.objects.keep(object, input, directory, &mut self.file)?,
+                false => self.objects.add(object, input, directory, &mut self.file)?,
+            }
+        }
+        let mut trees = Vec::with_capacity(input.trees.len());
+        let mut offsets = HashMap::new();
+        let streamers = input.streamers.clone();
+        for tree in &mut input.trees {
+            let directory = self.directory_of(&tree.path);
+            if let Some(class) = self.objects.class_of(&tree.path) {
+                return Err(other_kind(&tree.path, &tree.class, class));
+            }
+            let (at, map) = match self.tree_at.get(&tree.path) {
+                Some(&at) => match self.trees.get_mut(at) {
+                    Some(sum) => (at, sum.join(tree)?),
+                    None => continue,
+                },
+                None => {
+                    let (sum, map) = TreeSum::new(tree, directory, &streamers, input.reader.name());
+                    let at = self.trees.len();
+                    self.tree_at.insert(tree.path.clone(), at);
+                    self.trees.push(sum);
+                    self.baskets.push(0);
+                    (at, map)
+                }
+            };
+            if let Some(sum) = self.trees.get(at) {
+                for (i, (b, &here)) in tree.facts.branches.iter().zip(&map).enumerate() {
+                    offsets.extend(sum.other_offsets(here, &b.schema).map(|wanted| ((trees.len(), i), wanted)));
+                }
+            }
+            let (parent, entries) = (self.file.seek_of(directory), tree.facts.entries);
+            trees.push(CurrentTree { sum: at, parent, entries, branches: map });
+        }
+        self.current = Current { name: input.reader.name().to_owned(), trees, pid, offsets };
+        Ok(())
+    }
+
+    /// Places a chunk's baskets; gives its buffer back.
+    pub(crate) fn chunk(&mut self, mut chunk: Chunk) -> Result<Vec<u8>> {
+        let mut run = 0..0;
+        let mut widened = Vec::new();
+        for p in std::mem::take(&mut chunk.pieces) {
+            let Some(CurrentTree { sum: tree, parent, branches, .. }) = self.current.trees.get(p.tree) else {
+                continue;
+            };
+            let Some(&branch) = branches.get(p.branch) else { continue };
+            if p.at != run.end {
+                self.file.append(chunk.data.get(run).unwrap_or_default())?;
+                run = p.at..p.at;
+            }
+            let seek = self.file.position() + (run.end - run.start) as u64;
+            let Some(record) = chunk.data.get_mut(p.at..p.at + p.len) else { continue };
+            let (mut len, mut zip, mut total) = (p.len, p.zip_change, p.total_change);
+            let setting = self.compression.unwrap_or(self.file.compression);
+            let other = match self.current.offsets.get(&(p.tree, p.branch)) {
+                Some(&wanted) => {
+                    widened.clear();
+                    let grown = self.recoder.set_offsets(record, wanted, setting, &mut widened);
+                    let name = self.trees.get(*tree).map_or("", |t| t.is_plain(branch).1);
+                    grown.map_err(|e| e.in_branch(name).in_file(chunk.reader.name()))?
+                }
+                None => None,
+            };
+            if let Some(grown) = other {
+                if !patch_basket(&mut widened, seek, *parent, self.current.pid) {
+                    return Err(Error::unsupported("a basket's label cannot be moved").in_file(chunk.reader.name()));
+                }
+                self.file.append(chunk.data.get(run).unwrap_or_default())?;
+                run = p.at + p.len..p.at + p.len;
+                self.file.append(&widened)?;
+                zip += widened.len() as i64 - len as i64;
+                total += grown;
+                len = widened.len();
+            } else if patch_basket(record, seek, *parent, self.current.pid) {
+                run.end = p.at + p.len;
+            } else {
+                // a label of 32-bit positions, as old files have them, is too narrow; behind a wider one all entries
+                // lie elsewhere, which objects that refer to positions in their basket would not survive
+                let (plain, name) = self.trees.get(*tree).map_or((false, ""), |t| t.is_plain(branch));
+                if !plain {
+                    return Err(Error::unsupported(
+                        "its old baskets cannot lie beyond 2 GB, nor hold further references",
+                    )
+                    .in_branch(name)
+                    .in_file(chunk.reader.name())
+                    .with_remedy("merge into several files"));
+                }
+                widened.clear();
+                self.recoder.widen(record, setting, &mut widened).map_err(|e| e.in_file(chunk.reader.name()))?;
+                if !patch_basket(&mut widened, seek, *parent, self.current.pid) {
+                    return Err(Error::unsupported("a basket's label cannot be moved").in_file(chunk.reader.name()));
+                }
+                self.file.append(chunk.data.get(run).unwrap_or_default())?;
+                run = p.at + p.len..p.at + p.len;
+                self.file.append(&widened)?;
+                zip += widened.len() as i64 - len as i64;
+                total += 8;
+                len = widened.len();
+            }
+            if let (Some(sum), Some(n)) = (self.trees.get_mut(*tree), self.baskets.get_mut(*tree)) {
+                sum.place(branch, p.first, seek, len as u32, zip, total);
+                *n += 1;
+            }
+        }
+        self.file.append(chunk.data.get(run).unwrap_or_default())?;
+        Ok(chunk.data)
+    }
+
+    /// The input is complete: what comes next begins behind its entries.
+    pub(crate) fn end(&mut self) -> Result<()> {
+        for tree in std::mem::take(&mut self.current.trees) {
+            if let Some(sum) = self.trees.get_mut(tree.sum) {
+                sum.entries += tree.entries;
+            }
+        }
+        if self.file.position() > i64::MAX as u64 / 2 {
+            return Err(Error::unsupported("the output grows beyond all bounds").in_file(self.current.name.clone()));
+        }
+        Ok(())
+    }
+
+    /// Places a record that was made anew: (tree, branch) as the present input counts them, its first entry, and how
+    /// many bytes it has when inflated, label included.
+    pub(crate) fn record(
+        &mut self,
+        tree: usize,
+        branch: usize,
+        first: u64,
+        record: &mut [u8],
+        total: u64,
+    ) -> Result<()> {
+        let Some(CurrentTree { sum: tree, parent, branches, .. }) = self.current.trees.get(tree) else { return Ok(()) };
+        let Some(&branch) = branches.get(branch) else { return Ok(()) };
+        let seek = self.file.position();
+        if !patch_basket(record, seek, *parent, self.current.pid) {
+            return Err(Error::unsupported("a basket's label cannot be moved").in_file(self.current.name.clone()));
+        }
+        self.file.append(record)?;
+        if let (Some(sum), Some(n)) = (self.trees.get_mut(*tree), self.baskets.get_mut(*tree)) {
+            sum.place(branch, first, seek, record.len() as u32, record.len() as i64, total as i64);
+            *n += 1;
+        }
+        Ok(())
+    }
+
+    /// The tree of the present input is laid out anew.
+    pub(crate) fn relayout(&mut self, tree: usize, layout: Relayout) {
+        if let Some(tree) = self.current.trees.get(tree)
+            && let Some(sum) = self.trees.get_mut(tree.sum)
+        {
+            sum.relayout(layout);
+        }
+    }
+
+    /// Writes what depends on all inputs and gives the file its name.
+    pub(crate) fn finish(self, options: &MergeOptions) -> Result<MergeReport> {
+        let (mut part, report) = self.close(|| check(options))?;
+        part.commit()?;
+        Ok(report)
+    }
+
+    /// Writes what depends on all inputs; the file is complete but has no name yet. `check` is asked between trees
+    /// whether to go on.
+    pub(crate) fn close(mut self, check: impl Fn() -> Result<()>) -> Result<(Part, MergeReport)> {
+        let mut report = self.report;
+        report.added = self.objects.sums();
+        report.kept = self.objects.kept_count;
+        self.objects.finish(&mut self.file, &mut report.remarks)?;
+        for (sum, baskets) in self.trees.into_iter().zip(self.baskets) {
+            check()?;
+            let path = sum.path.clone();
+            report.trees.push(MergedTree { path, entries: sum.entries, baskets, inputs: sum.inputs });
+            sum.write(&mut self.file, self.compression, &mut report.remarks)?;
+        }
+        let classes = self.classes;
+        let part = self.file.close(|base| classes.record(base))?;
+        report.output_bytes = part.position();
+        Ok((part, report))
+    }
+
+    /// Refuses a name that is a directory in one input and something else in another: nothing in it would be found.
+    fn no_directory_clash(&self, input: &Input) -> Result<()> {
+        for (path, _) in &input.directories {
+            let tree = self.tree_at.get(path).map(|_| "tree");
+            if let Some(other) = tree.or_else(|| self.objects.class_of(path)) {
+                return Err(other_kind(path, "directory", other));
+            }
+        }
+        let objects = input.objects.iter().map(|o| (&o.path, &o.key.class));
+        let mut all = objects.chain(input.trees.iter().map(|t| (&t.path, &t.class)));
+        match all.find(|(path, _)| self.directories.contains_key(*path)) {
+            Some((path, class)) => Err(other_kind(path, class, "directory")),
+            None => Ok(()),
+        }
+    }
+
+    fn directory(&mut self, path: &str, label: &Label) -> Result<()> {
+        if !self.directories.contains_key(path) {
+            let parent = self.directory_of(path);
+            let id = self.file.mkdir(parent, label.clone())?;
+            self.directories.insert(path.to_owned(), id);
+        }
+        Ok(())
+    }
+
+    fn directory_of(&self, path: &str) -> DirectoryId {
+        path.rsplit_once('/').and_then(|(above, _)| self.directories.get(above).copied()).unwrap_or(ROOT_DIRECTORY)
+    }
+
+    /// Adds an input's process ids, in a row: references in its baskets then mean the same with their number added.
+    fn process_ids(&mut self, ids: &[InputObject]) -> Result<u16> {
+        if ids.is_empty() {
+            return Ok(0);
+        }
+        let same = |at: &usize| {
+            let here = self.process_ids.get(*at..*at + ids.len()).unwrap_or_default();
+            here.len() == ids.len() && here.iter().zip(ids).all(|(a, b)| *a == b.label.title)
+        };
+        let at = match (0..self.process_ids.len()).find(same) {
+            Some(at) => at,
+            None => {
+                let at = self.process_ids.len();
+                for (i, id) in ids.iter().enumerate() {
+                    let name = format!("ProcessID{}", at + i).into_bytes();
+                    let big = self.file.needs_big();
+                    let label = Label { name, pid: 0, big, ..id.label.clone() };
+                    self.process_ids.push(id.label.title.clone());
+                    self.file.put(ROOT_DIRECTORY, label, id.key.object_len, &id.stored)?;
+                }
+                at
+            }
+        };
+        u16::try_from(at).map_err(|_| Error::unsupported("more than 65535 process ids"))
+    }
+}
