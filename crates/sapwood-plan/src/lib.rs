@@ -10,9 +10,12 @@
 //! wait for the next event, at most until planner.deadline()
 //! ```
 //!
-//! The rules it keeps are listed at [`Planner`].
+//! The rules it keeps are listed at [`Planner`]. A scan with a cut has a [`CutPrefetch`] beside it, which decides what
+//! of the other branches is fetched before the cut is evaluated.
 
+mod assumed;
 mod basket;
+mod cut;
 mod draft;
 mod event;
 mod log;
@@ -25,6 +28,7 @@ mod stats;
 mod words;
 
 pub use basket::{Basket, BasketId};
+pub use cut::{CutBasket, CutDecision, CutPrefetch};
 pub use event::{Action, Event, Fetch, FetchId, Part, Range};
 pub use log::{Log, Record, replay};
 pub use planner::Planner;

@@ -3,9 +3,9 @@
 mod ahead;
 mod assemble;
 mod baskets;
+mod cut;
 mod decode;
 mod fetches;
-mod gate;
 mod picked;
 mod select;
 mod spares;

@@ -53,9 +53,10 @@ impl Selecting {
     pub fn advance(&mut self, shared: &Arc<Shared>, bounded: bool) -> Result<bool> {
         let (step, most) = {
             let s = shared.lock();
-            let Some(gate) = &s.gate else { return Ok(false) };
-            match gate.pending.get(gate.evaluated) {
-                Some(0) => (gate.evaluated, s.ahead.most()),
+            let Some(cut) = &s.cut else { return Ok(false) };
+            let step = cut.prefetch.next_step();
+            match cut.missing.get(step) {
+                Some(0) => (step, s.ahead.most()),
                 _ => return Ok(false),
             }
         };
@@ -144,22 +145,22 @@ impl Shared {
     fn settle(self: &Arc<Self>, step: usize, passed: &EntryList) {
         let mut s = self.lock();
         let s = &mut *s;
-        let Some(gate) = &mut s.gate else { return };
+        let Some(cut) = &mut s.cut else { return };
         for column in &self.columns {
             let own = &self.baskets[column.baskets.clone()];
             let from = own.partition_point(|b| b.batches.1 < step);
             for (i, b) in own.iter().enumerate().skip(from).take_while(|(_, b)| b.batches.0 <= step) {
                 let basket = column.baskets.start + i;
-                if gate.governs(basket) && s.slots[basket].is_none() && !passed.touches(&b.entries) {
+                if cut.prefetch.depends(basket) && s.slots[basket].is_none() && !passed.touches(&b.entries) {
                     s.pending[step] = s.pending[step].saturating_sub(1);
                 }
             }
         }
         let whole = passed.runs() == std::slice::from_ref(&self.steps[step]);
         s.picked[step] = (!whole).then(|| passed.runs().into());
-        let verdict = gate.evaluated(&self.baskets, passed);
+        let decision = cut.prefetch.evaluated(|entries| passed.touches(entries));
         let now = self.elapsed();
-        for &b in &verdict.skip {
+        for &b in &decision.skip {
             let needed = &self.baskets[b];
             s.report.bytes_wanted = s.report.bytes_wanted.saturating_sub(needed.span.map_or(0, |span| span.len));
             s.slots[b] = None;
@@ -167,7 +168,7 @@ impl Shared {
                 s.planner.handle(now, Event::Consumed { basket });
             }
         }
-        for (list, event) in [(&verdict.skip, Event::Skip as fn(_) -> _), (&verdict.release, Event::Release)] {
+        for (list, event) in [(&decision.skip, Event::Skip as fn(_) -> _), (&decision.release, Event::Release)] {
             let ids = planned_ids(&self.planned, list);
             if !ids.is_empty() {
                 s.planner.handle(now, event(ids));

@@ -7,8 +7,8 @@ pub(super) use begin::Manner;
 use super::ahead::Ahead;
 use super::assemble::Open;
 use super::baskets::{Column, Needed};
+use super::cut::CutProgress;
 use super::decode::Task;
-use super::gate::Gate;
 use super::spares::Spares;
 use crate::file::File;
 use crate::perf::Times;
@@ -58,7 +58,7 @@ pub(super) struct State {
     /// By step, the entries of it that are wanted; none where all are, or where a cut has not yet told.
     pub picked: Vec<Option<Arc<[Range<u64>]>>>,
     /// What a cut decides.
-    pub gate: Option<Gate>,
+    pub cut: Option<CutProgress>,
     /// Memory for baskets to come.
     pub spares: Spares,
     /// Parts of baskets, by their number, for the batches to come.
@@ -287,8 +287,8 @@ impl Shared {
             if s.waits_for(step, basket, &self.baskets[basket]) {
                 s.pending[step] = s.pending[step].saturating_sub(1);
             }
-            if let Some(gate) = s.gate.as_mut().filter(|g| !g.governs(basket)) {
-                gate.pending[step] = gate.pending[step].saturating_sub(1);
+            if let Some(cut) = s.cut.as_mut().filter(|c| !c.prefetch.depends(basket)) {
+                cut.missing[step] = cut.missing[step].saturating_sub(1);
             }
         }
         if first > s.at {
@@ -366,21 +366,23 @@ impl State {
 
     /// Baskets that a step lacks.
     fn missing(&self, step: usize, stage: Stage) -> usize {
-        match (stage, &self.gate) {
-            (Stage::Cut, Some(gate)) => gate.pending[step],
+        match (stage, &self.cut) {
+            (Stage::Cut, Some(cut)) => cut.missing[step],
             _ => self.pending[step],
         }
     }
 
     /// Whether a cut has said that nobody needs the basket.
     pub fn skips(&self, basket: usize) -> bool {
-        self.gate.as_ref().is_some_and(|g| g.skips(basket))
+        self.cut.as_ref().is_some_and(|c| c.prefetch.is_skipped(basket))
     }
 
     /// Whether the step is complete only with this basket, as far as is known.
     fn waits_for(&self, step: usize, basket: usize, needed: &Needed) -> bool {
-        match (&self.gate, &self.picked[step]) {
-            (Some(gate), Some(picked)) if gate.governs(basket) => crate::entries::touches(picked, &needed.entries),
+        match (&self.cut, &self.picked[step]) {
+            (Some(cut), Some(picked)) if cut.prefetch.depends(basket) => {
+                crate::entries::touches(picked, &needed.entries)
+            }
             _ => true,
         }
     }

@@ -4,10 +4,10 @@ use super::{Shared, State, planned_ids};
 use crate::perf::Times;
 use crate::report::IoReport;
 use crate::scan::ahead::Ahead;
-use crate::scan::baskets::{Chosen, Needed};
+use crate::scan::baskets::Chosen;
+use crate::scan::cut::CutProgress;
 use crate::scan::decode::Task;
 use crate::scan::fetches::limits;
-use crate::scan::gate::Gate;
 use crate::scan::spares::{Spares, kinds};
 use crate::scan::steps::Steps;
 use crate::tree::Tree;
@@ -79,19 +79,13 @@ impl Shared {
         // one cluster that is the whole tree says nothing of what is needed together
         let clusters = if tree.clusters().len() > 2 { tree.clusters().to_vec() } else { Vec::new() };
         let lanes = (limits.max_in_flight, limits.streams);
-        let own = guides.map_or(0, |guides| {
-            let guide = |b: &&Needed| guides.get(b.column).copied().unwrap_or(true);
-            baskets.iter().filter(guide).filter_map(|b| b.span).map(|s| s.len).sum()
-        });
-        let allowance = Gate::allowance(source.is_local(), &limits, own);
+        let cut = guides.map(|guides| CutProgress::new(&baskets, guides, steps.len(), &limits));
         let request = Request { cache, limits, clusters, hold };
         let kept = traced.then(|| request.clone());
         let mut planner = Planner::new(list, request)?;
         planner.record(traced);
-        let mut gate = guides.map(|guides| Gate::new(&baskets, guides, steps.len(), allowance));
-        if let Some(gate) = &mut gate {
-            gate.ask_early(&baskets);
-            let ids = planned_ids(&planned, &gate.withheld());
+        if let Some(cut) = &cut {
+            let ids = planned_ids(&planned, &cut.prefetch.withheld());
             planner.handle(Duration::ZERO, Event::Withhold(ids));
         }
         let kinds = kinds(&columns);
@@ -100,7 +94,7 @@ impl Shared {
             planner,
             slots: baskets.iter().map(|_| None).collect(),
             picked: vec![None; steps.len()],
-            gate,
+            cut,
             spares: Spares::new(&kinds),
             parts: HashMap::new(),
             open: None,
