@@ -14,14 +14,14 @@ mod steps;
 mod trace;
 mod work;
 
+use crate::batch::Batch;
 use crate::entries::EntryList;
 use crate::options::{Progress, ScanOptions};
 use crate::perf::{self, Probe};
 use crate::report::IoReport;
 use crate::tree::Tree;
-pub(crate) use baskets::{basket_at, reach};
+pub(crate) use baskets::basket_at;
 use picked::Columns;
-use sapwood_column::Array;
 use sapwood_plan::CacheSize;
 use sapwood_source::SourceStats;
 use sapwood_span::defect::caught;
@@ -42,17 +42,6 @@ const TOGETHER: usize = 4;
 
 /// How often a waiting consumer looks whether it was told to stop.
 const GLANCE: Duration = Duration::from_millis(50);
-
-/// Consecutive entries, decoded.
-#[derive(Clone, Debug)]
-pub struct Batch {
-    /// Which entries.
-    pub entries: Range<u64>,
-    /// A column per branch, in the order of [`ScanOptions::branches`].
-    pub columns: Vec<Array>,
-    /// Those of the entries that the columns' rows are for; all where none is given.
-    pub selected: Option<EntryList>,
-}
 
 /// Batches in the order of entries. Reading goes on in the background while a batch is used; dropping the scan ends
 /// it.
@@ -76,6 +65,25 @@ pub struct Scan {
     finished: bool,
     /// For collectors of perf stats, when there are any.
     probe: Option<Probe>,
+}
+
+impl Tree {
+    /// Reads branches.
+    ///
+    /// # Errors
+    /// `Unsupported` or `NotFound` for a branch, `Invalid` for impossible entries.
+    pub fn scan(&self, options: &ScanOptions) -> Result<Scan> {
+        Scan::start(self, options, false)
+    }
+
+    /// The same for later: what it needs first is fetched, but nothing is unzipped and no thread is started before its
+    /// first batch is asked for.
+    ///
+    /// # Errors
+    /// As [`Tree::scan`].
+    pub fn scan_ahead(&self, options: &ScanOptions) -> Result<Scan> {
+        Scan::start(self, options, true)
+    }
 }
 
 impl Scan {
@@ -112,7 +120,7 @@ impl Scan {
         });
         let cache = options.cache.unwrap_or(tree.file().options().cache);
         let collectors = perf::listening();
-        perf::meet(&collectors, tree.file(), || tree.file().counts());
+        tree.file().watched_by(&collectors, || tree.file().counts());
         let probe = Probe::new(collectors);
         let before = tree.file().all_sources().stats();
         let cores = std::thread::available_parallelism().map_or(1, usize::from);

@@ -1,9 +1,9 @@
 //! Scans with a cut: its branches are evaluated step by step, and what that says of the others goes to the planner.
 
-use super::Batch;
 use super::decode::Task;
 use super::picked::join_columns;
 use super::state::{Shared, planned_ids};
+use crate::batch::Batch;
 use crate::entries::EntryList;
 use crate::options::CutTest;
 use sapwood_column::Array;

@@ -345,7 +345,7 @@ impl Outcome {
                 let what = format!("basket {}: {}", needed.number, e.what());
                 let e = e.worded(what);
                 let e = e.in_branch(shared.tree.name_of(branch));
-                Err(match (needed.span, shared.tree.place_of(branch)) {
+                Err(match (needed.span, shared.tree.basket_file(branch)) {
                     (Some(span), Ok(file)) => {
                         e.at(Span::new(span.start.saturating_sub(file.begin), span.len)).in_file(&*file.name)
                     }

@@ -3,7 +3,7 @@
 use super::decode::{Opened, decode, open};
 use super::fetches::Ranges;
 use super::state::{Job, Outcome, Shared};
-use crate::file::poll_once;
+use crate::read_source::poll_once;
 use sapwood_codec::{Decoder, Feed};
 use sapwood_plan::Fetch;
 use sapwood_span::defect::{caught, inject};
