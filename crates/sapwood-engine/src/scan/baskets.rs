@@ -1,6 +1,7 @@
-//! Which baskets a scan needs, and for which of its batches.
+//! Which baskets a scan needs, and for which of its steps.
 
 use crate::entries::EntryList;
+use crate::external_files::BasketFile;
 use crate::stored_baskets::{BasketPlace, StoredBasket, reach, stored_baskets};
 use crate::tree::Tree;
 use sapwood_column::{Entries, Layout};
@@ -9,7 +10,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// A basket of the scan.
-pub(super) struct Needed {
+pub(super) struct ScanBasket {
     /// Number of the branch within the scan.
     pub column: usize,
     /// Number of the basket within the branch.
@@ -22,14 +23,18 @@ pub(super) struct Needed {
     pub embedded: usize,
     /// Bytes it inflates to, estimated.
     pub unzipped: u64,
-    /// First and last batch that needs it.
-    pub batches: (usize, usize),
+    /// First and last step that needs it.
+    pub steps: (usize, usize),
 }
 
 /// A branch of the scan.
 pub(super) struct Column {
     /// Index in the tree's header.
     pub branch: usize,
+    /// The branch's path.
+    pub name: String,
+    /// Where its baskets lie.
+    pub file: BasketFile,
     /// How it is decoded.
     pub layout: Arc<Layout>,
     /// Its baskets, ascending.
@@ -45,7 +50,7 @@ pub(super) struct Chosen {
     /// How many columns are wanted.
     pub wanted: usize,
     /// The baskets of all columns, column by column.
-    pub baskets: Vec<Needed>,
+    pub baskets: Vec<ScanBasket>,
 }
 
 /// Whether the branches' baskets reach as far as the entries: what a damaged header claims beyond is noticed before
@@ -111,16 +116,16 @@ pub(super) fn choose(
         let mine = &out.baskets[out.columns[i].baskets.clone()];
         let (Some(first), Some(last)) = (mine.first(), mine.last()) else { continue };
         let range = first.entries.start..last.entries.end;
-        let uses: Vec<(Range<u64>, (usize, usize))> = mine.iter().map(|b| (b.entries.clone(), b.batches)).collect();
+        let uses: Vec<(Range<u64>, (usize, usize))> = mine.iter().map(|b| (b.entries.clone(), b.steps)).collect();
         let c = out.columns.len();
         let used = |r: &Range<u64>| uses.iter().any(|(e, _)| e.start < r.end && r.start < e.end);
         add_column(tree, counter, &range, steps, used, &mut out)?;
         let own = out.columns[c].baskets.clone();
         for basket in &mut out.baskets[own] {
-            for (entries, batches) in &uses {
+            for (entries, steps) in &uses {
                 if entries.start < basket.entries.end && basket.entries.start < entries.end {
-                    basket.batches.0 = basket.batches.0.min(batches.0);
-                    basket.batches.1 = basket.batches.1.max(batches.1);
+                    basket.steps.0 = basket.steps.0.min(steps.0);
+                    basket.steps.1 = basket.steps.1.max(steps.1);
                 }
             }
         }
@@ -189,19 +194,20 @@ fn add_column(
         let part = (r.end - r.start) as f64 / b.entries.max(1) as f64;
         let first = steps.partition_point(|s| s.end <= r.start).min(steps.len().saturating_sub(1));
         let last = steps.partition_point(|s| s.start < r.end).saturating_sub(1).max(first);
-        out.baskets.push(Needed {
+        out.baskets.push(ScanBasket {
             column,
             number: *number,
             entries: r.clone(),
             span: shifted,
             embedded: if let BasketPlace::Header(i) = place { *i } else { 0 },
             unzipped: (b.total_bytes as f64 * part) as u64,
-            batches: (first, last),
+            steps: (first, last),
         });
     }
     if covered < entries.end {
         return Err(missing(tree, branch, covered, entries.end));
     }
-    out.columns.push(Column { branch, layout, baskets: from..out.baskets.len(), counter: None });
+    let baskets = from..out.baskets.len();
+    out.columns.push(Column { branch, name: tree.name_of(branch), file, layout, baskets, counter: None });
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! How far a scan is with its cut.
 
-use super::baskets::Needed;
+use crate::scan::baskets::ScanBasket;
 use sapwood_plan::{CutBasket, CutPrefetch, Limits};
 
 /// A cut on its way through the steps.
@@ -13,16 +13,16 @@ pub(super) struct CutProgress {
 
 impl CutProgress {
     /// `of_cut` says by column which branches the cut needs.
-    pub fn new(baskets: &[Needed], of_cut: &[bool], steps: usize, limits: &Limits) -> Self {
-        let unconditional = |b: &Needed| of_cut.get(b.column).copied().unwrap_or(true);
+    pub fn new(baskets: &[ScanBasket], of_cut: &[bool], steps: usize, limits: &Limits) -> Self {
+        let unconditional = |b: &ScanBasket| of_cut.get(b.column).copied().unwrap_or(true);
         let mut missing = vec![0; steps];
         for b in baskets.iter().filter(|b| unconditional(b)) {
-            missing[b.batches.0..=b.batches.1].iter_mut().for_each(|n| *n += 1);
+            missing[b.steps.0..=b.steps.1].iter_mut().for_each(|n| *n += 1);
         }
         let list = baskets.iter().map(|b| CutBasket {
             entries: b.entries.clone(),
             bytes: b.span.map_or(0, |s| s.len),
-            steps: b.batches,
+            steps: b.steps,
             unconditional: unconditional(b),
         });
         Self { prefetch: CutPrefetch::new(list.collect(), limits), missing }
