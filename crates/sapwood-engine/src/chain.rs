@@ -4,9 +4,9 @@ mod reading;
 
 pub use reading::ChainScan;
 
+use crate::batch::Batch;
 use crate::file::File;
 use crate::options::{OpenOptions, ScanOptions};
-use crate::scan::Batch;
 use crate::stored_list::Counted;
 use crate::tree::Tree;
 use sapwood_source::redacted;

@@ -7,8 +7,9 @@
 
 mod moving;
 
+use crate::batch::Batch;
 use crate::options::ScanOptions;
-use crate::scan::{Batch, Scan, basket_at};
+use crate::scan::{Scan, basket_at};
 use crate::tree::Tree;
 use crate::wildcard::fits;
 use bytes::Bytes;

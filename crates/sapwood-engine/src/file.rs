@@ -1,28 +1,17 @@
-use crate::elsewhere::Elsewhere;
+use crate::external_files::{BasketFile, ExternalFiles};
+pub(crate) use crate::open_source::open_source;
 use crate::options::OpenOptions;
-use crate::perf::{self, FileMeter};
+use crate::perf::{self, Counters, FileMeters};
+pub(crate) use crate::read_source::{answer, read};
 use crate::recover::root_keys;
 use crate::report::IoReport;
-use crate::runtime;
-use crate::tree::Tree;
 use bytes::Bytes;
 use sapwood_format::object::Objects;
 use sapwood_format::{Header, Listing, ObjectAt, Opener, Recovered, Step, Target};
-use sapwood_source::{FetchReport, Opening, Sink, Source, SourceOptions, SourceStats};
-use sapwood_span::{Error, ErrorKind, Result, Span};
-use std::future::Future;
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
-use std::task::{Context, Poll, Waker};
-use std::time::{Duration, Instant};
-
-/// Questions about a file are answered in so many steps at most; each opens one more directory.
-const STEPS: usize = 1000;
-
-/// Bytes of the file's end that opening asks for: key list and class descriptions lie there. A fresh connection carries
-/// as much in two round trips (10 segments of 1448 bytes, then 20), head and headers included, some of which fill no
-/// segment; a longer tail would cost a third whether or not it holds the tree, and a shorter one would leave the window
-/// narrower for what comes next.
-const TAIL: u64 = 38 << 10;
+use sapwood_source::{Opening, Source, SourceStats};
+use sapwood_span::{Error, Result, Span};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 /// Bytes in front of the tail that are asked for along with a key list that the tail did not hold: most often the
 /// tree's header lies there, and a round trip is saved.
@@ -34,9 +23,7 @@ pub struct File(Arc<Inner>);
 
 struct Inner {
     url: String,
-    /// What it was opened by, credentials included: never shown.
-    location: String,
-    elsewhere: Elsewhere,
+    external: ExternalFiles,
     source: Arc<dyn Source>,
     size: u64,
     header: Header,
@@ -45,32 +32,19 @@ struct Inner {
     opened: Instant,
     totals: Mutex<IoReport>,
     recovered: Option<Recovered>,
-    /// What collectors of perf stats want to be told when the file is closed.
-    meters: Mutex<Vec<Arc<FileMeter>>>,
+    /// For collectors of perf stats, which want to be told when the file is closed.
+    meters: FileMeters,
+}
+
+impl Counters for Inner {
+    fn counts(&self) -> (SourceStats, IoReport) {
+        (self.external.stats(), self.totals.lock().unwrap_or_else(PoisonError::into_inner).clone())
+    }
 }
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        let meters = std::mem::take(self.meters.get_mut().unwrap_or_else(PoisonError::into_inner));
-        if !meters.is_empty() {
-            let io = self.totals.get_mut().unwrap_or_else(PoisonError::into_inner).clone();
-            meters.iter().for_each(|m| m.closed(self.source.stats(), io.clone()));
-        }
-    }
-}
-
-/// A file that is looked at without being held open.
-pub(crate) struct Watched(Weak<Inner>);
-
-impl Watched {
-    /// Whether both are the same open file.
-    pub(crate) fn same(&self, other: &Self) -> bool {
-        self.0.ptr_eq(&other.0)
-    }
-
-    /// What it has done until now; none once it is closed.
-    pub(crate) fn now(&self) -> Option<(SourceStats, IoReport)> {
-        self.0.upgrade().map(|inner| File(inner).counts())
+        self.meters.closed(|| self.counts());
     }
 }
 
@@ -99,12 +73,10 @@ impl File {
         let totals = Mutex::new(IoReport::default());
         let opener = Mutex::new(opener);
         let options = options.clone();
-        let meters = Mutex::default();
-        let (location, elsewhere) = (url.to_owned(), Elsewhere::default());
+        let meters = FileMeters::default();
         let inner = Inner {
             url: name,
-            location,
-            elsewhere,
+            external: ExternalFiles::new(url, &options, source.clone(), size),
             source,
             size,
             header,
@@ -116,7 +88,7 @@ impl File {
             meters,
         };
         let file = Self(Arc::new(inner));
-        perf::meet(&perf::listening(), &file, Default::default);
+        file.watched_by(&perf::listening(), Default::default);
         Ok(file)
     }
 
@@ -155,12 +127,17 @@ impl File {
         &self.0.source
     }
 
-    pub(crate) fn location(&self) -> &str {
-        &self.0.location
+    /// The file of this name, in which a branch says that its baskets lie.
+    ///
+    /// # Errors
+    /// See [`ExternalFiles::find`].
+    pub(crate) fn external(&self, name: &str) -> Result<BasketFile> {
+        self.0.external.find(name)
     }
 
-    pub(crate) fn files(&self) -> &Elsewhere {
-        &self.0.elsewhere
+    /// This file, and behind it those with baskets of its trees that were needed so far.
+    pub(crate) fn all_sources(&self) -> Arc<dyn Source> {
+        self.0.external.all_sources()
     }
 
     fn opener(&self) -> MutexGuard<'_, Opener> {
@@ -172,8 +149,9 @@ impl File {
         if self.0.source.is_local() { None } else { self.opener().held(span) }
     }
 
-    fn ask<T>(&self, question: impl FnMut(&mut Opener) -> Result<Step<T>>) -> Result<T> {
-        perf::meet(&perf::listening(), self, || self.counts());
+    /// Asks until the question is answered, and reads what that needs.
+    pub(crate) fn ask<T>(&self, question: impl FnMut(&mut Opener) -> Result<Step<T>>) -> Result<T> {
+        self.watched_by(&perf::listening(), || self.counts());
         answer(&self.0.source, &mut self.opener(), question).map_err(|e| e.in_file(&self.0.url))
     }
 
@@ -203,15 +181,6 @@ impl File {
         let at = self.object(path)?;
         self.add(|t| t.bytes_wanted += at.key.span.len);
         at.read().map_err(|e| e.in_file(&self.0.url))
-    }
-
-    /// A tree: `dir/name;cycle`.
-    pub fn tree(&self, path: &str) -> Result<Tree> {
-        let target = Target::parse(path);
-        let found = self.ask(|o| o.tree(&target))?;
-        let wanted = found.key.span.len;
-        self.add(|t| t.bytes_wanted += wanted);
-        Ok(Tree::new(self.clone(), found))
     }
 
     /// Bytes of the file as they are, for whoever copies records: all spans in as few requests as the source allows.
@@ -261,15 +230,15 @@ impl File {
 
     /// What the source counts, and what scans and headers added up.
     pub(crate) fn counts(&self) -> (SourceStats, IoReport) {
-        (self.all_sources().stats(), self.0.totals.lock().unwrap_or_else(PoisonError::into_inner).clone())
+        self.0.counts()
     }
 
-    pub(crate) fn watched(&self) -> Watched {
-        Watched(Arc::downgrade(&self.0))
-    }
-
-    pub(crate) fn add_meter(&self, meter: Arc<FileMeter>) {
-        self.0.meters.lock().unwrap_or_else(PoisonError::into_inner).push(meter);
+    /// These collectors want to know what it does from now on; `before` is what it has done.
+    pub(crate) fn watched_by(&self, collectors: &[Arc<perf::Shared>], before: impl Fn() -> (SourceStats, IoReport)) {
+        if !collectors.is_empty() {
+            let counters: Arc<dyn Counters> = self.0.clone();
+            self.0.meters.watch(collectors, &self.0.url, &Arc::downgrade(&counters), before);
+        }
     }
 
     pub(crate) fn add(&self, change: impl FnOnce(&mut IoReport)) {
@@ -280,102 +249,5 @@ impl File {
 impl std::fmt::Debug for File {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "File({}, {} bytes)", self.0.url, self.0.size)
-    }
-}
-
-/// No transfer is waited for longer: a hundred years can be added to any time.
-const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
-
-/// What a source is told of how a file is opened.
-pub(crate) fn source_options(options: &OpenOptions) -> SourceOptions {
-    let defaults = SourceOptions::default();
-    SourceOptions {
-        tail: TAIL,
-        // what lies beyond the clock is for ever
-        progress_timeout: options.timeout.min(FOREVER),
-        max_connections: options.max_connections.unwrap_or(defaults.max_connections),
-        ca_dir: options.ca_dir.clone(),
-        insecure_redirects: options.insecure_redirects || insecure_redirects_everywhere(),
-        ..defaults
-    }
-}
-
-fn insecure_redirects_everywhere() -> bool {
-    static SET: LazyLock<bool> =
-        LazyLock::new(|| std::env::var_os("SAPWOOD_INSECURE_REDIRECTS").is_some_and(|v| v == "1"));
-    *SET
-}
-
-pub(crate) fn open_source(url: &str, options: &OpenOptions) -> Result<Opening> {
-    let wanted = source_options(options);
-    if sapwood_source::is_remote(url) {
-        let handle = runtime::handle()?;
-        return runtime::wait(sapwood_source::open(url, &wanted, &handle));
-    }
-    if url.contains("://") {
-        let handle = runtime::handle()?;
-        return poll_once(sapwood_source::open(url, &wanted, &handle));
-    }
-    sapwood_source::open_local(url, wanted.head, wanted.tail)
-}
-
-/// Asks until the opener has what it needs.
-pub(crate) fn answer<T>(
-    source: &Arc<dyn Source>,
-    opener: &mut Opener,
-    mut question: impl FnMut(&mut Opener) -> Result<Step<T>>,
-) -> Result<T> {
-    for _ in 0..STEPS {
-        match question(opener)? {
-            Step::Done(t) => {
-                opener.forget_large();
-                return Ok(t);
-            }
-            Step::Need(spans) => {
-                let bytes = gathered(source, &spans, |sink| source.clone().fetch_soon(spans.clone(), sink))?;
-                for (span, bytes) in spans.iter().zip(bytes) {
-                    opener.push(span.start, bytes);
-                }
-            }
-        }
-    }
-    Err(Error::corrupt("the file's directories have no end"))
-}
-
-/// Reads spans and waits for all.
-pub(crate) fn read(source: &Arc<dyn Source>, spans: &[Span]) -> Result<Vec<Bytes>> {
-    gathered(source, spans, |sink| source.clone().fetch_last(spans.to_vec(), sink))
-}
-
-fn gathered<F>(source: &Arc<dyn Source>, spans: &[Span], fetch: impl FnOnce(Arc<dyn Sink>) -> F) -> Result<Vec<Bytes>>
-where
-    F: Future<Output = Result<FetchReport>> + Send + 'static,
-{
-    let gather = Arc::new(Gather(Mutex::new(vec![Bytes::new(); spans.len()])));
-    let fetch = fetch(gather.clone());
-    if source.is_local() {
-        poll_once(fetch)?;
-    } else {
-        runtime::wait(fetch)?;
-    }
-    Ok(std::mem::take(&mut *gather.0.lock().unwrap_or_else(PoisonError::into_inner)))
-}
-
-/// Local files are read within the first poll.
-pub(crate) fn poll_once<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
-    let mut future = std::pin::pin!(future);
-    match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(r) => r,
-        Poll::Pending => Err(Error::new(ErrorKind::Io, "a local file made its reader wait")),
-    }
-}
-
-struct Gather(Mutex<Vec<Bytes>>);
-
-impl Sink for Gather {
-    fn part(&self, index: usize, bytes: Bytes) {
-        if let Some(place) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get_mut(index) {
-            *place = bytes;
-        }
     }
 }

@@ -4,26 +4,31 @@
 //! baskets are inflated and decoded by the same worker, and batches come out in the order of entries while later
 //! clusters are under way.
 
+mod batch;
 mod chain;
 mod doctor;
-mod elsewhere;
 mod entries;
 mod entry_reader;
+mod external_files;
 mod file;
 mod names;
 mod only_tree;
+mod open_source;
 mod options;
 pub mod perf;
+mod read_source;
 mod recover;
 mod remote;
 mod report;
 mod runtime;
 mod scan;
+mod stored_baskets;
 mod stored_list;
 mod tree;
 mod unlisted;
 mod wildcard;
 
+pub use batch::Batch;
 pub use chain::{Chain, ChainOptions, ChainScan, Link, Linked, Skipped, Wanted};
 pub use doctor::{Examination, ExamineOptions, Finding, Severity, examine};
 pub use entries::EntryList;
@@ -33,7 +38,7 @@ pub use options::{Cut, OnRecovery, OpenOptions, Progress, ScanOptions, StepSize}
 pub use remote::{list_directory, locate_file};
 pub use report::IoReport;
 pub use sapwood_source::{RemoteEntry, is_remote, redacted};
-pub use scan::{Batch, Scan};
+pub use scan::Scan;
 pub use stored_list::{Counted, ListPart, StoredList};
 pub use tree::Tree;
 pub use wildcard::{expand, fits};

@@ -1,5 +1,5 @@
+use crate::batch::Batch;
 use crate::entries::EntryList;
-use crate::scan::Batch;
 use bytes::Bytes;
 use sapwood_plan::CacheSize;
 use sapwood_span::Result;

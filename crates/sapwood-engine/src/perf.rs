@@ -19,11 +19,10 @@ pub use stats::{BranchPerf, HostPerf, PerfStats, Point, Slowest};
 pub(crate) use trace::{Probe, Times, Trace};
 pub use what_if::{What, WhatIf};
 
-use crate::file::Watched;
 use crate::report::IoReport;
 use sapwood_source::SourceStats;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Instant;
 use sum::Sums;
 
@@ -52,13 +51,24 @@ pub(crate) struct Shared {
     logs: Option<Mutex<Vec<ScanLog>>>,
 }
 
-/// What a file had done when a collector met it, and what it had done at its end.
+/// Counters of what is read.
+pub(crate) trait Counters: Send + Sync {
+    /// Those of the source, and those of scans and headers.
+    fn counts(&self) -> (SourceStats, IoReport);
+}
+
+/// What a file had done when a collector first saw it, and what it had done at its end.
 pub(crate) struct FileMeter {
-    file: Watched,
+    /// Counts as long as the file is open.
+    counters: Weak<dyn Counters>,
     url: String,
     before: (SourceStats, IoReport),
     after: Mutex<Option<(SourceStats, IoReport)>>,
 }
+
+/// The meters of a file: one for each collector that has seen it.
+#[derive(Default)]
+pub(crate) struct FileMeters(Mutex<Vec<Arc<FileMeter>>>);
 
 impl Collector {
     /// Begins to listen; with `record` the planner's log of every scan is kept as well.
@@ -109,31 +119,44 @@ pub(crate) fn listening() -> Vec<Arc<Shared>> {
     if COUNT.load(Ordering::Relaxed) == 0 { Vec::new() } else { lock(&COLLECTORS).clone() }
 }
 
-/// A file is opened, or read again: `before` gives what it had done until now, none when it has just been opened.
-pub(crate) fn meet(collectors: &[Arc<Shared>], file: &crate::File, before: impl Fn() -> (SourceStats, IoReport)) {
-    for collector in collectors {
-        let mut files = lock(&collector.files);
-        let watched = file.watched();
-        if !files.iter().any(|m| m.file.same(&watched)) {
-            let after = Mutex::new(None);
-            let meter = Arc::new(FileMeter { file: watched, url: file.url().to_owned(), before: before(), after });
-            file.add_meter(meter.clone());
-            files.push(meter);
+impl FileMeters {
+    /// The file is opened, or read again: `before` gives what it had done until now, none when it has just been opened.
+    pub(crate) fn watch(
+        &self,
+        collectors: &[Arc<Shared>],
+        url: &str,
+        counters: &Weak<dyn Counters>,
+        before: impl Fn() -> (SourceStats, IoReport),
+    ) {
+        for collector in collectors {
+            let mut files = lock(&collector.files);
+            let mut own = lock(&self.0);
+            if !own.iter().any(|m| files.iter().any(|f| Arc::ptr_eq(m, f))) {
+                let after = Mutex::new(None);
+                let (counters, url) = (counters.clone(), url.to_owned());
+                let meter = Arc::new(FileMeter { counters, url, before: before(), after });
+                own.push(meter.clone());
+                files.push(meter);
+            }
+        }
+    }
+
+    /// The file is closed; this is what it had done.
+    pub(crate) fn closed(&self, counts: impl FnOnce() -> (SourceStats, IoReport)) {
+        let meters = std::mem::take(&mut *lock(&self.0));
+        if !meters.is_empty() {
+            let counts = counts();
+            meters.iter().for_each(|m| *lock(&m.after) = Some(counts.clone()));
         }
     }
 }
 
 impl FileMeter {
-    /// The file is closed; this is what it had done.
-    pub(crate) fn closed(&self, stats: SourceStats, io: IoReport) {
-        *lock(&self.after) = Some((stats, io));
-    }
-
-    /// What it did since it was met: counters of the source, and of the scans.
+    /// What the file did since then: counters of the source, and of the scans.
     fn done(&self) -> (SourceStats, IoReport) {
         // the lock is not held while the file is asked: that may turn out to be its last user, and close it
         let after = lock(&self.after).clone();
-        let now = after.or_else(|| self.file.now()).or_else(|| lock(&self.after).clone());
+        let now = after.or_else(|| self.counters.upgrade().map(|c| c.counts())).or_else(|| lock(&self.after).clone());
         let now = now.unwrap_or_else(|| self.before.clone());
         let (s, b) = (&now.0, &self.before.0);
         let source = SourceStats {

@@ -1,8 +1,8 @@
 //! Opening files whose directories cannot be relied on.
 
 use crate::doctor::free_segments;
-use crate::file::{answer, read};
 use crate::options::{OnRecovery, OpenOptions};
+use crate::read_source::{answer, read};
 use crate::unlisted::unlisted;
 use sapwood_format::{Header, Listing, Opener, Recovered, Recovery, Step, UNCOMMITTED};
 use sapwood_source::Source;

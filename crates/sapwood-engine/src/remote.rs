@@ -1,6 +1,6 @@
 //! What a server says about paths, without opening files.
 
-use crate::file::source_options;
+use crate::open_source::source_options;
 use crate::options::OpenOptions;
 use crate::runtime;
 use sapwood_source::RemoteEntry;

@@ -1,12 +1,11 @@
-use crate::elsewhere::Place;
+use crate::external_files::BasketFile;
 use crate::file::File;
 use crate::names::Names;
-use crate::options::ScanOptions;
-use crate::scan::Scan;
+use crate::stored_baskets::reach;
 use sapwood_column::{ColumnType, Form, Layout, interpret_within, members_of_all};
 use sapwood_format::streamer::Streamers;
 use sapwood_format::tree::{Tree as Header, clusters};
-use sapwood_format::{Key, TreeAt};
+use sapwood_format::{Key, Target, TreeAt};
 use sapwood_span::{Error, Result};
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock};
@@ -29,8 +28,22 @@ struct Inner {
     members: AtomicUsize,
 }
 
+impl File {
+    /// A tree: `dir/name;cycle`.
+    ///
+    /// # Errors
+    /// `NotFound` when there is no such tree, or what reading and parsing its header says.
+    pub fn tree(&self, path: &str) -> Result<Tree> {
+        let target = Target::parse(path);
+        let found = self.ask(|o| o.tree(&target))?;
+        let wanted = found.key.span.len;
+        self.add(|t| t.bytes_wanted += wanted);
+        Ok(Tree::new(self.clone(), found))
+    }
+}
+
 impl Tree {
-    pub(crate) fn new(file: File, found: TreeAt) -> Self {
+    fn new(file: File, found: TreeAt) -> Self {
         let TreeAt { path, key, tree, streamers } = found;
         let members = AtomicUsize::new(members_of_all(&streamers));
         let layouts = tree.branches.iter().map(|_| OnceLock::new()).collect();
@@ -80,7 +93,7 @@ impl Tree {
 
     /// Entries of a branch: the tree's, but where filling left the branch out or filled it by itself.
     pub fn entries_of(&self, branch: usize) -> u64 {
-        self.0.header.branches.get(branch).map_or(0, |b| b.entries.max(crate::scan::reach(b)))
+        self.0.header.branches.get(branch).map_or(0, |b| b.entries.max(reach(b)))
     }
 
     /// First entry of each cluster, and the number of entries at the end.
@@ -125,7 +138,7 @@ impl Tree {
         let place = self.0.layouts.get(branch).ok_or_else(|| Error::not_found(format!("no branch number {branch}")))?;
         let layout = || {
             // a file that is not there is told of as soon as its branch is asked for
-            self.place_of(branch).map_err(|e| e.in_branch(self.name_of(branch)))?;
+            self.basket_file(branch).map_err(|e| e.in_branch(self.name_of(branch)))?;
             interpret_within(&self.0.header, branch, &self.0.streamers, &self.0.members).map(Arc::new)
         };
         match place.get_or_init(layout) {
@@ -134,12 +147,12 @@ impl Tree {
         }
     }
 
-    /// Where a branch's baskets lie.
-    pub(crate) fn place_of(&self, branch: usize) -> Result<Place> {
+    /// The file in which a branch's baskets lie.
+    pub(crate) fn basket_file(&self, branch: usize) -> Result<BasketFile> {
         let file = &self.0.file;
         match self.0.header.branches.get(branch).and_then(|b| b.elsewhere()) {
-            Some(name) => file.elsewhere(name),
-            None => Ok(Place { begin: 0, size: file.size(), name: file.url().into() }),
+            Some(name) => file.external(name),
+            None => Ok(BasketFile { begin: 0, size: file.size(), name: file.url().into() }),
         }
     }
 
@@ -162,23 +175,6 @@ impl Tree {
     /// The C++ type of a branch, as uproot's `typename` writes it.
     pub fn type_name(&self, branch: usize) -> String {
         sapwood_column::type_name(&self.0.header, branch, &self.0.streamers)
-    }
-
-    /// Reads branches.
-    ///
-    /// # Errors
-    /// `Unsupported` or `NotFound` for a branch, `Invalid` for impossible entries.
-    pub fn scan(&self, options: &ScanOptions) -> Result<Scan> {
-        Scan::start(self, options, false)
-    }
-
-    /// The same for later: what it needs first is fetched, but nothing is unzipped and no thread is started before its
-    /// first batch is asked for.
-    ///
-    /// # Errors
-    /// As [`Tree::scan`].
-    pub fn scan_ahead(&self, options: &ScanOptions) -> Result<Scan> {
-        Scan::start(self, options, true)
     }
 }
 

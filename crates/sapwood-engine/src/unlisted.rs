@@ -1,6 +1,6 @@
 //! Objects whose keys lie in a directory's list of keys behind as many as it says that there are.
 
-use crate::file::read;
+use crate::read_source::read;
 use sapwood_format::{Directory, Header, Key, Listing, keys_behind};
 use sapwood_source::Source;
 use sapwood_span::{Result, Span};

@@ -10,11 +10,14 @@
 //! wait for the next event, at most until planner.deadline()
 //! ```
 //!
-//! The rules it keeps are listed at [`Planner`].
+//! The rules it keeps are listed at [`Planner`]. A scan with a cut has a [`CutPrefetch`] beside it, which decides what
+//! of the other branches is fetched before the cut is evaluated.
 
 #![forbid(unsafe_code)]
 
+mod assumed;
 mod basket;
+mod cut;
 mod draft;
 mod event;
 mod log;
@@ -22,14 +25,17 @@ mod order;
 mod pace;
 mod planner;
 mod positions;
+mod replay;
 mod request;
 mod stats;
 mod words;
 
 pub use basket::{Basket, BasketId};
+pub use cut::{CutBasket, CutDecision, CutPrefetch};
 pub use event::{Action, Event, Fetch, FetchId, Part, Range};
-pub use log::{Log, Record, replay};
+pub use log::{Log, Record};
 pub use planner::Planner;
+pub use replay::replay;
 pub use request::{CacheSize, Limits, Request};
 pub use stats::PlanStats;
 pub use words::{describe_action, describe_event};

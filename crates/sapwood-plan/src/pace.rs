@@ -1,13 +1,11 @@
 use crate::Limits;
+use crate::assumed::{BANDWIDTH, FRESH_CONNECTION, SLOW_START_SHARE};
 use crate::order::{Extent, SMALL_CLUSTER};
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// A parallel request pays when it carries at least this much: about what a fresh TCP connection
-/// sends in its first two round trips (10 segments, RFC 6928, then 20).
-const SMALLEST_PIECE: u64 = 64 << 10;
-/// Each connection is taken to carry this much per round trip while slow start lasts.
-const SLOW_START_SHARE: f64 = (32 << 10) as f64;
+/// A parallel request pays when it carries at least what a fresh connection does.
+const SMALLEST_PIECE: u64 = FRESH_CONNECTION;
 /// No request is larger, but one that fills a cache of a chosen size: over several connections, each brings its share.
 const LARGEST_PIECE: u64 = 16 << 20;
 /// Requests of this size keep a way busy that is not long.
@@ -17,8 +15,6 @@ const LONGEST_PIECE: f64 = 1.5;
 /// Full requests that keep a connection busy while its window opens. Many more would tie to it what others, if it is
 /// held down by losses, could bring.
 const ENOUGH: u64 = 3;
-/// Assumed until measured: 1 Gbit/s.
-const ASSUMED_BANDWIDTH: f64 = 125e6;
 /// In flight at least: bandwidth times this many round trips; more than one, so that a measured
 /// bandwidth that was limited by the window itself doubles from reply to reply.
 const ROUND_TRIPS: f64 = 4.0;
@@ -160,11 +156,11 @@ impl Pace {
             };
         };
         let bandwidth = self.bandwidth(limits);
-        let pipe = bandwidth.unwrap_or(ASSUMED_BANDWIDTH) * round_trip.as_secs_f64();
+        let pipe = bandwidth.unwrap_or(BANDWIDTH) * round_trip.as_secs_f64();
         // Requests behind each other on one connection share its window.
         let queue = limits.queue.clamp(1, limits.max_in_flight.max(1)) as u64;
         let connections = lanes / queue;
-        let parallel = ((pipe / SLOW_START_SHARE).ceil() as u64).max(2).min(connections.max(1));
+        let parallel = ((pipe / SLOW_START_SHARE as f64).ceil() as u64).max(2).min(connections.max(1));
         let max_ranges = limits.max_ranges.max(1) as u64;
         let range = backlog.bytes / backlog.ranges.max(1);
         let full = most.min(FULL_PIECE).min(range.saturating_mul(max_ranges)).max(SMALLEST_PIECE);

@@ -1,6 +1,6 @@
 mod choose;
-mod gate;
 mod outcome;
+mod withhold;
 
 use crate::order::Order;
 use crate::pace::{Backlog, Cache, Pace};

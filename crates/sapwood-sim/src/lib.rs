@@ -3,12 +3,14 @@
 //! [`run`] drives the very same [`sapwood_plan::Planner`] that the engine drives, against a
 //! [`Link`] and a [`Client`], in virtual time: hours of network pass in milliseconds, and the same
 //! input always gives the same [`Report`]. [`Oracle`] says what a reader that knew everything
-//! beforehand could at best achieve. [`layout`] makes baskets, [`scenario`] the classic places
+//! beforehand could at best achieve. [`run_with_cut`] does the same for a scan with a [`Cut`], and drives
+//! [`sapwood_plan::CutPrefetch`] as well. [`layout`] makes baskets, [`scenario`] the classic places
 //! from which people read a file at CERN.
 
 #![forbid(unsafe_code)]
 
 mod client;
+mod cut;
 mod faults;
 pub mod layout;
 mod link;
@@ -18,7 +20,8 @@ mod run;
 pub mod scenario;
 
 pub use client::{Client, Release};
+pub use cut::Cut;
 pub use faults::Faults;
 pub use link::Link;
 pub use oracle::Oracle;
-pub use run::{Report, run};
+pub use run::{Report, run, run_with_cut};

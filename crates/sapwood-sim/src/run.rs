@@ -1,4 +1,5 @@
 use crate::client::{Client, Release};
+use crate::cut::{Cut, CutProgress, ids};
 use crate::network::{Delivery, Network};
 use crate::{Faults, Link};
 use sapwood_plan::{Action, Basket, BasketId, Event, Log, PlanStats, Planner, Request};
@@ -35,12 +36,41 @@ pub struct Report {
 /// Fails if the planner refuses the baskets ([`ErrorKind::Invalid`]), or if the scan comes to a
 /// standstill before the last batch ([`ErrorKind::Timeout`]).
 pub fn run(baskets: &[Basket], request: Request, link: &Link, client: &Client, faults: &Faults) -> Result<Report> {
+    scan(baskets, request, link, client, faults, None)
+}
+
+/// The same with a cut, whose steps are the client's batches: these must ascend without a gap. Evaluating it takes no
+/// time.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_with_cut(
+    baskets: &[Basket],
+    request: Request,
+    link: &Link,
+    client: &Client,
+    faults: &Faults,
+    cut: &Cut,
+) -> Result<Report> {
+    let cut = CutProgress::new(cut, baskets, &client.batches, &request.limits);
+    scan(baskets, request, link, client, faults, Some(cut))
+}
+
+fn scan(
+    baskets: &[Basket],
+    request: Request,
+    link: &Link,
+    client: &Client,
+    faults: &Faults,
+    cut: Option<CutProgress<'_>>,
+) -> Result<Report> {
     let mut planner = Planner::new(baskets.to_vec(), request)?;
     planner.record(true);
     let mut scan = Scan {
         baskets,
         client,
         planner,
+        cut,
         network: Network::new(link),
         faults,
         now: 0.0,
@@ -96,6 +126,7 @@ struct Scan<'a> {
     baskets: &'a [Basket],
     client: &'a Client,
     planner: Planner,
+    cut: Option<CutProgress<'a>>,
     network: Network<'a>,
     faults: &'a Faults,
     now: f64,
@@ -121,6 +152,10 @@ struct Scan<'a> {
 
 impl Scan<'_> {
     fn run(&mut self) -> Result<Report> {
+        if let Some(cut) = &self.cut {
+            let event = cut.withhold();
+            self.tell(event);
+        }
         self.want();
         while self.batch < self.client.batches.len() {
             self.act();
@@ -213,6 +248,10 @@ impl Scan<'_> {
                 self.first_basket.get_or_insert(self.now);
                 self.arrived.push(basket);
                 self.tell(Event::Arrived { fetch, basket });
+                if self.cut.as_ref().is_some_and(|c| c.is_skipped(basket)) {
+                    self.tell(Event::Consumed { basket });
+                    return;
+                }
                 self.ready.insert((self.baskets[basket.index()].first, basket));
             }
             Item::Delivered(Delivery::Done { fetch, first_byte, total, bytes }) => {
@@ -262,6 +301,34 @@ impl Scan<'_> {
         if std::mem::replace(&mut self.finished[basket.index()], true) {
             return;
         }
+        if let Some(cut) = &mut self.cut {
+            cut.finished(basket);
+        }
+        self.count_down(basket);
+        self.evaluate();
+    }
+
+    /// Evaluates the cut as far as its values are here.
+    fn evaluate(&mut self) {
+        while let Some(decision) = self.cut.as_mut().and_then(CutProgress::evaluate) {
+            for basket in ids(&decision.skip) {
+                if self.ready.remove(&(self.baskets[basket.index()].first, basket)) {
+                    self.tell(Event::Consumed { basket });
+                }
+                if !std::mem::replace(&mut self.finished[basket.index()], true) {
+                    self.count_down(basket);
+                }
+            }
+            for (list, event) in [(decision.skip, Event::Skip as fn(_) -> _), (decision.release, Event::Release)] {
+                if !list.is_empty() {
+                    self.tell(event(ids(&list)));
+                }
+            }
+        }
+    }
+
+    /// The batch that is wanted needs this basket no more.
+    fn count_down(&mut self, basket: BasketId) {
         let Some(&(first, last)) = self.client.batches.get(self.batch) else { return };
         let b = &self.baskets[basket.index()];
         if self.missing > 0 && b.first < last && b.last > first {

@@ -1,8 +1,9 @@
 //! From one entry to the next: forwards, backwards, or with a jump.
 
 use super::EntryReader;
+use crate::batch::Batch;
 use crate::options::ScanOptions;
-use crate::scan::{Batch, Scan};
+use crate::scan::Scan;
 use sapwood_plan::CacheSize;
 use sapwood_span::Result;
 use std::ops::Range;

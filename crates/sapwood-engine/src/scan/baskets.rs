@@ -1,15 +1,16 @@
-//! Which baskets a scan needs, and for which of its batches.
+//! Which baskets a scan needs, and for which of its steps.
 
 use crate::entries::EntryList;
+use crate::external_files::BasketFile;
+use crate::stored_baskets::{BasketPlace, StoredBasket, reach, stored_baskets};
 use crate::tree::Tree;
 use sapwood_column::{Entries, Layout};
-use sapwood_format::tree::Branch;
 use sapwood_span::{Error, Result, Span};
 use std::ops::Range;
 use std::sync::Arc;
 
 /// A basket of the scan.
-pub(super) struct Needed {
+pub(super) struct ScanBasket {
     /// Number of the branch within the scan.
     pub column: usize,
     /// Number of the basket within the branch.
@@ -22,14 +23,18 @@ pub(super) struct Needed {
     pub embedded: usize,
     /// Bytes it inflates to, estimated.
     pub unzipped: u64,
-    /// First and last batch that needs it.
-    pub batches: (usize, usize),
+    /// First and last step that needs it.
+    pub steps: (usize, usize),
 }
 
 /// A branch of the scan.
 pub(super) struct Column {
     /// Index in the tree's header.
     pub branch: usize,
+    /// The branch's path.
+    pub name: String,
+    /// Where its baskets lie.
+    pub file: BasketFile,
     /// How it is decoded.
     pub layout: Arc<Layout>,
     /// Its baskets, ascending.
@@ -45,7 +50,7 @@ pub(super) struct Chosen {
     /// How many columns are wanted.
     pub wanted: usize,
     /// The baskets of all columns, column by column.
-    pub baskets: Vec<Needed>,
+    pub baskets: Vec<ScanBasket>,
 }
 
 /// Whether the branches' baskets reach as far as the entries: what a damaged header claims beyond is noticed before
@@ -73,21 +78,16 @@ pub(super) fn check_reach(tree: &Tree, branches: &[usize], entries: &Range<u64>)
     Ok(())
 }
 
-/// The entry behind the last that the branch's baskets hold.
-pub(crate) fn reach(b: &Branch) -> u64 {
-    ranges(b).last().map_or(0, |(r, _, _)| r.end)
-}
-
 /// The entries of a branch's basket with this entry, and its record in the file unless it lies in the tree's header.
 pub(crate) fn basket_at(tree: &Tree, branch: usize, entry: u64) -> Option<(Range<u64>, Option<Span>)> {
-    let all = ranges(tree.header().branches.get(branch)?);
-    let (entries, _, place) = all.into_iter().find(|(r, _, _)| r.contains(&entry))?;
-    match place {
-        Place::File(span) => {
-            let begin = tree.place_of(branch).ok()?.begin;
-            Some((entries, Some(Span::new(span.start.saturating_add(begin), span.len))))
+    let all = stored_baskets(tree.header().branches.get(branch)?);
+    let found = all.into_iter().find(|b| b.entries.contains(&entry))?;
+    match found.place {
+        BasketPlace::File(span) => {
+            let begin = tree.basket_file(branch).ok()?.begin;
+            Some((found.entries, Some(Span::new(span.start.saturating_add(begin), span.len))))
         }
-        Place::Header(_) => Some((entries, None)),
+        BasketPlace::Header(_) => Some((found.entries, None)),
     }
 }
 
@@ -116,16 +116,16 @@ pub(super) fn choose(
         let mine = &out.baskets[out.columns[i].baskets.clone()];
         let (Some(first), Some(last)) = (mine.first(), mine.last()) else { continue };
         let range = first.entries.start..last.entries.end;
-        let uses: Vec<(Range<u64>, (usize, usize))> = mine.iter().map(|b| (b.entries.clone(), b.batches)).collect();
+        let uses: Vec<(Range<u64>, (usize, usize))> = mine.iter().map(|b| (b.entries.clone(), b.steps)).collect();
         let c = out.columns.len();
         let used = |r: &Range<u64>| uses.iter().any(|(e, _)| e.start < r.end && r.start < e.end);
         add_column(tree, counter, &range, steps, used, &mut out)?;
         let own = out.columns[c].baskets.clone();
         for basket in &mut out.baskets[own] {
-            for (entries, batches) in &uses {
+            for (entries, steps) in &uses {
                 if entries.start < basket.entries.end && basket.entries.start < entries.end {
-                    basket.batches.0 = basket.batches.0.min(batches.0);
-                    basket.batches.1 = basket.batches.1.max(batches.1);
+                    basket.steps.0 = basket.steps.0.min(steps.0);
+                    basket.steps.1 = basket.steps.1.max(steps.1);
                 }
             }
         }
@@ -160,12 +160,12 @@ fn add_column(
     let column = out.columns.len();
     let from = out.baskets.len();
     let b = &tree.header().branches[branch];
-    let all = ranges(b);
-    let file = tree.place_of(branch)?;
+    let all = stored_baskets(b);
+    let file = tree.basket_file(branch)?;
     // wherever the entries are, the baskets must cover them without a gap
     let mut covered = entries.start;
-    let start = all.partition_point(|(r, _, _)| r.end <= entries.start);
-    for (r, number, place) in &all[start.min(all.len())..] {
+    let start = all.partition_point(|b| b.entries.end <= entries.start);
+    for StoredBasket { entries: r, number, place } in &all[start.min(all.len())..] {
         if r.start >= entries.end {
             break;
         }
@@ -177,8 +177,8 @@ fn add_column(
             continue;
         }
         let span = match place {
-            Place::File(s) => Some(*s),
-            Place::Header(_) => None,
+            BasketPlace::File(s) => Some(*s),
+            BasketPlace::Header(_) => None,
         };
         // positions are among those of all files that are read together
         let shifted = span.map(|s| Span::new(s.start.saturating_add(file.begin), s.len));
@@ -194,62 +194,20 @@ fn add_column(
         let part = (r.end - r.start) as f64 / b.entries.max(1) as f64;
         let first = steps.partition_point(|s| s.end <= r.start).min(steps.len().saturating_sub(1));
         let last = steps.partition_point(|s| s.start < r.end).saturating_sub(1).max(first);
-        out.baskets.push(Needed {
+        out.baskets.push(ScanBasket {
             column,
             number: *number,
             entries: r.clone(),
             span: shifted,
-            embedded: if let Place::Header(i) = place { *i } else { 0 },
+            embedded: if let BasketPlace::Header(i) = place { *i } else { 0 },
             unzipped: (b.total_bytes as f64 * part) as u64,
-            batches: (first, last),
+            steps: (first, last),
         });
     }
     if covered < entries.end {
         return Err(missing(tree, branch, covered, entries.end));
     }
-    out.columns.push(Column { branch, layout, baskets: from..out.baskets.len(), counter: None });
+    let baskets = from..out.baskets.len();
+    out.columns.push(Column { branch, name: tree.name_of(branch), file, layout, baskets, counter: None });
     Ok(())
-}
-
-enum Place {
-    File(Span),
-    Header(usize),
-}
-
-/// The entries and places of a branch's baskets, ascending, empty ones left out.
-fn ranges(b: &Branch) -> Vec<(Range<u64>, usize, Place)> {
-    let mut out = Vec::with_capacity(b.write_basket + b.embedded.len());
-    for i in 0..b.write_basket {
-        let first = b.basket_entry[i];
-        let next = b.basket_entry.get(i + 1).copied();
-        // the table is longer than the baskets, filled up with zeros
-        let last = match next {
-            Some(n) if n > first || i + 1 < b.write_basket => n,
-            _ => b.entry_number.max(b.entries),
-        };
-        if let Some(at) = b.embedded.iter().position(|(k, _)| *k == i) {
-            let n = u64::from(b.embedded[at].1.entries);
-            push(&mut out, first..first.saturating_add(n), i, Place::Header(at));
-        } else if b.basket_seek[i] != 0 {
-            let span = Span::new(b.basket_seek[i], u64::from(b.basket_bytes[i]));
-            push(&mut out, first..last, i, Place::File(span));
-        }
-    }
-    for (at, (i, basket)) in b.embedded.iter().enumerate() {
-        if *i >= b.write_basket {
-            let first = match b.basket_entry.get(*i) {
-                Some(&e) if e > 0 || *i == 0 => e,
-                _ => b.entry_number.max(b.entries).saturating_sub(u64::from(basket.entries)),
-            };
-            push(&mut out, first..first.saturating_add(u64::from(basket.entries)), *i, Place::Header(at));
-        }
-    }
-    out.sort_by_key(|(r, _, _)| r.start);
-    out
-}
-
-fn push(out: &mut Vec<(Range<u64>, usize, Place)>, r: Range<u64>, number: usize, place: Place) {
-    if r.start < r.end {
-        out.push((r, number, place));
-    }
 }

@@ -1,28 +1,20 @@
-use super::baskets::Needed;
-use super::state::{Outcome, Shared};
+//! From a basket's record to its values.
+
+use super::baskets::ScanBasket;
+use super::plan::ScanPlan;
+use super::task::{DecodeOutcome, DecodeTask};
 use bytes::Bytes;
 use sapwood_codec::Packed;
 use sapwood_column::{Array, Decoded};
-use sapwood_format::tree::{BasketHead, split_basket};
-use sapwood_plan::BasketId;
+use sapwood_format::tree::{BasketHead, Tree as Header, split_basket};
 use sapwood_span::{Error, Result};
 use std::time::{Duration, Instant};
 
 /// Baskets are as large as one entry at least; ROOT itself cannot write larger ones.
 const MOST: u32 = 1 << 30;
 
-/// A basket to decode.
-pub(super) struct Task {
-    pub basket: usize,
-    pub planned: Option<BasketId>,
-    /// Its record in the file, or none where it lies in the tree's header.
-    pub record: Option<Bytes>,
-    /// Memory for its values.
-    pub spare: Option<Array>,
-}
-
 /// A basket whose record's head has been read.
-pub(super) struct Opened {
+pub(super) struct OpenedBasket {
     record: Bytes,
     head: BasketHead,
     /// Where the payload begins.
@@ -30,10 +22,10 @@ pub(super) struct Opened {
     /// Bytes that it unpacks to.
     size: usize,
     spare: Option<Array>,
-    outcome: Outcome,
+    outcome: DecodeOutcome,
 }
 
-impl Packed for Opened {
+impl Packed for OpenedBasket {
     fn compressed(&self) -> &[u8] {
         self.record.get(self.payload..).unwrap_or_default()
     }
@@ -43,10 +35,10 @@ impl Packed for Opened {
     }
 }
 
-impl Opened {
+impl OpenedBasket {
     /// What is to be told of it should its decoding panic.
-    pub fn outcome(&self) -> Outcome {
-        Outcome::unfinished(self.outcome.basket, self.outcome.planned)
+    pub fn outcome(&self) -> DecodeOutcome {
+        DecodeOutcome::unfinished(self.outcome.basket, self.outcome.planned)
     }
 
     /// Bytes of its record in the file.
@@ -56,46 +48,50 @@ impl Opened {
 }
 
 /// Reads the head of a basket that is compressed; one that is not is decoded at once.
-pub(super) fn open(shared: &Shared, task: Task) -> std::result::Result<Opened, Outcome> {
-    let needed = &shared.baskets[task.basket];
-    let mut outcome = Outcome::of(&task);
-    let Task { record, spare, .. } = task;
+pub(super) fn open(
+    plan: &ScanPlan,
+    header: &Header,
+    task: DecodeTask,
+) -> std::result::Result<OpenedBasket, DecodeOutcome> {
+    let needed = &plan.baskets[task.basket];
+    let mut outcome = DecodeOutcome::of(&task);
+    let DecodeTask { record, spare, .. } = task;
     let result = match record {
-        None => embedded(shared, needed, &mut outcome),
+        None => embedded(plan, header, needed, &mut outcome),
         Some(record) => match checked(needed, &record) {
-            Ok((head, payload, Some(size))) => return Ok(Opened { record, head, payload, size, spare, outcome }),
+            Ok((head, payload, Some(size))) => return Ok(OpenedBasket { record, head, payload, size, spare, outcome }),
             Ok((head, payload, None)) => {
-                values(shared, &head, record.get(payload..).unwrap_or_default(), spare, &mut outcome)
+                values(plan, &head, record.get(payload..).unwrap_or_default(), spare, &mut outcome)
             }
             Err(e) => Err(e),
         },
     };
-    outcome.set(shared, result);
+    outcome.set(plan, result);
     Err(outcome)
 }
 
 /// Decodes what was unpacked.
-pub(super) fn decode(shared: &Shared, opened: Opened, bytes: Result<&[u8]>, took: Duration) -> Outcome {
+pub(super) fn decode(plan: &ScanPlan, opened: OpenedBasket, bytes: Result<&[u8]>, took: Duration) -> DecodeOutcome {
     let packed = opened.compressed().len() as u64;
-    let Opened { head, spare, mut outcome, .. } = opened;
+    let OpenedBasket { head, spare, mut outcome, .. } = opened;
     let result = bytes.and_then(|bytes| {
         (outcome.packed, outcome.unzip) = (packed, took);
-        values(shared, &head, bytes, spare, &mut outcome)
+        values(plan, &head, bytes, spare, &mut outcome)
     });
-    outcome.set(shared, result);
+    outcome.set(plan, result);
     outcome
 }
 
 fn values(
-    shared: &Shared,
+    plan: &ScanPlan,
     head: &BasketHead,
     bytes: &[u8],
     spare: Option<Array>,
-    outcome: &mut Outcome,
+    outcome: &mut DecodeOutcome,
 ) -> Result<Decoded> {
     outcome.unzipped = bytes.len() as u64;
     let began = Instant::now();
-    let layout = &shared.columns[shared.baskets[outcome.basket].column].layout;
+    let layout = &plan.columns[plan.baskets[outcome.basket].column].layout;
     let decoded = layout.decode(&split_basket(head, bytes)?, spare)?;
     outcome.decode = began.elapsed();
     Ok(decoded)
@@ -103,7 +99,7 @@ fn values(
 
 /// A record's head, checked against the tree's header; where its payload begins; and the size that this unpacks to, if
 /// it is compressed.
-fn checked(needed: &Needed, record: &[u8]) -> Result<(BasketHead, usize, Option<usize>)> {
+fn checked(needed: &ScanBasket, record: &[u8]) -> Result<(BasketHead, usize, Option<usize>)> {
     let (head, key) = BasketHead::read(record)?;
     expect(u64::from(head.entries), needed)?;
     if key.span.len != record.len() as u64 {
@@ -126,9 +122,9 @@ fn checked(needed: &Needed, record: &[u8]) -> Result<(BasketHead, usize, Option<
     Ok((head, begins, Some(key.object_len as usize)))
 }
 
-fn embedded(shared: &Shared, needed: &Needed, out: &mut Outcome) -> Result<Decoded> {
-    let column = &shared.columns[needed.column];
-    let (_, basket) = shared.tree.header().branches[column.branch]
+fn embedded(plan: &ScanPlan, header: &Header, needed: &ScanBasket, out: &mut DecodeOutcome) -> Result<Decoded> {
+    let column = &plan.columns[needed.column];
+    let (_, basket) = header.branches[column.branch]
         .embedded
         .get(needed.embedded)
         .ok_or_else(|| Error::corrupt("it is not in the tree's header"))?;
@@ -139,7 +135,7 @@ fn embedded(shared: &Shared, needed: &Needed, out: &mut Outcome) -> Result<Decod
     Ok(decoded)
 }
 
-fn expect(entries: u64, needed: &Needed) -> Result<()> {
+fn expect(entries: u64, needed: &ScanBasket) -> Result<()> {
     let wanted = needed.entries.end - needed.entries.start;
     if entries == wanted {
         return Ok(());

@@ -1,7 +1,6 @@
 //! Memory that serves again.
 
-use super::baskets::Column;
-use sapwood_column::{Array, ColumnType};
+use sapwood_column::Array;
 
 /// Bytes of decoded baskets whose memory is kept for further ones.
 const MOST: u64 = 8 << 20;
@@ -10,19 +9,6 @@ const MOST: u64 = 8 << 20;
 pub(super) struct Spares {
     by_kind: Vec<Vec<Array>>,
     bytes: u64,
-}
-
-/// A number for each column: the same for those of one type, whose memory is exchangeable.
-pub(super) fn kinds(columns: &[Column]) -> Vec<usize> {
-    let mut seen: Vec<ColumnType> = Vec::new();
-    let kind = |c: &Column| {
-        let wanted = c.layout.column_type();
-        seen.iter().position(|t| *t == wanted).unwrap_or_else(|| {
-            seen.push(wanted);
-            seen.len() - 1
-        })
-    };
-    columns.iter().map(kind).collect()
 }
 
 impl Spares {

@@ -1,21 +1,21 @@
 //! What a scan that ends tells the collectors of perf stats.
 
-use super::state::Shared;
+use super::Driver;
 use crate::perf::{ScanLog, Trace};
 use sapwood_plan::{CacheSize, Request};
 
-impl Shared {
+impl Driver {
     /// All that was recorded; none unless the scan was traced. The planner's log is taken.
     pub fn trace(&self, requests: u64, threads: usize) -> Option<Trace> {
         let request = self.request.clone()?;
         let mut s = self.lock();
-        let times = s.times.clone()?;
-        let (log, plan) = (s.planner.take_log(), s.planner.stats());
-        let baskets = s.planner.baskets().to_vec();
+        let (times, log) = s.state.take_trace()?;
+        let plan = s.state.plan_stats();
         drop(s);
         let seconds: f64 = times.iter().map(|t| t.unzip + t.decode).sum();
         let bytes: u64 = times.iter().map(|t| t.bytes).sum();
         let header = self.tree.header();
+        let steps = &self.plan.steps;
         let cache_bytes = match request.cache {
             CacheSize::Off => 0,
             _ if request.hold == 0 => Request::DEFAULT_HOLD,
@@ -23,10 +23,10 @@ impl Shared {
         };
         Some(Trace {
             log: ScanLog {
-                file: self.file.url().to_owned(),
+                file: self.plan.url.clone(),
                 tree: self.tree.path().to_owned(),
-                branches: self.columns.iter().map(|c| self.tree.name_of(c.branch)).collect(),
-                baskets,
+                branches: self.plan.columns.iter().map(|c| c.name.clone()).collect(),
+                baskets: self.plan.to_fetch(),
                 request,
                 threads: threads as u64,
                 inflate: if seconds > 0.0 { bytes as f64 / seconds } else { 0.0 },
@@ -36,8 +36,8 @@ impl Shared {
             },
             plan,
             times,
-            began: self.began(),
-            entries: self.steps.first().map_or(0, |r| r.start)..self.steps.last().map_or(0, |r| r.end),
+            began: self.started,
+            entries: steps.first().map_or(0, |r| r.start)..steps.last().map_or(0, |r| r.end),
             leaves: header.leaves.len() as u64,
             tree_bytes: header.total_bytes,
             tree_zip_bytes: header.zip_bytes,

@@ -1,0 +1,51 @@
+//! From a path or URL to the source that reads it.
+
+use crate::options::OpenOptions;
+use crate::read_source::poll_once;
+use crate::runtime;
+use sapwood_source::{Opening, SourceOptions};
+use sapwood_span::Result;
+use std::sync::LazyLock;
+use std::time::Duration;
+
+/// Bytes of the file's end that opening asks for: key list and class descriptions lie there. A fresh connection carries
+/// as much in two round trips (10 segments of 1448 bytes, then 20), head and headers included, some of which fill no
+/// segment; a longer tail would cost a third whether or not it holds the tree, and a shorter one would leave the window
+/// narrower for what comes next.
+const TAIL: u64 = 38 << 10;
+
+/// No transfer is waited for longer: a hundred years can be added to any time.
+const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
+
+/// What a source is told of how a file is opened.
+pub(crate) fn source_options(options: &OpenOptions) -> SourceOptions {
+    let defaults = SourceOptions::default();
+    SourceOptions {
+        tail: TAIL,
+        // what lies beyond the clock is for ever
+        progress_timeout: options.timeout.min(FOREVER),
+        max_connections: options.max_connections.unwrap_or(defaults.max_connections),
+        ca_dir: options.ca_dir.clone(),
+        insecure_redirects: options.insecure_redirects || insecure_redirects_everywhere(),
+        ..defaults
+    }
+}
+
+fn insecure_redirects_everywhere() -> bool {
+    static SET: LazyLock<bool> =
+        LazyLock::new(|| std::env::var_os("SAPWOOD_INSECURE_REDIRECTS").is_some_and(|v| v == "1"));
+    *SET
+}
+
+pub(crate) fn open_source(url: &str, options: &OpenOptions) -> Result<Opening> {
+    let wanted = source_options(options);
+    if sapwood_source::is_remote(url) {
+        let handle = runtime::handle()?;
+        return runtime::wait(sapwood_source::open(url, &wanted, &handle));
+    }
+    if url.contains("://") {
+        let handle = runtime::handle()?;
+        return poll_once(sapwood_source::open(url, &wanted, &handle));
+    }
+    sapwood_source::open_local(url, wanted.head, wanted.tail)
+}

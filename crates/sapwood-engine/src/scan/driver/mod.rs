@@ -1,0 +1,225 @@
+//! Does what the state of a scan says: the lock around it, who waits for it, and the requests under way.
+//!
+//! The consumer, the workers and the tasks on the network runtime share one driver. Whoever has news takes the lock, tells
+//! the state, does at once what that then asks for, and wakes those who may wait for it.
+
+mod fetches;
+mod joining;
+mod trace;
+
+use super::plan::ScanPlan;
+use super::state::{Action, ScanState, Stage};
+use super::task::{DecodeOutcome, Job};
+use crate::entries::EntryList;
+use crate::report::IoReport;
+use crate::tree::Tree;
+use sapwood_column::Array;
+use sapwood_plan::{FetchId, Request};
+use sapwood_source::Source;
+use sapwood_span::{Error, Result};
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::task::AbortHandle;
+
+/// What the consumer, the workers and the network share.
+pub(super) struct Driver {
+    pub plan: Arc<ScanPlan>,
+    pub tree: Tree,
+    pub source: Arc<dyn Source>,
+    running: Mutex<Running>,
+    /// The columns of the batch that grows; locked by whoever appends, never together with another lock.
+    growing: Vec<Mutex<Array>>,
+    /// A batch may be complete.
+    ready: Condvar,
+    /// There may be work.
+    work: Condvar,
+    started: Instant,
+    /// Threads that decode.
+    pub threads: usize,
+    /// What the planner was asked for, when a collector of perf stats listens.
+    request: Option<Request>,
+}
+
+/// What the lock is for.
+struct Running {
+    state: ScanState,
+    /// The tasks of fetches on the network runtime.
+    under_way: HashMap<FetchId, AbortHandle>,
+}
+
+impl Driver {
+    /// `request`: what the planner was asked for, if perf stats are wanted.
+    pub fn new(
+        plan: Arc<ScanPlan>,
+        state: ScanState,
+        tree: &Tree,
+        source: Arc<dyn Source>,
+        threads: usize,
+        request: Option<Request>,
+    ) -> Self {
+        let growing = plan.columns[..plan.wanted].iter().map(|c| Mutex::new(c.layout.column_type().empty()));
+        Self {
+            growing: growing.collect(),
+            plan,
+            tree: tree.clone(),
+            source,
+            running: Mutex::new(Running { state, under_way: HashMap::new() }),
+            ready: Condvar::new(),
+            work: Condvar::new(),
+            started: Instant::now(),
+            threads,
+            request,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Running> {
+        // whoever panicked has told by `give_up` that nothing can be relied on, or is about to
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Asks the state.
+    pub fn ask<T>(&self, question: impl FnOnce(&ScanState) -> T) -> T {
+        question(&self.lock().state)
+    }
+
+    /// Time since the scan's start, by the planner's clock.
+    pub fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// What was done; without what only the source knows.
+    pub fn report(&self) -> IoReport {
+        self.lock().state.report().clone()
+    }
+
+    /// The consumer wants this step now, and those behind it before `end`.
+    pub fn want(self: &Arc<Self>, step: usize, end: usize) {
+        let mut s = self.lock();
+        s.state.want(self.elapsed(), step, end);
+        self.act(&mut s);
+        drop(s);
+        self.work.notify_all();
+    }
+
+    /// The cut is evaluated for a step: these of its entries have passed.
+    pub fn cut_evaluated(self: &Arc<Self>, step: usize, passed: &EntryList) {
+        let mut s = self.lock();
+        s.state.cut_evaluated(self.elapsed(), step, passed);
+        self.act(&mut s);
+    }
+
+    /// Another budget of compressed bytes.
+    pub fn set_budget(self: &Arc<Self>, bytes: u64) {
+        let mut s = self.lock();
+        s.state.set_budget(self.elapsed(), bytes);
+        self.act(&mut s);
+    }
+
+    /// Whether all baskets of a step are decoded, or those that its cut needs.
+    ///
+    /// # Errors
+    /// See [`ScanState::is_ready`].
+    pub fn is_ready(&self, step: usize, stage: Stage) -> Result<bool> {
+        self.lock().state.is_ready(step, stage)
+    }
+
+    /// The entries of a step that are wanted, where not all are.
+    pub fn selected(&self, step: usize) -> Option<Arc<[Range<u64>]>> {
+        self.lock().state.selected(step)
+    }
+
+    /// Waits until something happened, for so long at most; returns how long it was.
+    pub fn wait_ready(&self, step: usize, stage: Stage, most: Duration) -> Duration {
+        let began = Instant::now();
+        let s = self.lock();
+        if s.state.must_wait(step, stage) {
+            drop(self.ready.wait_timeout(s, most));
+        }
+        began.elapsed()
+    }
+
+    /// Waits until it has been seen whether the file has changed, for so long at most; returns how long it was.
+    pub fn wait_settled(&self, most: Duration) -> Duration {
+        let began = Instant::now();
+        let s = self.lock();
+        if matches!(s.state.is_settled(), Ok(false)) {
+            drop(self.ready.wait_timeout(s, most));
+        }
+        began.elapsed()
+    }
+
+    /// Something to do, if there is; a basket to decode only if more than `left` are there.
+    pub fn take(&self, left: usize) -> Option<Job> {
+        self.lock().state.take(left)
+    }
+
+    /// Something to do; waits for it. None when the scan is over.
+    pub fn take_or_wait(&self) -> Option<Job> {
+        let mut s = self.lock();
+        loop {
+            if s.state.is_stopped() {
+                return None;
+            }
+            if let Some(job) = s.state.take(0) {
+                return Some(job);
+            }
+            s = self.work.wait(s).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Baskets are decoded, or failed.
+    pub fn decoded(self: &Arc<Self>, outcomes: Vec<DecodeOutcome>) {
+        if outcomes.is_empty() {
+            return;
+        }
+        let mut columns: Vec<usize> = outcomes.iter().map(|o| self.plan.baskets[o.basket].column).collect();
+        columns.dedup();
+        let mut s = self.lock();
+        let now = self.elapsed();
+        for outcome in outcomes {
+            s.state.decoded(now, outcome);
+        }
+        self.act(&mut s);
+        let more = s.state.has_work();
+        drop(s);
+        if more {
+            self.work.notify_all();
+        }
+        self.ready.notify_all();
+        self.join_ready(columns.into_iter());
+    }
+
+    /// Nothing more can be completed, and everybody who waits is to know: a thread of the scan panicked.
+    pub fn give_up(&self, defect: &Error) {
+        self.lock().state.give_up(defect);
+        self.work.notify_all();
+        self.ready.notify_all();
+    }
+
+    /// Ends everything that is under way.
+    pub fn stop(&self) {
+        let mut s = self.lock();
+        s.state.stop(self.elapsed());
+        for (_, task) in s.under_way.drain() {
+            task.abort();
+        }
+        drop(s);
+        self.work.notify_all();
+    }
+
+    /// Does what the state says.
+    fn act(self: &Arc<Self>, s: &mut Running) {
+        while let Some(action) = s.state.poll(self.elapsed()) {
+            match action {
+                Action::Send { fetch, last } => self.send(s, &fetch, last),
+                Action::Abort(id) => {
+                    if let Some(task) = s.under_way.remove(&id) {
+                        task.abort();
+                    }
+                }
+            }
+        }
+    }
+}

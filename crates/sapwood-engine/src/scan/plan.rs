@@ -1,0 +1,115 @@
+//! What a scan reads: known when it begins, and never changed.
+
+use super::baskets::{Chosen, Column, ScanBasket};
+use super::steps::Steps;
+use sapwood_column::ColumnType;
+use sapwood_plan::{Basket, BasketId};
+use sapwood_span::{Error, Span};
+use std::ops::Range;
+
+/// What a scan reads. It needs no lock.
+pub(super) struct ScanPlan {
+    /// Name of the file, without credentials.
+    pub url: String,
+    /// The entries of each step, ascending.
+    pub steps: Vec<Range<u64>>,
+    /// Where batches end, ascending.
+    pub batch_ends: Vec<u64>,
+    /// Wanted columns first, then counters that only the decoding needs.
+    pub columns: Vec<Column>,
+    /// By column: those of the same number have the same type, and can use each other's memory.
+    pub kinds: Vec<usize>,
+    /// How many columns are wanted.
+    pub wanted: usize,
+    /// The baskets of all columns, column by column.
+    pub baskets: Vec<ScanBasket>,
+    /// The planner's number of a basket to ours: those that are to be fetched.
+    planned: Vec<usize>,
+}
+
+impl ScanPlan {
+    /// `is_held` says of which baskets the record is here already.
+    pub fn new(url: &str, chosen: Chosen, steps: Steps, is_held: impl Fn(usize) -> bool) -> Self {
+        let Chosen { columns, wanted, baskets } = chosen;
+        let Steps { steps, batches } = steps;
+        let planned = (0..baskets.len()).filter(|&b| baskets[b].span.is_some() && !is_held(b)).collect();
+        Self {
+            url: url.to_owned(),
+            batch_ends: batches.iter().filter_map(|b| steps[b.clone()].last()).map(|step| step.end).collect(),
+            kinds: kinds(&columns),
+            steps,
+            columns,
+            wanted,
+            baskets,
+            planned,
+        }
+    }
+
+    /// The baskets that are to be fetched, as the planner numbers them.
+    pub fn to_fetch(&self) -> Vec<Basket> {
+        let basket = |b: &ScanBasket| {
+            Some(Basket {
+                branch: b.column as u32,
+                index: b.number as u32,
+                span: b.span?,
+                first: b.entries.start,
+                last: b.entries.end,
+                unzipped: b.unzipped,
+            })
+        };
+        self.planned.iter().filter_map(|&b| basket(&self.baskets[b])).collect()
+    }
+
+    /// The baskets of a column with one of these entries.
+    pub fn baskets_of(&self, column: usize, entries: &Range<u64>) -> Range<usize> {
+        let all = self.columns[column].baskets.clone();
+        let baskets = &self.baskets[all.clone()];
+        let from = baskets.partition_point(|b| b.entries.end <= entries.start);
+        let to = baskets.partition_point(|b| b.entries.start < entries.end);
+        all.start + from..all.start + to
+    }
+
+    /// Our number of one of the planner's baskets.
+    pub fn basket_of(&self, id: BasketId) -> Option<usize> {
+        self.planned.get(id.index()).copied()
+    }
+
+    /// The planner's numbers of baskets, where it has them.
+    pub fn planner_ids(&self, baskets: &[usize]) -> Vec<BasketId> {
+        // baskets are numbered for the planner in their order
+        let id = |b: &usize| self.planned.binary_search(b).ok().and_then(|i| u32::try_from(i).ok()).map(BasketId);
+        baskets.iter().filter_map(id).collect()
+    }
+
+    /// An error of a column.
+    pub fn in_column(&self, column: usize, e: Error) -> Error {
+        e.in_branch(self.columns[column].name.clone()).in_file(&*self.url)
+    }
+
+    /// An error of a basket: says which it is, and where it lies.
+    pub fn in_basket(&self, basket: usize, e: Error) -> Error {
+        let b = &self.baskets[basket];
+        let column = &self.columns[b.column];
+        let what = format!("basket {}: {}", b.number, e.what());
+        let e = e.worded(what).in_branch(column.name.clone());
+        match b.span {
+            Some(span) => {
+                e.at(Span::new(span.start.saturating_sub(column.file.begin), span.len)).in_file(&*column.file.name)
+            }
+            None => e.in_file(&*self.url),
+        }
+    }
+}
+
+/// A number for each column: the same for those of one type.
+fn kinds(columns: &[Column]) -> Vec<usize> {
+    let mut seen: Vec<ColumnType> = Vec::new();
+    let kind = |c: &Column| {
+        let wanted = c.layout.column_type();
+        seen.iter().position(|t| *t == wanted).unwrap_or_else(|| {
+            seen.push(wanted);
+            seen.len() - 1
+        })
+    };
+    columns.iter().map(kind).collect()
+}

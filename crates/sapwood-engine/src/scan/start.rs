@@ -1,0 +1,151 @@
+//! How a scan begins: what it needs, what of that is here already, and how it is asked for.
+
+use super::baskets::{self, Chosen};
+use super::config::ScanConfig;
+use super::cut_evaluator::CutEvaluator;
+use super::driver::Driver;
+use super::limits::planner_limits;
+use super::plan::ScanPlan;
+use super::state::{Beginning, ScanState};
+use super::steps::{self, Steps};
+use super::{Scan, work};
+use crate::entries::EntryList;
+use crate::options::ScanOptions;
+use crate::perf::{self, Probe};
+use crate::tree::Tree;
+use bytes::Bytes;
+use sapwood_plan::{CacheSize, Limits, Request};
+use sapwood_span::{Error, Result};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Below this many inflated bytes a scan is done by the thread that asks, without helpers.
+const SMALL_SCAN: u64 = 256 << 10;
+
+/// Compressed bytes under way or waiting, for a local file: reading ahead gains nothing there.
+const HOLD_LOCAL: u64 = 8 << 20;
+
+impl Scan {
+    /// Begins; with `ahead`, nothing is unzipped before the first batch is asked for.
+    pub(crate) fn start(tree: &Tree, options: &ScanOptions, ahead: bool) -> Result<Self> {
+        let entries = entries(tree, options)?;
+        let selected = options.selected.as_ref().map(|list| list.within(&entries));
+        let selected = selected.as_ref();
+        let mut branches = options.branches.clone();
+        if let Some(cut) = &options.cut {
+            branches.extend(cut.branches.iter().filter(|b| !options.branches.contains(b)));
+        }
+        baskets::check_reach(tree, &branches, &entries)?;
+        let steps = steps::steps(tree, &branches, &entries, options.step, selected)
+            .map_err(|e| e.in_file(tree.file().url()))?;
+        let chosen = baskets::choose(tree, &branches, &entries, &steps.steps, selected)?;
+        let of_cut =
+            |c: usize| c >= chosen.wanted || options.cut.as_ref().is_some_and(|t| t.branches.contains(&branches[c]));
+        let of_cut: Option<Vec<bool>> = options.cut.as_ref().map(|_| (0..chosen.columns.len()).map(of_cut).collect());
+        let cut = options.cut.as_ref().map(|cut| {
+            let column = |b: &usize| branches.iter().position(|x| x == b);
+            CutEvaluator::new(cut.test.clone(), cut.branches.iter().filter_map(column).collect())
+        });
+        let collectors = perf::listening();
+        tree.file().watched_by(&collectors, || tree.file().counts());
+        let probe = Probe::new(collectors);
+        let before = tree.file().all_sources().stats();
+        let threads = threads(tree, options);
+        let cache = options.cache.unwrap_or(tree.file().options().cache);
+        let batches = steps.batches.clone();
+        let bytes: u64 = chosen.baskets.iter().map(|b| b.unzipped).sum();
+        let config =
+            ScanConfig { of_cut: of_cut.as_deref(), known: &options.known, cache, threads, traced: probe.is_some() };
+        let driver = Arc::new(driver(tree, chosen, steps, selected, &config)?);
+        let helpers = if bytes < SMALL_SCAN || cache == CacheSize::Off { 0 } else { threads - 1 };
+        let mut scan = Self {
+            driver,
+            threads: Vec::with_capacity(helpers),
+            thread_limit: threads,
+            threads_to_start: helpers,
+            batches,
+            at: 0,
+            worker: work::Worker::new(),
+            cut,
+            started: Instant::now(),
+            waited: Duration::ZERO,
+            before,
+            options: options.clone(),
+            finished: false,
+            probe,
+        };
+        // what the first step needs is on its way before anybody asks for it
+        scan.driver.want(0, scan.wanted_with(0));
+        if !ahead {
+            scan.start_threads();
+        }
+        Ok(scan)
+    }
+}
+
+/// The entries to read.
+fn entries(tree: &Tree, options: &ScanOptions) -> Result<Range<u64>> {
+    let entries = options.entries.clone().unwrap_or(0..tree.entries());
+    // branches may have been filled by themselves, beyond the tree's entries
+    let most = options.branches.iter().map(|&b| tree.entries_of(b)).fold(tree.entries(), u64::max);
+    if entries.start <= entries.end && entries.end <= most {
+        return Ok(entries);
+    }
+    let what = format!("entries {}-{} of a tree with {}", entries.start, entries.end, tree.entries());
+    Err(Error::invalid(what).in_file(tree.file().url()))
+}
+
+/// Threads that decode.
+fn threads(tree: &Tree, options: &ScanOptions) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = match (options.threads, tree.file().options().threads) {
+        (0, 0) => cores,
+        (0, n) | (n, _) => n,
+    };
+    threads.clamp(1, 256)
+}
+
+/// Plan, state and driver of a scan.
+fn driver(
+    tree: &Tree,
+    chosen: Chosen,
+    steps: Steps,
+    selected: Option<&EntryList>,
+    config: &ScanConfig<'_>,
+) -> Result<Driver> {
+    let &ScanConfig { of_cut, cache, threads, traced, .. } = config;
+    let source = tree.file().all_sources();
+    let local = source.is_local();
+    let held = held(tree, &chosen, config);
+    let plan = Arc::new(ScanPlan::new(tree.file().url(), chosen, steps, |basket| held.contains_key(&basket)));
+    let limits = if local { Limits::local(threads) } else { planner_limits(&*source) };
+    let hold = if local { HOLD_LOCAL } else { Request::DEFAULT_HOLD };
+    let hold = if let CacheSize::Bytes(n) = cache { n.max(1) } else { hold };
+    // one cluster that is the whole tree says nothing of what is needed together
+    let clusters = if tree.clusters().len() > 2 { tree.clusters().to_vec() } else { Vec::new() };
+    let request = Request { cache, limits, clusters, hold };
+    let kept = traced.then(|| request.clone());
+    let selected = plan.steps.iter().map(|step| {
+        let list = selected?.within(step);
+        (list.runs() != std::slice::from_ref(step)).then(|| list.runs().into())
+    });
+    let selected = selected.collect();
+    let state = ScanState::new(plan.clone(), Beginning { request, of_cut, selected, held, local, threads, traced })?;
+    Ok(Driver::new(plan, state, tree, source, threads, kept))
+}
+
+/// The records that are here already, by basket: the caller has them, or opening the file brought them along.
+fn held(tree: &Tree, chosen: &Chosen, config: &ScanConfig<'_>) -> BTreeMap<usize, Bytes> {
+    let mut held = BTreeMap::new();
+    for (i, b) in chosen.baskets.iter().enumerate() {
+        let Some(span) = b.span else { continue };
+        let known = config.known.get(&span.start).filter(|b| b.len() as u64 == span.len).cloned();
+        let opening = || if config.cache == CacheSize::Off { None } else { tree.file().held(span) };
+        if let Some(record) = known.or_else(opening) {
+            held.insert(i, record);
+        }
+    }
+    held
+}

@@ -1,0 +1,162 @@
+//! What a scan knows and decides while it runs: a pure state machine.
+//!
+//! It has no file, no source, no thread, no lock and no clock; time is an argument, counted from the start of the scan.
+//! What happened is told by methods (`events`): the consumer wants a step, bytes arrived, a fetch ended, a basket is decoded, a cut
+//! was evaluated. After each of them [`ScanState::poll`] is called until it has nothing more to say: requests to send or
+//! to drop. [`ScanState::take`] gives workers something to do. The driver does all that; see `driver`.
+
+mod ahead;
+mod assembly;
+mod cut;
+mod events;
+mod joining;
+mod progress;
+mod queue;
+mod selected;
+mod spares;
+mod standing;
+#[cfg(test)]
+mod tests;
+
+pub(super) use assembly::{Leftover, Next, OpenBatch, Pieces, column_of};
+pub(super) use progress::Stage;
+
+use super::plan::ScanPlan;
+use super::task::{DecodeTask, Job};
+use crate::perf::Times;
+use crate::report::IoReport;
+use ahead::Ahead;
+use assembly::Assembly;
+use bytes::Bytes;
+use cut::CutProgress;
+use progress::Progress;
+use queue::WorkQueue;
+use sapwood_plan::{Event, Fetch, FetchId, Planner, Request};
+use sapwood_span::{Error, Result};
+use std::collections::{BTreeMap, HashSet};
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What a scan begins with, beside its plan.
+pub(super) struct Beginning<'a> {
+    /// What the planner is asked for.
+    pub request: Request,
+    /// Which columns a cut needs, where there is one.
+    pub of_cut: Option<&'a [bool]>,
+    /// By step, the entries of it that are wanted, where not all are.
+    pub selected: Vec<Option<Arc<[Range<u64>]>>>,
+    /// Records that are here already, by basket.
+    pub held: BTreeMap<usize, Bytes>,
+    /// Whether it is a local file, which is read by the workers.
+    pub local: bool,
+    /// Threads that decode.
+    pub threads: usize,
+    /// Whether all is recorded for collectors of perf stats.
+    pub traced: bool,
+}
+
+/// What is to be done about the network now.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Action {
+    /// Send this request. With `last` all has been asked for: the source is to see whether the file has changed.
+    Send { fetch: Fetch, last: bool },
+    /// Drop a request that is under way.
+    Abort(FetchId),
+}
+
+/// See the module.
+pub(super) struct ScanState {
+    plan: Arc<ScanPlan>,
+    planner: Planner,
+    local: bool,
+    queue: WorkQueue,
+    progress: Progress,
+    assembly: Assembly,
+    /// Fetches under way that see whether the file has changed.
+    last: HashSet<FetchId>,
+    /// What the planner was told last of how many requests and connections are worth having.
+    lanes: (usize, Option<usize>),
+    /// Why a fetch failed, the latest.
+    failure: Option<Error>,
+    stopped: bool,
+    report: IoReport,
+    /// What decoding took, by column, when a collector of perf stats listens.
+    times: Option<Vec<Times>>,
+}
+
+impl ScanState {
+    /// # Errors
+    /// What the planner refuses: impossible baskets.
+    pub fn new(plan: Arc<ScanPlan>, beginning: Beginning<'_>) -> Result<Self> {
+        let Beginning { request, of_cut, selected, mut held, local, threads, traced } = beginning;
+        let (limits, lanes) = (request.limits.clone(), (request.limits.max_in_flight, request.limits.streams));
+        let mut planner = Planner::new(plan.to_fetch(), request)?;
+        planner.record(traced);
+        let mut queue = WorkQueue::new(Ahead::new(threads, local));
+        let mut report = IoReport::default();
+        for (i, b) in plan.baskets.iter().enumerate() {
+            let record = held.remove(&i);
+            report.bytes_wanted += b.span.map_or(0, |span| span.len);
+            if b.span.is_none() || record.is_some() {
+                queue.add_decode(b.steps.0, DecodeTask::held(i, record));
+            }
+        }
+        let cut = of_cut.map(|of_cut| CutProgress::new(&plan.baskets, of_cut, plan.steps.len(), &limits));
+        if let Some(cut) = &cut {
+            let ids = plan.planner_ids(&cut.prefetch.withheld());
+            planner.handle(Duration::ZERO, Event::Withhold(ids));
+        }
+        Ok(Self {
+            planner,
+            local,
+            queue,
+            progress: Progress::new(&plan.baskets, selected, cut),
+            assembly: Assembly::new(&plan),
+            last: HashSet::new(),
+            lanes,
+            failure: None,
+            stopped: false,
+            report,
+            times: traced.then(|| vec![Times::default(); plan.columns.len()]),
+            plan,
+        })
+    }
+
+    /// What to do about the network; none: nothing more now.
+    pub fn poll(&mut self, now: Duration) -> Option<Action> {
+        if self.stopped {
+            return None;
+        }
+        loop {
+            match self.planner.poll(now)? {
+                sapwood_plan::Action::Fetch(fetch) if self.local => self.queue.add_read(fetch),
+                sapwood_plan::Action::Fetch(fetch) => {
+                    let last = self.planner.has_asked_all();
+                    if last {
+                        self.last.insert(fetch.id);
+                    }
+                    return Some(Action::Send { fetch, last });
+                }
+                sapwood_plan::Action::Cancel(id) => {
+                    self.last.remove(&id);
+                    self.queue.cancel_read(id);
+                    return Some(Action::Abort(id));
+                }
+                sapwood_plan::Action::GiveUp(baskets) => self.given_up(&baskets),
+            }
+        }
+    }
+
+    /// Something for a worker to do, if there is; a basket to decode only if more than `left` are there.
+    pub fn take(&mut self, left: usize) -> Option<Job> {
+        if let Some(fetch) = self.queue.take_read() {
+            return Some(Job::Read(fetch));
+        }
+        let mut task = self.queue.take_decode(left)?;
+        if task.record.is_some() {
+            task.spare = self.assembly.spares.take(self.plan.kinds[self.plan.baskets[task.basket].column]);
+        }
+        Some(Job::Decode(task))
+    }
+}

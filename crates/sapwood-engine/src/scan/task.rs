@@ -1,0 +1,83 @@
+//! What workers are given to do, and what they give back.
+
+use super::plan::ScanPlan;
+use bytes::Bytes;
+use sapwood_column::{Array, Decoded};
+use sapwood_plan::{BasketId, Fetch};
+use sapwood_span::{Error, Result};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Something for a worker to do.
+pub(super) enum Job {
+    /// Read these ranges of a local file.
+    Read(Arc<Fetch>),
+    /// Inflate and decode a basket.
+    Decode(DecodeTask),
+}
+
+/// A basket to decode.
+pub(super) struct DecodeTask {
+    pub basket: usize,
+    /// Its number among the planner's baskets, if it was fetched.
+    pub planned: Option<BasketId>,
+    /// Its record in the file, or none where it lies in the tree's header.
+    pub record: Option<Bytes>,
+    /// Memory for its values.
+    pub spare: Option<Array>,
+}
+
+impl DecodeTask {
+    /// Of a basket that needs not be fetched: its record is here, or it lies in the tree's header.
+    pub fn held(basket: usize, record: Option<Bytes>) -> Self {
+        Self { basket, planned: None, record, spare: None }
+    }
+}
+
+/// A decoded basket and what it took.
+pub(super) struct DecodeOutcome {
+    pub basket: usize,
+    pub planned: Option<BasketId>,
+    pub result: Result<Arc<Decoded>>,
+    /// Bytes of its values.
+    pub bytes: u64,
+    pub unzipped: u64,
+    /// Compressed bytes that were inflated to them, without the record's key; 0 where nothing was compressed.
+    pub packed: u64,
+    pub unzip: Duration,
+    pub decode: Duration,
+}
+
+impl DecodeOutcome {
+    /// Of a basket that is not decoded yet.
+    pub fn of(task: &DecodeTask) -> Self {
+        Self::unfinished(task.basket, task.planned)
+    }
+
+    /// Of a basket of this number, and of this one among the planner's.
+    pub fn unfinished(basket: usize, planned: Option<BasketId>) -> Self {
+        Self {
+            basket,
+            planned,
+            result: Err(Error::invalid("not decoded")),
+            bytes: 0,
+            unzipped: 0,
+            packed: 0,
+            unzip: Duration::ZERO,
+            decode: Duration::ZERO,
+        }
+    }
+
+    /// The basket is decoded, or it failed: the error says which it is.
+    pub fn set(&mut self, plan: &ScanPlan, result: Result<Decoded>) {
+        self.result = match result {
+            Ok(d) => {
+                self.bytes = match &d {
+                    Decoded::Column(a) | Decoded::Uncounted(a) => a.nbytes() as u64,
+                };
+                Ok(Arc::new(d))
+            }
+            Err(e) => Err(plan.in_basket(self.basket, e)),
+        };
+    }
+}

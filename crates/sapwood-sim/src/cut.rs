@@ -1,0 +1,87 @@
+use sapwood_plan::{Basket, BasketId, CutBasket, CutDecision, CutPrefetch, Event, Limits};
+use std::ops::Range;
+
+/// A condition on entries, evaluated as soon as the branches that it needs are inflated: of the other branches only what
+/// it lets pass is read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cut {
+    /// The branches it needs.
+    pub branches: Vec<u32>,
+    /// The entries that pass, ascending.
+    pub passed: Vec<Range<u64>>,
+}
+
+/// A cut on its way through the batches of a client, which are its steps.
+#[derive(Debug)]
+pub(crate) struct CutProgress<'a> {
+    cut: &'a Cut,
+    batches: &'a [(u64, u64)],
+    prefetch: CutPrefetch,
+    /// First and last batch with entries of a basket.
+    steps: Vec<(usize, usize)>,
+    /// Baskets of the cut's branches that are not inflated, by step.
+    missing: Vec<usize>,
+}
+
+impl<'a> CutProgress<'a> {
+    /// The batches must ascend without a gap.
+    pub fn new(cut: &'a Cut, baskets: &[Basket], batches: &'a [(u64, u64)], limits: &Limits) -> Self {
+        let last = batches.len().saturating_sub(1);
+        let steps: Vec<(usize, usize)> = (baskets.iter())
+            .map(|b| {
+                let from = batches.partition_point(|&(_, end)| end <= b.first).min(last);
+                let to = batches.partition_point(|&(start, _)| start < b.last).saturating_sub(1).max(from);
+                (from, to)
+            })
+            .collect();
+        let needs = |b: &Basket| cut.branches.contains(&b.branch);
+        let mut missing = vec![0; batches.len()];
+        for (_, &(from, to)) in baskets.iter().zip(&steps).filter(|(b, _)| needs(b)) {
+            missing[from..=to].iter_mut().for_each(|n| *n += 1);
+        }
+        let list = baskets.iter().zip(&steps).map(|(b, &steps)| CutBasket {
+            entries: b.first..b.last,
+            bytes: b.span.len,
+            steps,
+            unconditional: needs(b),
+        });
+        Self { cut, batches, prefetch: CutPrefetch::new(list.collect(), limits), steps, missing }
+    }
+
+    /// What the planner is told before anything is wanted.
+    pub fn withhold(&self) -> Event {
+        Event::Withhold(ids(&self.prefetch.withheld()))
+    }
+
+    pub fn is_skipped(&self, basket: BasketId) -> bool {
+        self.prefetch.is_skipped(basket.index())
+    }
+
+    /// A basket is inflated, or given up.
+    pub fn finished(&mut self, basket: BasketId) {
+        if !self.prefetch.depends(basket.index()) {
+            let (from, to) = self.steps[basket.index()];
+            self.missing[from..=to].iter_mut().for_each(|n| *n -= 1);
+        }
+    }
+
+    /// Evaluates the next step, if what it needs is here.
+    pub fn evaluate(&mut self) -> Option<CutDecision> {
+        let step = self.prefetch.next_step();
+        if *self.missing.get(step)? > 0 {
+            return None;
+        }
+        let (start, end) = self.batches[step];
+        let within = |r: &Range<u64>| r.start.max(start)..r.end.min(end);
+        let passed = |r: &Range<u64>| {
+            let r = within(r);
+            self.cut.passed.iter().any(|p| p.start.max(r.start) < p.end.min(r.end))
+        };
+        Some(self.prefetch.evaluated(passed))
+    }
+}
+
+/// As the planner numbers them: in the simulator, baskets have the same numbers everywhere.
+pub(crate) fn ids(baskets: &[usize]) -> Vec<BasketId> {
+    baskets.iter().filter_map(|&b| u32::try_from(b).ok()).map(BasketId).collect()
+}
