@@ -47,6 +47,8 @@ pub(crate) struct BranchFacts {
     pub(crate) embedded: Vec<Embedded>,
     /// Whether any entry lies in a basket.
     pub(crate) filled: bool,
+    /// The basket that was being filled: its number, and its first entry where the header says so.
+    pub(crate) next: (usize, Option<u64>),
 }
 
 /// A basket in a file.
@@ -228,6 +230,7 @@ fn branch(s: &Survey, node: usize, schema: BranchSchema) -> Result<BranchFacts> 
         compression: number(Name::Compress) as i32,
         maximum: s.integer(node, Name::Maximum),
         filled: !baskets.is_empty() || !embedded.is_empty(),
+        next: (written, first.get(written).copied()),
         baskets,
         embedded: embedded.into_iter().map(|(_, e)| e).collect(),
     })

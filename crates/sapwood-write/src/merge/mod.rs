@@ -41,7 +41,7 @@ use copy::{Done, Job, Pool};
 pub(crate) use hist::is_histogram;
 use ordered::ordered;
 use output::Output;
-pub use recover::{LostTree, Recovered, recover};
+pub use recover::{LostRange, LostTree, Recovered, recover};
 use sapwood_codec::Compression;
 use sapwood_engine::OpenOptions;
 use sapwood_span::{Error, ErrorKind, Result};

@@ -242,7 +242,7 @@ impl TreeSum {
             if b.dropped {
                 continue;
             }
-            b.edits(&survey, f.node, compression, &mut edits).map_err(|e| e.in_branch(path))?;
+            b.edits((&survey, f.node), compression, self.is_cut, &mut edits).map_err(|e| e.in_branch(path))?;
             if let Some(r) = self.relayout.as_ref().filter(|_| b.filled) {
                 set(&survey, f.node, Name::BasketSize, Some(i64::from(r.basket_bytes)), &mut edits)?;
                 if let Some(features) = survey.field(f.node, Name::IoFeatures).filter(|_| r.with_offsets.contains(&i)) {
@@ -326,11 +326,12 @@ impl TreeSum {
 }
 
 impl BranchSum {
+    /// `is_cut`: the header may list baskets that are left out.
     fn edits(
         &mut self,
-        s: &Survey,
-        node: usize,
+        (s, node): (&Survey, usize),
         compression: Option<Compression>,
+        is_cut: bool,
         edits: &mut Vec<Edit>,
     ) -> Result<()> {
         self.baskets.sort_by_key(|b| b.first);
@@ -344,7 +345,7 @@ impl BranchSum {
         ] {
             set(s, node, name, value, edits)?;
         }
-        if self.baskets.is_empty() {
+        if self.baskets.is_empty() && !(is_cut && self.filled) {
             return Ok(());
         }
         set_baskets(s, node, &self.baskets, self.entry_number, edits)
