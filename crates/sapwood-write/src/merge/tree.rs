@@ -64,6 +64,8 @@ pub(crate) struct BranchSum {
     filled: bool,
     dropped: bool,
     baskets: Vec<Placed>,
+    /// The number of the present input's first entry.
+    from: u64,
 }
 
 impl TreeSum {
@@ -88,6 +90,7 @@ impl TreeSum {
             filled: b.filled,
             dropped: false,
             baskets: Vec::new(),
+            from: 0,
         });
         let sum = Self {
             path: tree.path.clone(),
@@ -123,6 +126,8 @@ impl TreeSum {
         let f = &tree.facts;
         for (b, &at) in f.branches.iter().zip(&map) {
             let Some(sum) = self.branches.get_mut(at) else { continue };
+            // of trees without entries each branch was filled by itself
+            sum.from = if self.entries == 0 { sum.entry_number } else { self.entries };
             sum.total_bytes += b.total_bytes;
             sum.zip_bytes += b.zip_bytes;
             sum.entries += b.entries;
@@ -177,7 +182,7 @@ impl TreeSum {
                 let what = if b.filled { "has values" } else { "has no values" };
                 return Err(differs(path, what.to_owned()));
             }
-            if mine.filled && mine.entry_number != here {
+            if mine.filled && mine.entry_number != here && (here > 0 || there > 0) {
                 return Err(differs(path, format!("had {} entries of {here}", mine.entry_number)));
             }
             map.push(at);
@@ -190,9 +195,8 @@ impl TreeSum {
 
     /// Notes where a basket of the present input lies now.
     pub(crate) fn place(&mut self, branch: usize, first: u64, seek: u64, bytes: u32, zip: i64, total: i64) {
-        let from = self.entries;
         if let Some(b) = self.branches.get_mut(branch) {
-            b.baskets.push(Placed { seek, bytes, first: from + first });
+            b.baskets.push(Placed { seek, bytes, first: b.from + first });
             b.zip_bytes += zip;
             b.total_bytes += total;
         }
