@@ -231,7 +231,7 @@ def test_every_cut_of_a_killed_file_gives_right_entries(folder, tmp_path):
         (tmp_path / "new.root").unlink(missing_ok=True)
         try:
             report = recover(tmp_path / "cut.root", tmp_path / "new.root")
-        except sapwood.SapwoodError:
+        except sapwood.CorruptError:
             assert not before
             continue
         if not report["trees"]:

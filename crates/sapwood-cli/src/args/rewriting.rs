@@ -93,7 +93,10 @@ pub struct OptimizeArgs {
 #[derive(Args)]
 #[command(after_help = "\
 IN is only read. Trees keep the entries that are whole in all of their branches; histograms and other objects keep all
-cycles that can be read. What is lost is told on stderr. The exit status is 0 when anything was recovered.
+cycles that can be read. The entries of a damaged basket are left out of all branches, and no others: baskets of other
+branches are cut, but for those with objects behind pointers. Baskets behind the last header of a tree are taken as far
+as every branch has them. What is lost is told on stderr, range by range; --json tells all. The exit status is 0 when
+anything was recovered, and when there was nothing to lose.
 
 Examples:
   sapwood recover crashed.root whole.root
