@@ -86,8 +86,8 @@ def recover(
     of their branches, other objects all cycles that can be read. ``target`` appears when it is complete.
 
     The entries of a damaged basket are left out of all branches, and no others: baskets of other branches are cut, but
-    for those with objects behind pointers, which are left out in one piece. Baskets behind the last header of a tree are
-    taken as far as every branch has them.
+    for those with objects behind pointers, which are left out in one piece. Baskets behind the last header of a tree
+    are taken as far as every branch has them.
 
     Args:
         source: a path or URL.
@@ -100,8 +100,8 @@ def recover(
     Returns:
         ``bytes`` of the target, ``input_bytes``, ``trees`` (a list of ``path``, ``entries``, ``baskets``, and how many
         entries are ``lost``), how many other ``objects`` and ``directories`` there are, what is ``lost`` in words,
-        ``lost_entries`` (a list of ``tree``, ``cycle``, the ``first`` and ``last`` entry of a range as ``source`` counts
-        them, the ``branch`` that does not have them, the ``position`` of its basket or None, and the ``reason``), and
+        ``lost_entries`` (a list of ``tree``, ``cycle``, the ``first`` and ``last`` entry of a range as ``source``
+        counts them, the ``branch`` that does not have them, the ``position`` of its basket or None, and the ``reason``), and
         ``remarks``.
 
     Warns:

@@ -7,7 +7,7 @@
 //! when its baskets were inflated, before anything was cut or joined.
 
 pub(crate) mod build;
-pub(crate) mod counted;
+mod counted;
 pub(crate) mod cut;
 #[cfg(test)]
 mod faults;

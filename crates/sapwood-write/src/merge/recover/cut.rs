@@ -6,7 +6,6 @@ use crate::merge::facts::{Basket, BranchFacts, TreeFacts};
 use crate::merge::input::Reader;
 use crate::merge::recode::Recoder;
 use crate::optimize::build::{Built, Piece, Shape, Source, build};
-use crate::optimize::counted::{Counted, Counts};
 use crate::optimize::cut::Rule;
 use bytes::Bytes;
 use sapwood_codec::Compression;
@@ -67,8 +66,6 @@ pub(super) struct Cut {
     /// What is kept, and the number that its first entry gets.
     pub(super) keep: Vec<(Range<u64>, u64)>,
     shape: Shape,
-    /// Those of its counter, where offsets may be left out.
-    counts: Vec<Held>,
 }
 
 impl Cut {
@@ -77,7 +74,7 @@ impl Cut {
     /// # Errors
     /// As reading and cutting them says.
     pub(super) fn build(&self, reader: &Reader, recoder: &mut Recoder) -> Result<Vec<Built>> {
-        let source = source(&self.held, &self.counts, reader, recoder)?;
+        let source = source(&self.held, reader, recoder)?;
         let mut out = Vec::new();
         for (entries, first) in &self.keep {
             let range = [entries.start, entries.end];
@@ -89,13 +86,9 @@ impl Cut {
     }
 }
 
-fn source(held: &Held, counts: &[Held], reader: &Reader, recoder: &mut Recoder) -> Result<Source> {
+fn source(held: &Held, reader: &Reader, recoder: &mut Recoder) -> Result<Source> {
     let record = held.record(reader, recoder)?;
-    let mut counted = Vec::with_capacity(counts.len());
-    for c in counts {
-        counted.push((c.entries(), c.record(reader, recoder)?) as Counts);
-    }
-    Ok(Source { entries: held.entries(), record, key_len: None, counts: counted, ahead: false })
+    Ok(Source { entries: held.entries(), record, key_len: None, counts: Vec::new(), ahead: false })
 }
 
 /// Knows how the branches of a tree come apart.
@@ -105,7 +98,7 @@ pub(super) struct Cutter<'a> {
     /// How the file, and the output, are compressed.
     file: Compression,
     compression: Option<Compression>,
-    rules: HashMap<usize, (Rule, Option<Counted>)>,
+    rules: HashMap<usize, Rule>,
 }
 
 impl<'a> Cutter<'a> {
@@ -119,16 +112,17 @@ impl<'a> Cutter<'a> {
     }
 
     /// How a branch comes apart.
-    fn rule(&mut self, branch: usize) -> &(Rule, Option<Counted>) {
+    fn rule(&mut self, branch: usize) -> Rule {
         let (header, streamers) = (self.header, self.streamers);
-        self.rules.entry(branch).or_insert_with(|| match Counted::of(header, branch, streamers) {
-            Ok(counted) => (Rule::of(header, branch, streamers), counted),
-            Err(why) => (Rule::Whole(why), None),
-        })
+        let new = || match header.branches.iter().find(|b| b.generated_offsets) {
+            // ROOT takes the offsets of a basket from that of the counter: both have to stay side by side
+            Some(b) => Rule::Whole(format!("offsets of branch {} are left out in the file", b.name)),
+            None => Rule::of(header, branch, streamers),
+        };
+        self.rules.entry(branch).or_insert_with(new).clone()
     }
 
-    /// A basket of `total` bytes before compression, ready to be cut; `whole` are the baskets of all branches. Why not,
-    /// in words, where it cannot be.
+    /// A basket of `total` bytes before compression, ready to be cut. Why not, in words, where it cannot be.
     ///
     /// # Errors
     /// What the source says.
@@ -136,25 +130,21 @@ impl<'a> Cutter<'a> {
         &mut self,
         (branch, facts): (usize, &TreeFacts),
         (held, total): (&Held, u64),
-        whole: &HashMap<usize, Vec<(Held, u64)>>,
         reader: &Reader,
         recoder: &mut Recoder,
     ) -> Result<std::result::Result<Cut, String>> {
-        let (rule, counted) = self.rule(branch).clone();
+        let rule = self.rule(branch);
         if let Rule::Whole(why) = rule {
             return Ok(Err(why));
         }
         let own = facts.branches.get(branch).map_or(self.file, |b| self.own(b));
         let entries = held.entries();
-        let of_counter = counted.as_ref().and_then(|c| whole.get(&c.branch)).map_or(&[][..], Vec::as_slice);
-        let reaches = |e: &Range<u64>| e.start < entries.end && entries.start < e.end;
-        let counts = of_counter.iter().map(|(held, _)| held).filter(|h| reaches(&h.entries())).cloned().collect();
         // a basket of its own for each part
         let basket_bytes = u32::try_from(total).unwrap_or(u32::MAX);
-        let shape = Shape { rule, counted, basket_bytes, compression: self.compression, own, summed: false };
-        let cut = Cut { branch, held: held.clone(), keep: Vec::new(), shape, counts };
+        let shape = Shape { rule, counted: None, basket_bytes, compression: self.compression, own, summed: false };
+        let cut = Cut { branch, held: held.clone(), keep: Vec::new(), shape };
         // once for all: what comes apart here comes apart when it is written
-        let tried = source(held, &cut.counts, reader, recoder).and_then(|source| {
+        let tried = source(held, reader, recoder).and_then(|source| {
             let shape = Shape { compression: Some(Compression::NONE), ..cut.shape.clone() };
             build(&shape, Piece::default(), &[source], &[entries.start, entries.end], recoder)
         });

@@ -98,7 +98,7 @@ pub(super) fn keep_whole(
                     continue;
                 }
                 (with.check)()?;
-                match cutter.cut((i, facts), (held, *total), &good, with.reader, recoder)? {
+                match cutter.cut((i, facts), (held, *total), with.reader, recoder)? {
                     Ok(cut) => drop(cuts.insert((i, n), cut)),
                     Err(why) => {
                         let why = format!("it holds lost entries and cannot be cut: {why}");
