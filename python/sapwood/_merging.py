@@ -85,6 +85,10 @@ def recover(
     ``source`` is damaged, cut short or was never closed; it is only read. Trees keep the entries that are whole in all
     of their branches, other objects all cycles that can be read. ``target`` appears when it is complete.
 
+    The entries of a damaged basket are left out of all branches, and no others: baskets of other branches are cut, but
+    for those with objects behind pointers, which are left out in one piece. Baskets behind the last header of a tree
+    are taken as far as every branch has them.
+
     Args:
         source: a path or URL.
         target: the file to write.
@@ -95,7 +99,9 @@ def recover(
 
     Returns:
         ``bytes`` of the target, ``input_bytes``, ``trees`` (a list of ``path``, ``entries``, ``baskets``, and how many
-        entries are ``lost``), how many other ``objects`` and ``directories`` there are, what is ``lost`` in words, and
+        entries are ``lost``), how many other ``objects`` and ``directories`` there are, what is ``lost`` in words,
+        ``lost_entries`` (a list of ``tree``, ``cycle``, the ``first`` and ``last`` entry of a range as ``source``
+        counts them, the ``branch`` that does not have them, the ``position`` of its basket or None, and the ``reason``), and
         ``remarks``.
 
     Warns:

@@ -46,6 +46,9 @@ fn summary(args: &RecoverArgs, r: &Recovered) -> String {
     if r.objects > 0 {
         parts.push(many(r.objects, "other object"));
     }
+    if parts.is_empty() {
+        parts.push("no objects".to_owned());
+    }
     let lost = if r.lost.is_empty() { "nothing is known to be lost" } else { "what is lost is told above" };
     format!("{}: {}; {}; {lost}", args.output.display(), units::bytes(r.output_bytes), parts.join("; "))
 }
@@ -57,6 +60,19 @@ fn to_json(args: &RecoverArgs, r: &Recovered) -> Value {
         .iter()
         .map(|t| json!({ "path": t.path, "entries": t.entries, "baskets": t.baskets, "lost": lost_of(&t.path) }))
         .collect();
+    let ranges = r.lost_entries.iter().flat_map(|l| {
+        l.ranges.iter().map(|x| {
+            json!({
+                "tree": l.path,
+                "cycle": l.cycle,
+                "first": x.first,
+                "last": x.last,
+                "branch": x.branch,
+                "position": x.position,
+                "reason": x.reason,
+            })
+        })
+    });
     json!({
         "file": args.output.display().to_string(),
         "bytes": r.output_bytes,
@@ -65,6 +81,7 @@ fn to_json(args: &RecoverArgs, r: &Recovered) -> Value {
         "objects": r.objects,
         "directories": r.directories,
         "lost": r.lost,
+        "lost_entries": ranges.collect::<Vec<Value>>(),
         "remarks": r.remarks,
     })
 }

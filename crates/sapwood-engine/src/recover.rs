@@ -38,7 +38,7 @@ pub(crate) fn root_keys(
     };
     match &listed {
         Ok(keys) if whole && !stale && !keys.is_empty() && !too_little => {
-            let found = if all { behind(source, &header, keys, size, options.on_recovery.as_ref())? } else { None };
+            let found = if all { behind(source, &header, keys, size, options)? } else { None };
             if let Some(found) = &found {
                 opener.recover(found)?;
             }
@@ -51,7 +51,7 @@ pub(crate) fn root_keys(
     if options.recover.is_none() && !source.is_local() && size > UNASKED_FAR {
         return Err(unasked(&header, size, listed.err()));
     }
-    let found = walk(source, header.begin, size, options.on_recovery.as_ref())?;
+    let found = walk(source, header.begin, size, options)?;
     if found.keys.is_empty() {
         return match listed {
             // a file that was closed with nothing in it
@@ -98,7 +98,7 @@ fn behind(
     header: &Header,
     listed: &[Listing],
     size: u64,
-    progress: Option<&OnRecovery>,
+    options: &OpenOptions,
 ) -> Result<Option<Recovered>> {
     let begin = Span::new(header.end, (size - header.end).min(window(source)));
     if begin.is_empty() {
@@ -109,8 +109,8 @@ fn behind(
     if bytes.get(first..).is_some_and(|b| b.starts_with(&UNCOMMITTED)) {
         return Ok(None);
     }
-    let mut found = walk(source, header.end, size, progress)?;
-    if found.keys.is_empty() {
+    let mut found = walk(source, header.end, size, options)?;
+    if found.keys.is_empty() && found.orphans.is_empty() {
         return Ok(None);
     }
     found.directories.extend(listed.iter().filter(|l| l.key.is_directory()).map(|l| l.key.span.start));
@@ -120,8 +120,9 @@ fn behind(
 }
 
 /// Walks over all records of a file from one on.
-fn walk(source: &Arc<dyn Source>, from: u64, size: u64, progress: Option<&OnRecovery>) -> Result<Recovered> {
-    let mut recovery = Recovery::new(from, size, window(source));
+fn walk(source: &Arc<dyn Source>, from: u64, size: u64, options: &OpenOptions) -> Result<Recovered> {
+    let mut recovery = Recovery::new(from, size, window(source)).with_orphans(options.recover_all);
+    let progress = options.on_recovery.as_ref();
     loop {
         match recovery.step()? {
             Step::Done(found) => return Ok(found),

@@ -3,19 +3,27 @@
 use sapwood_span::defect::{caught_async, inject};
 use sapwood_span::{Error, ErrorKind, Result};
 use std::future::Future;
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::mpsc;
 use tokio::runtime::{Builder, Handle, Runtime};
 
-/// The runtime, and the process whose it is: a forked child inherits the value but not the thread behind it.
-static RUNTIME: Mutex<Option<(u32, Runtime)>> = Mutex::new(None);
+/// A runtime, and the process whose it is: a forked child inherits the value but not the thread behind it.
+struct Shared {
+    process: u32,
+    runtime: Runtime,
+}
+
+/// The runtime that all remote files share. Behind no lock: a child that is forked while another thread has one would
+/// wait for it for ever.
+static RUNTIME: AtomicPtr<Shared> = AtomicPtr::new(std::ptr::null_mut());
 
 /// The runtime that all remote files share.
 pub(crate) fn handle() -> Result<Handle> {
-    let mut shared = RUNTIME.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((process, runtime)) = &*shared
-        && *process == std::process::id()
-    {
-        return Ok(runtime.handle().clone());
+    let process = std::process::id();
+    let known = RUNTIME.load(Ordering::Acquire);
+    // SAFETY: what was put there came from a box and is never freed.
+    if let Some(shared) = unsafe { known.as_ref() }.filter(|s| s.process == process) {
+        return Ok(shared.runtime.handle().clone());
     }
     let runtime = Builder::new_multi_thread()
         .worker_threads(1)
@@ -24,9 +32,17 @@ pub(crate) fn handle() -> Result<Handle> {
         .build()
         .map_err(|e| Error::new(ErrorKind::Io, format!("cannot start the network thread: {e}")))?;
     let handle = runtime.handle().clone();
-    // dropping the parent's would wait for its threads, which are not here
-    std::mem::forget(shared.replace((std::process::id(), runtime)));
-    Ok(handle)
+    let new = Box::into_raw(Box::new(Shared { process, runtime }));
+    // the parent's is left where it is: dropping it would wait for its threads, which are not here
+    match RUNTIME.compare_exchange(known, new, Ordering::AcqRel, Ordering::Acquire) {
+        Ok(_) => Ok(handle),
+        Err(first) => {
+            // SAFETY: nobody has seen this box, and nothing runs on its runtime yet.
+            unsafe { Box::from_raw(new) }.runtime.shutdown_background();
+            // SAFETY: as above; another thread of this process put it there just now.
+            Ok(unsafe { &*first }.runtime.handle().clone())
+        }
+    }
 }
 
 /// Runs a future on the network runtime and waits for it, from any thread (also one of another runtime).

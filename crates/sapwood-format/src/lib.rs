@@ -16,6 +16,7 @@ mod key;
 /// Objects of any class.
 pub mod object;
 mod opener;
+mod orphans;
 mod packed;
 mod payload;
 mod recover;
@@ -29,7 +30,8 @@ pub use header::Header;
 pub use key::{Key, datetime};
 pub use object::{Pointed, read_base_object, read_object_array_head, read_pointer};
 pub use opener::{Chunks, Listing, ObjectAt, Opener, Step, Target, TreeAt};
+pub use orphans::{OrphanBasket, Orphans};
 pub use packed::Packed;
 pub use payload::{inflate, inflate_header};
-pub use recover::{Found, Orphans, Recovered, Recovery, Walk};
+pub use recover::{Found, Recovered, Recovery, Walk};
 pub use streamer::{ClassInfo, Element, Streamers};

@@ -6,6 +6,7 @@ use crate::directory::Directory;
 use crate::header::Header;
 use crate::key::Key;
 use crate::opener::Step;
+use crate::orphans::{OrphanBasket, Orphans};
 use bytes::Bytes;
 use sapwood_span::{Result, Span};
 use std::collections::{BTreeMap, BTreeSet};
@@ -217,17 +218,13 @@ pub struct Recovered {
     pub cut: Vec<Key>,
     /// Baskets that follow behind the last header of their tree, which does not know them.
     pub orphans: BTreeMap<String, Orphans>,
+    /// The labels of those baskets, where they were asked for ([`Recovery::with_orphans`]): by tree, in the order of the
+    /// file.
+    pub orphan_baskets: BTreeMap<String, Vec<OrphanBasket>>,
     /// Records of all kinds.
     pub records: u64,
-}
-
-/// Baskets that no header knows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Orphans {
-    /// How many.
-    pub baskets: u64,
-    /// Their bytes in the file.
-    pub bytes: u64,
+    /// Whether the labels of baskets are kept.
+    keeps_baskets: bool,
 }
 
 impl Recovered {
@@ -235,8 +232,7 @@ impl Recovered {
     pub fn add(&mut self, found: Found) {
         match found {
             Found::Key(key, record) => {
-                let payload = record.get(key.key_len as usize..).unwrap_or_default();
-                self.add_key(*key, payload);
+                self.add_key(*key, &record);
             }
             Found::Damage(span) => {
                 self.damaged_places += 1;
@@ -253,9 +249,13 @@ impl Recovered {
         }
     }
 
-    fn add_key(&mut self, key: Key, payload: &[u8]) {
+    fn add_key(&mut self, key: Key, record: &[u8]) {
+        let payload = record.get(key.key_len as usize..).unwrap_or_default();
         self.records += 1;
         if key.class == "TBasket" {
+            if let Some(basket) = OrphanBasket::read(&key, record).filter(|_| self.keeps_baskets) {
+                self.orphan_baskets.entry(key.title.clone()).or_default().push(basket);
+            }
             let orphans = self.orphans.entry(key.title).or_default();
             orphans.baskets += 1;
             orphans.bytes += key.span.len;
@@ -270,6 +270,7 @@ impl Recovered {
         } else if !OWN.contains(&key.class.as_str()) {
             if key.is_tree() {
                 self.orphans.remove(&key.name);
+                self.orphan_baskets.remove(&key.name);
             }
             self.keys.push(key);
         }
@@ -292,6 +293,13 @@ impl Recovered {
 
     /// What is lost, in words; empty when nothing is known to be.
     pub fn lost(&self) -> Vec<String> {
+        let mut out = self.lost_records();
+        out.extend(self.orphans.iter().map(|(tree, orphans)| orphans.lost(tree)));
+        out
+    }
+
+    /// The same without baskets that no header knows.
+    pub fn lost_records(&self) -> Vec<String> {
         let mut out = Vec::new();
         for key in &self.cut {
             out.push(format!(
@@ -313,12 +321,6 @@ impl Recovered {
         if more > 0 {
             out.push(format!("{more} more places are no records"));
         }
-        for (tree, o) in &self.orphans {
-            out.push(format!(
-                "{} baskets ({} bytes) of tree {tree} follow behind its last header, which does not know them",
-                o.baskets, o.bytes
-            ));
-        }
         out
     }
 }
@@ -333,6 +335,13 @@ impl Recovery {
     /// For a file of `size` bytes whose records begin at `begin`.
     pub fn new(begin: u64, size: u64, window: u64) -> Self {
         Self { walk: Walk::new(begin, size, window), found: Recovered::default() }
+    }
+
+    /// The same, keeping the labels of baskets behind the last header of their tree.
+    #[must_use]
+    pub fn with_orphans(mut self, kept: bool) -> Self {
+        self.found.keeps_baskets = kept;
+        self
     }
 
     /// Gives bytes that [`Self::step`] asked for.

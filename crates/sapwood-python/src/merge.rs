@@ -3,7 +3,7 @@ use crate::seconds::seconds;
 use crate::wait::wait;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use sapwood::merge::{MergeOptions, MergeProgress, MergeReport, merge as merge_files};
+use sapwood::merge::{MergeOptions, MergeProgress, MergeReport, MergedTree, merge as merge_files};
 use sapwood::recover::recover as recover_file;
 use sapwood::{Compression, Error, OpenOptions};
 use std::path::PathBuf;
@@ -93,24 +93,27 @@ pub fn recover<'py>(
     let open = OpenOptions { threads, timeout, ..OpenOptions::default() };
     let options = MergeOptions { force, sync, open, cancel: cancel.clone(), ..MergeOptions::default() };
     let report = interruptible(py, |_| Ok(()), cancel, move || recover_file(&url, &out, &options))?.map_err(fail)?;
-    let trees = PyList::empty(py);
-    for t in &report.trees {
-        let lost = report.lost_entries.iter().filter(|l| l.path == t.path).map(|l| l.entries).max();
-        let d = PyDict::new(py);
-        d.set_item("path", &t.path)?;
-        d.set_item("entries", t.entries)?;
-        d.set_item("baskets", t.baskets)?;
-        d.set_item("lost", lost.unwrap_or(0))?;
-        trees.append(d)?;
+    let lost =
+        |t: &MergedTree| report.lost_entries.iter().filter(|l| l.path == t.path).map(|l| l.entries).max().unwrap_or(0);
+    let d = written(py, (report.input_bytes, report.output_bytes), &report.trees, &report.remarks, ("lost", &lost))?;
+    let ranges = PyList::empty(py);
+    for tree in &report.lost_entries {
+        for range in &tree.ranges {
+            let d = PyDict::new(py);
+            d.set_item("tree", &tree.path)?;
+            d.set_item("cycle", tree.cycle)?;
+            d.set_item("first", range.first)?;
+            d.set_item("last", range.last)?;
+            d.set_item("branch", &range.branch)?;
+            d.set_item("position", range.position)?;
+            d.set_item("reason", &range.reason)?;
+            ranges.append(d)?;
+        }
     }
-    let d = PyDict::new(py);
-    d.set_item("bytes", report.output_bytes)?;
-    d.set_item("input_bytes", report.input_bytes)?;
-    d.set_item("trees", trees)?;
     d.set_item("objects", report.objects)?;
     d.set_item("directories", report.directories)?;
     d.set_item("lost", &report.lost)?;
-    d.set_item("remarks", &report.remarks)?;
+    d.set_item("lost_entries", ranges)?;
     Ok(d)
 }
 
@@ -123,22 +126,35 @@ struct Far {
 }
 
 fn to_dict<'py>(py: Python<'py>, r: &MergeReport) -> PyResult<Bound<'py, PyDict>> {
+    let inputs = |t: &MergedTree| t.inputs as u64;
+    let d = written(py, (r.input_bytes, r.output_bytes), &r.trees, &r.remarks, ("inputs", &inputs))?;
+    d.set_item("inputs", r.inputs)?;
+    d.set_item("added", r.added)?;
+    d.set_item("kept", r.kept)?;
+    Ok(d)
+}
+
+/// What merging and recovering tell alike: bytes read and written, trees with one more number of each, and remarks.
+fn written<'py>(
+    py: Python<'py>,
+    (read, written): (u64, u64),
+    of: &[MergedTree],
+    remarks: &[String],
+    (name, number): (&str, &dyn Fn(&MergedTree) -> u64),
+) -> PyResult<Bound<'py, PyDict>> {
     let trees = PyList::empty(py);
-    for t in &r.trees {
+    for t in of {
         let d = PyDict::new(py);
         d.set_item("path", &t.path)?;
         d.set_item("entries", t.entries)?;
         d.set_item("baskets", t.baskets)?;
-        d.set_item("inputs", t.inputs)?;
+        d.set_item(name, number(t))?;
         trees.append(d)?;
     }
     let d = PyDict::new(py);
-    d.set_item("bytes", r.output_bytes)?;
-    d.set_item("inputs", r.inputs)?;
-    d.set_item("input_bytes", r.input_bytes)?;
+    d.set_item("bytes", written)?;
+    d.set_item("input_bytes", read)?;
     d.set_item("trees", trees)?;
-    d.set_item("added", r.added)?;
-    d.set_item("kept", r.kept)?;
-    d.set_item("remarks", &r.remarks)?;
+    d.set_item("remarks", remarks)?;
     Ok(d)
 }

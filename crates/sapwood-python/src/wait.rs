@@ -3,7 +3,7 @@ use pyo3::prelude::*;
 use sapwood::defect::of_panic;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
 
 /// How long a signal such as Ctrl-C may wait to be seen.
@@ -12,6 +12,9 @@ const TICK: Duration = Duration::from_millis(100);
 type Job = Box<dyn FnOnce() + Send>;
 
 /// Threads that wait for work, and the process they belong to: a fork takes the list along but not the threads.
+///
+/// Nobody waits for the lock: when another thread has it while this one forks, the child's copy is never released, and
+/// a forked child that waited for it would hang. Whoever finds it taken does without.
 ///
 /// They are used again not for the cost of a thread but for its memory: the C library keeps a heap per thread, and
 /// each new one would touch fresh pages for every batch.
@@ -57,17 +60,24 @@ pub fn wait<T: Send + 'static>(
     }
 }
 
+/// The list of this process, unless another thread has it right now.
+fn idle() -> Option<MutexGuard<'static, (u32, Vec<Sender<Job>>)>> {
+    let mut idle = match IDLE.try_lock() {
+        Ok(idle) => idle,
+        Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+        Err(TryLockError::WouldBlock) => return None,
+    };
+    if idle.0 != std::process::id() {
+        // the parent's threads are not here
+        *idle = (std::process::id(), Vec::new());
+    }
+    Some(idle)
+}
+
 /// Gives the job to an idle thread, or to a new one.
 fn start(mut job: Job) -> std::io::Result<()> {
     loop {
-        let idle = {
-            let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
-            if idle.0 != std::process::id() {
-                *idle = (std::process::id(), Vec::new());
-            }
-            idle.1.pop()
-        };
-        let Some(thread) = idle else { break };
+        let Some(thread) = idle().and_then(|mut idle| idle.1.pop()) else { break };
         match thread.send(job) {
             Ok(()) => return Ok(()),
             Err(back) => job = back.0,
@@ -78,12 +88,9 @@ fn start(mut job: Job) -> std::io::Result<()> {
         let mut next = Some(job);
         while let Some(job) = next.take() {
             job();
-            {
-                let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
-                if idle.0 != std::process::id() || idle.1.len() >= MOST_IDLE {
-                    return;
-                }
-                idle.1.push(sender.clone());
+            match idle() {
+                Some(mut idle) if idle.1.len() < MOST_IDLE => idle.1.push(sender.clone()),
+                _ => return,
             }
             next = receiver.recv().ok();
         }

@@ -65,6 +65,8 @@ pub(crate) struct BranchSum {
     filled: bool,
     dropped: bool,
     baskets: Vec<Placed>,
+    /// The number of the present input's first entry.
+    from: u64,
 }
 
 impl TreeSum {
@@ -89,6 +91,7 @@ impl TreeSum {
             filled: b.filled,
             dropped: false,
             baskets: Vec::new(),
+            from: 0,
         });
         let sum = Self {
             path: tree.path.clone(),
@@ -124,6 +127,8 @@ impl TreeSum {
         let f = &tree.facts;
         for (b, &at) in f.branches.iter().zip(&map) {
             let Some(sum) = self.branches.get_mut(at) else { continue };
+            // of trees without entries each branch was filled by itself
+            sum.from = if self.entries == 0 { sum.entry_number } else { self.entries };
             sum.total_bytes += b.total_bytes;
             sum.zip_bytes += b.zip_bytes;
             sum.entries += b.entries;
@@ -178,7 +183,7 @@ impl TreeSum {
                 let what = if b.filled { "has values" } else { "has no values" };
                 return Err(differs(path, what.to_owned()));
             }
-            if mine.filled && mine.entry_number != here {
+            if mine.filled && mine.entry_number != here && (here > 0 || there > 0) {
                 return Err(differs(path, format!("had {} entries of {here}", mine.entry_number)));
             }
             map.push(at);
@@ -191,9 +196,8 @@ impl TreeSum {
 
     /// Notes where a basket of the present input lies now.
     pub(crate) fn place(&mut self, branch: usize, first: u64, seek: u64, bytes: u32, zip: i64, total: i64) {
-        let from = self.entries;
         if let Some(b) = self.branches.get_mut(branch) {
-            b.baskets.push(Placed { seek, bytes, first: from + first });
+            b.baskets.push(Placed { seek, bytes, first: b.from + first });
             b.zip_bytes += zip;
             b.total_bytes += total;
         }
@@ -243,7 +247,7 @@ impl TreeSum {
             if b.dropped {
                 continue;
             }
-            b.edits(&survey, f.node, compression, &mut edits).map_err(|e| e.in_branch(path))?;
+            b.edits((&survey, f.node), compression, self.is_cut, &mut edits).map_err(|e| e.in_branch(path))?;
             if let Some(r) = self.relayout.as_ref().filter(|_| b.filled) {
                 set(&survey, f.node, Name::BasketSize, Some(i64::from(r.basket_bytes)), &mut edits)?;
                 if let Some(features) = survey.field(f.node, Name::IoFeatures).filter(|_| r.with_offsets.contains(&i)) {
@@ -327,11 +331,12 @@ impl TreeSum {
 }
 
 impl BranchSum {
+    /// `is_cut`: the header may list baskets that are left out.
     fn edits(
         &mut self,
-        s: &Survey,
-        node: usize,
+        (s, node): (&Survey, usize),
         compression: Option<Compression>,
+        is_cut: bool,
         edits: &mut Vec<Edit>,
     ) -> Result<()> {
         self.baskets.sort_by_key(|b| b.first);
@@ -345,7 +350,7 @@ impl BranchSum {
         ] {
             set(s, node, name, value, edits)?;
         }
-        if self.baskets.is_empty() {
+        if self.baskets.is_empty() && !(is_cut && self.filled) {
             return Ok(());
         }
         set_baskets(s, node, &self.baskets, self.entry_number, edits)

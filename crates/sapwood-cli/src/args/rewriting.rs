@@ -92,7 +92,9 @@ pub struct OptimizeArgs {
 #[derive(Args)]
 #[command(after_help = "\
 IN is not changed. Trees keep the entries that are intact in all branches; histograms and other objects keep all
-readable cycles. Losses are listed on stderr. The exit status is 0 if anything was recovered.
+readable cycles. Only the entries of a damaged basket are dropped: baskets of other branches are split, except those
+with objects behind pointers. Baskets after the last header of a tree are recovered as far as every branch has them.
+Lost ranges are listed on stderr; --json lists all. The exit status is 0 if anything was recovered or nothing was lost.
 
 Examples:
   sapwood recover crashed.root whole.root

@@ -53,6 +53,8 @@ pub struct BranchFacts {
     pub embedded: Vec<Embedded>,
     /// Whether any entry lies in a basket.
     pub filled: bool,
+    /// The basket that was being filled: its number, and its first entry where the header says so.
+    pub next: (usize, Option<u64>),
 }
 
 /// A basket in a file.
@@ -237,6 +239,7 @@ fn branch(s: &Survey, node: usize, schema: BranchSchema) -> Result<BranchFacts> 
         compression: number(Name::Compress) as i32,
         maximum: s.integer(node, Name::Maximum),
         filled: !baskets.is_empty() || !embedded.is_empty(),
+        next: (written, first.get(written).copied()),
         baskets,
         embedded: embedded.into_iter().map(|(_, e)| e).collect(),
     })

@@ -6,9 +6,9 @@
 //! gets its name, it is read back: sums over the entries of every branch must be those of the input, which were taken
 //! when its baskets were inflated, before anything was cut or joined.
 
-mod build;
+pub(crate) mod build;
 mod counted;
-mod cut;
+pub(crate) mod cut;
 #[cfg(test)]
 mod faults;
 mod load;

@@ -1,176 +1,233 @@
 //! Which entries of a tree are whole, when some of its baskets are not, and the tree without the others.
 
+use super::LostRange;
+use super::behind::{Largest, Rescued, not_told};
+use super::cut::{Cut, Cutter, Held};
+use super::ranges::Ranges;
 use crate::input::Reader;
 use crate::recode::Recoder;
-use sapwood_edit::tree::{Basket, TreeFacts};
-use sapwood_span::{Error, Result};
+use sapwood_codec::Compression;
+use sapwood_column::{Decoded, Layout, interpret};
+use sapwood_edit::tree::TreeFacts;
+use sapwood_format::Streamers;
+use sapwood_format::tree::{BasketHead, Tree, split_basket};
+use sapwood_span::{Error, ErrorKind, Result};
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Ranges of entries, in order, none touching another.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Ranges(Vec<Range<u64>>);
-
-impl Ranges {
-    fn add(&mut self, new: Range<u64>) {
-        if new.is_empty() {
-            return;
-        }
-        let from = self.0.partition_point(|r| r.end < new.start);
-        let to = self.0.partition_point(|r| r.start <= new.end);
-        let first = self.0.get(from).filter(|_| from < to).map_or(new.start, |r| r.start.min(new.start));
-        let last = to.checked_sub(1).filter(|_| from < to).and_then(|i| self.0.get(i));
-        let end = last.map_or(new.end, |r| r.end.max(new.end));
-        self.0.splice(from..to, std::iter::once(first..end));
-    }
-
-    pub(super) fn len(&self) -> u64 {
-        self.0.iter().map(|r| r.end - r.start).sum()
-    }
-
-    /// Whether any of these entries is in the ranges, and whether all are.
-    fn meets(&self, entries: &Range<u64>) -> (bool, bool) {
-        let i = self.0.partition_point(|r| r.end <= entries.start);
-        match self.0.get(i).filter(|r| r.start < entries.end) {
-            Some(r) => (true, r.start <= entries.start && entries.end <= r.end),
-            None => (false, false),
-        }
-    }
-
-    /// The number of an entry once those in the ranges are gone.
-    fn without(&self, entry: u64) -> u64 {
-        let before = self.0.iter().take_while(|r| r.start < entry);
-        entry - before.map(|r| r.end.min(entry) - r.start).sum::<u64>()
-    }
-}
-
-impl std::fmt::Display for Ranges {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        const SHOWN: usize = 10;
-        let shown: Vec<String> = self.0.iter().take(SHOWN).map(|r| format!("{}-{}", r.start, r.end - 1)).collect();
-        let more =
-            if self.0.len() > SHOWN { format!(" and {} more ranges", self.0.len() - SHOWN) } else { String::new() };
-        write!(f, "{}{more}", shown.join(", "))
-    }
-}
+/// Blocks whose codec has a checksum: zlib, LZ4, LZMA.
+const WITH_CHECKSUM: [&[u8]; 3] = [b"ZL", b"L4", b"XZ"];
 
 /// A branch's baskets that can be read, with their bytes before compression.
-type Good = Vec<(Basket, u64)>;
+type Good = Vec<(Held, u64)>;
 
-/// Takes the entries out of a tree that are not whole in all of its branches; which ones, and why the first of them
-/// is lost. Baskets stay as they are: those that share entries with a lost one are lost as well.
+/// What is left of a tree.
+#[derive(Default)]
+pub(super) struct Kept {
+    /// The entries that are not.
+    pub(super) lost: Ranges,
+    /// Why, basket by basket.
+    pub(super) why: Vec<LostRange>,
+    /// Baskets that hold lost entries beside others.
+    pub(super) cuts: Vec<Cut>,
+}
+
+/// What a tree is read with.
+pub(super) struct Reading<'a> {
+    pub(super) reader: &'a Reader,
+    pub(super) streamers: &'a Streamers,
+    /// How the output is compressed, if not as the input.
+    pub(super) compression: Option<Compression>,
+    pub(super) check: &'a dyn Fn() -> Result<()>,
+}
+
+/// Takes the entries out of a tree that are not whole in all of its branches. Baskets that hold some of these beside
+/// others are cut; those that cannot be are lost in one piece.
 ///
 /// # Errors
 /// When reading was interrupted.
 pub(super) fn keep_whole(
-    facts: &mut TreeFacts,
-    reader: &Reader,
+    (facts, header): (&mut TreeFacts, &Tree),
+    rescued: Option<&Rescued>,
+    with: &Reading,
     recoder: &mut Recoder,
-    check: &dyn Fn() -> Result<()>,
-) -> Result<(Ranges, Option<Error>)> {
-    let (mut lost, mut why) = (Ranges::default(), None);
+) -> Result<Kept> {
+    let mut kept = Kept::default();
     let mut good: HashMap<usize, Good> = HashMap::new();
+    let mut largest = rescued.map(Rescued::largest);
     for (i, branch) in facts.branches.iter().enumerate().filter(|(_, b)| b.filled) {
+        let layout = if i < header.branches.len() { interpret(header, i, with.streamers).ok() } else { None };
+        let name = header.branches.get(i).map(|b| b.name.as_str());
         let mut mine = Good::new();
-        for basket in &branch.baskets {
-            check()?;
-            match unpacked(basket, reader, recoder) {
-                Ok(bytes) => mine.push((*basket, bytes)),
-                Err(e) => why = why.or_else(|| Some(e.at(basket.span).in_branch(branch.schema.path.clone()))),
+        let in_file = branch.baskets.iter().map(|b| Held::File(*b));
+        for held in in_file.chain(branch.embedded.iter().map(|e| Held::Header(Box::new(e.clone())))) {
+            (with.check)()?;
+            match intact(&held, (name, layout.as_ref()), (i, largest.as_mut()), with.reader, recoder) {
+                Ok(bytes) => mine.push((held, bytes)),
+                Err(e) if is_damage(&e, with.reader) => {
+                    kept.lose(&held.entries(), &branch.schema.path, held.position(), e.what());
+                }
+                Err(e) => return Err(e),
             }
         }
-        let mut covered: Vec<Range<u64>> = mine.iter().map(|(b, _)| b.first..b.last).collect();
-        covered.extend(branch.embedded.iter().map(|e| e.first..e.first + u64::from(e.entries)));
-        covered.sort_by_key(|r| r.start);
+        mine.sort_by_key(|(held, _)| held.entries().start);
         let mut at = 0;
-        for range in covered {
-            // two baskets for the same entries: which of them is right is not known
-            lost.add(range.start..at.min(range.end));
-            lost.add(at..range.start);
+        for (held, _) in &mine {
+            let range = held.entries();
+            // which of the two is right is not known
+            let why = "two baskets hold these entries";
+            kept.lose(&(range.start..at.min(range.end)), &branch.schema.path, held.position(), why);
+            kept.lose_rest(&(at..range.start), &branch.schema.path);
             at = at.max(range.end);
         }
-        lost.add(at..branch.entry_number);
+        kept.lose_rest(&(at..branch.entry_number), &branch.schema.path);
         good.insert(i, mine);
     }
-    if lost.len() == 0 {
-        return Ok((lost, None));
+    if kept.lost.is_empty() && rescued.is_none() {
+        return Ok(kept);
     }
-    for branch in facts.branches.iter().filter(|b| b.filled) {
-        lost.add(branch.entry_number..facts.entries);
-    }
+    let file = Compression::from_settings(with.reader.compression()).unwrap_or_default();
+    let mut cutter = Cutter::new(header, with.streamers, file, with.compression);
+    let mut cuts: HashMap<(usize, usize), Cut> = HashMap::new();
     loop {
-        let before = lost.len();
-        let own = good.values().flatten().map(|(b, _)| b.first..b.last);
-        let embedded = facts.branches.iter().flat_map(|b| &b.embedded);
-        for entries in own.chain(embedded.map(|e| e.first..e.first + u64::from(e.entries))) {
-            if let (true, false) = lost.meets(&entries) {
-                lost.add(entries);
+        let before = kept.lost.len();
+        for (i, branch) in facts.branches.iter().enumerate() {
+            for (n, (held, total)) in good.get(&i).map_or(&[][..], Vec::as_slice).iter().enumerate() {
+                let entries = held.entries();
+                if kept.lost.meets(&entries) != (true, false) || cuts.contains_key(&(i, n)) {
+                    continue;
+                }
+                (with.check)()?;
+                match cutter.cut((i, facts), (held, *total), with.reader, recoder)? {
+                    Ok(cut) => drop(cuts.insert((i, n), cut)),
+                    Err(why) => {
+                        let why = format!("it holds lost entries and cannot be cut: {why}");
+                        kept.lose(&entries, &branch.schema.path, held.position(), &why);
+                    }
+                }
             }
         }
-        if lost.len() == before {
+        if kept.lost.len() == before {
             break;
         }
     }
-    take_out(facts, good, &lost);
-    Ok((lost, why))
+    take_out(facts, good, &mut kept, cuts);
+    if let Some(largest) = largest {
+        largest.set(facts);
+    }
+    Ok(kept)
 }
 
-/// A basket's bytes before compression, label included, once it was inflated and says what the header says of it.
-fn unpacked(basket: &Basket, reader: &Reader, recoder: &mut Recoder) -> Result<u64> {
-    if basket.span.end() > reader.size() {
-        return Err(Error::corrupt("a basket lies beyond the end of the file"));
+/// Whether an error of reading a basket means that it is lost; others end the work. Of a disk that cannot read a sector
+/// all else is wanted the more.
+fn is_damage(e: &Error, reader: &Reader) -> bool {
+    match e.kind() {
+        ErrorKind::Corrupt | ErrorKind::Unsupported => true,
+        ErrorKind::Io => reader.is_local(),
+        _ => false,
     }
-    let mut record = Vec::new();
-    reader.read(basket.span, &mut record)?;
-    record.truncate(basket.span.len as usize);
-    let (head, payload) = recoder.inflate(&record)?;
-    let says = u64::from(head.entries);
-    if says != basket.last - basket.first {
-        let wanted = basket.last - basket.first;
-        return Err(Error::corrupt(format!("a basket holds {says} entries where its tree counts {wanted}")));
+}
+
+impl Kept {
+    fn lose(&mut self, entries: &Range<u64>, branch: &str, position: Option<u64>, why: &str) {
+        if entries.is_empty() {
+            return;
+        }
+        self.lost.add(entries.clone());
+        self.why.push(LostRange {
+            first: entries.start,
+            last: entries.end - 1,
+            branch: branch.to_owned(),
+            position,
+            reason: why.to_owned(),
+        });
+    }
+
+    /// What no basket holds, but for what was told before.
+    fn lose_rest(&mut self, entries: &Range<u64>, branch: &str) {
+        let told = self.why.iter().rev().take_while(|w| w.branch == branch);
+        let mut known = Ranges::default();
+        told.for_each(|w| known.add(w.first..w.last + 1));
+        for rest in known.rest_of(entries) {
+            self.lose(&rest, branch, None, "no basket holds them");
+        }
+    }
+}
+
+/// A basket's bytes before compression, label included, once it was inflated and says what the header says of it. Where
+/// nothing else would show damage, its values are decoded.
+fn intact(
+    held: &Held,
+    (name, layout): (Option<&str>, Option<&Layout>),
+    (branch, largest): (usize, Option<&mut Largest>),
+    reader: &Reader,
+    recoder: &mut Recoder,
+) -> Result<u64> {
+    let record = held.record(reader, recoder)?;
+    let (head, key) = BasketHead::read(&record)?;
+    if let Held::File(b) = held {
+        // files of some programs keep old positions, branches that were renamed old names
+        let is_here = key.span.start == b.span.start || name.is_none_or(|n| n == key.name);
+        if key.class != "TBasket" || key.span.len != b.span.len || !is_here {
+            return Err(Error::corrupt("another record lies where it should be"));
+        }
+    }
+    let (says, wanted) = (u64::from(head.entries), held.entries().end - held.entries().start);
+    if says != wanted {
+        return Err(Error::corrupt(format!("it holds {says} entries where its tree counts {wanted}")));
+    }
+    let (_, payload) = recoder.inflate(&record)?;
+    let stored = record.get(key.key_len as usize..).unwrap_or_default();
+    let basket = split_basket(&head, &payload)?;
+    let guarded = stored.len() < payload.len() && WITH_CHECKSUM.iter().any(|m| stored.starts_with(m));
+    let is_wanted = largest.as_ref().is_some_and(|l| l.wants(branch, &held.entries()));
+    let decoded = layout.filter(|_| !guarded || is_wanted).map(|l| l.decode(&basket, None));
+    match (decoded, largest.filter(|_| is_wanted)) {
+        (Some(Ok(Decoded::Column(values))), Some(largest)) => largest.see(branch, &values)?,
+        (Some(Err(e)), _) if e.kind() == ErrorKind::Corrupt => return Err(e),
+        (_, Some(_)) => return Err(not_told()),
+        _ => {}
     }
     Ok(u64::from(head.key_len) + payload.len() as u64)
 }
 
 /// Numbers anew what is left.
-fn take_out(facts: &mut TreeFacts, mut good: HashMap<usize, Good>, lost: &Ranges) {
-    let entries = facts.entries - lost.len();
+fn take_out(
+    facts: &mut TreeFacts,
+    mut good: HashMap<usize, Good>,
+    kept: &mut Kept,
+    mut cuts: HashMap<(usize, usize), Cut>,
+) {
+    let lost = &kept.lost;
     for (i, branch) in facts.branches.iter_mut().enumerate() {
-        branch.entries = if branch.entries == facts.entries { entries } else { lost.without(branch.entries) };
+        branch.entries = lost.without(branch.entries);
         branch.entry_number = lost.without(branch.entry_number);
         let Some(mine) = good.remove(&i) else { continue };
-        let kept: Good = mine.into_iter().filter(|(b, _)| !lost.meets(&(b.first..b.last)).0).collect();
-        branch.total_bytes = kept.iter().map(|(_, bytes)| *bytes as i64).sum();
-        branch.zip_bytes = kept.iter().map(|(b, _)| b.span.len as i64).sum();
-        branch.baskets = kept
-            .into_iter()
-            .map(|(b, _)| Basket { first: lost.without(b.first), last: lost.without(b.last), ..b })
-            .collect();
-        branch.embedded.retain(|e| !lost.meets(&(e.first..e.first + u64::from(e.entries))).0);
-        branch.embedded.iter_mut().for_each(|e| e.first = lost.without(e.first));
+        (branch.total_bytes, branch.zip_bytes) = (0, 0);
+        (branch.baskets, branch.embedded) = (Vec::new(), Vec::new());
+        for (n, (held, bytes)) in mine.into_iter().enumerate() {
+            let entries = held.entries();
+            match (lost.meets(&entries).0, held) {
+                (true, _) => {
+                    let Some(mut cut) = cuts.remove(&(i, n)) else { continue };
+                    let rest = lost.rest_of(&entries).into_iter();
+                    cut.keep = rest.map(|r| (r.clone(), lost.without(r.start))).collect();
+                    kept.cuts.push(cut);
+                }
+                (false, Held::File(mut b)) => {
+                    (b.first, b.last) = (lost.without(b.first), lost.without(b.last));
+                    branch.total_bytes += bytes as i64;
+                    branch.zip_bytes += b.span.len as i64;
+                    branch.baskets.push(b);
+                }
+                (false, Held::Header(mut e)) => {
+                    e.first = lost.without(e.first);
+                    branch.embedded.push(*e);
+                }
+            }
+        }
     }
     facts.clusters.iter_mut().for_each(|c| *c = lost.without(*c));
     facts.clusters.dedup();
-    (facts.entries, facts.index, facts.is_cut) = (entries, None, true);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ranges_join_and_entries_move_up() {
-        let mut r = Ranges::default();
-        for (from, to) in [(10, 20), (30, 40), (50, 60), (5, 5), (40, 45), (18, 32)] {
-            r.add(from..to);
-        }
-        assert_eq!(r, Ranges(vec![10..45, 50..60]));
-        assert_eq!((r.len(), r.to_string()), (45, "10-44, 50-59".to_owned()));
-        assert_eq!([0, 10, 12, 45, 50, 55, 60, 70].map(|e| r.without(e)), [0, 10, 10, 10, 15, 15, 15, 25]);
-        assert_eq!(r.meets(&(12..20)), (true, true));
-        assert_eq!(r.meets(&(40..50)), (true, false));
-        assert_eq!(r.meets(&(45..50)), (false, false));
-        r.add(45..50);
-        assert_eq!(r.to_string(), "10-59");
-    }
+    (facts.entries, facts.index, facts.is_cut) = (lost.without(facts.entries), None, true);
 }

@@ -1,6 +1,9 @@
 //! A new, whole file of what is left of a damaged one.
 
+mod behind;
+mod cut;
 mod entries;
+mod ranges;
 mod read;
 
 use crate::copy::{self, Done, Pool};
@@ -22,7 +25,7 @@ pub struct Recovered {
     pub output_bytes: u64,
     /// Trees in the order of the output.
     pub trees: Vec<MergedTree>,
-    /// Entries that trees have lost, of those that were recovered and of others.
+    /// Entries that trees have lost, of those that were recovered and of others: all cycles that were tried.
     pub lost_entries: Vec<LostTree>,
     /// Other objects, all cycles counted.
     pub objects: usize,
@@ -39,13 +42,46 @@ pub struct Recovered {
 pub struct LostTree {
     /// Directories and name.
     pub path: String,
+    /// Its cycle in the input.
+    pub cycle: i16,
     /// How many entries.
     pub entries: u64,
+    /// Which ones and why, basket by basket; those of two branches may be the same.
+    pub ranges: Vec<LostRange>,
+}
+
+/// Entries that are lost since a branch does not have them. They are counted as in the input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LostRange {
+    /// The first of them.
+    pub first: u64,
+    /// The last of them.
+    pub last: u64,
+    /// The branch, with those above it.
+    pub branch: String,
+    /// Where the basket lies that should hold them, if there is one in the file.
+    pub position: Option<u64>,
+    /// What is wrong with it, in words.
+    pub reason: String,
+}
+
+impl std::fmt::Display for LostRange {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { first, last, branch, position, reason } = self;
+        write!(f, "entries {first}-{last}: branch {branch}: ")?;
+        position.map_or(Ok(()), |p| write!(f, "the basket at byte {p}: "))?;
+        f.write_str(reason)
+    }
 }
 
 /// Writes what can be found of `input` (a path or URL), a file that is damaged, cut short or was never closed, into a
 /// new, whole file `out`: trees with the entries that are whole in all branches, all other objects, directories. The
 /// input is only read.
+///
+/// Of a tree, the entries of a damaged basket are left out of all branches, and no others: baskets of other branches are
+/// cut where these begin and end. Baskets that cannot be cut between entries (objects behind pointers refer to positions
+/// in their basket) are left out in one piece. Baskets behind the last header of their tree are taken as far as every
+/// branch has them.
 ///
 /// # Errors
 /// `Corrupt` when nothing is left of it; `Invalid` when the output exists; what reading or writing says.
@@ -56,9 +92,10 @@ pub fn recover(input: &str, out: &Path, options: &MergeOptions) -> Result<Recove
     let mut found = Recovered { input_bytes: file.size(), ..Recovered::default() };
     let own = Compression::from_settings(file.header().compression).unwrap_or_default();
     let wanted = || check(options);
-    let input = read::read(file, &mut found, &wanted).map_err(|e| e.in_file(input))?;
+    let (input, cuts) = read::read(file, &mut found, options.compression, &wanted).map_err(|e| e.in_file(input))?;
     (found.objects, found.directories) = (input.objects.len(), input.directories.len());
-    if found.objects + found.directories + input.trees.len() == 0 {
+    // of what was empty nothing is lost
+    if found.objects + found.directories + input.trees.len() == 0 && !found.lost.is_empty() {
         let lost: String = found.lost.iter().take(5).map(|l| format!("\n  {l}")).collect();
         return Err(Error::corrupt(format!("nothing that can be recovered is left{lost}")).in_file(input.reader.name()));
     }
@@ -66,12 +103,21 @@ pub fn recover(input: &str, out: &Path, options: &MergeOptions) -> Result<Recove
     let place = Place { replace: options.force, sync: options.sync };
     let mut output = Output::create(out, place, compression.unwrap_or(own), compression)?;
     let (pool, mut recoder) = (Pool::default(), Recoder::default());
+    let reader = input.reader.clone();
     for job in copy::jobs(Box::new(input)) {
         wanted()?;
         match copy::work(job, &pool, &mut recoder, compression)? {
             Done::Begin(input) => output.begin(*input)?,
             Done::Chunk(chunk) => pool.give(output.chunk(chunk)?),
-            Done::End => output.end()?,
+            Done::End => {
+                for (tree, cut) in &cuts {
+                    wanted()?;
+                    for mut b in cut.build(&reader, &mut recoder).map_err(|e| e.in_file(reader.name()))? {
+                        output.record(*tree, cut.branch, b.first, &mut b.record, b.total)?;
+                    }
+                }
+                output.end()?;
+            }
         }
         if let Some(tell) = &options.progress {
             tell(MergeProgress { inputs: 0, total: 1, bytes: output.position() });

@@ -1,29 +1,38 @@
 //! What of a damaged file can be read, object by object.
 
-use super::entries::keep_whole;
+use super::behind::{Rescued, rescue};
+use super::cut::Cut;
+use super::entries::{Reading, keep_whole};
 use super::{LostTree, Recovered};
 use crate::input::{Input, InputObject, InputTree, Reader};
 use crate::recode::Recoder;
 use bytes::Bytes;
-use sapwood_codec::Decoder;
+use sapwood_codec::{Compression, Decoder};
 use sapwood_edit::Label;
 use sapwood_edit::tree::read_as_is;
 use sapwood_engine::File;
 use sapwood_format::cursor::Cursor;
+use sapwood_format::tree::{Tree, read_tree};
 use sapwood_format::{Key, Listing, Streamers, inflate};
 use sapwood_span::{Error, ErrorKind, Result, Span};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 const TREES: [&str; 3] = ["TTree", "TNtuple", "TNtupleD"];
 
-/// Reads all but the baskets that are whole; what is lost is noted.
+/// Reads all but the baskets that are whole; what is lost is noted. Also gives the baskets that are cut, each with the
+/// number of its tree.
 ///
 /// # Errors
 /// When the source fails or the user wants no more; damage is no error.
-pub(super) fn read(file: File, found: &mut Recovered, check: &dyn Fn() -> Result<()>) -> Result<Input> {
+pub(super) fn read(
+    file: File,
+    found: &mut Recovered,
+    compression: Option<Compression>,
+    check: &dyn Fn() -> Result<()>,
+) -> Result<(Input, Vec<(usize, Cut)>)> {
     if let Some(recovered) = file.recovered() {
-        found.lost.extend(recovered.lost());
+        found.lost.extend(recovered.lost_records());
     }
     let listed = file.list("", true)?;
     let (streamers, classes) = match class_descriptions(&file) {
@@ -44,8 +53,15 @@ pub(super) fn read(file: File, found: &mut Recovered, check: &dyn Fn() -> Result
         classes,
         keeps_cycles: true,
     };
-    let mut recoder = Recoder::default();
-    for (path, mut cycles) in by_path(listed) {
+    let mut trees = Trees { compression, check, recoder: Recoder::default(), cuts: Vec::new(), told: BTreeSet::new() };
+    let paths = by_path(listed);
+    let mut homes: BTreeMap<String, usize> = BTreeMap::new();
+    for (_, cycles) in &paths {
+        if let Some(tree) = cycles.iter().find(|l| is_tree(&l.key)) {
+            *homes.entry(tree.key.name.clone()).or_default() += 1;
+        }
+    }
+    for (path, mut cycles) in paths {
         check()?;
         // the newest first; of two records of one cycle that which was written later
         cycles.sort_by_key(|l| std::cmp::Reverse((l.key.cycle, l.key.span.start)));
@@ -55,8 +71,9 @@ pub(super) fn read(file: File, found: &mut Recovered, check: &dyn Fn() -> Result
             let made = || Label::new("TDirectory", newest.key.name.as_bytes(), newest.key.title.as_bytes());
             let label = record(&input.reader, &newest.key).and_then(|r| Label::read(&r));
             input.directories.push((path, label.map_or_else(|_| made(), |(label, _)| label)));
-        } else if TREES.contains(&newest.key.class.as_str()) {
-            tree(&mut input, &path, cycles, found, &mut recoder, check)?;
+        } else if is_tree(&newest.key) {
+            let is_only = homes.get(&newest.key.name) == Some(&1);
+            trees.add(&mut input, &path, cycles, is_only, found)?;
         } else {
             objects(&mut input, &path, cycles, found)?;
         }
@@ -64,7 +81,15 @@ pub(super) fn read(file: File, found: &mut Recovered, check: &dyn Fn() -> Result
     // those above first
     input.directories.sort_by_key(|(path, _)| path.matches('/').count());
     process_ids(&mut input, found);
-    Ok(input)
+    if let Some(recovered) = input.reader.file().recovered() {
+        let rest = recovered.orphans.iter().filter(|(tree, _)| !trees.told.contains(*tree));
+        found.lost.extend(rest.map(|(tree, orphans)| orphans.lost(tree)));
+    }
+    Ok((input, trees.cuts))
+}
+
+fn is_tree(key: &Key) -> bool {
+    TREES.contains(&key.class.as_str())
 }
 
 /// Keys by path, in the order of the file.
@@ -116,54 +141,115 @@ fn noted<T>(read: Result<T>, what: &str, span: Span, found: &mut Recovered) -> R
     }
 }
 
-/// The newest cycle of a tree whose header can be read, with the entries that are whole.
-fn tree(
-    input: &mut Input,
-    path: &str,
-    cycles: Vec<Listing>,
-    found: &mut Recovered,
-    recoder: &mut Recoder,
-    check: &dyn Fn() -> Result<()>,
-) -> Result<()> {
-    let mut best = None;
-    for l in cycles {
-        let (span, key) = (l.key.span, l.key);
-        let what = format!("{} {path};{}", key.class, key.cycle);
-        if !TREES.contains(&key.class.as_str()) {
-            found.lost.push(format!("{what} is left out: its name is a tree's, too"));
-            continue;
+/// Reads trees.
+struct Trees<'a> {
+    compression: Option<Compression>,
+    check: &'a dyn Fn() -> Result<()>,
+    recoder: Recoder,
+    /// Baskets that are cut, each with the number of its tree.
+    cuts: Vec<(usize, Cut)>,
+    /// Trees of which was told what became of baskets behind their last header.
+    told: BTreeSet<String>,
+}
+
+impl Trees<'_> {
+    /// The newest cycle of a tree whose header can be read, with the entries that are whole. `is_only`: no other tree
+    /// has its name.
+    fn add(
+        &mut self,
+        input: &mut Input,
+        path: &str,
+        cycles: Vec<Listing>,
+        is_only: bool,
+        found: &mut Recovered,
+    ) -> Result<()> {
+        let mut best = None;
+        for (n, l) in cycles.into_iter().enumerate() {
+            let (span, key) = (l.key.span, l.key);
+            let what = format!("{} {path};{}", key.class, key.cycle);
+            if !is_tree(&key) {
+                found.lost.push(format!("{what} is left out: its name is a tree's, too"));
+                continue;
+            }
+            if best.is_some() {
+                found.remarks.push(format!("{what} is left out: a newer cycle is whole"));
+                continue;
+            }
+            let header = (|| {
+                let record = record(&input.reader, &key)?;
+                let (label, base) = Label::read(&record)?;
+                let header = inflate(&key, &record.slice(base..), &mut Decoder::new())?;
+                let facts = read_as_is(&header, base, &key.class, &input.streamers)?.0;
+                let read = read_tree(&header, base, &key.class, &input.streamers)?;
+                Ok((InputTree { path: path.to_owned(), class: key.class.clone(), label, base, header, facts }, read))
+            })();
+            let Some((mut tree, header)) = noted(header, &what, span, found)? else { continue };
+            // only the last header has baskets behind it
+            let behind = match n {
+                0 => self.behind(input, (&key.name, is_only), &mut tree, &header, found),
+                _ => None,
+            };
+            let all = tree.facts.entries;
+            let streamers = input.streamers.clone();
+            let reading = Reading {
+                reader: &input.reader,
+                streamers: &streamers,
+                compression: self.compression,
+                check: self.check,
+            };
+            let kept = keep_whole((&mut tree.facts, &header), behind.as_ref(), &reading, &mut self.recoder)?;
+            if !kept.lost.is_empty() {
+                found.lost.extend(kept.why.iter().map(|why| format!("{what}: {why}")));
+                let (cycle, entries) = (key.cycle, kept.lost.len());
+                found.lost_entries.push(LostTree { path: path.to_owned(), cycle, entries, ranges: kept.why });
+            }
+            if all == 0 || tree.facts.entries > 0 {
+                let at = input.trees.len();
+                self.cuts.extend(kept.cuts.into_iter().map(|cut| (at, cut)));
+                best = Some(tree);
+            }
         }
-        if best.is_some() {
-            found.remarks.push(format!("{what} is left out: a newer cycle is whole"));
-            continue;
-        }
-        let header = (|| {
-            let record = record(&input.reader, &key)?;
-            let (label, base) = Label::read(&record)?;
-            let header = inflate(&key, &record.slice(base..), &mut Decoder::new())?;
-            let facts = read_as_is(&header, base, &key.class, &input.streamers)?.0;
-            Ok(InputTree { path: path.to_owned(), class: key.class.clone(), label, base, header, facts })
-        })();
-        let Some(mut tree) = noted(header, &what, span, found)? else { continue };
-        let all = tree.facts.entries;
-        let (lost, why) = keep_whole(&mut tree.facts, &input.reader, recoder, check)?;
-        if lost.len() > 0 {
-            let why = why.map_or_else(
-                || "no basket holds them".to_owned(),
-                |e| {
-                    let branch = e.branch().map_or(String::new(), |b| format!("branch {b}: "));
-                    format!("{branch}{}", e.what())
-                },
-            );
-            found.lost.push(format!("{what}: entries {lost} of {all}: {why}"));
-            found.lost_entries.push(LostTree { path: path.to_owned(), entries: lost.len() });
-        }
-        if all == 0 || tree.facts.entries > 0 {
-            best = Some(tree);
+        input.trees.extend(best);
+        Ok(())
+    }
+
+    /// Takes the baskets behind a tree's last header, and tells what became of them.
+    fn behind(
+        &mut self,
+        input: &Input,
+        (name, is_only): (&str, bool),
+        tree: &mut InputTree,
+        header: &Tree,
+        found: &mut Recovered,
+    ) -> Option<Rescued> {
+        let recovered = input.reader.file().recovered()?;
+        let (counted, orphans) = (recovered.orphans.get(name)?, recovered.orphan_baskets.get(name)?);
+        self.told.insert(name.to_owned());
+        let rescued = match is_only {
+            true => rescue(&mut tree.facts, header, orphans),
+            false => Err("other trees have its name".to_owned()),
+        };
+        match rescued {
+            Ok(rescued) => {
+                found.remarks.push(format!(
+                    "{}: {} baskets behind its last header had entries {}-{}",
+                    tree.path,
+                    rescued.baskets,
+                    rescued.entries.start,
+                    rescued.entries.end - 1
+                ));
+                let left = counted.baskets.saturating_sub(rescued.baskets);
+                if left > 0 {
+                    found.lost.push(format!("{left} more baskets of tree {name} follow behind its last header, and are not the next ones of their branches"));
+                }
+                Some(rescued)
+            }
+            Err(why) => {
+                found.lost.push(format!("{}: {why}", counted.lost(name)));
+                None
+            }
         }
     }
-    input.trees.extend(best);
-    Ok(())
 }
 
 /// All cycles of an object that can be inflated, the oldest first.
