@@ -101,8 +101,8 @@ def recover(
         ``bytes`` of the target, ``input_bytes``, ``trees`` (a list of ``path``, ``entries``, ``baskets``, and how many
         entries are ``lost``), how many other ``objects`` and ``directories`` there are, what is ``lost`` in words,
         ``lost_entries`` (a list of ``tree``, ``cycle``, the ``first`` and ``last`` entry of a range as ``source``
-        counts them, the ``branch`` that does not have them, the ``position`` of its basket or None, and the ``reason``), and
-        ``remarks``.
+        counts them, the ``branch`` that does not have them, the ``position`` of its basket or None, and the
+        ``reason``), and ``remarks``.
 
     Warns:
         RecoveredFileWarning: something is lost.
