@@ -173,6 +173,8 @@ fn plan(root: &std::path::Path, path: &str, is_get: bool, headers: &HeaderMap) -
             plan.set(header::LOCATION, &format!("/{}/", path.trim_matches('/')));
             plan
         }
+        // It is no folder.
+        Found::File(_) if path.ends_with('/') => Plan::text(StatusCode::NOT_FOUND, "no such file\n"),
         Found::File(file) => of_file(file, is_get, headers),
     }
 }

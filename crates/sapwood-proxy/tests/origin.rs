@@ -88,6 +88,7 @@ fn nothing_outside_the_root() {
         "/sub/outdir/",
         "/none",
         "/digits/x",
+        "/digits/",
         "/%00",
         "/%zz",
     ] {
