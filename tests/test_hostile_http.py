@@ -312,6 +312,8 @@ TRICKS = {
     "503, come back in the past": (lambda a, d: whole("503 x", [("Retry-After", "-1")]), "503"),
     "ETag changes": (tagged(['"a"', '"b"']), "changed while.*ETag"),
     "ETag becomes weak": (tagged(['"a"', 'W/"a"']), "changed while.*ETag"),
+    "ETag becomes strong": (tagged(['W/"a"', '"a"']), RIGHT),
+    "ETag becomes strong, and another one": (tagged(['W/"a"', '"b"']), "changed while.*ETag"),
     "ETag weak": (tagged(['W/"a"']), RIGHT),
     "ETag vanishes": (lambda a, d: good(a, d, [("ETag", '"a"')] if a.number == 0 else []), "changed while.*version"),
     "ETag appears": (lambda a, d: good(a, d, [("ETag", '"a"')] if a.number > 0 else []), RIGHT),

@@ -79,8 +79,9 @@ pub fn expand(url: &str, options: &OpenOptions) -> Result<Vec<String>> {
                 Err(e) => return Err(e),
             };
             names.retain(|n| fits_here(part, n));
-            // what stands behind a question mark is no name any more
-            if let Some(name) = names.iter().find(|n| !scheme.is_empty() && n.contains('?')) {
+            // what stands behind a question mark is no name any more, and what is no text was given this letter for it
+            let unnamed = |n: &&String| !scheme.is_empty() && n.contains(['?', char::REPLACEMENT_CHARACTER]);
+            if let Some(name) = names.iter().find(unnamed) {
                 let what = format!("{name:?} cannot be named in a URL");
                 return Err(Error::unsupported(what).in_file(sapwood_source::redacted(url)));
             }

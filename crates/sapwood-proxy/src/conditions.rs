@@ -1,36 +1,50 @@
 //! Conditions that a request may set (RFC 9110, section 13): the version it wants, or does not want again.
 
+use crate::stamp::Version;
 use hyper::StatusCode;
 use hyper::header::{self, HeaderMap, HeaderName};
 
-/// What tells a file's version from others.
-pub(crate) struct Version<'a> {
-    pub etag: &'a str,
-    pub modified: &'a str,
-}
-
-impl Version<'_> {
-    /// The status that answers a request whose conditions this version does not meet, in the order of section 13.2.2.
-    pub fn unmet(&self, headers: &HeaderMap) -> Option<StatusCode> {
-        let text = |name: HeaderName| headers.get(name).and_then(|v| v.to_str().ok()).map(str::trim);
-        let date = |name: HeaderName| text(name).and_then(|t| httpdate::parse_http_date(t).ok());
-        let modified = httpdate::parse_http_date(self.modified).ok();
-        if let Some(tags) = list(headers, &header::IF_MATCH) {
-            if !tags.iter().any(|t| t == "*" || t == self.etag) {
-                return Some(StatusCode::PRECONDITION_FAILED);
-            }
-        } else if let (Some(limit), Some(modified)) = (date(header::IF_UNMODIFIED_SINCE), modified)
-            && modified > limit
-        {
+/// The status that answers a request whose conditions this version does not meet, in the order of section 13.2.2.
+pub(crate) fn unmet(version: &Version, headers: &HeaderMap) -> Option<StatusCode> {
+    let date = |name| text(headers, name).and_then(|t| httpdate::parse_http_date(t).ok());
+    let modified = httpdate::parse_http_date(&version.modified).ok();
+    if let Some(tags) = list(headers, &header::IF_MATCH) {
+        if !tags.iter().any(|t| t == "*" || is_strongly(version, t)) {
             return Some(StatusCode::PRECONDITION_FAILED);
         }
-        let known = match list(headers, &header::IF_NONE_MATCH) {
-            // here a weak tag is as good as a strong one
-            Some(tags) => tags.iter().any(|t| t == "*" || t.strip_prefix("W/").unwrap_or(t) == self.etag),
-            None => date(header::IF_MODIFIED_SINCE).is_some_and(|since| modified.is_some_and(|m| m <= since)),
-        };
-        known.then_some(StatusCode::NOT_MODIFIED)
+    } else if let (Some(limit), Some(modified)) = (date(header::IF_UNMODIFIED_SINCE), modified)
+        && modified > limit
+    {
+        return Some(StatusCode::PRECONDITION_FAILED);
     }
+    let known = match list(headers, &header::IF_NONE_MATCH) {
+        // here a weak tag is as good as a strong one
+        Some(tags) => tags.iter().any(|t| t == "*" || opaque(t) == opaque(&version.etag)),
+        None => date(header::IF_MODIFIED_SINCE).is_some_and(|since| modified.is_some_and(|m| m <= since)),
+    };
+    known.then_some(StatusCode::NOT_MODIFIED)
+}
+
+/// Whether ranges may be sent: the request does not ask for those of a certain version, or this is it beyond doubt.
+pub(crate) fn same_for_range(version: &Version, headers: &HeaderMap) -> bool {
+    if !headers.contains_key(header::IF_RANGE) {
+        return true;
+    }
+    let named = text(headers, header::IF_RANGE);
+    named.is_some_and(|v| is_strongly(version, v) || (version.is_strong && v == version.modified))
+}
+
+fn text(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
+    headers.get(name).and_then(|v| v.to_str().ok()).map(str::trim)
+}
+
+/// The strong comparison (section 8.8.3.2): weak tags are like none, not even like themselves.
+fn is_strongly(version: &Version, tag: &str) -> bool {
+    version.is_strong && tag == version.etag
+}
+
+fn opaque(tag: &str) -> &str {
+    tag.strip_prefix("W/").unwrap_or(tag)
 }
 
 /// The tags of all headers of a name; none where there is no such header. Ours hold no comma.
@@ -45,18 +59,20 @@ fn list(headers: &HeaderMap, name: &HeaderName) -> Option<Vec<String>> {
 mod tests {
     use super::*;
 
+    fn headers(text: &str) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        for line in text.lines() {
+            let (name, value) = line.split_once(": ").unwrap();
+            headers.append(HeaderName::from_bytes(name.as_bytes()).unwrap(), value.parse().unwrap());
+        }
+        headers
+    }
+
     #[test]
     fn conditions_of_the_standard() {
         const THEN: &str = "Sun, 06 Nov 1994 08:49:37 GMT";
-        let version = Version { etag: "\"a-1\"", modified: THEN };
-        let unmet = |text: &str| {
-            let mut headers = HeaderMap::new();
-            for line in text.lines() {
-                let (name, value) = line.split_once(": ").unwrap();
-                headers.append(HeaderName::from_bytes(name.as_bytes()).unwrap(), value.parse().unwrap());
-            }
-            version.unmet(&headers).map(|s| s.as_u16())
-        };
+        let version = Version { etag: "\"a-1\"".into(), modified: THEN.into(), is_strong: true };
+        let unmet = |text: &str| unmet(&version, &headers(text)).map(|s| s.as_u16());
         for (request, expected) in [
             ("range: bytes=0-1", None),
             ("if-none-match: \"a-1\"", Some(304)),

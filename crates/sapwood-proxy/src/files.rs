@@ -1,16 +1,16 @@
 //! From the path in a request to a file below the root, and nowhere else.
 
+use crate::stamp::{Stamp, Version};
+use bytes::Bytes;
+use sapwood_span::Span;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, UNIX_EPOCH};
-
-/// HTTP's dates end with the year 9999.
-const LAST_DATE: Duration = Duration::from_secs(253_402_300_799);
+use std::time::SystemTime;
 
 /// What a path leads to.
 pub(crate) enum Found {
@@ -22,10 +22,35 @@ pub(crate) enum Found {
 /// An open file and what tells its versions apart.
 #[derive(Clone)]
 pub(crate) struct Served {
-    pub file: Arc<File>,
-    pub size: u64,
-    pub etag: String,
-    pub modified: String,
+    file: Arc<File>,
+    stamp: Stamp,
+    pub version: Version,
+}
+
+impl Served {
+    fn new(file: File) -> io::Result<Self> {
+        let stamp = Stamp::of(&file.metadata()?);
+        Ok(Self { file: Arc::new(file), stamp, version: stamp.version(SystemTime::now()) })
+    }
+
+    pub fn size(&self) -> u64 {
+        self.stamp.size
+    }
+
+    /// Reads some of it, of the version that was opened.
+    ///
+    /// # Errors
+    /// The file has changed, or cannot be read.
+    pub fn read(&self, span: Span) -> io::Result<Bytes> {
+        let len = usize::try_from(span.len).map_err(io::Error::other)?;
+        let mut buffer = vec![0; len];
+        self.file.read_exact_at(&mut buffer, span.start)?;
+        // Looked at after reading: whoever writes moves the time of change before the bytes.
+        if Stamp::of(&self.file.metadata()?) != self.stamp {
+            return Err(io::Error::other("the file changed while it was sent"));
+        }
+        Ok(buffer.into())
+    }
 }
 
 /// An open folder.
@@ -126,14 +151,7 @@ pub(crate) fn find(root: &Path, path: &str) -> Found {
         if !meta.is_file() {
             return Ok(Found::Nothing);
         }
-        let modified = meta.modified()?;
-        let time = modified.duration_since(UNIX_EPOCH).unwrap_or_default();
-        Ok::<_, io::Error>(Found::File(Served {
-            file: Arc::new(file),
-            size: meta.len(),
-            etag: format!("\"{:x}-{:x}-{:x}\"", meta.len(), time.as_nanos(), meta.ino()),
-            modified: httpdate::fmt_http_date(modified.clamp(UNIX_EPOCH, UNIX_EPOCH + LAST_DATE)),
-        }))
+        Ok::<_, io::Error>(Found::File(Served::new(file)?))
     })();
     opened.unwrap_or(Found::Nothing)
 }
@@ -161,6 +179,20 @@ mod tests {
         std::os::unix::fs::symlink(outside.join("f"), root.join("a/f")).unwrap();
         assert!(open_below(&root, &looked_at).is_err(), "a link in its own place");
         std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn nothing_is_read_of_another_version() {
+        let path = std::env::temp_dir().join(format!("sapwood-version-{}", std::process::id()));
+        std::fs::write(&path, "old").unwrap();
+        let file = File::options().write(true).open(&path).unwrap();
+        file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        let served = Served::new(File::open(&path).unwrap()).unwrap();
+        assert_eq!(served.read(Span::new(0, 3)).unwrap(), "old");
+        file.write_all_at(b"new", 0).unwrap();
+        assert!(served.read(Span::new(0, 3)).is_err());
+        assert!(served.read(Span::new(0, 0)).is_err());
+        std::fs::remove_file(path).unwrap();
     }
 
     #[test]

@@ -12,6 +12,8 @@ mod log;
 mod origin;
 mod ranges;
 mod respond;
+mod stamp;
+mod stream;
 mod units;
 mod wan;
 

@@ -1,32 +1,27 @@
 //! Requests to answers.
 
-use crate::conditions::Version;
+use crate::conditions;
 use crate::connections::Busy;
 use crate::files::{self, Found, Served as Opened};
 use crate::hosts::Names;
 use crate::listing;
 use crate::log::{Log, Served};
 use crate::ranges::{Wanted, wanted};
+use crate::stream::{Piece, Streamed};
 use crate::wan::{Wan, Window};
 use bytes::Bytes;
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full};
-use hyper::body::{Body, Frame, Incoming, SizeHint};
+use hyper::body::Incoming;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use sapwood_span::Span;
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
-use tokio::sync::{Mutex, mpsc};
-
-/// Bytes read and sent at a time.
-const CHUNK: u64 = 64 << 10;
+use tokio::sync::Mutex;
 
 pub(crate) type Answer = Response<UnsyncBoxBody<Bytes, io::Error>>;
 
@@ -110,21 +105,6 @@ fn body_of(headers: &HeaderMap) -> RequestBody {
     }
 }
 
-/// A stretch of an answer's body.
-enum Piece {
-    Bytes(Bytes),
-    File(Span),
-}
-
-impl Piece {
-    fn len(&self) -> u64 {
-        match self {
-            Self::Bytes(bytes) => bytes.len() as u64,
-            Self::File(span) => span.len,
-        }
-    }
-}
-
 /// An answer before it is sent.
 struct Plan {
     status: StatusCode,
@@ -163,9 +143,7 @@ impl Plan {
         let body = if bodyless || length == 0 {
             Full::default().map_err(|never| match never {}).boxed_unsync()
         } else {
-            let (sender, chunks) = mpsc::channel(2);
-            tokio::spawn(stream(self.pieces, self.file, window, sender));
-            Streamed { chunks, left: length, _busy: busy }.boxed_unsync()
+            Streamed::begin(self.pieces, self.file, window, busy).boxed_unsync()
         };
         let mut answer = Response::new(body);
         *answer.status_mut() = self.status;
@@ -195,17 +173,18 @@ fn plan(root: &std::path::Path, path: &str, is_get: bool, headers: &HeaderMap) -
             plan.set(header::LOCATION, &format!("/{}/", path.trim_matches('/')));
             plan
         }
+        // It is no folder.
+        Found::File(_) if path.ends_with('/') => Plan::text(StatusCode::NOT_FOUND, "no such file\n"),
         Found::File(file) => of_file(file, is_get, headers),
     }
 }
 
 fn of_file(file: Opened, is_get: bool, headers: &HeaderMap) -> Plan {
     let text = |name: HeaderName| headers.get(name).and_then(|v| v.to_str().ok()).map(str::trim);
-    let size = file.size;
-    let version = Version { etag: &file.etag, modified: &file.modified };
+    let (size, version) = (file.size(), file.version.clone());
     // A range of another version must not be mixed with what the client has. Only GET knows ranges.
-    let same = is_get && text(header::IF_RANGE).is_none_or(|v| v == file.etag || v == file.modified);
-    let mut plan = if let Some(status) = version.unmet(headers) {
+    let same = is_get && conditions::same_for_range(&version, headers);
+    let mut plan = if let Some(status) = conditions::unmet(&version, headers) {
         Plan::new(status)
     } else {
         match if same { wanted(text(header::RANGE), size) } else { Wanted::Whole } {
@@ -226,8 +205,8 @@ fn of_file(file: Opened, is_get: bool, headers: &HeaderMap) -> Plan {
         plan.set(header::CONTENT_TYPE, "application/octet-stream");
     }
     plan.set(header::ACCEPT_RANGES, "bytes");
-    plan.set(header::ETAG, &file.etag);
-    plan.set(header::LAST_MODIFIED, &file.modified);
+    plan.set(header::ETAG, &version.etag);
+    plan.set(header::LAST_MODIFIED, &version.modified);
     plan.file = Some(file);
     plan
 }
@@ -254,64 +233,4 @@ fn of_ranges(spans: Vec<Span>, size: u64) -> Plan {
     }
     plan.ranges = spans;
     plan
-}
-
-/// Sends a body's pieces as the window grants it; ends when the client has gone.
-async fn stream(
-    pieces: VecDeque<Piece>,
-    file: Option<Opened>,
-    window: Arc<Mutex<Window>>,
-    sender: mpsc::Sender<io::Result<Bytes>>,
-) {
-    let mut window = window.lock().await;
-    for piece in pieces {
-        let mut at = 0;
-        while at < piece.len() {
-            let len = window.grant(CHUNK.min(piece.len() - at)).await;
-            let chunk = match (&piece, &file) {
-                (Piece::Bytes(bytes), _) => Ok(bytes.slice(at as usize..(at + len) as usize)),
-                (Piece::File(span), Some(opened)) => {
-                    let (file, from) = (Arc::clone(&opened.file), span.start + at);
-                    let read = tokio::task::spawn_blocking(move || {
-                        let mut buffer = vec![0; len as usize];
-                        file.read_exact_at(&mut buffer, from).map(|()| Bytes::from(buffer))
-                    });
-                    read.await.unwrap_or_else(|e| Err(io::Error::other(e)))
-                }
-                (Piece::File(_), None) => Err(io::Error::other("no file")),
-            };
-            let failed = chunk.is_err();
-            if sender.send(chunk).await.is_err() || failed {
-                return;
-            }
-            at += len;
-        }
-    }
-}
-
-/// A body that another task fills. An error in it, such as a file cut short meanwhile, closes
-/// the connection: the client sees that something is missing.
-struct Streamed {
-    chunks: mpsc::Receiver<io::Result<Bytes>>,
-    left: u64,
-    _busy: Busy,
-}
-
-impl Body for Streamed {
-    type Data = Bytes;
-    type Error = io::Error;
-
-    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
-        let polled = self.chunks.poll_recv(context);
-        polled.map(|chunk| {
-            Some(chunk?.map(|bytes| {
-                self.left = self.left.saturating_sub(bytes.len() as u64);
-                Frame::data(bytes)
-            }))
-        })
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.left)
-    }
 }

@@ -3,7 +3,8 @@
 //! The protocol itself is `sapwood-xrd`'s. From the wire up: `conn` is one session with its sockets, `state` what it
 //! waits for, `watch` looks after its silence and `pulse` after its rate, `host` keeps the sessions of a server and what
 //! was learnt about it, `bulk` shares large requests among them, `client` finds the way to a file's server along redirects,
-//! `opening` opens the file there, `file` reads it, `listing` looks at directories.
+//! `opening` opens the file there, `version` tells whether it is still the same, `replica` whether another server has it, too,
+//! `file` reads it, `listing` looks at directories.
 
 mod bulk;
 mod client;
@@ -17,9 +18,11 @@ mod place;
 mod plan;
 mod pulse;
 mod reading;
+mod replica;
 mod sockets;
 mod state;
 mod trouble;
+mod version;
 mod watch;
 
 pub(crate) use host::Servers;

@@ -241,16 +241,27 @@ pub struct Location {
 }
 
 /// Who has a file, from the answer to a locate request.
-pub fn locations(body: &[u8]) -> Vec<Location> {
-    let text = String::from_utf8_lossy(body);
-    let word = |word: &str| {
+///
+/// # Errors
+/// What is no address of a server.
+pub fn locations(body: &[u8]) -> Result<Vec<Location>, Nonsense> {
+    let strange = Nonsense("a location that is no address of a server");
+    let text = std::str::from_utf8(body).map_err(|_| strange)?;
+    let location = |word: &str| {
         let mut letters = word.chars();
         let (kind, _access) = (letters.next()?, letters.next()?);
-        let address = letters.as_str().to_owned();
-        let known = matches!(kind, 'S' | 's' | 'M' | 'm') && !address.is_empty();
-        known.then_some(Location { address, manager: matches!(kind, 'M' | 'm'), pending: matches!(kind, 's' | 'm') })
+        let address = letters.as_str();
+        let (host, port) = address.rsplit_once(':')?;
+        let fits = !host.is_empty() && host.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._:[]%".contains(&b));
+        let known = matches!(kind, 'S' | 's' | 'M' | 'm') && fits && port.parse::<u16>().is_ok();
+        known.then(|| Location {
+            address: address.to_owned(),
+            manager: matches!(kind, 'M' | 'm'),
+            pending: matches!(kind, 's' | 'm'),
+        })
     };
-    text.trim_end_matches('\0').split_ascii_whitespace().filter_map(word).collect()
+    let words = text.trim_end_matches('\0').split_ascii_whitespace();
+    words.map(|word| location(word).ok_or(strange)).collect()
 }
 
 /// One line of a directory.
@@ -262,21 +273,32 @@ pub struct Entry {
     pub stat: Option<Stat>,
 }
 
+/// Names in one directory, at most: what is kept of each is many times the bytes of a short name.
+const MOST_ENTRIES: usize = 2_000_000;
+
 /// A whole directory, from the answer to a listing. With stats, names and stats take turns behind a first line `.`.
 ///
 /// # Errors
-/// A stat that makes no sense.
+/// A stat that makes no sense, or is missing; too many names.
 pub fn entries(body: &[u8]) -> Result<Vec<Entry>, Nonsense> {
     let text = String::from_utf8_lossy(body);
     let mut lines = text.trim_end_matches('\0').split('\n').filter(|l| !l.is_empty()).peekable();
-    let mut out = Vec::new();
-    if lines.next_if(|l| l.trim() == ".").is_some() {
+    let with_stats = lines.next_if(|l| l.trim() == ".").is_some();
+    if with_stats {
         lines.next();
-        while let (Some(name), Some(stat)) = (lines.next(), lines.next()) {
-            out.push(Entry { name: name.to_owned(), stat: Some(Stat::parse(stat.as_bytes())?) });
+    }
+    let mut out = Vec::new();
+    while let Some(name) = lines.next() {
+        if out.len() == MOST_ENTRIES {
+            return Err(Nonsense("a directory with too many names"));
         }
-    } else {
-        out.extend(lines.map(|name| Entry { name: name.to_owned(), stat: None }));
+        let stat = if with_stats {
+            let line = lines.next().ok_or(Nonsense("a listing is cut short"))?;
+            Some(Stat::parse(line.as_bytes())?)
+        } else {
+            None
+        };
+        out.push(Entry { name: name.to_owned(), stat });
     }
     Ok(out)
 }
@@ -321,8 +343,8 @@ mod tests {
     fn lists() {
         assert_eq!(vector_limits(b"1024\n2097136\n"), (Some(1024), Some(2_097_136)));
         assert_eq!(vector_limits(b"readv_iov_max\n7\n\0"), (None, Some(7)));
-        let found = locations(b"Srh1:1094 Mr[::1]:2 sw h\0");
-        assert_eq!(found.len(), 2);
+        let found = locations(b"Srh1:1094 Mr[::1]:2 swh:3\0").unwrap();
+        assert_eq!(found.len(), 3);
         assert_eq!((found[1].address.as_str(), found[1].manager), ("[::1]:2", true));
         let list = entries(b".\n0 0 0 0\na b\n1 5 0 7\nd\n1 6 2 7\0").unwrap();
         assert_eq!((list[0].name.as_str(), list[0].stat.unwrap().size), ("a b", 5));

@@ -183,3 +183,59 @@ fn data_links_carry_what_names_them() {
     assert!(matches!(events(&mut s)[..], [Event::Done(i, Outcome::Lost)] if i == id));
     assert_eq!(s.data_link(), 0);
 }
+
+/// Whoever can write into the connection before TLS begins must not answer what is asked behind it.
+#[test]
+fn nothing_that_came_in_the_clear_counts_behind_tls() {
+    let begin = || {
+        let mut s = Session::new(SessionOptions { tls: true, ..options(Eager::WithLogin, None) });
+        let first = said(&mut s, 0, false);
+        let ping = s.request(&Request::Ping);
+        assert!(s.output(0).is_none(), "it waits for TLS");
+        let mut bytes = Vec::new();
+        encode_reply(GREETED.0, GREETED.1, &GREETED.2, &mut bytes);
+        let flags = server::HAVE_TLS | server::GOTO_TLS;
+        encode_reply(first[0].0, 0, &Protocol { version: 0x511, flags }.encode(), &mut bytes);
+        (s, ping, bytes)
+    };
+    let streams = 0..8u16;
+    let answers = streams.map(|stream| {
+        let mut out = Vec::new();
+        encode_reply(stream, status::OK, b"", &mut out);
+        out
+    });
+    // an answer, a part of one, which the first bytes behind TLS would complete, and a message
+    let mut message = Vec::new();
+    encode_reply(0, status::ATTN, &[0, 0, 0x13, 0x8a], &mut message);
+    for more in answers.chain([vec![0, 2], vec![0, 2, 0, 0, 0, 0, 0], message]) {
+        for apart in [false, true] {
+            let (mut s, ping, mut bytes) = begin();
+            let refused = if apart {
+                s.received(0, bytes.into(), Duration::ZERO).unwrap();
+                assert!(s.wants_tls(0));
+                s.received(0, more.clone().into(), Duration::ZERO).is_err()
+            } else {
+                bytes.extend(&more);
+                s.received(0, bytes.into(), Duration::ZERO).is_err()
+            };
+            assert!(refused, "{more:?} apart {apart}: {:?}", events(&mut s));
+            assert!(!events(&mut s).iter().any(|e| matches!(e, Event::Done(id, _) if *id == ping)), "{more:?}");
+        }
+    }
+    let (mut s, _, bytes) = begin();
+    s.received(0, bytes.into(), Duration::ZERO).unwrap();
+    s.secured(0);
+    assert_eq!(said(&mut s, 0, true).len(), 2, "login and what waited");
+}
+
+#[test]
+fn a_request_that_has_not_been_sent_is_not_answered() {
+    let mut s = Session::new(options(Eager::Not, None));
+    let first = said(&mut s, 0, false);
+    let ping = s.request(&Request::Ping);
+    greet(&mut s, 0, first[0].0, server::DATA);
+    let mut bytes = Vec::new();
+    // its stream is the one behind the greeting's
+    encode_reply(first[0].0 + 1, status::OK, b"", &mut bytes);
+    assert!(s.received(0, bytes.into(), Duration::ZERO).is_err(), "{:?} {ping:?}", events(&mut s));
+}

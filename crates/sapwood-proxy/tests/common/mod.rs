@@ -60,4 +60,17 @@ impl Client {
     pub fn get(&mut self, path: &str, headers: &str) -> (u16, String, String) {
         self.ask("GET", path, headers)
     }
+
+    /// The ETag of a file, when it has been left alone for long enough to have a strong one.
+    pub fn strong_etag(&mut self, path: &str) -> String {
+        for _ in 0..500 {
+            let (_, head, _) = self.ask("HEAD", path, "");
+            let etag = head.split("etag: ").nth(1).unwrap().split("\r\n").next().unwrap().to_owned();
+            if !etag.starts_with("w/") {
+                return etag;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        panic!("its ETag stays weak");
+    }
 }

@@ -46,8 +46,12 @@ impl Validator {
     /// `If-Range` is not sent: some servers ignore it, and for the others looking at the answer
     /// says the same without a body that nobody wants.
     pub fn check(&self, now: &Self) -> Result<()> {
+        // Servers call the tag of a file that was just written weak, and strong when it has been left alone for a while.
+        let became_strong = |old: &str, new: &str| old.strip_prefix("W/") == Some(new);
         let differ = |name: &str, old: &Option<String>, new: &Option<String>| match (old, new) {
-            (Some(old), Some(new)) if old != new => Some(changed(&format!("{name} was {old} and is {new} now"))),
+            (Some(old), Some(new)) if old != new && !became_strong(old, new) => {
+                Some(changed(&format!("{name} was {old} and is {new} now")))
+            }
             _ => None,
         };
         let verdict =
@@ -126,5 +130,21 @@ impl Version {
     /// Whether there is nothing to tell versions apart but the file itself.
     pub fn is_untold(&self) -> bool {
         lock(&self.known).iter().any(|(_, v)| !v.is_some())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tagged(etag: &str) -> Validator {
+        Validator { etag: Some(etag.to_owned()), ..Validator::default() }
+    }
+
+    #[test]
+    fn a_tag_may_become_strong_and_not_weak() {
+        let becomes = |old: &str, new: &str| tagged(old).check(&tagged(new)).is_ok();
+        assert!(becomes("W/\"a\"", "\"a\"") && becomes("W/\"a\"", "W/\"a\"") && becomes("\"a\"", "\"a\""));
+        assert!(!becomes("\"a\"", "W/\"a\"") && !becomes("W/\"a\"", "\"b\"") && !becomes("W/\"a\"", "W/W/\"a\""));
     }
 }

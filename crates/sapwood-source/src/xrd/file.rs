@@ -7,8 +7,9 @@ use super::opening::{Along, Fate, Opened, open_on, settle};
 use super::plan;
 use super::reading::{overhead, overhead_of, requests, take, together};
 use super::trouble::{Broken, Cure, cure, failed};
+use super::version::Version;
 use crate::bounds;
-use crate::changed::{Beginning, YOUNG, changed};
+use crate::changed::Beginning;
 use crate::counters::Counters;
 use crate::job::Job;
 use crate::lock;
@@ -16,11 +17,11 @@ use crate::source::{BoxFuture, FetchReport, Limits, Sink, Source, SourceStats};
 use crate::with_beginning::WithBeginning;
 use sapwood_span::{Error, ErrorKind, Result, Span};
 use sapwood_xrd::reply::Stat;
-use sapwood_xrd::{Handle, Outcome, Request, code};
+use sapwood_xrd::{Handle, Outcome, Refusal, Request, code};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
@@ -37,50 +38,6 @@ const LONG: u64 = 512 << 10;
 /// How often whoever waits for bulk sees whether others would bring it sooner.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// What tells one version of a file from another.
-#[derive(Clone, Debug)]
-pub(super) struct Version {
-    pub size: u64,
-    modified: i64,
-    /// When anything about it changed; not all servers tell.
-    inode: Option<i64>,
-    server: String,
-    /// Where its server last saw it change just before it was opened, another change need not show.
-    young: bool,
-}
-
-impl Version {
-    pub fn of(opened: &Opened) -> Self {
-        let server = opened.place.url.server();
-        let modified = opened.stat.modified;
-        // its clock and this one may differ a little; some servers tell no time at all
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        // whoever writes may set the one time back, not the other
-        let then = modified.max(opened.stat.inode.unwrap_or(0));
-        let then = Duration::from_secs(u64::try_from(then).unwrap_or(0));
-        let young = modified <= 0 || now < then + YOUNG * 5;
-        Self { size: opened.stat.size, modified, inode: opened.stat.inode, server, young }
-    }
-
-    /// Refuses another version on the same server, by what it says of the open file.
-    fn compare(&self, now: &Stat) -> Result<()> {
-        if now.size != self.size {
-            return Err(changed(&format!("it had {} bytes and has {} now", self.size, now.size)));
-        }
-        if now.modified != self.modified {
-            return Err(changed("it was written to"));
-        }
-        Ok(())
-    }
-
-    /// Refuses another version; replicas on other servers have times of their own.
-    fn check(&self, opened: &Opened) -> Result<(), Fate> {
-        let same_server = opened.place.url.server() == self.server;
-        let modified = if same_server { opened.stat.modified } else { self.modified };
-        self.compare(&Stat { modified, ..opened.stat }).map_err(Fate::Fatal)
-    }
-}
-
 /// The server's answer brought nothing and calls for another try at once.
 fn detour(count: &mut usize, hope: &Hope) -> Result<()> {
     *count += 1;
@@ -95,21 +52,18 @@ fn detour(count: &mut usize, hope: &Hope) -> Result<()> {
 type Slot = Arc<tokio::sync::Mutex<Option<Handle>>>;
 
 pub(crate) struct XrdFile {
-    client: Arc<Client>,
-    version: Version,
+    pub(super) client: Arc<Client>,
+    pub(super) version: Version,
     pub beginning: Beginning,
-    /// When anything about the file last changed, as its server said last.
-    inode: Mutex<Option<i64>>,
-    /// That has moved, and nothing else: renamed, or written to by somebody who set the time of that back. The first bytes tell.
+    /// What the server says of the file leaves it open whether it changed. The first bytes tell.
     doubted: AtomicBool,
     slots: Mutex<HashMap<u64, (std::sync::Weak<Conn>, Slot)>>,
 }
 
 impl XrdFile {
     pub fn new(client: Arc<Client>, version: Version) -> Self {
-        let inode = Mutex::new(version.inode);
         let (beginning, doubted) = (Beginning::default(), AtomicBool::new(false));
-        Self { client, version, beginning, inode, doubted, slots: Mutex::default() }
+        Self { client, version, beginning, doubted, slots: Mutex::default() }
     }
 
     /// Remembers where it is open.
@@ -155,7 +109,7 @@ impl XrdFile {
     /// requests: its session was given up, for it would have taken too long.
     async fn group(self: &Arc<Self>, job: &Arc<Job>, group: Vec<Span>, moved: Instant) -> Result<Vec<Span>> {
         let mut hope = Hope::proven(&self.client.caller.options, moved);
-        let (mut damaged, mut left_out, mut stalled) = (0, 0, false);
+        let (mut damaged, mut left_out, mut stalled, mut forgotten) = (0, 0, false, false);
         // Answers that bring nothing and call for another try at once; answers that bring little of what they should.
         let (mut detours, mut meagre) = (0, 0);
         loop {
@@ -206,6 +160,12 @@ impl XrdFile {
                 Err(Fate::Broken(broken)) if broken.stalled && std::mem::replace(&mut stalled, true) => {
                     return Err(broken.error.at(at));
                 }
+                // Once may be a server that was restarted behind the connection.
+                Err(Fate::Failed(failure))
+                    if cure(&failure) == Cure::LogIn && std::mem::replace(&mut forgotten, true) =>
+                {
+                    return Err(failed(&failure).at(at));
+                }
                 Err(fate) => match self.consider(&place, fate).map_err(|e| e.at(at))? {
                     Some(error) => error,
                     None => {
@@ -230,6 +190,9 @@ impl XrdFile {
                 (failed(&failure), cure(&failure), why)
             }
             Fate::Broken(broken) => {
+                if let Some(Refusal::Redirect(to)) = &broken.refusal {
+                    return self.client.follow(place, to).map(|()| None);
+                }
                 if place.host.adapt(&broken) {
                     return Ok(None);
                 }
@@ -302,29 +265,31 @@ impl XrdFile {
         let take = take(job, &caller.counters);
         let extra = overhead_of(&requests(handle, &[span], pages, 1));
         let answer = conn.read_over(link, handle, span, pages, take, &caller.counters).get().await;
-        if job.last.load(Relaxed) && place.url.server() == self.version.server {
+        if job.last.load(Relaxed) {
             // the links of a session do not wait for each other; such servers are near
             let stat = conn.ask(&Request::StatOpen { handle }, None, &caller.counters);
-            if let Err(fate) = self.compare(Some(stat)).await {
+            if let Err(fate) = self.compare(place, Some(stat)).await {
                 return Some(Err(fate));
             }
         }
-        Some(self.ended(job, &slot, extra, answer).await)
+        Some(self.ended(job, &conn, &slot, extra, answer).await)
     }
 
-    /// Waits for what a server says of the open file, and compares; a server that does not say is believed.
-    async fn compare(&self, stat: Option<Answer>) -> Result<(), Fate> {
+    /// Waits for what a server says of the open file, and compares; where it says nothing, the first bytes are to tell.
+    async fn compare(&self, place: &Place, stat: Option<Answer>) -> Result<(), Fate> {
         let Some(stat) = stat else { return Ok(()) };
-        match stat.get().await {
-            Ok(Outcome::Ok(body)) => {
-                let Ok(now) = Stat::parse(&body) else { return Ok(()) };
-                if now.inode.is_some_and(|now| lock(&self.inode).replace(now).is_some_and(|then| then != now)) {
-                    self.doubted.store(true, Relaxed);
-                }
-                self.version.compare(&now).map_err(Fate::Fatal)
-            }
-            _ => Ok(()),
+        let now = match stat.get().await {
+            Ok(Outcome::Ok(body)) => Stat::parse(&body).ok(),
+            _ => None,
+        };
+        let doubted = match now {
+            Some(now) => self.version.compare(&place.url.server(), &now).map_err(Fate::Fatal)?,
+            None => true,
+        };
+        if doubted {
+            self.doubted.store(true, Relaxed);
         }
+        Ok(())
     }
 
     /// Requests go out.
@@ -339,6 +304,7 @@ impl XrdFile {
     async fn ended(
         &self,
         job: &Job,
+        conn: &Conn,
         slot: &Slot,
         extra: u64,
         answer: Result<Outcome, Broken>,
@@ -348,10 +314,12 @@ impl XrdFile {
             Ok(outcome @ (Outcome::Damaged(_) | Outcome::Unread | Outcome::Lost)) => Ok(outcome),
             other => {
                 let settled = settle(other);
-                if let Err(Fate::Failed(failure)) = &settled
-                    && cure(failure) == Cure::Reopen
-                {
-                    *slot.lock().await = None;
+                if let Err(Fate::Failed(failure)) = &settled {
+                    match cure(failure) {
+                        Cure::Reopen => *slot.lock().await = None,
+                        Cure::LogIn => conn.give_up(),
+                        _ => {}
+                    }
                 }
                 settled.map(Outcome::Ok)
             }
@@ -369,6 +337,12 @@ impl XrdFile {
         let counters = self.client.counters();
         let slot = self.slot(&conn);
         let mut open = slot.lock().await;
+        if open.is_none() && !self.version.knows(&place.url.server()) {
+            let opened = self.open_replica(place, Arc::clone(&conn)).await?;
+            self.version.learn(&opened);
+            *open = Some(opened.handle);
+            self.client.arrived();
+        }
         // Encryption notices damage by itself.
         let known = place.host.known();
         let pages = known.pages && !known.tls;
@@ -377,14 +351,13 @@ impl XrdFile {
             requests(handle, wanted, pages, ranges).into_iter().map(|r| (r, take(job, counters))).collect()
         };
         let sent = requests([0; 4], wanted, pages, ranges);
-        let same_server = place.url.server() == self.version.server;
         self.count(job, sent.len(), wanted.len() as u64);
         let answer = match *open {
             Some(handle) => {
                 drop(open);
                 let reads = ask(handle).into_iter().map(|(request, take)| (request, Some(take)));
                 // behind the reads in the same flight: what it says is said after the bytes were read
-                let stat = (same_server && job.last.load(Relaxed)).then_some((Request::StatOpen { handle }, None));
+                let stat = job.last.load(Relaxed).then_some((Request::StatOpen { handle }, None));
                 let mut answers = conn.ask_all(reads.chain(stat).collect(), counters);
                 let stat = if answers.len() > sent.len() { answers.pop() } else { None };
                 let mut outcomes = Vec::with_capacity(sent.len());
@@ -397,21 +370,23 @@ impl XrdFile {
                 }
                 let answer = together(outcomes);
                 if matches!(answer, Ok(Outcome::Ok(_))) {
-                    self.compare(stat).await?;
+                    self.compare(place, stat).await?;
                 }
                 answer
             }
             None => {
                 let along = || ask([0; 4]);
                 let opened = open_on(&self.client, place, Arc::clone(&conn), &along as Along).await?;
-                self.version.check(&opened)?;
+                if self.version.compare(&place.url.server(), &opened.stat).map_err(Fate::Fatal)? {
+                    self.doubted.store(true, Relaxed);
+                }
                 *open = Some(opened.handle);
                 drop(open);
                 self.client.arrived();
                 together(opened.reads)
             }
         };
-        self.ended(job, &slot, overhead_of(&sent), answer).await
+        self.ended(job, &conn, &slot, overhead_of(&sent), answer).await
     }
 }
 

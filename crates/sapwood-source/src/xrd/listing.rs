@@ -2,11 +2,11 @@
 
 use super::client::{Client, Hope};
 use super::opening::{Fate, settle};
-use super::trouble::{Cure, cure, failed};
+use super::trouble::{Broken, Cure, cure, failed};
 use crate::open::SourceOptions;
 use crate::url::Location;
 use sapwood_span::{Error, ErrorKind, Result};
-use sapwood_xrd::{Request, SecretBytes, code, reply};
+use sapwood_xrd::{Refusal, Request, SecretBytes, code, reply};
 use tokio::runtime::Handle;
 
 /// One entry of a directory on a server.
@@ -44,17 +44,20 @@ pub async fn list(url: &str, options: &SourceOptions, handle: &Handle) -> Result
         })
         .collect();
     out.sort_by(|a, b| a.name.cmp(&b.name));
+    // Redirectors join what several servers have; one name is one file.
+    out.dedup_by(|a, b| a.name == b.name);
     Ok(out)
 }
 
 /// The servers (`host:port`) that have a file, as far as the one that is asked knows.
 ///
 /// # Errors
-/// URLs of another scheme, files that are not there, servers that fail.
+/// URLs of another scheme, files that are not there, servers that fail or name what is no server.
 pub async fn locate(url: &str, options: &SourceOptions, handle: &Handle) -> Result<Vec<String>> {
     let ask = |path| Request::Locate { path, options: 0 };
     let body = ask_anywhere(url, options, handle, &ask).await?;
-    Ok(reply::locations(&body).into_iter().map(|l| l.address).collect())
+    let found = reply::locations(&body).map_err(|n| nonsense(n).in_file(url_for_messages(url)))?;
+    Ok(found.into_iter().map(|l| l.address).collect())
 }
 
 /// Whether it names something in the directory that lists it, and nothing elsewhere.
@@ -108,7 +111,7 @@ async fn ask_anywhere(
             };
             let (error, cure) = match asked {
                 Ok(body) => return Ok(body),
-                Err(Fate::Redirect(to)) => {
+                Err(Fate::Redirect(to)) | Err(Fate::Broken(Broken { refusal: Some(Refusal::Redirect(to)), .. })) => {
                     client.follow(&place, &to)?;
                     continue;
                 }

@@ -2,11 +2,12 @@
 
 use super::client::{Client, Hope, Place};
 use super::conn::{Conn, Take};
-use super::file::{Version, XrdFile};
+use super::file::XrdFile;
 use super::host::VECTOR;
 use super::place::RootUrl;
 use super::plan;
 use super::trouble::{Broken, Cure, cure, failed};
+use super::version::Version;
 use crate::assemble::Piece;
 use crate::counters::Counters;
 use crate::job::Job;
@@ -112,7 +113,7 @@ impl Sink for Ends {
 
 /// Opens the file wherever redirects lead, going back and asking for another server where one fails.
 pub(super) async fn to_open(client: &Client, mut hope: Hope, along: Along<'_>) -> Result<Opened> {
-    let (mut adapted, mut stalled) = (0, false);
+    let (mut adapted, mut stalled, mut forgotten) = (0, false, false);
     // What a server said that a redirect had named: more telling than the redirector's regret.
     let mut first_failure: Option<Error> = None;
     loop {
@@ -122,12 +123,17 @@ pub(super) async fn to_open(client: &Client, mut hope: Hope, along: Along<'_>) -
         let place = client.place();
         let patience = hope.connect_timeout(client.connect_timeout(&place));
         let fate = match place.host.quick(&client.caller, patience).await {
-            Ok(conn) => match open_on(client, &place, conn, along).await {
+            Ok(conn) => match open_on(client, &place, Arc::clone(&conn), along).await {
                 Ok(opened) => {
                     client.arrived();
                     return Ok(opened);
                 }
-                Err(fate) => fate,
+                Err(fate) => {
+                    if matches!(&fate, Fate::Failed(failure) if cure(failure) == Cure::LogIn) {
+                        conn.give_up();
+                    }
+                    fate
+                }
             },
             Err(broken) => Fate::Broken(broken),
         };
@@ -140,7 +146,9 @@ pub(super) async fn to_open(client: &Client, mut hope: Hope, along: Along<'_>) -
             Fate::Fatal(error) => (error, Cure::None, "ioerr"),
             Fate::Failed(failure) => {
                 let why = if failure.number == code::error::NOT_FOUND { "enoent" } else { "ioerr" };
-                (failed(&failure), cure(&failure), why)
+                // Once may be a server that was restarted behind the connection.
+                let again = cure(&failure) == Cure::LogIn && std::mem::replace(&mut forgotten, true);
+                (failed(&failure), if again { Cure::None } else { cure(&failure) }, why)
             }
             Fate::Broken(broken) => {
                 if let Some(sapwood_xrd::Refusal::Redirect(to)) = &broken.refusal {

@@ -63,6 +63,8 @@ pub(crate) enum Cure {
     Again,
     /// The file is to be opened anew.
     Reopen,
+    /// The session is to be begun anew: what is behind the connection does not know it.
+    LogIn,
     /// The request was too large for this server.
     Smaller,
 }
@@ -71,6 +73,8 @@ pub(crate) enum Cure {
 pub(crate) fn cure(failure: &Failure) -> Cure {
     match failure.number {
         number::FILE_NOT_OPEN => Cure::Reopen,
+        // so servers answer whoever has not logged in
+        number::INVALID_REQUEST => Cure::LogIn,
         number::ARG_TOO_LONG | number::NO_MEMORY => Cure::Smaller,
         number::FS_ERROR
         | number::IO_ERROR

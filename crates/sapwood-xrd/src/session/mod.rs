@@ -63,7 +63,7 @@ pub enum Event {
     StartTls(LinkId),
     /// This link can be used. For the control link: the login is through; the way of authentication, if one was needed.
     Ready(LinkId, Option<String>),
-    /// Bytes of the file for this request, at this offset.
+    /// Bytes of the file for this request, at this offset; none where some of a directory came.
     Bytes(Id, u64, Bytes),
     /// The answer is complete.
     Done(Id, Outcome),
@@ -292,6 +292,10 @@ impl Session {
     pub fn received(&mut self, link: LinkId, mut bytes: Bytes, now: Duration) -> Result<(), Nonsense> {
         loop {
             let Some(here) = self.links.get_mut(link) else { return Ok(()) };
+            // Anybody on the way could have put it there, and it would count as said behind TLS.
+            if here.phase == Phase::Tls && !bytes.is_empty() {
+                return Err(Nonsense("more came in the clear where TLS was to begin"));
+            }
             let Some(part) = here.decoder.next(&mut bytes)? else { return Ok(()) };
             self.part(link, part, now)?;
         }
@@ -385,6 +389,13 @@ impl Session {
                 return stream;
             }
         }
+    }
+
+    /// The request that an answer on this stream belongs to.
+    fn asked(&mut self, stream: u16) -> Result<&mut Asked, Nonsense> {
+        let unsent = self.held.contains(&stream);
+        let asked = self.asked.get_mut(&stream).filter(|_| !unsent);
+        asked.ok_or(Nonsense("a reply to something that was not asked"))
     }
 
     fn remove(&mut self, stream: u16) -> Option<Asked> {

@@ -52,7 +52,7 @@ impl Session {
                 self.message(stream, status, body.into(), now)
             }
             Part::Status(head) => {
-                let asked = self.asked.get_mut(&head.stream).ok_or(UNASKED)?;
+                let asked = self.asked(head.stream)?;
                 asked.answer.status(&head)?;
                 asked.answer_is_final = head.kind == 0;
                 if head.len == 0 && head.kind == 0 {
@@ -61,7 +61,7 @@ impl Session {
                 Ok(())
             }
             Part::Data { stream, left, bytes } => {
-                let asked = self.asked.get_mut(&stream).ok_or(UNASKED)?;
+                let asked = self.asked(stream)?;
                 let mut out = Vec::new();
                 asked.answer.data(&bytes, left == 0, &mut out)?;
                 let complete = left == 0 && asked.answer_is_final;
@@ -76,7 +76,7 @@ impl Session {
     /// Some of an answer; `last` says that its frame is the last one.
     fn take_body(&mut self, stream: u16, last: bool, len: u32, at: u32, bytes: Bytes) -> Result<(), Nonsense> {
         let end = at as usize + bytes.len() == len as usize;
-        let asked = self.asked.get_mut(&stream).ok_or(UNASKED)?;
+        let asked = self.asked(stream)?;
         if u64::from(len - at) > asked.answer.left() {
             return Err(Nonsense("a reply is longer than what was asked for"));
         }
@@ -84,6 +84,10 @@ impl Session {
         asked.answer.push(bytes, &mut out)?;
         let over = asked.link;
         if asked.answer.is_long() {
+            if came > 0 && matches!(asked.answer, Answer::Body { .. }) {
+                // It is kept until it is whole; that some of it came is told.
+                out.push((0, Bytes::new()));
+            }
             self.advance(over, came);
         }
         self.hand_over(stream, out);
@@ -164,7 +168,7 @@ impl Session {
         if status == status::ATTN {
             return self.attention(&body, now);
         }
-        let asked = self.asked.get_mut(&stream).ok_or(UNASKED)?;
+        let asked = self.asked(stream)?;
         match status {
             status::WAIT | status::WAITRESP => {
                 let (seconds, why) = reply::wait(&body)?;
@@ -214,16 +218,17 @@ impl Session {
         }
         c.u32();
         let (Some(stream), Some(status), Some(_)) = (c.u16(), c.u16(), c.u32()) else { return Ok(()) };
-        let asked = self.asked.get(&stream).ok_or(UNASKED)?;
+        let here = here.body.len();
+        let asked = self.asked(stream)?;
+        let (over, left, is_long) = (asked.link, asked.answer.left(), asked.answer.is_long());
         let data = matches!(status, status::OK | status::OKSOFAR);
-        let most = if data { asked.answer.left() } else { u64::from(MESSAGE) };
+        let most = if data { left } else { u64::from(MESSAGE) };
         if u64::from(len) > most.saturating_add(LATE_HEADER as u64) {
             return Err(too_long);
         }
-        if data && asked.answer.is_long() {
+        if data && is_long {
             let brought = |len: usize| len.saturating_sub(LATE_HEADER) as u64;
-            let came = brought(here.body.len()) - brought(here.body.len().saturating_sub(new));
-            self.advance(asked.link, came);
+            self.advance(over, brought(here) - brought(here.saturating_sub(new)));
         }
         Ok(())
     }
@@ -262,5 +267,3 @@ impl Session {
         }
     }
 }
-
-const UNASKED: Nonsense = Nonsense("a reply to something that was not asked");

@@ -1,0 +1,108 @@
+//! What tells that a file has changed, and what clients are told of it.
+
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// A file that changed so short a time ago may change again without another time of change: clocks of file systems tick
+/// every few milliseconds, some every two seconds.
+const YOUNG: Duration = Duration::from_secs(2);
+/// HTTP's dates end with the year 9999.
+const LAST_DATE: Duration = Duration::from_secs(253_402_300_799);
+
+/// Which file it is, its size, and when its bytes and anything else about it last changed. Anybody may set the first of
+/// these times, nobody the second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    device: u64,
+    inode: u64,
+    pub size: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+/// What HTTP tells versions apart by.
+#[derive(Clone, Debug)]
+pub(crate) struct Version {
+    /// With quotes, and `W/` in front where it is weak.
+    pub etag: String,
+    /// `Last-Modified`.
+    pub modified: String,
+    /// No other version can have the same (RFC 9110, section 8.8).
+    pub is_strong: bool,
+}
+
+impl Stamp {
+    pub fn of(meta: &Metadata) -> Self {
+        Self {
+            device: meta.dev(),
+            inode: meta.ino(),
+            size: meta.len(),
+            modified: (meta.mtime(), meta.mtime_nsec()),
+            changed: (meta.ctime(), meta.ctime_nsec()),
+        }
+    }
+
+    /// What clients are told at this time.
+    pub fn version(&self, now: SystemTime) -> Version {
+        let Self { device, inode, size, modified, changed } = self;
+        let is_strong = now.checked_sub(YOUNG).is_some_and(|then| time(*changed) <= then);
+        let weak = if is_strong { "" } else { "W/" };
+        let (m, c) = (modified, changed);
+        let etag = format!("{weak}\"{size:x}-{:x}.{:x}-{:x}.{:x}-{device:x}.{inode:x}\"", m.0, m.1, c.0, c.1);
+        // A date that is still to come would be none that a version has.
+        let modified = time(*modified).min(now).clamp(UNIX_EPOCH, UNIX_EPOCH + LAST_DATE);
+        Version { etag, modified: httpdate::fmt_http_date(modified), is_strong }
+    }
+}
+
+/// Times before 1970 count as its beginning.
+fn time((seconds, nanoseconds): (i64, i64)) -> SystemTime {
+    let (seconds, nanoseconds) = (u64::try_from(seconds).unwrap_or(0), u32::try_from(nanoseconds).unwrap_or(0));
+    UNIX_EPOCH.checked_add(Duration::new(seconds, nanoseconds)).unwrap_or(UNIX_EPOCH + LAST_DATE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STAMP: Stamp = Stamp { device: 1, inode: 2, size: 10, modified: (784_111_777, 5), changed: (900_000_000, 7) };
+
+    fn at(seconds: u64) -> SystemTime {
+        UNIX_EPOCH + Duration::from_secs(seconds)
+    }
+
+    #[test]
+    fn a_tag_is_strong_when_the_file_was_left_alone() {
+        let young = STAMP.version(at(900_000_002));
+        assert!(!young.is_strong && young.etag.starts_with("W/\""));
+        let old = STAMP.version(at(900_000_003));
+        assert_eq!(format!("W/{}", old.etag), young.etag);
+        assert_eq!(old.modified, "Sun, 06 Nov 1994 08:49:37 GMT");
+        let to_come = STAMP.version(at(899_999_000));
+        assert!(!to_come.is_strong, "its clock is ahead");
+    }
+
+    #[test]
+    fn each_part_counts() {
+        let others = [
+            Stamp { device: 3, ..STAMP },
+            Stamp { inode: 3, ..STAMP },
+            Stamp { size: 11, ..STAMP },
+            Stamp { modified: (784_111_777, 6), ..STAMP },
+            Stamp { changed: (900_000_000, 8), ..STAMP },
+        ];
+        let now = at(2_000_000_000);
+        for other in others {
+            assert!(other != STAMP && other.version(now).etag != STAMP.version(now).etag, "{other:?}");
+        }
+    }
+
+    #[test]
+    fn times_out_of_all_bounds() {
+        let odd = |seconds: i64, now| Stamp { modified: (seconds, -1), ..STAMP }.version(now).modified;
+        assert_eq!(odd(i64::MIN, at(2_000_000_000)), "Thu, 01 Jan 1970 00:00:00 GMT");
+        assert_eq!(odd(i64::MAX, at(784_111_777)), "Sun, 06 Nov 1994 08:49:37 GMT", "not after now");
+        Stamp { changed: (i64::MAX, i64::MAX), ..STAMP }.version(UNIX_EPOCH);
+    }
+}

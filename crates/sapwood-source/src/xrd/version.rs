@@ -1,0 +1,73 @@
+//! Whether a server still has the version of the file that was opened.
+
+use super::opening::Opened;
+use crate::changed::{YOUNG, changed};
+use crate::lock;
+use sapwood_span::Result;
+use sapwood_xrd::reply::Stat;
+use std::sync::Mutex;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// What tells one version of a file from another.
+#[derive(Debug)]
+pub(super) struct Version {
+    pub size: u64,
+    /// What each server said; those of replicas differ.
+    known: Mutex<Vec<Known>>,
+    /// Where its server last saw it change just before it was opened, another change need not show.
+    pub young: bool,
+}
+
+#[derive(Debug)]
+struct Known {
+    server: String,
+    modified: i64,
+    /// When anything about the file last changed, as its server said last; not all servers tell.
+    inode: Option<i64>,
+}
+
+impl Version {
+    pub fn of(opened: &Opened) -> Self {
+        let stat = &opened.stat;
+        // its clock and this one may differ a little; some servers tell no time at all
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        // whoever writes may set the one time back, not the other
+        let then = stat.modified.max(stat.inode.unwrap_or(0));
+        let then = Duration::from_secs(u64::try_from(then).unwrap_or(0));
+        let young = stat.modified <= 0 || now < then + YOUNG * 5;
+        let version = Self { size: stat.size, known: Mutex::default(), young };
+        version.learn(opened);
+        version
+    }
+
+    /// Whether what this server says can be held against what it said before.
+    pub fn knows(&self, server: &str) -> bool {
+        lock(&self.known).iter().any(|k| k.server == server)
+    }
+
+    /// This server has the version that was opened.
+    pub fn learn(&self, opened: &Opened) {
+        let server = opened.place.url.server();
+        let mut known = lock(&self.known);
+        if !known.iter().any(|k| k.server == server) {
+            known.push(Known { server, modified: opened.stat.modified, inode: opened.stat.inode });
+        }
+    }
+
+    /// Refuses another version, by what a server says of the open file. Gives whether something else about the file has
+    /// changed: it was renamed, or written to by somebody who set the time of that back.
+    ///
+    /// # Errors
+    /// `Corrupt`: another size, or another time of change on a server that named one before.
+    pub fn compare(&self, server: &str, now: &Stat) -> Result<bool> {
+        if now.size != self.size {
+            return Err(changed(&format!("it had {} bytes and has {} now", self.size, now.size)));
+        }
+        let mut known = lock(&self.known);
+        let Some(then) = known.iter_mut().find(|k| k.server == server) else { return Ok(false) };
+        if now.modified != then.modified {
+            return Err(changed("it was written to"));
+        }
+        Ok(now.inode.is_some_and(|now| then.inode.replace(now).is_some_and(|then| then != now)))
+    }
+}
