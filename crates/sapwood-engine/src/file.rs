@@ -28,6 +28,15 @@ const TAIL: u64 = 38 << 10;
 /// tree's header lies there, and a round trip is saved.
 const GUESS: u64 = 128 << 10;
 
+/// Bytes that the source compares by itself to tell one version of a file from another.
+const COMPARED: u64 = 512;
+
+/// As many are compared where the file's name is long.
+const COMPARED_AT_MOST: u64 = 16 << 10;
+
+/// Bytes of the top directory's record, in a large file: times of creation and change, and the file's UUID.
+const DIRECTORY: u64 = 60;
+
 /// An open ROOT file, near or far. Cheap to clone.
 #[derive(Clone)]
 pub struct File(Arc<Inner>);
@@ -91,6 +100,7 @@ impl File {
         let name = source.name().to_owned();
         // this refuses what is no ROOT file
         let header = answer(&source, &mut opener, Opener::read_header).map_err(|e| e.in_file(&name))?;
+        recognise(&source, &mut opener, &header, size).map_err(|e| e.in_file(&name))?;
         if header.free.start == 0 || header.end < size {
             // whoever writes it may go on
             source.allow_growth();
@@ -317,6 +327,28 @@ pub(crate) fn open_source(url: &str, options: &OpenOptions) -> Result<Opening> {
         return poll_once(sapwood_source::open(url, &wanted, &handle));
     }
     sapwood_source::open_local(url, wanted.head, wanted.tail)
+}
+
+/// Has the source compare all of the file's beginning that tells one version of it from another: the header, and the top
+/// directory's record, which lies behind the name that the file was made with, twice.
+fn recognise(source: &Arc<dyn Source>, opener: &mut Opener, header: &Header, size: u64) -> Result<()> {
+    let end = header.begin.saturating_add(u64::from(header.nbytes_name)).saturating_add(DIRECTORY).min(size);
+    if end <= COMPARED || end > COMPARED_AT_MOST {
+        return Ok(());
+    }
+    let span = Span::new(0, end);
+    let first = match opener.held(span) {
+        Some(first) => first,
+        None => {
+            // the directory's record is needed in any case
+            let read = gathered(source, &[span], |sink| source.clone().fetch_soon(vec![span], sink))?;
+            let first = read.into_iter().next().unwrap_or_default();
+            opener.push(0, first.clone());
+            first
+        }
+    };
+    source.recognise_by(&first);
+    Ok(())
 }
 
 /// Asks until the opener has what it needs.

@@ -194,7 +194,7 @@ impl Url {
     pub fn redacted(&self) -> String {
         let scheme = if self.https { "https" } else { "http" };
         let (path, query) = self.target.split_once('?').unwrap_or((&self.target, ""));
-        format!("{scheme}://{}{path}{}", self.authority(), redact_query(query))
+        format!("{scheme}://{}{}{}", self.authority(), redact_path(path), redact_query(query))
     }
 }
 
@@ -208,22 +208,56 @@ impl std::fmt::Debug for Url {
 pub(crate) fn redact_query(query: &str) -> String {
     let mut out = String::new();
     for (i, pair) in query.split('&').filter(|p| !p.is_empty()).enumerate() {
-        let key = pair.split('=').next().unwrap_or_default();
         out.push(if i == 0 { '?' } else { '&' });
-        if is_secret(key) {
-            out.push_str(key);
-            out.push_str("=***");
-        } else {
-            out.push_str(pair);
-        }
+        redact_parameters(pair, &mut out);
     }
     out
 }
 
+/// A path for messages: what may be a credential among the parameters of its parts (`/name;token=...`) is left out.
+pub(crate) fn redact_path(path: &str) -> String {
+    let mut out = String::with_capacity(path.len());
+    for (i, part) in path.split('/').enumerate() {
+        if i > 0 {
+            out.push('/');
+        }
+        redact_parameters(part, &mut out);
+    }
+    out
+}
+
+/// Appends text whose parameters, parted by semicolons, may be credentials.
+fn redact_parameters(text: &str, out: &mut String) {
+    for (i, one) in text.split(';').enumerate() {
+        if i > 0 {
+            out.push(';');
+        }
+        match one.split_once('=') {
+            Some((key, _)) if is_secret(key) => {
+                out.push_str(key);
+                out.push_str("=***");
+            }
+            Some((key, value)) if is_web_token(value) => {
+                out.push_str(key);
+                out.push_str("=***");
+            }
+            None if is_web_token(one) => out.push_str("***"),
+            _ => out.push_str(one),
+        }
+    }
+}
+
+/// Whether this looks like a JSON web token: three parts, the first of which is an encoded `{"`.
+fn is_web_token(text: &str) -> bool {
+    text.starts_with("eyJ") && text.matches('.').count() == 2 && text.len() > 40
+}
+
 /// Whether a key of a query names something that nobody else should see.
 pub(crate) fn is_secret(key: &str) -> bool {
-    let key = key.to_ascii_lowercase();
-    ["auth", "token", "sig", "key", "cred", "secret", "pass", "macaroon"].iter().any(|word| key.contains(word))
+    let key = String::from_utf8_lossy(&percent_decode(key)).to_ascii_lowercase();
+    ["auth", "token", "sig", "key", "cred", "secret", "pass", "macaroon", "jwt", "bearer"]
+        .iter()
+        .any(|word| key.contains(word))
 }
 
 /// Whether this is a name or an address; brackets stand around an IPv6 address and nowhere else.
@@ -249,7 +283,7 @@ pub(crate) fn redact(url: &str) -> String {
     let Some((scheme, rest)) = scheme(url) else { return url.to_owned() };
     // A password may hold slashes and question marks that were not encoded: it ends at the last `@`.
     let behind = rest.rsplit('@').next().unwrap_or_default();
-    format!("{scheme}://{}", behind.split('?').next().unwrap_or_default())
+    format!("{scheme}://{}", redact_path(behind.split('?').next().unwrap_or_default()))
 }
 
 fn remove_dots(target: &str) -> String {
@@ -383,6 +417,14 @@ mod tests {
             ("root://u:p@h//a.root?authz=T", "root://h//a.root?authz=***"),
             ("http://u:p@h:70000/a?authz=T", "http://h:70000/a"),
             ("s3://u:p@h/a?authz=T", "s3://h/a"),
+            ("https://h/a/f.root;jwt=T", "https://h/a/f.root;jwt=***"),
+            (
+                "https://h/a;x=1;Token=T;y/f;%6Awt=T?v=1;sig=T&w",
+                "https://h/a;x=1;Token=***;y/f;%6Awt=***?v=1;sig=***&w",
+            ),
+            ("root://h//a;authz=T/f.root?x=1;authz=T", "root://h//a;authz=***/f.root?x=1;authz=***"),
+            ("s3://h/a;authz=T?x", "s3://h/a;authz=***"),
+            ("https://h/eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ4In0.c2lnbmF0dXJlLW9mLWl0/f.root", "https://h/***/f.root"),
             ("http://u:p/w@h/a", "http://h/a"),
             ("http://u:p?w@h/a", "http://h/a"),
             (" http://u:p@h/a?authz=T", "http://h/a"),

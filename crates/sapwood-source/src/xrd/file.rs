@@ -7,11 +7,13 @@ use super::opening::{Along, Fate, Opened, open_on, settle};
 use super::plan;
 use super::reading::{overhead, overhead_of, requests, take, together};
 use super::trouble::{Broken, Cure, cure, failed};
+use crate::assemble::Piece;
 use crate::bounds;
-use crate::changed::{Beginning, YOUNG, changed};
+use crate::changed::{Beginning, YOUNG, begins_otherwise, changed};
 use crate::counters::Counters;
 use crate::job::Job;
 use crate::lock;
+use crate::recognised::Recognised;
 use crate::source::{BoxFuture, FetchReport, Limits, Sink, Source, SourceStats};
 use crate::with_beginning::WithBeginning;
 use sapwood_span::{Error, ErrorKind, Result, Span};
@@ -62,23 +64,27 @@ impl Version {
         Self { size: opened.stat.size, modified, inode: opened.stat.inode, server, young }
     }
 
-    /// Refuses another version on the same server, by what it says of the open file.
-    fn compare(&self, now: &Stat) -> Result<()> {
+    /// Refuses another version by what a server says of the open file, which was written to then as far as this server knew.
+    fn compare(&self, now: &Stat, modified: i64) -> Result<()> {
         if now.size != self.size {
             return Err(changed(&format!("it had {} bytes and has {} now", self.size, now.size)));
         }
-        if now.modified != self.modified {
+        if now.modified != modified {
             return Err(changed("it was written to"));
         }
         Ok(())
     }
+}
 
-    /// Refuses another version; replicas on other servers have times of their own.
-    fn check(&self, opened: &Opened) -> Result<(), Fate> {
-        let same_server = opened.place.url.server() == self.server;
-        let modified = if same_server { opened.stat.modified } else { self.modified };
-        self.compare(&Stat { modified, ..opened.stat }).map_err(Fate::Fatal)
-    }
+/// Hands on what comes, unless the first bytes were others than those that are known.
+fn recognising(seen: &Arc<Mutex<Recognised>>, take: Take) -> Take {
+    let seen = Arc::clone(seen);
+    Arc::new(move |offset, bytes: bytes::Bytes| {
+        let looked = lock(&seen).look(&[Piece { offset, bytes: bytes.clone() }]);
+        if looked.is_ok() {
+            take(offset, bytes);
+        }
+    })
 }
 
 /// The server's answer brought nothing and calls for another try at once.
@@ -100,6 +106,8 @@ pub(crate) struct XrdFile {
     pub beginning: Beginning,
     /// When anything about the file last changed, as its server said last.
     inode: Mutex<Option<i64>>,
+    /// What other servers said when they opened it: replicas have times of their own.
+    replicas: Mutex<HashMap<String, i64>>,
     /// That has moved, and nothing else: renamed, or written to by somebody who set the time of that back. The first bytes tell.
     doubted: AtomicBool,
     slots: Mutex<HashMap<u64, (std::sync::Weak<Conn>, Slot)>>,
@@ -109,7 +117,8 @@ impl XrdFile {
     pub fn new(client: Arc<Client>, version: Version) -> Self {
         let inode = Mutex::new(version.inode);
         let (beginning, doubted) = (Beginning::default(), AtomicBool::new(false));
-        Self { client, version, beginning, inode, doubted, slots: Mutex::default() }
+        let replicas = Mutex::default();
+        Self { client, version, beginning, inode, replicas, doubted, slots: Mutex::default() }
     }
 
     /// Remembers where it is open.
@@ -155,7 +164,7 @@ impl XrdFile {
     /// requests: its session was given up, for it would have taken too long.
     async fn group(self: &Arc<Self>, job: &Arc<Job>, group: Vec<Span>, moved: Instant) -> Result<Vec<Span>> {
         let mut hope = Hope::proven(&self.client.caller.options, moved);
-        let (mut damaged, mut left_out, mut stalled) = (0, 0, false);
+        let (mut damaged, mut left_out, mut stalled) = (0, 0, 0);
         // Answers that bring nothing and call for another try at once; answers that bring little of what they should.
         let (mut detours, mut meagre) = (0, 0);
         loop {
@@ -203,7 +212,7 @@ impl XrdFile {
                 Ok(_) => Error::new(ErrorKind::Io, "a data connection broke"),
                 Err(Fate::Broken(broken)) if broken.given_up => return Ok(job.missing(&group)),
                 // Once may be the connection; twice is the server, however little it sends in between.
-                Err(Fate::Broken(broken)) if broken.stalled && std::mem::replace(&mut stalled, true) => {
+                Err(Fate::Broken(broken)) if broken.stalled && hope.is_silent(&mut stalled) => {
                     return Err(broken.error.at(at));
                 }
                 Err(fate) => match self.consider(&place, fate).map_err(|e| e.at(at))? {
@@ -302,10 +311,10 @@ impl XrdFile {
         let take = take(job, &caller.counters);
         let extra = overhead_of(&requests(handle, &[span], pages, 1));
         let answer = conn.read_over(link, handle, span, pages, take, &caller.counters).get().await;
-        if job.last.load(Relaxed) && place.url.server() == self.version.server {
+        if job.last.load(Relaxed) {
             // the links of a session do not wait for each other; such servers are near
             let stat = conn.ask(&Request::StatOpen { handle }, None, &caller.counters);
-            if let Err(fate) = self.compare(Some(stat)).await {
+            if let Err(fate) = self.compare(place, Some(stat)).await {
                 return Some(Err(fate));
             }
         }
@@ -313,18 +322,45 @@ impl XrdFile {
     }
 
     /// Waits for what a server says of the open file, and compares; a server that does not say is believed.
-    async fn compare(&self, stat: Option<Answer>) -> Result<(), Fate> {
+    async fn compare(&self, place: &Place, stat: Option<Answer>) -> Result<(), Fate> {
         let Some(stat) = stat else { return Ok(()) };
         match stat.get().await {
             Ok(Outcome::Ok(body)) => {
                 let Ok(now) = Stat::parse(&body) else { return Ok(()) };
+                let server = place.url.server();
+                if server != self.version.server {
+                    let then = lock(&self.replicas).get(&server).copied().unwrap_or(now.modified);
+                    return self.version.compare(&now, then).map_err(Fate::Fatal);
+                }
                 if now.inode.is_some_and(|now| lock(&self.inode).replace(now).is_some_and(|then| then != now)) {
                     self.doubted.store(true, Relaxed);
                 }
-                self.version.compare(&now).map_err(Fate::Fatal)
+                self.version.compare(&now, self.version.modified).map_err(Fate::Fatal)
             }
             _ => Ok(()),
         }
+    }
+
+    /// Refuses what a server has opened if it is another file, by its first bytes or by what the server says of it.
+    fn refuse_another(&self, opened: &Opened, differs: bool) -> Result<(), Fate> {
+        let server = opened.place.url.server();
+        let (stat, version) = (&opened.stat, &self.version);
+        if server == version.server {
+            version.compare(stat, version.modified).map_err(Fate::Fatal)?;
+            return if differs { Err(Fate::Fatal(begins_otherwise())) } else { Ok(()) };
+        }
+        let another = |how: String| {
+            let what = format!("{server} has another file: {how}");
+            Err(Fate::Fatal(Error::corrupt(what).with_remedy("open it again")))
+        };
+        if stat.size != version.size {
+            return another(format!("of {} bytes, not {}", stat.size, version.size));
+        }
+        if differs {
+            return another("its first bytes differ".to_owned());
+        }
+        let then = *lock(&self.replicas).entry(server).or_insert(stat.modified);
+        version.compare(stat, then).map_err(Fate::Fatal)
     }
 
     /// Requests go out.
@@ -376,15 +412,14 @@ impl XrdFile {
         let ask = |handle: Handle| -> Vec<(Request, Take)> {
             requests(handle, wanted, pages, ranges).into_iter().map(|r| (r, take(job, counters))).collect()
         };
-        let sent = requests([0; 4], wanted, pages, ranges);
-        let same_server = place.url.server() == self.version.server;
-        self.count(job, sent.len(), wanted.len() as u64);
+        let mut sent = requests([0; 4], wanted, pages, ranges);
         let answer = match *open {
             Some(handle) => {
                 drop(open);
+                self.count(job, sent.len(), wanted.len() as u64);
                 let reads = ask(handle).into_iter().map(|(request, take)| (request, Some(take)));
                 // behind the reads in the same flight: what it says is said after the bytes were read
-                let stat = (same_server && job.last.load(Relaxed)).then_some((Request::StatOpen { handle }, None));
+                let stat = job.last.load(Relaxed).then_some((Request::StatOpen { handle }, None));
                 let mut answers = conn.ask_all(reads.chain(stat).collect(), counters);
                 let stat = if answers.len() > sent.len() { answers.pop() } else { None };
                 let mut outcomes = Vec::with_capacity(sent.len());
@@ -397,15 +432,38 @@ impl XrdFile {
                 }
                 let answer = together(outcomes);
                 if matches!(answer, Ok(Outcome::Ok(_))) {
-                    self.compare(stat).await?;
+                    self.compare(place, stat).await?;
                 }
                 answer
             }
             None => {
-                let along = || ask([0; 4]);
+                // under its name there may be another file by now, or a replica of another: its first bytes come first
+                let beginning = self.beginning.bytes();
+                let seen = beginning.as_ref().map(|then| Arc::new(Mutex::new(Recognised::new(then.clone()))));
+                let first = beginning.map(|b| Span::new(0, b.len() as u64));
+                // as one more range of a vector read they cost no request
+                let within = first.filter(|_| wanted.len() > 1 && wanted.len() % ranges.max(1) as usize > 0);
+                let alone = if within.is_none() { first } else { None };
+                let spans: Vec<Span> = within.into_iter().chain(wanted.iter().copied()).collect();
+                let of = |handle: Handle| {
+                    let mut all: Vec<Request> = alone.iter().flat_map(|s| requests(handle, &[*s], false, 1)).collect();
+                    all.extend(requests(handle, &spans, pages, ranges));
+                    all
+                };
+                sent = of([0; 4]);
+                self.count(job, sent.len(), (spans.len() + usize::from(alone.is_some())) as u64);
+                let along = || {
+                    let take =
+                        seen.as_ref().map_or_else(|| take(job, counters), |s| recognising(s, take(job, counters)));
+                    of([0; 4]).into_iter().map(|request| (request, Arc::clone(&take))).collect()
+                };
                 let opened = open_on(&self.client, place, Arc::clone(&conn), &along as Along).await?;
-                self.version.check(&opened)?;
-                *open = Some(opened.handle);
+                self.refuse_another(&opened, seen.as_ref().is_some_and(|seen| lock(seen).differs()))?;
+                if seen.is_none_or(|seen| lock(&seen).is_complete()) {
+                    *open = Some(opened.handle);
+                } else {
+                    conn.close(opened.handle);
+                }
                 drop(open);
                 self.client.arrived();
                 together(opened.reads)
@@ -425,7 +483,7 @@ impl XrdFile {
         let Some(compare) = WithBeginning::add(&mut spans, sink, &self.beginning) else { return Ok(()) };
         let job = Job::new(&spans, Arc::<WithBeginning>::clone(&compare), Instant::now());
         self.complete(&job).await?;
-        compare.check(&self.beginning)
+        compare.check()
     }
 
     fn fetch_as(
@@ -447,7 +505,7 @@ impl XrdFile {
             job.last.store(last, Relaxed);
             self.complete(&job).await.map_err(|e| e.in_file(&self.client.name))?;
             if let Some(compare) = compare {
-                compare.check(&self.beginning).map_err(|e| e.in_file(&self.client.name))?;
+                compare.check().map_err(|e| e.in_file(&self.client.name))?;
             } else if self.doubted.swap(false, Relaxed) {
                 self.begins_as_it_did(&sink).await.map_err(|e| e.in_file(&self.client.name))?;
             }
@@ -499,6 +557,10 @@ impl Source for XrdFile {
         // servers tell times of change in seconds
         let compare = self.version.young;
         self.fetch_as(spans, sink, true, compare)
+    }
+
+    fn recognise_by(&self, first: &bytes::Bytes) {
+        self.beginning.lengthen(first);
     }
 
     fn prepare(&self, requests: usize) {
