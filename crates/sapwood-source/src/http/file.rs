@@ -204,6 +204,11 @@ impl HttpFile {
             if multi && reply.status != 403 {
                 job.stepped.store(true, Relaxed);
             }
+            if matches!(reply.status, 404 | 410) {
+                let what = format!("the server answers {}: the file was there when it was opened", reply.status);
+                let remedy = "it was removed or renamed meanwhile: open it again once it is there";
+                return Err(Trouble::Fatal(Error::new(ErrorKind::NotFound, what).with_remedy(remedy)));
+            }
             return Err(Trouble::status(&reply, multi));
         }
         if self.version.check(&reply).map_err(Trouble::Fatal)? == Told::NewServer {
