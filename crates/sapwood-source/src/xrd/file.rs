@@ -442,7 +442,7 @@ impl XrdFile {
                 let seen = beginning.as_ref().map(|then| Arc::new(Mutex::new(Recognised::new(then.clone()))));
                 let first = beginning.map(|b| Span::new(0, b.len() as u64));
                 // as one more range of a vector read they cost no request
-                let within = first.filter(|_| wanted.len() > 1 && wanted.len() % ranges.max(1) as usize > 0);
+                let within = first.filter(|_| wanted.len() > 1 && !wanted.len().is_multiple_of(ranges.max(1) as usize));
                 let alone = if within.is_none() { first } else { None };
                 let spans: Vec<Span> = within.into_iter().chain(wanted.iter().copied()).collect();
                 let of = |handle: Handle| {
