@@ -35,8 +35,13 @@ impl Validator {
             (Some(old), Some(new)) if old != new => Some(changed(&format!("{name} was {old} and is {new} now"))),
             _ => None,
         };
-        let verdict =
-            differ("ETag", &self.etag, &now.etag).or_else(|| differ("Last-Modified", &self.modified, &now.modified));
+        // Apache calls its tag weak for a second after a file was written to, and then strong
+        let strengthened = |then: &str, now: &str| then.strip_prefix("W/") == Some(now);
+        let etag = match (&self.etag, &now.etag) {
+            (Some(then), Some(now)) if strengthened(then, now) => None,
+            _ => differ("ETag", &self.etag, &now.etag),
+        };
+        let verdict = etag.or_else(|| differ("Last-Modified", &self.modified, &now.modified));
         if let Some(error) = verdict {
             return Err(error);
         }
@@ -103,5 +108,18 @@ impl Version {
     /// Whether there is nothing to tell versions apart but the file itself.
     pub fn is_untold(&self) -> bool {
         lock(&self.known).iter().any(|(_, v)| !v.is_some())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_weak_tag_may_become_strong_and_not_the_other_way() {
+        let tag = |text: &str| Validator { etag: Some(text.to_owned()), modified: None };
+        tag("W/\"a\"").check(&tag("\"a\"")).unwrap();
+        assert!(tag("\"a\"").check(&tag("W/\"a\"")).is_err());
+        assert!(tag("W/\"a\"").check(&tag("\"b\"")).is_err());
     }
 }
