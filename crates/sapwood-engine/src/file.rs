@@ -3,6 +3,7 @@ pub(crate) use crate::open_source::open_source;
 use crate::options::OpenOptions;
 use crate::perf::{self, Counters, FileMeters};
 pub(crate) use crate::read_source::{answer, read};
+use crate::recognise::recognise;
 use crate::recover::root_keys;
 use crate::report::IoReport;
 use bytes::Bytes;
@@ -65,6 +66,7 @@ impl File {
         let name = source.name().to_owned();
         // this refuses what is no ROOT file
         let header = answer(&source, &mut opener, Opener::read_header).map_err(|e| e.in_file(&name))?;
+        recognise(&source, &mut opener, &header, size).map_err(|e| e.in_file(&name))?;
         if header.free.start == 0 || header.end < size {
             // whoever writes it may go on
             source.allow_growth();

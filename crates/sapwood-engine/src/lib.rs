@@ -17,6 +17,7 @@ mod open_source;
 mod options;
 pub mod perf;
 mod read_source;
+mod recognise;
 mod recover;
 mod remote;
 mod report;

@@ -40,7 +40,12 @@ pub(crate) fn read(source: &Arc<dyn Source>, spans: &[Span]) -> Result<Vec<Bytes
     gathered(source, spans, |sink| source.clone().fetch_last(spans.to_vec(), sink))
 }
 
-fn gathered<F>(source: &Arc<dyn Source>, spans: &[Span], fetch: impl FnOnce(Arc<dyn Sink>) -> F) -> Result<Vec<Bytes>>
+/// Reads spans as `fetch` does.
+pub(crate) fn gathered<F>(
+    source: &Arc<dyn Source>,
+    spans: &[Span],
+    fetch: impl FnOnce(Arc<dyn Sink>) -> F,
+) -> Result<Vec<Bytes>>
 where
     F: Future<Output = Result<FetchReport>> + Send + 'static,
 {

@@ -16,6 +16,7 @@ mod opening;
 mod opening_window;
 mod proxy;
 mod range;
+mod recognise;
 mod trouble;
 mod version;
 

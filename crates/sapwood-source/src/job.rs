@@ -18,6 +18,8 @@ pub(crate) struct Job {
     retries: AtomicU32,
     /// Several ranges in one request were tried, and the server could not.
     pub stepped: AtomicBool,
+    /// Some answer was not held against the first bytes of the file.
+    pub unrecognised: AtomicBool,
     /// Nothing is asked for afterwards: whether the file is still the one that was opened is to be seen now.
     pub last: AtomicBool,
 }
@@ -36,6 +38,7 @@ impl Job {
             requests: AtomicU32::new(0),
             retries: AtomicU32::new(0),
             stepped: AtomicBool::new(false),
+            unrecognised: AtomicBool::new(false),
             last: AtomicBool::new(false),
         })
     }

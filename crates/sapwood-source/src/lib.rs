@@ -22,6 +22,7 @@ mod joined;
 mod local;
 mod meter;
 mod open;
+mod recognised;
 mod redirect;
 mod silence;
 mod source;

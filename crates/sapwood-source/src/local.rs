@@ -44,7 +44,7 @@ impl LocalFile {
         }
         let file = File::open(path).map_err(|e| cannot_open(e, &name))?;
         let meta = file.metadata().map_err(|e| cannot_open(e, &name))?;
-        let (size, stamp) = (meta.len(), Stamp::of(&meta));
+        let (size, stamp) = (meta.len(), Stamp::of(path, &meta));
         Ok(Self { name, file, size, stamp, reads: AtomicU64::new(0), bytes: AtomicU64::new(0) })
     }
 
@@ -168,6 +168,10 @@ impl Source for LocalFile {
             report.total = begin.elapsed();
             Ok(report)
         })
+    }
+
+    fn recognise_by(&self, first: &Bytes) {
+        self.stamp.lengthen(first);
     }
 
     fn allow_growth(&self) {

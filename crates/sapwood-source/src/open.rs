@@ -15,7 +15,8 @@ pub struct SourceOptions {
     pub head: u64,
     /// Bytes wanted from its end.
     pub tail: u64,
-    /// A transfer on which no byte moves for so long is dead. A slow one that moves is not.
+    /// A transfer on which no byte moves for so long is dead. A slow one that moves is not. After half of it, what moved before
+    /// or was asked for in several ranges is asked for once more.
     pub progress_timeout: Duration,
     /// How long connecting to a server, its TLS handshake included, may take.
     pub connect_timeout: Duration,
@@ -26,8 +27,8 @@ pub struct SourceOptions {
     pub warm: bool,
     /// How often a request is sent again when nothing came of it.
     pub retries: u32,
-    /// The first pause before sending again; it doubles each time. `Retry-After` is obeyed up
-    /// to ten seconds.
+    /// The first pause before sending again; it doubles each time. `Retry-After` is obeyed
+    /// within the progress timeout; a server that asks for more is an error at once.
     pub backoff: Duration,
     /// Token for `Authorization: Bearer`. Without one, WLCG bearer token discovery finds one perhaps, for `https`
     /// only (`BEARER_TOKEN`, `BEARER_TOKEN_FILE`, `bt_u<uid>` in `XDG_RUNTIME_DIR` and `/tmp`). Sent to the named host

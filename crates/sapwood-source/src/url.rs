@@ -1,5 +1,7 @@
 use crate::xrd::RootUrl;
-use sapwood_span::{Error, ErrorKind, Result, is_remote, redact, scheme};
+use sapwood_span::{
+    Error, ErrorKind, Result, is_remote, percent_decode, redact, redact_parameters, redact_path, scheme,
+};
 use std::fmt::Write;
 use std::path::PathBuf;
 
@@ -181,7 +183,7 @@ impl Url {
     pub fn redacted(&self) -> String {
         let scheme = if self.https { "https" } else { "http" };
         let (path, query) = self.target.split_once('?').unwrap_or((&self.target, ""));
-        format!("{scheme}://{}{path}{}", self.authority(), redact_query(query))
+        format!("{scheme}://{}{}{}", self.authority(), redact_path(path), redact_query(query))
     }
 }
 
@@ -195,22 +197,10 @@ impl std::fmt::Debug for Url {
 pub(crate) fn redact_query(query: &str) -> String {
     let mut out = String::new();
     for (i, pair) in query.split('&').filter(|p| !p.is_empty()).enumerate() {
-        let key = pair.split('=').next().unwrap_or_default();
         out.push(if i == 0 { '?' } else { '&' });
-        if is_secret(key) {
-            out.push_str(key);
-            out.push_str("=***");
-        } else {
-            out.push_str(pair);
-        }
+        redact_parameters(pair, &mut out);
     }
     out
-}
-
-/// Whether a key of a query names something that nobody else should see.
-pub(crate) fn is_secret(key: &str) -> bool {
-    let key = key.to_ascii_lowercase();
-    ["auth", "token", "sig", "key", "cred", "secret", "pass", "macaroon"].iter().any(|word| key.contains(word))
 }
 
 /// Whether this is a name or an address; brackets stand around an IPv6 address and nowhere else.
@@ -271,27 +261,6 @@ pub(crate) fn percent_encode_all(text: &str) -> String {
             out.push(byte as char);
         } else {
             let _ = write!(out, "%{byte:02X}");
-        }
-    }
-    out
-}
-
-/// Decodes `%41`; a percent sign that no two hexadecimal digits follow stays.
-fn percent_decode(text: &str) -> Vec<u8> {
-    let bytes = text.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut rest = bytes;
-    while let Some((&first, after)) = rest.split_first() {
-        let digit = |i: usize| after.get(i).and_then(|&b| (b as char).to_digit(16));
-        match (first, digit(0), digit(1)) {
-            (b'%', Some(high), Some(low)) => {
-                out.push((high * 16 + low) as u8);
-                rest = after.get(2..).unwrap_or_default();
-            }
-            _ => {
-                out.push(first);
-                rest = after;
-            }
         }
     }
     out
@@ -362,6 +331,14 @@ mod tests {
             ("root://u:p@h//a.root?authz=T", "root://h//a.root?authz=***"),
             ("http://u:p@h:70000/a?authz=T", "http://h:70000/a"),
             ("s3://u:p@h/a?authz=T", "s3://h/a"),
+            ("https://h/a/f.root;jwt=T", "https://h/a/f.root;jwt=***"),
+            (
+                "https://h/a;x=1;Token=T;y/f;%6Awt=T?v=1;sig=T&w",
+                "https://h/a;x=1;Token=***;y/f;%6Awt=***?v=1;sig=***&w",
+            ),
+            ("root://h//a;authz=T/f.root?x=1;authz=T", "root://h//a;authz=***/f.root?x=1;authz=***"),
+            ("s3://h/a;authz=T?x", "s3://h/a;authz=***"),
+            ("https://h/eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ4In0.c2lnbmF0dXJlLW9mLWl0/f.root", "https://h/***/f.root"),
             ("http://u:p/w@h/a", "http://h/a"),
             ("http://u:p?w@h/a", "http://h/a"),
             (" http://u:p@h/a?authz=T", "http://h/a"),

@@ -1,6 +1,6 @@
 //! A fetch that also compares the file's first bytes with those that it had when it was opened.
 
-use crate::changed::{Beginning, changed};
+use crate::changed::{Beginning, begins_otherwise};
 use crate::lock;
 use crate::source::Sink;
 use bytes::Bytes;
@@ -12,26 +12,28 @@ pub(crate) struct WithBeginning {
     sink: Arc<dyn Sink>,
     /// The index of the span that nobody but this asked for.
     own: usize,
+    /// What it must bring.
+    then: Bytes,
     came: Mutex<Option<Bytes>>,
 }
 
 impl WithBeginning {
     /// Adds the file's beginning to the spans; none where that is not known yet.
     pub fn add(spans: &mut Vec<Span>, sink: &Arc<dyn Sink>, beginning: &Beginning) -> Option<Arc<Self>> {
-        let span = beginning.span()?;
+        let then = beginning.bytes()?;
         let own = spans.len();
-        spans.push(span);
-        Some(Arc::new(Self { sink: Arc::clone(sink), own, came: Mutex::default() }))
+        spans.push(Span::new(0, then.len() as u64));
+        Some(Arc::new(Self { sink: Arc::clone(sink), own, then, came: Mutex::default() }))
     }
 
     /// Says whether the file begins as it did, once all has arrived.
     ///
     /// # Errors
     /// `Corrupt` when it does not.
-    pub fn check(&self, beginning: &Beginning) -> Result<()> {
+    pub fn check(&self) -> Result<()> {
         match &*lock(&self.came) {
-            Some(now) if beginning.is(now) => Ok(()),
-            _ => Err(changed("its first bytes are others now")),
+            Some(now) if *now == self.then => Ok(()),
+            _ => Err(begins_otherwise()),
         }
     }
 }

@@ -18,7 +18,6 @@ mod place;
 mod plan;
 mod pulse;
 mod reading;
-mod replica;
 mod sockets;
 mod state;
 mod trouble;

@@ -4,11 +4,13 @@ mod common;
 
 use common::xrd_scripted::{Then, XrdServer, good};
 use common::{impatient, noise, open_right, runtime};
+use sapwood_source::SourceOptions;
 use sapwood_span::ErrorKind;
 use sapwood_span::defect::inject;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
 
 #[test]
 fn of_a_task_of_a_session() {
@@ -24,7 +26,9 @@ fn of_a_task_of_a_session() {
         // nothing but the panic ends the waiting
         let rt = runtime();
         inject::arm(place);
-        let opened = open_right(&rt, &server.url(), &impatient(), &file);
+        // telling of a panic takes time on a busy machine
+        let options = SourceOptions { progress_timeout: Duration::from_secs(60), ..impatient() };
+        let opened = open_right(&rt, &server.url(), &options, &file);
         assert!(!inject::disarm(), "{place}: nobody came by");
         let e = opened.map(|_| ()).expect_err(place);
         assert_eq!(e.kind(), ErrorKind::Defect, "{e}");

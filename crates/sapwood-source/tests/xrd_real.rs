@@ -94,7 +94,9 @@ fn limits_of_the_server_are_obeyed() {
     assert_eq!(opening.source.limits().max_ranges, 1024);
     let many: Vec<Span> = (0..3000).map(|i| Span::new(i * 1000, 50)).collect();
     let report = fetch(&rt, &opening.source, &many, &file).unwrap();
-    assert_eq!(report.requests, 3, "{report:?}");
+    // and the first bytes, by themselves, where another session opens the file and its vector read is full
+    let more = opening.source.stats().connections as u32 - 1;
+    assert!(report.requests >= 3 && report.requests <= 3 + more, "{report:?}");
 }
 
 #[test]

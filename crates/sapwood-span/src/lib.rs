@@ -9,9 +9,11 @@ mod coalesce;
 pub mod defect;
 mod error;
 mod remote;
+mod secret;
 mod span;
 
 pub use coalesce::{Coalesced, coalesce};
 pub use error::{Error, ErrorKind, Result};
 pub use remote::{is_remote, redact, scheme};
+pub use secret::{is_secret, percent_decode, redact_parameters, redact_path};
 pub use span::Span;

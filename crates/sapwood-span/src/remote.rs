@@ -1,5 +1,7 @@
 //! Names of files that are URLs: told from paths, and shown without what nobody else should see.
 
+use crate::redact_path;
+
 /// Whether this names something that is read over the network (by its `scheme://`).
 pub fn is_remote(name: &str) -> bool {
     scheme(name).is_some_and(|(s, _)| !s.eq_ignore_ascii_case("file"))
@@ -24,7 +26,7 @@ pub fn redact(name: &str) -> String {
     }
     // a password may hold slashes and question marks that were not encoded: it ends at the last `@`
     let behind = rest.rsplit('@').next().unwrap_or_default();
-    format!("{scheme}://{}", behind.split('?').next().unwrap_or_default())
+    format!("{scheme}://{}", redact_path(behind.split('?').next().unwrap_or_default()))
 }
 
 /// Whether this can be all of a URL's authority: what stands behind the last colon is a port.

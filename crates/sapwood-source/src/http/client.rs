@@ -2,7 +2,7 @@
 
 use super::credential;
 use super::hosts::{Host, Lent, Opened};
-use super::trouble::Trouble;
+use super::trouble::{Patience, Trouble};
 use crate::counters::Counters;
 use crate::lock;
 use crate::open::SourceOptions;
@@ -139,11 +139,11 @@ impl Client {
     /// Sends a request for these ranges (the value of the `Range` header, and how many are in
     /// it), follows redirects, and goes back to where it all began when a place found by a
     /// redirect has ceased to work.
-    pub async fn send(&self, range: &str, ranges: usize) -> Result<Reply, Trouble> {
+    pub async fn send(&self, range: &str, ranges: usize, patience: &mut Patience) -> Result<Reply, Trouble> {
         let mut renewed = false;
         for _ in 0..=MAX_REDIRECTS {
             let place = self.place();
-            let mut reply = match self.exchange(&place, range, ranges).await {
+            let mut reply = match self.exchange(&place, range, ranges, patience).await {
                 Ok(reply) => reply,
                 Err(Trouble::Unreached(_)) if !renewed && place.url != self.original => {
                     renewed = true;
@@ -180,18 +180,18 @@ impl Client {
     }
 
     /// Connects to a host that was never met: how far it is decides how it is asked.
-    pub async fn meet(&self) -> Result<Place, Trouble> {
+    pub async fn meet(&self, patience: &mut Patience) -> Result<Place, Trouble> {
         let place = self.place();
         if lock(&place.host.meter).distance().is_none() {
-            let lent = self.lend(&place).await?;
+            let lent = self.lend(&place, patience).await?;
             place.host.give_back(lent.link);
         }
         Ok(place)
     }
 
-    async fn lend(&self, place: &Place) -> Result<Lent, Trouble> {
+    async fn lend(&self, place: &Place, patience: &mut Patience) -> Result<Lent, Trouble> {
         let wait = self.counters.wait();
-        let lent = place.host.lend(&self.handle(), self.connect_timeout(), &self.opened).await;
+        let lent = place.host.lend(&self.handle(), || self.connect_timeout().min(patience.begin()), &self.opened).await;
         let lent = lent.map_err(|error| match error.kind() {
             ErrorKind::Denied | ErrorKind::Invalid => Trouble::Fatal(error),
             _ => self.lost(Trouble::Unreached(error)),
@@ -202,18 +202,24 @@ impl Client {
         Ok(lent)
     }
 
-    async fn exchange(&self, place: &Place, range: &str, ranges: usize) -> Result<Reply, Trouble> {
+    async fn exchange(
+        &self,
+        place: &Place,
+        range: &str,
+        ranges: usize,
+        patience: &mut Patience,
+    ) -> Result<Reply, Trouble> {
         loop {
-            let mut lent = self.lend(place).await?;
+            let mut lent = self.lend(place, patience).await?;
             place.check(lent.link.peer).map_err(Trouble::Fatal)?;
             let asked_for = self.request(place, range).map_err(Trouble::Fatal)?;
             let (wait, begin, used) = (self.counters.wait(), Instant::now(), lent.used);
             let asked = self.ask(&mut lent, asked_for, ranges);
-            let longest = self.options.progress_timeout;
+            let longest = patience.asked(ranges > 1);
             match silence::broken_by(asked, longest, || reachable(&place.url)).await {
                 Err(silence) => {
                     place.host.forget_idle();
-                    return Err(self.lost(silent(silence, "no answer", longest)));
+                    return Err(self.lost(silent(silence, "no answer", self.options.progress_timeout)));
                 }
                 Ok(Ok(response)) => {
                     self.away.store(false, Relaxed);
@@ -377,10 +383,11 @@ impl Reply {
         self.header("content-length").and_then(|v| v.trim().parse().ok())
     }
 
-    /// The next bytes of the body; none at its end.
+    /// The next bytes of the body; none at its end. A transfer that has stopped is given up after half of the progress
+    /// timeout: the rest is for asking again.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, Trouble> {
         loop {
-            let frame = silence::broken_by(self.body.frame(), self.longest, || reachable(&self.url)).await;
+            let frame = silence::broken_by(self.body.frame(), self.longest / 2, || reachable(&self.url)).await;
             match frame {
                 Err(silence) => {
                     self.host.forget_idle();

@@ -4,15 +4,16 @@ use super::body::Body;
 use super::client::Client;
 use super::opening_window;
 use super::range::{self, Line};
+use super::recognise::with_beginning;
 use super::trouble::{Patience, Trouble};
-use super::version::{Told, Validator, Version};
+use super::version::{Told, Version};
 use crate::bounds;
 use crate::changed::changed;
 use crate::counters::Counters;
 use crate::job::Job;
 use crate::lock;
+use crate::recognised::Recognised;
 use crate::source::{BoxFuture, FetchReport, Limits, Sink, Source, SourceStats};
-use crate::url::Url;
 use crate::with_beginning::WithBeginning;
 use bytes::Bytes;
 use sapwood_span::{Error, ErrorKind, Result, Span, coalesce};
@@ -31,6 +32,15 @@ const SLACK: u64 = 1 << 20;
 /// Servers that a request may be redirected to, one after the other, each of which is compared with what is known.
 const MOST_SERVERS: u32 = 16;
 
+/// How ranges are asked for.
+#[derive(Clone)]
+struct Manner {
+    /// The first bytes of the file, where each request asks for them as well.
+    along: Option<Bytes>,
+    /// Since when the server has been silent.
+    silent: Option<Instant>,
+}
+
 pub(crate) struct HttpFile {
     pub client: Arc<Client>,
     pub size: u64,
@@ -44,6 +54,8 @@ impl HttpFile {
     pub async fn complete(self: &Arc<Self>, job: &Arc<Job>, soon: bool) -> Result<()> {
         let whole = [Span::new(0, self.size)];
         let mut multi = self.client.place().host.multi();
+        // since when a server has been silent over several ranges
+        let mut silent = None;
         loop {
             let missing = job.missing(&whole);
             if missing.is_empty() {
@@ -54,7 +66,8 @@ impl HttpFile {
             let joined: Vec<Span> = coalesce(&missing, gap, MAX_REQUEST).into_iter().map(|c| c.span).collect();
             let shared = if soon { opening_window::shared(&joined, &host) } else { None };
             let groups = shared.unwrap_or_else(|| range::requests(&joined, line, MAX_REQUEST));
-            match self.run(job, groups).await {
+            let along = if multi { self.version.beginning.bytes() } else { None };
+            match self.run(job, groups, &Manner { along, silent }).await {
                 Ok(()) => {}
                 // its limits are others than thought: cut anew
                 Err(Trouble::Shorter(_)) => host.refuses_long_lines(),
@@ -62,8 +75,18 @@ impl HttpFile {
                     multi = false;
                     Counters::add(&self.client.counters.fallbacks, 1);
                 }
+                Err(Trouble::Silent { since, .. }) if multi => {
+                    (multi, silent) = (false, Some(since));
+                    Counters::add(&self.client.counters.fallbacks, 1);
+                }
                 Err(Trouble::Elsewhere) => {}
-                Err(Trouble::Step(e) | Trouble::Fatal(e) | Trouble::Unreached(e) | Trouble::Again { error: e, .. }) => {
+                Err(
+                    Trouble::Silent { error: e, .. }
+                    | Trouble::Step(e)
+                    | Trouble::Fatal(e)
+                    | Trouble::Unreached(e)
+                    | Trouble::Again { error: e, .. },
+                ) => {
                     return Err(e);
                 }
             }
@@ -71,19 +94,19 @@ impl HttpFile {
     }
 
     /// Runs requests side by side; the pool limits how many really are.
-    async fn run(self: &Arc<Self>, job: &Arc<Job>, mut groups: Vec<Vec<Span>>) -> Result<(), Trouble> {
+    async fn run(self: &Arc<Self>, job: &Arc<Job>, mut groups: Vec<Vec<Span>>, manner: &Manner) -> Result<(), Trouble> {
         if groups.len() <= 1 {
-            return self.group(job, groups.pop().unwrap_or_default()).await;
+            return self.group(job, groups.pop().unwrap_or_default(), manner).await;
         }
         let rest = groups.split_off(1);
         let first = groups.pop().unwrap_or_default();
         let mut running = JoinSet::new();
         for group in rest {
-            let (file, job) = (Arc::clone(self), Arc::clone(job));
-            running.spawn_on(async move { file.group(&job, group).await }, &self.client.handle());
+            let (file, job, manner) = (Arc::clone(self), Arc::clone(job), manner.clone());
+            running.spawn_on(async move { file.group(&job, group, &manner).await }, &self.client.handle());
         }
         // The first one is sent first: it gets the connection whose window is widest.
-        let mut first = std::pin::pin!(self.group(job, first));
+        let mut first = std::pin::pin!(self.group(job, first, manner));
         let mut answered = false;
         loop {
             tokio::select! {
@@ -100,14 +123,22 @@ impl HttpFile {
     }
 
     /// One request, sent again for what is missing as long as there is hope.
-    async fn group(&self, job: &Job, group: Vec<Span>) -> Result<(), Trouble> {
-        let mut patience = Patience::new(&self.client.options);
+    async fn group(&self, job: &Job, group: Vec<Span>, manner: &Manner) -> Result<(), Trouble> {
+        let mut patience = Patience::since(&self.client.options, manner.silent);
         let mut pieces = group.clone();
         let mut elsewhere = 0;
         loop {
             let before: u64 = pieces.iter().map(|s| s.len).sum();
-            let result = self.request(job, &pieces).await;
-            let multi = pieces.len() > 1;
+            let ranges = match &manner.along {
+                Some(beginning) => with_beginning(&pieces, beginning),
+                None => pieces,
+            };
+            let seen = manner.along.clone().map(Recognised::new);
+            let result = self.request(job, &ranges, seen, &mut patience).await;
+            if let Err(Trouble::Fatal(error)) = result {
+                return Err(Trouble::Fatal(error));
+            }
+            let multi = ranges.len() > 1;
             pieces = hulls(&job.missing(&group), &group);
             if pieces.is_empty() {
                 return Ok(());
@@ -122,9 +153,9 @@ impl HttpFile {
                 Ok(()) if multi => return Err(Trouble::nonsense("the server leaves out what was asked for", true)),
                 Ok(()) => (Error::new(ErrorKind::Protocol, "the server leaves out what was asked for"), None, false),
                 // A server may hang over several ranges: the network is not to blame yet.
-                Err(Trouble::Again { error, stalled: true, .. }) if multi && after == before => {
+                Err(Trouble::Again { error, stalled: true, .. }) if multi && after == before && patience.is_left() => {
                     self.client.place().host.silent_over_multi();
-                    return Err(Trouble::Step(error));
+                    return Err(Trouble::Silent { error, since: patience.moved() });
                 }
                 Err(Trouble::Again { error, wait, stalled }) => (error, wait, stalled),
                 // found to be the same file; but a server that is another each time is none to read from
@@ -148,12 +179,19 @@ impl HttpFile {
         }
     }
 
-    async fn request(&self, job: &Job, pieces: &[Span]) -> Result<(), Trouble> {
+    /// `seen`: what holds the first bytes of the file, which are among the ranges, against those that are known.
+    async fn request(
+        &self,
+        job: &Job,
+        pieces: &[Span],
+        mut seen: Option<Recognised>,
+        patience: &mut Patience,
+    ) -> Result<(), Trouble> {
         let multi = pieces.len() > 1;
         let wanted: u64 = pieces.iter().map(|s| s.len).sum();
         job.request_sent();
         let header = range::header(pieces);
-        let mut reply = self.client.send(&header, pieces.len()).await?;
+        let mut reply = self.client.send(&header, pieces.len(), patience).await?;
         if !matches!(reply.status, 200 | 206) {
             if let Some(now) = reply.header("content-range").and_then(range::content_range).and_then(|r| r.total) {
                 self.check_size(Some(now))?;
@@ -165,6 +203,11 @@ impl HttpFile {
             }
             if multi && reply.status != 403 {
                 job.stepped.store(true, Relaxed);
+            }
+            if matches!(reply.status, 404 | 410) {
+                let what = format!("the server answers {}: the file was there when it was opened", reply.status);
+                let remedy = "it was removed or renamed meanwhile: open it again once it is there";
+                return Err(Trouble::Fatal(Error::new(ErrorKind::NotFound, what).with_remedy(remedy)));
             }
             return Err(Trouble::status(&reply, multi));
         }
@@ -186,73 +229,29 @@ impl HttpFile {
         let mut out = Vec::new();
         while let Some(chunk) = reply.chunk().await? {
             job.moved(chunk.len() as u64);
+            patience.heard();
             if reply.wire > budget {
                 job.stepped.store(true, Relaxed);
                 return Err(Trouble::nonsense("the server sends much more than was asked for", multi));
             }
             let pushed = body.push(chunk, &mut out);
             self.check_size(body.total())?;
+            if let Some(seen) = &mut seen {
+                seen.look(&out).map_err(Trouble::Fatal)?;
+            }
             job.accept(&mut out);
             pushed.map_err(|m| Trouble::nonsense(format!("the server's answer makes no sense: {m}"), multi))?;
         }
-        if multi && plain && reply.status == 206 && !job.missing(pieces).is_empty() {
+        if !seen.as_ref().is_some_and(Recognised::is_complete) {
+            job.unrecognised.store(true, Relaxed);
+        }
+        let left_out = seen.is_some_and(|s| !s.is_complete()) || !job.missing(pieces).is_empty();
+        if multi && plain && reply.status == 206 && left_out {
             job.stepped.store(true, Relaxed);
             return Err(Trouble::nonsense("the server answers one range only", true));
         }
         if !multi && reply.status == 206 && job.stepped.load(Relaxed) {
             reply.host.refuses_multi();
-        }
-        Ok(())
-    }
-
-    /// Compares the size and the first bytes of what a server has that another one redirected to, or that took over, with
-    /// those of the file that was opened.
-    async fn recognise(&self, place: &Url) -> Result<(), Trouble> {
-        let _one = self.version.asking.lock().await;
-        if self.version.knows(place) {
-            return Ok(());
-        }
-        let Some(span) = self.version.beginning.span() else {
-            let what = "another server took over while the file was being opened";
-            return Err(Trouble::again(Error::new(ErrorKind::Io, what)));
-        };
-        let mut reply = self.client.send(&range::header(&[span]), 1).await?;
-        if reply.url.without_query() != place.without_query()
-            || self.version.check(&reply).map_err(Trouble::Fatal)? == Told::Same
-        {
-            return Ok(());
-        }
-        if !matches!(reply.status, 200 | 206) {
-            reply.drain().await;
-            return Err(Trouble::status(&reply, false));
-        }
-        let validator = Validator::of(&reply.headers);
-        let mut body = Body::of(&reply).map_err(|what| Trouble::nonsense(what, false))?;
-        let another = |how: String| {
-            let what = format!("{} has another file: {how}", place.redacted());
-            Trouble::Fatal(Error::corrupt(what).with_remedy("open it again"))
-        };
-        let mut out = Vec::new();
-        let mut first = Vec::new();
-        while (first.len() as u64) < span.len
-            && let Some(chunk) = reply.chunk().await?
-        {
-            body.push(chunk, &mut out).map_err(|m| Trouble::nonsense(m.to_string(), false))?;
-            for piece in out.drain(..) {
-                if piece.offset != first.len() as u64 {
-                    return Err(Trouble::nonsense("the server leaves out what was asked for", false));
-                }
-                first.extend_from_slice(&piece.bytes);
-            }
-        }
-        match body.total() {
-            Some(now) if now != self.size => return Err(another(format!("of {now} bytes, not {}", self.size))),
-            _ if !self.version.beginning.is(&first) => return Err(another("its first bytes differ".to_owned())),
-            _ => self.version.learn(&reply, validator),
-        }
-        // to its end, so that the connection can be used again
-        if reply.status == 206 {
-            while let Ok(Some(_)) = reply.chunk().await {}
         }
         Ok(())
     }
@@ -280,6 +279,18 @@ impl HttpFile {
         }
     }
 
+    /// Reads the first bytes again, by themselves.
+    ///
+    /// # Errors
+    /// `Corrupt` where they are others, and what reading meets.
+    async fn begins_as_it_did(self: &Arc<Self>, sink: &Arc<dyn Sink>) -> Result<()> {
+        let mut spans = Vec::new();
+        let Some(compare) = WithBeginning::add(&mut spans, sink, &self.version.beginning) else { return Ok(()) };
+        let job = Job::new(&spans, Arc::<WithBeginning>::clone(&compare), Instant::now());
+        self.complete(&job, false).await?;
+        compare.check()
+    }
+
     fn fetch_as(
         self: Arc<Self>,
         mut spans: Vec<Span>,
@@ -297,17 +308,19 @@ impl HttpFile {
                 }
                 return Ok(FetchReport { payload, total: begin.elapsed(), ..FetchReport::default() });
             }
-            // what the servers say need not show a change
-            let compare = (last && self.version.is_weak())
-                .then(|| WithBeginning::add(&mut spans, &sink, &self.version.beginning))
-                .flatten();
+            // else each answer brings the beginning along
+            let single = !self.client.place().host.multi();
+            let compare =
+                (last && single).then(|| WithBeginning::add(&mut spans, &sink, &self.version.beginning)).flatten();
             if let Some(compare) = &compare {
                 sink = Arc::<WithBeginning>::clone(compare);
             }
-            let job = Job::new(&spans, sink, begin);
+            let job = Job::new(&spans, Arc::clone(&sink), begin);
             self.complete(&job, soon).await.map_err(|e| e.in_file(&self.client.name))?;
             if let Some(compare) = compare {
-                compare.check(&self.version.beginning).map_err(|e| e.in_file(&self.client.name))?;
+                compare.check().map_err(|e| e.in_file(&self.client.name))?;
+            } else if last && job.unrecognised.load(Relaxed) {
+                self.begins_as_it_did(&sink).await.map_err(|e| e.in_file(&self.client.name))?;
             }
             Counters::add(&self.client.counters.payload, payload);
             Ok(job.report(payload))
@@ -384,6 +397,10 @@ impl Source for HttpFile {
 
     fn fetch_last(self: Arc<Self>, spans: Vec<Span>, sink: Arc<dyn Sink>) -> BoxFuture<'static, Result<FetchReport>> {
         self.fetch_as(spans, sink, false, true)
+    }
+
+    fn recognise_by(&self, first: &Bytes) {
+        self.version.beginning.lengthen(first);
     }
 
     fn remarks(&self) -> Vec<String> {

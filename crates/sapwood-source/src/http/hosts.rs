@@ -239,11 +239,17 @@ impl Host {
         lock(&self.meter).streams(busy, self.max)
     }
 
-    /// A connection, idle or new; waits while as many as allowed are in use.
+    /// A connection, idle or new; waits while as many as allowed are in use. `patience`, asked when its turn has come: how
+    /// long opening one may take.
     ///
     /// # Errors
     /// No connection can be opened.
-    pub async fn lend(self: &Arc<Self>, handle: &Handle, patience: Duration, opened: &Opened) -> Result<Lent> {
+    pub async fn lend(
+        self: &Arc<Self>,
+        handle: &Handle,
+        patience: impl FnOnce() -> Duration,
+        opened: &Opened,
+    ) -> Result<Lent> {
         let closed = || Error::new(ErrorKind::Interrupted, "the source is shut down");
         let permits = Arc::clone(&self.pool().permits);
         let permit = permits.acquire_owned().await.map_err(|_| closed())?;
@@ -258,7 +264,7 @@ impl Host {
             pool.waiting.retain(|w| !w.is_closed());
             pool.waiting.push_back(tell);
             if pool.opening < pool.waiting.len() {
-                self.open_one(&mut pool, handle, patience, opened);
+                self.open_one(&mut pool, handle, patience(), opened);
             }
             receiver
         };

@@ -40,7 +40,9 @@ async fn ends(client: &Arc<Client>) -> Result<Opening> {
     let (mut simple, mut stepped) = (false, false);
     loop {
         let multi = !simple && client.place().host.multi();
-        let (error, wait, stalled) = match attempt(client, multi, stepped).await {
+        let result = attempt(client, multi, stepped, &mut patience).await;
+        patience.catch_up();
+        let (error, wait, stalled) = match result {
             Ok(opening) => return Ok(opening),
             Err(Trouble::Step(_)) if multi => {
                 (simple, stepped) = (true, true);
@@ -48,7 +50,7 @@ async fn ends(client: &Arc<Client>) -> Result<Opening> {
                 continue;
             }
             // A server may hang over several ranges; one that cannot be reached will not get better.
-            Err(Trouble::Again { stalled: true, .. }) if multi => {
+            Err(Trouble::Again { stalled: true, .. } | Trouble::Silent { .. }) if multi => {
                 client.place().host.silent_over_multi();
                 simple = true;
                 continue;
@@ -63,7 +65,9 @@ async fn ends(client: &Arc<Client>) -> Result<Opening> {
             Err(Trouble::Elsewhere) => {
                 (Error::new(ErrorKind::Io, "another server took over while the file was being opened"), None, false)
             }
-            Err(Trouble::Step(error) | Trouble::Shorter(error) | Trouble::Fatal(error)) => return Err(error),
+            Err(
+                Trouble::Step(error) | Trouble::Shorter(error) | Trouble::Fatal(error) | Trouble::Silent { error, .. },
+            ) => return Err(error),
         };
         patience.spend(error, wait, stalled).await?;
         Counters::add(&client.counters.retries, 1);
@@ -71,8 +75,13 @@ async fn ends(client: &Arc<Client>) -> Result<Opening> {
 }
 
 /// One way of asking: both ends in one request, or the two in two requests side by side.
-async fn attempt(client: &Arc<Client>, multi: bool, stepped: bool) -> Result<Opening, Trouble> {
-    let host = client.meet().await?.host;
+async fn attempt(
+    client: &Arc<Client>,
+    multi: bool,
+    stepped: bool,
+    patience: &mut Patience,
+) -> Result<Opening, Trouble> {
+    let host = client.meet(patience).await?.host;
     let (head, mut tail) = (client.options.head.max(1), client.options.tail.max(1));
     if host.is_far() {
         tail = tail.min(opening_window::FIRST.saturating_sub(head)).max(1);
@@ -83,16 +92,16 @@ async fn attempt(client: &Arc<Client>, multi: bool, stepped: bool) -> Result<Ope
     }
     let mut beside = None;
     let mut reply = if multi {
-        client.send(&format!("bytes=0-{},-{tail}", head - 1), 2).await?
+        client.send(&format!("bytes=0-{},-{tail}", head - 1), 2, patience).await?
     } else {
         let other = Arc::clone(client);
         beside = Some(Beside(client.handle().spawn(async move { tail_alone(&other, tail).await })));
-        client.send(&format!("bytes=0-{}", head - 1), 1).await?
+        client.send(&format!("bytes=0-{}", head - 1), 1, patience).await?
     };
     let ranges = reply.header("content-range").and_then(content_range);
     match reply.status {
         206 => {}
-        200 => return whole(client, reply, multi).await,
+        200 => return whole(client, reply, multi, patience).await,
         416 if ranges.is_some_and(|r| r.total == Some(0)) => return Ok(in_memory(client, Bytes::new())),
         _ => {
             reply.drain().await;
@@ -115,6 +124,7 @@ async fn attempt(client: &Arc<Client>, multi: bool, stepped: bool) -> Result<Ope
     let mut out = Vec::new();
     let budget = head.saturating_add(tail).saturating_mul(2).saturating_add(SMALL_FILE);
     while let Some(chunk) = reply.chunk().await? {
+        patience.heard();
         if reply.wire > budget {
             return Err(Trouble::nonsense("the server sends much more than was asked for", multi));
         }
@@ -228,7 +238,8 @@ impl Found {
 /// The last bytes of the file, if the server can do that: if not, the head's answer tells the
 /// size and they are asked for by position.
 async fn tail_alone(client: &Client, tail: u64) -> Option<Found> {
-    let mut reply = client.send(&format!("bytes=-{tail}"), 1).await.ok()?;
+    let mut patience = Patience::new(&client.options);
+    let mut reply = client.send(&format!("bytes=-{tail}"), 1, &mut patience).await.ok()?;
     if reply.status != 206 {
         return None;
     }
@@ -244,7 +255,12 @@ async fn tail_alone(client: &Client, tail: u64) -> Option<Found> {
 }
 
 /// The answer is the whole file: kept if it is small, or if there is no other way.
-async fn whole(client: &Arc<Client>, mut reply: Reply, multi: bool) -> Result<Opening, Trouble> {
+async fn whole(
+    client: &Arc<Client>,
+    mut reply: Reply,
+    multi: bool,
+    patience: &mut Patience,
+) -> Result<Opening, Trouble> {
     let options = &client.options;
     let limit = if multi { options.head.saturating_add(options.tail).max(SMALL_FILE) } else { options.whole_file };
     let length = reply.length();
@@ -260,6 +276,7 @@ async fn whole(client: &Arc<Client>, mut reply: Reply, multi: bool) -> Result<Op
     }
     let mut all = BytesMut::new();
     while let Some(chunk) = reply.chunk().await? {
+        patience.heard();
         if reply.wire > limit {
             return Err(too_large(None));
         }

@@ -3,10 +3,16 @@
 use super::client::Reply;
 use crate::open::SourceOptions;
 use sapwood_span::{Error, ErrorKind, Result};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
-/// `Retry-After` is obeyed up to here.
+/// Between two tries where the server does not say how long to wait.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+
+/// A server that asks for more asks for as long.
+const FOREVER: Duration = Duration::from_secs(366 * 24 * 3600);
+
+/// What is left of a time that is over.
+const LEAST: Duration = Duration::from_millis(1);
 
 /// Between two tries to connect, at most: reading goes on soon after the server is back.
 const BETWEEN_CONNECTIONS: Duration = Duration::from_secs(1);
@@ -16,6 +22,8 @@ pub(crate) enum Trouble {
     Fatal(Error),
     /// The server does not understand this way of asking: ask for single ranges.
     Step(Error),
+    /// The server said nothing when it was asked for several ranges: ask for single ones in the time that is left.
+    Silent { error: Error, since: Instant },
     /// A shorter line of ranges may do.
     Shorter(Error),
     /// No connection could be opened.
@@ -54,8 +62,7 @@ impl Trouble {
             )),
             404 | 410 => Self::Fatal(plain(ErrorKind::NotFound).with_remedy("check the path")),
             429 | 502..=504 => {
-                let seconds = reply.header("retry-after").and_then(|v| v.trim().parse().ok());
-                let wait = seconds.map(|s| Duration::from_secs(s).min(LONGEST_PAUSE).min(reply.longest));
+                let wait = reply.header("retry-after").and_then(retry_after);
                 Self::Again { error: plain(ErrorKind::Io), wait, stalled: false }
             }
             // Some servers trip over several ranges in the oddest ways.
@@ -67,28 +74,82 @@ impl Trouble {
     }
 }
 
-/// How often something is tried again.
+/// How often something is tried again, and how long silence may last.
 pub(crate) struct Patience {
     retries: u32,
     left: u32,
     tries: u32,
     first_pause: Duration,
     pause: Duration,
-    /// When something last came of it, and how long ago that may be while the server cannot be reached.
+    /// When something last came of it, and how long ago that may be.
     moved: Instant,
     longest: Duration,
+    /// When a byte last came, whether or not it was one that was missing.
+    heard: Instant,
+    /// Nothing has been asked: what was waited for is no server's silence.
+    fresh: bool,
 }
 
 impl Patience {
     pub fn new(options: &SourceOptions) -> Self {
-        let (retries, pause) = (options.retries, options.backoff);
-        let longest = options.progress_timeout;
-        Self { retries, left: retries, tries: 0, first_pause: pause, pause, moved: Instant::now(), longest }
+        Self::since(options, None)
+    }
+
+    /// For a server that has been silent since then, if it was.
+    pub fn since(options: &SourceOptions, silent: Option<Instant>) -> Self {
+        let (retries, pause, now) = (options.retries, options.backoff, Instant::now());
+        Self {
+            retries,
+            left: retries,
+            tries: 0,
+            first_pause: pause,
+            pause,
+            moved: silent.unwrap_or(now),
+            longest: options.progress_timeout,
+            heard: now,
+            fresh: silent.is_none(),
+        }
+    }
+
+    /// When something last came of it.
+    pub fn moved(&self) -> Instant {
+        self.moved
+    }
+
+    /// Its turn has come: a connection may be opened, or a request go out. Gives how long that may take.
+    pub fn begin(&mut self) -> Duration {
+        if self.fresh {
+            self.moved = Instant::now();
+        }
+        self.longest.saturating_sub(self.moved.elapsed()).max(LEAST)
+    }
+
+    /// How long the answer to a request may take. One for several ranges gets half of the time: some servers hang over them,
+    /// and there must be time for asking more simply.
+    pub fn asked(&mut self, several: bool) -> Duration {
+        let left = self.begin();
+        self.fresh = false;
+        if several { left.min(self.longest / 2) } else { left }
+    }
+
+    /// Whether there is time for asking in another way.
+    pub fn is_left(&self) -> bool {
+        self.moved.elapsed() < self.longest
+    }
+
+    /// Bytes have come.
+    pub fn heard(&mut self) {
+        self.heard = Instant::now();
+    }
+
+    /// What came of a try that has failed was no silence.
+    pub fn catch_up(&mut self) {
+        self.moved = self.moved.max(self.heard);
     }
 
     /// Something arrived after all: the count begins anew, though not for ever.
     pub fn renew(&mut self) {
-        self.moved = Instant::now();
+        self.catch_up();
         if self.tries < self.retries.saturating_mul(10) {
             self.left = self.retries;
             self.pause = self.first_pause;
@@ -101,6 +162,7 @@ impl Patience {
     /// There is none: the error given comes back.
     pub async fn unreached(&mut self, error: Error) -> Result<()> {
         self.tries += 1;
+        self.fresh = false;
         if self.moved.elapsed() + self.pause >= self.longest {
             return Err(error.with_remedy(format!("given up after {} attempts", self.tries)));
         }
@@ -109,26 +171,78 @@ impl Patience {
         Ok(())
     }
 
-    /// Waits before the next try.
+    /// Waits before the next try, as long as the server asks for if it does.
     ///
     /// # Errors
-    /// There is none: the error given comes back. A stall has taken long enough to count more; one in which nothing at
-    /// all has moved is the end.
+    /// There is none, or no time: the error given comes back. A stall has taken long enough to count more; one in which
+    /// nothing at all has moved is the end.
     pub async fn spend(&mut self, error: Error, wait: Option<Duration>, stalled: bool) -> Result<()> {
-        if stalled && self.moved.elapsed() >= self.longest {
+        self.fresh = false;
+        let silent = self.moved.elapsed();
+        if stalled && silent >= self.longest {
             return Err(error);
+        }
+        let pause = wait.unwrap_or_default().max(self.pause);
+        if let Some(wait) = wait
+            && silent.saturating_add(wait) >= self.longest
+        {
+            let what = format!("{} and asks to wait for {}", error.what(), seconds(wait));
+            let longest = self.longest;
+            let remedy = format!("try again later, or allow a timeout longer than that (it is {longest:.0?})");
+            return Err(Error::new(ErrorKind::Io, what).with_remedy(remedy));
         }
         let cost = if stalled { self.retries / 2 + 1 } else { 1 };
         self.tries += 1;
         self.left = match self.left.checked_sub(cost) {
-            Some(left) => left,
-            None if self.tries > 1 => {
+            Some(left) if silent + pause < self.longest => left,
+            _ if self.tries > 1 => {
                 return Err(error.with_remedy(format!("given up after {} attempts", self.tries)));
             }
-            None => return Err(error),
+            _ => return Err(error),
         };
-        tokio::time::sleep(wait.unwrap_or(self.pause)).await;
+        tokio::time::sleep(pause).await;
         self.pause = (self.pause * 2).min(LONGEST_PAUSE);
         Ok(())
+    }
+}
+
+fn seconds(wait: Duration) -> String {
+    if wait >= FOREVER { "more than a year".to_owned() } else { format!("{} s", wait.as_secs()) }
+}
+
+/// How long a `Retry-After` header asks to wait: a number of seconds, or a date.
+fn retry_after(text: &str) -> Option<Duration> {
+    let text = text.trim();
+    if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) {
+        return Some(Duration::from_secs(text.parse().unwrap_or(u64::MAX)).min(FOREVER));
+    }
+    let date = httpdate::parse_http_date(text).ok()?;
+    Some(date.duration_since(SystemTime::now()).unwrap_or_default().min(FOREVER))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn retry_after_is_seconds_or_a_date() {
+        assert_eq!(retry_after(" 7 "), Some(Duration::from_secs(7)));
+        assert_eq!(retry_after("99999999999999999999999"), Some(FOREVER));
+        assert_eq!(retry_after("Sun, 06 Nov 1994 08:49:37 GMT"), Some(Duration::ZERO));
+        assert_eq!(retry_after("Fri, 31 Dec 9999 23:59:59 GMT"), Some(FOREVER));
+        for bad in ["", "-1", "+1", "1.5", "soon"] {
+            assert_eq!(retry_after(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn half_of_the_silence_is_left_for_asking_more_simply() {
+        let longest = Duration::from_secs(60);
+        let options = SourceOptions { progress_timeout: longest, ..SourceOptions::default() };
+        assert!(Patience::new(&options).asked(false) > longest / 2);
+        assert_eq!(Patience::new(&options).asked(true), longest / 2);
+        let Some(long_ago) = Instant::now().checked_sub(longest / 2) else { return };
+        let left = Patience::since(&options, Some(long_ago)).asked(false);
+        assert!(left <= longest / 2, "{left:?}");
     }
 }

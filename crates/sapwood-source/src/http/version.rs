@@ -1,44 +1,29 @@
 //! Which version of a file an answer belongs to.
 
 use super::client::Reply;
-use crate::changed::{Beginning, YOUNG, changed};
+use crate::changed::{Beginning, changed};
 use crate::lock;
 use crate::url::Url;
 use hyper::header::HeaderMap;
 use sapwood_span::Result;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// What tells two versions of a file apart.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Validator {
     etag: Option<String>,
     modified: Option<String>,
-    /// The file was written to just before this was said: another change need not show.
-    young: bool,
 }
 
 impl Validator {
     pub fn of(headers: &HeaderMap) -> Self {
         let get = |name| headers.get(name).and_then(|v| v.to_str().ok()).map(str::to_owned);
-        let (etag, modified) = (get("etag"), get("last-modified"));
-        let time = |text: Option<String>| httpdate::parse_http_date(&text?).ok();
-        let young = match (time(modified.clone()), time(get("date"))) {
-            (Some(then), Some(now)) => now.duration_since(then).is_ok_and(|age| age < YOUNG),
-            _ => false,
-        };
-        Self { etag, modified, young }
+        Self { etag: get("etag"), modified: get("last-modified") }
     }
 
     /// Whether there is one.
     fn is_some(&self) -> bool {
         self.etag.is_some() || self.modified.is_some()
-    }
-
-    /// Whether two versions cannot have the same.
-    fn is_strong(&self) -> bool {
-        let by_tag = self.etag.as_ref().is_some_and(|t| !t.starts_with("W/"));
-        !self.young && (by_tag || self.modified.is_some())
     }
 
     /// Refuses an answer that comes from another version of the file.
@@ -76,7 +61,6 @@ pub(crate) struct Version {
     known: Mutex<Vec<(String, Validator)>>,
     /// Only one asks for the first bytes of a replica, the others wait.
     pub asking: tokio::sync::Mutex<()>,
-    weak: AtomicBool,
 }
 
 /// What an answer's headers say.
@@ -116,15 +100,8 @@ impl Version {
         then.check(&now)?;
         if !then.is_some() && now.is_some() {
             *then = now;
-        } else if then.etag.is_some() && now.etag.is_none() {
-            self.weak.store(true, Relaxed);
         }
         Ok(Told::Same)
-    }
-
-    /// Whether all that servers say may stay the same while the file changes.
-    pub fn is_weak(&self) -> bool {
-        self.weak.load(Relaxed) || lock(&self.known).iter().any(|(_, v)| !v.is_strong())
     }
 
     /// Whether there is nothing to tell versions apart but the file itself.

@@ -1,10 +1,11 @@
 //! When a local file was last written to.
 
-use crate::changed::{Beginning, YOUNG, changed};
+use crate::changed::{Beginning, YOUNG, begins_otherwise, changed};
 use crate::lock;
 use sapwood_span::Result;
 use std::fs::{File, Metadata};
 use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -15,6 +16,8 @@ pub(super) struct Stamp {
     size: u64,
     modified: Duration,
     beginning: Beginning,
+    /// What it was opened by, if that can be found again.
+    path: Option<PathBuf>,
     /// The file may have grown.
     grows: AtomicBool,
     doubt: Mutex<Doubt>,
@@ -26,9 +29,25 @@ struct Doubt {
     /// Last change of the inode. It changes with names and permissions as well, but also when somebody writes to the file
     /// and sets the time of that back.
     inode: Duration,
+    attributes: Attributes,
     /// The file was written to just before: until its first bytes have been compared later, another change within the same
     /// tick of the file system's clock may not show.
     young: bool,
+}
+
+/// What else changes the time of the inode.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Attributes {
+    mode: u32,
+    user: u32,
+    group: u32,
+    links: u64,
+}
+
+impl Attributes {
+    fn of(meta: &Metadata) -> Self {
+        Self { mode: meta.mode(), user: meta.uid(), group: meta.gid(), links: meta.nlink() }
+    }
 }
 
 fn since_1970(seconds: i64, nanoseconds: i64) -> Duration {
@@ -51,16 +70,28 @@ fn is_young(modified: Duration) -> bool {
 }
 
 impl Stamp {
-    pub fn of(meta: &Metadata) -> Self {
-        let modified = modified(meta);
-        let doubt = Doubt { inode: inode(meta), young: is_young(modified) };
+    pub fn of(path: &Path, meta: &Metadata) -> Self {
+        let (modified, inode) = (modified(meta), inode(meta));
+        let doubt = Doubt { inode, attributes: Attributes::of(meta), young: is_young(modified.max(inode)) };
         let (beginning, grows) = (Beginning::default(), AtomicBool::new(false));
-        Self { size: meta.len(), modified, beginning, grows, doubt: Mutex::new(doubt) }
+        let path = std::path::absolute(path).ok();
+        Self { size: meta.len(), modified, beginning, path, grows, doubt: Mutex::new(doubt) }
     }
 
     /// The first bytes of the file, as they were read when it was opened.
     pub fn keep(&self, head: &bytes::Bytes) {
         self.beginning.keep(head);
+    }
+
+    /// So many of the first bytes are to be compared.
+    pub fn lengthen(&self, first: &bytes::Bytes) {
+        self.beginning.lengthen(first);
+    }
+
+    /// Whether the file has another name now than when it was opened, which changes the time of its inode.
+    fn is_renamed(&self, now: &Metadata) -> bool {
+        let there = self.path.as_ref().and_then(|p| std::fs::metadata(p).ok());
+        there.is_none_or(|there| (there.dev(), there.ino()) != (now.dev(), now.ino()))
     }
 
     /// More bytes at the end are no change from now on.
@@ -88,15 +119,22 @@ impl Stamp {
         if inode(&now) == doubt.inode && !doubt.young {
             return Ok(());
         }
-        // looked at before the bytes: what is written later has a later time
-        let young = doubt.young && is_young(self.modified);
-        let Some(span) = self.beginning.span() else { return Ok(()) };
-        let mut first = vec![0; span.len as usize];
-        file.read_exact_at(&mut first, 0).map_err(io)?;
-        if !self.beginning.is(&first) {
-            return Err(changed("its first bytes are others now"));
+        let (moved, attributes) = (inode(&now) != doubt.inode, Attributes::of(&now));
+        if moved && attributes == doubt.attributes && !self.is_renamed(&now) {
+            return Err(changed(
+                "its inode changed, but not its name, owner or permissions: perhaps it was written to, and the \
+                                time of that was set back",
+            ));
         }
-        *doubt = Doubt { inode: inode(&now), young };
+        // looked at before the bytes: what is written later has a later time
+        let young = doubt.young && is_young(self.modified.max(doubt.inode));
+        let Some(then) = self.beginning.bytes() else { return Ok(()) };
+        let mut first = vec![0; then.len()];
+        file.read_exact_at(&mut first, 0).map_err(io)?;
+        if first != then {
+            return Err(begins_otherwise());
+        }
+        *doubt = Doubt { inode: inode(&now), attributes, young };
         Ok(())
     }
 }

@@ -21,6 +21,8 @@ use tokio::time::sleep;
 pub(super) const MOST_REDIRECTS: usize = 16;
 /// Where there may be another replica, or after a loss, a connection that takes longer counts as failed.
 const SHORT: Duration = Duration::from_secs(2);
+/// Silences of a server, each half of the progress timeout, between which little comes.
+const MOST_STALLS: u32 = 4;
 /// The longest pause between two tries.
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
@@ -237,6 +239,13 @@ impl Hope {
         let all = self.longest.saturating_mul(1 + MOST_WAITS);
         Error::new(ErrorKind::Timeout, format!("nothing has come for {all:.0?}, whatever server was asked"))
             .with_remedy("try later, or allow a longer timeout (six of them pass before this)")
+    }
+
+    /// Whether a session that fell silent is to be the last one: nothing has come for the whole progress timeout, or too
+    /// little came between so many silences.
+    pub fn is_silent(&self, stalls: &mut u32) -> bool {
+        *stalls += 1;
+        *stalls >= MOST_STALLS || self.moved.elapsed() >= self.longest
     }
 
     /// Something arrived, the last of it then: that may be long ago when it is told.

@@ -8,11 +8,13 @@ use super::plan;
 use super::reading::{overhead, overhead_of, requests, take, together};
 use super::trouble::{Broken, Cure, cure, failed};
 use super::version::Version;
+use crate::assemble::Piece;
 use crate::bounds;
-use crate::changed::Beginning;
+use crate::changed::{Beginning, begins_otherwise};
 use crate::counters::Counters;
 use crate::job::Job;
 use crate::lock;
+use crate::recognised::Recognised;
 use crate::source::{BoxFuture, FetchReport, Limits, Sink, Source, SourceStats};
 use crate::with_beginning::WithBeginning;
 use sapwood_span::{Error, ErrorKind, Result, Span};
@@ -37,6 +39,17 @@ const MOST_MEAGRE: usize = 32;
 const LONG: u64 = 512 << 10;
 /// How often whoever waits for bulk sees whether others would bring it sooner.
 const LOOK: Duration = Duration::from_millis(250);
+
+/// Hands on what comes, unless the first bytes were others than those that are known.
+fn recognising(seen: &Arc<Mutex<Recognised>>, take: Take) -> Take {
+    let seen = Arc::clone(seen);
+    Arc::new(move |offset, bytes: bytes::Bytes| {
+        let looked = lock(&seen).look(&[Piece { offset, bytes: bytes.clone() }]);
+        if looked.is_ok() {
+            take(offset, bytes);
+        }
+    })
+}
 
 /// The server's answer brought nothing and calls for another try at once.
 fn detour(count: &mut usize, hope: &Hope) -> Result<()> {
@@ -109,7 +122,7 @@ impl XrdFile {
     /// requests: its session was given up, for it would have taken too long.
     async fn group(self: &Arc<Self>, job: &Arc<Job>, group: Vec<Span>, moved: Instant) -> Result<Vec<Span>> {
         let mut hope = Hope::proven(&self.client.caller.options, moved);
-        let (mut damaged, mut left_out, mut stalled, mut forgotten) = (0, 0, false, false);
+        let (mut damaged, mut left_out, mut stalled, mut forgotten) = (0, 0, 0, false);
         // Answers that bring nothing and call for another try at once; answers that bring little of what they should.
         let (mut detours, mut meagre) = (0, 0);
         loop {
@@ -157,7 +170,7 @@ impl XrdFile {
                 Ok(_) => Error::new(ErrorKind::Io, "a data connection broke"),
                 Err(Fate::Broken(broken)) if broken.given_up => return Ok(job.missing(&group)),
                 // Once may be the connection; twice is the server, however little it sends in between.
-                Err(Fate::Broken(broken)) if broken.stalled && std::mem::replace(&mut stalled, true) => {
+                Err(Fate::Broken(broken)) if broken.stalled && hope.is_silent(&mut stalled) => {
                     return Err(broken.error.at(at));
                 }
                 // Once may be a server that was restarted behind the connection.
@@ -292,6 +305,27 @@ impl XrdFile {
         Ok(())
     }
 
+    /// Refuses what a server has opened if it is another file, by its first bytes or by what the server says of it.
+    fn refuse_another(&self, opened: &Opened, differs: bool) -> Result<(), Fate> {
+        let server = opened.place.url.server();
+        if self.version.knows(&server) {
+            if self.version.compare(&server, &opened.stat).map_err(Fate::Fatal)? {
+                self.doubted.store(true, Relaxed);
+            }
+            return if differs { Err(Fate::Fatal(begins_otherwise())) } else { Ok(()) };
+        }
+        let how = match opened.stat.size {
+            size if size != self.version.size => format!("of {size} bytes, not {}", self.version.size),
+            _ if differs => "its first bytes differ".to_owned(),
+            _ => {
+                self.version.learn(opened);
+                return Ok(());
+            }
+        };
+        let error = Error::corrupt(format!("{server} has another file of this name: {how}"));
+        Err(Fate::Fatal(error.with_remedy("its replicas are not the same file: tell whoever keeps them")))
+    }
+
     /// Requests go out.
     fn count(&self, job: &Job, requests: usize, ranges: u64) {
         let counters = self.client.counters();
@@ -337,12 +371,6 @@ impl XrdFile {
         let counters = self.client.counters();
         let slot = self.slot(&conn);
         let mut open = slot.lock().await;
-        if open.is_none() && !self.version.knows(&place.url.server()) {
-            let opened = self.open_replica(place, Arc::clone(&conn)).await?;
-            self.version.learn(&opened);
-            *open = Some(opened.handle);
-            self.client.arrived();
-        }
         // Encryption notices damage by itself.
         let known = place.host.known();
         let pages = known.pages && !known.tls;
@@ -350,11 +378,11 @@ impl XrdFile {
         let ask = |handle: Handle| -> Vec<(Request, Take)> {
             requests(handle, wanted, pages, ranges).into_iter().map(|r| (r, take(job, counters))).collect()
         };
-        let sent = requests([0; 4], wanted, pages, ranges);
-        self.count(job, sent.len(), wanted.len() as u64);
+        let mut sent = requests([0; 4], wanted, pages, ranges);
         let answer = match *open {
             Some(handle) => {
                 drop(open);
+                self.count(job, sent.len(), wanted.len() as u64);
                 let reads = ask(handle).into_iter().map(|(request, take)| (request, Some(take)));
                 // behind the reads in the same flight: what it says is said after the bytes were read
                 let stat = job.last.load(Relaxed).then_some((Request::StatOpen { handle }, None));
@@ -375,12 +403,33 @@ impl XrdFile {
                 answer
             }
             None => {
-                let along = || ask([0; 4]);
+                // under its name there may be another file by now, or a replica of another: its first bytes come first
+                let beginning = self.beginning.bytes();
+                let seen = beginning.as_ref().map(|then| Arc::new(Mutex::new(Recognised::new(then.clone()))));
+                let first = beginning.map(|b| Span::new(0, b.len() as u64));
+                // as one more range of a vector read they cost no request
+                let within = first.filter(|_| wanted.len() > 1 && !wanted.len().is_multiple_of(ranges.max(1) as usize));
+                let alone = if within.is_none() { first } else { None };
+                let spans: Vec<Span> = within.into_iter().chain(wanted.iter().copied()).collect();
+                let of = |handle: Handle| {
+                    let mut all: Vec<Request> = alone.iter().flat_map(|s| requests(handle, &[*s], false, 1)).collect();
+                    all.extend(requests(handle, &spans, pages, ranges));
+                    all
+                };
+                sent = of([0; 4]);
+                self.count(job, sent.len(), (spans.len() + usize::from(alone.is_some())) as u64);
+                let along = || {
+                    let take =
+                        seen.as_ref().map_or_else(|| take(job, counters), |s| recognising(s, take(job, counters)));
+                    of([0; 4]).into_iter().map(|request| (request, Arc::clone(&take))).collect()
+                };
                 let opened = open_on(&self.client, place, Arc::clone(&conn), &along as Along).await?;
-                if self.version.compare(&place.url.server(), &opened.stat).map_err(Fate::Fatal)? {
-                    self.doubted.store(true, Relaxed);
+                self.refuse_another(&opened, seen.as_ref().is_some_and(|seen| lock(seen).differs()))?;
+                if seen.is_none_or(|seen| lock(&seen).is_complete()) {
+                    *open = Some(opened.handle);
+                } else {
+                    conn.close(opened.handle);
                 }
-                *open = Some(opened.handle);
                 drop(open);
                 self.client.arrived();
                 together(opened.reads)
@@ -400,7 +449,7 @@ impl XrdFile {
         let Some(compare) = WithBeginning::add(&mut spans, sink, &self.beginning) else { return Ok(()) };
         let job = Job::new(&spans, Arc::<WithBeginning>::clone(&compare), Instant::now());
         self.complete(&job).await?;
-        compare.check(&self.beginning)
+        compare.check()
     }
 
     fn fetch_as(
@@ -422,7 +471,7 @@ impl XrdFile {
             job.last.store(last, Relaxed);
             self.complete(&job).await.map_err(|e| e.in_file(&self.client.name))?;
             if let Some(compare) = compare {
-                compare.check(&self.beginning).map_err(|e| e.in_file(&self.client.name))?;
+                compare.check().map_err(|e| e.in_file(&self.client.name))?;
             } else if self.doubted.swap(false, Relaxed) {
                 self.begins_as_it_did(&sink).await.map_err(|e| e.in_file(&self.client.name))?;
             }
@@ -474,6 +523,10 @@ impl Source for XrdFile {
         // servers tell times of change in seconds
         let compare = self.version.young;
         self.fetch_as(spans, sink, true, compare)
+    }
+
+    fn recognise_by(&self, first: &bytes::Bytes) {
+        self.beginning.lengthen(first);
     }
 
     fn prepare(&self, requests: usize) {

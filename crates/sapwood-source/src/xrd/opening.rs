@@ -113,7 +113,7 @@ impl Sink for Ends {
 
 /// Opens the file wherever redirects lead, going back and asking for another server where one fails.
 pub(super) async fn to_open(client: &Client, mut hope: Hope, along: Along<'_>) -> Result<Opened> {
-    let (mut adapted, mut stalled, mut forgotten) = (0, false, false);
+    let (mut adapted, mut stalled, mut forgotten) = (0, 0, false);
     // What a server said that a redirect had named: more telling than the redirector's regret.
     let mut first_failure: Option<Error> = None;
     loop {
@@ -137,7 +137,7 @@ pub(super) async fn to_open(client: &Client, mut hope: Hope, along: Along<'_>) -
             },
             Err(broken) => Fate::Broken(broken),
         };
-        let unreached = client.counters().snapshot().round_trips == 0;
+        let mut unreached = client.counters().snapshot().round_trips == 0;
         let (error, cure, why) = match fate {
             Fate::Redirect(to) => {
                 client.follow(&place, &to)?;
@@ -160,9 +160,11 @@ pub(super) async fn to_open(client: &Client, mut hope: Hope, along: Along<'_>) -
                     continue;
                 }
                 // Once may be the connection; twice is the server.
-                let again = broken.stalled && std::mem::replace(&mut stalled, true);
+                let again = broken.stalled && hope.is_silent(&mut stalled);
                 let lasting = broken.last || again || matches!(broken.refusal, Some(ref r) if is_lasting(r));
                 let lasting = lasting || matches!(broken.error.kind(), ErrorKind::Denied | ErrorKind::Invalid);
+                // half of the progress timeout is left
+                unreached &= !broken.stalled;
                 (broken.error, if lasting { Cure::None } else { Cure::Again }, "ioerr")
             }
         };

@@ -1,8 +1,8 @@
 //! Where a file is: `root://` URLs, and what becomes of them along redirects.
 
 use crate::redirect::same_domain;
-use crate::url::{is_secret, redact_query};
-use sapwood_span::{Error, ErrorKind, Result, redact};
+use crate::url::redact_query;
+use sapwood_span::{Error, ErrorKind, Result, is_secret, redact, redact_path};
 use sapwood_xrd::code;
 use sapwood_xrd::reply::Redirect;
 use std::fmt;
@@ -68,7 +68,7 @@ impl RootUrl {
 
     /// The address for messages: no user, no tokens.
     pub fn redacted(&self) -> String {
-        format!("{}/{}{}", self.server(), self.path, redact_query(&self.query))
+        format!("{}/{}{}", self.server(), redact_path(&self.path), redact_query(&self.query))
     }
 
     /// The address as it was given, with all that must not be shown.
@@ -81,7 +81,7 @@ impl RootUrl {
 
     /// Whether what is sent along with the path must not be overheard.
     pub fn has_secret(&self) -> bool {
-        pairs(&self.query).any(|(key, _)| is_secret(key))
+        pairs(&self.query).any(|(key, _)| is_secret(key)) || redact_path(&self.path) != self.path
     }
 
     /// Whether a credential for this server may be shown to another: to the same host, or to one of the same domain. A

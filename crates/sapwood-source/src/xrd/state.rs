@@ -241,7 +241,7 @@ impl Core {
         state.pending.values().filter_map(|p| p.limit).min()
     }
 
-    /// A request that nothing comes of is given up after the session's patience, although what was asked after it is
+    /// A request that nothing comes of is given up after half of the session's patience, although what was asked after it is
     /// answered; gives the next time to look.
     pub fn starve(&self, state: &mut State, now: Instant) -> Option<Instant> {
         loop {
@@ -255,7 +255,7 @@ impl Core {
                     now
                 }
             };
-            let limit = since.max(pending.moved) + state.patience;
+            let limit = since.max(pending.moved) + state.patience / 2;
             if now < limit {
                 return Some(limit);
             }

@@ -99,9 +99,10 @@ fn look(core: &Core, probe_at: Option<Instant>) -> Option<(Task, Duration)> {
     let limit = core.expire(&mut state, now).map(|at| at.saturating_duration_since(now));
     let silent = silence(core, &mut state, now);
     let resend = state.session.deadline().map(|at| at.saturating_sub(now - core.begin));
-    let longest = state.patience;
+    // the other half is for asking over another session: what is said when that is silent, too, is true then
+    let longest = state.patience / 2;
     if silent.is_some_and(|s| s >= longest) {
-        let what = format!("nothing has moved for {longest:.0?} (progress timeout)");
+        let what = format!("nothing has moved for {:.0?} (progress timeout)", state.patience);
         core.die(&mut state, Broken::stalled(Error::new(ErrorKind::Timeout, what)));
         return None;
     }
