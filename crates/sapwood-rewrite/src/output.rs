@@ -179,7 +179,8 @@ impl Output {
             let Some(record) = chunk.data.get_mut(p.at..p.at + p.len) else { continue };
             let (mut len, mut zip, mut total) = (p.len, p.zip_change, p.total_change);
             let setting = self.compression.unwrap_or(self.file.compression);
-            let other = match self.current.offsets.get(&(p.tree, p.branch)) {
+            // one that is made anew, and how much longer it is when inflated
+            let remade = match self.current.offsets.get(&(p.tree, p.branch)) {
                 Some(&wanted) => {
                     widened.clear();
                     let grown = self.recoder.set_offsets(record, wanted, setting, &mut widened);
@@ -188,7 +189,26 @@ impl Output {
                 }
                 None => None,
             };
-            if let Some(grown) = other {
+            let remade = match remade {
+                None if !patch_basket(record, seek, *parent, self.current.pid) => {
+                    // a label of 32-bit positions, as old files have them, is too narrow; behind a wider one all
+                    // entries lie elsewhere, which objects that refer to positions in their basket would not survive
+                    let (plain, name) = self.trees.get(*tree).map_or((false, ""), |t| t.is_plain(branch));
+                    if !plain {
+                        return Err(Error::unsupported(
+                            "its old baskets cannot lie beyond 2 GB, nor hold further references",
+                        )
+                        .in_branch(name)
+                        .in_file(chunk.reader.name())
+                        .with_remedy("merge into several files"));
+                    }
+                    widened.clear();
+                    self.recoder.widen(record, setting, &mut widened).map_err(|e| e.in_file(chunk.reader.name()))?;
+                    Some(8)
+                }
+                remade => remade,
+            };
+            if let Some(grown) = remade {
                 if !patch_basket(&mut widened, seek, *parent, self.current.pid) {
                     return Err(Error::unsupported("a basket's label cannot be moved").in_file(chunk.reader.name()));
                 }
@@ -198,31 +218,8 @@ impl Output {
                 zip += widened.len() as i64 - len as i64;
                 total += grown;
                 len = widened.len();
-            } else if patch_basket(record, seek, *parent, self.current.pid) {
-                run.end = p.at + p.len;
             } else {
-                // a label of 32-bit positions, as old files have them, is too narrow; behind a wider one all entries
-                // lie elsewhere, which objects that refer to positions in their basket would not survive
-                let (plain, name) = self.trees.get(*tree).map_or((false, ""), |t| t.is_plain(branch));
-                if !plain {
-                    return Err(Error::unsupported(
-                        "its old baskets cannot lie beyond 2 GB, nor hold further references",
-                    )
-                    .in_branch(name)
-                    .in_file(chunk.reader.name())
-                    .with_remedy("merge into several files"));
-                }
-                widened.clear();
-                self.recoder.widen(record, setting, &mut widened).map_err(|e| e.in_file(chunk.reader.name()))?;
-                if !patch_basket(&mut widened, seek, *parent, self.current.pid) {
-                    return Err(Error::unsupported("a basket's label cannot be moved").in_file(chunk.reader.name()));
-                }
-                self.file.append(chunk.data.get(run).unwrap_or_default())?;
-                run = p.at + p.len..p.at + p.len;
-                self.file.append(&widened)?;
-                zip += widened.len() as i64 - len as i64;
-                total += 8;
-                len = widened.len();
+                run.end = p.at + p.len;
             }
             if let (Some(sum), Some(n)) = (self.trees.get_mut(*tree), self.baskets.get_mut(*tree)) {
                 sum.place(branch, p.first, seek, len as u32, zip, total);

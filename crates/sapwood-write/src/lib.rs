@@ -22,7 +22,9 @@
 //!
 //! Where baskets and clusters end is arithmetic of its own (`layout`); baskets are compressed on all cores (`pool`),
 //! large ones part by part (`parts`), and go through one ordered sink. What makes an update safe is the order of writes
-//! (`commit`).
+//! (`commit`); what is appended to a tree changes its header and nothing else in it (`resumed`, by [`sapwood_edit`]).
+//!
+//! All of it is local: making new files of others, which may be far away, is `sapwood-rewrite`.
 
 mod access;
 mod append;

@@ -1,7 +1,7 @@
 //! Axes of two histograms: whether bins are the same, and where they go where they are not.
 
 use super::numbers::{array, real};
-use super::rules::Part;
+use super::part::Part;
 use sapwood_edit::survey::{Edit, Name, Survey, put_integer};
 use sapwood_span::{Error, Result};
 

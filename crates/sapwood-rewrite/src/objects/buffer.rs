@@ -1,7 +1,7 @@
 //! Fills that wait in the buffers of histograms until ROOT knows limits for their axes.
 
 use super::filled::Filled;
-use super::rules::Part;
+use super::part::Part;
 use sapwood_edit::survey::{Changes, Edit, Name};
 use sapwood_span::{Error, Result};
 

@@ -1,6 +1,7 @@
 //! Lists and stacks: what can be added is, the rest of the second follows the first (`TSeqCollection::Merge`).
 
-use super::rules::{Part, rule};
+use super::part::Part;
+use super::rules::rule;
 use sapwood_edit::survey::{Changes, Edit, Insert, Name, Survey, put_integer};
 use sapwood_span::{Error, ErrorKind, Result};
 use std::collections::HashMap;

@@ -2,7 +2,7 @@
 
 use super::hist;
 use super::numbers::real;
-use super::rules::Part;
+use super::part::Part;
 use sapwood_edit::survey::{Changes, Edit, Name};
 use sapwood_format::is_histogram;
 use sapwood_span::{Error, Result};

@@ -1,7 +1,7 @@
 //! Lists of entries: those of both, each once, ascending (`TEventList::Merge`). They count within the files they were made
 //! for, so that they stay as they are.
 
-use super::rules::Part;
+use super::part::Part;
 use sapwood_edit::survey::{Changes, Edit, Name, put_integer};
 use sapwood_format::streamer::code;
 use sapwood_span::{Error, Result};

@@ -1,10 +1,10 @@
 //! A histogram's numbers, with the fills that waited in its buffer in their bins.
 
 use super::axes::Axis;
-use super::hist::{AXES, SUMS, dimensions};
 use super::limits::good_limits;
+use super::members::{AXES, SUMS, dimensions};
 use super::numbers::{array, limits};
-use super::rules::Part;
+use super::part::Part;
 use sapwood_edit::survey::Name;
 use sapwood_format::streamer::code;
 use sapwood_span::{Error, Result};

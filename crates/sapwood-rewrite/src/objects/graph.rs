@@ -1,6 +1,6 @@
 //! Graphs: the points of the second behind those of the first (`TGraph::Merge`).
 
-use super::rules::Part;
+use super::part::Part;
 use sapwood_edit::survey::{Changes, Edit, Name, Survey, put_integer};
 use sapwood_format::streamer::code;
 use sapwood_span::{Error, Result};

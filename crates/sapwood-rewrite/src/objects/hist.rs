@@ -4,30 +4,12 @@ use super::axes::{Axis, Joined};
 use super::buffer;
 use super::filled::Filled;
 use super::labels;
+use super::members::SUMS;
 use super::numbers::{Places, array, items, real, sum_items};
-use super::rules::Part;
+use super::part::Part;
 use sapwood_edit::survey::{Changes, Edit, Name, put_integer};
 use sapwood_span::{Error, Result};
 use std::borrow::Cow;
-
-/// The axes, and the statistics that grow with every fill.
-pub(super) const AXES: [Name; 3] = [Name::XAxis, Name::YAxis, Name::ZAxis];
-pub(super) const SUMS: [Name; 14] = [
-    Name::Entries,
-    Name::SumW,
-    Name::SumW2,
-    Name::SumWX,
-    Name::SumWX2,
-    Name::SumWY,
-    Name::SumWY2,
-    Name::SumWXY,
-    Name::SumWZ,
-    Name::SumWZ2,
-    Name::SumWXZ,
-    Name::SumWYZ,
-    Name::SumWT,
-    Name::SumWT2,
-];
 
 /// The sum of two histograms.
 ///
@@ -179,12 +161,6 @@ fn cells(x: &Filled, y: &Filled, axes: &[Joined]) -> Result<Places> {
         Ok(Some(places))
     };
     Ok(Places { len, first: side(false, x)?, second: side(true, y)? })
-}
-
-/// Dimensions of a histogram or profile of a class.
-pub(super) fn dimensions(class: &str) -> usize {
-    let digit = class.trim_start_matches("TH").trim_start_matches("TProfile").as_bytes().first();
-    digit.filter(|d| d.is_ascii_digit()).map_or(1, |d| usize::from(d - b'0'))
 }
 
 /// Adds what grows with every fill, as it is kept.

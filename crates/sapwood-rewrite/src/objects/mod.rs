@@ -10,9 +10,11 @@ mod graph;
 mod hist;
 mod labels;
 mod limits;
+mod members;
 mod multi;
 mod numbers;
 mod parameter;
+mod part;
 mod poly;
 mod rules;
 

@@ -2,7 +2,7 @@
 
 use super::axes::{self, Axis};
 use super::numbers::{Places, add_bare, real, reals, sum_items};
-use super::rules::Part;
+use super::part::Part;
 use sapwood_edit::survey::{Changes, Edit, Insert, Name, numbers_of, put_integer};
 use sapwood_format::streamer::code;
 use sapwood_format::tree::width;

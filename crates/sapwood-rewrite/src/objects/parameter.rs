@@ -1,7 +1,7 @@
 //! Numbers (`TParameter`): added, or what their bits say instead.
 
 use super::numbers::real;
-use super::rules::Part;
+use super::part::Part;
 use sapwood_edit::survey::{Changes, Edit, Name, put_integer};
 use sapwood_format::streamer::code;
 use sapwood_span::{Error, Result};

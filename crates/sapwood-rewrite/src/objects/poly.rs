@@ -2,7 +2,7 @@
 
 use super::hist;
 use super::numbers::{Places, real};
-use super::rules::Part;
+use super::part::Part;
 use sapwood_edit::survey::{Changes, Edit, Field, Name};
 use sapwood_format::streamer::code;
 use sapwood_span::{Error, Result};

@@ -1,5 +1,6 @@
 //! What is done with two objects of one name: which classes are added up, and how.
 
+use super::part::Part;
 use super::{collection, efficiency, event_list, graph, hist, multi, parameter, poly};
 use sapwood_edit::survey::{Changes, Survey, survey};
 use sapwood_format::Streamers;
@@ -18,25 +19,6 @@ pub(crate) struct Streamed<'a> {
 impl<'a> Streamed<'a> {
     fn survey(&self) -> Result<Survey<'a>> {
         survey(self.data, self.base, self.class, self.streamers)
-    }
-}
-
-/// One of two objects: where it was surveyed, and its number there.
-#[derive(Clone, Copy)]
-pub(super) struct Part<'p> {
-    pub(super) survey: &'p Survey<'p>,
-    pub(super) node: usize,
-}
-
-impl<'p> Part<'p> {
-    /// Its class.
-    pub(super) fn class(&self) -> &'p str {
-        self.survey.nodes.get(self.node).map_or("", |n| &n.class)
-    }
-
-    /// Another object of the same survey.
-    pub(super) fn at(&self, node: usize) -> Self {
-        Self { survey: self.survey, node }
     }
 }
 
