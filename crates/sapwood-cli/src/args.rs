@@ -278,7 +278,9 @@ pub struct MapArgs {
 /// `sapwood doctor`
 #[derive(Args)]
 #[command(after_help = "\
-The exit status is 1 when anything is damaged. Notes are worth knowing, but nothing is lost.
+The exit status is 1 when anything is damaged, or the file cannot be examined at all. It is 0 when no damage was found, also
+where parts could not be checked as this version does not read them: the first line counts these, and `unchecked` in --json.
+Notes are worth knowing, but nothing is lost.
 
 Examples:
   sapwood doctor data.root

@@ -19,13 +19,13 @@ mod recover;
 pub mod streamer;
 pub mod tree;
 
-pub use directory::{Directory, keys_behind, parse_key_list};
+pub use directory::{DIRECTORY_BYTES, Directory, keys_behind, parse_key_list};
 pub use free::{UNCOMMITTED, parse_free_list};
 pub use header::Header;
 pub use key::{Key, datetime};
 pub use object::{Pointed, read_base_object, read_object_array_head, read_pointer};
 pub use opener::{Chunks, Listing, ObjectAt, Opener, Step, Target, TreeAt};
 pub use packed::Packed;
-pub use payload::{inflate, inflate_header};
+pub use payload::{check_payload, check_size, inflate, inflate_header};
 pub use recover::{Found, Orphans, Recovered, Recovery, Walk};
 pub use streamer::{ClassInfo, Element, Streamers};

@@ -3,13 +3,11 @@ use super::state::{Outcome, Shared};
 use bytes::Bytes;
 use sapwood_codec::Packed;
 use sapwood_column::{Array, Decoded};
+use sapwood_format::check_size;
 use sapwood_format::tree::{BasketHead, split_basket};
 use sapwood_plan::BasketId;
 use sapwood_span::{Error, Result};
 use std::time::{Duration, Instant};
-
-/// Baskets are as large as one entry at least; ROOT itself cannot write larger ones.
-const MOST: u32 = 1 << 30;
 
 /// A basket to decode.
 pub(super) struct Task {
@@ -120,9 +118,7 @@ fn checked(needed: &Needed, record: &[u8]) -> Result<(BasketHead, usize, Option<
     if key.is_raw() {
         return Ok((head, begins, None));
     }
-    if key.object_len > MOST || u64::from(key.object_len) > (payload.len() as u64 + 64) * 20_000 {
-        return Err(Error::corrupt(format!("{} bytes claim to inflate to {}", payload.len(), key.object_len)));
-    }
+    check_size(&key, payload.len())?;
     Ok((head, begins, Some(key.object_len as usize)))
 }
 

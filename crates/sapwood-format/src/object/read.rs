@@ -28,6 +28,9 @@ const STEPS_PER_BYTE: usize = 256;
 /// Bytes of a class's name that are worth nothing beside an object of it.
 const USUAL_NAME: usize = 256;
 
+/// Bytes of checksum behind an ntuple's anchor.
+const ANCHOR_CHECKSUM: usize = 8;
+
 /// The reference of the object that a key holds, to itself (ROOT's TKey maps it so).
 const KEY_OBJECT: u64 = 1;
 
@@ -55,7 +58,7 @@ pub fn read_class(data: &[u8], key_len: usize, class: &str, streamers: &Streamer
 /// What an object of so many bytes may take that were compressed to so few: numbers whatever they take, and many small
 /// objects as far as something of them was stored.
 fn memory(bytes: usize, stored: usize) -> usize {
-    let told = bytes.min(stored.saturating_mul(100).saturating_add(64 << 20));
+    let told = bytes.min(stored.saturating_mul(100).saturating_add(8 << 20));
     ANY.saturating_add(told.saturating_mul(PER_BYTE)).saturating_add(bytes.saturating_mul(3))
 }
 
@@ -76,6 +79,11 @@ fn read_within(data: &[u8], key_len: usize, class: &str, streamers: &Streamers, 
     };
     let root = r.class(&mut c, class)?;
     r.all[0] = root;
+    // the checksum of an ntuple's anchor stands behind what its byte count counts
+    let behind = if class.ends_with("RNTuple") { ANCHOR_CHECKSUM } else { 0 };
+    if c.left() > behind {
+        return Err(Error::corrupt(format!("its members end {} bytes before it does", c.left())));
+    }
     Ok(Objects { all: r.all, refused: r.refused })
 }
 
@@ -289,13 +297,13 @@ impl Reader<'_> {
         }
         c.seek(end)?;
         let span = Span::new((start + self.origin) as u64, (end - start) as u64);
-        self.refuse(class, span, error.what().to_owned())
+        self.refuse(class, span, error.kind(), error.what().to_owned())
     }
 
     /// Notes what is not read, and why.
-    pub(super) fn refuse(&mut self, class: &str, span: Span, why: String) -> Result<Value> {
+    pub(super) fn refuse(&mut self, class: &str, span: Span, kind: ErrorKind, why: String) -> Result<Value> {
         self.take(128 + class.len() + why.len())?;
-        self.refused.push(Refused { class: class.to_owned(), span, why });
+        self.refused.push(Refused { class: class.to_owned(), span, kind, why });
         Ok(Value::Refused(self.refused.len() - 1))
     }
 
@@ -307,7 +315,8 @@ impl Reader<'_> {
                 Some(&i) => Ok(Value::Pointer(i)),
                 None => {
                     let why = format!("it points to an object at byte {at} that was not read");
-                    self.refuse("", Span::new(at, 0), why)
+                    // it may be in what was refused, or behind a class that writes itself
+                    self.refuse("", Span::new(at, 0), ErrorKind::Unsupported, why)
                 }
             },
             Pointed::Object { class, at, end } => {

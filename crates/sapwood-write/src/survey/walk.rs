@@ -43,13 +43,20 @@ pub(crate) fn survey<'a>(data: &'a [u8], base: usize, class: &str, streamers: &S
     Ok(walk.survey)
 }
 
+/// Where a name lies that [`Names`] keeps: the same for equal names.
+fn place(name: &Arc<str>) -> usize {
+    name.as_ptr().addr()
+}
+
 pub(super) struct Walk<'a, 's> {
     pub(super) survey: Survey<'a>,
     streamers: &'s Streamers,
-    plans: HashMap<(Arc<str>, i16), Option<Arc<Plan>>>,
+    /// Classes made ready, by the place of their name (each is once in memory: what names cost is paid once), by version
+    /// and the checksum that stands for one.
+    plans: HashMap<(usize, i16, Option<u32>), Option<Arc<Plan>>>,
     names: Names,
-    /// Members that count arrays: their values by object and name.
-    counts: HashMap<(usize, Arc<str>), i64>,
+    /// Members that count arrays: their values by object and the place of their name.
+    counts: HashMap<(usize, usize), i64>,
     depth: usize,
     /// Members that may still be gone over.
     steps: usize,
@@ -85,23 +92,29 @@ impl Walk<'_, '_> {
         // a class without versions says its checksum instead, unless it was told that its version is 0
         let said =
             if v.number <= 0 && v.end.is_some_and(|end| end >= c.pos() + 4) { c.clone().u32().ok() } else { None };
-        let info = match said.and_then(|checksum| self.streamers.find_checksum(class, checksum)).cloned() {
-            Some(info) => {
-                self.steps(info.elements.len())?;
-                c.skip(4)?;
-                let plan = Arc::new(Plan::new(&info, v.number, &mut self.names));
-                return Ok(Some(plan));
-            }
-            None => {
-                let key = (class.clone(), v.number);
-                if let Some(known) = self.plans.get(&key) {
-                    return Ok(known.clone());
-                }
-                self.streamers.find(class, i32::from(v.number)).cloned()
-            }
+        if said.is_some()
+            && let Some(plan) = self.planned(class, v.number, said)?
+        {
+            c.skip(4)?;
+            return Ok(Some(plan));
+        }
+        self.planned(class, v.number, None)
+    }
+
+    /// A class in one version, or in that of a checksum; none if the file does not describe it.
+    fn planned(&mut self, class: &Arc<str>, version: i16, checksum: Option<u32>) -> Result<Option<Arc<Plan>>> {
+        let key = (place(class), version, checksum);
+        if let Some(known) = self.plans.get(&key) {
+            return Ok(known.clone());
+        }
+        let info = match checksum {
+            Some(checksum) => self.streamers.find_checksum(class, checksum),
+            None => self.streamers.find(class, i32::from(version)),
         };
-        let plan = info.map(|i| Arc::new(Plan::new(&i, v.number, &mut self.names)));
-        self.plans.insert((class.clone(), v.number), plan.clone());
+        let info = info.cloned();
+        self.steps(info.as_ref().map_or(0, |i| i.elements.len()))?;
+        let plan = info.map(|i| Arc::new(Plan::new(&i, version, &mut self.names)));
+        self.plans.insert(key, plan.clone());
         Ok(plan)
     }
 
@@ -179,7 +192,7 @@ impl Walk<'_, '_> {
             Op::Base(base) => return self.content(c, base, node),
             Op::Number => c.skip(width(step.code)?)?,
             Op::Counter(name) => {
-                self.counts.insert((node, name.clone()), i64::from(c.i32()?));
+                self.counts.insert((node, place(name)), i64::from(c.i32()?));
             }
             Op::Array(n) => c.skip(n.saturating_mul(width(step.code - code::OFFSET_L)?))?,
             Op::Counted(by) => {
@@ -238,7 +251,7 @@ impl Walk<'_, '_> {
 
     /// What a member of the same object, perhaps of one of its base classes, counts.
     fn counted(&self, node: usize, by: &Arc<str>) -> i64 {
-        self.counts.get(&(node, by.clone())).copied().unwrap_or(0)
+        self.counts.get(&(node, place(by))).copied().unwrap_or(0)
     }
 
     /// Leaves out a member of a kind that is not known here.
