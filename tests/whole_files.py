@@ -1,5 +1,5 @@
-"""ROOT files put together record by record, whole in all that a test does not want otherwise: header, directory, list of
-keys, class descriptions and free list fit what is added. Payloads come from other files (`payload`), or are made up."""
+"""ROOT files put together record by record, whole in all that a test does not want otherwise: header, directory, list
+of keys, class descriptions and free list fit what is added. Payloads come from other files (`payload`) or are new."""
 
 from __future__ import annotations
 
@@ -91,7 +91,9 @@ class Record:
         tail = text(self.kind) + text(self.name) + text(self.title) + self.more
         length = 26 + len(tail)
         said = {"nbytes": length + len(stored), "objlen": size, "keylen": length, "seek": self.at} | self.said
-        head = struct.pack(">iHiIHHII", said["nbytes"], 4, said["objlen"], 0, said["keylen"], self.cycle, said["seek"], BEGIN)
+        head = struct.pack(
+            ">iHiIHHII", said["nbytes"], 4, said["objlen"], 0, said["keylen"], self.cycle, said["seek"], BEGIN
+        )
         return head + tail
 
     def bytes(self):
@@ -110,15 +112,20 @@ class WholeFile:
 
     def place(self):
         """Gives each record its place, in their order, behind the root directory; where the file's own parts begin."""
-        at = BEGIN + len(self.root(0, 0, 0))
+        at = BEGIN + len(self.root(0, 0))
         for record in self.records:
             record.at = at
             at += len(record.bytes())
         return at
 
-    def root(self, keys, nbytes_keys, _end):
+    def root(self, keys, nbytes_keys):
         name = text("whole.root") + text("")
-        directory = struct.pack(">HIIiiIII", 5, 0, 0, nbytes_keys, 0, BEGIN, 0, keys) + struct.pack(">H", 1) + bytes(16) + bytes(12)
+        directory = (
+            struct.pack(">HIIiiIII", 5, 0, 0, nbytes_keys, 0, BEGIN, 0, keys)
+            + struct.pack(">H", 1)
+            + bytes(16)
+            + bytes(12)
+        )
         record = Record("TFile", "whole.root", "", name + directory, at=BEGIN)
         names = len(record.key()) + len(name)
         directory = directory[:14] + struct.pack(">i", names) + directory[18:]
@@ -141,7 +148,7 @@ class WholeFile:
         free = Record("TFile", "whole.root", "", struct.pack(">HII", 1, 0, 2000000000), at=at)
         end = at + len(free.bytes())
         free.payload = struct.pack(">HII", 1, end, 2000000000)
-        root = self.root(keys_at, len(keys), end)
+        root = self.root(keys_at, len(keys))
         head = b"root" + struct.pack(
             ">iIIIIiiBIII", self.version, BEGIN, end, at, len(free.bytes()), 1, self.names, 4, 0, info_at, info_len
         )
@@ -218,4 +225,6 @@ def with_descriptions(info, more):
     assert count + 4 == len(info)
     at = 6 + 10 + 1
     (n,) = struct.unpack(">i", info[at : at + 4])
-    return counted(5, info[6:at] + struct.pack(">i", n + len(more)) + info[at + 4 :] + b"".join(m + b"\0" for m in more))
+    return counted(
+        5, info[6:at] + struct.pack(">i", n + len(more)) + info[at + 4 :] + b"".join(m + b"\0" for m in more)
+    )

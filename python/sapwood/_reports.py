@@ -34,8 +34,8 @@ class Diagnosis:
 
     @property
     def findings(self) -> list[dict[str, Any]]:
-        """What is damaged, not checked or worth knowing: ``severity`` (``damage``, ``unchecked``, ``note``), ``part``, ``object``,
-        ``bytes`` (first and behind the last, or None), ``what``."""
+        """What is damaged, not checked or worth knowing: ``severity`` (``damage``, ``unchecked``, ``note``), ``part``,
+        ``object``, ``bytes`` (first and behind the last, or None), ``what``."""
         return self.data["damage"]["findings"]
 
     @property

@@ -21,6 +21,9 @@ const ANY: usize = 8 << 20;
 /// Bytes of memory per byte of an object: a TObject, the worst of all real ones, takes 20.
 const PER_BYTE: usize = 30;
 
+/// The same for numbers: Float16_t in three bytes becomes Double32_t's eight at worst.
+pub(super) const NUMBERS_PER_BYTE: usize = 3;
+
 /// Members looked at for the counters of arrays: in any object, and per byte of one.
 const ANY_STEPS: usize = 64 << 20;
 const STEPS_PER_BYTE: usize = 256;
@@ -55,11 +58,11 @@ pub fn read_class(data: &[u8], key_len: usize, class: &str, streamers: &Streamer
     read_within(data, key_len, class, streamers, memory(data.len(), data.len()))
 }
 
-/// What an object of so many bytes may take that were compressed to so few: numbers whatever they take, and many small
-/// objects as far as something of them was stored.
+/// What an object of so many bytes may take that were compressed to so few: as far as something was stored of the many
+/// small parts that it may have. Numbers have an allowance of their own.
 fn memory(bytes: usize, stored: usize) -> usize {
-    let told = bytes.min(stored.saturating_mul(100).saturating_add(8 << 20));
-    ANY.saturating_add(told.saturating_mul(PER_BYTE)).saturating_add(bytes.saturating_mul(3))
+    let told = bytes.min(stored.saturating_mul(20).saturating_add(2 << 20));
+    ANY.saturating_add(told.saturating_mul(PER_BYTE))
 }
 
 fn read_within(data: &[u8], key_len: usize, class: &str, streamers: &Streamers, memory: usize) -> Result<Objects> {
@@ -71,6 +74,7 @@ fn read_within(data: &[u8], key_len: usize, class: &str, streamers: &Streamers, 
         order: Vec::new(),
         refused: Vec::new(),
         memory,
+        numbers: data.len().saturating_mul(NUMBERS_PER_BYTE),
         steps: ANY_STEPS.saturating_add(data.len().saturating_mul(STEPS_PER_BYTE)),
         depth: 0,
         origin: key_len,
@@ -98,6 +102,8 @@ pub(super) struct Reader<'s> {
     refused: Vec<Refused>,
     /// Bytes of memory that may still be taken.
     memory: usize,
+    /// The same for numbers alone.
+    numbers: usize,
     /// Members that may still be looked at for the counters of arrays.
     steps: usize,
     depth: usize,
@@ -129,6 +135,15 @@ impl Reader<'_> {
                 Err(Error::corrupt("the object would take far more memory than its bytes can justify"))
             }
         }
+    }
+
+    /// Takes memory for numbers from what these may have, or else from what the object may.
+    pub(super) fn take_numbers(&mut self, bytes: usize) -> Result<()> {
+        match self.numbers.checked_sub(bytes) {
+            Some(left) => self.numbers = left,
+            None => self.take(bytes)?,
+        }
+        Ok(())
     }
 
     /// Takes what a class's name costs that is read or copied once more: the names in descriptions may be as long as these.
