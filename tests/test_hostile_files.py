@@ -13,8 +13,8 @@ from hostile_files import FILES, fixed_dimensions, honest, info, whole
 
 import sapwood
 
-#: Lists of so many small objects take what these take in Python.
-SMALL_PARTS = {"a_list_of_nothing_but_null_pointers": 1000 * MB, "a_list_of_many_small_objects": 1000 * MB}
+#: Merging holds what both lists unpack to, and their sum.
+SMALL_PARTS = {"a_list_of_nothing_but_null_pointers": 800 * MB, "a_list_of_many_small_objects": 600 * MB}
 
 
 @pytest.fixture(scope="module")
