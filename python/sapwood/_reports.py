@@ -24,13 +24,18 @@ class Diagnosis:
 
     @property
     def healthy(self) -> bool:
-        """Whether nothing is damaged."""
+        """Whether no damage was found; see :attr:`unchecked` for what was not looked at."""
         return self.data["damage"]["healthy"]
 
     @property
+    def unchecked(self) -> int:
+        """How many parts could not be checked, as this version does not read them: their severity is ``unchecked``."""
+        return self.data["damage"]["unchecked"]
+
+    @property
     def findings(self) -> list[dict[str, Any]]:
-        """What is damaged or worth knowing: ``severity``, ``part``, ``object``, ``bytes`` (first and behind the last,
-        or None), ``what``."""
+        """What is damaged, not checked or worth knowing: ``severity`` (``damage``, ``unchecked``, ``note``), ``part``,
+        ``object``, ``bytes`` (first and behind the last, or None), ``what``."""
         return self.data["damage"]["findings"]
 
     @property
@@ -45,6 +50,8 @@ class Diagnosis:
     def __repr__(self) -> str:
         damage = sum(finding["severity"] == "damage" for finding in self.findings)
         state = "healthy" if self.healthy else f"{damage} places of damage"
+        if self.unchecked:
+            state = f"{'no damage found' if self.healthy else state}, {self.unchecked} parts not checked"
         return f"<Diagnosis of {self.data['file']}: {state}, {len(self.trees)} trees>"
 
 

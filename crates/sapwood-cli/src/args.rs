@@ -278,7 +278,9 @@ pub struct MapArgs {
 /// `sapwood doctor`
 #[derive(Args)]
 #[command(after_help = "\
-The exit status is 1 if the file is damaged. Notes report what is unusual but harmless.
+The exit status is 1 if the file is damaged or cannot be read at all. It is 0 if no damage was found, even if parts could
+not be checked because this version does not support them: the first line and `unchecked` in --json count these. Notes
+report what is unusual but harmless.
 
 Examples:
   sapwood doctor data.root

@@ -66,6 +66,25 @@ impl Decoder {
         result
     }
 
+    /// Unpacks `size` bytes and keeps none of them: memory is taken for one block at a time.
+    ///
+    /// # Errors
+    /// As [`Self::decompress`].
+    pub fn check(&mut self, compressed: &[u8], size: usize) -> Result<()> {
+        block::check_sizes(compressed, size)?;
+        let (mut at, mut filled, mut out) = (0, 0, Vec::new());
+        while filled < size {
+            let block = block::parse(compressed, at, size - filled)?;
+            if out.len() < block.size {
+                out.resize(block.size, 0);
+            }
+            self.unpack(block, out.get_mut(..block.size).unwrap_or_default())?;
+            filled += block.size;
+            at += HEADER + block.payload.len();
+        }
+        Ok(())
+    }
+
     /// Unpacks into a vector that becomes longer with each block.
     fn grow(&mut self, compressed: &[u8], out: &mut Vec<u8>, size: usize) -> Result<()> {
         out.clear();

@@ -1,14 +1,11 @@
 //! Objects whose keys lie in a directory's list of keys behind as many as it says that there are.
 
 use crate::read_source::read;
-use sapwood_format::{Directory, Header, Key, Listing, keys_behind};
+use sapwood_format::{DIRECTORY_BYTES, Directory, Header, Key, Listing, keys_behind};
 use sapwood_source::Source;
 use sapwood_span::{Result, Span};
 use std::collections::HashSet;
 use std::sync::Arc;
-
-/// Bytes of a directory's own members.
-const DIRECTORY: u64 = 60;
 
 /// Those that are there in truth: a record with this label lies where the key says, none of `listed` is the same, and it
 /// is not in what is `free`. Some writers leave the keys of deleted objects behind.
@@ -24,7 +21,7 @@ pub(crate) fn unlisted(
 ) -> Result<Vec<Key>> {
     let within = |s: &Span| s.start != 0 && !s.is_empty() && s.end() <= size;
     let root = header.begin + u64::from(header.nbytes_name);
-    let mut directories = vec![Span::new(root, DIRECTORY.min(size.saturating_sub(root)))];
+    let mut directories = vec![Span::new(root, DIRECTORY_BYTES.min(size.saturating_sub(root)))];
     directories.extend(listed.iter().filter(|l| l.key.is_directory()).map(|l| l.key.payload()));
     directories.retain(within);
     let mut lists: Vec<Span> =

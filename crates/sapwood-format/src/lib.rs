@@ -24,7 +24,7 @@ pub mod streamer;
 pub mod tree;
 
 pub use class_names::is_histogram;
-pub use directory::{Directory, keys_behind, parse_key_list};
+pub use directory::{DIRECTORY_BYTES, Directory, keys_behind, parse_key_list};
 pub use free::{UNCOMMITTED, parse_free_list};
 pub use header::Header;
 pub use key::{Key, datetime};
@@ -32,6 +32,6 @@ pub use object::{Pointed, read_base_object, read_object_array_head, read_pointer
 pub use opener::{Chunks, Listing, ObjectAt, Opener, Step, Target, TreeAt};
 pub use orphans::{OrphanBasket, Orphans};
 pub use packed::Packed;
-pub use payload::{inflate, inflate_header};
+pub use payload::{check_payload, check_size, inflate, inflate_header};
 pub use recover::{Found, Recovered, Recovery, Walk};
 pub use streamer::{ClassInfo, Element, Streamers};

@@ -6,7 +6,7 @@ use sapwood_edit::Label;
 use sapwood_edit::tree::{TreeFacts, read_facts};
 use sapwood_engine::{File, OpenOptions};
 use sapwood_format::cursor::Cursor;
-use sapwood_format::{Key, Listing, Streamers, inflate, inflate_header};
+use sapwood_format::{Key, Listing, Streamers, inflate_header};
 use sapwood_span::{Error, Result, Span};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -181,7 +181,7 @@ fn read(file: File) -> Result<Input> {
         false => {
             let key = Key::read(&mut Cursor::new(&info_record, 0)).map_err(|e| e.at(info))?;
             let payload = info_record.get(key.key_len as usize..).unwrap_or_default();
-            (key.key_len as usize, inflate(&key, payload, &mut decoder)?)
+            (key.key_len as usize, inflate_header(&key, payload, &mut decoder)?)
         }
     };
     let streamers = match classes.1.is_empty() {

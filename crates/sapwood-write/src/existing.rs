@@ -12,7 +12,7 @@ use crate::storage::Storage;
 use sapwood_codec::{Compression, Decoder};
 use sapwood_edit::stamp;
 use sapwood_format::cursor::Cursor;
-use sapwood_format::{Header, Streamers, inflate, parse_free_list, parse_key_list};
+use sapwood_format::{Header, Streamers, inflate_header, parse_free_list, parse_key_list};
 use sapwood_span::{Error, ErrorKind, Result, Span};
 use std::path::Path;
 use std::time::SystemTime;
@@ -174,12 +174,12 @@ fn described(core: &mut Core, info: Span) -> Result<Described> {
     Ok(Described::existing(&Streamers::parse(&payload, key.key_len as usize)?))
 }
 
-/// A record's key and inflated payload.
+/// The key and the inflated payload of a tree's header or the class descriptions.
 pub(crate) fn object(core: &mut Core, span: Span) -> Result<(sapwood_format::Key, Vec<u8>)> {
     let record = core.sink.read(span)?;
     let key = sapwood_format::Key::read(&mut Cursor::new(&record, 0))?;
     let payload = record.get(key.key_len as usize..).unwrap_or_default();
-    let payload = inflate(&key, payload, &mut Decoder::new())?;
+    let payload = inflate_header(&key, payload, &mut Decoder::new())?;
     Ok((key, payload))
 }
 

@@ -8,7 +8,7 @@ use crate::tree::Tree;
 use sapwood_codec::Decoder;
 use sapwood_format::inflate;
 use sapwood_format::tree::{BasketHead, split_basket};
-use sapwood_span::{Error, Result, Span};
+use sapwood_span::{Error, ErrorKind, Result, Span};
 use std::collections::{BTreeMap, HashSet};
 
 /// Bytes of baskets that are fetched at once.
@@ -23,8 +23,8 @@ pub fn check(out: &mut Examination, file: &File) {
         let name = named(&l.path, &l.key);
         if l.key.is_tree() {
             if let Ok(tree) = file.tree(&name) {
-                let bad = baskets(out, file, &tree, &name, &mut done, &mut decoder);
-                values(out, &tree, &name, &bad);
+                let seen = baskets(out, file, &tree, &name, &mut done, &mut decoder);
+                values(out, &tree, &name, &seen);
             }
         } else if !l.key.is_directory() {
             match file.read_object(&name) {
@@ -32,7 +32,8 @@ pub fn check(out: &mut Examination, file: &File) {
                     out.objects += 1;
                     histograms::check(out, &name, l.key.span, &objects);
                     for r in objects.refused() {
-                        out.note("object", &name, Some(l.key.span), format!("{} is not read: {}", r.class, r.why));
+                        let e = Error::new(r.kind, format!("{} is not read: {}", r.class, r.why));
+                        out.error("object", &name, Some(l.key.span), &e);
                     }
                 }
                 Err(e) => out.error("object", &name, Some(l.key.span), &e),
@@ -45,13 +46,24 @@ pub fn check(out: &mut Examination, file: &File) {
     }
 }
 
+/// What was seen of a tree's baskets.
+#[derive(Default)]
+struct Seen {
+    /// Those that are bad.
+    bad: HashSet<Span>,
+    /// Branches of which some baskets keep where their entries begin, and those of which some do not.
+    with_offsets: HashSet<usize>,
+    without_offsets: HashSet<usize>,
+}
+
 /// Reads all values of all branches. Baskets of which it was said already that they are bad are not told of again.
-fn values(out: &mut Examination, tree: &Tree, name: &str, bad: &HashSet<Span>) {
+fn values(out: &mut Examination, tree: &Tree, name: &str, seen: &Seen) {
     let mut together: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
     for &i in tree.order() {
         let Some(b) = tree.header().branches.get(i).filter(|b| b.elsewhere().is_none()) else { continue };
         // what only holds other branches has no values of its own
-        if !b.children.is_empty() && b.write_basket == 0 && b.embedded.is_empty() {
+        let is_empty = || b.basket_seek.iter().all(|&s| s == 0) && b.embedded.iter().all(|(_, e)| e.data.is_empty());
+        if !b.children.is_empty() && is_empty() {
             continue;
         }
         match tree.column_type(i) {
@@ -65,8 +77,17 @@ fn values(out: &mut Examination, tree: &Tree, name: &str, bad: &HashSet<Span>) {
         }
         for i in branches {
             let Err(e) = read_all(tree, vec![i], entries) else { continue };
-            if e.span().is_none_or(|span| !bad.contains(&span)) {
-                out.error("basket", &format!("{name}:{}", tree.name_of(i)), Some(tree.key().span), &e);
+            if e.span().is_some_and(|span| seen.bad.contains(&span)) {
+                continue;
+            }
+            let place = format!("{name}:{}", tree.name_of(i));
+            // baskets of one branch that tell it in two ways come of an update that went wrong
+            let mixed = seen.with_offsets.contains(&i) && seen.without_offsets.contains(&i);
+            if mixed && e.kind() == ErrorKind::Unsupported {
+                let what = format!("only some of its baskets keep where their entries begin: {}", e.what());
+                out.damage("basket", &place, e.span().or(Some(tree.key().span)), what);
+            } else {
+                out.error("basket", &place, Some(tree.key().span), &e);
             }
         }
     }
@@ -77,7 +98,7 @@ fn read_all(tree: &Tree, branches: Vec<usize>, entries: u64) -> Result<()> {
     tree.scan(&scan)?.try_for_each(|batch| batch.map(drop))
 }
 
-/// Decompresses all baskets; gives those that are bad.
+/// Decompresses all baskets.
 fn baskets(
     out: &mut Examination,
     file: &File,
@@ -85,8 +106,8 @@ fn baskets(
     name: &str,
     done: &mut HashSet<u64>,
     decoder: &mut Decoder,
-) -> HashSet<Span> {
-    let mut bad = HashSet::new();
+) -> Seen {
+    let mut seen = Seen::default();
     let mut all: Vec<(Span, usize, usize)> = Vec::new();
     for &i in tree.order() {
         let Some(b) = tree.header().branches.get(i).filter(|b| b.file_name.is_empty()) else { continue };
@@ -123,17 +144,24 @@ fn baskets(
         for ((span, branch, k), record) in now.iter().zip(records) {
             out.decompressed += 1;
             let no_offsets = tree.header().branches[*branch].entry_offset_len == 0;
-            if let Err(e) = whole(&record, decoder, no_offsets) {
-                let place = format!("{name}:{}", tree.name_of(*branch));
-                out.damage("basket", &place, Some(*span), format!("basket {k}: {}", e.what()));
-                bad.insert(*span);
+            match whole(&record, decoder, no_offsets) {
+                Ok(Some(true)) => drop(seen.with_offsets.insert(*branch)),
+                Ok(Some(false)) => drop(seen.without_offsets.insert(*branch)),
+                Ok(None) => {}
+                Err(e) => {
+                    let place = format!("{name}:{}", tree.name_of(*branch));
+                    let what = format!("basket {k}: {}", e.what());
+                    out.error("basket", &place, Some(*span), &e.worded(what));
+                    seen.bad.insert(*span);
+                }
             }
         }
     }
-    bad
+    seen
 }
 
-fn whole(record: &[u8], decoder: &mut Decoder, no_offsets: bool) -> Result<()> {
+/// Whether a basket keeps where its entries begin; nothing of one without values.
+fn whole(record: &[u8], decoder: &mut Decoder, no_offsets: bool) -> Result<Option<bool>> {
     let (head, key) = BasketHead::read(record)?;
     let payload = record.get(key.key_len as usize..key.span.len as usize).unwrap_or_default();
     let data = inflate(&key, payload, decoder)?;
@@ -142,5 +170,5 @@ fn whole(record: &[u8], decoder: &mut Decoder, no_offsets: bool) -> Result<()> {
         // ROOT then takes entries to be of one size
         return Err(Error::corrupt("it keeps where its entries begin, but its branch says that no basket does"));
     }
-    Ok(())
+    Ok((!basket.data.is_empty()).then_some(basket.offsets.is_some()))
 }

@@ -3,14 +3,11 @@
 use super::Examination;
 use super::records::Records;
 use crate::file::{File, read};
-use sapwood_format::{Directory, Header, parse_free_list};
+use sapwood_format::{DIRECTORY_BYTES, Directory, Header, parse_free_list};
 use sapwood_source::Source;
 use sapwood_span::{Result, Span};
 use std::collections::HashMap;
 use std::sync::Arc;
-
-/// Bytes of a directory's own members.
-const DIRECTORY: u64 = 60;
 
 /// Checks that nothing lies in what is free; `baskets` are those of all trees, by position.
 pub fn check(out: &mut Examination, file: &File, h: &Header, records: &Records, baskets: &HashMap<u64, u64>) {
@@ -55,9 +52,9 @@ pub fn segments(source: &Arc<dyn Source>, h: &Header, size: u64) -> Result<Vec<S
 /// What the header, directories and trees refer to: in order, none overlapping another.
 fn in_use(file: &File, h: &Header, baskets: &HashMap<u64, u64>) -> Vec<Span> {
     let names = u64::from(h.nbytes_name);
-    let mut all = vec![Span::new(0, h.begin + names + DIRECTORY - 18), h.info, h.free];
+    let mut all = vec![Span::new(0, h.begin + names + DIRECTORY_BYTES - 18), h.info, h.free];
     all.extend(baskets.iter().map(|(&start, &len)| Span::new(start, len)));
-    let mut directories = vec![Span::new(h.begin + names, DIRECTORY)];
+    let mut directories = vec![Span::new(h.begin + names, DIRECTORY_BYTES)];
     for l in file.list("", true).unwrap_or_default() {
         all.push(l.key.span);
         if l.key.is_directory() {

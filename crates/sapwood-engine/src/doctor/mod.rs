@@ -25,6 +25,8 @@ const KEPT: usize = 10_000;
 pub enum Severity {
     /// Worth knowing; nothing is lost.
     Note,
+    /// This version does not read it: whether it is damaged is not known.
+    Unchecked,
     /// Something is damaged or lost.
     Damage,
 }
@@ -58,6 +60,8 @@ pub struct Examination {
     pub findings: Vec<Finding>,
     /// Findings that were not kept because there are too many.
     pub more: u64,
+    /// Parts that could not be checked, as this version does not read them.
+    pub unchecked: u64,
     /// Records walked over.
     pub records: u64,
     /// Bytes that were freed.
@@ -77,12 +81,13 @@ pub struct Examination {
 }
 
 impl Examination {
-    /// Whether nothing is damaged.
+    /// Whether no damage was found; see [`Self::unchecked`] for what was not looked at.
     pub fn is_healthy(&self) -> bool {
-        self.more == 0 && self.findings.iter().all(|f| f.severity == Severity::Note)
+        self.more == 0 && self.findings.iter().all(|f| f.severity != Severity::Damage)
     }
 
     fn push(&mut self, severity: Severity, part: &'static str, object: &str, span: Option<Span>, what: String) {
+        self.unchecked += u64::from(severity == Severity::Unchecked);
         if self.findings.len() < KEPT {
             self.findings.push(Finding { severity, part, object: object.to_owned(), span, what });
         } else if severity == Severity::Damage {
@@ -98,9 +103,9 @@ impl Examination {
         self.push(Severity::Note, part, object, span, what.into());
     }
 
-    /// An error as a finding: what this version does not read is no damage.
+    /// An error as a finding: what this version does not read may be whole.
     fn error(&mut self, part: &'static str, object: &str, span: Option<Span>, e: &Error) {
-        let severity = if e.kind() == ErrorKind::Unsupported { Severity::Note } else { Severity::Damage };
+        let severity = if e.kind() == ErrorKind::Unsupported { Severity::Unchecked } else { Severity::Damage };
         let branch = e.branch().map_or(String::new(), |b| format!("branch {b}: "));
         self.push(severity, part, object, e.span().or(span), format!("{branch}{}", e.what()));
     }

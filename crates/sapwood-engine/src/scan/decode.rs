@@ -6,12 +6,10 @@ use super::task::{DecodeOutcome, DecodeTask};
 use bytes::Bytes;
 use sapwood_codec::Packed;
 use sapwood_column::{Array, Decoded};
+use sapwood_format::check_size;
 use sapwood_format::tree::{BasketHead, Tree as Header, split_basket};
 use sapwood_span::{Error, Result};
 use std::time::{Duration, Instant};
-
-/// Baskets are as large as one entry at least; ROOT itself cannot write larger ones.
-const MOST: u32 = 1 << 30;
 
 /// A basket whose record's head has been read.
 pub(super) struct OpenedBasket {
@@ -116,9 +114,7 @@ fn checked(needed: &ScanBasket, record: &[u8]) -> Result<(BasketHead, usize, Opt
     if key.is_raw() {
         return Ok((head, begins, None));
     }
-    if key.object_len > MOST || u64::from(key.object_len) > (payload.len() as u64 + 64) * 20_000 {
-        return Err(Error::corrupt(format!("{} bytes claim to inflate to {}", payload.len(), key.object_len)));
-    }
+    check_size(&key, payload.len())?;
     Ok((head, begins, Some(key.object_len as usize)))
 }
 

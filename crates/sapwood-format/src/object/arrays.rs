@@ -37,7 +37,7 @@ impl Reader<'_> {
         let n = n.filter(|_| columns == i64::try_from(rows).ok());
         let n = n.ok_or_else(|| Error::corrupt(format!("a symmetric matrix of {rows} rows")))?;
         let upper = self.numbers(c, Number::Plain(k), n)?;
-        self.take(upper.nbytes() * 2)?;
+        self.take_numbers(upper.nbytes() * 2)?;
         let data = match upper {
             Data::F32(v) => Data::F32(mirrored(&v, rows)),
             Data::F64(v) => Data::F64(mirrored(&v, rows)),

@@ -2,7 +2,7 @@
 
 use super::cpp::{Cpp, bare};
 use super::number::Number;
-use super::read::{Reader, byte_count_end};
+use super::read::{NUMBERS_PER_BYTE, Reader, byte_count_end};
 use super::value::{Data, Numbers, Object, Value};
 use crate::cursor::Cursor;
 use crate::streamer::{ClassInfo, Element, code};
@@ -83,8 +83,7 @@ impl Reader<'_> {
 
     /// Numbers of one type.
     pub(super) fn numbers(&mut self, c: &mut Cursor, number: Number, n: usize) -> Result<Data> {
-        // Float16_t in three bytes becomes Double32_t's eight at worst
-        self.take(n.saturating_mul(number.size()).min(c.left()).saturating_mul(3))?;
+        self.take_numbers(n.saturating_mul(number.size()).min(c.left()).saturating_mul(NUMBERS_PER_BYTE))?;
         number.read_many(c, n)
     }
 

@@ -21,12 +21,18 @@ const ANY: usize = 8 << 20;
 /// Bytes of memory per byte of an object: a TObject, the worst of all real ones, takes 20.
 const PER_BYTE: usize = 30;
 
+/// The same for numbers: Float16_t in three bytes becomes Double32_t's eight at worst.
+pub(super) const NUMBERS_PER_BYTE: usize = 3;
+
 /// Members looked at for the counters of arrays: in any object, and per byte of one.
 const ANY_STEPS: usize = 64 << 20;
 const STEPS_PER_BYTE: usize = 256;
 
 /// Bytes of a class's name that are worth nothing beside an object of it.
 const USUAL_NAME: usize = 256;
+
+/// Bytes of checksum behind an ntuple's anchor.
+const ANCHOR_CHECKSUM: usize = 8;
 
 /// The reference of the object that a key holds, to itself (ROOT's TKey maps it so).
 const KEY_OBJECT: u64 = 1;
@@ -52,11 +58,11 @@ pub fn read_class(data: &[u8], key_len: usize, class: &str, streamers: &Streamer
     read_within(data, key_len, class, streamers, memory(data.len(), data.len()))
 }
 
-/// What an object of so many bytes may take that were compressed to so few: numbers whatever they take, and many small
-/// objects as far as something of them was stored.
+/// What an object of so many bytes may take that were compressed to so few: as far as something was stored of the many
+/// small parts that it may have. Numbers have an allowance of their own.
 fn memory(bytes: usize, stored: usize) -> usize {
-    let told = bytes.min(stored.saturating_mul(100).saturating_add(64 << 20));
-    ANY.saturating_add(told.saturating_mul(PER_BYTE)).saturating_add(bytes.saturating_mul(3))
+    let told = bytes.min(stored.saturating_mul(20).saturating_add(2 << 20));
+    ANY.saturating_add(told.saturating_mul(PER_BYTE))
 }
 
 fn read_within(data: &[u8], key_len: usize, class: &str, streamers: &Streamers, memory: usize) -> Result<Objects> {
@@ -68,6 +74,7 @@ fn read_within(data: &[u8], key_len: usize, class: &str, streamers: &Streamers, 
         order: Vec::new(),
         refused: Vec::new(),
         memory,
+        numbers: data.len().saturating_mul(NUMBERS_PER_BYTE),
         steps: ANY_STEPS.saturating_add(data.len().saturating_mul(STEPS_PER_BYTE)),
         depth: 0,
         origin: key_len,
@@ -76,6 +83,11 @@ fn read_within(data: &[u8], key_len: usize, class: &str, streamers: &Streamers, 
     };
     let root = r.class(&mut c, class)?;
     r.all[0] = root;
+    // the checksum of an ntuple's anchor stands behind what its byte count counts
+    let behind = if class.ends_with("RNTuple") { ANCHOR_CHECKSUM } else { 0 };
+    if c.left() > behind {
+        return Err(Error::corrupt(format!("its members end {} bytes before it does", c.left())));
+    }
     Ok(Objects { all: r.all, refused: r.refused })
 }
 
@@ -90,6 +102,8 @@ pub(super) struct Reader<'s> {
     refused: Vec<Refused>,
     /// Bytes of memory that may still be taken.
     memory: usize,
+    /// The same for numbers alone.
+    numbers: usize,
     /// Members that may still be looked at for the counters of arrays.
     steps: usize,
     depth: usize,
@@ -121,6 +135,15 @@ impl Reader<'_> {
                 Err(Error::corrupt("the object would take far more memory than its bytes can justify"))
             }
         }
+    }
+
+    /// Takes memory for numbers from what these may have, or else from what the object may.
+    pub(super) fn take_numbers(&mut self, bytes: usize) -> Result<()> {
+        match self.numbers.checked_sub(bytes) {
+            Some(left) => self.numbers = left,
+            None => self.take(bytes)?,
+        }
+        Ok(())
     }
 
     /// Takes what a class's name costs that is read or copied once more: the names in descriptions may be as long as these.
@@ -289,13 +312,13 @@ impl Reader<'_> {
         }
         c.seek(end)?;
         let span = Span::new((start + self.origin) as u64, (end - start) as u64);
-        self.refuse(class, span, error.what().to_owned())
+        self.refuse(class, span, error.kind(), error.what().to_owned())
     }
 
     /// Notes what is not read, and why.
-    pub(super) fn refuse(&mut self, class: &str, span: Span, why: String) -> Result<Value> {
+    pub(super) fn refuse(&mut self, class: &str, span: Span, kind: ErrorKind, why: String) -> Result<Value> {
         self.take(128 + class.len() + why.len())?;
-        self.refused.push(Refused { class: class.to_owned(), span, why });
+        self.refused.push(Refused { class: class.to_owned(), span, kind, why });
         Ok(Value::Refused(self.refused.len() - 1))
     }
 
@@ -307,7 +330,8 @@ impl Reader<'_> {
                 Some(&i) => Ok(Value::Pointer(i)),
                 None => {
                     let why = format!("it points to an object at byte {at} that was not read");
-                    self.refuse("", Span::new(at, 0), why)
+                    // it may be in what was refused, or behind a class that writes itself
+                    self.refuse("", Span::new(at, 0), ErrorKind::Unsupported, why)
                 }
             },
             Pointed::Object { class, at, end } => {

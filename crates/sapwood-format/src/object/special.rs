@@ -9,7 +9,7 @@ use super::read::Reader;
 use super::value::{Numbers, Object, Value};
 use crate::cursor::Cursor;
 use crate::streamer::{ClassInfo, code};
-use sapwood_span::{Error, Result, Span};
+use sapwood_span::{Error, ErrorKind, Result, Span};
 use std::sync::Arc;
 
 /// Set in `fBits` of a TRef whose object is told by a UUID.
@@ -140,7 +140,7 @@ impl Reader<'_> {
         let v = c.version()?;
         let Some(end) = v.end else { return Err(Error::unsupported(why)) };
         c.seek(end)?;
-        self.refuse(class, Span::new(start.reference(), (end - start.pos()) as u64), why)
+        self.refuse(class, Span::new(start.reference(), (end - start.pos()) as u64), ErrorKind::Unsupported, why)
     }
 }
 

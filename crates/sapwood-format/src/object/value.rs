@@ -1,7 +1,7 @@
 //! Objects as data: what an object of any class holds, as the file describes it.
 
 use crate::streamer::{ClassInfo, Element};
-use sapwood_span::Span;
+use sapwood_span::{ErrorKind, Span};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -19,6 +19,8 @@ pub struct Refused {
     pub class: String,
     /// Its bytes in the object's inflated payload, label counted in.
     pub span: Span,
+    /// `Corrupt` where its bytes do not follow the description of its class, `Unsupported` where there is none.
+    pub kind: ErrorKind,
     /// The reason.
     pub why: String,
 }

@@ -28,11 +28,12 @@ pub fn print(file: &str, deep: bool, e: &Examination, out: &mut impl Write) -> i
     if deep {
         writeln!(out, "{} baskets decompressed, {} objects read", count(e.decompressed), count(e.objects))?;
     }
-    let (damage, notes): (Vec<_>, Vec<_>) = e.findings.iter().partition(|f| f.severity == Severity::Damage);
-    let n = damage.len() as u64 + e.more;
-    writeln!(out, "{}", if n == 0 { "no damage".to_owned() } else { format!("{} places of damage:", count(n)) })?;
-    for (findings, title) in [(damage, ""), (notes, "worth knowing:")] {
-        if !title.is_empty() && !findings.is_empty() {
+    let of = |severity| e.findings.iter().filter(|f| f.severity == severity).collect::<Vec<_>>();
+    let damage = of(Severity::Damage);
+    writeln!(out, "{}", headline(damage.len() as u64 + e.more, e.unchecked))?;
+    let unchecked = (of(Severity::Unchecked), "not checked, as this version does not read it:");
+    for (findings, title) in [(damage, "damaged:"), unchecked, (of(Severity::Note), "worth knowing:")] {
+        if !findings.is_empty() {
             writeln!(out, "{title}")?;
         }
         for f in findings.iter().take(PRINTED) {
@@ -47,6 +48,20 @@ pub fn print(file: &str, deep: bool, e: &Examination, out: &mut impl Write) -> i
     Ok(())
 }
 
+/// What was found, in one line: what could not be looked at is no part of "no damage".
+fn headline(damage: u64, unchecked: u64) -> String {
+    let plural = |n: u64, one: &str| format!("{} {one}{}", units::count(n), if n == 1 { "" } else { "s" });
+    let damage = match damage {
+        0 => "no damage found".to_owned(),
+        1 => "1 place of damage".to_owned(),
+        n => format!("{} places of damage", units::count(n)),
+    };
+    match unchecked {
+        0 => damage,
+        n => format!("{damage}; {} could not be checked", plural(n, "part")),
+    }
+}
+
 /// For programs.
 pub fn to_json(e: &Examination) -> Value {
     let findings: Vec<Value> = e
@@ -54,7 +69,7 @@ pub fn to_json(e: &Examination) -> Value {
         .iter()
         .map(|f| {
             json!({
-                "severity": match f.severity { Severity::Damage => "damage", Severity::Note => "note" },
+                "severity": match f.severity { Severity::Damage => "damage", Severity::Note => "note", Severity::Unchecked => "unchecked" },
                 "part": f.part,
                 "object": f.object,
                 "bytes": f.span.map(|s| [s.start, s.end()]),
@@ -66,6 +81,7 @@ pub fn to_json(e: &Examination) -> Value {
         "healthy": e.is_healthy(),
         "findings": findings,
         "findings_not_listed": e.more,
+        "unchecked": e.unchecked,
         "records": e.records,
         "free_bytes": e.free_bytes,
         "keys": e.keys,

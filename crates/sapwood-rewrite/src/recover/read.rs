@@ -13,7 +13,7 @@ use sapwood_edit::tree::read_as_is;
 use sapwood_engine::File;
 use sapwood_format::cursor::Cursor;
 use sapwood_format::tree::{Tree, read_tree};
-use sapwood_format::{Key, Listing, Streamers, inflate};
+use sapwood_format::{Key, Listing, Streamers, check_payload, inflate_header};
 use sapwood_span::{Error, ErrorKind, Result, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -115,7 +115,7 @@ fn class_descriptions(file: &File) -> Result<(Streamers, (usize, Vec<u8>))> {
     let record = file.read(&[info])?.into_iter().next().unwrap_or_default();
     let key = Key::read(&mut Cursor::new(&record, 0))?;
     let payload = record.get(key.key_len as usize..).unwrap_or_default();
-    let data = inflate(&key, payload, &mut Decoder::new())?;
+    let data = inflate_header(&key, payload, &mut Decoder::new())?;
     let streamers = Streamers::parse(&data, key.key_len as usize)?;
     Ok((streamers, (key.key_len as usize, data)))
 }
@@ -178,7 +178,7 @@ impl Trees<'_> {
             let header = (|| {
                 let record = record(&input.reader, &key)?;
                 let (label, base) = Label::read(&record)?;
-                let header = inflate(&key, &record.slice(base..), &mut Decoder::new())?;
+                let header = inflate_header(&key, &record.slice(base..), &mut Decoder::new())?;
                 let facts = read_as_is(&header, base, &key.class, &input.streamers)?.0;
                 let read = read_tree(&header, base, &key.class, &input.streamers)?;
                 Ok((InputTree { path: path.to_owned(), class: key.class.clone(), label, base, header, facts }, read))
@@ -272,7 +272,7 @@ fn objects(input: &mut Input, path: &str, cycles: Vec<Listing>, found: &mut Reco
             let (label, base) = Label::read(&record)?;
             let stored = record.slice(base..);
             // a content that cannot be inflated is no object
-            inflate(&key, &stored, &mut Decoder::new())?;
+            check_payload(&key, &stored, &mut Decoder::new())?;
             Ok(InputObject { path: path.to_owned(), key: key.clone(), label, stored })
         })();
         let Some(object) = noted(object, &what, span, found)? else { continue };
