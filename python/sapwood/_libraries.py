@@ -240,7 +240,7 @@ class Arrow(Library):
                 return pa.Array.from_buffers(pa.large_binary(), _columns.length(column), buffers)
             return text
         contents = [self._arrow(c) for _, c in column[2]]
-        struct = pa.struct([pa.field(n, a.type) for (n, _), a in zip(column[2], contents, strict=True)])
+        struct = pa.struct([pa.field(_utf8(n), a.type) for (n, _), a in zip(column[2], contents, strict=True)])
         return pa.Array.from_buffers(struct, column[1], [None], children=contents)
 
     def select(self, array, mask):
@@ -252,10 +252,21 @@ class Arrow(Library):
     def table(self, names, arrays, entries):
         if not arrays:
             return self.pa.table({})
-        return self.pa.Table.from_arrays(list(arrays), names=list(names))
+        return self.pa.Table.from_arrays(list(arrays), names=[_utf8(n) for n in names])
 
     def concatenate(self, parts):
         return self.pa.concat_tables(parts)
+
+
+def _utf8(name: str) -> str:
+    """A name as Arrow takes it."""
+    try:
+        name.encode()
+        return name
+    except UnicodeEncodeError:
+        raise UnsupportedError(
+            f'{name!r} is not UTF-8, as names in Arrow are; use library="ak", "np" or "pd", or aliases='
+        ) from None
 
 
 class Polars(Arrow):
@@ -268,7 +279,7 @@ class Polars(Arrow):
         super().__init__()
 
     def array(self, column, name):
-        return self.pl.Series(name, self._arrow(column))
+        return self.pl.Series(_utf8(name), self._arrow(column))
 
     def select(self, array, mask):
         return array.filter(self.pl.Series(mask))
@@ -277,7 +288,7 @@ class Polars(Arrow):
         return array.gather(order)
 
     def table(self, names, arrays, entries):
-        return self.pl.DataFrame([a.alias(n) for n, a in zip(names, arrays, strict=True)])
+        return self.pl.DataFrame([a.alias(_utf8(n)) for n, a in zip(names, arrays, strict=True)])
 
     def concatenate(self, parts):
         return self.pl.concat(parts)

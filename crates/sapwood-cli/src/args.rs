@@ -1,8 +1,10 @@
 //! The command line.
 
 mod rewriting;
+mod text;
 
 pub use rewriting::{MergeArgs, OptimizeArgs, RecoverArgs};
+pub use text::name;
 
 use crate::perf::PerfArgs;
 use crate::units;
@@ -121,7 +123,7 @@ Examples:
   sapwood ls https://host/data.root:histograms")]
 pub struct LsArgs {
     /// File, and perhaps a directory inside
-    #[arg(value_name = "URL[:DIR]")]
+    #[arg(value_name = "URL[:DIR]", value_parser = name())]
     pub target: String,
     /// Directories inside directories as well
     #[arg(short, long)]
@@ -145,7 +147,7 @@ Examples:
   sapwood show data.root:histograms/pt")]
 pub struct ShowArgs {
     /// File and tree or other object; a tree may be left out when the file has only one; a branch, with those below
-    #[arg(value_name = "URL[:OBJECT[/BRANCH]]")]
+    #[arg(value_name = "URL[:OBJECT[/BRANCH]]", value_parser = name())]
     pub target: String,
 }
 
@@ -164,16 +166,16 @@ Examples:
 pub struct DrawArgs {
     /// File and tree; the tree may be left out when the file has only one. `*` and `?` in the name stand for several
     /// files (also in root:// URLs), @FILE for a list of them, one a line: they are read as one
-    #[arg(value_name = "URL[:TREE]")]
+    #[arg(value_name = "URL[:TREE]", value_parser = name())]
     pub target: String,
     /// What to histogram; `EXPR>>h(100,0,40)` gives name and binning, `EXPR>>h(100)` the number of bins
-    #[arg(value_name = "EXPR", allow_hyphen_values = true)]
+    #[arg(value_name = "EXPR", allow_hyphen_values = true, value_parser = name())]
     pub expression: String,
     /// Selection, also the weight
-    #[arg(value_name = "CUT", allow_hyphen_values = true)]
+    #[arg(value_name = "CUT", allow_hyphen_values = true, value_parser = name())]
     pub cut: Option<String>,
     /// The selection, if not given behind EXPR
-    #[arg(long = "cut", value_name = "CUT", conflicts_with = "cut", allow_hyphen_values = true)]
+    #[arg(long = "cut", value_name = "CUT", conflicts_with = "cut", allow_hyphen_values = true, value_parser = name())]
     pub cut_option: Option<String>,
     /// Number of bins, and perhaps lower and upper edge
     #[arg(long, value_name = "N[,LOW,HIGH]", allow_hyphen_values = true)]
@@ -183,10 +185,10 @@ pub struct DrawArgs {
     pub outputs: Vec<PathBuf>,
     /// Entries to read, as slices of Python's: 100:200, 5000:, -100: for the last; numbers; several of these with
     /// commas; a file with numbers; or FILE.root:LIST, a TEntryList that ROOT made. They are counted through all files
-    #[arg(long, value_name = "START:STOP,N,…|FILE|FILE:LIST", allow_hyphen_values = true)]
+    #[arg(long, value_name = "START:STOP,N,…|FILE|FILE:LIST", allow_hyphen_values = true, value_parser = name())]
     pub entries: Option<String>,
     /// More files, read behind the first as one chain; may be repeated
-    #[arg(long, value_name = "URL[:TREE]")]
+    #[arg(long, value_name = "URL[:TREE]", value_parser = name())]
     pub add: Vec<String>,
     /// Leave out files that cannot be opened or lack what is asked for, and say which
     #[arg(long)]
@@ -211,16 +213,16 @@ Examples:
 pub struct ScanArgs {
     /// File and tree; the tree may be left out when the file has only one. `*` and `?` in the name stand for several
     /// files (also in root:// URLs), @FILE for a list of them, one a line: they are read as one
-    #[arg(value_name = "URL[:TREE]")]
+    #[arg(value_name = "URL[:TREE]", value_parser = name())]
     pub target: String,
     /// Expressions, divided by colons or commas; all readable branches when left out
-    #[arg(value_name = "EXPRS", allow_hyphen_values = true)]
+    #[arg(value_name = "EXPRS", allow_hyphen_values = true, value_parser = name())]
     pub expressions: Option<String>,
     /// Selection: rows where it is 0 are left out
-    #[arg(value_name = "CUT", allow_hyphen_values = true)]
+    #[arg(value_name = "CUT", allow_hyphen_values = true, value_parser = name())]
     pub cut: Option<String>,
     /// The selection, if not given behind EXPRS
-    #[arg(long = "cut", value_name = "CUT", conflicts_with = "cut", allow_hyphen_values = true)]
+    #[arg(long = "cut", value_name = "CUT", conflicts_with = "cut", allow_hyphen_values = true, value_parser = name())]
     pub cut_option: Option<String>,
     /// How to print
     #[arg(long, value_enum, default_value_t = Format::Table, conflicts_with = "json")]
@@ -230,10 +232,10 @@ pub struct ScanArgs {
     pub limit: Option<u64>,
     /// Entries to read, as slices of Python's: 100:200, 5000:, -100: for the last; numbers; several of these with
     /// commas; a file with numbers; or FILE.root:LIST, a TEntryList that ROOT made. They are counted through all files
-    #[arg(long, value_name = "START:STOP,N,…|FILE|FILE:LIST", allow_hyphen_values = true)]
+    #[arg(long, value_name = "START:STOP,N,…|FILE|FILE:LIST", allow_hyphen_values = true, value_parser = name())]
     pub entries: Option<String>,
     /// More files, read behind the first as one chain; may be repeated
-    #[arg(long, value_name = "URL[:TREE]")]
+    #[arg(long, value_name = "URL[:TREE]", value_parser = name())]
     pub add: Vec<String>,
     /// Leave out files that cannot be opened or lack what is asked for, and say which
     #[arg(long)]
@@ -265,10 +267,10 @@ Examples:
   sapwood map data.root:Events -b 'Muon_*' -b Jet_pt -o map.svg")]
 pub struct MapArgs {
     /// File, and perhaps one tree
-    #[arg(value_name = "URL[:TREE]")]
+    #[arg(value_name = "URL[:TREE]", value_parser = name())]
     pub target: String,
     /// Branches to tell apart, as patterns (*, ?); may be repeated
-    #[arg(short, long = "branch", value_name = "GLOB")]
+    #[arg(short, long = "branch", value_name = "GLOB", value_parser = name())]
     pub branches: Vec<String>,
     /// Draw into a file as well (.png, .svg), or keep the numbers (.json); may be repeated
     #[arg(short, long = "output", value_name = "FILE")]
@@ -286,7 +288,7 @@ Examples:
   sapwood doctor --deep --json data.root")]
 pub struct DoctorArgs {
     /// File
-    #[arg(value_name = "URL")]
+    #[arg(value_name = "URL", value_parser = name())]
     pub file: String,
     /// Decompress every basket and read every object: checksums are checked
     #[arg(long)]

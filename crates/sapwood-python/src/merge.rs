@@ -1,6 +1,7 @@
 use crate::error::{Missing, exception};
 use crate::seconds::seconds;
 use crate::wait::wait;
+use crate::text::{Text, strings, texts};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use sapwood::{Compression, Error, OpenOptions};
@@ -16,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub fn merge<'py>(
     py: Python<'py>,
     out: PathBuf,
-    inputs: Vec<String>,
+    inputs: Vec<Text>,
     place: (bool, bool),
     compression: Option<&str>,
     reading: (usize, Option<f64>),
@@ -25,6 +26,7 @@ pub fn merge<'py>(
     let ((threads, timeout), (force, sync)) = (reading, place);
     let written = out.clone();
     let fail = |e: Error| exception(py, &e, Missing::of(&e, &written));
+    let inputs = strings(inputs);
     let compression = compression.map(str::parse::<Compression>).transpose().map_err(fail)?;
     let timeout = seconds(timeout, "timeout")?;
     let far = Arc::new(Far::default());
@@ -80,7 +82,7 @@ fn interruptible<T: Send + 'static>(
 #[pyo3(signature = (url, out, place, reading))]
 pub fn recover<'py>(
     py: Python<'py>,
-    url: String,
+    url: Text,
     out: PathBuf,
     place: (bool, bool),
     reading: (usize, Option<f64>),
@@ -96,7 +98,7 @@ pub fn recover<'py>(
     for t in &report.trees {
         let lost = report.lost_entries.iter().filter(|l| l.path == t.path).map(|l| l.entries).max();
         let d = PyDict::new(py);
-        d.set_item("path", &t.path)?;
+        d.set_item("path", Text::from(&t.path))?;
         d.set_item("entries", t.entries)?;
         d.set_item("baskets", t.baskets)?;
         d.set_item("lost", lost.unwrap_or(0))?;
@@ -108,8 +110,8 @@ pub fn recover<'py>(
     d.set_item("trees", trees)?;
     d.set_item("objects", report.objects)?;
     d.set_item("directories", report.directories)?;
-    d.set_item("lost", &report.lost)?;
-    d.set_item("remarks", &report.remarks)?;
+    d.set_item("lost", texts(&report.lost))?;
+    d.set_item("remarks", texts(&report.remarks))?;
     Ok(d)
 }
 
@@ -125,7 +127,7 @@ fn to_dict<'py>(py: Python<'py>, r: &MergeReport) -> PyResult<Bound<'py, PyDict>
     let trees = PyList::empty(py);
     for t in &r.trees {
         let d = PyDict::new(py);
-        d.set_item("path", &t.path)?;
+        d.set_item("path", Text::from(&t.path))?;
         d.set_item("entries", t.entries)?;
         d.set_item("baskets", t.baskets)?;
         d.set_item("inputs", t.inputs)?;
@@ -138,6 +140,6 @@ fn to_dict<'py>(py: Python<'py>, r: &MergeReport) -> PyResult<Bound<'py, PyDict>
     d.set_item("trees", trees)?;
     d.set_item("added", r.added)?;
     d.set_item("kept", r.kept)?;
-    d.set_item("remarks", &r.remarks)?;
+    d.set_item("remarks", texts(&r.remarks))?;
     Ok(d)
 }

@@ -6,6 +6,7 @@ use crate::query::Passed;
 use crate::shape::Kind;
 use crate::view::Leaf;
 use sapwood_column::{Array, Values};
+use sapwood_span::raw_text::text_of;
 use sapwood_span::Result;
 
 /// Selected rows, one per entry and instance: what TTree::Scan prints.
@@ -49,7 +50,7 @@ impl std::fmt::Display for Cell<'_> {
             Cell::UInt(x) => write!(f, "{x}"),
             Cell::F32(x) => write!(f, "{x}"),
             Cell::F64(x) => write!(f, "{x}"),
-            Cell::Text(s) => f.write_str(&String::from_utf8_lossy(s)),
+            Cell::Text(s) => f.write_str(&text_of(s)),
         }
     }
 }

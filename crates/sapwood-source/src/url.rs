@@ -1,4 +1,5 @@
 use crate::xrd::RootUrl;
+use sapwood_span::raw_text::{bytes_of, path_of};
 use sapwood_span::{Error, ErrorKind, Result};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -48,7 +49,7 @@ impl Location {
             if trimmed.len() < input.len() && is_remote(trimmed) {
                 return Err(Error::invalid("bad URL: blanks in front of it").in_file(redact(trimmed)));
             }
-            return Ok(Self::Local(PathBuf::from(input)));
+            return Ok(Self::Local(path_of(input).into_owned()));
         };
         match scheme.to_ascii_lowercase().as_str() {
             "file" => file_path(rest).map(Self::Local).ok_or_else(|| {
@@ -275,7 +276,7 @@ fn remove_dots(target: &str) -> String {
 
 /// Encodes what may not stand in a request line; what is encoded already stays.
 fn percent_encode(text: &str, out: &mut String) {
-    for byte in text.bytes() {
+    for &byte in bytes_of(text).iter() {
         if byte.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&byte) {
             out.push(byte as char);
         } else {
@@ -287,7 +288,7 @@ fn percent_encode(text: &str, out: &mut String) {
 /// Encodes all but letters, digits, and what stands for itself anywhere in a URL.
 pub(crate) fn percent_encode_all(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
+    for &byte in bytes_of(text).iter() {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
             out.push(byte as char);
         } else {
@@ -299,9 +300,9 @@ pub(crate) fn percent_encode_all(text: &str) -> String {
 
 /// Decodes `%41`; a percent sign that no two hexadecimal digits follow stays.
 fn percent_decode(text: &str) -> Vec<u8> {
-    let bytes = text.as_bytes();
+    let bytes = bytes_of(text);
     let mut out = Vec::with_capacity(bytes.len());
-    let mut rest = bytes;
+    let mut rest = bytes.as_ref();
     while let Some((&first, after)) = rest.split_first() {
         let digit = |i: usize| after.get(i).and_then(|&b| (b as char).to_digit(16));
         match (first, digit(0), digit(1)) {

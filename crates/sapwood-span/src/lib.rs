@@ -6,8 +6,11 @@
 mod coalesce;
 pub mod defect;
 mod error;
+mod printable;
+pub mod raw_text;
 mod span;
 
 pub use coalesce::{Coalesced, coalesce};
 pub use error::{Error, ErrorKind, Result};
+pub use printable::{is_steering, printable};
 pub use span::Span;

@@ -1,3 +1,4 @@
+use sapwood_span::raw_text::bytes_of;
 use sapwood_span::{Error, Result};
 use std::collections::HashMap;
 
@@ -93,7 +94,7 @@ impl ObjectBuffer {
             None => {
                 self.classes.insert(class.to_owned(), self.reference());
                 self.u32(NEW_CLASS);
-                self.bytes.extend_from_slice(class.as_bytes());
+                self.bytes.extend_from_slice(&bytes_of(class));
                 self.u8(0);
             }
         }
@@ -154,19 +155,21 @@ impl ObjectBuffer {
 
 /// Appends a `TString`: one byte of length, or 255 and four bytes.
 pub(crate) fn put_string(out: &mut Vec<u8>, text: &str) {
-    match u8::try_from(text.len()) {
+    let bytes = bytes_of(text);
+    match u8::try_from(bytes.len()) {
         Ok(len) if len < 255 => out.push(len),
         _ => {
             out.push(255);
-            out.extend_from_slice(&(text.len() as u32).to_be_bytes());
+            out.extend_from_slice(&(bytes.len() as u32).to_be_bytes());
         }
     }
-    out.extend_from_slice(text.as_bytes());
+    out.extend_from_slice(&bytes);
 }
 
 /// Bytes that a `TString` takes.
 pub(crate) fn string_len(text: &str) -> usize {
-    text.len() + if text.len() < 255 { 1 } else { 5 }
+    let len = bytes_of(text).len();
+    len + if len < 255 { 1 } else { 5 }
 }
 
 #[cfg(test)]

@@ -1,10 +1,30 @@
 //! What makes files out of files: `sapwood merge` and `sapwood optimize`.
 
+use super::name;
 use crate::units;
 use clap::Args;
 use sapwood::Compression;
 use sapwood_write::optimize::ClusterSize;
 use std::path::PathBuf;
+
+/// What every verb takes that writes a file out of others.
+#[derive(Args)]
+pub struct Writing {
+    /// Replace OUT if it exists
+    #[arg(short, long)]
+    pub force: bool,
+    /// Do not wait until OUT is on the disk: faster, but a loss of power or a server that runs out of room may take it
+    #[arg(long)]
+    pub no_sync: bool,
+}
+
+/// What verbs take that copy baskets.
+#[derive(Args)]
+pub struct Recompression {
+    /// Compress all baskets anew: none, zlib, lzma, lz4 or zstd, with a level as in zstd:5
+    #[arg(long, value_name = "CODEC[:LEVEL]")]
+    pub compress: Option<Compression>,
+}
 
 /// `sapwood merge`
 #[derive(Args)]
@@ -22,17 +42,14 @@ pub struct MergeArgs {
     #[arg(value_name = "OUT")]
     pub output: PathBuf,
     /// Files to join, near or far; @FILE names a list of them, one a line
-    #[arg(value_name = "IN", required = true)]
+    #[arg(value_name = "IN", required = true, value_parser = name())]
     pub inputs: Vec<String>,
-    /// Replace OUT if it exists
-    #[arg(short, long)]
-    pub force: bool,
-    /// Compress all baskets anew: none, zlib, lzma, lz4 or zstd, with a level as in zstd:5
-    #[arg(long, value_name = "CODEC[:LEVEL]")]
-    pub compress: Option<Compression>,
-    /// Do not wait until OUT is on the disk: faster, but a loss of power or a server that runs out of room may take it
-    #[arg(long)]
-    pub no_sync: bool,
+    /// How OUT is written
+    #[command(flatten)]
+    pub writing: Writing,
+    /// How baskets are compressed
+    #[command(flatten)]
+    pub recompression: Recompression,
 }
 
 /// `sapwood optimize`
@@ -48,17 +65,17 @@ Examples:
   sapwood perf old.root:Events -b 'Muon_*' -o muons.json; sapwood optimize --used muons.json old.root new.root")]
 pub struct OptimizeArgs {
     /// File to read, near or far
-    #[arg(value_name = "IN")]
+    #[arg(value_name = "IN", value_parser = name())]
     pub input: String,
     /// File to write
     #[arg(value_name = "OUT")]
     pub output: PathBuf,
-    /// Replace OUT if it exists
-    #[arg(short, long)]
-    pub force: bool,
-    /// Compress all baskets anew: none, zlib, lzma, lz4 or zstd, with a level as in zstd:5
-    #[arg(long, value_name = "CODEC[:LEVEL]")]
-    pub compress: Option<Compression>,
+    /// How OUT is written
+    #[command(flatten)]
+    pub writing: Writing,
+    /// How baskets are compressed
+    #[command(flatten)]
+    pub recompression: Recompression,
     /// How much lies together: bytes in the file (30MB), or a number of entries
     #[arg(long, value_name = "BYTES|ENTRIES", default_value = "30MB", value_parser = cluster_size)]
     pub cluster: ClusterSize,
@@ -66,10 +83,10 @@ pub struct OptimizeArgs {
     #[arg(long, value_name = "BYTES", default_value = "1MiB", value_parser = basket_size)]
     pub basket: u32,
     /// Leave out top-level branches (names with * and ?); may be repeated
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = name())]
     pub drop: Vec<String>,
     /// Put the baskets of these branches first in each cluster; may be repeated
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = name())]
     pub first: Vec<String>,
     /// Perf stats that a read left (`sapwood perf -o FILE.json`): behind --first come the branches that it used; may be
     /// repeated, one for each kind of analysis: those of most come first, those used together lie together
@@ -79,14 +96,11 @@ pub struct OptimizeArgs {
     #[arg(long, requires = "used")]
     pub drop_unused: bool,
     /// Leave the baskets of these branches in one piece; may be repeated
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = name())]
     pub keep: Vec<String>,
     /// Do not compare every entry of OUT with IN at the end
     #[arg(long)]
     pub no_verify: bool,
-    /// Do not wait until OUT is on the disk: faster, but a loss of power or a server that runs out of room may take it
-    #[arg(long)]
-    pub no_sync: bool,
 }
 
 /// `sapwood recover`
@@ -100,17 +114,14 @@ Examples:
   sapwood recover --json https://host/cut.root whole.root")]
 pub struct RecoverArgs {
     /// File to read, near or far
-    #[arg(value_name = "IN")]
+    #[arg(value_name = "IN", value_parser = name())]
     pub input: String,
     /// File to write
     #[arg(value_name = "OUT")]
     pub output: PathBuf,
-    /// Replace OUT if it exists
-    #[arg(short, long)]
-    pub force: bool,
-    /// Do not wait until OUT is on the disk: faster, but a loss of power or a server that runs out of room may take it
-    #[arg(long)]
-    pub no_sync: bool,
+    /// How OUT is written
+    #[command(flatten)]
+    pub writing: Writing,
 }
 
 /// A bare number counts entries, one with a unit bytes.

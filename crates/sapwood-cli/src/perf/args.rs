@@ -1,4 +1,4 @@
-use crate::args::cache_size;
+use crate::args::{cache_size, name};
 use crate::units;
 use clap::Args;
 use sapwood::CacheSize;
@@ -18,19 +18,19 @@ Examples:
   sapwood perf --replay events.jsonl --if-cache 1MB --if-cache 30MB --if-round-trip 240ms")]
 pub struct PerfArgs {
     /// Files and trees to read, one after another
-    #[arg(value_name = "URL[:TREE]", required_unless_present_any = ["load", "replay"])]
+    #[arg(value_name = "URL[:TREE]", required_unless_present_any = ["load", "replay"], value_parser = name())]
     pub files: Vec<String>,
     /// Read what drawing these expressions needs, and compute them
-    #[arg(long, value_name = "EXPR", allow_hyphen_values = true, conflicts_with = "branches")]
+    #[arg(long, value_name = "EXPR", allow_hyphen_values = true, conflicts_with = "branches", value_parser = name())]
     pub draw: Option<String>,
     /// The selection of --draw
-    #[arg(long, value_name = "CUT", allow_hyphen_values = true, conflicts_with = "branches")]
+    #[arg(long, value_name = "CUT", allow_hyphen_values = true, conflicts_with = "branches", value_parser = name())]
     pub cut: Option<String>,
     /// Branches to read, as patterns (*, ?); may be repeated
-    #[arg(short, long = "branch", value_name = "GLOB")]
+    #[arg(short, long = "branch", value_name = "GLOB", value_parser = name())]
     pub branches: Vec<String>,
     /// Entries to read, as for draw: 100:200, 5000:, -100: for the last; numbers; a file with numbers; or FILE.root:LIST
-    #[arg(long, value_name = "START:STOP,N,…|FILE|FILE:LIST", allow_hyphen_values = true)]
+    #[arg(long, value_name = "START:STOP,N,…|FILE|FILE:LIST", allow_hyphen_values = true, value_parser = name())]
     pub entries: Option<String>,
     /// Draw what was read (.png, .svg), or keep the stats (.json); may be repeated
     #[arg(short, long = "output", value_name = "FILE")]

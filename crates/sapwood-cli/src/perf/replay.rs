@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::output::table::{Align, Table};
 use crate::output::{self, clean};
 use crate::units;
+use sapwood::raw_text::text_of_path;
 use sapwood::perf::{ScanLog, What, WhatIf};
 use sapwood::{CacheSize, Error, ErrorKind, Result};
 use serde_json::{Value, json};
@@ -13,7 +14,7 @@ use std::path::Path;
 
 /// Shows a log; fails when the planner of this version does something else.
 pub fn run(args: &PerfArgs, path: &Path, as_json: bool) -> Result<(), Failure> {
-    let name = path.display().to_string();
+    let name = text_of_path(path);
     let text = std::fs::read_to_string(path).map_err(|e| Error::io("cannot read", e).in_file(&name))?;
     let logs = ScanLog::parse(&text).map_err(|e| e.in_file(&name))?;
     if logs.is_empty() {

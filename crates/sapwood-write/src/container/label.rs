@@ -1,4 +1,5 @@
 use sapwood_format::cursor::Cursor;
+use sapwood_span::raw_text::bytes_of;
 use sapwood_span::{Error, Result};
 
 /// Beyond this offset ROOT writes 64-bit positions (`TFile::kStartBigFile`).
@@ -39,7 +40,7 @@ pub(crate) struct PlacedLabel {
 impl Label {
     /// For an object that is made anew.
     pub(crate) fn new(class: &str, name: &[u8], title: &[u8]) -> Self {
-        let (class, name, title) = (class.as_bytes().to_vec(), name.to_vec(), title.to_vec());
+        let (class, name, title) = (bytes_of(class).into_owned(), name.to_vec(), title.to_vec());
         Self { class, name, title, cycle: 1, datime: 0, big: false, pid: 0 }
     }
 

@@ -13,6 +13,7 @@ use crate::file_head::ROOT_VERSION;
 use crate::stamp;
 use crate::target::Place;
 use sapwood_codec::{Compression, Encoder};
+use sapwood_span::raw_text::{bytes_of, text_of_os};
 use sapwood_span::{Error, Result, Span};
 use std::path::Path;
 use std::time::SystemTime;
@@ -48,7 +49,7 @@ impl Container {
     /// `Invalid` when it exists, or what the system says.
     pub(crate) fn create(path: &Path, place: Place, compression: Compression) -> Result<Self> {
         let part = Part::create(path, place)?;
-        let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default().into_bytes();
+        let name = path.file_name().map(|n| bytes_of(&text_of_os(n)).into_owned()).unwrap_or_default();
         let mut file = Self {
             part,
             encoder: Encoder::new(),

@@ -1,5 +1,6 @@
 use crate::sink::shown;
 use crate::target::{NAMED, Place, Target, Unfinished};
+use sapwood_span::raw_text::text_of_path;
 use sapwood_span::{Error, ErrorKind, Result};
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
@@ -87,7 +88,7 @@ impl Part {
         let too_large = error.kind() == io::ErrorKind::FileTooLarge;
         let unfinished = Unfinished::of(&error);
         let what = unfinished.map_or_else(|| format!("cannot write at byte {}", self.at), |(what, _)| what.to_owned());
-        let e = Error::io(what, error).in_file(self.path.display().to_string());
+        let e = Error::io(what, error).in_file(text_of_path(&self.path));
         match unfinished {
             Some((_, true)) => e.with_remedy(NAMED),
             _ if full => e.with_remedy("make room; nothing was left behind"),

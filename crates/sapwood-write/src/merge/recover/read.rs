@@ -11,6 +11,7 @@ use sapwood_codec::Decoder;
 use sapwood_engine::File;
 use sapwood_format::cursor::Cursor;
 use sapwood_format::{Key, Listing, Streamers, inflate};
+use sapwood_span::raw_text::bytes_of;
 use sapwood_span::{Error, ErrorKind, Result, Span};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -52,7 +53,7 @@ pub(super) fn read(file: File, found: &mut Recovered, check: &dyn Fn() -> Result
         let Some(newest) = cycles.first() else { continue };
         if newest.key.is_directory() {
             // what lies in it was found, whatever became of its own record
-            let made = || Label::new("TDirectory", newest.key.name.as_bytes(), newest.key.title.as_bytes());
+            let made = || Label::new("TDirectory", &bytes_of(&newest.key.name), &bytes_of(&newest.key.title));
             let label = record(&input.reader, &newest.key).and_then(|r| Label::read(&r));
             input.directories.push((path, label.map_or_else(|_| made(), |(label, _)| label)));
         } else if TREES.contains(&newest.key.class.as_str()) {
