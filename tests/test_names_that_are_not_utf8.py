@@ -6,7 +6,6 @@ import io
 import json
 import os
 import subprocess
-import sys
 import warnings
 
 import numpy as np
@@ -40,8 +39,9 @@ def test_python_reads_and_writes_bytes_as_lone_surrogates(odd):
         assert tree[BRANCH].array(library="np").tolist() == [0, 1, 2]
         assert tree["s"].array(library="np").tolist() == ["a\udce9", "b", "a\udce9"]
         assert str(f[f"{DIRECTORY}/s\udce9"]) == "text \udce9"
-        assert tree.arrays(library="np", cut=f"{BRANCH} > 0")[BRANCH].tolist() == [1, 2]
-        assert tree.arrays([f"`{BRANCH}` + 1"], library="np")[f"`{BRANCH}` + 1"].tolist() == [1, 2, 3]
+        assert tree.arrays(library="np", cut=f'get("{BRANCH}") > 0')[BRANCH].tolist() == [1, 2]
+        more = f'get("{BRANCH}") + 1'
+        assert tree.arrays(more, library="np")[more].tolist() == [1, 2, 3]
         assert tree.arrays(BRANCH, cut='s == "a\udce9"', library="np")[BRANCH].tolist() == [0, 2]
         assert tree.arrays(library="ak").fields == [BRANCH, "s"]
         assert list(tree.arrays(library="pd").columns) == [BRANCH, "s"]
@@ -60,7 +60,8 @@ def test_uproot_gives_the_same_names_and_reads_what_was_written(odd, tmp_path):
         assert theirs[TREE][BRANCH].array(library="np").tolist() == [0, 1, 2]
     other = tmp_path / "uproot.root"
     with uproot.recreate(other) as f:
-        f[TREE] = {BRANCH: np.arange(4)}
+        f.mktree(TREE, {BRANCH: "int32"})
+        f[TREE].extend({BRANCH: np.arange(4, dtype="i4")})
     assert sapwood.open(other)[TREE].keys() == [BRANCH]
 
 
@@ -112,7 +113,7 @@ def test_what_arrow_cannot_hold_is_refused_by_name(odd):
 def test_errors_can_be_printed(odd, ask):
     with pytest.raises(sapwood.Error) as e:
         ask(sapwood.open(odd))
-    assert "x\\xe9" in str(e.value)
+    assert "x\\xe9" in str(e.value) or "x\\udce9" in str(e.value)
     str(e.value).encode()
 
 
@@ -127,7 +128,7 @@ def test_half_a_character_is_refused_as_ours(odd, tmp_path, name):
 
 
 def test_reports_have_the_names(odd):
-    assert {tree["path"] for tree in sapwood.doctor(odd).trees} == {TREE}
+    assert {tree["tree"] for tree in sapwood.doctor(odd).trees} == {TREE}
     str(sapwood.doctor(odd)).encode()
     with sapwood.perf_stats() as stats:
         sapwood.open(odd)[TREE].arrays(library="np")
@@ -208,46 +209,31 @@ def test_the_command_reads_files_of_any_name(command, place, tmp_path):
         assert b"out\\xfe.root" in run(verb, "-f", place, out)
 
 
-def test_a_pattern_says_what_could_not_be_looked_into(tmp_path):
+def test_a_pattern_says_what_could_not_be_looked_into(tmp_path, monkeypatch):
     """Directories that cannot be read were left out silently."""
     for name in ("open", "shut"):
         (tmp_path / name).mkdir()
         with sapwood.recreate(tmp_path / name / "a.root") as f:
             f["t"] = {"x": np.arange(3)}
-    code = """
-import os, sys, warnings
-import sapwood
-if os.getuid() == 0:
-    os.setuid(65534)
-warnings.simplefilter("error")
-for pattern in sys.argv[1:]:
-    try:
-        print(len(sapwood.chain(pattern + ":t").files))
-    except (sapwood.Error, Warning) as e:
-        print(type(e).__name__, e)
-"""
-    above = [tmp_path, *tmp_path.parents]
-    (tmp_path / "shut").chmod(0)
-    before = [(p, p.stat().st_mode & 0o777) for p in above if not p.stat().st_mode & 1 and p.stat().st_uid == os.getuid()]
-    try:
-        for path, mode in before:
-            path.chmod(mode | 0o555)
-        patterns = ["*/a.root", "shut/*.root", "*/*.root", "**/*.root", "open/*.root"]
-        done = subprocess.run(
-            [sys.executable, "-c", code, *(f"{tmp_path}/{p}" for p in patterns)], capture_output=True, text=True, timeout=60
-        )
-    finally:
-        for path, mode in before:
-            path.chmod(mode)
-        (tmp_path / "shut").chmod(0o755)
-    if "Permission denied: '/" in done.stderr or "No module" in done.stderr:
-        pytest.skip("another user cannot run this Python")
-    lines = done.stdout.splitlines()
-    assert len(lines) == 5, done.stderr
-    assert lines[1].startswith("FileMissingError no file matches") and "Permission denied" in lines[1]
-    for line in (lines[0], lines[2], lines[3]):
-        assert line.startswith("SkippedFileWarning files that") and "shut" in line, line
-    assert lines[4] == "1"
+    shut, scandir, lstat = str(tmp_path / "shut"), os.scandir, os.lstat
+
+    def refused(path):
+        # for whoever runs the tests as root, permissions keep nothing shut
+        if str(path).rstrip("/") == shut:
+            raise PermissionError(13, "Permission denied", path)
+
+    monkeypatch.setattr(os, "scandir", lambda path=".": refused(path) or scandir(path))
+    monkeypatch.setattr(os, "lstat", lambda path, **more: refused(os.path.dirname(path)) or lstat(path, **more))
+
+    def files(pattern):
+        return len(sapwood.chain(f"{tmp_path}/{pattern}:t").files)
+
+    with pytest.raises(FileNotFoundError, match="no file matches .*shut.*Permission denied"):
+        files("shut/*.root")
+    for pattern in ("*/a.root", "*/*.root", "**/*.root"):
+        with pytest.warns(sapwood.SkippedFileWarning, match="may be left out: .*shut.*Permission denied"):
+            assert files(pattern) == 1, pattern
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert len(sapwood.chain(f"{tmp_path}/open/*.root:t").files) == 1
+        assert files("open/*.root") == files("open*/a.root") == 1
+        assert files("open/**/*.root") == 1

@@ -11,6 +11,7 @@ use bytes::Bytes;
 use sapwood_format::object::Objects;
 use sapwood_format::{Header, Key, Listing, ObjectAt, Opener, Recovered, Step, Target};
 use sapwood_source::{FetchReport, Opening, Sink, Source, SourceOptions, SourceStats};
+use sapwood_span::raw_text::path_of;
 use sapwood_span::{Error, ErrorKind, Result, Span};
 use std::future::Future;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
@@ -341,7 +342,7 @@ pub(crate) fn open_source(url: &str, options: &OpenOptions) -> Result<Opening> {
         let handle = runtime::handle()?;
         return poll_once(sapwood_source::open(url, &wanted, &handle));
     }
-    sapwood_source::open_local(url, wanted.head, wanted.tail)
+    sapwood_source::open_local(path_of(url), wanted.head, wanted.tail)
 }
 
 /// Asks until the opener has what it needs.
