@@ -109,6 +109,19 @@ def test_what_arrow_cannot_hold_is_refused_by_name(odd):
     assert tree["s"].array(library="pa").type == pa.large_binary()
 
 
+@pytest.mark.parametrize("library", ["ak", "np", "pd", "pa", "pl"])
+def test_files_of_which_one_has_strings_that_are_not_utf8_are_joined(tmp_path, library):
+    pytest.importorskip({"pd": "pandas", "pa": "pyarrow", "pl": "polars"}.get(library, "awkward"))
+    for name, texts in (("a", ["a", "b"]), ("b", ["c\udce9", "d"])):
+        with sapwood.recreate(tmp_path / f"{name}.root") as f:
+            f["t"] = {"s": texts, "x": [1, 2]}
+    made = sapwood.concatenate(f"{tmp_path}/*.root:t", library=library)
+    assert len(made["s"]) == 4
+    if library in ("pa", "pl"):
+        last = made["s"].to_pylist() if library == "pa" else made["s"].to_list()
+        assert last == [b"a", b"b", b"c\xe9", b"d"]
+
+
 @pytest.mark.parametrize("ask", [lambda f: f["x\udce9"], lambda f: f[TREE]["x\udce9"], lambda f: f[TREE].arrays("x\udce9")])
 def test_errors_can_be_printed(odd, ask):
     with pytest.raises(sapwood.Error) as e:
