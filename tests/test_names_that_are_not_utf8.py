@@ -122,7 +122,9 @@ def test_files_of_which_one_has_strings_that_are_not_utf8_are_joined(tmp_path, l
         assert last == [b"a", b"b", b"c\xe9", b"d"]
 
 
-@pytest.mark.parametrize("ask", [lambda f: f["x\udce9"], lambda f: f[TREE]["x\udce9"], lambda f: f[TREE].arrays("x\udce9")])
+@pytest.mark.parametrize(
+    "ask", [lambda f: f["x\udce9"], lambda f: f[TREE]["x\udce9"], lambda f: f[TREE].arrays("x\udce9")]
+)
 def test_errors_can_be_printed(odd, ask):
     with pytest.raises(sapwood.Error) as e:
         ask(sapwood.open(odd))
@@ -184,7 +186,14 @@ def place(tmp_path):
 
 
 def test_python_reads_files_of_any_name(place, tmp_path):
-    names = [place, os.fsencode(place), f"{place}:t", {place: "t"}, f"{tmp_path}/run*.root", tmp_path / os.path.basename(place)]
+    names = [
+        place,
+        os.fsencode(place),
+        f"{place}:t",
+        {place: "t"},
+        f"{tmp_path}/run*.root",
+        tmp_path / os.path.basename(place),
+    ]
     for name in names:
         assert sapwood.concatenate(name, library="np")["x"].tolist() == [0, 1, 2], name
     with sapwood.open(place) as f:

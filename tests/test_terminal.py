@@ -7,6 +7,7 @@ import json
 import os
 import pty
 import re
+import resource
 import subprocess
 
 import numpy as np
@@ -161,3 +162,21 @@ def test_a_reader_that_has_gone_is_no_error(command, words_of, verb):
     done = subprocess.run([command, *words_of(verb)], stdout=write, stderr=subprocess.PIPE, text=True, timeout=60)
     os.close(write)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    "verb", [["draw", "IN", "x", "-o", "x.png"], ["scan", "IN", "x", "--record", "x.jsonl"]], ids=" ".join
+)
+def test_a_limit_on_the_size_of_files_is_named_for_pictures_and_logs(command, words_of, tmp_path, verb):
+    """The process was killed without a word."""
+    limit = (100, 100)
+    done = subprocess.run(
+        [command, *words_of(verb)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=tmp_path,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit),
+    )
+    assert done.returncode == 1
+    assert "File too large" in done.stderr

@@ -276,9 +276,7 @@ def _utf8(name: str) -> str:
     """A name as Arrow takes it."""
     if is_utf8(name):
         return name
-    raise UnsupportedError(
-        f'{name!r} is not UTF-8, as names in Arrow are; use library="ak", "np" or "pd", or aliases='
-    )
+    raise UnsupportedError(f'{name!r} is not UTF-8, as names in Arrow are; use library="ak", "np" or "pd", or aliases=')
 
 
 def _as_bytes(parts, kind: Callable[[Any, int], Any], text, raw, cast: Callable[[Any, int, Any], Any]) -> list[Any]:

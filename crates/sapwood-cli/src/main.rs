@@ -5,6 +5,7 @@ mod doctor;
 mod draw;
 mod entries;
 mod failure;
+mod given;
 mod interrupt;
 mod ls;
 mod map;

@@ -45,7 +45,8 @@ fn summary(args: &MergeArgs, r: &MergeReport) -> String {
     if r.kept > 0 {
         parts.push(format!("{} kept", many(r.kept, "other object")));
     }
-    let head = format!("{}: {} of {}", text_of_path(&args.output), units::bytes(r.output_bytes), many(r.inputs, "file"));
+    let head =
+        format!("{}: {} of {}", text_of_path(&args.output), units::bytes(r.output_bytes), many(r.inputs, "file"));
     format!("{head}; {}", parts.join("; "))
 }
 

@@ -7,13 +7,14 @@ pub use args::PerfArgs;
 
 use crate::args::Global;
 use crate::failure::Failure;
+use crate::given;
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::output::picture::{self, Kind};
 use crate::reading::Reading;
 use crate::target::Target;
-use sapwood::raw_text::text_of_path;
 use sapwood::perf::{Collector, PerfStats};
+use sapwood::raw_text::text_of_path;
 use sapwood::{Chain, Error, Link, Linked, OpenOptions, Result, Tree, fits, redacted};
 use sapwood_query::picture::{Read, reads};
 use sapwood_query::{Binding, Bound, Expr, bind_each};
@@ -67,7 +68,7 @@ pub fn run(args: &PerfArgs, options: &OpenOptions, global: &Global, interrupt: &
 /// That it cannot be read, or is something else.
 pub fn load(path: &Path) -> Result<PerfStats> {
     let name = text_of_path(path);
-    let text = std::fs::read_to_string(path).map_err(|e| Error::io("cannot read", e).in_file(&name))?;
+    let text = given::read_text(path)?;
     PerfStats::from_json(&text).map_err(|e| e.in_file(&name))
 }
 

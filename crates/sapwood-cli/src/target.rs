@@ -1,6 +1,7 @@
 //! `URL:PATH`: a file, near or far, and an object inside it.
 
 use crate::failure;
+use crate::given;
 use sapwood::raw_text::{path_of, text_of};
 use sapwood::{Error, ErrorKind, File, OpenOptions, Result, Tree, expand};
 
@@ -151,8 +152,7 @@ pub fn listed<'t>(texts: impl Iterator<Item = &'t str>) -> Result<Vec<String>> {
         match text.strip_prefix('@') {
             None => out.push(text.to_owned()),
             Some(list) => {
-                let bytes = std::fs::read(path_of(list).as_ref());
-                let lines = text_of(&bytes.map_err(|e| Error::io("cannot read the list", e).in_file(list))?);
+                let lines = text_of(&given::read(&path_of(list))?);
                 let lines = lines.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with('#'));
                 out.extend(lines.map(str::to_owned));
             }

@@ -188,7 +188,10 @@ impl File {
         let unlisted = self.unlisted(&listed)?;
         if let [first, others @ ..] = unlisted.as_slice() {
             let more = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
-            let what = format!("{};{}{more} lies in it, but behind the end of its directory's list of keys", first.name, first.cycle);
+            let what = format!(
+                "{};{}{more} lies in it, but behind the end of its directory's list of keys",
+                first.name, first.cycle
+            );
             self.opener().doubt(what);
         }
         Ok(listed)

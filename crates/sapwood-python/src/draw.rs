@@ -1,8 +1,8 @@
 use crate::column::Buffer;
 use crate::error::{Missing, exception};
 use crate::meter::Meter;
-use crate::wait::wait;
 use crate::text::{Text, texts};
+use crate::wait::wait;
 use pyo3::prelude::*;
 use sapwood::{Chain, Error, ErrorKind, Linked, Result, ScanOptions, Values};
 use sapwood_query::{AutoHist, Axis, Binding, Entries, Expr, Hist1D, Reader, TextHist, bind_each, parse_target};

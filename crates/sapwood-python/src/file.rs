@@ -2,9 +2,9 @@ use crate::error::{Missing, exception};
 use crate::object::Builder;
 use crate::report::Map;
 use crate::seconds::seconds;
+use crate::text::{Text, told};
 use crate::tree::Tree;
 use crate::wait::wait;
-use crate::text::{Text, told};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sapwood::{CacheSize, IoReport, Listing, OpenOptions, Result};
@@ -121,12 +121,7 @@ impl File {
 
     /// An object of any class, by path with or without cycle, and the parts of it that cannot be read as
     /// (class, reason); for `factory` see [`Builder`].
-    fn object<'py>(
-        &self,
-        py: Python<'py>,
-        path: Text,
-        factory: &Bound<'py, PyAny>,
-    ) -> PyResult<ObjectAndRefused<'py>> {
+    fn object<'py>(&self, py: Python<'py>, path: Text, factory: &Bound<'py, PyAny>) -> PyResult<ObjectAndRefused<'py>> {
         let objects = self.ask(py, move |f| f.read_object(&path))?;
         let made = Builder::build(py, &objects, factory)?;
         Ok((made, objects.refused().iter().map(|r| ((&r.class).into(), told(&r.why))).collect()))

@@ -1,7 +1,7 @@
 use crate::error::{Missing, exception};
 use crate::seconds::seconds;
-use crate::wait::wait;
 use crate::text::{Text, strings, texts};
+use crate::wait::wait;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use sapwood::{Compression, Error, OpenOptions};

@@ -2,10 +2,10 @@
 
 use crate::seconds::seconds;
 use crate::taking;
+use crate::text::Text;
 #[cfg(unix)]
 use crate::wait::wait;
 use crate::writing::{WriterTree, closed, lock, raise, taken};
-use crate::text::Text;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use sapwood::write::{self, Merger, Producer};

@@ -1,7 +1,7 @@
 use crate::error::{Missing, exception};
 use crate::seconds::{round_trip, seconds};
-use crate::wait::wait;
 use crate::text::{Text, strings};
+use crate::wait::wait;
 use pyo3::prelude::*;
 use sapwood::{CacheSize, OpenOptions};
 use sapwood_report::doctor::{Conditions, Doctor};

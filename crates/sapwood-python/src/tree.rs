@@ -100,7 +100,9 @@ impl Tree {
         let several = |i: &usize| header.branches.get(*i).filter(|b| b.leaves.len() > 1).map(|b| (*i, b));
         let branches = self.inner.order().iter().filter_map(several);
         branches
-            .flat_map(|(i, b)| b.leaves.iter().filter_map(move |&l| header.leaves.get(l).map(|l| ((&l.name).into(), i))))
+            .flat_map(|(i, b)| {
+                b.leaves.iter().filter_map(move |&l| header.leaves.get(l).map(|l| ((&l.name).into(), i)))
+            })
             .collect()
     }
 
@@ -234,7 +236,13 @@ impl Tree {
             None => Entries::Range(start..stop),
         };
         let options = options(start, stop, cache_size, threads);
-        draw(py, &Chain::of(self.inner.clone()), Drawing { expression: &expression, cut: &cut, bins, entries }, options, progress)
+        draw(
+            py,
+            &Chain::of(self.inner.clone()),
+            Drawing { expression: &expression, cut: &cut, bins, entries },
+            options,
+            progress,
+        )
     }
 }
 

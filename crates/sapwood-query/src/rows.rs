@@ -6,8 +6,8 @@ use crate::query::Passed;
 use crate::shape::Kind;
 use crate::view::Leaf;
 use sapwood_column::{Array, Values};
-use sapwood_span::raw_text::text_of;
 use sapwood_span::Result;
+use sapwood_span::raw_text::text_of;
 
 /// Selected rows, one per entry and instance: what TTree::Scan prints.
 #[derive(Clone, Debug, PartialEq)]

@@ -33,7 +33,9 @@ pub fn text_of(bytes: &[u8]) -> String {
     }
     let mut out = String::with_capacity(bytes.len() * 2);
     let raw = |out: &mut String, bytes: &[u8]| {
-        out.extend(bytes.iter().filter_map(|&b| char::from_u32(if b < 0x80 { u32::from(b) } else { RAW + u32::from(b) })));
+        out.extend(
+            bytes.iter().filter_map(|&b| char::from_u32(if b < 0x80 { u32::from(b) } else { RAW + u32::from(b) })),
+        );
     };
     for chunk in bytes.utf8_chunks() {
         for c in chunk.valid().chars() {

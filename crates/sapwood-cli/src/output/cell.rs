@@ -13,7 +13,9 @@ pub fn json(out: &mut String, array: &Array, i: usize) {
         Array::Flat(values) => number(out, values, i),
         Array::Regular { size, content, .. } => list(out, content, i * size..(i + 1) * size),
         Array::List { offsets, content } => list(out, content, range(offsets, i)),
-        Array::Text { offsets, bytes } => out.push_str(&string(&text_of(bytes.get(range(offsets, i)).unwrap_or_default()))),
+        Array::Text { offsets, bytes } => {
+            out.push_str(&string(&text_of(bytes.get(range(offsets, i)).unwrap_or_default())))
+        }
         Array::Record { fields, .. } => {
             for (n, (name, column)) in fields.iter().enumerate() {
                 out.push(if n == 0 { '{' } else { ',' });

@@ -1,5 +1,5 @@
-use super::{cell, clean, string};
 use super::table::{Align, Table};
+use super::{cell, clean, string};
 use crate::args::Format;
 use sapwood::Array;
 use sapwood::raw_text::bytes_of;

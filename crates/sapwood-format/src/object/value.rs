@@ -1,8 +1,8 @@
 //! Objects as data: what an object of any class holds, as the file describes it.
 
 use crate::streamer::{ClassInfo, Element};
-use sapwood_span::raw_text::text_of;
 use sapwood_span::Span;
+use sapwood_span::raw_text::text_of;
 use std::borrow::Cow;
 use std::sync::Arc;
 
