@@ -95,11 +95,7 @@ def test_keys_of_deleted_objects_behind_a_list_do_no_harm(run, whole, tmp_path):
     while first < keys + struct.unpack(">i", data[keys : keys + 4])[0]:
         length, version = struct.unpack(">iH", data[first : first + 6])
         big = version > 1000
-        at = (
-            struct.unpack(">Q", data[first + 18 : first + 26])[0]
-            if big
-            else struct.unpack(">I", data[first + 18 : first + 22])[0]
-        )
+        (at,) = struct.unpack_from(">Q" if big else ">I", data, first + 18)
         if first > count + 4:
             data[at : at + 4] = struct.pack(">i", -length)
         first += struct.unpack(">H", data[first + 14 : first + 16])[0]

@@ -1,4 +1,4 @@
-"""Names in files, and names of files, are bytes: what is no UTF-8 is kept, as uproot keeps it, and means the same everywhere."""
+"""Names in files, and names of files, are bytes: what is no UTF-8 is kept, as uproot keeps it, and is one name."""
 
 from __future__ import annotations
 
@@ -68,18 +68,13 @@ def test_uproot_gives_the_same_names_and_reads_what_was_written(odd, tmp_path):
 def test_names_of_other_bytes_are_other_names(tmp_path):
     """Bytes that are not UTF-8 were read as Latin-1, so that one of two names could not be asked for."""
     path = tmp_path / "two.root"
+    names = ["é", "\udce9", "\udcc3", "\U0010ffe9"]
     with sapwood.recreate(path) as f:
-        f["é"] = "UTF-8"
-        f["\udce9"] = "Latin-1"
-        f["\udcc3"] = "half"
-        f["\U0010ffe9"] = "private"
+        for number, name in enumerate(names):
+            f[name] = str(number)
     with sapwood.open(path) as f:
-        assert {key: str(f[key]) for key in f.keys(cycle=False)} == {
-            "é": "UTF-8",
-            "\udce9": "Latin-1",
-            "\udcc3": "half",
-            "\U0010ffe9": "private",
-        }
+        assert sorted(f.keys(cycle=False)) == sorted(names)
+        assert [str(f[name]) for name in names] == ["0", "1", "2", "3"]
 
 
 def test_updates_merges_and_rewrites_keep_the_bytes(odd, tmp_path):
@@ -250,7 +245,7 @@ def test_a_pattern_says_what_could_not_be_looked_into(tmp_path, monkeypatch):
     def files(pattern):
         return len(sapwood.chain(f"{tmp_path}/{pattern}:t").files)
 
-    with pytest.raises(FileNotFoundError, match="no file matches .*shut.*Permission denied"):
+    with pytest.raises(FileNotFoundError, match=r"no file matches .*shut.*Permission denied"):
         files("shut/*.root")
     for pattern in ("*/a.root", "*/*.root", "**/*.root"):
         with pytest.warns(sapwood.SkippedFileWarning, match="may be left out: .*shut.*Permission denied"):

@@ -74,3 +74,10 @@ def test_a_limit_on_the_size_of_files_is_named(tmp_path, verb):
     assert "ulimit -f" in done.stdout and "small.root" in done.stdout, done.stderr
     assert path.read_bytes() == before
     assert sorted(p.name for p in tmp_path.iterdir()) == ["big.root", "small.root"]
+
+
+def test_a_matrix_is_rows(tmp_path):
+    """It was a ValueError of numpy's interface."""
+    with sapwood.recreate(tmp_path / "out.root") as file:
+        file["t"] = {"x": np.matrix([[1, 2], [3, 4]])}
+    assert sapwood.open(tmp_path / "out.root")["t"]["x"].array(library="np").tolist() == [[1, 2], [3, 4]]

@@ -1,8 +1,7 @@
-"""What goes to a terminal: names and strings out of files cannot steer it. And what happens where nothing can be written."""
+"""What goes to a terminal: names and strings out of files cannot steer it; and output that cannot be written."""
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import pty
@@ -44,8 +43,8 @@ def on_terminal(*words):
     while True:
         try:
             part = os.read(master, 1 << 16)
-        except OSError as e:
-            assert e.errno == errno.EIO
+        except OSError:
+            # the other end is closed
             break
         if not part:
             break
