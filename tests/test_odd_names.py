@@ -76,6 +76,7 @@ def test_a_limit_on_the_size_of_files_is_named(tmp_path, verb):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["big.root", "small.root"]
 
 
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
 def test_a_matrix_is_rows(tmp_path):
     """It was a ValueError of numpy's interface."""
     with sapwood.recreate(tmp_path / "out.root") as file:
