@@ -63,6 +63,51 @@ def test_keys_behind_as_many_as_a_list_says(run, whole, tmp_path):
     assert set(sapwood.open(out).keys(cycle=False)) >= {"t", "words", "d", "d/more"}
 
 
+def test_keys_behind_as_many_as_a_list_says_are_told_of_and_not_lost(run, whole, tmp_path):
+    """ls and keys() did not show them, merge, optimize and update lost them, all without a word."""
+    data = bytearray(whole.read_bytes())
+    _, count = key_list(data, root_directory(data))
+    data[count : count + 4] = struct.pack(">i", 1)
+    bad, out = tmp_path / "bad.root", tmp_path / "out.root"
+    bad.write_bytes(data)
+    done = run("ls", bad)
+    assert done.returncode == 0
+    assert "behind the end of its directory's list of keys" in done.stderr
+    assert run("ls", whole).stderr == ""
+    with pytest.warns(sapwood.RecoveredFileWarning, match="and 1 more lies in it, but behind the end"):
+        sapwood.open(bad).keys()
+    for words in (["merge", out, bad], ["merge", out, whole, bad], ["optimize", bad, out]):
+        done = run(*words)
+        assert done.returncode == 1, words
+        assert "it would be lost" in done.stderr and "sapwood recover" in done.stderr, words
+        assert not out.exists()
+    with pytest.raises(sapwood.CorruptError, match="it would be lost"), sapwood.update(bad) as f:
+        f["x"] = "text"
+    assert bad.read_bytes() == bytes(data)
+
+
+def test_keys_of_deleted_objects_behind_a_list_do_no_harm(run, whole, tmp_path):
+    """Some writers leave them there: what they name is no record any more."""
+    data = bytearray(whole.read_bytes())
+    keys, count = key_list(data, root_directory(data))
+    data[count : count + 4] = struct.pack(">i", 1)
+    first = count + 4
+    while first < keys + struct.unpack(">i", data[keys : keys + 4])[0]:
+        length, version = struct.unpack(">iH", data[first : first + 6])
+        big = version > 1000
+        (at,) = struct.unpack_from(">Q" if big else ">I", data, first + 18)
+        if first > count + 4:
+            data[at : at + 4] = struct.pack(">i", -length)
+        first += struct.unpack(">H", data[first + 14 : first + 16])[0]
+    bad, out = tmp_path / "deleted.root", tmp_path / "out.root"
+    bad.write_bytes(data)
+    assert run("ls", bad).stderr == ""
+    assert run("merge", out, bad).returncode == 0
+    with sapwood.update(bad) as f:
+        f["x"] = "text"
+    assert len(sapwood.open(bad).keys()) == 2
+
+
 def test_a_directory_with_the_list_of_another_is_refused(run, whole, tmp_path):
     """What it held in truth was lost in merge, optimize and recover, and doctor found no damage."""
     data = bytearray(whole.read_bytes())

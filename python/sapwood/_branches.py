@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ._errors import InvalidError, KeyInFileError, UnsupportedError
+from ._errors import InvalidError, KeyInFileError, UnsupportedError, printable
 from ._filters import Filter, matcher
 from ._sizes import whole
 
@@ -342,6 +342,7 @@ class HasBranches(Mapping):
         import sys
 
         def cell(text: str, width: int) -> str:
+            text = printable(text)
             return text if len(text) <= width else text[: width - 3] + "..."
 
         lines = [f"{'name':<{name_width}} | {'typename':<{typename_width}} | column"]
@@ -354,7 +355,7 @@ class HasBranches(Mapping):
             full_paths=full_paths,
         ):
             name, kind = cell(name, name_width), cell(branch.typename, typename_width)
-            lines.append(f"{name:<{name_width}} | {kind:<{typename_width}} | {branch.column_words}")
+            lines.append(f"{name:<{name_width}} | {kind:<{typename_width}} | {printable(branch.column_words)}")
         (stream or sys.stdout).write("\n".join(lines) + "\n")
 
     def _repr_html_(self) -> str:

@@ -88,14 +88,21 @@ def _histogram(axes, values, variances, entries: int, labels: list[str] | None) 
         plain = [Axis(n, low, high, label, labels=tuple(labels or ())) for n, low, high, label in axes]
         return Histogram(plain, sums, squares, entries)
     if labels is not None:
+        # hist has no names but UTF-8
+        axes, labels = [(*a, _utf8(label)) for *a, label in axes], [_utf8(label) for label in labels]
         made = hist.Hist(hist.axis.StrCategory(labels, label=axes[0][3], overflow=False), storage=hist.storage.Weight())
         view = made.view()
         view.value, view.variance = sums[1:-1], squares[1:-1]
         return made
-    regular = [hist.axis.Regular(n, low, high, label=label) for n, low, high, label in axes]
+    regular = [hist.axis.Regular(n, low, high, label=_utf8(label)) for n, low, high, label in axes]
     made = hist.Hist(*regular, storage=hist.storage.Weight())
     view = made.view(flow=True)
     # cells run along the last axis, the first one is x: as hist has them
     view.value = sums
     view.variance = squares
     return made
+
+
+def _utf8(text: str) -> str:
+    r"""Text in which a byte that is not UTF-8 is ``\xff``."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

@@ -10,6 +10,19 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+def printable(text: str) -> str:
+    r"""Text with names out of files as it may be shown anywhere: a byte that is not UTF-8 as ``\xff``, what steers a
+    terminal as ``\x1b``."""
+    if text.isprintable():
+        return text
+    shown = (c if c.isprintable() or c in "\n\xa0" else _escaped(c) for c in text)
+    return "".join(shown)
+
+
+def _escaped(c: str) -> str:
+    return f"\\x{ord(c) & 0xFF:02x}" if "\udc80" <= c <= "\udcff" else repr(c)[1:-1]
+
+
 class Error(Exception):
     """Anything that sapwood refuses or fails at.
 
@@ -27,6 +40,7 @@ class Error(Exception):
         branch: str | None = None,
         span: tuple[int, int] | None = None,
     ) -> None:
+        message = printable(message)
         super().__init__(message)
         self.message = message
         self.file = file

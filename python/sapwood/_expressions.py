@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _functions
 from ._errors import InvalidError, KeyInFileError
+from ._texts import equal, is_utf8, unequal
 
 _BINARY = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
@@ -19,11 +20,14 @@ _BINARY = {
 }  # fmt: skip
 _UNARY = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert, ast.Not: np.logical_not}
 _COMPARE = {
-    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,
+    ast.Eq: equal, ast.NotEq: unequal, ast.Lt: operator.lt, ast.LtE: operator.le,
     ast.Gt: operator.gt, ast.GtE: operator.ge,
 }  # fmt: skip
 
 _LONGEST = 10_000
+
+#: Bytes that are not UTF-8, in texts only, as Python's parser takes them.
+_BYTES = {code: f"\\u{code:04x}" for code in range(0xDC80, 0xDD00)}
 
 
 class Expression:
@@ -39,7 +43,9 @@ class Expression:
             raise InvalidError(f"an expression of {len(text)} characters is longer than {_LONGEST}")
         try:
             # ROOT's users put spaces and line ends anywhere
-            self._tree = ast.parse(" ".join(text.split()), mode="eval").body
+            self._tree = ast.parse(" ".join(text.split()).translate(_BYTES), mode="eval").body
+        except UnicodeEncodeError:
+            raise InvalidError(f"{text!r} is no Unicode text: it holds half of a character") from None
         except (SyntaxError, ValueError, RecursionError, MemoryError) as e:
             raise InvalidError(f"{text!r} is not an expression in Python's syntax: {e}{_hint(text)}") from e
         self._check(self._tree, 0)
@@ -236,6 +242,8 @@ def _is_text(node: ast.AST) -> bool:
 
 
 def _hint(text: str) -> str:
+    if not is_utf8(text):
+        return "; a name that is not UTF-8 is written get('name')"
     if "&&" in text or "||" in text:
         return "; write & and | (or `and` and `or`) between conditions"
     if any(c in text for c in "*?") or text.startswith("/"):

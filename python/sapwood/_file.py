@@ -109,6 +109,7 @@ class Directory(Mapping):
             front = self._path + "/" if self._path else ""
             rows = [(r[0].removeprefix(front), r[1], r[2]) for r in listed]
             self._listings[recursive] = rows
+            self._file._warn_of_doubts()
         return rows
 
     def _passing(

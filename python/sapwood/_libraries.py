@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from . import _columns
 from ._errors import InvalidError, UnsupportedError, require
+from ._texts import is_utf8
 
 _GROUPS: dict[object, str] = {tuple: "tuple", list: "list", dict: "dict"}
 
@@ -168,7 +169,11 @@ class Pandas(Library):
             rows = np.empty(len(values), dtype=object)
             rows[:] = list(values)
             values = rows
-        return self.pd.Series(values, name=name, copy=False)
+        try:
+            return self.pd.Series(values, name=name, copy=False)
+        except UnicodeEncodeError:
+            # strings that are not UTF-8, which pandas' own type for strings does not hold
+            return self.pd.Series(values, name=name, copy=False, dtype=object)
 
     def _frame(self, array, name: str):
         return array if isinstance(array, self.pd.DataFrame) else array.to_frame(name)
@@ -198,7 +203,12 @@ class Pandas(Library):
             else:
                 columns[name] = a
         index = arrays[0].index if arrays else self.pd.RangeIndex(entries)
-        return self.pd.DataFrame(columns, index=index, copy=False)
+        if all(map(is_utf8, columns)):
+            return self.pd.DataFrame(columns, index=index, copy=False)
+        # pandas' own type for strings, which it takes for names, holds nothing else
+        frame = self.pd.DataFrame(dict(enumerate(columns.values())), index=index, copy=False)
+        frame.columns = self.pd.Index(list(columns), dtype=object)
+        return frame
 
     def concatenate(self, parts):
         return self.pd.concat(parts, ignore_index=True)
@@ -240,7 +250,7 @@ class Arrow(Library):
                 return pa.Array.from_buffers(pa.large_binary(), _columns.length(column), buffers)
             return text
         contents = [self._arrow(c) for _, c in column[2]]
-        struct = pa.struct([pa.field(n, a.type) for (n, _), a in zip(column[2], contents, strict=True)])
+        struct = pa.struct([pa.field(_utf8(n), a.type) for (n, _), a in zip(column[2], contents, strict=True)])
         return pa.Array.from_buffers(struct, column[1], [None], children=contents)
 
     def select(self, array, mask):
@@ -252,10 +262,31 @@ class Arrow(Library):
     def table(self, names, arrays, entries):
         if not arrays:
             return self.pa.table({})
-        return self.pa.Table.from_arrays(list(arrays), names=list(names))
+        return self.pa.Table.from_arrays(list(arrays), names=[_utf8(n) for n in names])
 
     def concatenate(self, parts):
-        return self.pa.concat_tables(parts)
+        text, raw = self.pa.large_string(), self.pa.large_binary()
+        return self.pa.concat_tables(_as_bytes(parts, lambda p, i: p.schema.field(i).type, text, raw, self._cast))
+
+    def _cast(self, table, i: int, kind):
+        return table.set_column(i, table.schema.field(i).name, table.column(i).cast(kind))
+
+
+def _utf8(name: str) -> str:
+    """A name as Arrow takes it."""
+    if is_utf8(name):
+        return name
+    raise UnsupportedError(f'{name!r} is not UTF-8, as names in Arrow are; use library="ak", "np" or "pd", or aliases=')
+
+
+def _as_bytes(parts, kind: Callable[[Any, int], Any], text, raw, cast: Callable[[Any, int, Any], Any]) -> list[Any]:
+    """Tables of which each column of strings is one of bytes where it is in one of them, as not all are UTF-8."""
+    parts = list(parts)
+    for i in range(min(p.shape[1] for p in parts)):
+        kinds = [kind(p, i) for p in parts]
+        if text in kinds and raw in kinds:
+            parts = [cast(p, i, raw) if k == text else p for p, k in zip(parts, kinds, strict=True)]
+    return parts
 
 
 class Polars(Arrow):
@@ -268,7 +299,7 @@ class Polars(Arrow):
         super().__init__()
 
     def array(self, column, name):
-        return self.pl.Series(name, self._arrow(column))
+        return self.pl.Series(_utf8(name), self._arrow(column))
 
     def select(self, array, mask):
         return array.filter(self.pl.Series(mask))
@@ -277,10 +308,14 @@ class Polars(Arrow):
         return array.gather(order)
 
     def table(self, names, arrays, entries):
-        return self.pl.DataFrame([a.alias(n) for n, a in zip(names, arrays, strict=True)])
+        return self.pl.DataFrame([a.alias(_utf8(n)) for n, a in zip(names, arrays, strict=True)])
 
     def concatenate(self, parts):
-        return self.pl.concat(parts)
+        text, raw = self.pl.String, self.pl.Binary
+        return self.pl.concat(_as_bytes(parts, lambda p, i: p.dtypes[i], text, raw, self._cast))
+
+    def _cast(self, table, i: int, kind):
+        return table.with_columns(table.to_series(i).cast(kind))
 
     def taken(self, table, order):
         return table[order]

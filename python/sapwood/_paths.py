@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ._errors import FileMissingError, InvalidError, unicode_only
+from ._errors import FileMissingError, InvalidError, SkippedFileWarning, unicode_only
 
 #: One file, with or without an object in it.
 Where = str | bytes | os.PathLike[Any] | Mapping[Any, str | None]
@@ -20,8 +21,8 @@ def split(where: Where) -> tuple[str, str | None]:
     of a Windows drive do not count, nor does any colon of a local file of exactly that name. A Path is never split.
     """
     file, path = _parts(where)
-    # names of files that are no UTF-8 are text with lone surrogates in Python
-    file.encode()
+    # names that are no UTF-8 are text with lone surrogates in Python; others are half of a character
+    file.encode("utf-8", "surrogateescape")
     return file, path
 
 
@@ -54,7 +55,7 @@ def name(file: Any) -> str:
     """The path or URL of a file, as text."""
     try:
         text = os.fsdecode(file)
-        text.encode()
+        text.encode("utf-8", "surrogateescape")
         return text
     except TypeError:
         raise InvalidError(f"a file is named by text, bytes or a Path, not by {file!r}") from None
@@ -95,6 +96,41 @@ def _glob(file: str) -> list[str]:
     import glob
 
     found = sorted(glob.glob(file, recursive=True))
+    unread = _unreadable(file)
     if not found:
-        raise FileMissingError(f"no file matches {file}", file=file)
+        why = f"; {unread[0]}" if unread else ""
+        raise FileMissingError(f"no file matches {file}{why}", file=file)
+    for reason in unread:
+        warnings.warn(f"files that {file} matches may be left out: {reason}", SkippedFileWarning, stacklevel=5)
     return found
+
+
+def _unreadable(pattern: str) -> list[str]:
+    """The directories that had to be looked into for a pattern and could not: glob leaves them out silently."""
+    import glob
+
+    reasons: dict[str, None] = {}
+
+    def failed(e: OSError) -> None:
+        # what is gone, or is no directory, holds nothing
+        if not isinstance(e, (FileNotFoundError, NotADirectoryError)):
+            reasons[f"{e.filename}: {e.strerror}"] = None
+
+    parts = pattern.split("/")
+    for i, part in enumerate(parts):
+        if not glob.has_magic("/".join(parts[: i + 1])):
+            continue
+        # with a slash at the end only directories match
+        above = "/".join((*parts[:i], "")) if i else ""
+        for directory in glob.glob(above, recursive=True) if above else ["."]:
+            try:
+                if part == "**":
+                    for _ in os.walk(directory, onerror=failed):
+                        pass
+                elif glob.has_magic(part):
+                    os.scandir(directory).close()
+                else:
+                    os.lstat(os.path.join(directory, part))
+            except OSError as e:
+                failed(e)
+    return list(reasons)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import Any
 
 from . import _core
 from ._errors import CorruptError, InvalidError, require
+from ._json import loads
 
 
 class PerfStats:
@@ -76,9 +76,9 @@ class PerfStats:
     def to_dict(self) -> dict[str, Any]:
         """All numbers; ROOT's derived ones under ``root``."""
         if self._collector is not None:
-            return json.loads(self.to_json())
+            return loads(self.to_json())
         if self._values is None:
-            self._values = json.loads(self.to_json())
+            self._values = loads(self.to_json())
         return self._values
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 from . import _core
 from ._errors import InvalidError
+from ._json import loads
 from ._paths import Where, split
 from ._sizes import Size, optional_seconds, size_in_bytes
 
@@ -20,7 +20,7 @@ class Diagnosis:
     def __init__(self, data: str, text: str) -> None:
         self._text = text
         #: everything, as ``sapwood doctor --json`` prints it: ``file``, ``damage`` and ``layout``
-        self.data: dict[str, Any] = json.loads(data)
+        self.data: dict[str, Any] = loads(data)
 
     @property
     def healthy(self) -> bool:
@@ -97,7 +97,7 @@ class FileMap:
         """Everything, as ``sapwood map --json`` prints it: ``file``, ``bytes``, ``chosen``, ``trees`` (of each chosen
         branch's baskets first entry, offset and bytes), ``records``."""
         if self._data is None:
-            self._data = json.loads(self._core.json())
+            self._data = loads(self._core.json())
         return self._data
 
     @property

@@ -106,9 +106,10 @@ def update(path: str | os.PathLike[str]) -> WritableFile:
 
 
 def _path(path: str | os.PathLike[str]) -> str:
-    text = os.fspath(path)
-    if not isinstance(text, str):
-        raise InvalidError(f"the name of a file is text, not {path!r}")
+    try:
+        text = os.fsdecode(path)
+    except TypeError:
+        raise InvalidError(f"a file is named by text, bytes or a Path, not by {path!r}") from None
     if "://" in text and not text.startswith("file://"):
         raise InvalidError(f"{_core.redacted(text)}: only local files are written; write it here and copy it there")
     return text.removeprefix("file://")

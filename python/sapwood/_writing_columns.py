@@ -85,7 +85,8 @@ def from_any(data: Any, what: str) -> Column:
     if module == "pandas":
         return _from_pandas(data, what)
     if isinstance(data, np.ndarray):
-        return _from_numpy(data, what)
+        # of a matrix each part is a matrix again
+        return _from_numpy(np.asarray(data) if isinstance(data, np.matrix) else data, what)
     if isinstance(data, Sequence) and not isinstance(data, (str, bytes)):
         return _from_list(data, what)
     if hasattr(data, "__array__"):

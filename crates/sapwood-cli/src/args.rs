@@ -1,8 +1,10 @@
 //! The command line.
 
 mod rewriting;
+mod text;
 
 pub use rewriting::{MergeArgs, OptimizeArgs, RecoverArgs};
+pub use text::name;
 
 use crate::perf::PerfArgs;
 use crate::units;
@@ -121,7 +123,7 @@ Examples:
   sapwood ls https://host/data.root:histograms")]
 pub struct LsArgs {
     /// File, optionally with a directory in it
-    #[arg(value_name = "URL[:DIR]")]
+    #[arg(value_name = "URL[:DIR]", value_parser = name())]
     pub target: String,
     /// List subdirectories recursively
     #[arg(short, long)]
@@ -145,7 +147,7 @@ Examples:
   sapwood show data.root:histograms/pt")]
 pub struct ShowArgs {
     /// File, and a tree, branch or other object in it; can be omitted if the file has only one tree
-    #[arg(value_name = "URL[:OBJECT[/BRANCH]]")]
+    #[arg(value_name = "URL[:OBJECT[/BRANCH]]", value_parser = name())]
     pub target: String,
 }
 
@@ -164,16 +166,16 @@ Examples:
 pub struct DrawArgs {
     /// File and tree; omit the tree if the file has only one. Use `*` and `?` to read several files as one chain
     /// (also in root:// URLs), or @FILE for a list of files, one per line
-    #[arg(value_name = "URL[:TREE]")]
+    #[arg(value_name = "URL[:TREE]", value_parser = name())]
     pub target: String,
     /// Expression to draw; append >>h(100,0,40) to set name and binning, >>h(100) for the number of bins
-    #[arg(value_name = "EXPR", allow_hyphen_values = true)]
+    #[arg(value_name = "EXPR", allow_hyphen_values = true, value_parser = name())]
     pub expression: String,
     /// Selection, and weight of each row
-    #[arg(value_name = "CUT", allow_hyphen_values = true)]
+    #[arg(value_name = "CUT", allow_hyphen_values = true, value_parser = name())]
     pub cut: Option<String>,
     /// Selection, if not given after EXPR
-    #[arg(long = "cut", value_name = "CUT", conflicts_with = "cut", allow_hyphen_values = true)]
+    #[arg(long = "cut", value_name = "CUT", conflicts_with = "cut", allow_hyphen_values = true, value_parser = name())]
     pub cut_option: Option<String>,
     /// Number of bins, optionally with lower and upper edge
     #[arg(long, value_name = "N[,LOW,HIGH]", allow_hyphen_values = true)]
@@ -183,10 +185,10 @@ pub struct DrawArgs {
     pub outputs: Vec<PathBuf>,
     /// Entries to read: Python slices (100:200, 5000:, -100:) and numbers, separated by commas; a file of numbers;
     /// or FILE.root:LIST, a TEntryList or TEventList. Entries are counted across all files
-    #[arg(long, value_name = "START:STOP,N,…|FILE|FILE:LIST", allow_hyphen_values = true)]
+    #[arg(long, value_name = "START:STOP,N,…|FILE|FILE:LIST", allow_hyphen_values = true, value_parser = name())]
     pub entries: Option<String>,
     /// Add a file to the chain; can be repeated
-    #[arg(long, value_name = "URL[:TREE]")]
+    #[arg(long, value_name = "URL[:TREE]", value_parser = name())]
     pub add: Vec<String>,
     /// Skip unreadable or incomplete files, with a warning
     #[arg(long)]
@@ -211,16 +213,16 @@ Examples:
 pub struct ScanArgs {
     /// File and tree; omit the tree if the file has only one. Use `*` and `?` to read several files as one chain
     /// (also in root:// URLs), or @FILE for a list of files, one per line
-    #[arg(value_name = "URL[:TREE]")]
+    #[arg(value_name = "URL[:TREE]", value_parser = name())]
     pub target: String,
     /// Expressions, separated by colons or commas [default: all readable branches]
-    #[arg(value_name = "EXPRS", allow_hyphen_values = true)]
+    #[arg(value_name = "EXPRS", allow_hyphen_values = true, value_parser = name())]
     pub expressions: Option<String>,
     /// Selection: skip rows where it is 0
-    #[arg(value_name = "CUT", allow_hyphen_values = true)]
+    #[arg(value_name = "CUT", allow_hyphen_values = true, value_parser = name())]
     pub cut: Option<String>,
     /// Selection, if not given after EXPRS
-    #[arg(long = "cut", value_name = "CUT", conflicts_with = "cut", allow_hyphen_values = true)]
+    #[arg(long = "cut", value_name = "CUT", conflicts_with = "cut", allow_hyphen_values = true, value_parser = name())]
     pub cut_option: Option<String>,
     /// Output format
     #[arg(long, value_enum, default_value_t = Format::Table, conflicts_with = "json")]
@@ -230,10 +232,10 @@ pub struct ScanArgs {
     pub limit: Option<u64>,
     /// Entries to read: Python slices (100:200, 5000:, -100:) and numbers, separated by commas; a file of numbers;
     /// or FILE.root:LIST, a TEntryList or TEventList. Entries are counted across all files
-    #[arg(long, value_name = "START:STOP,N,…|FILE|FILE:LIST", allow_hyphen_values = true)]
+    #[arg(long, value_name = "START:STOP,N,…|FILE|FILE:LIST", allow_hyphen_values = true, value_parser = name())]
     pub entries: Option<String>,
     /// Add a file to the chain; can be repeated
-    #[arg(long, value_name = "URL[:TREE]")]
+    #[arg(long, value_name = "URL[:TREE]", value_parser = name())]
     pub add: Vec<String>,
     /// Skip unreadable or incomplete files, with a warning
     #[arg(long)]
@@ -265,10 +267,10 @@ Examples:
   sapwood map data.root:Events -b 'Muon_*' -b Jet_pt -o map.svg")]
 pub struct MapArgs {
     /// File, optionally with a tree in it
-    #[arg(value_name = "URL[:TREE]")]
+    #[arg(value_name = "URL[:TREE]", value_parser = name())]
     pub target: String,
     /// Highlight branches that match a pattern (*, ?); can be repeated
-    #[arg(short, long = "branch", value_name = "GLOB")]
+    #[arg(short, long = "branch", value_name = "GLOB", value_parser = name())]
     pub branches: Vec<String>,
     /// Write the picture (.png, .svg) or the numbers (.json) to a file; can be repeated
     #[arg(short, long = "output", value_name = "FILE")]
@@ -288,7 +290,7 @@ Examples:
   sapwood doctor --deep --json data.root")]
 pub struct DoctorArgs {
     /// File
-    #[arg(value_name = "URL")]
+    #[arg(value_name = "URL", value_parser = name())]
     pub file: String,
     /// Read every basket and every object, and verify checksums
     #[arg(long)]

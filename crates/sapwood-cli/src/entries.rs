@@ -2,9 +2,9 @@
 
 use crate::failure::Failure;
 use crate::target::Target;
+use sapwood::raw_text::path_of;
 use sapwood::{Chain, Counted, EntryList, OpenOptions, StoredList, Tree};
 use sapwood_query::Entries;
-use std::path::Path;
 use std::sync::Arc;
 
 /// How many numbers a list of entries may hold.
@@ -25,7 +25,7 @@ pub fn chosen(text: Option<&str>, chain: &Chain, first: &Tree) -> Result<Entries
     }
     let total = match text {
         _ if alone => Some(first.entries()),
-        Some(text) if text.contains('-') && !Path::new(text).exists() => Some(chain.entries()?),
+        Some(text) if text.contains('-') && !path_of(text).exists() => Some(chain.entries()?),
         _ => None,
     };
     entries(text, total).map_err(Failure::Usage)
@@ -34,7 +34,7 @@ pub fn chosen(text: Option<&str>, chain: &Chain, first: &Tree) -> Result<Entries
 /// The entry list that a text names, if it names a file and what is in it.
 fn stored(text: &str, options: &OpenOptions) -> Result<Option<StoredList>, Failure> {
     let target = Target::parse(text);
-    let is_file = target.url.contains("://") || Path::new(&target.url).is_file();
+    let is_file = target.url.contains("://") || path_of(&target.url).is_file();
     match &target.object {
         Some(name) if is_file => Ok(Some(StoredList::read(&target.open(options)?, name)?)),
         _ => Ok(None),
@@ -45,7 +45,7 @@ fn stored(text: &str, options: &OpenOptions) -> Result<Option<StoredList>, Failu
 /// with numbers. `total` is how many entries there are, where that is known.
 fn entries(text: Option<&str>, total: Option<u64>) -> Result<Entries, String> {
     let Some(text) = text else { return Ok(Entries::ALL) };
-    if Path::new(text).is_file() {
+    if path_of(text).is_file() {
         return listed(text);
     }
     let parts: Vec<&str> = text.split(',').map(str::trim).collect();
@@ -89,11 +89,11 @@ fn slice(text: &str, part: &str, total: Option<u64>) -> Result<std::ops::Range<u
 /// The numbers in a file, divided by spaces, commas or line ends; `#` begins a remark.
 fn listed(path: &str) -> Result<Entries, String> {
     let failed = |why: &dyn std::fmt::Display| format!("--entries {path}: {why}");
-    let size = std::fs::metadata(path).map_err(|e| failed(&e))?.len();
+    let size = std::fs::metadata(path_of(path).as_ref()).map_err(|e| failed(&e))?.len();
     if size > MOST_NUMBERS * 8 {
         return Err(failed(&"the file is too large for a list of entries"));
     }
-    let bytes = std::fs::read(path).map_err(|e| failed(&e))?;
+    let bytes = std::fs::read(path_of(path).as_ref()).map_err(|e| failed(&e))?;
     if bytes.starts_with(b"root") {
         return Err(format!(
             "--entries {path}: this is a ROOT file: name the list of entries in it, as in {path}:NAME"

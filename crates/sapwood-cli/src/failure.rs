@@ -13,6 +13,8 @@ pub enum Failure {
     Error(sapwood::Error),
     /// The command line makes no sense: exit status 2.
     Usage(String),
+    /// The same, and the user was told already.
+    Told,
     /// What was looked for was found, and told on stdout: exit status 1.
     Found,
     /// The output could not be written: exit status 1, and silence when the reader has gone.
@@ -35,6 +37,7 @@ impl Failure {
                 remark(what);
                 ExitCode::from(2)
             }
+            Failure::Told => ExitCode::from(2),
             Failure::Found => ExitCode::FAILURE,
             // `sapwood ls … | head`: whoever stops reading has what he wants
             Failure::Output(e) if e.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,

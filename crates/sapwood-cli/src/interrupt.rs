@@ -45,6 +45,8 @@ impl Interrupt {
         flag::register_conditional_shutdown(SIGINT, STATUS, immediate.clone()).map_err(refused)?;
         flag::register_conditional_shutdown(SIGINT, STATUS, pressed.clone()).map_err(refused)?;
         flag::register(SIGINT, pressed.clone()).map_err(refused)?;
+        // a limit on the size of files is an error of the write that meets it, not the end of the process
+        flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false))).map_err(refused)?;
         Ok(Self { pressed, immediate })
     }
 
@@ -55,8 +57,7 @@ impl Interrupt {
     }
 
     /// The same for work that leaves something behind when it is cut off: SIGTERM and SIGHUP (unless it is ignored)
-    /// set the flag as well, and a limit on the size of files is an error of the write that meets it, not the end of the
-    /// process.
+    /// set the flag as well.
     ///
     /// # Errors
     /// When the system refuses the handler.
@@ -67,7 +68,6 @@ impl Interrupt {
             flag::register_usize(signal, SIGNAL.clone(), signal as usize).map_err(refused)?;
             flag::register(signal, self.pressed.clone()).map_err(refused)?;
         }
-        flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false))).map_err(refused)?;
         Ok(self.defer())
     }
 

@@ -5,6 +5,7 @@ mod doctor;
 mod draw;
 mod entries;
 mod failure;
+mod given;
 mod interrupt;
 mod ls;
 mod map;
@@ -28,6 +29,7 @@ use clap::Parser;
 use failure::Failure;
 use interrupt::Interrupt;
 use sapwood_report::units;
+use std::io::Write;
 use std::process::ExitCode;
 
 /// Columns in large pages.
@@ -35,11 +37,26 @@ use std::process::ExitCode;
 static ALLOCATOR: sapwood_pages::LargePages = sapwood_pages::LargePages;
 
 fn main() -> ExitCode {
-    // clap itself ends the process for --help (0) and for what it does not understand (2)
-    match run(&Cli::parse()) {
+    let done = match Cli::try_parse() {
+        Ok(cli) => run(&cli),
+        Err(told) => help(&told),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     }
+}
+
+/// Prints what clap has to say: help and version on stdout, or what is wrong with the command line on stderr.
+fn help(told: &clap::Error) -> Result<(), Failure> {
+    if told.use_stderr() {
+        // whoever closed stderr does not want to know
+        let _ = told.print();
+        return Err(Failure::Told);
+    }
+    output::check_stdout()?;
+    told.print()?;
+    Ok(std::io::stdout().flush()?)
 }
 
 fn run(cli: &Cli) -> Result<(), Failure> {

@@ -8,6 +8,7 @@ use crate::target::listed;
 use crate::units;
 use crate::working::Working;
 use sapwood::merge::{MergeOptions, MergeReport, merge};
+use sapwood::raw_text::text_of_path;
 use sapwood::{OpenOptions, Result};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -18,10 +19,10 @@ pub fn run(args: &MergeArgs, options: &OpenOptions, global: &Global, interrupt: 
     let bar = Working::new(global.quiet || global.json);
     let shown = bar.clone();
     let options = MergeOptions {
-        force: args.force,
-        compression: args.compress,
+        force: args.writing.force,
+        compression: args.recompression.compress,
         open: options.clone(),
-        sync: !args.no_sync,
+        sync: !args.writing.no_sync,
         progress: Some(Arc::new(move |p| shown.tell(p.inputs as u64, p.total as u64, p.bytes))),
         cancel: interrupt.defer_all()?,
     };
@@ -44,7 +45,8 @@ fn summary(args: &MergeArgs, r: &MergeReport) -> String {
     if r.kept > 0 {
         parts.push(format!("{} kept", many(r.kept, "other object")));
     }
-    let head = format!("{}: {} of {}", args.output.display(), units::bytes(r.output_bytes), many(r.inputs, "file"));
+    let head =
+        format!("{}: {} of {}", text_of_path(&args.output), units::bytes(r.output_bytes), many(r.inputs, "file"));
     format!("{head}; {}", parts.join("; "))
 }
 
@@ -55,7 +57,7 @@ fn to_json(args: &MergeArgs, r: &MergeReport) -> Value {
         .map(|t| json!({ "path": t.path, "entries": t.entries, "baskets": t.baskets, "inputs": t.inputs }))
         .collect();
     json!({
-        "file": args.output.display().to_string(),
+        "file": text_of_path(&args.output),
         "bytes": r.output_bytes,
         "inputs": r.inputs,
         "input_bytes": r.input_bytes,

@@ -2,6 +2,7 @@
 
 use crate::output::{self, clean, io_report};
 use crate::units;
+use sapwood::raw_text::text_of;
 use sapwood::{Data, File, Key, Listing, Numbers, Object, Objects, Result, Value};
 use serde_json::{Map, Value as Json, json};
 use std::io::{self, Write};
@@ -163,7 +164,7 @@ impl<W: Write> Printer<'_, W> {
             Value::Float(x) => plain(&format!("{x:?}")),
             Value::Double(x) => plain(&format!("{x:?}")),
             Value::Text(bytes) => {
-                let text = String::from_utf8_lossy(bytes);
+                let text = text_of(bytes);
                 let cut: String = text.chars().take(LETTERS).collect();
                 let more = if cut.len() < text.len() { "…" } else { "" };
                 format!("\"{}\"{more}", clean(&cut))
@@ -294,7 +295,7 @@ impl Writer<'_> {
             // the shortest digits that give the same number again
             Value::Float(x) => json!(x.to_string().parse::<f64>().ok()),
             Value::Double(x) => json!(x),
-            Value::Text(bytes) => json!(String::from_utf8_lossy(bytes)),
+            Value::Text(bytes) => json!(text_of(bytes)),
             Value::Numbers(n) => self.rows(n, &n.shape, &mut 0),
             Value::List(items) => Json::Array(items.iter().map(|v| self.value(v)).collect()),
             Value::Map(pairs) => {

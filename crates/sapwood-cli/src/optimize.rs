@@ -9,6 +9,7 @@ use crate::units;
 use crate::working::Working;
 use sapwood::OpenOptions;
 use sapwood::optimize::{OptimizeOptions, OptimizeReport, OptimizedTree, Used, optimize};
+use sapwood::raw_text::text_of_path;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -21,8 +22,8 @@ pub fn run(args: &OptimizeArgs, options: &OpenOptions, global: &Global, interrup
         used.add(&perf::load(path)?);
     }
     let options = OptimizeOptions {
-        force: args.force,
-        compression: args.compress,
+        force: args.writing.force,
+        compression: args.recompression.compress,
         cluster: args.cluster,
         basket_bytes: args.basket,
         drop: args.drop.clone(),
@@ -32,7 +33,7 @@ pub fn run(args: &OptimizeArgs, options: &OpenOptions, global: &Global, interrup
         keep: args.keep.clone(),
         verify: !args.no_verify,
         open: options.clone(),
-        sync: !args.no_sync,
+        sync: !args.writing.no_sync,
         progress: Some(Arc::new(move |p| shown.tell(p.done, p.total, p.bytes))),
         cancel: interrupt.defer_all()?,
     };
@@ -45,7 +46,7 @@ pub fn run(args: &OptimizeArgs, options: &OpenOptions, global: &Global, interrup
 fn summary(args: &OptimizeArgs, r: &OptimizeReport) -> Vec<String> {
     let checked = if r.verified { "; every entry compared" } else { "" };
     let (before, after) = (units::bytes(r.input_bytes), units::bytes(r.output_bytes));
-    let mut out = vec![format!("{}: {after}, from {before}{checked}", args.output.display())];
+    let mut out = vec![format!("{}: {after}, from {before}{checked}", text_of_path(&args.output))];
     for t in &r.trees {
         let n = units::count;
         out.push(format!(
@@ -89,7 +90,7 @@ fn to_json(args: &OptimizeArgs, r: &OptimizeReport) -> Value {
         })
     };
     json!({
-        "file": args.output.display().to_string(),
+        "file": text_of_path(&args.output),
         "bytes": r.output_bytes,
         "input_bytes": r.input_bytes,
         "trees": r.trees.iter().map(tree).collect::<Vec<_>>(),

@@ -7,12 +7,14 @@ pub use args::PerfArgs;
 
 use crate::args::Global;
 use crate::failure::Failure;
+use crate::given;
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::output::picture::{self, Kind};
 use crate::reading::Reading;
 use crate::target::Target;
 use sapwood::perf::{Collector, PerfStats};
+use sapwood::raw_text::text_of_path;
 use sapwood::{Chain, Error, Link, Linked, OpenOptions, Result, Tree, fits, redacted};
 use sapwood_query::picture::{Read, reads};
 use sapwood_query::{Binding, Bound, Expr, bind_each};
@@ -35,7 +37,7 @@ pub fn run(args: &PerfArgs, options: &OpenOptions, global: &Global, interrupt: &
         return replay::run(args, path, global.json);
     }
     let (stats, title) = match &args.load {
-        Some(path) => (load(path)?, path.display().to_string()),
+        Some(path) => (load(path)?, text_of_path(path)),
         None => {
             let files: Vec<String> = args.files.iter().map(|file| redacted(file)).collect();
             (read(args, options, global, interrupt)?, files.join(", "))
@@ -46,7 +48,8 @@ pub fn run(args: &PerfArgs, options: &OpenOptions, global: &Global, interrupt: &
     }
     if global.json {
         let mut out = output::stdout();
-        writeln!(out, "{}", stats.to_json())?;
+        output::escaped(&mut out, &stats.to_json())?;
+        writeln!(out)?;
         out.flush()?;
     } else {
         let mut out = output::stdout();
@@ -64,8 +67,8 @@ pub fn run(args: &PerfArgs, options: &OpenOptions, global: &Global, interrupt: &
 /// # Errors
 /// That it cannot be read, or is something else.
 pub fn load(path: &Path) -> Result<PerfStats> {
-    let name = path.display().to_string();
-    let text = std::fs::read_to_string(path).map_err(|e| Error::io("cannot read", e).in_file(&name))?;
+    let name = text_of_path(path);
+    let text = given::read_text(path)?;
     PerfStats::from_json(&text).map_err(|e| e.in_file(&name))
 }
 

@@ -8,6 +8,7 @@ use crate::units;
 use crate::working::Working;
 use sapwood::OpenOptions;
 use sapwood::merge::MergeOptions;
+use sapwood::raw_text::text_of_path;
 use sapwood::recover::{Recovered, recover};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -20,8 +21,8 @@ pub fn run(args: &RecoverArgs, options: &OpenOptions, global: &Global, interrupt
     let bar = Working::new(global.quiet || global.json);
     let shown = bar.clone();
     let options = MergeOptions {
-        force: args.force,
-        sync: !args.no_sync,
+        force: args.writing.force,
+        sync: !args.writing.no_sync,
         open: options.clone(),
         progress: Some(Arc::new(move |p| shown.tell(p.inputs as u64, p.total as u64, p.bytes))),
         cancel: interrupt.defer_all()?,
@@ -50,7 +51,7 @@ fn summary(args: &RecoverArgs, r: &Recovered) -> String {
         parts.push("no objects".to_owned());
     }
     let lost = if r.lost.is_empty() { "nothing is known to be lost" } else { "what is lost is told above" };
-    format!("{}: {}; {}; {lost}", args.output.display(), units::bytes(r.output_bytes), parts.join("; "))
+    format!("{}: {}; {}; {lost}", text_of_path(&args.output), units::bytes(r.output_bytes), parts.join("; "))
 }
 
 fn to_json(args: &RecoverArgs, r: &Recovered) -> Value {
@@ -74,7 +75,7 @@ fn to_json(args: &RecoverArgs, r: &Recovered) -> Value {
         })
     });
     json!({
-        "file": args.output.display().to_string(),
+        "file": text_of_path(&args.output),
         "bytes": r.output_bytes,
         "input_bytes": r.input_bytes,
         "trees": trees,

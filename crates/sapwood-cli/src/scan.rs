@@ -39,7 +39,11 @@ pub fn run(args: &ScanArgs, options: &OpenOptions, global: &Global, interrupt: &
         None if person => SCREENFUL,
         None => u64::MAX,
     };
-    let style = if global.json { Style::Json } else { Style::Format(args.format) };
+    let style = match args.format {
+        _ if global.json => Style::Json,
+        Format::Csv if std::io::stdout().is_terminal() => Style::CsvOnTerminal,
+        format => Style::Format(format),
+    };
     let job = Job { reading: &reading, chosen, limit, style };
     let Printed { writer, more } = match exprs {
         Some(exprs) => job.instances(exprs, cut)?,

@@ -3,6 +3,7 @@
 use crate::args::ServeArgs;
 use crate::failure::Failure;
 use crate::output;
+use sapwood::raw_text::text_of_path;
 use sapwood::{Error, is_remote, redacted};
 use sapwood_proxy::{Origin, OriginOptions};
 use serde_json::json;
@@ -11,7 +12,7 @@ use std::net::SocketAddr;
 
 /// Runs the verb: it ends only by an error or by Ctrl-C.
 pub fn run(args: &ServeArgs, as_json: bool) -> Result<(), Failure> {
-    let given = args.directory.to_string_lossy();
+    let given = text_of_path(&args.directory);
     if is_remote(&given) {
         return Err(Error::invalid("only a folder of this machine can be served").in_file(redacted(&given)).into());
     }
@@ -23,12 +24,12 @@ pub fn run(args: &ServeArgs, as_json: bool) -> Result<(), Failure> {
     // Nobody asks it what it has served.
     options.remember = 0;
     let server = Origin::start(options)?;
-    let directory = args.directory.display().to_string();
+    let directory = given.clone();
     if as_json {
         output::json(&json!({ "directory": directory, "url": server.url() }))?;
     } else {
         let mut out = output::stdout();
-        writeln!(out, "serving {directory} at {}", server.url())?;
+        writeln!(out, "serving {} at {}", output::clean(&directory), server.url())?;
         out.flush()?;
     }
     loop {

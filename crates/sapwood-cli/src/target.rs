@@ -1,8 +1,9 @@
 //! `URL:PATH`: a file, near or far, and an object inside it.
 
 use crate::failure;
+use crate::given;
+use sapwood::raw_text::{path_of, text_of};
 use sapwood::{Error, ErrorKind, File, OpenOptions, Result, Tree, expand};
-use std::path::Path;
 
 /// What a command works on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +22,7 @@ impl Target {
     /// `.root:`; without one, behind the last colon, unless the whole ends with `.root`. A colon at the very end
     /// says that no object follows.
     pub fn parse(text: &str) -> Self {
-        Self::parse_with(text, |path| Path::new(path).exists())
+        Self::parse_with(text, |path| path_of(path).exists())
     }
 
     fn parse_with(text: &str, exists: impl Fn(&str) -> bool) -> Self {
@@ -97,7 +98,7 @@ impl Target {
 }
 
 /// What was read, and on standard error what looks damaged.
-fn with_doubts<T>(file: &File, read: T) -> T {
+pub fn with_doubts<T>(file: &File, read: T) -> T {
     for doubt in file.doubts() {
         failure::hint(&format!("{} is damaged: {doubt}; `sapwood doctor` says more", file.url()));
     }
@@ -151,8 +152,7 @@ pub fn listed<'t>(texts: impl Iterator<Item = &'t str>) -> Result<Vec<String>> {
         match text.strip_prefix('@') {
             None => out.push(text.to_owned()),
             Some(list) => {
-                let lines =
-                    std::fs::read_to_string(list).map_err(|e| Error::io("cannot read the list", e).in_file(list))?;
+                let lines = text_of(&given::read(&path_of(list))?);
                 let lines = lines.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with('#'));
                 out.extend(lines.map(str::to_owned));
             }

@@ -15,6 +15,7 @@ use crate::item::Item;
 use crate::known::is_bookkeeping;
 use crate::{Array, Values};
 use sapwood_format::{Pointed, read_pointer};
+use sapwood_span::raw_text::bytes_of;
 use sapwood_span::{Error, Result};
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
@@ -221,7 +222,7 @@ fn push_link(classes: &[(String, usize)], link: Option<(usize, i32)>, out: &mut 
                 return Err(misfit());
             };
             let class = link.and_then(|(table, _)| classes.iter().find(|(_, t)| *t == table));
-            bytes.extend_from_slice(class.map_or("", |(name, _)| name).as_bytes());
+            bytes.extend_from_slice(&bytes_of(class.map_or("", |(name, _)| name)));
             offsets.push(bytes.len() as i64);
             values.push(number);
             *len += 1;

@@ -1,5 +1,6 @@
 use crate::primitives::{put_text, text_len};
 use sapwood_format::cursor::Cursor;
+use sapwood_span::raw_text::bytes_of;
 use sapwood_span::{Error, Result};
 
 /// Added to a label's version when its positions have 64 bits.
@@ -44,7 +45,7 @@ pub struct PlacedLabel {
 impl Label {
     /// For an object that is made anew.
     pub fn new(class: &str, name: &[u8], title: &[u8]) -> Self {
-        let (class, name, title) = (class.as_bytes().to_vec(), name.to_vec(), title.to_vec());
+        let (class, name, title) = (bytes_of(class).into_owned(), name.to_vec(), title.to_vec());
         Self { class, name, title, cycle: 1, datime: 0, big: false, pid: 0 }
     }
 

@@ -1,3 +1,4 @@
+use crate::doctor::free_segments;
 use crate::external_files::{BasketFile, ExternalFiles};
 pub(crate) use crate::open_source::open_source;
 use crate::options::OpenOptions;
@@ -6,9 +7,10 @@ pub(crate) use crate::read_source::{answer, read};
 use crate::recognise::recognise;
 use crate::recover::root_keys;
 use crate::report::IoReport;
+use crate::unlisted::confirmed;
 use bytes::Bytes;
 use sapwood_format::object::Objects;
-use sapwood_format::{Header, Listing, ObjectAt, Opener, Recovered, Step, Target};
+use sapwood_format::{Header, Key, Listing, ObjectAt, Opener, Recovered, Step, Target};
 use sapwood_source::{Opening, Source, SourceStats};
 use sapwood_span::{Error, Result, Span};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -158,8 +160,34 @@ impl File {
     }
 
     /// The keys of a directory (`""` is the root), or of it and all below.
+    ///
+    /// Objects whose keys lie there behind as many as a directory says that it lists become one of [`File::doubts`].
     pub fn list(&self, directory: &str, recursive: bool) -> Result<Vec<Listing>> {
-        self.ask(|o| o.list(directory, recursive))
+        let listed = self.ask(|o| o.list(directory, recursive))?;
+        let unlisted = self.unlisted(&listed)?;
+        if let [first, others @ ..] = unlisted.as_slice() {
+            let more = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
+            let what = format!(
+                "{};{}{more} lies in it, but behind the end of its directory's list of keys",
+                first.name, first.cycle
+            );
+            self.opener().doubt(what);
+        }
+        Ok(listed)
+    }
+
+    /// The objects that are there, but whose keys lie behind as many as their directory says that it lists, of those
+    /// directories that were read. `listed` are known. Programs see none of them.
+    ///
+    /// # Errors
+    /// When the source fails.
+    pub fn unlisted(&self, listed: &[Listing]) -> Result<Vec<Key>> {
+        let behind = self.opener().behind().to_vec();
+        if behind.is_empty() {
+            return Ok(behind);
+        }
+        let free = free_segments(&self.0.source, &self.0.header, self.0.size).unwrap_or_default();
+        confirmed(&self.0.source, behind, listed, &free, self.0.size).map_err(|e| e.in_file(&self.0.url))
     }
 
     /// The key of an object: `dir/name;cycle`.

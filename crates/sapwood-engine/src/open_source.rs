@@ -5,6 +5,7 @@ use crate::read_source::poll_once;
 use crate::runtime;
 use sapwood_source::{Opening, SourceOptions};
 use sapwood_span::Result;
+use sapwood_span::raw_text::path_of;
 use std::sync::LazyLock;
 use std::time::Duration;
 
@@ -47,5 +48,5 @@ pub(crate) fn open_source(url: &str, options: &OpenOptions) -> Result<Opening> {
         let handle = runtime::handle()?;
         return poll_once(sapwood_source::open(url, &wanted, &handle));
     }
-    sapwood_source::open_local(url, wanted.head, wanted.tail)
+    sapwood_source::open_local(path_of(url), wanted.head, wanted.tail)
 }

@@ -27,8 +27,23 @@ pub(crate) fn unlisted(
     let mut lists: Vec<Span> =
         read(source, &directories)?.iter().filter_map(|d| Directory::parse(d).ok()).map(|d| d.keys).collect();
     lists.retain(within);
+    let keys: Vec<Key> = read(source, &lists)?.iter().flat_map(|list| keys_behind(list)).collect();
+    confirmed(source, keys, listed, free, size)
+}
+
+/// Those of `keys` that are there in truth, as [`unlisted`] says.
+///
+/// # Errors
+/// When the source fails.
+pub(crate) fn confirmed(
+    source: &Arc<dyn Source>,
+    mut keys: Vec<Key>,
+    listed: &[Listing],
+    free: &[Span],
+    size: u64,
+) -> Result<Vec<Key>> {
+    let within = |s: &Span| s.start != 0 && !s.is_empty() && s.end() <= size;
     let known: HashSet<u64> = listed.iter().map(|l| l.key.span.start).collect();
-    let mut keys: Vec<Key> = read(source, &lists)?.iter().flat_map(|list| keys_behind(list)).collect();
     keys.retain(|k| {
         within(&k.span)
             && !known.contains(&k.span.start)

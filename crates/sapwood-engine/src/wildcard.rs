@@ -2,8 +2,8 @@
 
 use crate::options::OpenOptions;
 use crate::remote::list_directory;
+use sapwood_span::raw_text::{path_of, text_of_os};
 use sapwood_span::{Error, ErrorKind, Result};
-use std::path::Path;
 
 /// Whether a name fits a pattern of letters, `*` and `?`.
 pub fn fits(pattern: &str, name: &str) -> bool {
@@ -50,12 +50,12 @@ pub fn expand(url: &str, options: &OpenOptions) -> Result<Vec<String>> {
         None => (String::new(), url, ""),
     };
     let wild = |part: &str| part.contains('*') || (scheme.is_empty() && part.contains('?'));
-    if !wild(path) || (scheme.is_empty() && Path::new(path).exists()) {
+    if !wild(path) || (scheme.is_empty() && path_of(path).exists()) {
         return Ok(vec![url.to_owned()]);
     }
-    let list = |directory: &str, part: &str| -> Result<Vec<String>> {
+    let list = |directory: &str| -> Result<Vec<String>> {
         if scheme.is_empty() {
-            return local_names(directory, part);
+            return local_names(directory);
         }
         Ok(list_directory(&format!("{scheme}{directory}{query}"), options)?.into_iter().map(|e| e.name).collect())
     };
@@ -71,7 +71,7 @@ pub fn expand(url: &str, options: &OpenOptions) -> Result<Vec<String>> {
                 next.push(format!("{front}{part}{slash}"));
                 continue;
             }
-            let mut names = match list(&front, part) {
+            let mut names = match list(&front) {
                 Ok(names) => names,
                 // the pattern in front of it fitted something that is no directory; one that cannot be listed now may
                 // hold files that would be missing silently
@@ -92,7 +92,7 @@ pub fn expand(url: &str, options: &OpenOptions) -> Result<Vec<String>> {
     }
     if scheme.is_empty() && !path.rsplit('/').next().is_some_and(wild) {
         // names that were listed are there: a link that leads nowhere is told of when it is opened
-        found.retain(|path| Path::new(path).exists());
+        found.retain(|path| path_of(path).exists());
     }
     if found.is_empty() {
         return Err(Error::not_found("no file fits the pattern").in_file(sapwood_source::redacted(url)));
@@ -113,27 +113,17 @@ fn fits_here(pattern: &str, name: &str) -> bool {
 /// Whether a name that fitted is no directory, as far as the error tells.
 fn is_no_directory(scheme: &str, name: &str, e: &Error) -> bool {
     if scheme.is_empty() {
-        return !Path::new(name.trim_end_matches('/')).is_dir();
+        return !path_of(name.trim_end_matches('/')).is_dir();
     }
     !matches!(e.kind(), ErrorKind::Denied | ErrorKind::Io | ErrorKind::Timeout | ErrorKind::Interrupted)
 }
 
-/// The names in a directory. One that fits but is no text is refused: left out, its entries would be missing silently.
-fn local_names(directory: &str, pattern: &str) -> Result<Vec<String>> {
+/// The names in a directory.
+fn local_names(directory: &str) -> Result<Vec<String>> {
     let place = if directory.is_empty() { "." } else { directory };
     let failed = |e| Error::io("the directory cannot be listed", e).in_file(place);
-    let mut names = Vec::new();
-    for entry in std::fs::read_dir(place).map_err(failed)? {
-        match entry.map_err(failed)?.file_name().into_string() {
-            Ok(name) => names.push(name),
-            Err(name) if fits_here(pattern, &name.to_string_lossy()) => {
-                let what = format!("{name:?} fits the pattern, but its name is not UTF-8");
-                return Err(Error::unsupported(what).in_file(place).with_remedy("rename it"));
-            }
-            Err(_) => {}
-        }
-    }
-    Ok(names)
+    let names = std::fs::read_dir(path_of(place).as_ref()).map_err(failed)?;
+    names.map(|entry| entry.map(|e| text_of_os(&e.file_name())).map_err(failed)).collect()
 }
 
 #[cfg(test)]
@@ -182,10 +172,7 @@ mod tests {
         std::fs::remove_file(folder.join("b/3.root")).unwrap();
         let no_text = std::ffi::OsStr::from_bytes(b"4\xff.root");
         std::fs::write(folder.join("b").join(no_text), "").unwrap();
-        for pattern in ["b/*.root", "*/*.root"] {
-            let e = expand(&at(pattern)).unwrap_err().to_string();
-            assert!(e.contains("\"4\\xFF.root\" fits the pattern, but its name is not UTF-8"), "{e}");
-        }
+        assert_eq!(expand(&at("b/4*.root")).unwrap(), [at("b/4\u{10ffff}.root")], "a name that is not UTF-8");
         assert_eq!(expand(&at("b/2*.root")).unwrap(), [at("b/2.root")]);
         for url in ["http://h/*.root?a=*", "root://h//a.root?authz=*", "roots://h?a/*"] {
             assert_eq!(expand(url).unwrap(), [url], "no star in a path");

@@ -1,3 +1,4 @@
+use sapwood_span::raw_text::text_of;
 use sapwood_span::{Error, Result};
 
 /// Bytes of a class's name in front of an object; the longest in real files have a few hundred.
@@ -112,9 +113,9 @@ impl<'a> Cursor<'a> {
         self.take(n)
     }
 
-    /// A TString as text: UTF-8, or else Latin-1, so that names of other bytes stay other names.
+    /// A TString as text; bytes that are not UTF-8 are kept, see [`sapwood_span::raw_text`].
     pub fn string(&mut self) -> Result<String> {
-        Ok(text(self.string_bytes()?))
+        Ok(text_of(self.string_bytes()?))
     }
 
     /// A name that ends in a zero byte (class names in object tags), as [`Cursor::string`].
@@ -126,7 +127,7 @@ impl<'a> Cursor<'a> {
         match rest.iter().take(LONGEST_CLASS_NAME + 1).position(|&b| b == 0) {
             Some(n) => {
                 self.pos += n + 1;
-                Ok(text(&rest[..n]))
+                Ok(text_of(&rest[..n]))
             }
             None if rest.len() > LONGEST_CLASS_NAME => {
                 Err(Error::corrupt(format!("a class name of more than {LONGEST_CLASS_NAME} bytes at {}", self.pos)))
@@ -197,13 +198,6 @@ impl<'a> Cursor<'a> {
     }
 }
 
-fn text(bytes: &[u8]) -> String {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => text.to_owned(),
-        Err(_) => bytes.iter().copied().map(char::from).collect(),
-    }
-}
-
 /// What stands in front of a versioned object.
 #[derive(Clone, Copy, Debug)]
 pub struct Version {
@@ -237,7 +231,7 @@ mod tests {
         let name = |bytes: &[u8]| Cursor::new(bytes, 0).string().unwrap();
         assert_eq!(
             [name(b"\x02b\xe9"), name(b"\x02b\xe8"), name("\x03b\u{e9}".as_bytes())],
-            ["b\u{e9}", "b\u{e8}", "b\u{e9}"]
+            ["b\u{10ffe9}", "b\u{10ffe8}", "b\u{e9}"]
         );
     }
 

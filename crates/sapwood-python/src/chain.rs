@@ -4,6 +4,7 @@ use crate::error::{Missing, exception};
 use crate::file::cache;
 use crate::seconds::seconds;
 use crate::select::{entries, numbers};
+use crate::text::{Text, texts, told};
 use crate::wait::wait;
 use pyo3::prelude::*;
 use sapwood::{Chain, ChainOptions, Counted, ListPart, OpenOptions, ScanOptions, StoredList};
@@ -12,7 +13,7 @@ use std::ffi::CString;
 use std::sync::Arc;
 
 /// Files, each with the path of its tree where it has one.
-type Files = Vec<(String, Option<String>)>;
+type Files = Vec<(Text, Option<Text>)>;
 
 fn chain(
     files: Files,
@@ -23,6 +24,7 @@ fn chain(
 ) -> PyResult<Chain> {
     let timeout = seconds(timeout, "timeout")?;
     let open = OpenOptions { cache: cache(cache_size), timeout, threads, ..OpenOptions::default() };
+    let files = files.into_iter().map(|(file, tree)| (file.0, tree.map(|t| t.0))).collect();
     Ok(Chain::new(files, ChainOptions { open, skip_bad }))
 }
 
@@ -30,14 +32,14 @@ fn chain(
 fn warn(py: Python<'_>, chain: &Chain) -> PyResult<()> {
     let category = py.import("sapwood")?.getattr("SkippedFileWarning")?;
     for s in chain.skipped() {
-        let words = CString::new(format!("left out: {}: {}", s.file, s.why).replace('\0', " "))?;
+        let words = CString::new(told(&format!("left out: {}: {}", s.file, s.why)))?;
         PyErr::warn(py, &category, &words, 3)?;
     }
     Ok(())
 }
 
 /// A tree and where its entries stand among those of all files: (file, tree, first, behind the last).
-type Place = (String, String, u64, u64);
+type Place = (Text, Text, u64, u64);
 
 /// The trees of all files, each of which is opened to count its entries.
 #[pyfunction]
@@ -56,21 +58,21 @@ pub fn chain_places(
     };
     let counted = counted.map_err(|e| exception(py, &e, Missing::File))?;
     warn(py, &chain)?;
-    Ok(counted.into_iter().map(|c| (c.file, c.tree, c.entries.start, c.entries.end)).collect())
+    Ok(counted.into_iter().map(|c| (c.file.into(), c.tree.into(), c.entries.start, c.entries.end)).collect())
 }
 
 /// The numbers of the entries of these trees that an entry list has, whose parts are (tree, file, numbers).
 #[pyfunction]
 pub fn entries_of_list(
     py: Python<'_>,
-    parts: Vec<(String, String, Bound<'_, PyAny>)>,
+    parts: Vec<(Text, Text, Bound<'_, PyAny>)>,
     places: Vec<Place>,
 ) -> PyResult<Buffer> {
-    let part = |(tree, file, numbers): (String, String, Bound<'_, PyAny>)| {
-        Ok(ListPart { tree, file, entries: entries(&numbers)? })
+    let part = |(tree, file, numbers): (Text, Text, Bound<'_, PyAny>)| {
+        Ok(ListPart { tree: tree.0, file: file.0, entries: entries(&numbers)? })
     };
     let list = StoredList::new(parts.into_iter().map(part).collect::<PyResult<_>>()?);
-    let counted = |(file, tree, first, last)| Counted { file, tree, entries: first..last };
+    let counted = |(file, tree, first, last): Place| Counted { file: file.0, tree: tree.0, entries: first..last };
     let trees: Vec<Counted> = places.into_iter().map(counted).collect();
     list.of_trees(&trees).map(|l| numbers(&l)).map_err(|e| exception(py, &e, Missing::Key))
 }
@@ -81,8 +83,8 @@ pub fn entries_of_list(
 pub fn draw_chain(
     py: Python<'_>,
     files: Files,
-    expression: &str,
-    cut: &str,
+    expression: Text,
+    cut: Text,
     bins: Vec<(usize, f64, f64)>,
     start: u64,
     stop: u64,
@@ -99,7 +101,7 @@ pub fn draw_chain(
         Some(list) => Entries::List(Arc::new(entries(&list)?)),
         None => Entries::Range(start..stop),
     };
-    let drawing = Drawing { expression, cut, bins: Bins { axes: bins, count }, entries };
+    let drawing = Drawing { expression: &expression, cut: &cut, bins: Bins { axes: bins, count }, entries };
     let drawn = draw(py, &chain, drawing, ScanOptions::default(), progress)?;
     warn(py, &chain)?;
     Ok(drawn)
@@ -107,13 +109,13 @@ pub fn draw_chain(
 
 /// A path or URL as messages may show it: without what must stay secret.
 #[pyfunction]
-pub fn redacted(url: &str) -> String {
-    sapwood::redacted(url)
+pub fn redacted(url: Text) -> Text {
+    sapwood::redacted(&url).into()
 }
 
 /// The files that a path or URL with `*` or `?` stands for.
 #[pyfunction]
-pub fn expand(py: Python<'_>, url: String) -> PyResult<Vec<String>> {
+pub fn expand(py: Python<'_>, url: Text) -> PyResult<Vec<Text>> {
     let found = wait(py, |_| Ok(()), move || sapwood::expand(&url, &OpenOptions::default()))?;
-    found.map_err(|e| exception(py, &e, Missing::File))
+    found.map(texts).map_err(|e| exception(py, &e, Missing::File))
 }

@@ -1,3 +1,4 @@
+use crate::text::Text;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use sapwood::{Array, DType, Form, Values};
@@ -84,14 +85,14 @@ pub fn column<'py>(py: Python<'py>, array: Array, form: Option<&Form>) -> PyResu
                     Some(Form::Pair(pair)) => Some(if i == 0 { &pair.0 } else { &pair.1 }),
                     _ => None,
                 };
-                list.append((name, column(py, content, form)?))?;
+                list.append((Text::from(name), column(py, content, form)?))?;
             }
             let class = match form {
                 Some(Form::Record { class, .. }) => class.as_deref(),
                 Some(Form::Pair(_)) => Some("map"),
                 _ => None,
             };
-            ("record", len, list, class).into_pyobject(py)
+            ("record", len, list, class.map(Text::from)).into_pyobject(py)
         }
     }
 }

@@ -1,6 +1,7 @@
 use crate::column::Buffer;
 use crate::error::{Missing, exception};
 use crate::meter::Meter;
+use crate::text::{Text, texts};
 use crate::wait::wait;
 use pyo3::prelude::*;
 use sapwood::{Chain, Error, ErrorKind, Linked, Result, ScanOptions, Values};
@@ -10,7 +11,7 @@ use std::sync::atomic::Ordering;
 /// A histogram: axes of (number of bins, low, high, title) with x first, sums of weights and of squared weights with
 /// underflow and overflow (the last axis runs fastest), how many values were filled, and what the bins stand for where
 /// the values were strings.
-pub type Drawn = (Vec<(usize, f64, f64, String)>, Buffer, Buffer, u64, Option<Vec<String>>);
+pub type Drawn = (Vec<(usize, f64, f64, Text)>, Buffer, Buffer, u64, Option<Vec<Text>>);
 
 /// The binning that was asked for.
 #[derive(Clone, Debug, Default)]
@@ -135,9 +136,9 @@ pub fn draw(
     let (grid, mut titles) = filled?.map_err(fail)?;
     titles.reverse();
     meter.tell(py)?;
-    let axes = grid.axes.iter().zip(titles).map(|(a, t)| (a.bins(), a.low(), a.high(), t)).collect();
+    let axes = grid.axes.iter().zip(titles).map(|(a, t)| (a.bins(), a.low(), a.high(), t.into())).collect();
     let (values, variances) = (Buffer::new(Values::F64(grid.values)), Buffer::new(Values::F64(grid.variances)));
-    Ok((axes, values, variances, grid.entries, grid.labels))
+    Ok((axes, values, variances, grid.entries, grid.labels.map(texts)))
 }
 
 /// What is drawn, before any tree is known.

@@ -2,6 +2,7 @@ use crate::column::column;
 use crate::error::{Missing, exception};
 use crate::file::cache;
 use crate::scan::forms;
+use crate::text::Text;
 use crate::wait::wait;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -47,8 +48,8 @@ impl EntryReader {
     }
 
     /// Reads a branch ahead, or all that a pattern fits; how many that added.
-    fn add_branch(&self, py: Python<'_>, name: &str) -> PyResult<usize> {
-        self.with(py, |reader| reader.add_branch(name)).map_err(|e| exception(py, &e, Missing::Key))
+    fn add_branch(&self, py: Python<'_>, name: Text) -> PyResult<usize> {
+        self.with(py, |reader| reader.add_branch(&name)).map_err(|e| exception(py, &e, Missing::Key))
     }
 
     /// Reads a branch ahead no more.

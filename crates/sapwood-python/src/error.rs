@@ -1,5 +1,7 @@
+use crate::text::{Text, told};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use sapwood::raw_text::path_of;
 use sapwood::{Error, ErrorKind};
 use std::path::Path;
 
@@ -17,7 +19,7 @@ pub enum Missing {
 impl Missing {
     /// That of an error of work that reads files and writes this one.
     pub fn of(error: &Error, written: &Path) -> Self {
-        if error.file().is_some_and(|file| Path::new(file) == written) { Missing::Written } else { Missing::File }
+        if error.file().is_some_and(|file| path_of(file) == written) { Missing::Written } else { Missing::File }
     }
 }
 
@@ -41,9 +43,9 @@ pub fn exception(py: Python<'_>, error: &Error, missing: Missing) -> PyErr {
 
 fn build(py: Python<'_>, class: &str, error: &Error) -> PyResult<PyErr> {
     let parts = PyDict::new(py);
-    parts.set_item("file", error.file())?;
-    parts.set_item("branch", error.branch())?;
+    parts.set_item("file", error.file().map(Text::from))?;
+    parts.set_item("branch", error.branch().map(Text::from))?;
     parts.set_item("span", error.span().map(|s| (s.start, s.end())))?;
     let class = py.import("sapwood._errors")?.getattr(class)?;
-    Ok(PyErr::from_value(class.call((error.to_string(),), Some(&parts))?))
+    Ok(PyErr::from_value(class.call((told(&error.to_string()),), Some(&parts))?))
 }

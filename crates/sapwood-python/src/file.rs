@@ -2,6 +2,7 @@ use crate::error::{Missing, exception};
 use crate::object::Builder;
 use crate::report::Map;
 use crate::seconds::seconds;
+use crate::text::{Text, told};
 use crate::tree::Tree;
 use crate::wait::wait;
 use pyo3::prelude::*;
@@ -15,7 +16,7 @@ use sapwood::{CacheSize, IoReport, Listing, OpenOptions, Result};
 #[pyo3(signature = (url, cache_size=None, timeout=Some(60.0), threads=0, recover=None, insecure_redirects=false))]
 pub fn open(
     py: Python<'_>,
-    url: String,
+    url: Text,
     cache_size: Option<u64>,
     timeout: Option<f64>,
     threads: usize,
@@ -56,21 +57,21 @@ impl File {
 }
 
 /// An object in a file: (path without cycle, cycle, class, title, bytes in the file, bytes of the object).
-type Row = (String, i16, String, String, u64, u32);
+type Row = (Text, i16, Text, Text, u64, u32);
 
 /// An object, and the parts of it that cannot be read: (class, reason).
-type ObjectAndRefused<'py> = (Bound<'py, PyAny>, Vec<(String, String)>);
+type ObjectAndRefused<'py> = (Bound<'py, PyAny>, Vec<(Text, String)>);
 
 fn row(l: Listing) -> Row {
-    (l.path, l.key.cycle, l.key.class, l.key.title, l.key.span.len, l.key.object_len)
+    (l.path.into(), l.key.cycle, l.key.class.into(), l.key.title.into(), l.key.span.len, l.key.object_len)
 }
 
 #[pymethods]
 impl File {
     /// The URL or path, without credentials.
     #[getter]
-    fn url(&self) -> &str {
-        self.inner.url()
+    fn url(&self) -> Text {
+        self.inner.url().into()
     }
 
     /// Bytes of the file.
@@ -89,46 +90,41 @@ impl File {
     /// What of it that was read so far looks damaged, though it could be read, in words.
     #[getter]
     fn doubts(&self) -> Vec<String> {
-        self.inner.doubts()
+        self.inner.doubts().iter().map(|d| told(d)).collect()
     }
 
     /// What should be known of how its bytes come here, in words.
     #[getter]
     fn remarks(&self) -> Vec<String> {
-        self.inner.remarks()
+        self.inner.remarks().iter().map(|r| told(r)).collect()
     }
 
     /// The objects of a directory, and of those below: (path, cycle, class, title, bytes in the file, bytes).
-    fn list(&self, py: Python<'_>, directory: String, recursive: bool) -> PyResult<Vec<Row>> {
+    fn list(&self, py: Python<'_>, directory: Text, recursive: bool) -> PyResult<Vec<Row>> {
         Ok(self.ask(py, move |f| f.list(&directory, recursive))?.into_iter().map(row).collect())
     }
 
     /// Where everything lies; branches that fit a pattern are told apart.
-    fn map(&self, py: Python<'_>, patterns: Vec<String>) -> PyResult<Map> {
+    fn map(&self, py: Python<'_>, patterns: Vec<Text>) -> PyResult<Map> {
         Map::make(py, self.inner.clone(), None, patterns)
     }
 
     /// One object, by path with or without cycle.
-    fn find(&self, py: Python<'_>, path: String) -> PyResult<Row> {
+    fn find(&self, py: Python<'_>, path: Text) -> PyResult<Row> {
         self.ask(py, move |f| f.find(&path)).map(row)
     }
 
     /// A tree, by path with or without cycle.
-    fn tree(&self, py: Python<'_>, path: String) -> PyResult<Tree> {
+    fn tree(&self, py: Python<'_>, path: Text) -> PyResult<Tree> {
         self.ask(py, move |f| f.tree(&path)).map(Tree::new)
     }
 
     /// An object of any class, by path with or without cycle, and the parts of it that cannot be read as
     /// (class, reason); for `factory` see [`Builder`].
-    fn object<'py>(
-        &self,
-        py: Python<'py>,
-        path: String,
-        factory: &Bound<'py, PyAny>,
-    ) -> PyResult<ObjectAndRefused<'py>> {
+    fn object<'py>(&self, py: Python<'py>, path: Text, factory: &Bound<'py, PyAny>) -> PyResult<ObjectAndRefused<'py>> {
         let objects = self.ask(py, move |f| f.read_object(&path))?;
         let made = Builder::build(py, &objects, factory)?;
-        Ok((made, objects.refused().iter().map(|r| (r.class.clone(), r.why.clone())).collect()))
+        Ok((made, objects.refused().iter().map(|r| ((&r.class).into(), told(&r.why))).collect()))
     }
 
     /// Has the server close the file.

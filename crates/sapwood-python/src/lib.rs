@@ -20,6 +20,7 @@ mod scan;
 mod seconds;
 mod select;
 mod taking;
+mod text;
 mod tree;
 mod wait;
 mod writing;

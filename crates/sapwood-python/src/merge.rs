@@ -1,5 +1,6 @@
 use crate::error::{Missing, exception};
 use crate::seconds::seconds;
+use crate::text::{Text, strings, texts};
 use crate::wait::wait;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -17,7 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub fn merge<'py>(
     py: Python<'py>,
     out: PathBuf,
-    inputs: Vec<String>,
+    inputs: Vec<Text>,
     place: (bool, bool),
     compression: Option<&str>,
     reading: (usize, Option<f64>),
@@ -26,6 +27,7 @@ pub fn merge<'py>(
     let ((threads, timeout), (force, sync)) = (reading, place);
     let written = out.clone();
     let fail = |e: Error| exception(py, &e, Missing::of(&e, &written));
+    let inputs = strings(inputs);
     let compression = compression.map(str::parse::<Compression>).transpose().map_err(fail)?;
     let timeout = seconds(timeout, "timeout")?;
     let far = Arc::new(Far::default());
@@ -81,7 +83,7 @@ fn interruptible<T: Send + 'static>(
 #[pyo3(signature = (url, out, place, reading))]
 pub fn recover<'py>(
     py: Python<'py>,
-    url: String,
+    url: Text,
     out: PathBuf,
     place: (bool, bool),
     reading: (usize, Option<f64>),
@@ -100,19 +102,19 @@ pub fn recover<'py>(
     for tree in &report.lost_entries {
         for range in &tree.ranges {
             let d = PyDict::new(py);
-            d.set_item("tree", &tree.path)?;
+            d.set_item("tree", Text::from(&tree.path))?;
             d.set_item("cycle", tree.cycle)?;
             d.set_item("first", range.first)?;
             d.set_item("last", range.last)?;
-            d.set_item("branch", &range.branch)?;
+            d.set_item("branch", Text::from(&range.branch))?;
             d.set_item("position", range.position)?;
-            d.set_item("reason", &range.reason)?;
+            d.set_item("reason", Text::from(&range.reason))?;
             ranges.append(d)?;
         }
     }
     d.set_item("objects", report.objects)?;
     d.set_item("directories", report.directories)?;
-    d.set_item("lost", &report.lost)?;
+    d.set_item("lost", texts(&report.lost))?;
     d.set_item("lost_entries", ranges)?;
     Ok(d)
 }
@@ -145,7 +147,7 @@ fn written<'py>(
     let trees = PyList::empty(py);
     for t in of {
         let d = PyDict::new(py);
-        d.set_item("path", &t.path)?;
+        d.set_item("path", Text::from(&t.path))?;
         d.set_item("entries", t.entries)?;
         d.set_item("baskets", t.baskets)?;
         d.set_item(name, number(t))?;
@@ -155,6 +157,6 @@ fn written<'py>(
     d.set_item("bytes", written)?;
     d.set_item("input_bytes", read)?;
     d.set_item("trees", trees)?;
-    d.set_item("remarks", remarks)?;
+    d.set_item("remarks", texts(remarks))?;
     Ok(d)
 }

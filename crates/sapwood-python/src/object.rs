@@ -1,5 +1,6 @@
 use crate::column::Buffer;
 use crate::select;
+use crate::text::{Text, texts, told};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use sapwood::{Data, Numbers, Object, Objects, StoredList, Value, Values};
@@ -37,7 +38,7 @@ impl<'a, 'py> Builder<'a, 'py> {
         }
         let mut bases = Vec::new();
         all_bases(object, &mut bases);
-        self.factory.call_method1("make", (&object.class.name, bases))
+        self.factory.call_method1("make", (Text::from(&object.class.name), texts(bases)))
     }
 
     fn fill(&self, object: &Object, made: &Bound<'py, PyAny>) -> PyResult<()> {
@@ -47,7 +48,7 @@ impl<'a, 'py> Builder<'a, 'py> {
         let bases = object.bases().map(|b| self.value(b)).collect::<PyResult<Vec<_>>>()?;
         let members = PyDict::new(self.py);
         for (name, value) in object.members() {
-            members.set_item(name, self.value(value)?)?;
+            members.set_item(Text::from(name), self.value(value)?)?;
         }
         let content = match is_list_of_entries(object) {
             true => self.list_of_entries(object)?,
@@ -92,7 +93,7 @@ impl<'a, 'py> Builder<'a, 'py> {
                 None => py.None().into_bound(py),
             },
             Value::Refused(i) => match self.objects.refused().get(*i) {
-                Some(r) => self.factory.call_method1("refused", (&r.class, &r.why))?,
+                Some(r) => self.factory.call_method1("refused", (Text::from(&r.class), told(&r.why)))?,
                 None => py.None().into_bound(py),
             },
         })
@@ -104,11 +105,11 @@ impl<'a, 'py> Builder<'a, 'py> {
             Ok(list) => {
                 let parts = PyList::empty(self.py);
                 for part in list.parts() {
-                    parts.append((&part.tree, &part.file, select::numbers(&part.entries)))?;
+                    parts.append((Text::from(&part.tree), Text::from(&part.file), select::numbers(&part.entries)))?;
                 }
                 Ok(parts.into_any())
             }
-            Err(why) => self.factory.call_method1("refused", (&object.class.name, why.what())),
+            Err(why) => self.factory.call_method1("refused", (Text::from(&object.class.name), told(why.what()))),
         }
     }
 

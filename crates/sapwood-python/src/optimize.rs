@@ -1,5 +1,6 @@
 use crate::error::{Missing, exception};
 use crate::seconds::seconds;
+use crate::text::{Text, strings, texts, told};
 use crate::wait::wait;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -21,13 +22,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[allow(clippy::too_many_arguments, clippy::type_complexity)]
 pub fn optimize<'py>(
     py: Python<'py>,
-    url: String,
+    url: Text,
     out: PathBuf,
     overall: (bool, bool, bool),
     compression: Option<&str>,
     cluster: (u64, bool),
     basket: u32,
-    names: (Vec<String>, Vec<String>, Vec<String>),
+    names: (Vec<Text>, Vec<Text>, Vec<Text>),
     used: (Vec<String>, bool),
     reading: (usize, Option<f64>),
     progress: Option<Py<PyAny>>,
@@ -51,11 +52,11 @@ pub fn optimize<'py>(
         compression,
         cluster: if entries { ClusterSize::Entries(cluster) } else { ClusterSize::Bytes(cluster) },
         basket_bytes: basket,
-        drop,
-        first,
+        drop: strings(drop),
+        first: strings(first),
         used,
         drop_unused,
-        keep,
+        keep: strings(keep),
         verify,
         open: OpenOptions { threads: reading.0, timeout, ..OpenOptions::default() },
         sync,
@@ -93,15 +94,15 @@ fn to_dict<'py>(py: Python<'py>, r: &OptimizeReport) -> PyResult<Bound<'py, PyDi
     let trees = PyList::empty(py);
     for t in &r.trees {
         let d = PyDict::new(py);
-        d.set_item("path", &t.path)?;
+        d.set_item("path", Text::from(&t.path))?;
         d.set_item("entries", t.entries)?;
         d.set_item("clusters", t.clusters)?;
         d.set_item("baskets_before", t.baskets.0)?;
         d.set_item("baskets", t.baskets.1)?;
         d.set_item("bytes_before", t.bytes.0)?;
         d.set_item("bytes", t.bytes.1)?;
-        d.set_item("whole", t.whole.iter().map(|(n, w)| (n.as_str(), w.as_str())).collect::<Vec<_>>())?;
-        d.set_item("dropped", &t.dropped)?;
+        d.set_item("whole", t.whole.iter().map(|(n, w)| (Text::from(n), told(w))).collect::<Vec<_>>())?;
+        d.set_item("dropped", texts(&t.dropped))?;
         trees.append(d)?;
     }
     let d = PyDict::new(py);
@@ -109,6 +110,6 @@ fn to_dict<'py>(py: Python<'py>, r: &OptimizeReport) -> PyResult<Bound<'py, PyDi
     d.set_item("input_bytes", r.input_bytes)?;
     d.set_item("trees", trees)?;
     d.set_item("verified", r.verified)?;
-    d.set_item("remarks", &r.remarks)?;
+    d.set_item("remarks", texts(&r.remarks))?;
     Ok(d)
 }

@@ -1,4 +1,5 @@
 use crate::error::{Missing, exception};
+use crate::text::told;
 use pyo3::prelude::*;
 use sapwood::perf::{self, PerfStats};
 use std::sync::{Mutex, PoisonError};
@@ -32,5 +33,5 @@ impl Collector {
 /// Stats as text, from their JSON.
 #[pyfunction]
 pub fn perf_text(py: Python<'_>, json: &str) -> PyResult<String> {
-    PerfStats::from_json(json).map(|s| s.to_string()).map_err(|e| exception(py, &e, Missing::File))
+    PerfStats::from_json(json).map(|s| told(&s.to_string())).map_err(|e| exception(py, &e, Missing::File))
 }

@@ -2,6 +2,7 @@
 
 use crate::seconds::seconds;
 use crate::taking;
+use crate::text::Text;
 #[cfg(unix)]
 use crate::wait::wait;
 use crate::writing::{WriterTree, closed, lock, raise, taken};
@@ -179,7 +180,7 @@ impl TreeProducer {
     }
 
     /// Takes entries: `(name, column)` for each branch.
-    fn extend(&self, py: Python<'_>, columns: Vec<(String, Bound<'_, PyTuple>)>) -> PyResult<()> {
+    fn extend(&self, py: Python<'_>, columns: Vec<(Text, Bound<'_, PyTuple>)>) -> PyResult<()> {
         let arrays = taking::columns(&columns)?;
         self.with(py, |producer| producer.extend(&taking::given(&arrays)))
     }

@@ -1,5 +1,6 @@
 use crate::error::{Missing, exception};
 use crate::seconds::{round_trip, seconds};
+use crate::text::{Text, strings};
 use crate::wait::wait;
 use pyo3::prelude::*;
 use sapwood::{CacheSize, OpenOptions};
@@ -11,7 +12,7 @@ use sapwood_report::map::FileMap;
 #[pyfunction]
 pub fn doctor(
     py: Python<'_>,
-    url: String,
+    url: Text,
     deep: bool,
     timeout: Option<f64>,
     caches: Vec<Option<u64>>,
@@ -44,9 +45,9 @@ impl Map {
         py: Python<'_>,
         file: sapwood::File,
         tree: Option<sapwood::Tree>,
-        patterns: Vec<String>,
+        patterns: Vec<Text>,
     ) -> PyResult<Self> {
-        let made = wait(py, |_| Ok(()), move || FileMap::new(&file, tree.as_ref(), &patterns))?;
+        let made = wait(py, |_| Ok(()), move || FileMap::new(&file, tree.as_ref(), &strings(patterns)))?;
         made.map(Self).map_err(|e| exception(py, &e, Missing::Key))
     }
 }

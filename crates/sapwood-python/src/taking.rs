@@ -1,5 +1,6 @@
 //! What Python hands over: columns as nested tuples of numpy arrays, types as nested tuples of names.
 
+use crate::text::Text;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
@@ -24,8 +25,8 @@ pub fn array(given: &Bound<'_, PyTuple>) -> PyResult<Array> {
         "record" => {
             let mut fields = Vec::new();
             for field in given.get_item(2)?.cast::<PyList>()? {
-                let (name, content): (String, Bound<'_, PyTuple>) = field.extract()?;
-                fields.push((name, array(&content)?));
+                let (name, content): (Text, Bound<'_, PyTuple>) = field.extract()?;
+                fields.push((name.0, array(&content)?));
             }
             Ok(Array::Record { len: given.get_item(1)?.extract()?, fields })
         }
@@ -34,8 +35,8 @@ pub fn array(given: &Bound<'_, PyTuple>) -> PyResult<Array> {
 }
 
 /// Columns by name.
-pub fn columns(given: &[(String, Bound<'_, PyTuple>)]) -> PyResult<Vec<(String, Array)>> {
-    given.iter().map(|(name, column)| Ok((name.clone(), array(column)?))).collect()
+pub fn columns(given: &[(Text, Bound<'_, PyTuple>)]) -> PyResult<Vec<(String, Array)>> {
+    given.iter().map(|(name, column)| Ok((name.0.clone(), array(column)?))).collect()
 }
 
 /// The same as a writer takes them.
@@ -132,10 +133,10 @@ pub fn cpp(given: &Bound<'_, PyTuple>) -> PyResult<CppType> {
         "class" => {
             let mut members = Vec::new();
             for member in given.get_item(2)?.cast::<PyList>()? {
-                let (name, ty): (String, Bound<'_, PyTuple>) = member.extract()?;
-                members.push((name, cpp(&ty)?));
+                let (name, ty): (Text, Bound<'_, PyTuple>) = member.extract()?;
+                members.push((name.0, cpp(&ty)?));
             }
-            CppType::class(given.get_item(1)?.extract::<String>()?, members)
+            CppType::class(given.get_item(1)?.extract::<Text>()?.0, members)
         }
         "cpp" => CppType::parse(&given.get_item(1)?.extract::<String>()?)
             .map_err(|e| PyValueError::new_err(e.to_string()))?,

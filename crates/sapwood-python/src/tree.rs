@@ -5,6 +5,7 @@ use crate::file::cache;
 use crate::report::Map;
 use crate::scan::{Scan, step};
 use crate::select::{Selection, entries};
+use crate::text::{Text, told};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -34,29 +35,29 @@ impl Tree {
 }
 
 /// A branch's place in the tree: (number, bare name, path with `/`, number of the parent, numbers of the children).
-type Place = (usize, String, String, Option<usize>, Vec<usize>);
+type Place = (usize, Text, Text, Option<usize>, Vec<usize>);
 
 #[pymethods]
 impl Tree {
     /// Path in the file.
     #[getter]
-    fn path(&self) -> &str {
-        self.inner.path()
+    fn path(&self) -> Text {
+        self.inner.path().into()
     }
 
     #[getter]
-    fn name(&self) -> &str {
-        &self.header().name
+    fn name(&self) -> Text {
+        (&self.header().name).into()
     }
 
     #[getter]
-    fn title(&self) -> &str {
-        &self.header().title
+    fn title(&self) -> Text {
+        (&self.header().title).into()
     }
 
     #[getter]
-    fn class_name(&self) -> &str {
-        &self.header().class
+    fn class_name(&self) -> Text {
+        (&self.header().class).into()
     }
 
     #[getter]
@@ -78,28 +79,30 @@ impl Tree {
 
     /// Names for expressions: (name, expression).
     #[getter]
-    fn aliases(&self) -> Vec<(String, String)> {
-        self.header().aliases.clone()
+    fn aliases(&self) -> Vec<(Text, Text)> {
+        self.header().aliases.iter().map(|(name, text)| (name.into(), text.into())).collect()
     }
 
     /// Trees whose entries belong to those of this one: (name, tree, file).
     #[getter]
-    fn friends(&self) -> Vec<(String, String, String)> {
-        self.header().friends.iter().map(|f| (f.name.clone(), f.tree.clone(), f.file.clone())).collect()
+    fn friends(&self) -> Vec<(Text, Text, Text)> {
+        self.header().friends.iter().map(|f| ((&f.name).into(), (&f.tree).into(), (&f.file).into())).collect()
     }
 
     /// For a name that is no branch: in which friend it may be.
-    fn friend_hint(&self, name: &str) -> Option<String> {
-        self.inner.friend_hint(name)
+    fn friend_hint(&self, name: Text) -> Option<String> {
+        self.inner.friend_hint(&name).map(|hint| told(&hint))
     }
 
     /// Leaves of branches with several: (name, number of the branch).
-    fn leaves(&self) -> Vec<(String, usize)> {
+    fn leaves(&self) -> Vec<(Text, usize)> {
         let header = self.header();
         let several = |i: &usize| header.branches.get(*i).filter(|b| b.leaves.len() > 1).map(|b| (*i, b));
         let branches = self.inner.order().iter().filter_map(several);
         branches
-            .flat_map(|(i, b)| b.leaves.iter().filter_map(move |&l| header.leaves.get(l).map(|l| (l.name.clone(), i))))
+            .flat_map(|(i, b)| {
+                b.leaves.iter().filter_map(move |&l| header.leaves.get(l).map(|l| ((&l.name).into(), i)))
+            })
             .collect()
     }
 
@@ -107,28 +110,28 @@ impl Tree {
     fn branches(&self) -> PyResult<Vec<Place>> {
         let place = |&i: &usize| {
             let b = self.branch_header(i)?;
-            Ok((i, b.name.clone(), self.inner.name_of(i), b.parent, b.children.clone()))
+            Ok((i, (&b.name).into(), self.inner.name_of(i).into(), b.parent, b.children.clone()))
         };
         self.inner.order().iter().map(place).collect()
     }
 
     /// The number of a branch by bare name or path.
-    fn find(&self, py: Python<'_>, name: &str) -> PyResult<usize> {
-        self.inner.find(name).map_err(|e| exception(py, &e, Missing::Key))
+    fn find(&self, py: Python<'_>, name: Text) -> PyResult<usize> {
+        self.inner.find(&name).map_err(|e| exception(py, &e, Missing::Key))
     }
 
     /// The C++ type.
-    fn type_name(&self, branch: usize) -> PyResult<String> {
+    fn type_name(&self, branch: usize) -> PyResult<Text> {
         self.branch_header(branch)?;
-        Ok(self.inner.type_name(branch))
+        Ok(self.inner.type_name(branch).into())
     }
 
     /// The type of the column that the branch becomes, in words such as `var * float32`.
     ///
     /// Raises UnsupportedError with the reason where the branch cannot be read.
-    fn column_type(&self, py: Python<'_>, branch: usize) -> PyResult<String> {
+    fn column_type(&self, py: Python<'_>, branch: usize) -> PyResult<Text> {
         self.branch_header(branch)?;
-        self.inner.column_type(branch).map(|t| t.to_string()).map_err(|e| exception(py, &e, Missing::Key))
+        self.inner.column_type(branch).map(|t| t.to_string().into()).map_err(|e| exception(py, &e, Missing::Key))
     }
 
     /// Entries of a branch.
@@ -141,8 +144,8 @@ impl Tree {
     fn branch<'py>(&self, py: Python<'py>, branch: usize) -> PyResult<Bound<'py, PyDict>> {
         let b = self.branch_header(branch)?;
         let d = PyDict::new(py);
-        d.set_item("title", &b.title)?;
-        d.set_item("class_name", &b.class)?;
+        d.set_item("title", Text::from(&b.title))?;
+        d.set_item("class_name", Text::from(&b.class))?;
         d.set_item("compression", b.compression)?;
         d.set_item("basket_size", b.basket_size)?;
         d.set_item("split_level", b.split_level)?;
@@ -158,7 +161,7 @@ impl Tree {
     }
 
     /// Where its baskets lie in the file; branches that fit a pattern are told apart.
-    fn map(&self, py: Python<'_>, patterns: Vec<String>) -> PyResult<Map> {
+    fn map(&self, py: Python<'_>, patterns: Vec<Text>) -> PyResult<Map> {
         Map::make(py, self.inner.file().clone(), Some(self.inner.clone()), patterns)
     }
 
@@ -216,8 +219,8 @@ impl Tree {
     fn draw(
         &self,
         py: Python<'_>,
-        expression: &str,
-        cut: &str,
+        expression: Text,
+        cut: Text,
         bins: Vec<(usize, f64, f64)>,
         start: u64,
         stop: u64,
@@ -233,7 +236,13 @@ impl Tree {
             None => Entries::Range(start..stop),
         };
         let options = options(start, stop, cache_size, threads);
-        draw(py, &Chain::of(self.inner.clone()), Drawing { expression, cut, bins, entries }, options, progress)
+        draw(
+            py,
+            &Chain::of(self.inner.clone()),
+            Drawing { expression: &expression, cut: &cut, bins, entries },
+            options,
+            progress,
+        )
     }
 }
 

@@ -1,5 +1,6 @@
 use crate::error::{Missing, exception};
 use crate::taking;
+use crate::text::Text;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use sapwood::write::{
@@ -19,7 +20,7 @@ pub struct Writer(Mutex<Option<FileWriter>>);
 pub struct WriterTree(pub(crate) Mutex<Option<TreeWriter>>);
 
 /// Name, title, type and options of a branch.
-type GivenBranch<'py> = (String, Option<String>, Bound<'py, PyTuple>, Bound<'py, PyDict>);
+type GivenBranch<'py> = (Text, Option<Text>, Bound<'py, PyTuple>, Bound<'py, PyDict>);
 
 /// Locks what threads share. Whoever has it may write to a disk, or look for signals: wait only with the interpreter
 /// free.
@@ -59,13 +60,13 @@ impl Writer {
         py: Python<'_>,
         path: PathBuf,
         compression: &str,
-        title: String,
+        title: Text,
         place: (bool, bool),
         threads: usize,
     ) -> PyResult<Self> {
         let (replace, sync) = place;
         let compression = self::compression(py, compression)?;
-        let options = FileOptions { compression, title, replace, sync, threads, ..FileOptions::default() };
+        let options = FileOptions { compression, title: title.0, replace, sync, threads, ..FileOptions::default() };
         let file = py.detach(|| FileWriter::create_with(path, options));
         Ok(Self(Mutex::new(Some(raise(py, file)?))))
     }
@@ -78,19 +79,20 @@ impl Writer {
     }
 
     /// The number of a directory, made where it is not there.
-    fn mkdir(&self, py: Python<'_>, path: &str) -> PyResult<usize> {
-        self.with(py, |file| file.mkdir(path).map(DirectoryId::number))
+    fn mkdir(&self, py: Python<'_>, path: Text) -> PyResult<usize> {
+        self.with(py, |file| file.mkdir(&path).map(DirectoryId::number))
     }
 
     /// What a directory holds: name, cycle, class.
-    fn keys(&self, py: Python<'_>, path: &str) -> PyResult<Vec<(String, u16, String)>> {
-        self.with(py, |file| file.keys(path))
+    fn keys(&self, py: Python<'_>, path: Text) -> PyResult<Vec<(Text, u16, Text)>> {
+        let keys = self.with(py, |file| file.keys(&path))?;
+        Ok(keys.into_iter().map(|(name, cycle, class)| (name.into(), cycle, class.into())).collect())
     }
 
     /// Deletes objects: all cycles of a name, or one. How many there were.
     #[pyo3(signature = (path, cycle=None))]
-    fn delete(&self, py: Python<'_>, path: &str, cycle: Option<u16>) -> PyResult<usize> {
-        self.with(py, |file| file.delete(path, cycle))
+    fn delete(&self, py: Python<'_>, path: Text, cycle: Option<u16>) -> PyResult<usize> {
+        self.with(py, |file| file.delete(&path, cycle))
     }
 
     /// Begins a tree. A branch is `(name, title, type, options)`; a type is `("scalar", dtype)`, `("fixed", dtype, n)`,
@@ -99,22 +101,22 @@ impl Writer {
         &self,
         py: Python<'_>,
         directory: usize,
-        name: &str,
-        title: &str,
+        name: Text,
+        title: Text,
         branches: Vec<GivenBranch<'_>>,
         options: &Bound<'_, PyDict>,
     ) -> PyResult<WriterTree> {
         let specs = branches.iter().map(|b| spec(py, b)).collect::<PyResult<Vec<_>>>()?;
         let options = tree_options(py, options)?;
         let id = DirectoryId::of_number(directory);
-        let tree = self.with(py, |file| file.tree_in(id, name, title, &specs, options))?;
+        let tree = self.with(py, |file| file.tree_in(id, &name, &title, &specs, options))?;
         Ok(WriterTree(Mutex::new(Some(tree))))
     }
 
     /// Opens a tree of the file to append to it.
-    fn append(&self, py: Python<'_>, path: &str, options: &Bound<'_, PyDict>) -> PyResult<WriterTree> {
+    fn append(&self, py: Python<'_>, path: Text, options: &Bound<'_, PyDict>) -> PyResult<WriterTree> {
         let options = tree_options(py, options)?;
-        let tree = self.with(py, |file| file.append_to(path, options))?;
+        let tree = self.with(py, |file| file.append_to(&path, options))?;
         Ok(WriterTree(Mutex::new(Some(tree))))
     }
 
@@ -124,8 +126,8 @@ impl Writer {
         py: Python<'_>,
         directory: usize,
         class: &str,
-        name: &str,
-        title: &str,
+        name: Text,
+        title: Text,
         parts: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
         let parts: Vec<Bound<'_, PyTuple>> = parts.extract()?;
@@ -133,7 +135,7 @@ impl Writer {
         self.with(py, |file| {
             file.describe_own(class);
             let id = DirectoryId::of_number(directory);
-            file.append_object(id, class, name, title, None, |key_len| {
+            file.append_object(id, class, &name, &title, None, |key_len| {
                 let mut b = ObjectBuffer::new(key_len);
                 parts.iter().for_each(|p| p.put(&mut b));
                 b.finish()
@@ -176,7 +178,7 @@ impl Writer {
 #[pymethods]
 impl WriterTree {
     /// Appends entries: `(name, column)` for each branch.
-    fn extend(&self, py: Python<'_>, columns: Vec<(String, Bound<'_, PyTuple>)>) -> PyResult<()> {
+    fn extend(&self, py: Python<'_>, columns: Vec<(Text, Bound<'_, PyTuple>)>) -> PyResult<()> {
         let arrays = taking::columns(&columns)?;
         let done = py.detach(|| lock(&self.0).as_mut().ok_or_else(closed)?.extend(&taking::given(&arrays)));
         raise(py, done)
@@ -199,14 +201,19 @@ impl WriterTree {
     }
 
     /// Names and types of what is given, as in [`Writer::tree`].
-    fn inputs(&self, py: Python<'_>) -> Vec<(String, String)> {
-        py.detach(|| lock(&self.0).as_ref().map(TreeWriter::inputs).unwrap_or_default())
+    fn inputs(&self, py: Python<'_>) -> Vec<(Text, Text)> {
+        named(py.detach(|| lock(&self.0).as_ref().map(TreeWriter::inputs).unwrap_or_default()))
     }
 
     /// Names and types of counters that need not be given.
-    fn counters(&self, py: Python<'_>) -> Vec<(String, String)> {
-        py.detach(|| lock(&self.0).as_ref().map(TreeWriter::counters).unwrap_or_default())
+    fn counters(&self, py: Python<'_>) -> Vec<(Text, Text)> {
+        named(py.detach(|| lock(&self.0).as_ref().map(TreeWriter::counters).unwrap_or_default()))
     }
+}
+
+/// Names and types.
+fn named(pairs: Vec<(String, String)>) -> Vec<(Text, Text)> {
+    pairs.into_iter().map(|(name, kind)| (name.into(), kind.into())).collect()
 }
 
 fn spec(py: Python<'_>, given: &GivenBranch<'_>) -> PyResult<BranchSpec> {
@@ -217,11 +224,11 @@ fn spec(py: Python<'_>, given: &GivenBranch<'_>) -> PyResult<BranchSpec> {
         "scalar" => BranchType::Scalar(number()?),
         "fixed" => BranchType::Fixed(number()?, ty.get_item(2)?.extract()?),
         "jagged" => BranchType::Jagged { dtype: number()?, counter: ty.get_item(2)?.extract()? },
-        "cpp" => BranchType::Object(raise(py, CppType::parse(&ty.get_item(1)?.extract::<String>()?))?),
+        "cpp" => BranchType::Object(raise(py, CppType::parse(&ty.get_item(1)?.extract::<Text>()?))?),
         _ => BranchType::Object(taking::cpp(ty.get_item(1)?.cast::<PyTuple>()?)?),
     };
-    let mut spec = BranchSpec::new(name.clone(), ty);
-    spec.title = title.clone();
+    let mut spec = BranchSpec::new(name.0.clone(), ty);
+    spec.title = title.clone().map(|t| t.0);
     if let Some(extents) = options.get_item("extents")? {
         spec.extents = extents.extract()?;
     }
@@ -293,7 +300,7 @@ impl Part {
             "i4" => Part::I32(value.extract()?),
             "f4" => Part::F32(value.extract()?),
             "f8" => Part::F64(value.extract()?),
-            "text" => Part::Text(value.extract()?),
+            "text" => Part::Text(value.extract::<Text>()?.0),
             "bytes" => Part::Bytes(value.extract()?),
             "versioned" => Part::Versioned(value.extract()?, parts()?),
             _ => Part::Object(value.extract()?, parts()?),

@@ -8,6 +8,7 @@ use crate::program::{Access, Aggregate, Fold, Level, Node, NodeKind, Output, Pro
 use crate::shape::{Dim, Kind, Schema, Shape};
 use crate::text::{error_at, kind_at, near_misses};
 use sapwood_column::DType;
+use sapwood_span::raw_text::bytes_of;
 use sapwood_span::{Error, ErrorKind, Result};
 
 /// Which instances of an entry make a row.
@@ -116,7 +117,7 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
         let node = match &ast.kind {
             AstKind::Number(x) => constant_node(*x),
             AstKind::Text(s) => {
-                return Ok(Value::Text(TextNode::Literal(s.clone().into_bytes()), Level::Constant));
+                return Ok(Value::Text(TextNode::Literal(bytes_of(s).into_owned()), Level::Constant));
             }
             AstKind::Name { name, indices, plain } => return self.name(ast, name, indices, *plain, space),
             AstKind::Size { name, container } => self.size(ast, name, *container)?,

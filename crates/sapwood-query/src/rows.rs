@@ -7,6 +7,7 @@ use crate::shape::Kind;
 use crate::view::Leaf;
 use sapwood_column::{Array, Values};
 use sapwood_span::Result;
+use sapwood_span::raw_text::text_of;
 
 /// Selected rows, one per entry and instance: what TTree::Scan prints.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,7 +50,7 @@ impl std::fmt::Display for Cell<'_> {
             Cell::UInt(x) => write!(f, "{x}"),
             Cell::F32(x) => write!(f, "{x}"),
             Cell::F64(x) => write!(f, "{x}"),
-            Cell::Text(s) => f.write_str(&String::from_utf8_lossy(s)),
+            Cell::Text(s) => f.write_str(&text_of(s)),
         }
     }
 }

@@ -1,5 +1,6 @@
 use crate::hist::{Axis, Hist1D};
 use sapwood_column::Array;
+use sapwood_span::raw_text::text_of;
 use sapwood_span::{Error, Result};
 use std::collections::HashMap;
 
@@ -69,7 +70,7 @@ impl TextHist {
         let mut labels = vec![String::new(); n];
         for (text, i) in self.numbers {
             if let Some(label) = labels.get_mut(i) {
-                *label = String::from_utf8(text).unwrap_or_else(|e| e.as_bytes().escape_ascii().to_string());
+                *label = text_of(&text);
             }
         }
         hist.set_labels(labels);
@@ -90,13 +91,13 @@ mod tests {
         assert!(h.fill(&Array::Flat(Values::I32(vec![1])), &[1.0]).is_err());
         assert!(h.fill(&Array::Text { offsets: vec![0, 9], bytes: Vec::new() }, &[1.0]).is_err());
         let h = h.finish().unwrap();
-        assert_eq!(h.labels().unwrap(), ["b", "ab", "\"", "", "\\xff"]);
+        assert_eq!(h.labels().unwrap(), ["b", "ab", "\"", "", "\u{10ffff}"]);
         assert_eq!(h.values(true), [0.0, 1.0, 2.0, 1.0, 1.0, 0.5, 0.0]);
         assert_eq!(h.variances(false), [1.0, 4.0, 1.0, 1.0, 0.25]);
         assert_eq!((h.entries(), h.sums()[..2].to_vec()), (5, vec![5.5, 7.25]));
         assert_eq!(h.mean(), (0.5 + 3.0 + 2.5 + 3.5 + 2.25) / 5.5);
         let json: serde_json::Value = serde_json::from_str(&h.to_json("h", "s")).unwrap();
-        assert_eq!(json["axes"][0]["categories"], serde_json::json!(["b", "ab", "\"", "", "\\xff"]));
+        assert_eq!(json["axes"][0]["categories"], serde_json::json!(["b", "ab", "\"", "", "\u{10ffff}"]));
         assert_eq!(json["storage"]["values"].as_array().unwrap().len(), 5);
         let empty = TextHist::new().finish().unwrap();
         assert_eq!((empty.labels().unwrap(), empty.values(false)), ([String::new()].as_slice(), [0.0].as_slice()));

@@ -1,5 +1,6 @@
 use crate::text::error_at;
 use sapwood_span::Result;
+use sapwood_span::raw_text::raw_byte;
 
 /// One word of an expression.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,11 +29,11 @@ const SIGNS: [&str; 25] = [
 const MORE_SIGNS: [&str; 2] = ["]", ","];
 
 fn starts_name(c: char) -> bool {
-    c.is_alphabetic() || c == '_' || c == '@'
+    c.is_alphabetic() || c == '_' || c == '@' || raw_byte(c).is_some()
 }
 
 fn in_name(c: char) -> bool {
-    c.is_alphanumeric() || matches!(c, '_' | '.' | '$')
+    c.is_alphanumeric() || matches!(c, '_' | '.' | '$') || raw_byte(c).is_some()
 }
 
 /// Splits an expression into words, each with the byte where it begins.

@@ -7,21 +7,9 @@ pub mod map;
 pub mod table;
 pub mod units;
 
-/// Text from a file without anything that would steer a terminal.
+use sapwood::printable;
+
+/// Text from a file as it may be shown, see [`printable`].
 pub fn clean(text: &str) -> String {
-    if !text.contains(char::is_control) {
-        return text.to_owned();
-    }
-    text.chars().flat_map(|c| if c.is_control() { c.escape_default().collect::<Vec<_>>() } else { vec![c] }).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::clean;
-
-    #[test]
-    fn names_cannot_steer_the_terminal() {
-        assert_eq!(clean("plain π"), "plain π");
-        assert_eq!(clean("\u{1b}[31mred\n"), "\\u{1b}[31mred\\n");
-    }
+    printable(text).into_owned()
 }

@@ -166,7 +166,17 @@ pub(crate) fn open(url: &str, options: &OpenOptions) -> Result<Input> {
 }
 
 fn read(file: File) -> Result<Input> {
-    let wanted = latest(file.list("", true)?);
+    let listed = file.list("", true)?;
+    if let Some(key) = file.unlisted(&listed)?.first() {
+        let what = format!(
+            "{};{} lies in it, but behind the end of its directory's list of keys: it would be lost",
+            key.name, key.cycle
+        );
+        return Err(Error::corrupt(what)
+            .at(key.span)
+            .with_remedy("`sapwood recover` writes all objects into a new file"));
+    }
+    let wanted = latest(listed);
     if let Some(l) = wanted.iter().find(|l| l.key.class.ends_with("RNTuple")) {
         return Err(Error::unsupported(format!("{} is an RNTuple, which this version does not merge", l.path)));
     }

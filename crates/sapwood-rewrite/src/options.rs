@@ -2,6 +2,7 @@
 
 use sapwood_codec::Compression;
 use sapwood_engine::OpenOptions;
+use sapwood_span::raw_text::path_of;
 use sapwood_span::{Error, ErrorKind, Result};
 use std::path::Path;
 use std::sync::Arc;
@@ -82,7 +83,7 @@ pub struct MergedTree {
 
 /// Refuses an input that is the output.
 pub(crate) fn check_differ(input: &str, out: &Path) -> Result<()> {
-    let same = std::fs::canonicalize(input).is_ok_and(|i| std::fs::canonicalize(out).is_ok_and(|o| o == i));
+    let same = std::fs::canonicalize(path_of(input)).is_ok_and(|i| std::fs::canonicalize(out).is_ok_and(|o| o == i));
     if same { Err(Error::invalid("is both an input and the output").in_file(input.to_owned())) } else { Ok(()) }
 }
 

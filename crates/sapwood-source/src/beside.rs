@@ -2,6 +2,7 @@
 
 use crate::url::{Location, Url, percent_encode_all};
 use crate::xrd::RootUrl;
+use sapwood_span::raw_text::{path_of, text_of_path};
 use sapwood_span::{Error, Result};
 
 /// The name of a file that another one mentions, which lies beside it unless the name is absolute and both are local.
@@ -21,10 +22,10 @@ pub fn beside(file: &str, name: &str) -> Result<String> {
     }
     match Location::parse(file)? {
         Location::Local(path) => {
-            let place = if name.starts_with('/') { name.into() } else { path.with_file_name("").join(name) };
-            let place = place.into_os_string().into_string();
+            let name = path_of(name);
+            let place = if name.is_absolute() { name.into_owned() } else { path.with_file_name("").join(name) };
             // a folder may be called as a URL begins
-            let place = place.ok().filter(|p| matches!(Location::parse(p), Ok(Location::Local(_))));
+            let place = Some(text_of_path(&place)).filter(|p| matches!(Location::parse(p), Ok(Location::Local(_))));
             place.ok_or_else(|| refused("which is no name of a file"))
         }
         Location::Http(url) => {

@@ -3,6 +3,7 @@ mod stamp;
 use crate::bounds;
 use crate::source::{BoxFuture, FetchReport, Limits, Opening, Sink, Source, SourceStats};
 use bytes::Bytes;
+use sapwood_span::raw_text::text_of_path;
 use sapwood_span::{Error, ErrorKind, Result, Span};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -33,7 +34,7 @@ impl LocalFile {
     /// Not there, not readable, a directory or a device: each named.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let name = path.display().to_string();
+        let name = text_of_path(path);
         // Looked at before it is opened: opening a pipe would wait for its writer.
         let meta = std::fs::metadata(path).map_err(|e| cannot_open(e, &name))?;
         if meta.is_dir() {

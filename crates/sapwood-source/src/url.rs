@@ -1,4 +1,5 @@
 use crate::xrd::RootUrl;
+use sapwood_span::raw_text::{bytes_of, path_of};
 use sapwood_span::{
     Error, ErrorKind, Result, is_remote, percent_decode, redact, redact_parameters, redact_path, scheme,
 };
@@ -37,7 +38,7 @@ impl Location {
             if trimmed.len() < input.len() && is_remote(trimmed) {
                 return Err(Error::invalid("bad URL: blanks in front of it").in_file(redact(trimmed)));
             }
-            return Ok(Self::Local(PathBuf::from(input)));
+            return Ok(Self::Local(path_of(input).into_owned()));
         };
         match scheme.to_ascii_lowercase().as_str() {
             "file" => file_path(rest).map(Self::Local).ok_or_else(|| {
@@ -244,7 +245,7 @@ fn remove_dots(target: &str) -> String {
 
 /// Encodes what may not stand in a request line; what is encoded already stays.
 fn percent_encode(text: &str, out: &mut String) {
-    for byte in text.bytes() {
+    for &byte in bytes_of(text).iter() {
         if byte.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&byte) {
             out.push(byte as char);
         } else {
@@ -256,7 +257,7 @@ fn percent_encode(text: &str, out: &mut String) {
 /// Encodes all but letters, digits, and what stands for itself anywhere in a URL.
 pub(crate) fn percent_encode_all(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
+    for &byte in bytes_of(text).iter() {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
             out.push(byte as char);
         } else {

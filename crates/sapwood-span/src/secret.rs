@@ -1,5 +1,7 @@
 //! What nobody else should see in names of files, paths and queries.
 
+use crate::raw_text::bytes_of;
+
 /// A path for messages: what may be a credential among the parameters of its parts (`/name;token=...`) is left out.
 pub fn redact_path(path: &str) -> String {
     let mut out = String::with_capacity(path.len());
@@ -48,9 +50,9 @@ pub fn is_secret(key: &str) -> bool {
 
 /// Decodes `%41`; a percent sign that no two hexadecimal digits follow stays.
 pub fn percent_decode(text: &str) -> Vec<u8> {
-    let bytes = text.as_bytes();
+    let bytes = bytes_of(text);
     let mut out = Vec::with_capacity(bytes.len());
-    let mut rest = bytes;
+    let mut rest = bytes.as_ref();
     while let Some((&first, after)) = rest.split_first() {
         let digit = |i: usize| after.get(i).and_then(|&b| (b as char).to_digit(16));
         match (first, digit(0), digit(1)) {

@@ -1,4 +1,5 @@
 use sapwood_edit::{put_text, text_len};
+use sapwood_span::raw_text::bytes_of;
 use sapwood_span::{Error, Result};
 use std::collections::HashMap;
 
@@ -94,7 +95,7 @@ impl ObjectBuffer {
             None => {
                 self.classes.insert(class.to_owned(), self.reference());
                 self.u32(NEW_CLASS);
-                self.bytes.extend_from_slice(class.as_bytes());
+                self.bytes.extend_from_slice(&bytes_of(class));
                 self.u8(0);
             }
         }
@@ -155,12 +156,12 @@ impl ObjectBuffer {
 
 /// Appends a `TString`.
 pub(crate) fn put_string(out: &mut Vec<u8>, text: &str) {
-    put_text(out, text.as_bytes());
+    put_text(out, &bytes_of(text));
 }
 
 /// Bytes that a `TString` takes.
 pub(crate) fn string_len(text: &str) -> usize {
-    text_len(text.as_bytes())
+    text_len(&bytes_of(text))
 }
 
 #[cfg(test)]

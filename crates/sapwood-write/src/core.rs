@@ -10,6 +10,7 @@ use crate::space::Space;
 use crate::used;
 use sapwood_codec::{Compression, Encoder};
 use sapwood_edit::ROOT_VERSION;
+use sapwood_span::raw_text::text_of_path;
 use sapwood_span::{Error, Result, Span};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -223,7 +224,7 @@ impl Core {
 
     /// The error with the file's name.
     pub(crate) fn named(&self, error: Error) -> Error {
-        error.in_file(self.sink.path().display().to_string())
+        error.in_file(text_of_path(self.sink.path()))
     }
 
     pub(crate) fn directory(&self, id: DirectoryId) -> Result<&Directory> {

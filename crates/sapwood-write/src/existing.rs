@@ -12,7 +12,8 @@ use crate::storage::Storage;
 use sapwood_codec::{Compression, Decoder};
 use sapwood_edit::stamp;
 use sapwood_format::cursor::Cursor;
-use sapwood_format::{Header, Streamers, inflate_header, parse_free_list, parse_key_list};
+use sapwood_format::{Header, Streamers, inflate_header, keys_behind, parse_free_list, parse_key_list};
+use sapwood_span::raw_text::text_of_path;
 use sapwood_span::{Error, ErrorKind, Result, Span};
 use std::path::Path;
 use std::time::SystemTime;
@@ -35,7 +36,7 @@ impl FileWriter {
     /// `NotFound` when it is not there; `Corrupt` when it is no whole ROOT file.
     pub fn update(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let name = || path.display().to_string();
+        let name = || text_of_path(path);
         let storage = ExistingFile::open(path).map_err(|e| match e.kind() {
             std::io::ErrorKind::NotFound => {
                 Error::new(ErrorKind::NotFound, "no such file").with_remedy("begin it with recreate").in_file(name())
@@ -52,7 +53,7 @@ impl FileWriter {
     /// `Corrupt` when it is no whole ROOT file.
     pub fn update_on(storage: Box<dyn Storage>, len: u64, path: &Path, threads: usize) -> Result<Self> {
         let sink = Sink::new(storage, path, len);
-        read(sink, len, threads).map(Self::of).map_err(|e| e.in_file(path.display().to_string()))
+        read(sink, len, threads).map(Self::of).map_err(|e| e.in_file(text_of_path(path)))
     }
 
     /// Opens a file to write more into it, or begins it where there is none.
@@ -230,7 +231,30 @@ fn read_keys(core: &mut Core, id: DirectoryId) -> Result<()> {
     let list = core.directory(id)?.list;
     if list.len > 0 {
         let record = core.sink.read(list)?;
-        core.directory_mut(id)?.keys = parse_key_list(&record)?.iter().map(Key::from_read).collect();
+        let keys = parse_key_list(&record)?;
+        nothing_behind(core, &record, &keys)?;
+        core.directory_mut(id)?.keys = keys.iter().map(Key::from_read).collect();
+    }
+    Ok(())
+}
+
+/// Refuses a list of keys that goes on behind as many as it says, where objects are lost when it is written anew. Keys of
+/// objects that were deleted do no harm.
+fn nothing_behind(core: &mut Core, record: &[u8], keys: &[sapwood_format::Key]) -> Result<()> {
+    for key in keys_behind(record) {
+        let label = Span::new(key.span.start, key.key_len.into());
+        let listed = keys.iter().any(|k| k.span.start == key.span.start);
+        let free = core.space.gaps().iter().any(|g| g.start < key.span.end() && key.span.start < g.end());
+        if listed || free || key.span.start == 0 || key.span.end() > core.sink.end() {
+            continue;
+        }
+        if core.sink.read(label).is_ok_and(|label| key.is_told_by(&label)) {
+            let what = format!(
+                "{};{} lies in it, but behind the end of its directory's list of keys: it would be lost",
+                key.name, key.cycle
+            );
+            return Err(Error::corrupt(what).at(key.span).with_remedy(RECOVER));
+        }
     }
     Ok(())
 }

@@ -11,7 +11,8 @@ use sapwood_codec::Compression;
 use sapwood_edit::stamp;
 use sapwood_format::cursor::Cursor;
 use sapwood_format::{ClassInfo, Streamers};
-use sapwood_span::{Error, Result, Span};
+use sapwood_span::raw_text::{text_of_os, text_of_path};
+use sapwood_span::{Error, Result, Span, printable};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -78,7 +79,7 @@ impl FileWriter {
     pub fn create_with(path: impl AsRef<Path>, options: FileOptions) -> Result<Self> {
         let path = path.as_ref();
         if path.file_name().is_none() || path.is_dir() {
-            let what = format!("\"{}\" is not the name of a file", path.display());
+            let what = format!("\"{}\" is not the name of a file", printable(&text_of_path(path)));
             return Err(Error::invalid(what).with_remedy("give the name of a file"));
         }
         let storage = NewFile::begin(path, Place { replace: options.replace, sync: options.sync })
@@ -92,7 +93,7 @@ impl FileWriter {
     /// What the storage says.
     pub fn create_on(storage: Box<dyn Storage>, path: &Path, options: FileOptions) -> Result<Self> {
         check_title(&options.title)?;
-        let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+        let name = path.file_name().map(text_of_os).unwrap_or_default();
         let datime = stamp::datime(options.created.unwrap_or_else(SystemTime::now));
         let root = Directory {
             class: "TFile".to_owned(),

@@ -3,6 +3,7 @@ use crate::cpp::CppType;
 use crate::lay_out::lay_out;
 use sapwood_codec::Compression;
 use sapwood_column::DType;
+use sapwood_span::raw_text::bytes_of;
 use sapwood_span::{Error, Result};
 
 /// What one entry of a branch holds.
@@ -243,8 +244,9 @@ fn check_item(ty: &CppType) -> Result<usize> {
 
 /// Refuses names that ROOT would take for something else: for a path, a dimension, a leaf list.
 pub(crate) fn check_name(what: &str, name: &str) -> Result<()> {
-    if name.is_empty() || name.len() > LONGEST_NAME {
-        return Err(Error::invalid(format!("a {what}'s name has 1 to {LONGEST_NAME} bytes, not {}", name.len())));
+    let len = bytes_of(name).len();
+    if len == 0 || len > LONGEST_NAME {
+        return Err(Error::invalid(format!("a {what}'s name has 1 to {LONGEST_NAME} bytes, not {len}")));
     }
     if matches!(name, "." | "..") {
         return Err(Error::invalid(format!("a {what} cannot be called {name:?}: no path leads to it"))
@@ -259,8 +261,9 @@ pub(crate) fn check_name(what: &str, name: &str) -> Result<()> {
 
 /// Refuses titles that a key cannot hold.
 pub(crate) fn check_title(title: &str) -> Result<()> {
-    if title.len() > LONGEST_TITLE {
-        return Err(Error::invalid(format!("a title has at most {LONGEST_TITLE} bytes, not {}", title.len())));
+    let len = bytes_of(title).len();
+    if len > LONGEST_TITLE {
+        return Err(Error::invalid(format!("a title has at most {LONGEST_TITLE} bytes, not {len}")));
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 use crate::storage::{Gone, Storage};
 use crate::target::{NAMED, Unfinished};
+use sapwood_span::raw_text::text_of_path;
 use sapwood_span::{Error, ErrorKind, Result, Span, redact};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -122,7 +123,7 @@ impl Sink {
         self.flush()?;
         let mut bytes = vec![0; usize::try_from(span.len).unwrap_or(usize::MAX)];
         let read = self.storage.read_at(span.start, &mut bytes);
-        read.map_err(|e| Error::io("cannot read", e).at(span).in_file(self.path.display().to_string()))?;
+        read.map_err(|e| Error::io("cannot read", e).at(span).in_file(text_of_path(&self.path)))?;
         Ok(bytes)
     }
 
@@ -183,7 +184,7 @@ impl Drop for Sink {
 
 /// Why an update cannot go into the file of its name any more.
 fn lost(path: &Path, error: io::Error) -> Error {
-    let file = path.display().to_string();
+    let file = text_of_path(path);
     if error.raw_os_error().is_some() {
         return Error::io("cannot look after the file", error).in_file(file);
     }
@@ -193,7 +194,7 @@ fn lost(path: &Path, error: io::Error) -> Error {
 /// What the operating system said, with the file and what to do.
 pub(crate) fn failed(path: &Path, at: u64, error: io::Error) -> Error {
     // somebody may have given a URL
-    let file = redact(&path.display().to_string());
+    let file = redact(&text_of_path(path));
     if let Some((what, named)) = Unfinished::of(&error) {
         let full = matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
         let e = Error::io(what, error).in_file(file);

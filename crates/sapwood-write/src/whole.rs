@@ -2,6 +2,7 @@
 
 use crate::durable::close;
 use crate::target::{NAMED, Place, Target, Unfinished};
+use sapwood_span::raw_text::text_of_path;
 use sapwood_span::{Error, ErrorKind, Result};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -16,7 +17,7 @@ pub fn write_file(path: impl AsRef<Path>, bytes: &[u8]) -> Result<()> {
     let path = path.as_ref();
     write(path, bytes).map_err(|e| {
         let (what, named) = Unfinished::of(&e).unwrap_or(("cannot write", false));
-        let e = Error::io(what, e).in_file(path.display().to_string());
+        let e = Error::io(what, e).in_file(text_of_path(path));
         match e.kind() {
             _ if named => e.with_remedy(NAMED),
             ErrorKind::NotFound => e.with_remedy("create its folder first"),

@@ -31,7 +31,7 @@ pub use sapwood_format::streamer::{ClassInfo, Element};
 pub use sapwood_format::tree::{Branch, BranchElement, Leaf, Tree as TreeHeader};
 pub use sapwood_format::{Header, Key, Listing, Orphans, Recovered, datetime};
 pub use sapwood_plan::CacheSize;
-pub use sapwood_span::{Error, ErrorKind, Result, Span, defect};
+pub use sapwood_span::{Error, ErrorKind, Result, Span, defect, is_steering, printable, raw_text};
 
 /// Writing files: new ones, and more into those that are there.
 ///

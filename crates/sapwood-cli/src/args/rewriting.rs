@@ -1,10 +1,30 @@
 //! What makes files out of files: `sapwood merge` and `sapwood optimize`.
 
+use super::name;
 use crate::units;
 use clap::Args;
 use sapwood::Compression;
 use sapwood::optimize::ClusterSize;
 use std::path::PathBuf;
+
+/// Options of commands that write a file out of others.
+#[derive(Args)]
+pub struct Writing {
+    /// Replace OUT if it exists
+    #[arg(short, long)]
+    pub force: bool,
+    /// Do not sync OUT to disk: faster, but a power failure or a full file server can lose it
+    #[arg(long)]
+    pub no_sync: bool,
+}
+
+/// Options of commands that copy baskets.
+#[derive(Args)]
+pub struct Recompression {
+    /// Recompress all baskets: none, zlib, lzma, lz4 or zstd, with an optional level (zstd:5)
+    #[arg(long, value_name = "CODEC[:LEVEL]")]
+    pub compress: Option<Compression>,
+}
 
 /// `sapwood merge`
 #[derive(Args)]
@@ -22,17 +42,14 @@ pub struct MergeArgs {
     #[arg(value_name = "OUT")]
     pub output: PathBuf,
     /// Files to merge, local or remote; @FILE for a list of files, one per line
-    #[arg(value_name = "IN", required = true)]
+    #[arg(value_name = "IN", required = true, value_parser = name())]
     pub inputs: Vec<String>,
-    /// Replace OUT if it exists
-    #[arg(short, long)]
-    pub force: bool,
-    /// Recompress all baskets: none, zlib, lzma, lz4 or zstd, with an optional level (zstd:5)
-    #[arg(long, value_name = "CODEC[:LEVEL]")]
-    pub compress: Option<Compression>,
-    /// Do not sync OUT to disk: faster, but a power failure or a full file server can lose it
-    #[arg(long)]
-    pub no_sync: bool,
+    /// How OUT is written
+    #[command(flatten)]
+    pub writing: Writing,
+    /// How baskets are compressed
+    #[command(flatten)]
+    pub recompression: Recompression,
 }
 
 /// `sapwood optimize`
@@ -47,17 +64,17 @@ Examples:
   sapwood perf old.root:Events -b 'Muon_*' -o muons.json; sapwood optimize --used muons.json old.root new.root")]
 pub struct OptimizeArgs {
     /// File to read, local or remote
-    #[arg(value_name = "IN")]
+    #[arg(value_name = "IN", value_parser = name())]
     pub input: String,
     /// File to write
     #[arg(value_name = "OUT")]
     pub output: PathBuf,
-    /// Replace OUT if it exists
-    #[arg(short, long)]
-    pub force: bool,
-    /// Recompress all baskets: none, zlib, lzma, lz4 or zstd, with an optional level (zstd:5)
-    #[arg(long, value_name = "CODEC[:LEVEL]")]
-    pub compress: Option<Compression>,
+    /// How OUT is written
+    #[command(flatten)]
+    pub writing: Writing,
+    /// How baskets are compressed
+    #[command(flatten)]
+    pub recompression: Recompression,
     /// Cluster size: bytes in the file (30MB), or a number of entries
     #[arg(long, value_name = "BYTES|ENTRIES", default_value = "30MB", value_parser = cluster_size)]
     pub cluster: ClusterSize,
@@ -65,10 +82,10 @@ pub struct OptimizeArgs {
     #[arg(long, value_name = "BYTES", default_value = "1MiB", value_parser = basket_size)]
     pub basket: u32,
     /// Omit top-level branches that match a pattern (*, ?); can be repeated
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = name())]
     pub drop: Vec<String>,
     /// Store the baskets of these branches first in each cluster; can be repeated
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = name())]
     pub first: Vec<String>,
     /// Statistics of a past read (`sapwood perf -o FILE.json`): store the branches that it used first, after those of
     /// --first; can be repeated, once for each analysis: branches used by most come first, grouped by use
@@ -78,14 +95,11 @@ pub struct OptimizeArgs {
     #[arg(long, requires = "used")]
     pub drop_unused: bool,
     /// Do not split the baskets of these branches; can be repeated
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = name())]
     pub keep: Vec<String>,
     /// Do not compare OUT with IN at the end
     #[arg(long)]
     pub no_verify: bool,
-    /// Do not sync OUT to disk: faster, but a power failure or a full file server can lose it
-    #[arg(long)]
-    pub no_sync: bool,
 }
 
 /// `sapwood recover`
@@ -101,17 +115,14 @@ Examples:
   sapwood recover --json https://host/cut.root whole.root")]
 pub struct RecoverArgs {
     /// File to read, local or remote
-    #[arg(value_name = "IN")]
+    #[arg(value_name = "IN", value_parser = name())]
     pub input: String,
     /// File to write
     #[arg(value_name = "OUT")]
     pub output: PathBuf,
-    /// Replace OUT if it exists
-    #[arg(short, long)]
-    pub force: bool,
-    /// Do not sync OUT to disk: faster, but a power failure or a full file server can lose it
-    #[arg(long)]
-    pub no_sync: bool,
+    /// How OUT is written
+    #[command(flatten)]
+    pub writing: Writing,
 }
 
 /// A bare number counts entries, one with a unit bytes.

@@ -1,20 +1,25 @@
 //! One entry of a column as text or JSON.
 
+use super::string;
+use sapwood::raw_text::text_of;
 use sapwood::{Array, Values, with_values};
 use std::fmt::Write;
 
 /// Appends entry `i` of a column as JSON: numbers, strings, arrays, and objects for records. What JSON cannot say
-/// (infinities, not-a-number, an entry that is not there) is `null`; bytes that are no UTF-8 are replaced.
+/// (infinities, not-a-number, an entry that is not there) is `null`; bytes that are no UTF-8 are kept, see
+/// [`sapwood::raw_text`].
 pub fn json(out: &mut String, array: &Array, i: usize) {
     match array {
         Array::Flat(values) => number(out, values, i),
         Array::Regular { size, content, .. } => list(out, content, i * size..(i + 1) * size),
         Array::List { offsets, content } => list(out, content, range(offsets, i)),
-        Array::Text { offsets, bytes } => string(out, bytes.get(range(offsets, i)).unwrap_or_default()),
+        Array::Text { offsets, bytes } => {
+            out.push_str(&string(&text_of(bytes.get(range(offsets, i)).unwrap_or_default())))
+        }
         Array::Record { fields, .. } => {
             for (n, (name, column)) in fields.iter().enumerate() {
                 out.push(if n == 0 { '{' } else { ',' });
-                string(out, name.as_bytes());
+                out.push_str(&string(name));
                 out.push(':');
                 json(out, column, i);
             }
@@ -28,7 +33,7 @@ pub fn json(out: &mut String, array: &Array, i: usize) {
 pub fn plain(out: &mut String, array: &Array, i: usize) {
     match array {
         Array::Text { offsets, bytes } => {
-            out.push_str(&String::from_utf8_lossy(bytes.get(range(offsets, i)).unwrap_or_default()));
+            out.push_str(&text_of(bytes.get(range(offsets, i)).unwrap_or_default()));
         }
         Array::Flat(values) => match values {
             Values::F32(v) => v.get(i).into_iter().for_each(|x| float(out, f64::from(*x), &format!("{x:?}"))),
@@ -37,12 +42,6 @@ pub fn plain(out: &mut String, array: &Array, i: usize) {
         },
         _ => json(out, array, i),
     }
-}
-
-/// Appends a JSON string.
-pub fn string(out: &mut String, bytes: &[u8]) {
-    // a string always serialises
-    out.push_str(&serde_json::to_string(&String::from_utf8_lossy(bytes)).unwrap_or_default());
 }
 
 /// Whether a column's entries are single numbers: what a table aligns on the right.

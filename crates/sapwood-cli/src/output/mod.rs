@@ -2,29 +2,20 @@
 
 pub mod cell;
 pub mod io_report;
+mod json;
 pub mod picture;
 pub mod rows;
 mod stdout;
 
+pub use json::{escaped, json, string};
 pub use sapwood::write::write_file;
 pub use sapwood_report::{clean, table};
-pub use stdout::{Stdout, stdout};
+pub use stdout::{Stdout, check_stdout, stdout};
 
 use crate::args::Global;
 use crate::failure::{Failure, remark};
 use sapwood::{Key, datetime};
-use std::io::{self, Write};
-
-/// One JSON value on one line.
-///
-/// # Errors
-/// When stdout cannot be written.
-pub fn json(value: &serde_json::Value) -> io::Result<()> {
-    let mut out = stdout();
-    serde_json::to_writer(&mut out, value)?;
-    writeln!(out)?;
-    out.flush()
-}
+use std::io::Write;
 
 /// What became of a file that was written: one JSON value, or remarks on stderr and lines for people, or nothing when
 /// nobody wants to know.

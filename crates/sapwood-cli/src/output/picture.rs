@@ -1,3 +1,4 @@
+use sapwood::raw_text::text_of_path;
 use sapwood::{Result, redacted};
 use sapwood_query::Hist1D;
 use sapwood_query::picture::{self, Labels};
@@ -38,7 +39,7 @@ impl Kind {
 
 /// A name for messages: somebody may have given a URL.
 fn shown(path: &Path) -> String {
-    redacted(&path.to_string_lossy())
+    redacted(&text_of_path(path))
 }
 
 /// The bytes of a file that shows the histogram.

@@ -1,7 +1,8 @@
-use super::cell;
 use super::table::{Align, Table};
+use super::{cell, clean, string};
 use crate::args::Format;
 use sapwood::Array;
+use sapwood::raw_text::bytes_of;
 use std::io::{self, Write};
 
 /// Rows of a table that are held back to find how wide its columns are.
@@ -12,6 +13,8 @@ const PART: usize = 1000;
 pub enum Style {
     /// As the user chose with `--format`.
     Format(Format),
+    /// CSV on a terminal: what would steer it is escaped, which CSV itself does not know.
+    CsvOnTerminal,
     /// `--json`: one object with all rows; see [`RowWriter::finish`].
     Json,
 }
@@ -36,20 +39,14 @@ impl<W: Write> RowWriter<W> {
     /// # Errors
     /// When `out` cannot be written.
     pub fn new(out: W, style: Style, titles: Vec<String>, labels: Vec<&'static str>) -> io::Result<Self> {
-        let keys = titles
-            .iter()
-            .map(|t| {
-                let mut key = String::new();
-                cell::string(&mut key, t.as_bytes());
-                key
-            })
-            .collect();
+        let keys = titles.iter().map(|t| string(t)).collect();
         let mut writer = Self { out, style, titles, keys, labels, table: None, line: String::new(), rows: 0 };
         match style {
             Style::Json => write!(writer.out, "{{\"columns\":[{}],\"rows\":[", writer.keys.join(","))?,
-            Style::Format(Format::Csv) => {
-                let titles: Vec<String> = writer.titles.iter().map(|t| quoted(t)).collect();
-                writeln!(writer.out, "{}", titles.join(","))?;
+            Style::Format(Format::Csv) | Style::CsvOnTerminal => {
+                let titles: Vec<String> = writer.titles.iter().map(|t| field(style, t)).collect();
+                writer.out.write_all(&bytes_of(&titles.join(",")))?;
+                writeln!(writer.out)?;
             }
             Style::Format(Format::Jsonl | Format::Table) => {}
         }
@@ -121,7 +118,7 @@ impl<W: Write> RowWriter<W> {
                 }
                 line.push_str("}\n");
             }
-            Style::Format(Format::Csv | Format::Table) => {
+            Style::Format(Format::Csv | Format::Table) | Style::CsvOnTerminal => {
                 let mut text = String::new();
                 for (n, c) in columns.iter().enumerate() {
                     if n > 0 {
@@ -131,12 +128,16 @@ impl<W: Write> RowWriter<W> {
                     if has(n) {
                         cell::plain(&mut text, c.as_ref(), i);
                     }
-                    line.push_str(&quoted(&text));
+                    line.push_str(&field(self.style, &text));
                 }
                 line.push('\n');
             }
         }
-        self.out.write_all(line.as_bytes())
+        match self.style {
+            // strings that are not UTF-8 are what they were
+            Style::Format(Format::Csv) => self.out.write_all(&bytes_of(line)),
+            _ => self.out.write_all(line.as_bytes()),
+        }
     }
 
     /// Ends the output: with `--json` by these further members of the object.
@@ -158,7 +159,7 @@ impl<W: Write> RowWriter<W> {
                 let empty = || Table::new(self.labels.iter().copied().chain(titles).map(|t| (t, Align::Left)));
                 self.table.take().unwrap_or_else(empty).write(&mut self.out)?;
             }
-            Style::Format(Format::Csv | Format::Jsonl) => {}
+            Style::Format(Format::Csv | Format::Jsonl) | Style::CsvOnTerminal => {}
         }
         self.out.flush()
     }
@@ -167,6 +168,11 @@ impl<W: Write> RowWriter<W> {
 /// A value as JSON, `null` where there is none.
 fn value(line: &mut String, column: &Array, i: usize, has: bool) {
     if has { cell::json(line, column, i) } else { line.push_str("null") }
+}
+
+/// A CSV field for a file or for a terminal.
+fn field(style: Style, text: &str) -> String {
+    if style == Style::CsvOnTerminal { quoted(&clean(text)) } else { quoted(text) }
 }
 
 /// A CSV field, in quotes where RFC 4180 wants them.
@@ -192,6 +198,20 @@ mod tests {
         assert_eq!(w.rows(), 3);
         w.finish(&[("entries", 2.into())]).unwrap();
         String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn bytes_that_are_not_utf8_are_kept_in_files_and_shown_on_terminals() {
+        let csv = |style| {
+            let column = [Box::new(Array::Text { offsets: vec![0, 6], bytes: b"\xe9\x1b[2J\n".to_vec() })];
+            let mut out = Vec::new();
+            let mut w = RowWriter::new(&mut out, style, vec!["s".into()], vec!["entry"]).unwrap();
+            w.row(&column, 0, &[0], |_| true).unwrap();
+            w.finish(&[]).unwrap();
+            out
+        };
+        assert_eq!(csv(Style::Format(Format::Csv)), b"s\n\"\xe9\x1b[2J\n\"\n");
+        assert_eq!(csv(Style::CsvOnTerminal), b"s\n\\xe9\\u{1b}[2J\\n\n");
     }
 
     #[test]

@@ -42,7 +42,7 @@ impl Write for Stdout {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Stdout::Open(out) => out.write(bytes),
-            Stdout::Closed => Err(io::Error::other("stdout is closed")),
+            Stdout::Closed => Err(closed()),
         }
     }
 
@@ -52,6 +52,18 @@ impl Write for Stdout {
             Stdout::Closed => Ok(()),
         }
     }
+}
+
+/// That stdout is open.
+///
+/// # Errors
+/// When it was closed at the beginning.
+pub fn check_stdout() -> io::Result<()> {
+    if CLOSED.load(Ordering::Relaxed) { Err(closed()) } else { Ok(()) }
+}
+
+fn closed() -> io::Error {
+    io::Error::other("stdout is closed")
 }
 
 /// Buffered stdout. Flush it at the end: what a closed pipe says is only heard then.

@@ -1,4 +1,4 @@
-use crate::args::cache_size;
+use crate::args::{cache_size, name};
 use crate::units;
 use clap::Args;
 use sapwood::CacheSize;
@@ -18,19 +18,19 @@ Examples:
   sapwood perf --replay events.jsonl --if-cache 1MB --if-cache 30MB --if-round-trip 240ms")]
 pub struct PerfArgs {
     /// Files and trees to read in order
-    #[arg(value_name = "URL[:TREE]", required_unless_present_any = ["load", "replay"])]
+    #[arg(value_name = "URL[:TREE]", required_unless_present_any = ["load", "replay"], value_parser = name())]
     pub files: Vec<String>,
     /// Read what these expressions need, and evaluate them
-    #[arg(long, value_name = "EXPR", allow_hyphen_values = true, conflicts_with = "branches")]
+    #[arg(long, value_name = "EXPR", allow_hyphen_values = true, conflicts_with = "branches", value_parser = name())]
     pub draw: Option<String>,
     /// Selection for --draw
-    #[arg(long, value_name = "CUT", allow_hyphen_values = true, conflicts_with = "branches")]
+    #[arg(long, value_name = "CUT", allow_hyphen_values = true, conflicts_with = "branches", value_parser = name())]
     pub cut: Option<String>,
     /// Read branches that match a pattern (*, ?); can be repeated
-    #[arg(short, long = "branch", value_name = "GLOB")]
+    #[arg(short, long = "branch", value_name = "GLOB", value_parser = name())]
     pub branches: Vec<String>,
     /// Entries to read, as for draw: slices, numbers, a file of numbers, or FILE.root:LIST
-    #[arg(long, value_name = "START:STOP,N,…|FILE|FILE:LIST", allow_hyphen_values = true)]
+    #[arg(long, value_name = "START:STOP,N,…|FILE|FILE:LIST", allow_hyphen_values = true, value_parser = name())]
     pub entries: Option<String>,
     /// Write a plot of the reads (.png, .svg) or the statistics (.json); can be repeated
     #[arg(short, long = "output", value_name = "FILE")]

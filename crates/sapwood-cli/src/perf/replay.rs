@@ -2,10 +2,12 @@
 
 use super::PerfArgs;
 use crate::failure::Failure;
+use crate::given;
 use crate::output::table::{Align, Table};
 use crate::output::{self, clean};
 use crate::units;
 use sapwood::perf::{ScanLog, What, WhatIf};
+use sapwood::raw_text::text_of_path;
 use sapwood::{CacheSize, Error, ErrorKind, Result};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -13,8 +15,8 @@ use std::path::Path;
 
 /// Shows a log; fails when the planner of this version does something else.
 pub fn run(args: &PerfArgs, path: &Path, as_json: bool) -> Result<(), Failure> {
-    let name = path.display().to_string();
-    let text = std::fs::read_to_string(path).map_err(|e| Error::io("cannot read", e).in_file(&name))?;
+    let name = text_of_path(path);
+    let text = given::read_text(path)?;
     let logs = ScanLog::parse(&text).map_err(|e| e.in_file(&name))?;
     if logs.is_empty() {
         return Err(Error::not_found("no scan was recorded in it").in_file(&name).into());

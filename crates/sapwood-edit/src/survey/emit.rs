@@ -94,7 +94,7 @@ impl Stream {
         let at = self.reference()?;
         self.classes.insert(class.clone(), at);
         self.bytes.extend_from_slice(&NEW_CLASS.to_be_bytes());
-        self.bytes.extend_from_slice(class.as_bytes());
+        self.bytes.extend_from_slice(&sapwood_span::raw_text::bytes_of(class));
         self.bytes.push(0);
         Ok(())
     }

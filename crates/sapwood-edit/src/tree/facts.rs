@@ -6,6 +6,7 @@ use super::schema::BranchSchema;
 use crate::survey::{Name, Survey, survey};
 use sapwood_format::Streamers;
 use sapwood_format::tree::{clusters, read_tree};
+use sapwood_span::raw_text::text_of;
 use sapwood_span::{Error, Result, Span};
 use std::collections::HashMap;
 
@@ -186,7 +187,7 @@ fn branch(s: &Survey, node: usize, schema: BranchSchema) -> Result<BranchFacts> 
         return Err(Error::unsupported("a circular buffer, whose first entry is not 0"));
     }
     if let Some(other) = s.text(node, Name::OtherFile).filter(|t| !t.is_empty()) {
-        let other = String::from_utf8_lossy(other).into_owned();
+        let other = text_of(other);
         return Err(Error::unsupported(format!("its baskets lie in another file, {other}"))
             .with_remedy("copy the tree into one file with ROOT first"));
     }

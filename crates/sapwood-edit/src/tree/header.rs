@@ -2,6 +2,7 @@
 
 use crate::survey::{Edit, Mark, Name, Node, Survey, array_code, put_integer};
 use sapwood_format::streamer::code;
+use sapwood_span::raw_text::text_of;
 use sapwood_span::{Error, Result};
 
 /// A `TObjArray` of null pointers: byte count, version 3, a `TObject`, no name, how many, lower bound 0. A place for
@@ -49,7 +50,7 @@ pub fn drop_branches(s: &Survey, nodes: &[usize], edits: &mut Vec<Edit>) -> Resu
             let name = |at: usize| {
                 let node = s.find(|n| n.class.starts_with("TBranch") && n.at.contains(&at)).last();
                 let name = node.and_then(|n| s.text(n, Name::Identifier)).unwrap_or_default();
-                String::from_utf8_lossy(name).into_owned()
+                text_of(name)
             };
             return Err(Error::invalid(format!(
                 "branch {} needs branch {}, which is to be left out",

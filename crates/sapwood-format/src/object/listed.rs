@@ -5,6 +5,7 @@ use super::read::Reader;
 use super::value::{Object, Value};
 use crate::cursor::{Cursor, Version};
 use crate::streamer::code;
+use sapwood_span::raw_text::bytes_of;
 use sapwood_span::{Error, Result};
 
 /// Set in `fBits` of a TClonesArray that is written member by member.
@@ -113,7 +114,7 @@ impl Reader<'_> {
             }
         };
         self.ends(c, &v, "TClonesArray")?;
-        made.text("fClass", Value::Text(class.as_bytes().into()));
+        made.text("fClass", Value::Text(bytes_of(class).as_ref().into()));
         made.done(items)
     }
 }

@@ -1,6 +1,7 @@
 //! Objects as data: what an object of any class holds, as the file describes it.
 
 use crate::streamer::{ClassInfo, Element};
+use sapwood_span::raw_text::text_of;
 use sapwood_span::{ErrorKind, Span};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -175,10 +176,10 @@ impl Value {
         }
     }
 
-    /// Text; bytes that are not UTF-8 are replaced.
+    /// Text; bytes that are not UTF-8 are kept, see [`sapwood_span::raw_text`].
     pub fn as_text(&self) -> Option<Cow<'_, str>> {
         match self {
-            Value::Text(b) => Some(String::from_utf8_lossy(b)),
+            Value::Text(b) => Some(Cow::Owned(text_of(b))),
             _ => None,
         }
     }

@@ -7,7 +7,7 @@ mod chunks;
 pub use answers::{Listing, ObjectAt, Step, Target, TreeAt};
 pub use chunks::Chunks;
 
-use crate::directory::{DIRECTORY_BYTES, Directory, parse_key_list};
+use crate::directory::{DIRECTORY_BYTES, Directory, keys_behind, parse_key_list};
 use crate::header::{HEADER_BYTES, Header};
 use crate::key::Key;
 use crate::payload::{inflate, inflate_header};
@@ -52,6 +52,8 @@ pub struct Opener {
     /// The keys of each directory by its position, when the file's own lists are not to be relied on.
     recovered: Option<HashMap<u64, Arc<Vec<Key>>>>,
     doubts: Vec<String>,
+    /// The keys that lie behind as many as their list says.
+    behind: Vec<Key>,
 }
 
 impl Opener {
@@ -69,12 +71,26 @@ impl Opener {
             guess: 0,
             recovered: None,
             doubts: Vec::new(),
+            behind: Vec::new(),
         }
     }
 
     /// What does not fit in what was read so far, though it does no harm by itself: somebody changed bytes there.
     pub fn doubts(&self) -> &[String] {
         &self.doubts
+    }
+
+    /// Keys in the lists that were read so far, behind as many as these say that they hold. Some writers leave those of
+    /// deleted objects there.
+    pub fn behind(&self) -> &[Key] {
+        &self.behind
+    }
+
+    /// Adds to [`Opener::doubts`], once.
+    pub fn doubt(&mut self, doubt: String) {
+        if !self.doubts.contains(&doubt) {
+            self.doubts.push(doubt);
+        }
     }
 
     /// Allows asking for so many bytes in front of the file's tail along with the first key list, when that list has
@@ -230,10 +246,7 @@ impl Opener {
         if let Some(label) = self.chunks.get(Span::new(key.span.start, key.key_len.into()))
             && !key.is_told_by(&label)
         {
-            let doubt = format!("{} {} at byte {} is labelled otherwise", key.class, key.name, key.span.start);
-            if !self.doubts.contains(&doubt) {
-                self.doubts.push(doubt);
-            }
+            self.doubt(format!("{} {} at byte {} is labelled otherwise", key.class, key.name, key.span.start));
         }
         Ok(Some(payload))
     }
@@ -312,6 +325,7 @@ impl Opener {
         };
         let keys = parse_key_list(&b).map_err(|e| e.at(dir.keys))?;
         let keys = Arc::new(keys);
+        self.behind.extend(keys_behind(&b));
         self.lists.insert(dir.keys.start, keys.clone());
         Ok(Some(keys))
     }

@@ -1,4 +1,5 @@
 use crate::picture::font;
+use sapwood_span::printable;
 
 /// A colour: red, green, blue and opacity, 0 to 255 each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,12 +89,26 @@ impl Canvas {
 
     /// Words on a base line that goes through `at`, `size` units high from line to line.
     pub fn text(&mut self, at: (f64, f64), size: f64, anchor: Anchor, color: Color, words: &str) {
-        self.items.push(Item::Text(Text { at, words: words.to_string(), size, anchor, color, upward: false }));
+        self.items.push(Item::Text(Text {
+            at,
+            words: printable(words).into_owned(),
+            size,
+            anchor,
+            color,
+            upward: false,
+        }));
     }
 
     /// Words that read from below.
     pub fn text_upward(&mut self, at: (f64, f64), size: f64, anchor: Anchor, color: Color, words: &str) {
-        self.items.push(Item::Text(Text { at, words: words.to_string(), size, anchor, color, upward: true }));
+        self.items.push(Item::Text(Text {
+            at,
+            words: printable(words).into_owned(),
+            size,
+            anchor,
+            color,
+            upward: true,
+        }));
     }
 }
 

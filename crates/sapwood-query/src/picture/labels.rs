@@ -3,6 +3,7 @@
 use crate::hist::Hist1D;
 use crate::picture::canvas::{Anchor, Canvas, Color, fit, text_width};
 use crate::picture::format::{significant, statistics};
+use sapwood_span::printable;
 
 /// Characters of a label on the terminal, at most.
 const LONGEST: usize = 32;
@@ -38,8 +39,9 @@ pub(super) fn terminal(hist: &Hist1D, labels: &[String], width: usize, height: u
 
 /// A label that cannot steer the terminal, cut where it is too long.
 fn shortened(label: &str, unicode: bool) -> String {
-    let clean = |c: char| if c.is_control() || !unicode && !c.is_ascii() { '?' } else { c };
-    let mut out: String = label.chars().take(LONGEST).map(clean).collect();
+    let label = printable(label);
+    let ascii = |c: char| if !unicode && !c.is_ascii() { '?' } else { c };
+    let mut out: String = label.chars().take(LONGEST).map(ascii).collect();
     if label.chars().count() > LONGEST {
         out.pop();
         out.push(if unicode { '…' } else { '~' });

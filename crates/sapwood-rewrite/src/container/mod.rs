@@ -9,6 +9,7 @@ pub(crate) use part::Part;
 
 use sapwood_codec::{Compression, Encoder};
 use sapwood_edit::{BIG, FIRST_RECORD, Label, PlacedLabel, ROOT_VERSION, stamp};
+use sapwood_span::raw_text::{bytes_of, text_of_os};
 use sapwood_span::{Error, Result, Span};
 use sapwood_write::target::Place;
 use std::path::Path;
@@ -42,7 +43,7 @@ impl Container {
     /// `Invalid` when it exists, or what the system says.
     pub(crate) fn create(path: &Path, place: Place, compression: Compression) -> Result<Self> {
         let part = Part::create(path, place)?;
-        let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default().into_bytes();
+        let name = path.file_name().map(|n| bytes_of(&text_of_os(n)).into_owned()).unwrap_or_default();
         let mut file = Self {
             part,
             encoder: Encoder::new(),

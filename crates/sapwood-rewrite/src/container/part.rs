@@ -1,3 +1,4 @@
+use sapwood_span::raw_text::text_of_path;
 use sapwood_span::{Error, ErrorKind, Result, redact};
 use sapwood_write::target::{NAMED, Place, Target, Unfinished};
 use std::io::{self, Write};
@@ -86,7 +87,7 @@ impl Part {
         let too_large = error.kind() == io::ErrorKind::FileTooLarge;
         let unfinished = Unfinished::of(&error);
         let what = unfinished.map_or_else(|| format!("cannot write at byte {}", self.at), |(what, _)| what.to_owned());
-        let e = Error::io(what, error).in_file(self.path.display().to_string());
+        let e = Error::io(what, error).in_file(text_of_path(&self.path));
         match unfinished {
             Some((_, true)) => e.with_remedy(NAMED),
             _ if full => e.with_remedy("make room; nothing was left behind"),
@@ -100,7 +101,7 @@ impl Part {
 
 /// Why a file cannot be begun, or not take its name.
 fn refused(path: &Path, error: io::Error) -> Error {
-    let file = redact(&path.display().to_string());
+    let file = redact(&text_of_path(path));
     match error.kind() {
         io::ErrorKind::AlreadyExists => {
             Error::invalid("exists already").with_remedy("give another name, or -f (force) to replace it")

@@ -3,6 +3,7 @@
 use super::part::Part;
 use super::rules::rule;
 use sapwood_edit::survey::{Changes, Edit, Insert, Name, Survey, put_integer};
+use sapwood_span::raw_text::text_of;
 use sapwood_span::{Error, ErrorKind, Result};
 use std::collections::HashMap;
 
@@ -37,7 +38,7 @@ pub(super) fn join<'p>(one: Part<'p>, two: Part<'p>, changes: &mut Changes<'p>) 
                 rest.push(j);
             }
             Err(e) => {
-                let called = String::from_utf8_lossy(called);
+                let called = text_of(called);
                 return Err(Error::new(e.kind(), format!("{called} in it {}", e.what())).with_source(e));
             }
         }

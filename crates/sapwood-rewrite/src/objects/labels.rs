@@ -3,6 +3,7 @@
 use super::axes::{self, Axis, EXTENDS, Joined, NAMED};
 use super::filled::Filled;
 use sapwood_edit::survey::{Changes, Edit, Insert, Name, put_integer};
+use sapwood_span::raw_text::text_of;
 use sapwood_span::{Error, Result};
 use std::collections::{HashMap, HashSet};
 
@@ -262,6 +263,6 @@ fn list(axis: &Axis) -> String {
     if names.is_empty() {
         return "none".to_owned();
     }
-    let shown: Vec<String> = names.iter().take(5).map(|(_, n)| String::from_utf8_lossy(n).into_owned()).collect();
+    let shown: Vec<String> = names.iter().take(5).map(|(_, n)| text_of(n)).collect();
     format!("{}{}", shown.join(", "), if names.len() > 5 { ", …" } else { "" })
 }

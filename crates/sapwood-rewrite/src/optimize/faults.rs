@@ -6,6 +6,7 @@ use super::{ClusterSize, LaidOut, OptimizeOptions, lay_out, plans, threads, veri
 use crate::input;
 use sapwood_codec::Compression;
 use sapwood_column::{Array, DType, Values};
+use sapwood_span::raw_text::text_of_path;
 use sapwood_span::{Error, ErrorKind, Result};
 use sapwood_write::{BranchSpec, Cluster, CppType, FileWriter, TreeOptions};
 use std::path::{Path, PathBuf};
@@ -75,12 +76,12 @@ fn compared_from(
     let source = folder.0.join("in.root");
     write(&source);
     let options = OptimizeOptions { cluster: ClusterSize::Entries(1000), ..OptimizeOptions::default() };
-    let opened = input::open(&source.to_string_lossy(), &options.open).unwrap();
+    let opened = input::open(&text_of_path(&source), &options.open).unwrap();
     let mut planned = plans(&opened, &options).unwrap();
     before(&mut planned, &std::fs::read(&source).unwrap());
     let LaidOut { part, plans, sums, .. } = lay_out(&folder.0.join("out.root"), opened, planned, &options)?;
     let seeks: Vec<Vec<u64>> = {
-        let out = input::open(&part.path().to_string_lossy(), &options.open).unwrap();
+        let out = input::open(&text_of_path(part.path()), &options.open).unwrap();
         let branches = &out.trees.first().unwrap().facts.branches;
         branches.iter().map(|b| b.baskets.iter().map(|b| b.span.start).collect()).collect()
     };

@@ -32,6 +32,7 @@ use pieces::Pieces;
 use plan::TreePlan;
 use sapwood_codec::Compression;
 use sapwood_engine::{OpenOptions, fits};
+use sapwood_span::raw_text::path_of;
 use sapwood_span::{Error, ErrorKind, Result};
 use sapwood_write::target::Place;
 use std::path::Path;
@@ -163,7 +164,7 @@ pub struct OptimizedTree {
 /// `Invalid` when the output exists or options make no sense; `Corrupt` when a basket is damaged or a value came out
 /// differently. Nothing is left under the output's name, nor beside it.
 pub fn optimize(out: &Path, url: &str, options: &OptimizeOptions) -> Result<OptimizeReport> {
-    if std::fs::canonicalize(url).is_ok_and(|i| std::fs::canonicalize(out).is_ok_and(|o| o == i)) {
+    if std::fs::canonicalize(path_of(url)).is_ok_and(|i| std::fs::canonicalize(out).is_ok_and(|o| o == i)) {
         return Err(Error::invalid("is both the input and the output").in_file(url));
     }
     let input = input::open(url, &options.open)?;

@@ -13,6 +13,7 @@ use sapwood_column::interpret;
 use sapwood_edit::tree::BranchSchema;
 use sapwood_edit::tree::{Basket, BranchFacts};
 use sapwood_format::tree::{BasketData, BasketHead, read_tree, split_basket};
+use sapwood_span::raw_text::text_of_path;
 use sapwood_span::{Error, Result, Span};
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
@@ -82,7 +83,7 @@ pub(crate) fn compare(
     options: &OptimizeOptions,
     tell: impl Fn(u64),
 ) -> Result<()> {
-    let new = input::open(&path.to_string_lossy(), &options.open)?;
+    let new = input::open(&text_of_path(path), &options.open)?;
     if new.trees.len() != plans.len() {
         return Err(Error::corrupt(format!("{} trees came out, not {}", new.trees.len(), plans.len())));
     }

@@ -14,6 +14,7 @@ use sapwood_engine::File;
 use sapwood_format::cursor::Cursor;
 use sapwood_format::tree::{Tree, read_tree};
 use sapwood_format::{Key, Listing, Streamers, check_payload, inflate_header};
+use sapwood_span::raw_text::bytes_of;
 use sapwood_span::{Error, ErrorKind, Result, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -68,7 +69,7 @@ pub(super) fn read(
         let Some(newest) = cycles.first() else { continue };
         if newest.key.is_directory() {
             // what lies in it was found, whatever became of its own record
-            let made = || Label::new("TDirectory", newest.key.name.as_bytes(), newest.key.title.as_bytes());
+            let made = || Label::new("TDirectory", &bytes_of(&newest.key.name), &bytes_of(&newest.key.title));
             let label = record(&input.reader, &newest.key).and_then(|r| Label::read(&r));
             input.directories.push((path, label.map_or_else(|_| made(), |(label, _)| label)));
         } else if is_tree(&newest.key) {

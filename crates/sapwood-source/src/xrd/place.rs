@@ -2,6 +2,7 @@
 
 use crate::redirect::same_domain;
 use crate::url::redact_query;
+use sapwood_span::raw_text::is_raw;
 use sapwood_span::{Error, ErrorKind, Result, is_secret, redact, redact_path};
 use sapwood_xrd::code;
 use sapwood_xrd::reply::Redirect;
@@ -45,6 +46,9 @@ impl RootUrl {
         };
         if rest.bytes().any(|b| b.is_ascii_control()) {
             return refuse("control characters");
+        }
+        if is_raw(rest) {
+            return refuse("bytes that are not UTF-8");
         }
         // Two slashes begin an absolute path; servers know no other.
         let path = path.strip_prefix('/').filter(|p| p.starts_with('/')).unwrap_or(path);

@@ -1,0 +1,15 @@
+"""JSON of the core: in it a byte that is not UTF-8 is a character of its own, in Python a lone surrogate."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+#: What stands for the bytes 0x80 to 0xff in the core (crates/sapwood-span/src/raw_text.rs).
+_BYTES = re.compile("[\U0010ff80-\U0010ffff]")
+
+
+def loads(text: str) -> Any:
+    """The values, names as :meth:`sapwood.File.keys` has them."""
+    return json.loads(_BYTES.sub(lambda c: f"\\udc{ord(c[0]) & 0xFF:02x}", text))
