@@ -233,6 +233,29 @@ def value(code: str, names: dict) -> object:
     return None
 
 
+def test_the_reference_has_every_public_name():
+    import sapwood
+
+    documented = re.findall(r"^\.\. auto\w+:: (\w+)", (GUIDE / "python.md").read_text(), re.MULTILINE)
+    assert sorted(documented) == sorted(name for name in sapwood.__all__ if name != "__version__")
+
+
+def test_the_table_of_errors_is_that_of_the_package():
+    import builtins
+
+    import sapwood
+
+    text = (GUIDE / "errors.md").read_text()
+    table = re.findall(r"^\| `(\w+(?:Error|Warning))` \|(?: `(\w+)` \|)?", text, re.MULTILINE)
+    assert {name for name, _ in table} == {
+        name for name in sapwood.__all__ if re.search("(Error|Warning)$", name) and name != "Error"
+    }
+    for name, built_in in table:
+        known = getattr(sapwood, name)
+        if issubclass(known, sapwood.Error):
+            assert issubclass(known, getattr(builtins, built_in)), name
+
+
 def slug(heading: str) -> str:
     """The anchor that GitHub and the site give a heading."""
     heading = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "").strip().lower()
