@@ -25,7 +25,7 @@ README = REPOSITORY / "README.md"
 PAGES = sorted(GUIDE.glob("*.md"))
 RUST = REPOSITORY / "crates" / "sapwood" / "examples" / "guide.rs"
 #: What stands for an XRootD server in examples; behind it comes a path below the folder of sample files.
-XROOTD = {"root://example.org//data/": "/data/", "root://host//data/": "/data/data/"}
+XROOTD = {"root://example.org//data/": "", "root://host//data/": "data/"}
 
 
 @pytest.fixture(scope="module")
@@ -57,10 +57,12 @@ def pages(sample, public, command, monkeypatch):
         if any(host in text for host in XROOTD):
             try:
                 server = SERVERS["xrootd"](folder, command)
-            except Skip as reason:
-                pytest.skip(str(reason))
-            started.append(server)
-            replace |= {host: f"root://127.0.0.1:{server.port}/{path}" for host, path in XROOTD.items()}
+            except Skip:
+                # without one these examples read the files themselves
+                replace |= XROOTD
+            else:
+                started.append(server)
+                replace |= {host: f"root://127.0.0.1:{server.port}//data/{path}" for host, path in XROOTD.items()}
         monkeypatch.chdir(folder)
         run = Run(folder, command, replace, names)
         started.append(run)
