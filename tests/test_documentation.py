@@ -239,7 +239,8 @@ def test_the_reference_has_every_public_name():
     import sapwood
 
     documented = re.findall(r"^\.\. auto\w+:: (\w+)", (GUIDE / "python.md").read_text(), re.MULTILINE)
-    assert sorted(documented) == sorted(name for name in sapwood.__all__ if name != "__version__")
+    assert set(documented) >= {name for name in sapwood.__all__ if name != "__version__"}
+    assert len(documented) == len(set(documented))
 
 
 def test_the_table_of_errors_is_that_of_the_package():

@@ -1,5 +1,6 @@
 """The site of the user guide: `make docs`."""
 
+import importlib
 import shutil
 import subprocess
 import sys
@@ -36,11 +37,18 @@ autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
 autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True
+add_module_names = False
 
 
 # functions and methods that docstrings name must exist; types in signatures may be private
 nitpicky = True
 nitpick_ignore_regex = [("py:class", r".*")]
+
+
+# classes that have no public name, as functions return them: documented among the others, so that references resolve
+RETURNED = {"Entries": "_entries", "Entry": "_entries", "Leaf": "_leaf", "LostProducer": "_writing_producers"}
+for name, module in RETURNED.items():
+    setattr(sapwood, name, getattr(importlib.import_module(f"sapwood.{module}"), name))
 
 
 class CommandHelp(Directive):
