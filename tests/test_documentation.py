@@ -243,6 +243,23 @@ def test_the_reference_has_every_public_name():
     assert len(documented) == len(set(documented))
 
 
+def test_options_and_names_in_the_text_exist(run):
+    import sapwood
+
+    verbs = re.findall(r"^  (\w+)  ", run("--help").stdout.split("Commands:")[1].split("Options:")[0], re.MULTILINE)
+    assert len(verbs) > 10
+    known = set(re.findall(r"--[a-z-]+", "".join(run(verb, "--help").stdout for verb in verbs)))
+    for page in [*PAGES, README]:
+        # not those of other programs
+        text = re.sub(
+            r"^(?:\$ (?:make|cargo|pip) |.*`(?:hadd|rootls|rootprint) ).*$", "", page.read_text(), flags=re.MULTILINE
+        )
+        options = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)) - {"--help", "--no-such-option"}
+        assert options <= known, page.name
+        for name in re.findall(r"\bsapwood\.(\w+)\b(?!\.(?:root|io))", text):
+            assert hasattr(sapwood, name), f"{page.name}: sapwood.{name}"
+
+
 def test_the_table_of_errors_is_that_of_the_package():
     import builtins
 
