@@ -1,6 +1,6 @@
 # make help lists the targets. Needs Rust, Python 3.10 or newer and make; the rest is fetched from the registries.
 .DEFAULT_GOAL := help
-.PHONY: help build demo test bench lint format wheel clean check-rust check-python native sanitize test-tools peers
+.PHONY: help build demo test docs bench lint format wheel clean check-rust check-python native sanitize test-tools peers
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 
@@ -12,7 +12,7 @@ CARGO ?= cargo
 # One profile everywhere, so that build, clippy and the tests share ./target (see [profile.release] in Cargo.toml).
 PROFILE := --release --workspace
 EXTENSION := python/sapwood/_core.abi3.so
-PYTHON_SOURCES := python tests bench
+PYTHON_SOURCES := python tests bench docs
 # The package's types, and the stub of the extension against what it really has.
 TYPES := $(BIN)/mypy && $(BIN)/python -m mypy.stubtest sapwood._core --allowlist tests/stub-allowlist.txt
 
@@ -40,6 +40,13 @@ sanitize: ## Miri and AddressSanitizer over layouts, codecs, pages and damage; n
 	CARGO_TARGET_DIR=target/miri MIRIFLAGS=-Zmiri-disable-isolation $(CARGO) +nightly miri test -p sapwood-column --lib --test layouts --test graphs
 	$(SANITIZED) $(CARGO) +nightly test --target $(HOST) -p sapwood-codec -p sapwood-column -p sapwood-pages
 	$(SANITIZED) $(CARGO) +nightly test --target $(HOST) -p sapwood --test fuzz --test fuzz_objects --test root_values
+
+docs: build $(VENV)/.docs ## the documentation site, in target/docs; a dead link is an error
+	rm -rf target/docs
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -b html -d target/docs-cache docs/guide target/docs
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --release --no-deps -p sapwood
+	cp -R target/doc target/docs/rust
+	@echo "open target/docs/index.html"
 
 bench: build peers $(VENV)/.bench ## Sapwood beside ROOT and uproot in one run; BENCH="--rows G --repeat 5" for options
 	$(BIN)/python bench/run.py $(BENCH)
@@ -84,6 +91,10 @@ $(VENV)/.tools: requirements-test.txt $(VENV)/.made
 peers: test-tools
 	@[ -f $(VENV)/.root ] || if $(PIP) install --retries 1 -r requirements-root.txt; then touch $(VENV)/.root; \
 	 else echo "ROOT could not be installed: tests against it will be skipped" >&2; fi
+
+$(VENV)/.docs: requirements-docs.txt $(VENV)/.made
+	$(PIP) install -r requirements-docs.txt
+	@touch $@
 
 $(VENV)/.bench: bench/requirements.txt $(VENV)/.tools
 	$(PIP) install -r bench/requirements.txt

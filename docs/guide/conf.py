@@ -1,0 +1,90 @@
+"""The site of the user guide: `make docs`."""
+
+import importlib
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from docutils import nodes
+from docutils.parsers.rst import Directive
+from sphinx.errors import ExtensionError
+
+import sapwood
+
+REPOSITORY = Path(__file__).parent.parent.parent
+# beside this Python, or where cargo puts it
+BUILT = [Path(sys.executable).parent / "sapwood", REPOSITORY / "target" / "release" / "sapwood"]
+
+project = "Sapwood"
+copyright = "the Sapwood authors, BSD-3-Clause"
+release = sapwood.__version__
+language = "en"
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+exclude_patterns = ["sample.py"]
+html_theme = "furo"
+html_title = f"Sapwood {release}"
+html_show_sourcelink = False
+html_static_path = ["_static"]
+html_css_files = ["guide.css"]
+
+# links to headings, as on GitHub
+myst_heading_anchors = 3
+myst_enable_extensions = ["deflist"]
+
+autodoc_typehints = "signature"
+autodoc_typehints_format = "short"
+autodoc_member_order = "bysource"
+autodoc_preserve_defaults = True
+add_module_names = False
+
+
+# functions and methods that docstrings name must exist; types in signatures may be private
+nitpicky = True
+nitpick_ignore_regex = [("py:class", r".*")]
+
+
+# classes that have no public name, as functions return them: documented among the others, so that references resolve
+RETURNED = {"Entries": "_entries", "Entry": "_entries", "Leaf": "_leaf", "LostProducer": "_writing_producers"}
+for name, module in RETURNED.items():
+    setattr(sapwood, name, getattr(importlib.import_module(f"sapwood.{module}"), name))
+
+
+class CommandHelp(Directive):
+    """The help of the command and of each of its verbs, as they print it."""
+
+    def run(self) -> list[nodes.Node]:
+        general = _help()
+        verbs = [line.split()[0] for line in general.split("Commands:\n")[1].split("\n\n")[0].splitlines()]
+        made = [nodes.literal_block(general, general, language="none")]
+        for verb in verbs:
+            if verb == "help":
+                continue
+            text = _help(verb)
+            section = nodes.section(ids=[f"sapwood-{verb}"])
+            section += nodes.title(text=f"sapwood {verb}")
+            section += nodes.literal_block(text, text, language="none")
+            made.append(section)
+        return made
+
+
+def _help(*verb: str) -> str:
+    command = next((str(path) for path in BUILT if path.exists()), None) or shutil.which("sapwood")
+    if command is None:
+        raise ExtensionError("no sapwood command: run `make build`")
+    done = subprocess.run([command, *verb, "--help"], capture_output=True, text=True, check=True)
+    return done.stdout.rstrip()
+
+
+def plain_properties(app, what, name, object, options, lines: list[str]) -> None:
+    """Docstrings of properties are text: napoleon would take what is in front of a colon for a type."""
+    if what in ("property", "attribute"):
+        lines.insert(0, "")
+
+
+def setup(app) -> dict[str, bool]:
+    """Called by Sphinx."""
+    app.add_directive("command-help", CommandHelp)
+    app.connect("autodoc-process-docstring", plain_properties, priority=400)
+    return {"parallel_read_safe": True}
