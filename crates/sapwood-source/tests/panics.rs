@@ -22,12 +22,12 @@ fn of_a_task_of_a_session() {
         true => Then::Hang,
         false => good(asked, back, &served),
     });
+    // telling of a panic takes time on a busy machine
+    let options = SourceOptions { progress_timeout: Duration::from_secs(60), ..impatient() };
     for place in ["xrd link", "xrd watch"] {
         // nothing but the panic ends the waiting
         let rt = runtime();
         inject::arm(place);
-        // telling of a panic takes time on a busy machine
-        let options = SourceOptions { progress_timeout: Duration::from_secs(60), ..impatient() };
         let opened = open_right(&rt, &server.url(), &options, &file);
         assert!(!inject::disarm(), "{place}: nobody came by");
         let e = opened.map(|_| ()).expect_err(place);
@@ -35,5 +35,5 @@ fn of_a_task_of_a_session() {
         assert!(e.to_string().contains(&format!("a defect of Sapwood: injected at {place}")), "{e}");
     }
     silent.store(false, Relaxed);
-    open_right(&runtime(), &server.url(), &impatient(), &file).expect("it can be opened again");
+    open_right(&runtime(), &server.url(), &options, &file).expect("it can be opened again");
 }
