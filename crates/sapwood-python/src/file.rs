@@ -89,7 +89,7 @@ impl File {
     /// What of it that was read so far looks damaged, though it could be read, in words.
     #[getter]
     fn doubts(&self) -> Vec<String> {
-        self.inner.doubts()
+        self.inner.integrity_warnings()
     }
 
     /// What should be known of how its bytes come here, in words.

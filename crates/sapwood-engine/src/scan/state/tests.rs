@@ -25,7 +25,6 @@ fn plan(branches: usize, n: usize, held: &[usize]) -> Arc<ScanPlan> {
     let file = BasketFile { begin: 0, size: 1 << 20, name: "x.root".into() };
     let column = |c: usize| Column {
         branch: c,
-        name: char::from(b'a' + c as u8).to_string(),
         file: file.clone(),
         layout: Arc::new(Layout::new(Item::Number(DType::I32), Entries::One)),
         baskets: c * n..(c + 1) * n,
@@ -49,7 +48,9 @@ fn plan(branches: usize, n: usize, held: &[usize]) -> Arc<ScanPlan> {
         steps: (0..n as u64).map(|i| i * SIZE..(i + 1) * SIZE).collect(),
         batches: (0..n).map(|i| i..i + 1).collect(),
     };
-    Arc::new(ScanPlan::new("x.root", chosen, steps, |b| held.contains(&b)))
+    Arc::new(ScanPlan::new("x.root", Box::new(|c| char::from(b'a' + c as u8).to_string()), chosen, steps, |b| {
+        held.contains(&b)
+    }))
 }
 
 /// A server far away that takes so many requests at a time, each of so many bytes.
@@ -301,7 +302,7 @@ fn what_a_cut_skips_is_not_waited_for_and_not_decoded() {
     scan.state.cut_evaluated(scan.now, 1, &EntryList::from(150..160));
     scan.act();
     assert!(!scan.is_ready(1).unwrap());
-    assert_eq!(scan.state.selected(1).as_deref(), Some(&[150..160][..]));
+    assert_eq!(scan.state.selected(1).as_deref(), Some(std::slice::from_ref(&(150..160))));
     // a skipped basket that was under way is dropped when it comes
     scan.arrive(4);
     assert!(scan.take().is_none());
