@@ -6,7 +6,7 @@ use super::cut_evaluator::CutEvaluator;
 use super::driver::Driver;
 use super::limits::planner_limits;
 use super::plan::ScanPlan;
-use super::state::{Beginning, ScanState};
+use super::state::{InitialState, ScanState};
 use super::steps::{self, Steps};
 use super::{Scan, work};
 use crate::entries::EntryList;
@@ -154,7 +154,7 @@ fn driver(
         (list.runs() != std::slice::from_ref(step)).then(|| list.runs().into())
     });
     let selected = selected.collect();
-    let state = ScanState::new(plan.clone(), Beginning { request, of_cut, selected, held, local, threads, traced })?;
+    let state = ScanState::new(plan.clone(), InitialState { request, of_cut, selected, held, local, threads, traced })?;
     Ok(Driver::new(plan, state, tree, source, threads, kept))
 }
 

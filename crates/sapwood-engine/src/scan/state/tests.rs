@@ -1,6 +1,6 @@
 //! Scans without a file, a network, threads or clocks: events in, actions out.
 
-use super::{Action, Beginning, Leftover, Next, OpenBatch, ScanState, Stage, column_of};
+use super::{Action, InitialState, Leftover, Next, OpenBatch, ScanState, Stage, column_of};
 use crate::entries::EntryList;
 use crate::external_files::BasketFile;
 use crate::scan::baskets::{Chosen, Column, ScanBasket};
@@ -70,7 +70,7 @@ struct Scan {
 impl Scan {
     fn new(plan: Arc<ScanPlan>, limits: Limits, of_cut: Option<&[bool]>) -> Self {
         let local = limits.round_trip.is_none();
-        let beginning = Beginning {
+        let initial = InitialState {
             request: Request { cache: CacheSize::Auto, limits, clusters: Vec::new(), hold: 0 },
             of_cut,
             selected: vec![None; plan.steps.len()],
@@ -79,7 +79,7 @@ impl Scan {
             threads: 2,
             traced: false,
         };
-        let state = ScanState::new(plan.clone(), beginning).unwrap();
+        let state = ScanState::new(plan.clone(), initial).unwrap();
         Self { state, plan, now: Duration::ZERO, sent: Vec::new(), aborted: Vec::new() }
     }
 
@@ -343,7 +343,7 @@ fn one_worker_keeps_reading_a_local_file_while_others_decode() {
 #[test]
 fn what_is_here_already_is_never_asked_for() {
     let plan = plan(1, 2, &[0]);
-    let beginning = Beginning {
+    let initial = InitialState {
         request: Request { cache: CacheSize::Auto, limits: far(1, 1 << 20), clusters: Vec::new(), hold: 0 },
         of_cut: None,
         selected: vec![None; 2],
@@ -352,7 +352,7 @@ fn what_is_here_already_is_never_asked_for() {
         threads: 2,
         traced: false,
     };
-    let state = ScanState::new(plan.clone(), beginning).unwrap();
+    let state = ScanState::new(plan.clone(), initial).unwrap();
     let mut scan = Scan { state, plan, now: Duration::ZERO, sent: Vec::new(), aborted: Vec::new() };
     assert_eq!(scan.decode(), [0]);
     scan.want(0);
