@@ -99,7 +99,7 @@ impl Target {
 
 /// What was read, and on standard error what looks damaged.
 pub fn with_doubts<T>(file: &File, read: T) -> T {
-    for doubt in file.doubts() {
+    for doubt in file.integrity_warnings() {
         failure::hint(&format!("{} is damaged: {doubt}; `sapwood doctor` says more", file.url()));
     }
     read

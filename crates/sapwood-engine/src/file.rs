@@ -117,8 +117,8 @@ impl File {
         self.0.recovered.as_ref()
     }
 
-    /// What of it that was read so far looks damaged, though it could be read: values beside it may be as well.
-    pub fn doubts(&self) -> Vec<String> {
+    /// Signs of damage in what was read so far. It could be read, but values beside it may be damaged as well.
+    pub fn integrity_warnings(&self) -> Vec<String> {
         self.opener().doubts().to_vec()
     }
 
@@ -279,5 +279,30 @@ impl File {
 impl std::fmt::Debug for File {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "File({}, {} bytes)", self.0.url, self.0.size)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::perf::Collector;
+
+    #[test]
+    fn reads_of_external_files_count_when_the_file_is_closed() {
+        let folder = std::env::temp_dir().join(format!("sapwood-external-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("tree.root");
+        sapwood_write::FileWriter::create(&path, sapwood_codec::Compression::default()).unwrap().finish().unwrap();
+        std::fs::write(folder.join("baskets.root"), [&b"root"[..], &[0; 2000]].concat()).unwrap();
+
+        let collector = Collector::start(false);
+        let file = File::open(path.to_str().unwrap(), &OpenOptions::default()).unwrap();
+        let external = file.external("baskets.root").unwrap();
+        read(&file.all_sources(), &[Span::new(external.begin + 100, 50)]).unwrap();
+        let counted = |collector: &Collector| (collector.stats().requests, collector.stats().bytes_fetched);
+        let open = counted(&collector);
+        drop(file);
+        assert_eq!(counted(&collector), open);
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 }

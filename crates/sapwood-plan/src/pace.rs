@@ -60,7 +60,7 @@ pub(crate) struct Sizes {
     /// One request.
     pub piece: u64,
     /// How the backlog was cut: to be kept when a request is made by it.
-    cut: Option<Cut>,
+    division: Option<Division>,
 }
 
 /// Measures round trips and bandwidth, and sizes requests and window by them.
@@ -70,12 +70,12 @@ pub(crate) struct Pace {
     rates: VecDeque<f64>,
     arrivals: VecDeque<(Duration, u64)>,
     arrived: u64,
-    cut: Option<Cut>,
+    division: Option<Division>,
 }
 
 /// The share of each request in what there was to fetch, and what decided about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Cut {
+struct Division {
     parallel: u64,
     most: u64,
     max_ranges: u64,
@@ -126,7 +126,7 @@ impl Pace {
 
     /// A request was made by these sizes.
     pub fn keep(&mut self, sizes: &Sizes) {
-        self.cut = sizes.cut;
+        self.division = sizes.division;
     }
 
     /// Limits on the `n`th request since the scan began, or since the consumer jumped.
@@ -152,7 +152,7 @@ impl Pace {
                 window: budget,
                 lanes: lanes as usize,
                 piece: piece.min(budget.div_ceil(2)),
-                cut: None,
+                division: None,
             };
         };
         let bandwidth = self.bandwidth(limits);
@@ -177,11 +177,11 @@ impl Pace {
         // Equal pieces, one for each connection at least.
         // Cut anew only when something changed: cutting the remainder again and again would make
         // ever smaller pieces.
-        let same = |c: &Cut| (c.parallel, c.most, c.max_ranges) == (parallel, most, max_ranges);
-        let cut = self.cut.filter(same).unwrap_or_else(|| {
+        let same = |c: &Division| (c.parallel, c.most, c.max_ranges) == (parallel, most, max_ranges);
+        let division = self.division.filter(same).unwrap_or_else(|| {
             let needed = backlog.bytes.div_ceil(most).max(backlog.ranges.div_ceil(max_ranges)).max(1);
             let share = backlog.bytes.div_ceil(needed.max(parallel));
-            Cut { parallel, most, max_ranges, share }
+            Division { parallel, most, max_ranges, share }
         });
         // Those of a long transfer over few connections come in the order in which they are needed: none takes long, of
         // what the connections carry together each brings its share.
@@ -189,9 +189,9 @@ impl Pace {
         let largest = few.filter(|_| cache.long).map_or(window / parallel, soon);
         // A window has grown by all that it brought: smaller requests over open ones bring nothing sooner.
         let at_once = self.arrived / connections.max(1);
-        let piece = cut.share.max(at_once).min(largest).max(SMALLEST_PIECE).min(most).min(hold);
+        let piece = division.share.max(at_once).min(largest).max(SMALLEST_PIECE).min(most).min(hold);
         if !cache.fills {
-            return Sizes { budget: hold, window, lanes: lanes as usize, piece, cut: Some(cut) };
+            return Sizes { budget: hold, window, lanes: lanes as usize, piece, division: Some(division) };
         }
         // As many requests as filling the cache again and again would take, the next one on its way meanwhile.
         let piece = hold.min(limits.max_request_bytes).min(range.saturating_mul(max_ranges)).max(piece);
@@ -200,7 +200,7 @@ impl Pace {
             lanes: lanes as usize,
             window: window.max(piece.saturating_mul(2)),
             piece,
-            cut: Some(cut),
+            division: Some(division),
         }
     }
 }

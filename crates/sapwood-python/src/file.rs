@@ -90,7 +90,7 @@ impl File {
     /// What of it that was read so far looks damaged, though it could be read, in words.
     #[getter]
     fn doubts(&self) -> Vec<String> {
-        self.inner.doubts().iter().map(|d| told(d)).collect()
+        self.inner.integrity_warnings().iter().map(|d| told(d)).collect()
     }
 
     /// What should be known of how its bytes come here, in words.

@@ -41,7 +41,7 @@ pub fn check(out: &mut Examination, file: &File) {
         }
     }
     // whoever reads these objects is warned
-    for doubt in file.doubts() {
+    for doubt in file.integrity_warnings() {
         out.note("record", "", None, doubt);
     }
 }

@@ -31,8 +31,6 @@ pub(super) struct ScanBasket {
 pub(super) struct Column {
     /// Index in the tree's header.
     pub branch: usize,
-    /// The branch's path.
-    pub name: String,
     /// Where its baskets lie.
     pub file: BasketFile,
     /// How it is decoded.
@@ -208,6 +206,6 @@ fn add_column(
         return Err(missing(tree, branch, covered, entries.end));
     }
     let baskets = from..out.baskets.len();
-    out.columns.push(Column { branch, name: tree.name_of(branch), file, layout, baskets, counter: None });
+    out.columns.push(Column { branch, file, layout, baskets, counter: None });
     Ok(())
 }

@@ -20,7 +20,6 @@ use crate::entries::EntryList;
 use crate::options::{Progress, ScanOptions};
 use crate::perf::Probe;
 use crate::report::IoReport;
-use crate::tree::Tree;
 pub(crate) use baskets::basket_at;
 use cut_evaluator::CutEvaluator;
 use driver::Driver;
@@ -64,25 +63,6 @@ pub struct Scan {
     finished: bool,
     /// For collectors of perf stats, when there are any.
     probe: Option<Probe>,
-}
-
-impl Tree {
-    /// Reads branches.
-    ///
-    /// # Errors
-    /// `Unsupported` or `NotFound` for a branch, `Invalid` for impossible entries.
-    pub fn scan(&self, options: &ScanOptions) -> Result<Scan> {
-        Scan::start(self, options, false)
-    }
-
-    /// The same for later: what it needs first is fetched, but nothing is unzipped and no thread is started before its
-    /// first batch is asked for.
-    ///
-    /// # Errors
-    /// As [`Tree::scan`].
-    pub fn scan_ahead(&self, options: &ScanOptions) -> Result<Scan> {
-        Scan::start(self, options, true)
-    }
 }
 
 impl Scan {

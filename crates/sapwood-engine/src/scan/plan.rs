@@ -7,10 +7,15 @@ use sapwood_plan::{Basket, BasketId};
 use sapwood_span::{Error, Span};
 use std::ops::Range;
 
+/// From the number of a branch in the tree's header to its path.
+pub(super) type BranchPaths = Box<dyn Fn(usize) -> String + Send + Sync>;
+
 /// What a scan reads. It needs no lock.
 pub(super) struct ScanPlan {
     /// Name of the file, without credentials.
     pub url: String,
+    /// The paths of branches: made when an error needs one, for most scans need none.
+    path_of: BranchPaths,
     /// The entries of each step, ascending.
     pub steps: Vec<Range<u64>>,
     /// Where batches end, ascending.
@@ -29,12 +34,13 @@ pub(super) struct ScanPlan {
 
 impl ScanPlan {
     /// `is_held` says of which baskets the record is here already.
-    pub fn new(url: &str, chosen: Chosen, steps: Steps, is_held: impl Fn(usize) -> bool) -> Self {
+    pub fn new(url: &str, path_of: BranchPaths, chosen: Chosen, steps: Steps, is_held: impl Fn(usize) -> bool) -> Self {
         let Chosen { columns, wanted, baskets } = chosen;
         let Steps { steps, batches } = steps;
         let planned = (0..baskets.len()).filter(|&b| baskets[b].span.is_some() && !is_held(b)).collect();
         Self {
             url: url.to_owned(),
+            path_of,
             batch_ends: batches.iter().filter_map(|b| steps[b.clone()].last()).map(|step| step.end).collect(),
             kinds: kinds(&columns),
             steps,
@@ -81,9 +87,14 @@ impl ScanPlan {
         baskets.iter().filter_map(id).collect()
     }
 
+    /// The path of a column's branch.
+    pub fn path_of(&self, column: usize) -> String {
+        (self.path_of)(self.columns[column].branch)
+    }
+
     /// An error of a column.
     pub fn in_column(&self, column: usize, e: Error) -> Error {
-        e.in_branch(self.columns[column].name.clone()).in_file(&*self.url)
+        e.in_branch(self.path_of(column)).in_file(&*self.url)
     }
 
     /// An error of a basket: says which it is, and where it lies.
@@ -91,7 +102,7 @@ impl ScanPlan {
         let b = &self.baskets[basket];
         let column = &self.columns[b.column];
         let what = format!("basket {}: {}", b.number, e.what());
-        let e = e.worded(what).in_branch(column.name.clone());
+        let e = e.worded(what).in_branch(self.path_of(b.column));
         match b.span {
             Some(span) => {
                 e.at(Span::new(span.start.saturating_sub(column.file.begin), span.len)).in_file(&*column.file.name)

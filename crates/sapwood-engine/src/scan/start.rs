@@ -6,7 +6,7 @@ use super::cut_evaluator::CutEvaluator;
 use super::driver::Driver;
 use super::limits::planner_limits;
 use super::plan::ScanPlan;
-use super::state::{Beginning, ScanState};
+use super::state::{InitialState, ScanState};
 use super::steps::{self, Steps};
 use super::{Scan, work};
 use crate::entries::EntryList;
@@ -26,6 +26,25 @@ const SMALL_SCAN: u64 = 256 << 10;
 
 /// Compressed bytes under way or waiting, for a local file: reading ahead gains nothing there.
 const HOLD_LOCAL: u64 = 8 << 20;
+
+impl Tree {
+    /// Reads branches.
+    ///
+    /// # Errors
+    /// `Unsupported` or `NotFound` for a branch, `Invalid` for impossible entries.
+    pub fn scan(&self, options: &ScanOptions) -> Result<Scan> {
+        Scan::start(self, options, false)
+    }
+
+    /// The same for later: what it needs first is fetched, but nothing is unzipped and no thread is started before its
+    /// first batch is asked for.
+    ///
+    /// # Errors
+    /// As [`Tree::scan`].
+    pub fn scan_ahead(&self, options: &ScanOptions) -> Result<Scan> {
+        Scan::start(self, options, true)
+    }
+}
 
 impl Scan {
     /// Begins; with `ahead`, nothing is unzipped before the first batch is asked for.
@@ -119,7 +138,10 @@ fn driver(
     let source = tree.file().all_sources();
     let local = source.is_local();
     let held = held(tree, &chosen, config);
-    let plan = Arc::new(ScanPlan::new(tree.file().url(), chosen, steps, |basket| held.contains_key(&basket)));
+    let of = tree.clone();
+    let path_of = Box::new(move |branch| of.name_of(branch));
+    let is_held = |basket| held.contains_key(&basket);
+    let plan = Arc::new(ScanPlan::new(tree.file().url(), path_of, chosen, steps, is_held));
     let limits = if local { Limits::local(threads) } else { planner_limits(&*source) };
     let hold = if local { HOLD_LOCAL } else { Request::DEFAULT_HOLD };
     let hold = if let CacheSize::Bytes(n) = cache { n.max(1) } else { hold };
@@ -132,7 +154,7 @@ fn driver(
         (list.runs() != std::slice::from_ref(step)).then(|| list.runs().into())
     });
     let selected = selected.collect();
-    let state = ScanState::new(plan.clone(), Beginning { request, of_cut, selected, held, local, threads, traced })?;
+    let state = ScanState::new(plan.clone(), InitialState { request, of_cut, selected, held, local, threads, traced })?;
     Ok(Driver::new(plan, state, tree, source, threads, kept))
 }
 

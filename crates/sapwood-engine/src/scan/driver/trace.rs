@@ -25,7 +25,7 @@ impl Driver {
             log: ScanLog {
                 file: self.plan.url.clone(),
                 tree: self.tree.path().to_owned(),
-                branches: self.plan.columns.iter().map(|c| c.name.clone()).collect(),
+                branches: (0..self.plan.columns.len()).map(|c| self.plan.path_of(c)).collect(),
                 baskets: self.plan.to_fetch(),
                 request,
                 threads: threads as u64,

@@ -179,8 +179,8 @@ impl ScanState {
                 || Error::new(ErrorKind::Io, "could not be read").in_file(&*self.plan.url),
                 Error::duplicate,
             );
-            let column = &self.plan.columns[self.plan.baskets[basket].column];
-            self.finished(basket, Err(why.in_branch(column.name.clone())), 0);
+            let branch = self.plan.path_of(self.plan.baskets[basket].column);
+            self.finished(basket, Err(why.in_branch(branch)), 0);
         }
     }
 }

@@ -14,7 +14,7 @@ mod progress;
 mod queue;
 mod selected;
 mod spares;
-mod standing;
+mod status;
 #[cfg(test)]
 mod tests;
 
@@ -39,7 +39,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// What a scan begins with, beside its plan.
-pub(super) struct Beginning<'a> {
+pub(super) struct InitialState<'a> {
     /// What the planner is asked for.
     pub request: Request,
     /// Which columns a cut needs, where there is one.
@@ -88,8 +88,8 @@ pub(super) struct ScanState {
 impl ScanState {
     /// # Errors
     /// What the planner refuses: impossible baskets.
-    pub fn new(plan: Arc<ScanPlan>, beginning: Beginning<'_>) -> Result<Self> {
-        let Beginning { request, of_cut, selected, mut held, local, threads, traced } = beginning;
+    pub fn new(plan: Arc<ScanPlan>, initial: InitialState<'_>) -> Result<Self> {
+        let InitialState { request, of_cut, selected, mut held, local, threads, traced } = initial;
         let (limits, lanes) = (request.limits.clone(), (request.limits.max_in_flight, request.limits.streams));
         let mut planner = Planner::new(plan.to_fetch(), request)?;
         planner.record(traced);
