@@ -109,7 +109,7 @@ class Directory(Mapping):
             front = self._path + "/" if self._path else ""
             rows = [(r[0].removeprefix(front), r[1], r[2]) for r in listed]
             self._listings[recursive] = rows
-            self._file._warn_of_doubts()
+            self._file._warn_of_damage()
         return rows
 
     def _passing(
@@ -247,7 +247,7 @@ class Directory(Mapping):
         from ._objects import Factory
 
         made = self._file._core.object(f"{path};{cycle}", Factory())[0]
-        self._file._warn_of_doubts()
+        self._file._warn_of_damage()
         return made
 
     def __contains__(self, where: object) -> bool:
@@ -326,7 +326,7 @@ class ReadOnlyFile(Directory):
             import warnings
 
             warnings.warn(remark, UnverifiedFileWarning, stacklevel=3)
-        self._doubts = 0
+        self._warned = 0
         self._closed = False
         self._scans: weakref.WeakSet[_core.Scan] = weakref.WeakSet()
         self._given_path = path
@@ -341,12 +341,12 @@ class ReadOnlyFile(Directory):
         words = f"{self.file_path} was not closed or was cut short; {found} objects were found in it. {known}"
         warnings.warn(words, RecoveredFileWarning, stacklevel=4)
 
-    def _warn_of_doubts(self) -> None:
+    def _warn_of_damage(self) -> None:
         """Says once what looks damaged in what was read."""
-        for doubt in self._core.doubts[self._doubts :]:
+        for doubt in self._core.integrity_warnings[self._warned :]:
             import warnings
 
-            self._doubts += 1
+            self._warned += 1
             words = f"{self.file_path} is damaged: {doubt}; what lies beside may be as well (sapwood doctor says more)"
             warnings.warn(words, RecoveredFileWarning, stacklevel=4)
 
@@ -364,7 +364,7 @@ class ReadOnlyFile(Directory):
         tree = self._trees.get((path, cycle))
         if tree is None:
             tree = Tree(self, self._core.tree(f"{path};{cycle}"), cycle)
-            self._warn_of_doubts()
+            self._warn_of_damage()
             self._trees[path, cycle] = tree
         return tree
 

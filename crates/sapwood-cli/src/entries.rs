@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::target::Target;
 use sapwood::raw_text::path_of;
-use sapwood::{Chain, Counted, EntryList, OpenOptions, StoredList, Tree};
+use sapwood::{Chain, Counted, EntryList, EntryListObject, OpenOptions, Tree};
 use sapwood_query::Entries;
 use std::sync::Arc;
 
@@ -32,11 +32,11 @@ pub fn chosen(text: Option<&str>, chain: &Chain, first: &Tree) -> Result<Entries
 }
 
 /// The entry list that a text names, if it names a file and what is in it.
-fn stored(text: &str, options: &OpenOptions) -> Result<Option<StoredList>, Failure> {
+fn stored(text: &str, options: &OpenOptions) -> Result<Option<EntryListObject>, Failure> {
     let target = Target::parse(text);
     let is_file = target.url.contains("://") || path_of(&target.url).is_file();
     match &target.object {
-        Some(name) if is_file => Ok(Some(StoredList::read(&target.open(options)?, name)?)),
+        Some(name) if is_file => Ok(Some(EntryListObject::read(&target.open(options)?, name)?)),
         _ => Ok(None),
     }
 }

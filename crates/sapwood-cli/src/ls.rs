@@ -4,7 +4,7 @@ use crate::args::LsArgs;
 use crate::failure::Failure;
 use crate::output::table::{Align, Table};
 use crate::output::{self, io_report};
-use crate::target::{Target, with_doubts};
+use crate::target::{Target, with_warnings};
 use crate::units;
 use sapwood::{ErrorKind, File, Listing, OpenOptions, RemoteEntry, Result, list_directory, locate_file, redacted};
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ pub fn run(args: &LsArgs, options: &OpenOptions, as_json: bool) -> Result<(), Fa
         Found::File(file) => file,
         Found::Directory(entries) => return directory(&target.url, &entries, as_json),
     };
-    let keys = with_doubts(&file, keys(&file, target.object.as_deref().unwrap_or(""), args.recursive)?);
+    let keys = with_warnings(&file, keys(&file, target.object.as_deref().unwrap_or(""), args.recursive)?);
     if as_json {
         output::json(&to_json(&file, &keys))?;
         return Ok(());

@@ -15,7 +15,7 @@ use crate::reading::Reading;
 use crate::target::Target;
 use sapwood::perf::{Collector, PerfStats};
 use sapwood::raw_text::text_of_path;
-use sapwood::{Chain, Error, Link, Linked, OpenOptions, Result, Tree, fits, redacted};
+use sapwood::{Chain, ChainBatch, ChainFile, Error, OpenOptions, Result, Tree, glob_match, redacted};
 use sapwood_query::picture::{Read, reads};
 use sapwood_query::{Binding, Bound, Expr, bind_each};
 use std::io::Write;
@@ -125,8 +125,8 @@ impl Job<'_> {
         let reading = Reading::new(Chain::of(tree), quiet, self.interrupt)?;
         let chosen = reading.chosen(self.args.entries.as_deref())?;
         let each = bind_each(exprs.to_vec(), cut.cloned(), false);
-        let bind = move |link: &Link| Ok(Bound { shown: shown.clone(), ..each(link)? });
-        let compute = |part: &Linked<Bound>| {
+        let bind = move |link: &ChainFile| Ok(Bound { shown: shown.clone(), ..each(link)? });
+        let compute = |part: &ChainBatch<Bound>| {
             if !alone {
                 reading.rows(part)?;
             }
@@ -144,7 +144,7 @@ fn branches(tree: &Tree, patterns: &[String]) -> Result<Vec<usize>> {
     for &i in tree.order() {
         let Some(branch) = header.get(i) else { continue };
         let path = tree.name_of(i);
-        let hit = patterns.iter().position(|p| fits(p, &path) || fits(p, &branch.name));
+        let hit = patterns.iter().position(|p| glob_match(p, &path) || glob_match(p, &branch.name));
         if let Some(used) = hit.and_then(|h| used.get_mut(h)) {
             *used = true;
         } else if !patterns.is_empty() {

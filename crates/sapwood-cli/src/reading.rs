@@ -6,7 +6,8 @@ use crate::interrupt::Interrupt;
 use crate::progress::Bar;
 use crate::target::several;
 use sapwood::{
-    Array, Chain, ChainOptions, Error, IoReport, Link, Linked, OpenOptions, Result, ScanOptions, StepSize, Tree,
+    Array, Chain, ChainBatch, ChainFile, ChainOptions, Error, IoReport, OpenOptions, Result, ScanOptions, StepSize,
+    Tree,
 };
 use sapwood_query::{Bind, Bound, Entries, Expr, Reader, Rows};
 use std::cell::{Cell, RefCell};
@@ -88,7 +89,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Whether no file follows this one.
-    pub fn is_last(&self, link: &Link) -> bool {
+    pub fn is_last(&self, link: &ChainFile) -> bool {
         link.file + 1 >= self.chain.files().len()
     }
 
@@ -119,7 +120,7 @@ impl<'a> Reading<'a> {
         chosen: Entries,
         branches: &[usize],
         bind: Bind,
-        mut f: impl FnMut(&Linked<Bound>) -> Result<ControlFlow<()>, E>,
+        mut f: impl FnMut(&ChainBatch<Bound>) -> Result<ControlFlow<()>, E>,
     ) -> Result<bool, E> {
         let bar = Bar::new(self.quiet || self.chain.files().len() > 1, &self.first, branches, &chosen);
         let options = ScanOptions {
@@ -133,7 +134,7 @@ impl<'a> Reading<'a> {
             Entries::List(list) => Some(list.clone()),
             Entries::Range(_) => None,
         };
-        let mut current: Option<Link> = None;
+        let mut current: Option<ChainFile> = None;
         let mut broken = false;
         for part in (Reader { chain, entries: chosen, total, options, bind }).read() {
             self.interrupt.check()?;
@@ -156,7 +157,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Keeps what reading a file did.
-    fn note(&self, link: Option<Link>) {
+    fn note(&self, link: Option<ChainFile>) {
         if let Some(link) = link {
             self.io.borrow_mut().insert(link.file, link.tree.file().io());
         }
@@ -166,7 +167,7 @@ impl<'a> Reading<'a> {
     ///
     /// # Errors
     /// Columns that are not as the query was told.
-    pub fn rows(&self, part: &Linked<Bound>) -> Result<Rows> {
+    pub fn rows(&self, part: &ChainBatch<Bound>) -> Result<Rows> {
         self.with(part, |query, batch| query.rows(batch))
     }
 
@@ -176,10 +177,10 @@ impl<'a> Reading<'a> {
     /// As [`Reading::rows`], and what `f` says.
     pub fn with<R>(
         &self,
-        part: &Linked<Bound>,
+        part: &ChainBatch<Bound>,
         f: impl FnOnce(&sapwood_query::Query, &sapwood_query::Batch<'_>) -> Result<R>,
     ) -> Result<R> {
-        let Linked { link, prepared, batch } = part;
+        let ChainBatch { link, prepared, batch } = part;
         let columns: &[Array] = batch.columns.get(prepared.shown.len()..).unwrap_or_default();
         let query = &prepared.binding.query;
         prepared.binding.with_batch(batch, columns, link.first_entry, self.total.get(), |b| f(query, b))

@@ -8,7 +8,7 @@ use crate::output::rows::{RowWriter, Style};
 use crate::output::{self, io_report};
 use crate::reading::{Inputs, Reading};
 use crate::target::some;
-use sapwood::{Array, EntryList, Error, Link, Linked, OpenOptions, Result, Tree};
+use sapwood::{Array, ChainBatch, ChainFile, EntryList, Error, OpenOptions, Result, Tree};
 use sapwood_query::{Bind, Binding, Bound, Entries, Expr, bind_each};
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
@@ -131,7 +131,7 @@ impl Job<'_> {
         }
         let mut writer = RowWriter::new(output::stdout(), self.style, titles.clone(), vec!["entry"])?;
         let each = bind_each(Vec::new(), cut.cloned(), false);
-        let bind = move |link: &Link| Ok(Bound { shown: named(&link.tree, &titles)?, ..each(link)? });
+        let bind = move |link: &ChainFile| Ok(Bound { shown: named(&link.tree, &titles)?, ..each(link)? });
         let more = self.read(&branches, Arc::new(bind), |part| {
             let batch = &part.batch;
             let columns: Vec<Cow<Array>> = batch.columns.iter().take(shown.len()).map(Cow::Borrowed).collect();
@@ -159,7 +159,7 @@ impl Job<'_> {
     }
 
     /// Stops behind a batch that completes the rows wanted, when others may follow.
-    fn enough(&self, rows: u64, part: &Linked<Bound>) -> ControlFlow<()> {
+    fn enough(&self, rows: u64, part: &ChainBatch<Bound>) -> ControlFlow<()> {
         let end = match &self.chosen {
             Entries::Range(r) => r.end,
             Entries::List(list) => list.hull().end,
@@ -174,7 +174,7 @@ impl Job<'_> {
         &self,
         branches: &[usize],
         bind: Bind,
-        mut f: impl FnMut(&Linked<Bound>) -> Result<ControlFlow<()>, Failure>,
+        mut f: impl FnMut(&ChainBatch<Bound>) -> Result<ControlFlow<()>, Failure>,
     ) -> Result<bool, Failure> {
         let parts = match self.limit {
             u64::MAX => vec![self.chosen.clone()],

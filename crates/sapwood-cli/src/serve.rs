@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::output;
 use sapwood::raw_text::text_of_path;
 use sapwood::{Error, is_remote, redacted};
-use sapwood_proxy::{Origin, OriginOptions};
+use sapwood_serve::{Origin, OriginOptions};
 use serde_json::json;
 use std::io::Write;
 use std::net::SocketAddr;

@@ -92,13 +92,13 @@ impl Target {
                         )))
                 }
             },
-            None => with_doubts(file, file.tree(&file.only_tree()?)),
+            None => with_warnings(file, file.tree(&file.only_tree()?)),
         }
     }
 }
 
 /// What was read, and on standard error what looks damaged.
-pub fn with_doubts<T>(file: &File, read: T) -> T {
+pub fn with_warnings<T>(file: &File, read: T) -> T {
     for doubt in file.integrity_warnings() {
         failure::hint(&format!("{} is damaged: {doubt}; `sapwood doctor` says more", file.url()));
     }
@@ -114,13 +114,13 @@ impl Target {
         let Some(path) = &self.object else { return self.tree(file).map(|t| (t, None)) };
         let missing = match file.tree(path) {
             Err(e) if e.kind() == ErrorKind::NotFound => e,
-            found => return with_doubts(file, found).map(|t| (t, None)),
+            found => return with_warnings(file, found).map(|t| (t, None)),
         };
         for (slash, _) in path.rmatch_indices('/') {
             let (Some(front), Some(branch)) = (path.get(..slash), path.get(slash + 1..)) else { continue };
             let Ok(tree) = file.tree(front) else { continue };
             return match tree.find(branch) {
-                Ok(branch) => with_doubts(file, Ok((tree, Some(branch)))),
+                Ok(branch) => with_warnings(file, Ok((tree, Some(branch)))),
                 Err(e) => Err(e),
             };
         }

@@ -4,7 +4,7 @@
 //! cargo run --release -p sapwood-codec --example inflate FILE
 //! ```
 
-use sapwood_codec::{Decoder, Feed};
+use sapwood_codec::{Decoder, DecompressQueue};
 use std::time::{Duration, Instant};
 
 /// A block and the size that its header promises.
@@ -13,7 +13,7 @@ type Block<'a> = (&'a [u8], usize, ());
 /// All blocks in turn.
 struct Each<'a>(std::vec::IntoIter<Block<'a>>);
 
-impl<'a> Feed for Each<'a> {
+impl<'a> DecompressQueue for Each<'a> {
     type Item = Block<'a>;
 
     fn next(&mut self, _: bool) -> Option<Self::Item> {

@@ -10,16 +10,16 @@ mod decode;
 mod deflate;
 mod digest;
 mod encode;
-mod feed;
 mod inflate;
 mod lz4;
 mod lzma;
+mod queue;
 mod settings;
 mod stored;
 
 pub use decode::Decoder;
 pub use digest::Digest;
 pub use encode::Encoder;
-pub use feed::{Feed, Packed};
+pub use queue::{DecompressQueue, Packed};
 pub use settings::{Algorithm, Compression};
 pub use stored::store;

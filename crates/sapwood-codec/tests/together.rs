@@ -1,7 +1,7 @@
 //! Chains unpacked together give what each gives alone, be they whole or damaged.
 
 use proptest::prelude::*;
-use sapwood_codec::{Algorithm, Compression, Decoder, Encoder, Feed};
+use sapwood_codec::{Algorithm, Compression, Decoder, DecompressQueue, Encoder};
 use sapwood_span::Result as Read;
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ struct Given<'a> {
     done: Vec<Option<Result<Vec<u8>, String>>>,
 }
 
-impl<'a> Feed for Given<'a> {
+impl<'a> DecompressQueue for Given<'a> {
     type Item = Chain<'a>;
 
     fn next(&mut self, beside: bool) -> Option<Chain<'a>> {

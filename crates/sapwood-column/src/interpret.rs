@@ -23,7 +23,7 @@ const MOST_DIMS: usize = 64;
 /// `Unsupported`, with the reason, for what this version does not read, and for baskets that lie in another file;
 /// `Corrupt` when the header contradicts itself.
 pub fn interpret(tree: &Tree, branch: usize, streamers: &Streamers) -> Result<Layout> {
-    if let Some(name) = tree.branches.get(branch).and_then(|b| b.elsewhere()) {
+    if let Some(name) = tree.branches.get(branch).and_then(|b| b.external_file()) {
         let e = Error::unsupported(format!("its values lie in another file, {name}"));
         return Err(e.in_branch(tree.path(branch)));
     }

@@ -5,9 +5,9 @@ mod reading;
 pub use reading::ChainScan;
 
 use crate::batch::Batch;
+use crate::entry_list_object::Counted;
 use crate::file::File;
 use crate::options::{OpenOptions, ScanOptions};
-use crate::stored_list::Counted;
 use crate::tree::Tree;
 use sapwood_source::redacted;
 use sapwood_span::{Error, Result};
@@ -47,7 +47,7 @@ struct Inner {
 
 /// A place in a chain.
 #[derive(Clone, Debug)]
-pub struct Link {
+pub struct ChainFile {
     /// Number of the file.
     pub file: usize,
     /// The tree.
@@ -57,9 +57,9 @@ pub struct Link {
 }
 
 /// A batch of one of the files, and what was prepared for that file.
-pub struct Linked<T> {
+pub struct ChainBatch<T> {
     /// Where it is.
-    pub link: Link,
+    pub link: ChainFile,
     /// What the caller prepared for this file.
     pub prepared: Arc<T>,
     /// The batch; its entries are counted from the beginning of the file.
@@ -67,7 +67,7 @@ pub struct Linked<T> {
 }
 
 /// What is to be read of a file.
-pub enum Wanted {
+pub enum ReadRequest {
     /// This.
     Read(ScanOptions),
     /// Nothing.
@@ -77,7 +77,7 @@ pub enum Wanted {
 }
 
 /// Says what is to be read of a file, and brings along whatever belongs to it.
-pub type Prepare<T> = Arc<dyn Fn(&Link) -> Result<(Wanted, T)> + Send + Sync>;
+pub type Prepare<T> = Arc<dyn Fn(&ChainFile) -> Result<(ReadRequest, T)> + Send + Sync>;
 
 impl Chain {
     /// A chain of these files, each with the path of its tree; a file with one tree needs none. Nothing is opened yet.
@@ -169,10 +169,10 @@ impl Chain {
     pub fn counted(&self) -> Result<Vec<Counted>> {
         let counted = Arc::new(Mutex::new(BTreeMap::new()));
         let told = counted.clone();
-        let note = move |link: &Link| {
+        let note = move |link: &ChainFile| {
             let counted = Counted::new(&link.tree, link.first_entry);
             told.lock().unwrap_or_else(PoisonError::into_inner).insert(link.file, counted);
-            Ok((Wanted::Nothing, ()))
+            Ok((ReadRequest::Nothing, ()))
         };
         self.scan(note).next().transpose()?;
         let mut counted = counted.lock().unwrap_or_else(PoisonError::into_inner);
@@ -182,7 +182,7 @@ impl Chain {
     /// Reads one file after another: `prepare` is asked, on another thread, what to read of each.
     pub fn scan<T: Send + Sync + 'static>(
         &self,
-        prepare: impl Fn(&Link) -> Result<(Wanted, T)> + Send + Sync + 'static,
+        prepare: impl Fn(&ChainFile) -> Result<(ReadRequest, T)> + Send + Sync + 'static,
     ) -> ChainScan<T> {
         ChainScan::new(self.clone(), Arc::new(prepare))
     }

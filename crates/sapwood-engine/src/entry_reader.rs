@@ -11,7 +11,7 @@ use crate::batch::Batch;
 use crate::options::ScanOptions;
 use crate::scan::{Scan, basket_at};
 use crate::tree::Tree;
-use crate::wildcard::fits;
+use crate::wildcard::glob_match;
 use bytes::Bytes;
 use sapwood_column::Array;
 use sapwood_plan::{CacheSize, Request};
@@ -30,7 +30,7 @@ const PREFILL: u64 = 128 << 10;
 const KEPT: u64 = 16 << 20;
 
 /// How often a branch that was not learnt is fetched alone before it joins the others.
-const ALONE: u32 = 2;
+const MAX_SOLO_FETCHES: u32 = 2;
 
 /// The least that a cache of automatic size holds.
 const LEAST: u64 = 256 << 10;
@@ -142,7 +142,7 @@ impl EntryReader {
         let header = self.tree.header();
         let wild = name.contains(['*', '?']);
         let found: Vec<usize> = if wild {
-            let fit = |i: usize| fits(name, &self.tree.name_of(i)) || fits(name, &header.branches[i].name);
+            let fit = |i: usize| glob_match(name, &self.tree.name_of(i)) || glob_match(name, &header.branches[i].name);
             let readable = |i: usize| header.branches[i].children.is_empty() && self.tree.column_type(i).is_ok();
             self.tree.order().iter().copied().filter(|&i| fit(i) && readable(i)).collect()
         } else {
@@ -274,7 +274,7 @@ impl EntryReader {
         self.fetch(&[branch], entry)?;
         let count = self.alone.entry(branch).or_default();
         *count += 1;
-        if *count >= ALONE && !self.learning {
+        if *count >= MAX_SOLO_FETCHES && !self.learning {
             self.join(branch);
         }
         Ok(())

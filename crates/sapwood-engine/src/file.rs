@@ -119,7 +119,7 @@ impl File {
 
     /// Signs of damage in what was read so far. It could be read, but values beside it may be damaged as well.
     pub fn integrity_warnings(&self) -> Vec<String> {
-        self.opener().doubts().to_vec()
+        self.opener().integrity_warnings().to_vec()
     }
 
     /// How it was opened.
@@ -161,7 +161,7 @@ impl File {
 
     /// The keys of a directory (`""` is the root), or of it and all below.
     ///
-    /// Objects whose keys lie there behind as many as a directory says that it lists become one of [`File::doubts`].
+    /// Objects whose keys lie there behind as many as a directory says that it lists become one of [`File::integrity_warnings`].
     pub fn list(&self, directory: &str, recursive: bool) -> Result<Vec<Listing>> {
         let listed = self.ask(|o| o.list(directory, recursive))?;
         let unlisted = self.unlisted(&listed)?;

@@ -150,7 +150,7 @@ impl Tree {
     /// The file in which a branch's baskets lie.
     pub(crate) fn basket_file(&self, branch: usize) -> Result<BasketFile> {
         let file = &self.0.file;
-        match self.0.header.branches.get(branch).and_then(|b| b.elsewhere()) {
+        match self.0.header.branches.get(branch).and_then(|b| b.external_file()) {
             Some(name) => file.external(name),
             None => Ok(BasketFile { begin: 0, size: file.size(), name: file.url().into() }),
         }

@@ -52,9 +52,9 @@ pub(crate) fn confirmed(
     // whole records do not overlap: together they take no more than the file
     let mut left = size;
     keys.retain(|k| {
-        let fits = k.span.len <= left;
-        left -= if fits { k.span.len } else { 0 };
-        fits
+        let glob_match = k.span.len <= left;
+        left -= if glob_match { k.span.len } else { 0 };
+        glob_match
     });
     let labels: Vec<Span> = keys.iter().map(|k| Span::new(k.span.start, k.key_len.into())).collect();
     let labels = read(source, &labels)?;

@@ -6,7 +6,7 @@ use sapwood_span::raw_text::{path_of, text_of_os};
 use sapwood_span::{Error, ErrorKind, Result};
 
 /// Whether a name fits a pattern of letters, `*` and `?`.
-pub fn fits(pattern: &str, name: &str) -> bool {
+pub fn glob_match(pattern: &str, name: &str) -> bool {
     let (p, n): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
     let (mut i, mut j) = (0, 0);
     // where to go on when what follows the last star does not fit
@@ -107,7 +107,7 @@ fn is_xrootd(scheme: &str) -> bool {
 
 /// Whether a name in a directory fits a pattern: a hidden one only a pattern that asks for such.
 fn fits_here(pattern: &str, name: &str) -> bool {
-    fits(pattern, name) && (pattern.starts_with('.') || !name.starts_with('.'))
+    glob_match(pattern, name) && (pattern.starts_with('.') || !name.starts_with('.'))
 }
 
 /// Whether a name that fitted is no directory, as far as the error tells.
@@ -148,7 +148,7 @@ mod tests {
             ("", "x", false),
             ("ü?", "üß", true),
         ] {
-            assert_eq!(fits(pattern, name), expected, "{pattern} {name}");
+            assert_eq!(glob_match(pattern, name), expected, "{pattern} {name}");
         }
     }
 

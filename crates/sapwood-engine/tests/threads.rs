@@ -3,7 +3,7 @@
 
 use sapwood_codec::Compression;
 use sapwood_column::{Array, DType, Values};
-use sapwood_engine::{Chain, ChainOptions, File, Link, OpenOptions, ScanOptions, StepSize, Wanted};
+use sapwood_engine::{Chain, ChainFile, ChainOptions, File, OpenOptions, ReadRequest, ScanOptions, StepSize};
 use sapwood_write::{BranchSpec, Cluster, FileWriter, TreeOptions};
 use std::sync::atomic::Ordering;
 
@@ -106,10 +106,10 @@ fn no_thread_outlives_its_scan() {
         std::fs::write(copy, &whole).unwrap();
     }
     let chain = Chain::new(paths.iter().map(|p| (p.clone(), None)).collect(), ChainOptions::default());
-    let wanted = move |link: &Link| {
+    let wanted = move |link: &ChainFile| {
         let branches = vec![link.tree.find("x")?];
         let options = ScanOptions { branches, step: StepSize::Entries(1000), threads: 3, ..ScanOptions::default() };
-        Ok((Wanted::Read(options), ()))
+        Ok((ReadRequest::Read(options), ()))
     };
     let mut batches = 0;
     for part in chain.scan(wanted) {

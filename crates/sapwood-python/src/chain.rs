@@ -7,7 +7,7 @@ use crate::select::{entries, numbers};
 use crate::text::{Text, texts, told};
 use crate::wait::wait;
 use pyo3::prelude::*;
-use sapwood::{Chain, ChainOptions, Counted, ListPart, OpenOptions, ScanOptions, StoredList};
+use sapwood::{Chain, ChainOptions, Counted, EntryListObject, ListPart, OpenOptions, ScanOptions};
 use sapwood_query::Entries;
 use std::ffi::CString;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ fn warn(py: Python<'_>, chain: &Chain) -> PyResult<()> {
 }
 
 /// A tree and where its entries stand among those of all files: (file, tree, first, behind the last).
-type Place = (Text, Text, u64, u64);
+type ChainEntry = (Text, Text, u64, u64);
 
 /// The trees of all files, each of which is opened to count its entries.
 #[pyfunction]
@@ -50,7 +50,7 @@ pub fn chain_places(
     timeout: Option<f64>,
     threads: usize,
     skip_bad: bool,
-) -> PyResult<Vec<Place>> {
+) -> PyResult<Vec<ChainEntry>> {
     let chain = chain(files, cache_size, timeout, threads, skip_bad)?;
     let counted = {
         let chain = chain.clone();
@@ -66,13 +66,13 @@ pub fn chain_places(
 pub fn entries_of_list(
     py: Python<'_>,
     parts: Vec<(Text, Text, Bound<'_, PyAny>)>,
-    places: Vec<Place>,
+    places: Vec<ChainEntry>,
 ) -> PyResult<Buffer> {
     let part = |(tree, file, numbers): (Text, Text, Bound<'_, PyAny>)| {
         Ok(ListPart { tree: tree.0, file: file.0, entries: entries(&numbers)? })
     };
-    let list = StoredList::new(parts.into_iter().map(part).collect::<PyResult<_>>()?);
-    let counted = |(file, tree, first, last): Place| Counted { file: file.0, tree: tree.0, entries: first..last };
+    let list = EntryListObject::new(parts.into_iter().map(part).collect::<PyResult<_>>()?);
+    let counted = |(file, tree, first, last): ChainEntry| Counted { file: file.0, tree: tree.0, entries: first..last };
     let trees: Vec<Counted> = places.into_iter().map(counted).collect();
     list.of_trees(&trees).map(|l| numbers(&l)).map_err(|e| exception(py, &e, Missing::Key))
 }

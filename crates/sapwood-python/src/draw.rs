@@ -4,7 +4,7 @@ use crate::meter::Meter;
 use crate::text::{Text, texts};
 use crate::wait::wait;
 use pyo3::prelude::*;
-use sapwood::{Chain, Error, ErrorKind, Linked, Result, ScanOptions, Values};
+use sapwood::{Chain, ChainBatch, Error, ErrorKind, Result, ScanOptions, Values};
 use sapwood_query::{AutoHist, Axis, Binding, Entries, Expr, Hist1D, Reader, TextHist, bind_each, parse_target};
 use std::sync::atomic::Ordering;
 
@@ -192,7 +192,7 @@ impl Parsed {
         let bind = bind_each(self.expressions, self.cut, false);
         let cancel = options.cancel.clone();
         for part in (Reader { chain, entries: self.entries, total, options, bind }).read() {
-            let Linked { link, prepared, batch } = part?;
+            let ChainBatch { link, prepared, batch } = part?;
             if cancel.load(Ordering::Relaxed) {
                 return Err(Error::new(ErrorKind::Interrupted, "reading was interrupted"));
             }

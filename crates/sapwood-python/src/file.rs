@@ -89,7 +89,7 @@ impl File {
 
     /// What of it that was read so far looks damaged, though it could be read, in words.
     #[getter]
-    fn doubts(&self) -> Vec<String> {
+    fn integrity_warnings(&self) -> Vec<String> {
         self.inner.integrity_warnings().iter().map(|d| told(d)).collect()
     }
 

@@ -5,6 +5,7 @@
 
 mod chain;
 mod column;
+mod convert;
 mod draw;
 mod entries;
 mod error;
@@ -19,7 +20,6 @@ mod report;
 mod scan;
 mod seconds;
 mod select;
-mod taking;
 mod text;
 mod tree;
 mod wait;

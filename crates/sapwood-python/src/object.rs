@@ -3,7 +3,7 @@ use crate::select;
 use crate::text::{Text, texts, told};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
-use sapwood::{Data, Numbers, Object, Objects, StoredList, Value, Values};
+use sapwood::{Data, EntryListObject, Numbers, Object, Objects, Value, Values};
 
 /// Builds the Python objects for an object of a file, with the functions that a factory offers:
 ///
@@ -101,7 +101,7 @@ impl<'a, 'py> Builder<'a, 'py> {
 
     /// The parts of an entry list: (tree, file, numbers of entries).
     fn list_of_entries(&self, object: &Object) -> PyResult<Bound<'py, PyAny>> {
-        match StoredList::of(self.objects, object) {
+        match EntryListObject::of(self.objects, object) {
             Ok(list) => {
                 let parts = PyList::empty(self.py);
                 for part in list.parts() {

@@ -1,7 +1,7 @@
 //! Many producers of one tree: threads, and processes over a local socket.
 
+use crate::convert;
 use crate::seconds::seconds;
-use crate::taking;
 use crate::text::Text;
 #[cfg(unix)]
 use crate::wait::wait;
@@ -22,7 +22,7 @@ pub struct TreeMerger {
     merger: Mutex<Option<Merger>>,
     /// Whoever closes the merger has it while it waits.
     #[cfg(unix)]
-    gate: Mutex<Option<write::Gate>>,
+    gate: Mutex<Option<write::ProducerListener>>,
 }
 
 /// One producer's end; `None` once it has finished.
@@ -181,8 +181,8 @@ impl TreeProducer {
 
     /// Takes entries: `(name, column)` for each branch.
     fn extend(&self, py: Python<'_>, columns: Vec<(Text, Bound<'_, PyTuple>)>) -> PyResult<()> {
-        let arrays = taking::columns(&columns)?;
-        self.with(py, |producer| producer.extend(&taking::given(&arrays)))
+        let arrays = convert::columns(&columns)?;
+        self.with(py, |producer| producer.extend(&convert::given(&arrays)))
     }
 
     /// Hands on what it holds.

@@ -35,7 +35,7 @@ impl Tree {
 }
 
 /// A branch's place in the tree: (number, bare name, path with `/`, number of the parent, numbers of the children).
-type Place = (usize, Text, Text, Option<usize>, Vec<usize>);
+type BranchRow = (usize, Text, Text, Option<usize>, Vec<usize>);
 
 #[pymethods]
 impl Tree {
@@ -107,7 +107,7 @@ impl Tree {
     }
 
     /// All branches in the tree's order, parents before children.
-    fn branches(&self) -> PyResult<Vec<Place>> {
+    fn branches(&self) -> PyResult<Vec<BranchRow>> {
         let place = |&i: &usize| {
             let b = self.branch_header(i)?;
             Ok((i, (&b.name).into(), self.inner.name_of(i).into(), b.parent, b.children.clone()))

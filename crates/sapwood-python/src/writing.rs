@@ -1,5 +1,5 @@
+use crate::convert;
 use crate::error::{Missing, exception};
-use crate::taking;
 use crate::text::Text;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -179,8 +179,8 @@ impl Writer {
 impl WriterTree {
     /// Appends entries: `(name, column)` for each branch.
     fn extend(&self, py: Python<'_>, columns: Vec<(Text, Bound<'_, PyTuple>)>) -> PyResult<()> {
-        let arrays = taking::columns(&columns)?;
-        let done = py.detach(|| lock(&self.0).as_mut().ok_or_else(closed)?.extend(&taking::given(&arrays)));
+        let arrays = convert::columns(&columns)?;
+        let done = py.detach(|| lock(&self.0).as_mut().ok_or_else(closed)?.extend(&convert::given(&arrays)));
         raise(py, done)
     }
 
@@ -219,13 +219,13 @@ fn named(pairs: Vec<(String, String)>) -> Vec<(Text, Text)> {
 fn spec(py: Python<'_>, given: &GivenBranch<'_>) -> PyResult<BranchSpec> {
     let (name, title, ty, options) = given;
     let kind: String = ty.get_item(0)?.extract()?;
-    let number = || taking::dtype(&ty.get_item(1)?.extract::<String>()?);
+    let number = || convert::dtype(&ty.get_item(1)?.extract::<String>()?);
     let ty = match kind.as_str() {
         "scalar" => BranchType::Scalar(number()?),
         "fixed" => BranchType::Fixed(number()?, ty.get_item(2)?.extract()?),
         "jagged" => BranchType::Jagged { dtype: number()?, counter: ty.get_item(2)?.extract()? },
         "cpp" => BranchType::Object(raise(py, CppType::parse(&ty.get_item(1)?.extract::<Text>()?))?),
-        _ => BranchType::Object(taking::cpp(ty.get_item(1)?.cast::<PyTuple>()?)?),
+        _ => BranchType::Object(convert::cpp(ty.get_item(1)?.cast::<PyTuple>()?)?),
     };
     let mut spec = BranchSpec::new(name.0.clone(), ty);
     spec.title = title.clone().map(|t| t.0);

@@ -22,7 +22,7 @@ const MAX_NESTED: usize = 100;
 /// `Invalid` for an alias that is made of itself, that is no expression, or that is followed by what cannot follow.
 pub(crate) fn expand<S: Schema + ?Sized>(expr: &Expr, schema: &S) -> Result<Expr> {
     let mut e = Expander { schema, text: &expr.text, parts: 0 };
-    Ok(Expr { text: expr.text.clone(), ast: e.node(&expr.ast, &Place { at: None, level: 0, inside: &[] })? })
+    Ok(Expr { text: expr.text.clone(), ast: e.node(&expr.ast, &PartOrigin { at: None, level: 0, inside: &[] })? })
 }
 
 struct Expander<'a, S: ?Sized> {
@@ -32,7 +32,7 @@ struct Expander<'a, S: ?Sized> {
 }
 
 /// Where a part stands.
-struct Place<'p> {
+struct PartOrigin<'p> {
     /// Byte of the alias it came out of.
     at: Option<usize>,
     /// Parts above it.
@@ -41,9 +41,9 @@ struct Place<'p> {
     inside: &'p [String],
 }
 
-impl Place<'_> {
-    fn below(&self) -> Place<'_> {
-        Place { at: self.at, level: self.level + 1, inside: self.inside }
+impl PartOrigin<'_> {
+    fn below(&self) -> PartOrigin<'_> {
+        PartOrigin { at: self.at, level: self.level + 1, inside: self.inside }
     }
 }
 
@@ -52,7 +52,7 @@ impl<S: Schema + ?Sized> Expander<'_, S> {
         error_at(self.text, at, message)
     }
 
-    fn node(&mut self, ast: &Ast, place: &Place) -> Result<Ast> {
+    fn node(&mut self, ast: &Ast, place: &PartOrigin) -> Result<Ast> {
         let at = place.at.unwrap_or(ast.at);
         self.parts += 1;
         if self.parts > MAX_PARTS || place.level > MAX_HEIGHT {
@@ -87,12 +87,12 @@ impl<S: Schema + ?Sized> Expander<'_, S> {
         Ok(with_depth(kind, at))
     }
 
-    fn boxed(&mut self, ast: &Ast, place: &Place) -> Result<Box<Ast>> {
+    fn boxed(&mut self, ast: &Ast, place: &PartOrigin) -> Result<Box<Ast>> {
         self.node(ast, &place.below()).map(Box::new)
     }
 
     /// A name that stays: only what is in its brackets may hold aliases.
-    fn name(&mut self, kind: &AstKind, place: &Place) -> Result<AstKind> {
+    fn name(&mut self, kind: &AstKind, place: &PartOrigin) -> Result<AstKind> {
         let AstKind::Name { name, indices, plain } = kind else { return Ok(kind.clone()) };
         let indices = indices
             .iter()
@@ -105,7 +105,7 @@ impl<S: Schema + ?Sized> Expander<'_, S> {
     }
 
     /// What stands behind a name that is an alias, or a member of one.
-    fn alias(&mut self, name: &str, indices: &[Index], at: usize, place: &Place) -> Result<Option<Ast>> {
+    fn alias(&mut self, name: &str, indices: &[Index], at: usize, place: &PartOrigin) -> Result<Option<Ast>> {
         if self.schema.shape(name).is_some() {
             return Ok(None);
         }
@@ -141,7 +141,7 @@ impl<S: Schema + ?Sized> Expander<'_, S> {
             kind => with_depth(kind, at),
         };
         let inside: Vec<String> = place.inside.iter().cloned().chain([front.to_owned()]).collect();
-        self.node(&ast, &Place { at: Some(at), level: place.level + 1, inside: &inside }).map(Some)
+        self.node(&ast, &PartOrigin { at: Some(at), level: place.level + 1, inside: &inside }).map(Some)
     }
 }
 

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 /// A name resolved: a branch, and the members inside its records.
-struct Place {
+struct ColumnPath {
     branch: usize,
     fields: Vec<String>,
 }
@@ -18,9 +18,9 @@ struct Place {
 struct Columns<'t>(&'t Tree);
 
 impl Columns<'_> {
-    fn resolve(&self, name: &str) -> Result<(Place, ColumnType)> {
+    fn resolve(&self, name: &str) -> Result<(ColumnPath, ColumnType)> {
         let missing = match self.0.find(name) {
-            Ok(branch) => return Ok((Place { branch, fields: Vec::new() }, self.0.column_type(branch)?)),
+            Ok(branch) => return Ok((ColumnPath { branch, fields: Vec::new() }, self.0.column_type(branch)?)),
             Err(e) => e,
         };
         // `branch.leaf`: the longest part that is a branch, the rest members
@@ -33,13 +33,13 @@ impl Columns<'_> {
                 column = member_type(column, field)
                     .ok_or_else(|| Error::not_found(format!("no member {field}")).in_branch(self.0.name_of(branch)))?;
             }
-            return Ok((Place { branch, fields }, column));
+            return Ok((ColumnPath { branch, fields }, column));
         }
         self.leaf(name).ok_or(missing)
     }
 
     /// A leaf of a branch with several, by its bare name: `px` of a branch `p` with the leaves `px/F:py/F`.
-    fn leaf(&self, name: &str) -> Option<(Place, ColumnType)> {
+    fn leaf(&self, name: &str) -> Option<(ColumnPath, ColumnType)> {
         let header = self.0.header();
         self.0.order().iter().find_map(|&branch| {
             let leaves = &header.branches.get(branch)?.leaves;
@@ -47,7 +47,7 @@ impl Columns<'_> {
                 return None;
             }
             let column = member_type(self.0.column_type(branch).ok()?, name)?;
-            Some((Place { branch, fields: vec![name.to_owned()] }, column))
+            Some((ColumnPath { branch, fields: vec![name.to_owned()] }, column))
         })
     }
 }

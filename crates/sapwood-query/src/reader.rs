@@ -3,7 +3,7 @@
 use crate::binding::without_aliases;
 use crate::{Batch, Binding, Expr};
 use sapwood_column::Array;
-use sapwood_engine::{Chain, ChainScan, Cut, EntryList, Link, ScanOptions, Tree, Wanted};
+use sapwood_engine::{Chain, ChainFile, ChainScan, Cut, EntryList, ReadRequest, ScanOptions, Tree};
 use sapwood_span::{Error, Result};
 use std::ops::Range;
 use std::sync::Arc;
@@ -51,7 +51,7 @@ pub struct Bound {
 }
 
 /// Binds to a tree.
-pub type Bind = Arc<dyn Fn(&Link) -> Result<Bound> + Send + Sync>;
+pub type Bind = Arc<dyn Fn(&ChainFile) -> Result<Bound> + Send + Sync>;
 
 /// A reading of a chain.
 pub struct Reader {
@@ -100,10 +100,10 @@ impl Reader {
         chain.scan(move |link| {
             let bound = bind(link)?;
             let Some((range, selected)) = entries.of(link.first_entry, link.tree.entries()) else {
-                return Ok((Wanted::End, bound));
+                return Ok((ReadRequest::End, bound));
             };
             if range.is_empty() {
-                return Ok((Wanted::Nothing, bound));
+                return Ok((ReadRequest::Nothing, bound));
             }
             let binding = &bound.binding;
             // only an alias that the first tree has not can ask for what was not counted
@@ -116,7 +116,7 @@ impl Reader {
             let branches = bound.shown.iter().chain(&binding.branches).copied().collect();
             let cut = binding.cut(link.first_entry, total, !bound.shown.is_empty());
             let options = ScanOptions { branches, entries: Some(range), selected, cut, ..options.clone() };
-            Ok((Wanted::Read(options), bound))
+            Ok((ReadRequest::Read(options), bound))
         })
     }
 }

@@ -50,12 +50,12 @@ pub(crate) enum Done {
 /// Baskets that are read at once.
 pub(crate) struct Plan {
     span: Span,
-    pieces: Vec<Piece>,
+    pieces: Vec<ChunkBasket>,
 }
 
 /// A basket within a chunk.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Piece {
+pub(crate) struct ChunkBasket {
     /// Number of the tree in its input, and of the branch in the tree.
     pub(crate) tree: usize,
     pub(crate) branch: usize,
@@ -72,7 +72,7 @@ pub(crate) struct Piece {
 /// Records of baskets, ready to be placed.
 pub(crate) struct Chunk {
     pub(crate) data: Vec<u8>,
-    pub(crate) pieces: Vec<Piece>,
+    pub(crate) pieces: Vec<ChunkBasket>,
     pub(crate) reader: Arc<Reader>,
 }
 
@@ -125,7 +125,7 @@ pub(crate) fn jobs(mut input: Box<Input>) -> Vec<Job> {
         plan.span.len = span.end() - plan.span.start;
         let at = (span.start - plan.span.start) as usize;
         let (len, first) = (span.len as usize, basket.first);
-        plan.pieces.push(Piece { tree, branch, first, at, len, zip_change: 0, total_change: 0 });
+        plan.pieces.push(ChunkBasket { tree, branch, first, at, len, zip_change: 0, total_change: 0 });
     }
     if !plan.pieces.is_empty() {
         out.push(Job::Copy(reader.clone(), plan));
@@ -152,7 +152,7 @@ pub(crate) fn work(job: Job, pool: &Pool, recoder: &mut Recoder, compression: Op
                 let (at, len, first) = (data.len(), record.len(), basket.first);
                 let (zip_change, total_change) = (len as i64, total as i64);
                 data.extend_from_slice(&record);
-                pieces.push(Piece { tree, branch, first, at, len, zip_change, total_change });
+                pieces.push(ChunkBasket { tree, branch, first, at, len, zip_change, total_change });
             }
             Ok(Done::Chunk(Chunk { data, pieces, reader }))
         }
@@ -185,7 +185,7 @@ pub(crate) fn work(job: Job, pool: &Pool, recoder: &mut Recoder, compression: Op
 }
 
 /// A record that is copied must be what the tree's header says it is.
-fn check(data: &[u8], p: &Piece) -> Result<()> {
+fn check(data: &[u8], p: &ChunkBasket) -> Result<()> {
     let said = data.get(p.at..p.at + 4).and_then(|b| b.try_into().ok()).map_or(0, i32::from_be_bytes);
     if i64::from(said) == p.len as i64 && p.len >= 40 {
         return Ok(());

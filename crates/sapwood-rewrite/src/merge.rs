@@ -16,7 +16,7 @@ use crate::recode::Recoder;
 use sapwood_codec::Compression;
 use sapwood_engine::File;
 use sapwood_span::{Error, Result};
-use sapwood_write::target::Place;
+use sapwood_write::target::Placement;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -38,7 +38,7 @@ pub fn merge(out: &Path, inputs: &[String], options: &MergeOptions) -> Result<Me
     inputs.iter().try_for_each(|i| check_differ(i, out))?;
     let header = File::open(first, &options.open)?.header().clone();
     let own = Compression::from_settings(header.compression).unwrap_or_default();
-    let place = Place { replace: options.force, sync: options.sync };
+    let place = Placement { replace: options.force, sync: options.sync };
     let mut output = Output::create(out, place, options.compression.unwrap_or(own), options.compression)?;
     let remote = inputs.iter().any(|i| i.contains("://"));
     let (readers, chunks) = if remote { REMOTE_READERS } else { LOCAL_READERS };

@@ -12,7 +12,7 @@ use sapwood_codec::Compression;
 use sapwood_edit::{Label, patch_basket};
 use sapwood_format::Streamers;
 use sapwood_span::{Error, Result};
-use sapwood_write::target::Place;
+use sapwood_write::target::Placement;
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -59,7 +59,7 @@ struct CurrentTree {
 impl Output {
     pub(crate) fn create(
         path: &Path,
-        place: Place,
+        place: Placement,
         own: Compression,
         compression: Option<Compression>,
     ) -> Result<Self> {

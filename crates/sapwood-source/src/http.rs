@@ -9,6 +9,7 @@ mod body;
 mod client;
 mod connect;
 mod credential;
+mod failure;
 mod file;
 mod hosts;
 mod multipart;
@@ -17,7 +18,6 @@ mod opening_window;
 mod proxy;
 mod range;
 mod recognise;
-mod trouble;
 mod version;
 
 pub use hosts::Hosts;

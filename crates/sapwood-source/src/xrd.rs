@@ -9,6 +9,7 @@
 mod bulk;
 mod client;
 mod conn;
+mod failure;
 mod file;
 mod host;
 mod identity;
@@ -20,7 +21,6 @@ mod pulse;
 mod reading;
 mod sockets;
 mod state;
-mod trouble;
 mod version;
 mod watch;
 

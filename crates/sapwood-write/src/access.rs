@@ -148,12 +148,12 @@ mod acl {
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
-    use crate::target::{Place, Target};
+    use crate::target::{Placement, Target};
     use std::fs;
     use std::io::Write;
     use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 
-    const PLACE: Place = Place { replace: true, sync: false };
+    const PLACE: Placement = Placement { replace: true, sync: false };
 
     fn folder(name: &str) -> std::path::PathBuf {
         let folder = std::env::temp_dir().join(format!("sapwood-access-{name}-{}", std::process::id()));

@@ -1,6 +1,6 @@
 use crate::column::{Column, Data};
+use crate::column_source::EntryValues;
 use crate::core::{Basket, Core};
-use crate::feed::Piece;
 use crate::layout::{Limit, Pending, Sizes, offset_table};
 use crate::parts::{Parts, part_bytes};
 use crate::pool::Job;
@@ -118,14 +118,14 @@ impl Branch {
     }
 
     /// Notes what a batch tells about the whole branch.
-    pub(crate) fn survey(&mut self, piece: &Piece<'_>) {
+    pub(crate) fn survey(&mut self, piece: &EntryValues<'_>) {
         if self.column.counts() || self.ranged {
             self.largest = self.largest.max(piece.largest());
         }
     }
 
     /// Adds entries `from` to `to` of the batch to the basket that fills.
-    pub(crate) fn append(&mut self, core: &mut Core, piece: &Piece<'_>, from: usize, to: usize) {
+    pub(crate) fn append(&mut self, core: &mut Core, piece: &EntryValues<'_>, from: usize, to: usize) {
         if matches!(self.offsets, Offsets::Table | Offsets::Lengths) {
             let base = (self.parted + self.data.len()) as u64;
             if self.starts.capacity() == 0 {

@@ -1,7 +1,7 @@
 //! Branches as they lie in the file, and which of them each column that is given feeds.
 
+use crate::column_source::ColumnSource;
 use crate::cpp::{Class, CppType};
-use crate::feed::Feed;
 use sapwood_codec::Compression;
 use sapwood_column::DType;
 
@@ -84,7 +84,7 @@ pub(crate) struct ElementFacts {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Input {
     pub(crate) name: String,
-    pub(crate) feed: Feed,
+    pub(crate) feed: ColumnSource,
     /// Whether the writer fills it itself where it is not given.
     pub(crate) automatic: bool,
 }

@@ -1,6 +1,6 @@
 use crate::basket::Branch;
+use crate::column_source::EntryValues;
 use crate::core::Core;
-use crate::feed::Piece;
 use crate::layout::basket_end;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -17,13 +17,13 @@ pub(crate) struct Cursor {
 }
 
 impl Cursor {
-    pub(crate) fn new(branches: &[Branch], pieces: &[Option<Piece<'_>>], len: usize) -> Self {
+    pub(crate) fn new(branches: &[Branch], pieces: &[Option<EntryValues<'_>>], len: usize) -> Self {
         let mut cursor = Self { at: 0, len, taken: vec![0; pieces.len()], ends: BinaryHeap::new() };
         cursor.plan_all(branches, pieces);
         cursor
     }
 
-    pub(crate) fn plan_all(&mut self, branches: &[Branch], pieces: &[Option<Piece<'_>>]) {
+    pub(crate) fn plan_all(&mut self, branches: &[Branch], pieces: &[Option<EntryValues<'_>>]) {
         self.ends.clear();
         for (i, (branch, piece)) in branches.iter().zip(pieces).enumerate() {
             if let Some(piece) = piece {
@@ -33,7 +33,7 @@ impl Cursor {
     }
 
     /// Notes where the branch's basket ends, if it does so within the batch.
-    pub(crate) fn plan(&mut self, branch: &Branch, piece: &Piece<'_>, i: usize) {
+    pub(crate) fn plan(&mut self, branch: &Branch, piece: &EntryValues<'_>, i: usize) {
         let from = self.taken.get(i).copied().unwrap_or(0);
         if let Some(end) = basket_end(branch.pending(), piece.sizes(), from, self.len, branch.limit()) {
             self.ends.push(Reverse((end, i)));
@@ -56,7 +56,7 @@ impl Cursor {
     }
 
     /// Hands the branch its entries up to here.
-    pub(crate) fn catch_up(&mut self, core: &mut Core, branch: &mut Branch, piece: &Piece<'_>, i: usize) {
+    pub(crate) fn catch_up(&mut self, core: &mut Core, branch: &mut Branch, piece: &EntryValues<'_>, i: usize) {
         if let Some(taken) = self.taken.get_mut(i) {
             branch.append(core, piece, *taken, self.at);
             *taken = self.at;

@@ -5,7 +5,7 @@ use crate::key::{BIG, FIRST_RECORD, Key};
 use crate::schema::{BranchSpec, BranchType, check_name, check_title};
 use crate::sink::{Sink, failed};
 use crate::storage::{NewFile, Storage};
-use crate::target::Place;
+use crate::target::Placement;
 use crate::tree::{TreeOptions, TreeWriter};
 use sapwood_codec::Compression;
 use sapwood_edit::stamp;
@@ -82,7 +82,7 @@ impl FileWriter {
             let what = format!("\"{}\" is not the name of a file", printable(&text_of_path(path)));
             return Err(Error::invalid(what).with_remedy("give the name of a file"));
         }
-        let storage = NewFile::begin(path, Place { replace: options.replace, sync: options.sync })
+        let storage = NewFile::begin(path, Placement { replace: options.replace, sync: options.sync })
             .map_err(|e| failed(path, 0, e))?;
         Self::create_on(Box::new(storage), path, options)
     }

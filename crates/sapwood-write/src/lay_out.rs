@@ -2,8 +2,8 @@
 
 use crate::column::{Column, Data, ElementFacts, Input, Inputs, Leaf, WHOLE, element_leaf, is_unsigned, leaf_class};
 use crate::column::{member_facts, split_items};
+use crate::column_source::{ColumnSource, Form};
 use crate::cpp::{Class, CppType};
-use crate::feed::{Feed, Form};
 use crate::schema::{BranchSpec, BranchType, code};
 use sapwood_column::DType;
 use sapwood_span::{Error, Result};
@@ -30,7 +30,7 @@ struct Layout<'a> {
 }
 
 /// Where a member's branch is hung, and what it is called.
-struct Place<'a> {
+struct MemberBranch<'a> {
     spec: &'a BranchSpec,
     parent: usize,
     /// In front of the members' names.
@@ -46,27 +46,27 @@ impl Layout<'_> {
         let feed = match &spec.ty {
             BranchType::Scalar(dtype) => {
                 let column = self.numbers(spec, *dtype, 1, name.clone(), None);
-                Feed::Numbers { column, dtype: *dtype, n: 1, regular: false }
+                ColumnSource::Numbers { column, dtype: *dtype, n: 1, regular: false }
             }
             BranchType::Fixed(dtype, n) => {
                 let extents = if spec.extents.is_empty() { std::slice::from_ref(n) } else { &spec.extents };
                 let dimensions: String = extents.iter().map(|e| format!("[{e}]")).collect();
                 let column = self.numbers(spec, *dtype, *n, format!("{name}{dimensions}"), None);
-                Feed::Numbers { column, dtype: *dtype, n: *n, regular: true }
+                ColumnSource::Numbers { column, dtype: *dtype, n: *n, regular: true }
             }
             BranchType::Jagged { dtype, counter } => {
                 let counter = counter.clone().unwrap_or_else(|| format!("n{name}"));
                 let input = self.counter(&counter)?;
                 let counting = self.inputs.get(input).map(|i| i.feed.column());
                 let column = self.numbers(spec, *dtype, 1, format!("{name}[{counter}]"), counting);
-                Feed::Jagged { column, dtype: *dtype, counter: input }
+                ColumnSource::Jagged { column, dtype: *dtype, counter: input }
             }
             BranchType::Object(ty) => self.object(spec, ty),
         };
         self.input(name, feed, false)
     }
 
-    fn input(&mut self, name: &str, feed: Feed, automatic: bool) -> Result<()> {
+    fn input(&mut self, name: &str, feed: ColumnSource, automatic: bool) -> Result<()> {
         if self.index.insert(name.to_owned(), self.inputs.len()).is_some() {
             return Err(Error::invalid(format!("there are two branches called {name}"))
                 .with_remedy("give each branch, and each counter, its own name"));
@@ -118,8 +118,9 @@ impl Layout<'_> {
     /// The input that counts, made here unless it is there.
     fn counter(&mut self, counter: &str) -> Result<usize> {
         if let Some(&i) = self.index.get(counter) {
-            let counts =
-                |f: &Feed| matches!(f, Feed::Numbers { n: 1, regular: false, dtype: DType::I32 | DType::U32, .. });
+            let counts = |f: &ColumnSource| {
+                matches!(f, ColumnSource::Numbers { n: 1, regular: false, dtype: DType::I32 | DType::U32, .. })
+            };
             let column = self.inputs.get(i).filter(|input| counts(&input.feed)).map(|input| input.feed.column());
             let Some(leaf) = column.and_then(|c| self.columns.get_mut(c)?.leaf.as_mut()) else {
                 return Err(Error::invalid(format!("branch {counter} cannot count: an entry is not one int32"))
@@ -137,12 +138,12 @@ impl Layout<'_> {
         if let Some(leaf) = self.columns.get_mut(column).and_then(|c| c.leaf.as_mut()) {
             (leaf.range, leaf.counts) = (true, true);
         }
-        self.input(counter, Feed::Numbers { column, dtype: DType::I32, n: 1, regular: false }, true)?;
+        self.input(counter, ColumnSource::Numbers { column, dtype: DType::I32, n: 1, regular: false }, true)?;
         Ok(self.inputs.len() - 1)
     }
 
     /// A branch of a C++ object, with sub-branches where it is split.
-    fn object(&mut self, spec: &BranchSpec, ty: &CppType) -> Feed {
+    fn object(&mut self, spec: &BranchSpec, ty: &CppType) -> ColumnSource {
         if let Some(class) = split_items(i32::from(spec.split_level), ty) {
             let facts = ElementFacts {
                 class: ty.name(),
@@ -172,10 +173,10 @@ impl Layout<'_> {
         let title = spec.title.clone().unwrap_or_else(|| spec.name.clone());
         let column = self.element_branch(spec, (&spec.name, title), Some(leaf), facts, None, data, level);
         let CppType::Class(class) = ty else {
-            return Feed::Object { column, ty: ty.clone(), form: Form::Whole, member_wise: spec.member_wise };
+            return ColumnSource::Object { column, ty: ty.clone(), form: Form::Whole, member_wise: spec.member_wise };
         };
         if !split {
-            return Feed::Object { column, ty: ty.clone(), form: Form::Whole, member_wise: spec.member_wise };
+            return ColumnSource::Object { column, ty: ty.clone(), form: Form::Whole, member_wise: spec.member_wise };
         }
         // a dot at the end of the branch's name is put in front of its members' names
         let prefix = if spec.name.ends_with('.') { spec.name.clone() } else { String::new() };
@@ -207,16 +208,16 @@ impl Layout<'_> {
     }
 
     /// The members of a class, each in a branch of its own.
-    fn class(&mut self, spec: &BranchSpec, class: &Class, parent: usize, prefix: &str, level: i32) -> Feed {
+    fn class(&mut self, spec: &BranchSpec, class: &Class, parent: usize, prefix: &str, level: i32) -> ColumnSource {
         let members = class.members.iter().enumerate().map(|(id, (name, ty))| {
-            let place = Place { spec, parent, prefix: prefix.to_owned(), class, id, level };
+            let place = MemberBranch { spec, parent, prefix: prefix.to_owned(), class, id, level };
             (name.clone(), self.member(&place, name, ty))
         });
         let members = members.collect();
-        Feed::Class { column: parent, members }
+        ColumnSource::Class { column: parent, members }
     }
 
-    fn member(&mut self, at: &Place<'_>, name: &str, ty: &CppType) -> Feed {
+    fn member(&mut self, at: &MemberBranch<'_>, name: &str, ty: &CppType) -> ColumnSource {
         let full = format!("{}{name}", at.prefix);
         let facts = member_facts(at.class, at.id, ty, 0);
         let (id, code) = (facts.id, facts.streamer_type);
@@ -246,7 +247,7 @@ impl Layout<'_> {
                     data,
                     at.level,
                 );
-                Feed::Numbers { column, dtype: *dtype, n: 1, regular: false }
+                ColumnSource::Numbers { column, dtype: *dtype, n: 1, regular: false }
             }
             CppType::Array(dtype, n) => {
                 let named = format!("{full}[{n}]");
@@ -261,7 +262,7 @@ impl Layout<'_> {
                     Data::Fixed((n * dtype.size()) as u32),
                     at.level,
                 );
-                Feed::Numbers { column, dtype: *dtype, n: *n, regular: true }
+                ColumnSource::Numbers { column, dtype: *dtype, n: *n, regular: true }
             }
             _ => {
                 if let Some(class) = split_items(at.level, ty) {
@@ -279,7 +280,7 @@ impl Layout<'_> {
                     Data::Offsets,
                     0,
                 );
-                Feed::Object { column, ty: ty.clone(), form: Form::Member, member_wise: at.spec.member_wise }
+                ColumnSource::Object { column, ty: ty.clone(), form: Form::Member, member_wise: at.spec.member_wise }
             }
         }
     }
@@ -295,7 +296,7 @@ impl Layout<'_> {
         name: &str,
         level: i32,
         map: bool,
-    ) -> Feed {
+    ) -> ColumnSource {
         let counter = format!("{name}_");
         let leaf = Leaf {
             class: "TLeafElement",
@@ -324,12 +325,12 @@ impl Layout<'_> {
             leaf.count = Some(column);
             let at = self.element_branch(spec, (&branch, title), Some(leaf), facts, Some(column), Data::Offsets, 0);
             let feed = match ty {
-                CppType::Number(dtype) => Feed::Numbers { column: at, dtype: *dtype, n: 1, regular: false },
-                CppType::Array(dtype, n) => Feed::Numbers { column: at, dtype: *dtype, n: *n, regular: true },
-                _ => Feed::Object { column: at, ty: ty.clone(), form: Form::Items, member_wise: false },
+                CppType::Number(dtype) => ColumnSource::Numbers { column: at, dtype: *dtype, n: 1, regular: false },
+                CppType::Array(dtype, n) => ColumnSource::Numbers { column: at, dtype: *dtype, n: *n, regular: true },
+                _ => ColumnSource::Object { column: at, ty: ty.clone(), form: Form::Items, member_wise: false },
             };
             members.push((member.clone(), feed));
         }
-        Feed::Collection { column, members, map }
+        ColumnSource::Collection { column, members, map }
     }
 }

@@ -1,8 +1,8 @@
 //! Objects as ROOT streams them: numbers big-endian, collections behind a byte count and a version, classes behind a
 //! byte count and their version.
 
+use crate::column_source::{Form, field, nth_field};
 use crate::cpp::{Class, CppType};
-use crate::feed::{Form, field, nth_field};
 use crate::schema::LONGEST_ENTRY;
 use sapwood_column::{Array, Values};
 use sapwood_span::{Error, Result};

@@ -1,4 +1,4 @@
-use crate::target::{Place, Target};
+use crate::target::{Placement, Target};
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -49,7 +49,7 @@ pub(crate) struct NewFile(Target);
 
 impl NewFile {
     /// Begins it; an existing target is refused now and at the end unless it may be replaced.
-    pub(crate) fn begin(path: &Path, place: Place) -> io::Result<Self> {
+    pub(crate) fn begin(path: &Path, place: Placement) -> io::Result<Self> {
         Target::begin(path, place).map(Self)
     }
 }

@@ -1,5 +1,5 @@
 use crate::column::Input;
-use crate::feed::{Feed, Piece, counts_of};
+use crate::column_source::{ColumnSource, EntryValues, counts_of};
 use sapwood_column::{Array, Values};
 use sapwood_span::{Error, Result};
 use std::collections::HashMap;
@@ -54,7 +54,9 @@ pub(crate) fn take<'a>(inputs: &[Input], given: &[(&str, &'a Array)]) -> Result<
 fn count(inputs: &[Input], arrays: &[Option<&Array>]) -> Result<Vec<Option<usize>>> {
     let mut counted: Vec<Option<usize>> = vec![None; inputs.len()];
     for (i, (input, array)) in inputs.iter().zip(arrays).enumerate() {
-        let (Feed::Jagged { counter, .. }, Some(Array::List { offsets, .. })) = (&input.feed, array) else { continue };
+        let (ColumnSource::Jagged { counter, .. }, Some(Array::List { offsets, .. })) = (&input.feed, array) else {
+            continue;
+        };
         let Some(by) = counted.get_mut(*counter) else { continue };
         let first = *by.get_or_insert(i);
         let counter_name = inputs.get(*counter).map_or("", |c| &*c.name);
@@ -105,7 +107,12 @@ impl<'a> Taken<'a> {
     }
 
     /// Hands entries to their branches.
-    pub(crate) fn hand(&self, inputs: &[Input], range: Range<usize>, out: &mut [Option<Piece<'a>>]) -> Result<()> {
+    pub(crate) fn hand(
+        &self,
+        inputs: &[Input],
+        range: Range<usize>,
+        out: &mut [Option<EntryValues<'a>>],
+    ) -> Result<()> {
         for (i, input) in inputs.iter().enumerate() {
             if let Some(array) = self.arrays.get(i).copied().flatten() {
                 input.feed.hand(array, range.clone(), out).map_err(|e| e.in_branch(&input.name))?;
@@ -113,7 +120,8 @@ impl<'a> Taken<'a> {
             }
             let counted = self.counted.get(i).copied().flatten().and_then(|by| self.arrays.get(by).copied().flatten());
             if let (Some(Array::List { offsets, .. }), Some(place)) = (counted, out.get_mut(input.feed.column())) {
-                *place = Some(Piece::counts(counts_of(offsets.get(range.start..=range.end).unwrap_or_default())?));
+                *place =
+                    Some(EntryValues::counts(counts_of(offsets.get(range.start..=range.end).unwrap_or_default())?));
             }
         }
         Ok(())

@@ -25,7 +25,7 @@ pub struct Target {
     file: Option<File>,
     temporary: PathBuf,
     path: PathBuf,
-    place: Place,
+    place: Placement,
     /// Who may do what with the file that is replaced.
     access: Option<Access>,
     written: WriteOut,
@@ -37,7 +37,7 @@ pub struct Target {
 
 /// How a file takes its name.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct Placement {
     /// Whether one that is there may be replaced.
     pub replace: bool,
     /// Whether the file and its name are on disk for good before it counts as complete.
@@ -50,7 +50,7 @@ impl Target {
     /// # Errors
     /// `AlreadyExists` when there is a file that may not be replaced; `InvalidInput` when the name is a URL, or what is
     /// there is no file; what the system says.
-    pub fn begin(given: &Path, place: Place) -> io::Result<Self> {
+    pub fn begin(given: &Path, place: Placement) -> io::Result<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         if sapwood_span::is_remote(&given.to_string_lossy()) {
             return Err(refused("only local files are written"));
@@ -255,7 +255,7 @@ mod tests {
     use std::io::Write;
     use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
 
-    const PLACE: Place = Place { replace: true, sync: true };
+    const PLACE: Placement = Placement { replace: true, sync: true };
 
     fn folder(name: &str) -> PathBuf {
         let folder = std::env::temp_dir().join(format!("sapwood-target-{name}-{}", std::process::id()));

@@ -1,7 +1,7 @@
 //! Files of any kind that are written at once: pictures, numbers, logs.
 
 use crate::durable::close;
-use crate::target::{NAMED, Place, Target, Unfinished};
+use crate::target::{NAMED, Placement, Target, Unfinished};
 use sapwood_span::raw_text::text_of_path;
 use sapwood_span::{Error, ErrorKind, Result};
 use std::fs::{self, OpenOptions};
@@ -32,7 +32,7 @@ fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if there == Some(false) {
         return within(path, bytes, false);
     }
-    let mut target = match Target::begin(path, Place { replace: true, sync: true }) {
+    let mut target = match Target::begin(path, Placement { replace: true, sync: true }) {
         Ok(target) => target,
         // a file may be open to writing in a folder that is not
         Err(e) if e.kind() == io::ErrorKind::PermissionDenied && there.is_some() => return within(path, bytes, true),

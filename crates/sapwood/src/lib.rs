@@ -21,9 +21,9 @@ pub use sapwood_codec::{Algorithm, Compression};
 pub use sapwood_column::{Array, ColumnType, DType, Form, Values, with_values};
 pub use sapwood_engine::perf;
 pub use sapwood_engine::{
-    Batch, Block, Chain, ChainOptions, ChainScan, Counted, Cut, EntryList, EntryReader, EntryStats, File, IoReport,
-    Link, Linked, ListPart, OnRecovery, OpenOptions, Progress, RemoteEntry, Scan, ScanOptions, Skipped, StepSize,
-    StoredList, Tree, Wanted, expand, fits, is_remote, list_directory, locate_file, redacted,
+    Batch, Block, Chain, ChainBatch, ChainFile, ChainOptions, ChainScan, Counted, Cut, EntryList, EntryListObject,
+    EntryReader, EntryStats, File, IoReport, ListPart, OnRecovery, OpenOptions, Progress, ReadRequest, RemoteEntry,
+    Scan, ScanOptions, Skipped, StepSize, Tree, expand, glob_match, is_remote, list_directory, locate_file, redacted,
 };
 pub use sapwood_engine::{Examination, ExamineOptions, Finding, Severity, examine};
 pub use sapwood_format::object::{Data, Numbers, Object, Objects, Refused, Value};
@@ -92,7 +92,7 @@ pub mod write {
     };
 
     #[cfg(unix)]
-    pub use sapwood_write::Gate;
+    pub use sapwood_write::ProducerListener;
 
     pub use sapwood_write::sample;
 }

@@ -5,9 +5,10 @@ mod common;
 use common::{Folder, column, same_bits, write};
 use sapwood::{Array, StepSize};
 use sapwood::{
-    CacheSize, Chain, ChainOptions, DType, EntryList, ErrorKind, Link, OpenOptions, Result, ScanOptions, Values, Wanted,
+    CacheSize, Chain, ChainFile, ChainOptions, DType, EntryList, ErrorKind, OpenOptions, ReadRequest, Result,
+    ScanOptions, Values,
 };
-use sapwood_proxy::{Origin, OriginHandle, OriginOptions};
+use sapwood_serve::{Origin, OriginHandle, OriginOptions};
 use sapwood_write::{BranchSpec, Cluster, FileWriter, TreeOptions};
 use std::time::Duration;
 
@@ -40,10 +41,12 @@ fn chain(urls: &[String], options: ChainOptions) -> Chain {
 }
 
 /// Reads these branches of all files.
-fn everything(names: &'static [&'static str]) -> impl Fn(&Link) -> Result<(Wanted, ())> + Send + Sync + 'static {
+fn everything(
+    names: &'static [&'static str],
+) -> impl Fn(&ChainFile) -> Result<(ReadRequest, ())> + Send + Sync + 'static {
     move |link| {
         let branches = names.iter().map(|n| link.tree.find(n)).collect::<Result<_>>()?;
-        Ok((Wanted::Read(ScanOptions { branches, step: StepSize::Entries(700), ..ScanOptions::default() }), ()))
+        Ok((ReadRequest::Read(ScanOptions { branches, step: StepSize::Entries(700), ..ScanOptions::default() }), ()))
     }
 }
 
@@ -157,9 +160,9 @@ fn a_bad_file_is_named_or_left_out() {
     let skipped: Vec<String> = lenient.skipped().into_iter().map(|s| s.file).collect();
     assert_eq!(skipped, [folder.file("text.root"), folder.file("absent.root"), other.clone()]);
     // a branch that is missing is a reason as well
-    let missing = lenient.scan(|link: &Link| {
+    let missing = lenient.scan(|link: &ChainFile| {
         let branches = vec![link.tree.find(if link.file == 1 { "nothing" } else { "int8_one" })?];
-        Ok((Wanted::Read(ScanOptions { branches, ..ScanOptions::default() }), ()))
+        Ok((ReadRequest::Read(ScanOptions { branches, ..ScanOptions::default() }), ()))
     });
     let files: Vec<usize> = missing.map(|p| p.unwrap().link.file).collect();
     assert!(!files.contains(&1) && files.contains(&3));
@@ -174,11 +177,11 @@ fn an_end_opens_no_further_file() {
     let mut urls = files(&folder);
     urls[3] = folder.file("absent.root");
     let chain = chain(&urls, ChainOptions::default());
-    let wanted = |link: &Link| {
+    let wanted = |link: &ChainFile| {
         let branches = vec![link.tree.find("int8_one")?];
         let read = ScanOptions { branches, entries: Some(0..10), ..ScanOptions::default() };
-        let wanted = [Wanted::Nothing, Wanted::Read(read), Wanted::End].into_iter().nth(link.file);
-        Ok((wanted.unwrap_or(Wanted::End), ()))
+        let wanted = [ReadRequest::Nothing, ReadRequest::Read(read), ReadRequest::End].into_iter().nth(link.file);
+        Ok((wanted.unwrap_or(ReadRequest::End), ()))
     };
     let files: Vec<usize> = chain.scan(wanted).map(|p| p.unwrap().link.file).collect();
     assert_eq!(files, [1]);

@@ -19,7 +19,7 @@ const HOUSE: &[&[&str]] = &[
     &["sapwood-engine"],
     &["sapwood-rewrite"],
     &["sapwood-query"],
-    &["sapwood-proxy"],
+    &["sapwood-serve"],
     &["sapwood"],
     &["sapwood-report"],
     &["sapwood-cli", "sapwood-python"],

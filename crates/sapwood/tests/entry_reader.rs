@@ -4,7 +4,7 @@ mod common;
 
 use common::{Folder, column, open, same_bits, write};
 use sapwood::{CacheSize, EntryReader, File, ScanOptions, Tree};
-use sapwood_proxy::{Origin, OriginHandle, OriginOptions};
+use sapwood_serve::{Origin, OriginHandle, OriginOptions};
 use sapwood_write::{Cluster, TreeOptions};
 
 const ENTRIES: u64 = 20_000;

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Folder, check, column, open, same_bits, write};
 use sapwood::{CacheSize, Error, ErrorKind, File, OpenOptions, ScanOptions, StepSize, Tree};
-use sapwood_proxy::{Origin, OriginHandle, OriginOptions, Served};
+use sapwood_serve::{Origin, OriginHandle, OriginOptions, Served};
 use sapwood_write::{Cluster, TreeOptions};
 use std::sync::mpsc;
 use std::time::Duration;

@@ -6,8 +6,8 @@ use common::{Folder, check, column, every_branch, open, write};
 use sapwood::defect::inject;
 use sapwood::merge::{MergeOptions, merge};
 use sapwood::optimize::{OptimizeOptions, optimize};
-use sapwood::{Array, CacheSize, Chain, ChainOptions, Error, ErrorKind, OpenOptions, Result, ScanOptions, Wanted};
-use sapwood_proxy::{Origin, OriginOptions};
+use sapwood::{Array, CacheSize, Chain, ChainOptions, Error, ErrorKind, OpenOptions, ReadRequest, Result, ScanOptions};
+use sapwood_serve::{Origin, OriginOptions};
 use sapwood_write::{BranchSpec, Cluster, FileWriter, Merger, TreeOptions};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
@@ -118,9 +118,9 @@ fn of_the_opener_of_a_chain_whatever_is_left_out() {
         let options = ChainOptions { skip_bad, ..ChainOptions::default() };
         let first = names[0].clone();
         let e = fails("chain", move || {
-            for part in Chain::new(files, options).scan(|link: &sapwood::Link| {
+            for part in Chain::new(files, options).scan(|link: &sapwood::ChainFile| {
                 let branches = link.tree.order().to_vec();
-                Ok((Wanted::Read(ScanOptions { branches, ..ScanOptions::default() }), ()))
+                Ok((ReadRequest::Read(ScanOptions { branches, ..ScanOptions::default() }), ()))
             }) {
                 part?;
             }

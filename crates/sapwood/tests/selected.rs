@@ -4,7 +4,7 @@ mod common;
 
 use common::{Folder, column, open, same_bits, write};
 use sapwood::{Array, Batch, CacheSize, Cut, EntryList, File, Result, ScanOptions, StepSize, Tree, Values};
-use sapwood_proxy::{Origin, OriginHandle, OriginOptions};
+use sapwood_serve::{Origin, OriginHandle, OriginOptions};
 use sapwood_write::{Cluster, TreeOptions};
 use std::ops::Range;
 use std::sync::Arc;

@@ -12,7 +12,7 @@ mod fast;
 mod lane;
 mod tables;
 
-use crate::feed::Packed;
+use crate::queue::Packed;
 pub(crate) use lane::Lane;
 use tables::Tables;
 

@@ -4,7 +4,7 @@
 //! from then on its connections would idle. Each of them may hold an eighth of the budget until it is its turn, so that
 //! all together stay within it.
 
-use super::{Chain, Link, Linked, Prepare, Wanted};
+use super::{Chain, ChainBatch, ChainFile, Prepare, ReadRequest};
 use crate::options::ScanOptions;
 use crate::scan::Scan;
 use sapwood_plan::{CacheSize, Request};
@@ -39,7 +39,7 @@ pub struct ChainScan<T> {
 }
 
 struct Part<T> {
-    link: Link,
+    link: ChainFile,
     prepared: Arc<T>,
     scan: Reading,
     /// Nothing behind it is wanted.
@@ -128,7 +128,7 @@ impl<T: Send + Sync + 'static> ChainScan<T> {
         }
     }
 
-    fn next_batch(&mut self) -> Result<Option<Linked<T>>> {
+    fn next_batch(&mut self) -> Result<Option<ChainBatch<T>>> {
         loop {
             self.look_ahead();
             if let Some(part) = &mut self.current {
@@ -139,7 +139,7 @@ impl<T: Send + Sync + 'static> ChainScan<T> {
                     && let Some(batch) = scan.next()
                 {
                     let (link, prepared) = (part.link.clone(), part.prepared.clone());
-                    return Ok(Some(Linked { link, prepared, batch: batch? }));
+                    return Ok(Some(ChainBatch { link, prepared, batch: batch? }));
                 }
                 self.current = None;
             }
@@ -181,7 +181,7 @@ fn budget(chain: &Chain) -> (u64, CacheSize) {
 /// Opens a file and begins to read it; `alone` when there is no other before it to share the budget with.
 fn open<T>(
     chain: &Chain,
-    prepare: &(impl Fn(&Link) -> Result<(Wanted, T)> + ?Sized),
+    prepare: &(impl Fn(&ChainFile) -> Result<(ReadRequest, T)> + ?Sized),
     file: usize,
     alone: bool,
     offset: &Receiver<u64>,
@@ -191,12 +191,12 @@ fn open<T>(
     // who ends with an error tells nobody
     let Ok(first_entry) = offset.recv() else { return Err(Error::invalid("a file before it could not be opened")) };
     let begun = opened.and_then(|tree| {
-        let link = Link { file, tree, first_entry };
+        let link = ChainFile { file, tree, first_entry };
         let (wanted, prepared) = prepare(&link)?;
         let (options, ends) = match wanted {
-            Wanted::Read(options) => (Some(options), false),
-            Wanted::Nothing => (None, false),
-            Wanted::End => (None, true),
+            ReadRequest::Read(options) => (Some(options), false),
+            ReadRequest::Nothing => (None, false),
+            ReadRequest::End => (None, true),
         };
         let (budget, share) = budget(chain);
         let scan = match options {
@@ -229,7 +229,7 @@ fn open<T>(
 }
 
 impl<T: Send + Sync + 'static> Iterator for ChainScan<T> {
-    type Item = Result<Linked<T>>;
+    type Item = Result<ChainBatch<T>>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.over {

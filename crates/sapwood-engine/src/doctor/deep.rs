@@ -60,7 +60,7 @@ struct Seen {
 fn values(out: &mut Examination, tree: &Tree, name: &str, seen: &Seen) {
     let mut together: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
     for &i in tree.order() {
-        let Some(b) = tree.header().branches.get(i).filter(|b| b.elsewhere().is_none()) else { continue };
+        let Some(b) = tree.header().branches.get(i).filter(|b| b.external_file().is_none()) else { continue };
         // what only holds other branches has no values of its own
         let is_empty = || b.basket_seek.iter().all(|&s| s == 0) && b.embedded.iter().all(|(_, e)| e.data.is_empty());
         if !b.children.is_empty() && is_empty() {

@@ -3,7 +3,7 @@
 use super::decode::{OpenedBasket, decode, open};
 use super::driver::Driver;
 use super::task::{DecodeOutcome, Job};
-use sapwood_codec::{Decoder, Feed};
+use sapwood_codec::{Decoder, DecompressQueue};
 use sapwood_span::defect::{caught, inject};
 use sapwood_span::{Error, Result};
 use std::sync::Arc;
@@ -99,7 +99,7 @@ impl Jobs<'_> {
     }
 }
 
-impl Feed for Jobs<'_> {
+impl DecompressQueue for Jobs<'_> {
     type Item = OpenedBasket;
 
     fn next(&mut self, beside: bool) -> Option<OpenedBasket> {

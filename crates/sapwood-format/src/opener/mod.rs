@@ -51,7 +51,7 @@ pub struct Opener {
     guess: u64,
     /// The keys of each directory by its position, when the file's own lists are not to be relied on.
     recovered: Option<HashMap<u64, Arc<Vec<Key>>>>,
-    doubts: Vec<String>,
+    integrity_warnings: Vec<String>,
     /// The keys that lie behind as many as their list says.
     behind: Vec<Key>,
 }
@@ -70,14 +70,14 @@ impl Opener {
             decoder: Decoder::new(),
             guess: 0,
             recovered: None,
-            doubts: Vec::new(),
+            integrity_warnings: Vec::new(),
             behind: Vec::new(),
         }
     }
 
     /// What does not fit in what was read so far, though it does no harm by itself: somebody changed bytes there.
-    pub fn doubts(&self) -> &[String] {
-        &self.doubts
+    pub fn integrity_warnings(&self) -> &[String] {
+        &self.integrity_warnings
     }
 
     /// Keys in the lists that were read so far, behind as many as these say that they hold. Some writers leave those of
@@ -86,10 +86,10 @@ impl Opener {
         &self.behind
     }
 
-    /// Adds to [`Opener::doubts`], once.
+    /// Adds to [`Opener::integrity_warnings`], once.
     pub fn doubt(&mut self, doubt: String) {
-        if !self.doubts.contains(&doubt) {
-            self.doubts.push(doubt);
+        if !self.integrity_warnings.contains(&doubt) {
+            self.integrity_warnings.push(doubt);
         }
     }
 

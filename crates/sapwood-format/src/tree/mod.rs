@@ -108,7 +108,7 @@ pub struct Branch {
 
 impl Branch {
     /// The other file in which its baskets lie (those in the tree's header are here, whatever file others went to).
-    pub fn elsewhere(&self) -> Option<&str> {
+    pub fn external_file(&self) -> Option<&str> {
         let written = self.basket_seek.iter().take(self.write_basket).any(|&at| at != 0);
         Some(self.file_name.as_str()).filter(|name| written && !name.is_empty())
     }

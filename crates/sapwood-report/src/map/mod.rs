@@ -7,7 +7,7 @@ mod cells;
 mod picture;
 mod text;
 
-use sapwood::{Error, File, Result, Span, Tree, TreeHeader, fits};
+use sapwood::{Error, File, Result, Span, Tree, TreeHeader, glob_match};
 use sapwood_rewrite::doctor::baskets;
 use serde_json::{Value, json};
 
@@ -209,7 +209,10 @@ fn chooses(pattern: &str, tree: &TreeHeader, branch: usize) -> bool {
     let mut at = Some(branch);
     while let Some((i, b)) = at.and_then(|i| tree.branches.get(i).map(|b| (i, b))) {
         // ROOT ends the names of split objects with a dot
-        if fits(pattern, &b.name) || fits(pattern, b.name.trim_end_matches('.')) || fits(pattern, &tree.path(i)) {
+        if glob_match(pattern, &b.name)
+            || glob_match(pattern, b.name.trim_end_matches('.'))
+            || glob_match(pattern, &tree.path(i))
+        {
             return true;
         }
         at = b.parent;

@@ -11,7 +11,7 @@ use sapwood_codec::{Compression, Encoder};
 use sapwood_edit::{BIG, FIRST_RECORD, Label, PlacedLabel, ROOT_VERSION, stamp};
 use sapwood_span::raw_text::{bytes_of, text_of_os};
 use sapwood_span::{Error, Result, Span};
-use sapwood_write::target::Place;
+use sapwood_write::target::Placement;
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -41,7 +41,7 @@ impl Container {
     ///
     /// # Errors
     /// `Invalid` when it exists, or what the system says.
-    pub(crate) fn create(path: &Path, place: Place, compression: Compression) -> Result<Self> {
+    pub(crate) fn create(path: &Path, place: Placement, compression: Compression) -> Result<Self> {
         let part = Part::create(path, place)?;
         let name = path.file_name().map(|n| bytes_of(&text_of_os(n)).into_owned()).unwrap_or_default();
         let mut file = Self {

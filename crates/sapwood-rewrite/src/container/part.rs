@@ -1,6 +1,6 @@
 use sapwood_span::raw_text::text_of_path;
 use sapwood_span::{Error, ErrorKind, Result, redact};
-use sapwood_write::target::{NAMED, Place, Target, Unfinished};
+use sapwood_write::target::{NAMED, Placement, Target, Unfinished};
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ impl Part {
     ///
     /// # Errors
     /// `Invalid` when the target exists and shall not be replaced, or what the system says.
-    pub(crate) fn create(path: &Path, place: Place) -> Result<Self> {
+    pub(crate) fn create(path: &Path, place: Placement) -> Result<Self> {
         let target = Target::begin(path, place).map_err(|e| refused(path, e))?;
         Ok(Self { gathered: Vec::new(), target, path: path.to_owned(), at: 0, committed: false })
     }
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
     use std::fs;
 
-    const PLACE: Place = Place { replace: false, sync: true };
+    const PLACE: Placement = Placement { replace: false, sync: true };
 
     #[test]
     fn a_file_appears_whole_or_not_at_all() {

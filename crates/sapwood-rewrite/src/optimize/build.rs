@@ -51,7 +51,7 @@ pub(crate) struct Shape {
 
 /// What was cut for a cluster before its turn came: whole baskets, and the beginning of one that goes on.
 #[derive(Default)]
-pub(crate) struct Piece {
+pub(crate) struct ClusterPart {
     pub(crate) built: Vec<Built>,
     /// Of what went into it, as the input has it; none unless they are wanted.
     pub(crate) sums: Vec<Sum>,
@@ -66,11 +66,11 @@ pub(crate) struct Piece {
 /// `Corrupt` when a basket is not what its header says.
 pub(crate) fn build(
     shape: &Shape,
-    before: Piece,
+    before: ClusterPart,
     sources: &[Source],
     boundaries: &[u64],
     recoder: &mut Recoder,
-) -> Result<(Piece, Vec<Piece>)> {
+) -> Result<(ClusterPart, Vec<ClusterPart>)> {
     let mut joined = before;
     if matches!(shape.rule, Rule::Whole(_)) {
         for source in sources {
@@ -93,7 +93,7 @@ pub(crate) fn build(
         }
         let slices = Slices::new(&shape.rule, &basket, &payload)?;
         let (label, _) = Label::read(&source.record)?;
-        let mut take = |joined: &mut Piece, range: &Range<u64>| {
+        let mut take = |joined: &mut ClusterPart, range: &Range<u64>| {
             if shape.summed {
                 joined.sums.extend(sum(&shape.rule, (&slices, label.pid), source, range));
             }
@@ -103,7 +103,7 @@ pub(crate) fn build(
         take(&mut joined, &range)?;
         if source.ahead {
             for range in clusters.by_ref().take_while(|r| r.start < source.entries.end) {
-                let mut piece = Piece::default();
+                let mut piece = ClusterPart::default();
                 take(&mut piece, &range)?;
                 later.push(piece);
             }
@@ -113,7 +113,7 @@ pub(crate) fn build(
     Ok((joined, later))
 }
 
-impl Piece {
+impl ClusterPart {
     /// Appends the entries of a range that a basket holds; `first` is its first one.
     fn take(
         &mut self,

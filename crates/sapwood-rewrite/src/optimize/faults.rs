@@ -1,7 +1,7 @@
 //! Outputs that are wrong in ways that only a fault of this crate could make: none gets its name.
 
 use super::cut::Rule;
-use super::plan::Place;
+use super::plan::BasketLocation;
 use super::{ClusterSize, LaidOut, OptimizeOptions, lay_out, plans, threads, verify};
 use crate::input;
 use sapwood_codec::Compression;
@@ -197,10 +197,10 @@ fn a_whole_basket_behind_a_label_of_another_length_is_noticed() {
             let text = plans[0].branches.iter().position(|b| b.name == "text").unwrap();
             keep(plans, text);
             for old in &mut plans[0].branches[text].baskets {
-                let Place::File(span) = old.place else { continue };
+                let BasketLocation::File(span) = old.place else { continue };
                 let record = &bytes[span.start as usize..span.end() as usize];
                 let key_len = u32::from(u16::from_be_bytes([record[14], record[15]]));
-                old.place = Place::Header(bytes::Bytes::copy_from_slice(record), key_len - by);
+                old.place = BasketLocation::Header(bytes::Bytes::copy_from_slice(record), key_len - by);
             }
         }
     };

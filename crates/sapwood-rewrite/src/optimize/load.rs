@@ -2,7 +2,7 @@
 
 use super::build::Source;
 use super::cut::Rule;
-use super::plan::{Old, Place, TreePlan};
+use super::plan::{BasketLocation, Old, TreePlan};
 use crate::input::Reader;
 use bytes::Bytes;
 use sapwood_span::{Result, Span};
@@ -121,16 +121,16 @@ impl Old {
     /// Compressed bytes.
     fn bytes(&self) -> u64 {
         match &self.place {
-            Place::File(span) => span.len,
-            Place::Header(record, _) => record.len() as u64,
+            BasketLocation::File(span) => span.len,
+            BasketLocation::Header(record, _) => record.len() as u64,
         }
     }
 
     /// Its record: its own, or that of its place among those that were read.
     fn record(&self, read: &HashMap<u64, Bytes>) -> Option<Bytes> {
         match &self.place {
-            Place::File(span) => read.get(&span.start).cloned(),
-            Place::Header(record, _) => Some(record.clone()),
+            BasketLocation::File(span) => read.get(&span.start).cloned(),
+            BasketLocation::Header(record, _) => Some(record.clone()),
         }
     }
 }
@@ -142,8 +142,8 @@ fn counters(asked: &Asked, plan: &TreePlan) -> Vec<Span> {
         let Some(branch) = plan.branches.get(b.branch) else { continue };
         for old in b.baskets.iter().filter_map(|&(i, _)| branch.baskets.get(i)) {
             out.extend(branch.counts_of(&old.entries).iter().filter_map(|c| match &c.place {
-                Place::File(span) => Some(*span),
-                Place::Header(..) => None,
+                BasketLocation::File(span) => Some(*span),
+                BasketLocation::Header(..) => None,
             }));
         }
     }
@@ -180,7 +180,7 @@ impl Loader {
         let mut spans = Vec::new();
         for b in &asked.branches {
             for &(i, _) in &b.baskets {
-                if let Some(Old { place: Place::File(span), .. }) = old(b.branch, i)
+                if let Some(Old { place: BasketLocation::File(span), .. }) = old(b.branch, i)
                     && !self.carried.contains_key(&(asked.tree, b.branch, i))
                 {
                     spans.push(*span);
@@ -200,15 +200,15 @@ impl Loader {
                 let Some(o) = old(b.branch, i) else { continue };
                 let key = (asked.tree, b.branch, i);
                 let record = match (&o.place, self.carried.remove(&key)) {
-                    (Place::Header(record, _), _) => Some(record.clone()),
-                    (Place::File(_), Some(kept)) => {
+                    (BasketLocation::Header(record, _), _) => Some(record.clone()),
+                    (BasketLocation::File(_), Some(kept)) => {
                         self.carried_bytes -= kept.len();
                         Some(kept)
                     }
-                    (Place::File(_), None) => read.next(),
+                    (BasketLocation::File(_), None) => read.next(),
                 };
                 let Some(record) = record else { continue };
-                let in_file = matches!(o.place, Place::File(_));
+                let in_file = matches!(o.place, BasketLocation::File(_));
                 if in_file && !ahead && o.entries.end > end && self.carried_bytes + record.len() <= CARRIED {
                     self.carried_bytes += record.len();
                     // a copy, lest it keep all that was read with it in memory
@@ -217,8 +217,8 @@ impl Loader {
                 let of = plan.branches.get(b.branch).map_or(&[][..], |x| x.counts_of(&o.entries));
                 let counts = of.iter().filter_map(|c| Some((c.entries.clone(), c.record(&counts)?))).collect();
                 let key_len = match o.place {
-                    Place::File(_) => None,
-                    Place::Header(_, key_len) => Some(key_len),
+                    BasketLocation::File(_) => None,
+                    BasketLocation::Header(_, key_len) => Some(key_len),
                 };
                 sources.push(Source { entries: o.entries.clone(), record, key_len, counts, ahead });
             }

@@ -25,16 +25,16 @@ use crate::input::{self, Input};
 use crate::ordered::ordered;
 use crate::output::Output;
 use crate::recode::Recoder;
-use build::{Piece, build};
+use build::{ClusterPart, build};
 use cut::Rule;
 use load::{Asked, Loaded, Loader, Planner};
-use pieces::Pieces;
+use pieces::ClusterParts;
 use plan::TreePlan;
 use sapwood_codec::Compression;
-use sapwood_engine::{OpenOptions, fits};
+use sapwood_engine::{OpenOptions, glob_match};
 use sapwood_span::raw_text::path_of;
 use sapwood_span::{Error, ErrorKind, Result};
-use sapwood_write::target::Place;
+use sapwood_write::target::Placement;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -233,7 +233,7 @@ struct LaidOut {
 fn lay_out(out: &Path, input: Input, mut plans: Vec<TreePlan>, options: &OptimizeOptions) -> Result<LaidOut> {
     let reader = input.reader.clone();
     let own = compression(&input);
-    let place = Place { replace: options.force, sync: options.sync };
+    let place = Placement { replace: options.force, sync: options.sync };
     let mut output = Output::create(out, place, options.compression.unwrap_or(own), options.compression)?;
     let mut report = OptimizeReport { input_bytes: reader.size(), ..OptimizeReport::default() };
     output.begin(input)?;
@@ -242,7 +242,7 @@ fn lay_out(out: &Path, input: Input, mut plans: Vec<TreePlan>, options: &Optimiz
         report.trees.push(summary(p));
     }
     let (threads, total) = (threads(options), steps(&plans, options));
-    let pieces = Pieces::default();
+    let pieces = ClusterParts::default();
     let mut sums: Vec<Vec<Vec<Sum>>> = plans.iter().map(|p| vec![Vec::new(); p.branches.len()]).collect();
     ordered(
         1,
@@ -308,7 +308,10 @@ fn lay_out(out: &Path, input: Input, mut plans: Vec<TreePlan>, options: &Optimiz
 /// Patterns that fit nothing, and perf stats of other files, are mistakes.
 fn check_names(plans: &[TreePlan], options: &OptimizeOptions) -> Result<()> {
     for p in &options.drop {
-        if !plans.iter().any(|t| t.dropped_names.iter().any(|n| fits(p, n) || fits(p, n.trim_end_matches('.')))) {
+        if !plans
+            .iter()
+            .any(|t| t.dropped_names.iter().any(|n| glob_match(p, n) || glob_match(p, n.trim_end_matches('.'))))
+        {
             return Err(Error::not_found(format!("no top-level branch fits {p}"))
                 .with_remedy("`sapwood show` lists the branches; those below others go with them"));
         }
@@ -319,7 +322,7 @@ fn check_names(plans: &[TreePlan], options: &OptimizeOptions) -> Result<()> {
     }
     options.used.check(plans.iter().map(|p| (p.path.as_str(), p.branches.as_slice())))?;
     for p in options.first.iter().chain(&options.keep) {
-        if !plans.iter().any(|t| t.branches.iter().any(|b| fits(p, &b.name))) {
+        if !plans.iter().any(|t| t.branches.iter().any(|b| glob_match(p, &b.name))) {
             return Err(Error::not_found(format!("no branch with values fits {p}")));
         }
     }
@@ -355,7 +358,7 @@ struct Share<'a> {
 /// What came out, by branch: its place in the plan and its number in the header.
 struct Packed {
     tree: usize,
-    branches: Vec<(usize, usize, Piece)>,
+    branches: Vec<(usize, usize, ClusterPart)>,
     last: bool,
 }
 
@@ -383,13 +386,13 @@ fn shares(group: Result<(Asked, &TreePlan, Vec<Loaded>)>) -> Vec<Result<Share<'_
     out.into_iter().map(Ok).collect()
 }
 
-fn pack(share: Share, pieces: &Pieces, recoder: &mut Recoder) -> Result<Packed> {
+fn pack(share: Share, pieces: &ClusterParts, recoder: &mut Recoder) -> Result<Packed> {
     let mut branches = Vec::with_capacity(share.branches.len());
     let boundaries = share.plan.boundaries.get(share.cluster..).unwrap_or_default();
     for b in share.branches {
         let Some(branch) = share.plan.branches.get(b.branch) else { continue };
         let place = (share.tree, b.branch, share.cluster);
-        let before = if b.has_piece { pieces.take(place)? } else { Piece::default() };
+        let before = if b.has_piece { pieces.take(place)? } else { ClusterPart::default() };
         let (built, later) =
             build(&branch.shape, before, &b.sources, boundaries, recoder).map_err(|e| e.in_branch(&branch.name))?;
         pieces.give(place, later);

@@ -1,34 +1,34 @@
 //! What was cut for clusters before their turn came, until it does.
 
-use super::build::Piece;
+use super::build::ClusterPart;
 use sapwood_span::{Error, ErrorKind, Result};
 use std::collections::HashMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Tree, branch and cluster.
-type Place = (usize, usize, usize);
+type ClusterId = (usize, usize, usize);
 
 /// Handed from the thread that cuts a basket to those that pack the clusters it reaches into.
 #[derive(Default)]
-pub(crate) struct Pieces {
+pub(crate) struct ClusterParts {
     state: Mutex<State>,
     changed: Condvar,
 }
 
 #[derive(Default)]
 struct State {
-    pieces: HashMap<Place, Piece>,
+    pieces: HashMap<ClusterId, ClusterPart>,
     /// A thread gave up: what others wait for may never come.
     failed: bool,
 }
 
-impl Pieces {
+impl ClusterParts {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Keeps a branch's pieces for the clusters behind `cluster`.
-    pub(crate) fn give(&self, (tree, branch, cluster): Place, pieces: Vec<Piece>) {
+    pub(crate) fn give(&self, (tree, branch, cluster): ClusterId, pieces: Vec<ClusterPart>) {
         if pieces.is_empty() {
             return;
         }
@@ -44,7 +44,7 @@ impl Pieces {
     ///
     /// # Errors
     /// `Interrupted` when it will never come, because the work before has failed.
-    pub(crate) fn take(&self, place: Place) -> Result<Piece> {
+    pub(crate) fn take(&self, place: ClusterId) -> Result<ClusterPart> {
         let mut state = self.lock();
         loop {
             if let Some(piece) = state.pieces.remove(&place) {
@@ -64,7 +64,7 @@ impl Pieces {
 }
 
 /// Work that others may wait for.
-pub(crate) struct Working<'a>(Option<&'a Pieces>);
+pub(crate) struct Working<'a>(Option<&'a ClusterParts>);
 
 impl Working<'_> {
     /// It came to its end.

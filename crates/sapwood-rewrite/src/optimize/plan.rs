@@ -13,7 +13,7 @@ use sapwood_column::{Item, interpret};
 use sapwood_edit::own_compression;
 use sapwood_edit::tree::BranchFacts;
 use sapwood_edit::tree::BranchSchema;
-use sapwood_engine::fits;
+use sapwood_engine::glob_match;
 use sapwood_format::Streamers;
 use sapwood_format::tree::{Tree, read_tree};
 use sapwood_span::{Error, Result, Span};
@@ -64,12 +64,12 @@ impl BranchPlan {
 #[derive(Clone)]
 pub(super) struct Old {
     pub(super) entries: Range<u64>,
-    pub(super) place: Place,
+    pub(super) place: BasketLocation,
 }
 
 /// Where it is.
 #[derive(Clone)]
-pub(super) enum Place {
+pub(super) enum BasketLocation {
     File(Span),
     /// In the tree's header: as a record, and the length of its label there.
     Header(Bytes, u32),
@@ -90,7 +90,7 @@ impl TreePlan {
         let facts = &tree.facts;
         let unused = if options.drop_unused { options.used.unused(&tree.path, &header) } else { HashSet::new() };
         let (dropped, dropped_names) = dropped(&header, &options.drop, &unused);
-        let kept = |name: &str| options.keep.iter().any(|p| fits(p, name));
+        let kept = |name: &str| options.keep.iter().any(|p| glob_match(p, name));
         // what stays without offsets needs its counter as it was, see `counted`
         let uncut: HashSet<usize> = (facts.branches.iter().enumerate())
             .filter(|(i, b)| kept(&b.schema.path) || Counted::of(&header, *i, streamers).is_err())
@@ -133,7 +133,7 @@ impl TreePlan {
             return Err(Error::invalid(format!("{}: no branch with values would be left", tree.path)));
         }
         // those that are used together lie together, in front
-        let rank = |name: &str| options.first.iter().position(|p| fits(p, name)).unwrap_or(usize::MAX);
+        let rank = |name: &str| options.first.iter().position(|p| glob_match(p, name)).unwrap_or(usize::MAX);
         branches.sort_by_cached_key(|b| (rank(&b.name), options.used.rank(&tree.path, &b.name)));
         let mut boundaries = boundaries(facts.entries, bytes, options.cluster);
         // branches that were filled by themselves have entries beyond the tree's
@@ -170,12 +170,12 @@ impl TreePlan {
 
 /// The baskets of a branch in the order of their entries.
 fn old_baskets(b: &BranchFacts, recoder: &mut Recoder) -> Result<Vec<Old>> {
-    let in_file = b.baskets.iter().map(|b| Old { entries: b.first..b.last, place: Place::File(b.span) });
+    let in_file = b.baskets.iter().map(|b| Old { entries: b.first..b.last, place: BasketLocation::File(b.span) });
     let mut old: Vec<Old> = in_file.collect();
     for e in &b.embedded {
         let (record, _) = e.record(Compression::NONE, recoder.encoder())?;
         let entries = e.first..e.first + u64::from(e.entries);
-        old.push(Old { entries, place: Place::Header(Bytes::from(record), e.read_key_len) });
+        old.push(Old { entries, place: BasketLocation::Header(Bytes::from(record), e.read_key_len) });
     }
     old.sort_by_key(|o| o.entries.start);
     Ok(old)
@@ -206,7 +206,7 @@ fn dropped(tree: &Tree, patterns: &[String], unused: &HashSet<usize>) -> (Vec<us
         while let Some((i, b)) = at.and_then(|i| Some((i, tree.branches.get(i)?))) {
             if b.parent.is_none() {
                 let plain = b.name.trim_end_matches('.');
-                return unused.contains(&i) || patterns.iter().any(|p| fits(p, &b.name) || fits(p, plain));
+                return unused.contains(&i) || patterns.iter().any(|p| glob_match(p, &b.name) || glob_match(p, plain));
             }
             at = b.parent;
         }

@@ -1,7 +1,7 @@
 //! Baskets that hold lost entries beside others, cut between them.
 
 use crate::input::Reader;
-use crate::optimize::build::{Built, Piece, Shape, Source, build};
+use crate::optimize::build::{Built, ClusterPart, Shape, Source, build};
 use crate::optimize::cut::Rule;
 use crate::recode::Recoder;
 use bytes::Bytes;
@@ -77,7 +77,8 @@ impl Cut {
         let mut out = Vec::new();
         for (entries, first) in &self.keep {
             let range = [entries.start, entries.end];
-            let (piece, _) = build(&self.shape, Piece::default(), std::slice::from_ref(&source), &range, recoder)?;
+            let (piece, _) =
+                build(&self.shape, ClusterPart::default(), std::slice::from_ref(&source), &range, recoder)?;
             let moved = |b: Built| Built { first: b.first - entries.start + first, ..b };
             out.extend(piece.built.into_iter().map(moved));
         }
@@ -145,7 +146,7 @@ impl<'a> Cutter<'a> {
         // once for all: what comes apart here comes apart when it is written
         let tried = source(held, reader, recoder).and_then(|source| {
             let shape = Shape { compression: Some(Compression::NONE), ..cut.shape.clone() };
-            build(&shape, Piece::default(), &[source], &[entries.start, entries.end], recoder)
+            build(&shape, ClusterPart::default(), &[source], &[entries.start, entries.end], recoder)
         });
         match tried {
             Ok(_) => Ok(Ok(cut)),

@@ -13,7 +13,7 @@ use crate::recode::Recoder;
 use sapwood_codec::Compression;
 use sapwood_engine::{File, OpenOptions};
 use sapwood_span::{Error, Result};
-use sapwood_write::target::Place;
+use sapwood_write::target::Placement;
 use std::path::Path;
 
 /// What was recovered, and what is lost.
@@ -100,7 +100,7 @@ pub fn recover(input: &str, out: &Path, options: &MergeOptions) -> Result<Recove
         return Err(Error::corrupt(format!("nothing that can be recovered is left{lost}")).in_file(input.reader.name()));
     }
     let compression = options.compression;
-    let place = Place { replace: options.force, sync: options.sync };
+    let place = Placement { replace: options.force, sync: options.sync };
     let mut output = Output::create(out, place, compression.unwrap_or(own), compression)?;
     let (pool, mut recoder) = (Pool::default(), Recoder::default());
     let reader = input.reader.clone();

@@ -1,8 +1,8 @@
 //! One file's way to its server: sends range requests, follows redirects, hands out replies.
 
 use super::credential;
+use super::failure::{RequestFailure, RetryBudget};
 use super::hosts::{Host, Lent, Opened};
-use super::trouble::{Patience, Trouble};
 use crate::counters::Counters;
 use crate::lock;
 use crate::open::SourceOptions;
@@ -27,14 +27,14 @@ const SMALL_BODY: u64 = 64 << 10;
 
 /// Where a file is read, after redirects.
 #[derive(Clone)]
-pub(crate) struct Place {
+pub(crate) struct ServerUrl {
     pub url: Url,
     pub host: Arc<Host>,
     /// How near the server was that redirected here.
     from: Option<Scope>,
 }
 
-impl Place {
+impl ServerUrl {
     /// Refuses a connection with what the server that redirected here could not have reached itself.
     fn check(&self, peer: Option<IpAddr>) -> Result<()> {
         self.from.map_or(Ok(()), |from| check_peer(from, peer, self.url.bare_host()))
@@ -50,7 +50,7 @@ pub(crate) struct Client {
     pub counters: Arc<Counters>,
     original: Url,
     authorization: Option<HeaderValue>,
-    place: Mutex<Place>,
+    place: Mutex<ServerUrl>,
     opened: Opened,
     /// Nothing has been heard of the server lately.
     away: AtomicBool,
@@ -66,7 +66,7 @@ impl Client {
         };
         let text = authorization.as_ref().and_then(|a| a.to_str().ok());
         let host = options.hosts.get(&url, text, options.ca_dir.as_deref(), options.max_connections)?;
-        let place = Mutex::new(Place { url: url.clone(), host, from: None });
+        let place = Mutex::new(ServerUrl { url: url.clone(), host, from: None });
         Ok(Self {
             name: url.redacted(),
             options,
@@ -82,7 +82,7 @@ impl Client {
     }
 
     /// Where the file is read now.
-    pub fn place(&self) -> Place {
+    pub fn place(&self) -> ServerUrl {
         lock(&self.place).clone()
     }
 
@@ -95,7 +95,7 @@ impl Client {
     ///
     /// # Errors
     /// `Denied` for redirects that would give away what the caller has, or where he is.
-    fn follow(&self, from: &Place, peer: Option<IpAddr>, location: &str) -> Result<Place> {
+    fn follow(&self, from: &ServerUrl, peer: Option<IpAddr>, location: &str) -> Result<ServerUrl> {
         let url = from.url.join(location)?;
         if self.options.insecure_redirects {
             return self.move_to(url, None);
@@ -110,15 +110,15 @@ impl Client {
     }
 
     /// Back to where it all began: there may be word of another replica.
-    fn begin_anew(&self) -> Result<Place> {
+    fn begin_anew(&self) -> Result<ServerUrl> {
         self.move_to(self.original.clone(), None)
     }
 
-    fn move_to(&self, url: Url, from: Option<Scope>) -> Result<Place> {
+    fn move_to(&self, url: Url, from: Option<Scope>) -> Result<ServerUrl> {
         let text = self.credential_for(&url).and_then(|a| a.to_str().ok());
         let o = &self.options;
         let host = o.hosts.get(&url, text, o.ca_dir.as_deref(), o.max_connections)?;
-        let place = Place { url, host, from };
+        let place = ServerUrl { url, host, from };
         *lock(&self.place) = place.clone();
         Ok(place)
     }
@@ -139,48 +139,51 @@ impl Client {
     /// Sends a request for these ranges (the value of the `Range` header, and how many are in
     /// it), follows redirects, and goes back to where it all began when a place found by a
     /// redirect has ceased to work.
-    pub async fn send(&self, range: &str, ranges: usize, patience: &mut Patience) -> Result<Reply, Trouble> {
+    pub async fn send(&self, range: &str, ranges: usize, patience: &mut RetryBudget) -> Result<Reply, RequestFailure> {
         let mut renewed = false;
         for _ in 0..=MAX_REDIRECTS {
             let place = self.place();
             let mut reply = match self.exchange(&place, range, ranges, patience).await {
                 Ok(reply) => reply,
-                Err(Trouble::Unreached(_)) if !renewed && place.url != self.original => {
+                Err(RequestFailure::Unreached(_)) if !renewed && place.url != self.original => {
                     renewed = true;
-                    self.begin_anew().map_err(Trouble::Fatal)?;
+                    self.begin_anew().map_err(RequestFailure::Fatal)?;
                     continue;
                 }
-                Err(trouble) => return Err(trouble),
+                Err(failure) => return Err(failure),
             };
             match reply.status {
                 301 | 302 | 303 | 307 | 308 => {
                     let to = reply.header("location").map(str::to_owned);
                     let to = to.ok_or_else(|| {
-                        Trouble::Fatal(Error::new(ErrorKind::Protocol, "the server redirects without saying where"))
+                        RequestFailure::Fatal(Error::new(
+                            ErrorKind::Protocol,
+                            "the server redirects without saying where",
+                        ))
                     })?;
                     reply.drain().await;
-                    let moved = self.follow(&place, reply.peer, &to).map_err(Trouble::Fatal)?;
+                    let moved = self.follow(&place, reply.peer, &to).map_err(RequestFailure::Fatal)?;
                     Counters::add(&self.counters.redirects, 1);
                     if ranges > 1 && !moved.host.multi() {
                         let what = "the server redirected to does not take several ranges in one request";
-                        return Err(Trouble::Step(Error::new(ErrorKind::Protocol, what)));
+                        return Err(RequestFailure::Step(Error::new(ErrorKind::Protocol, what)));
                     }
                 }
                 401 | 403 | 404 | 410 | 500..=599 if !renewed && place.url != self.original => {
                     renewed = true;
                     reply.drain().await;
-                    self.begin_anew().map_err(Trouble::Fatal)?;
+                    self.begin_anew().map_err(RequestFailure::Fatal)?;
                 }
                 _ => return Ok(reply),
             }
         }
         let what = format!("more than {MAX_REDIRECTS} redirects, the last one to {}", self.place().url.redacted());
-        self.begin_anew().map_err(Trouble::Fatal)?;
-        Err(Trouble::Fatal(Error::new(ErrorKind::Protocol, what)))
+        self.begin_anew().map_err(RequestFailure::Fatal)?;
+        Err(RequestFailure::Fatal(Error::new(ErrorKind::Protocol, what)))
     }
 
     /// Connects to a host that was never met: how far it is decides how it is asked.
-    pub async fn meet(&self, patience: &mut Patience) -> Result<Place, Trouble> {
+    pub async fn connect_first(&self, patience: &mut RetryBudget) -> Result<ServerUrl, RequestFailure> {
         let place = self.place();
         if lock(&place.host.meter).distance().is_none() {
             let lent = self.lend(&place, patience).await?;
@@ -189,12 +192,12 @@ impl Client {
         Ok(place)
     }
 
-    async fn lend(&self, place: &Place, patience: &mut Patience) -> Result<Lent, Trouble> {
+    async fn lend(&self, place: &ServerUrl, patience: &mut RetryBudget) -> Result<Lent, RequestFailure> {
         let wait = self.counters.wait();
         let lent = place.host.lend(&self.handle(), || self.connect_timeout().min(patience.begin()), &self.opened).await;
         let lent = lent.map_err(|error| match error.kind() {
-            ErrorKind::Denied | ErrorKind::Invalid => Trouble::Fatal(error),
-            _ => self.lost(Trouble::Unreached(error)),
+            ErrorKind::Denied | ErrorKind::Invalid => RequestFailure::Fatal(error),
+            _ => self.lost(RequestFailure::Unreached(error)),
         })?;
         if lent.waited && !lent.used {
             self.counters.waited(wait, if place.host.secure() { 2 } else { 1 });
@@ -204,15 +207,15 @@ impl Client {
 
     async fn exchange(
         &self,
-        place: &Place,
+        place: &ServerUrl,
         range: &str,
         ranges: usize,
-        patience: &mut Patience,
-    ) -> Result<Reply, Trouble> {
+        patience: &mut RetryBudget,
+    ) -> Result<Reply, RequestFailure> {
         loop {
             let mut lent = self.lend(place, patience).await?;
-            place.check(lent.link.peer).map_err(Trouble::Fatal)?;
-            let asked_for = self.request(place, range).map_err(Trouble::Fatal)?;
+            place.check(lent.link.peer).map_err(RequestFailure::Fatal)?;
+            let asked_for = self.request(place, range).map_err(RequestFailure::Fatal)?;
             let (wait, begin, used) = (self.counters.wait(), Instant::now(), lent.used);
             let asked = self.ask(&mut lent, asked_for, ranges);
             let longest = patience.asked(ranges > 1);
@@ -235,11 +238,11 @@ impl Client {
                 Ok(Err(error)) if used && !error.is_parse() => {}
                 Ok(Err(error)) if error.is_parse() => {
                     let what = "the server's answer is not HTTP";
-                    return Err(Trouble::again(Error::new(ErrorKind::Protocol, what).with_source(error)));
+                    return Err(RequestFailure::again(Error::new(ErrorKind::Protocol, what).with_source(error)));
                 }
                 Ok(Err(error)) => {
                     let what = "the connection broke before the answer";
-                    return Err(Trouble::again(Error::new(ErrorKind::Io, what).with_source(error)));
+                    return Err(RequestFailure::again(Error::new(ErrorKind::Io, what).with_source(error)));
                 }
             }
         }
@@ -249,7 +252,7 @@ impl Client {
     ///
     /// # Errors
     /// `Invalid` for an address that cannot be said in HTTP: another one in its place would be a guess.
-    fn request(&self, place: &Place, range: &str) -> Result<Request<Empty<Bytes>>> {
+    fn request(&self, place: &ServerUrl, range: &str) -> Result<Request<Empty<Bytes>>> {
         let mut request = Request::new(Empty::<Bytes>::new());
         // A proxy that makes no tunnel is told the whole address.
         let proxy = if place.url.https { None } else { super::proxy::of(&place.url).ok().flatten() };
@@ -293,9 +296,9 @@ impl Client {
 
     /// The network may be away: connections are tried for a short time only, so that the first one after it is back is
     /// opened at once and not when TCP comes round to trying again.
-    fn lost(&self, trouble: Trouble) -> Trouble {
+    fn lost(&self, failure: RequestFailure) -> RequestFailure {
         self.away.store(true, Relaxed);
-        trouble
+        failure
     }
 
     fn connect_timeout(&self) -> Duration {
@@ -306,19 +309,19 @@ impl Client {
 }
 
 /// What a silence calls for.
-fn silent(silence: Silence, what: &str, longest: Duration) -> Trouble {
+fn silent(silence: Silence, what: &str, longest: Duration) -> RequestFailure {
     let timeout = |what: String| Error::new(ErrorKind::Timeout, what);
     match silence {
         Silence::Back => {
-            Trouble::again(Error::new(ErrorKind::Io, "the network was away; the server can be reached again"))
+            RequestFailure::again(Error::new(ErrorKind::Io, "the network was away; the server can be reached again"))
         }
-        Silence::Gone => Trouble::Fatal(
+        Silence::Gone => RequestFailure::Fatal(
             timeout(format!("{what} for {longest:.0?} (progress timeout), and the server cannot be reached any more"))
                 .with_remedy("check the network; a longer timeout waits longer"),
         ),
         Silence::Stalled => {
             let error = timeout(format!("{what} for {longest:.0?} (progress timeout)"));
-            Trouble::Again { error, wait: None, stalled: true }
+            RequestFailure::Again { error, wait: None, stalled: true }
         }
     }
 }
@@ -350,7 +353,12 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
-    fn new(response: Response<Incoming>, lent: Lent, place: &Place, client: &Client) -> Result<Self, Trouble> {
+    fn new(
+        response: Response<Incoming>,
+        lent: Lent,
+        place: &ServerUrl,
+        client: &Client,
+    ) -> Result<Self, RequestFailure> {
         let (head, body) = response.into_parts();
         let reply = Self {
             status: head.status.as_u16(),
@@ -367,7 +375,7 @@ impl Reply {
         match reply.header("content-encoding") {
             Some(coding) if !coding.trim().eq_ignore_ascii_case("identity") && matches!(reply.status, 200 | 206) => {
                 let what = format!("the server sends the file encoded ({coding}) although asked not to");
-                Err(Trouble::Fatal(Error::new(ErrorKind::Protocol, what)))
+                Err(RequestFailure::Fatal(Error::new(ErrorKind::Protocol, what)))
             }
             _ => Ok(reply),
         }
@@ -385,7 +393,7 @@ impl Reply {
 
     /// The next bytes of the body; none at its end. A transfer that has stopped is given up after half of the progress
     /// timeout: the rest is for asking again.
-    pub async fn chunk(&mut self) -> Result<Option<Bytes>, Trouble> {
+    pub async fn chunk(&mut self) -> Result<Option<Bytes>, RequestFailure> {
         loop {
             let frame = silence::broken_by(self.body.frame(), self.longest / 2, || reachable(&self.url)).await;
             match frame {
@@ -402,7 +410,7 @@ impl Reply {
                 }
                 Ok(Some(Err(error))) => {
                     let error = Error::new(ErrorKind::Io, "the connection broke in mid-transfer").with_source(error);
-                    return Err(Trouble::again(error));
+                    return Err(RequestFailure::again(error));
                 }
                 Ok(Some(Ok(frame))) => {
                     let Ok(bytes) = frame.into_data() else { continue };

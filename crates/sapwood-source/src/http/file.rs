@@ -2,10 +2,10 @@
 
 use super::body::Body;
 use super::client::Client;
+use super::failure::{RequestFailure, RetryBudget};
 use super::opening_window;
 use super::range::{self, Line};
 use super::recognise::with_beginning;
-use super::trouble::{Patience, Trouble};
 use super::version::{Told, Version};
 use crate::bounds;
 use crate::changed::changed;
@@ -70,22 +70,22 @@ impl HttpFile {
             match self.run(job, groups, &Manner { along, silent }).await {
                 Ok(()) => {}
                 // its limits are others than thought: cut anew
-                Err(Trouble::Shorter(_)) => host.refuses_long_lines(),
-                Err(Trouble::Step(_)) if multi => {
+                Err(RequestFailure::Shorter(_)) => host.refuses_long_lines(),
+                Err(RequestFailure::Step(_)) if multi => {
                     multi = false;
                     Counters::add(&self.client.counters.fallbacks, 1);
                 }
-                Err(Trouble::Silent { since, .. }) if multi => {
+                Err(RequestFailure::Silent { since, .. }) if multi => {
                     (multi, silent) = (false, Some(since));
                     Counters::add(&self.client.counters.fallbacks, 1);
                 }
-                Err(Trouble::Elsewhere) => {}
+                Err(RequestFailure::Elsewhere) => {}
                 Err(
-                    Trouble::Silent { error: e, .. }
-                    | Trouble::Step(e)
-                    | Trouble::Fatal(e)
-                    | Trouble::Unreached(e)
-                    | Trouble::Again { error: e, .. },
+                    RequestFailure::Silent { error: e, .. }
+                    | RequestFailure::Step(e)
+                    | RequestFailure::Fatal(e)
+                    | RequestFailure::Unreached(e)
+                    | RequestFailure::Again { error: e, .. },
                 ) => {
                     return Err(e);
                 }
@@ -94,7 +94,12 @@ impl HttpFile {
     }
 
     /// Runs requests side by side; the pool limits how many really are.
-    async fn run(self: &Arc<Self>, job: &Arc<Job>, mut groups: Vec<Vec<Span>>, manner: &Manner) -> Result<(), Trouble> {
+    async fn run(
+        self: &Arc<Self>,
+        job: &Arc<Job>,
+        mut groups: Vec<Vec<Span>>,
+        manner: &Manner,
+    ) -> Result<(), RequestFailure> {
         if groups.len() <= 1 {
             return self.group(job, groups.pop().unwrap_or_default(), manner).await;
         }
@@ -116,15 +121,15 @@ impl HttpFile {
                     answered = true;
                 }
                 // Leaving at the first failure drops the set and stops the others.
-                Some(ended) = running.join_next() => ended.unwrap_or_else(|e| Err(Trouble::Fatal(crate::ended(e))))?,
+                Some(ended) = running.join_next() => ended.unwrap_or_else(|e| Err(RequestFailure::Fatal(crate::ended(e))))?,
                 else => return Ok(()),
             }
         }
     }
 
     /// One request, sent again for what is missing as long as there is hope.
-    async fn group(&self, job: &Job, group: Vec<Span>, manner: &Manner) -> Result<(), Trouble> {
-        let mut patience = Patience::since(&self.client.options, manner.silent);
+    async fn group(&self, job: &Job, group: Vec<Span>, manner: &Manner) -> Result<(), RequestFailure> {
+        let mut patience = RetryBudget::since(&self.client.options, manner.silent);
         let mut pieces = group.clone();
         let mut elsewhere = 0;
         loop {
@@ -135,8 +140,8 @@ impl HttpFile {
             };
             let seen = manner.along.clone().map(Recognised::new);
             let result = self.request(job, &ranges, seen, &mut patience).await;
-            if let Err(Trouble::Fatal(error)) = result {
-                return Err(Trouble::Fatal(error));
+            if let Err(RequestFailure::Fatal(error)) = result {
+                return Err(RequestFailure::Fatal(error));
             }
             let multi = ranges.len() > 1;
             pieces = hulls(&job.missing(&group), &group);
@@ -150,30 +155,34 @@ impl HttpFile {
             let at = pieces.first().copied().unwrap_or_default();
             let (error, wait, stalled) = match result {
                 Ok(()) if after < before => continue,
-                Ok(()) if multi => return Err(Trouble::nonsense("the server leaves out what was asked for", true)),
+                Ok(()) if multi => {
+                    return Err(RequestFailure::nonsense("the server leaves out what was asked for", true));
+                }
                 Ok(()) => (Error::new(ErrorKind::Protocol, "the server leaves out what was asked for"), None, false),
                 // A server may hang over several ranges: the network is not to blame yet.
-                Err(Trouble::Again { error, stalled: true, .. }) if multi && after == before && patience.is_left() => {
+                Err(RequestFailure::Again { error, stalled: true, .. })
+                    if multi && after == before && patience.is_left() =>
+                {
                     self.client.place().host.silent_over_multi();
-                    return Err(Trouble::Silent { error, since: patience.moved() });
+                    return Err(RequestFailure::Silent { error, since: patience.moved() });
                 }
-                Err(Trouble::Again { error, wait, stalled }) => (error, wait, stalled),
+                Err(RequestFailure::Again { error, wait, stalled }) => (error, wait, stalled),
                 // found to be the same file; but a server that is another each time is none to read from
-                Err(Trouble::Elsewhere) => {
+                Err(RequestFailure::Elsewhere) => {
                     elsewhere += 1;
                     if elsewhere <= MOST_SERVERS {
                         continue;
                     }
                     let what = format!("the file was redirected to {MOST_SERVERS} servers in turn");
-                    return Err(Trouble::Fatal(Error::new(ErrorKind::Protocol, what)));
+                    return Err(RequestFailure::Fatal(Error::new(ErrorKind::Protocol, what)));
                 }
-                Err(Trouble::Unreached(error)) => {
-                    patience.unreached(error.at(at)).await.map_err(Trouble::Fatal)?;
+                Err(RequestFailure::Unreached(error)) => {
+                    patience.unreached(error.at(at)).await.map_err(RequestFailure::Fatal)?;
                     continue;
                 }
                 Err(other) => return Err(other),
             };
-            patience.spend(error.at(at), wait, stalled).await.map_err(Trouble::Fatal)?;
+            patience.spend(error.at(at), wait, stalled).await.map_err(RequestFailure::Fatal)?;
             job.retried();
             Counters::add(&self.client.counters.retries, 1);
         }
@@ -185,8 +194,8 @@ impl HttpFile {
         job: &Job,
         pieces: &[Span],
         mut seen: Option<Recognised>,
-        patience: &mut Patience,
-    ) -> Result<(), Trouble> {
+        patience: &mut RetryBudget,
+    ) -> Result<(), RequestFailure> {
         let multi = pieces.len() > 1;
         let wanted: u64 = pieces.iter().map(|s| s.len).sum();
         job.request_sent();
@@ -199,7 +208,7 @@ impl HttpFile {
             reply.drain().await;
             if matches!(reply.status, 400 | 413 | 414 | 431) && Line::is_long(&header) {
                 let what = format!("the server does not take header lines of {} bytes", header.len());
-                return Err(Trouble::Shorter(Error::new(ErrorKind::Protocol, what)));
+                return Err(RequestFailure::Shorter(Error::new(ErrorKind::Protocol, what)));
             }
             if multi && reply.status != 403 {
                 job.stepped.store(true, Relaxed);
@@ -207,18 +216,18 @@ impl HttpFile {
             if matches!(reply.status, 404 | 410) {
                 let what = format!("the server answers {}: the file was there when it was opened", reply.status);
                 let remedy = "it was removed or renamed meanwhile: open it again once it is there";
-                return Err(Trouble::Fatal(Error::new(ErrorKind::NotFound, what).with_remedy(remedy)));
+                return Err(RequestFailure::Fatal(Error::new(ErrorKind::NotFound, what).with_remedy(remedy)));
             }
-            return Err(Trouble::status(&reply, multi));
+            return Err(RequestFailure::status(&reply, multi));
         }
-        if self.version.check(&reply).map_err(Trouble::Fatal)? == Told::NewServer {
+        if self.version.check(&reply).map_err(RequestFailure::Fatal)? == Told::NewServer {
             let place = reply.url.clone();
             // its connection must be free for what is to be asked
             drop(reply);
             self.recognise(&place).await?;
-            return Err(Trouble::Elsewhere);
+            return Err(RequestFailure::Elsewhere);
         }
-        let mut body = Body::of(&reply).map_err(|what| Trouble::nonsense(what, multi))?;
+        let mut body = Body::of(&reply).map_err(|what| RequestFailure::nonsense(what, multi))?;
         let plain = body.is_plain();
         let mut budget = wanted.saturating_mul(2).saturating_add(SLACK);
         if reply.status == 200 {
@@ -232,15 +241,15 @@ impl HttpFile {
             patience.heard();
             if reply.wire > budget {
                 job.stepped.store(true, Relaxed);
-                return Err(Trouble::nonsense("the server sends much more than was asked for", multi));
+                return Err(RequestFailure::nonsense("the server sends much more than was asked for", multi));
             }
             let pushed = body.push(chunk, &mut out);
             self.check_size(body.total())?;
             if let Some(seen) = &mut seen {
-                seen.look(&out).map_err(Trouble::Fatal)?;
+                seen.look(&out).map_err(RequestFailure::Fatal)?;
             }
             job.accept(&mut out);
-            pushed.map_err(|m| Trouble::nonsense(format!("the server's answer makes no sense: {m}"), multi))?;
+            pushed.map_err(|m| RequestFailure::nonsense(format!("the server's answer makes no sense: {m}"), multi))?;
         }
         if !seen.as_ref().is_some_and(Recognised::is_complete) {
             job.unrecognised.store(true, Relaxed);
@@ -248,7 +257,7 @@ impl HttpFile {
         let left_out = seen.is_some_and(|s| !s.is_complete()) || !job.missing(pieces).is_empty();
         if multi && plain && reply.status == 206 && left_out {
             job.stepped.store(true, Relaxed);
-            return Err(Trouble::nonsense("the server answers one range only", true));
+            return Err(RequestFailure::nonsense("the server answers one range only", true));
         }
         if !multi && reply.status == 206 && job.stepped.load(Relaxed) {
             reply.host.refuses_multi();
@@ -257,23 +266,23 @@ impl HttpFile {
     }
 
     /// Whether an answer that brings the whole file is good enough.
-    fn accept_whole(&self, wanted: u64, multi: bool) -> Result<(), Trouble> {
+    fn accept_whole(&self, wanted: u64, multi: bool) -> Result<(), RequestFailure> {
         if self.size <= wanted.saturating_mul(2).saturating_add(SLACK) {
             return Ok(());
         }
         if multi {
-            return Err(Trouble::nonsense("the server answers several ranges with the whole file", true));
+            return Err(RequestFailure::nonsense("the server answers several ranges with the whole file", true));
         }
         if self.size <= self.client.options.whole_file {
             return Ok(());
         }
-        Err(Trouble::Fatal(no_ranges(Some(self.size))))
+        Err(RequestFailure::Fatal(no_ranges(Some(self.size))))
     }
 
-    fn check_size(&self, total: Option<u64>) -> Result<(), Trouble> {
+    fn check_size(&self, total: Option<u64>) -> Result<(), RequestFailure> {
         match total {
             Some(now) if now != self.size => {
-                Err(Trouble::Fatal(changed(&format!("it had {} bytes and has {now} now", self.size))))
+                Err(RequestFailure::Fatal(changed(&format!("it had {} bytes and has {now} now", self.size))))
             }
             _ => Ok(()),
         }

@@ -2,10 +2,10 @@
 
 use super::body::Body;
 use super::client::{Client, Reply};
+use super::failure::{RequestFailure, RetryBudget};
 use super::file::{HttpFile, no_ranges};
 use super::opening_window;
 use super::range::{content_range, stated_total};
-use super::trouble::{Patience, Trouble};
 use super::version::{Told, Validator, Version};
 use crate::assemble::Piece;
 use crate::counters::Counters;
@@ -36,7 +36,7 @@ pub(crate) async fn open(url: Url, options: SourceOptions, handle: Handle) -> Re
 }
 
 async fn ends(client: &Arc<Client>) -> Result<Opening> {
-    let mut patience = Patience::new(&client.options);
+    let mut patience = RetryBudget::new(&client.options);
     let (mut simple, mut stepped) = (false, false);
     loop {
         let multi = !simple && client.place().host.multi();
@@ -44,29 +44,32 @@ async fn ends(client: &Arc<Client>) -> Result<Opening> {
         patience.catch_up();
         let (error, wait, stalled) = match result {
             Ok(opening) => return Ok(opening),
-            Err(Trouble::Step(_)) if multi => {
+            Err(RequestFailure::Step(_)) if multi => {
                 (simple, stepped) = (true, true);
                 Counters::add(&client.counters.fallbacks, 1);
                 continue;
             }
             // A server may hang over several ranges; one that cannot be reached will not get better.
-            Err(Trouble::Again { stalled: true, .. } | Trouble::Silent { .. }) if multi => {
+            Err(RequestFailure::Again { stalled: true, .. } | RequestFailure::Silent { .. }) if multi => {
                 client.place().host.silent_over_multi();
                 simple = true;
                 continue;
             }
-            Err(Trouble::Again { error, .. } | Trouble::Unreached(error))
+            Err(RequestFailure::Again { error, .. } | RequestFailure::Unreached(error))
                 if client.counters.snapshot().requests == 0 =>
             {
                 return Err(error);
             }
-            Err(Trouble::Again { error, wait, stalled }) => (error, wait, stalled),
-            Err(Trouble::Unreached(error)) => (error, None, false),
-            Err(Trouble::Elsewhere) => {
+            Err(RequestFailure::Again { error, wait, stalled }) => (error, wait, stalled),
+            Err(RequestFailure::Unreached(error)) => (error, None, false),
+            Err(RequestFailure::Elsewhere) => {
                 (Error::new(ErrorKind::Io, "another server took over while the file was being opened"), None, false)
             }
             Err(
-                Trouble::Step(error) | Trouble::Shorter(error) | Trouble::Fatal(error) | Trouble::Silent { error, .. },
+                RequestFailure::Step(error)
+                | RequestFailure::Shorter(error)
+                | RequestFailure::Fatal(error)
+                | RequestFailure::Silent { error, .. },
             ) => return Err(error),
         };
         patience.spend(error, wait, stalled).await?;
@@ -79,9 +82,9 @@ async fn attempt(
     client: &Arc<Client>,
     multi: bool,
     stepped: bool,
-    patience: &mut Patience,
-) -> Result<Opening, Trouble> {
-    let host = client.meet(patience).await?.host;
+    patience: &mut RetryBudget,
+) -> Result<Opening, RequestFailure> {
+    let host = client.connect_first(patience).await?.host;
     let (head, mut tail) = (client.options.head.max(1), client.options.tail.max(1));
     if host.is_far() {
         tail = tail.min(opening_window::FIRST.saturating_sub(head)).max(1);
@@ -105,7 +108,7 @@ async fn attempt(
         416 if ranges.is_some_and(|r| r.total == Some(0)) => return Ok(in_memory(client, Bytes::new())),
         _ => {
             reply.drain().await;
-            return Err(Trouble::status(&reply, multi));
+            return Err(RequestFailure::status(&reply, multi));
         }
     }
     let version = Arc::new(Version::default());
@@ -118,7 +121,7 @@ async fn attempt(
             let known = Known::new(client, size, tail, version);
             return known.complete().await;
         }
-        (Err(what), _) => return Err(Trouble::nonsense(what, multi)),
+        (Err(what), _) => return Err(RequestFailure::nonsense(what, multi)),
     };
     let mut known = None;
     let mut out = Vec::new();
@@ -126,10 +129,10 @@ async fn attempt(
     while let Some(chunk) = reply.chunk().await? {
         patience.heard();
         if reply.wire > budget {
-            return Err(Trouble::nonsense("the server sends much more than was asked for", multi));
+            return Err(RequestFailure::nonsense("the server sends much more than was asked for", multi));
         }
         body.push(chunk, &mut out)
-            .map_err(|m| Trouble::nonsense(format!("the server's answer makes no sense: {m}"), multi))?;
+            .map_err(|m| RequestFailure::nonsense(format!("the server's answer makes no sense: {m}"), multi))?;
         if let (None, Some(size)) = (&known, body.total()) {
             known = Some(Known::new(client, size, tail, Arc::clone(&version)));
         }
@@ -137,7 +140,8 @@ async fn attempt(
             known.job.accept(&mut out);
         }
     }
-    let known = known.ok_or_else(|| Trouble::nonsense("the server does not tell the size of the file", multi))?;
+    let known =
+        known.ok_or_else(|| RequestFailure::nonsense("the server does not tell the size of the file", multi))?;
     // One range of two says little: XrdHttp takes several ranges, but none from the end. The
     // next request with several will tell.
     if !multi && stepped {
@@ -182,10 +186,10 @@ impl Known {
     }
 
     /// Asks for what is still missing.
-    async fn complete(self) -> Result<Opening, Trouble> {
-        self.file.complete(&self.job, false).await.map_err(Trouble::Fatal)?;
+    async fn complete(self) -> Result<Opening, RequestFailure> {
+        self.file.complete(&self.job, false).await.map_err(RequestFailure::Fatal)?;
         let [head, tail] = std::mem::take(&mut *lock(&self.ends.ends));
-        let lost = || Trouble::Fatal(Error::new(ErrorKind::Protocol, "the ends of the file did not arrive"));
+        let lost = || RequestFailure::Fatal(Error::new(ErrorKind::Protocol, "the ends of the file did not arrive"));
         let payload = crate::bounds::covered(&self.spans);
         Counters::add(&self.file.client.counters.payload, payload);
         Ok(Opening {
@@ -238,7 +242,7 @@ impl Found {
 /// The last bytes of the file, if the server can do that: if not, the head's answer tells the
 /// size and they are asked for by position.
 async fn tail_alone(client: &Client, tail: u64) -> Option<Found> {
-    let mut patience = Patience::new(&client.options);
+    let mut patience = RetryBudget::new(&client.options);
     let mut reply = client.send(&format!("bytes=-{tail}"), 1, &mut patience).await.ok()?;
     if reply.status != 206 {
         return None;
@@ -259,16 +263,16 @@ async fn whole(
     client: &Arc<Client>,
     mut reply: Reply,
     multi: bool,
-    patience: &mut Patience,
-) -> Result<Opening, Trouble> {
+    patience: &mut RetryBudget,
+) -> Result<Opening, RequestFailure> {
     let options = &client.options;
     let limit = if multi { options.head.saturating_add(options.tail).max(SMALL_FILE) } else { options.whole_file };
     let length = reply.length();
     let too_large = |size| {
         if multi {
-            Trouble::nonsense("the server answers several ranges with the whole file", true)
+            RequestFailure::nonsense("the server answers several ranges with the whole file", true)
         } else {
-            Trouble::Fatal(no_ranges(size))
+            RequestFailure::Fatal(no_ranges(size))
         }
     };
     if length.is_some_and(|n| n > limit) {

@@ -5,9 +5,9 @@
 //! the answer is of one file, and what stands in front of its data says of which.
 
 use super::body::Body;
+use super::failure::{RequestFailure, RetryBudget};
 use super::file::HttpFile;
 use super::range;
-use super::trouble::{Patience, Trouble};
 use super::version::{Told, Validator};
 use crate::recognised::Recognised;
 use crate::url::Url;
@@ -29,38 +29,39 @@ fn grow(first: &mut Span, by: Span) -> bool {
 impl HttpFile {
     /// Compares the size and the first bytes of what a server has that another one redirected to, or that took over, with
     /// those of the file that was opened.
-    pub async fn recognise(&self, place: &Url) -> Result<(), Trouble> {
+    pub async fn recognise(&self, place: &Url) -> Result<(), RequestFailure> {
         let _one = self.version.asking.lock().await;
         if self.version.knows(place) {
             return Ok(());
         }
         let Some(then) = self.version.beginning.bytes() else {
             let what = "another server took over while the file was being opened";
-            return Err(Trouble::again(Error::new(ErrorKind::Io, what)));
+            return Err(RequestFailure::again(Error::new(ErrorKind::Io, what)));
         };
         let span = Span::new(0, then.len() as u64);
-        let mut reply = self.client.send(&range::header(&[span]), 1, &mut Patience::new(&self.client.options)).await?;
+        let mut reply =
+            self.client.send(&range::header(&[span]), 1, &mut RetryBudget::new(&self.client.options)).await?;
         if reply.url.without_query() != place.without_query()
-            || self.version.check(&reply).map_err(Trouble::Fatal)? == Told::Same
+            || self.version.check(&reply).map_err(RequestFailure::Fatal)? == Told::Same
         {
             return Ok(());
         }
         if !matches!(reply.status, 200 | 206) {
             reply.drain().await;
-            return Err(Trouble::status(&reply, false));
+            return Err(RequestFailure::status(&reply, false));
         }
         let validator = Validator::of(&reply.headers);
-        let mut body = Body::of(&reply).map_err(|what| Trouble::nonsense(what, false))?;
+        let mut body = Body::of(&reply).map_err(|what| RequestFailure::nonsense(what, false))?;
         let another = |how: String| {
             let what = format!("{} has another file: {how}", place.redacted());
-            Trouble::Fatal(Error::corrupt(what).with_remedy("open it again"))
+            RequestFailure::Fatal(Error::corrupt(what).with_remedy("open it again"))
         };
         let mut out = Vec::new();
         let mut seen = Recognised::new(then);
         while !seen.is_complete()
             && let Some(chunk) = reply.chunk().await?
         {
-            body.push(chunk, &mut out).map_err(|m| Trouble::nonsense(m.to_string(), false))?;
+            body.push(chunk, &mut out).map_err(|m| RequestFailure::nonsense(m.to_string(), false))?;
             if seen.look(&out).is_err() {
                 return Err(another("its first bytes differ".to_owned()));
             }
@@ -69,7 +70,7 @@ impl HttpFile {
         match body.total() {
             Some(now) if now != self.size => return Err(another(format!("of {now} bytes, not {}", self.size))),
             _ if !seen.is_complete() => {
-                return Err(Trouble::nonsense("the server leaves out what was asked for", false));
+                return Err(RequestFailure::nonsense("the server leaves out what was asked for", false));
             }
             _ => self.version.learn(&reply, validator),
         }

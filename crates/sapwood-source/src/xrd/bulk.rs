@@ -1,10 +1,10 @@
 //! Which session carries large requests.
 
 use super::conn::Conn;
+use super::failure::Broken;
 use super::host::{Caller, DEPTH, Host};
 use super::plan;
 use super::pulse::holds_up;
-use super::trouble::Broken;
 use crate::lock;
 use crate::silence::SUSPICIOUS;
 use std::sync::Arc;

@@ -28,14 +28,14 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// Where a file is read, after redirects.
 #[derive(Clone)]
-pub(crate) struct Place {
+pub(crate) struct ServerUrl {
     pub url: RootUrl,
     pub host: Arc<Host>,
     /// How near the server was that redirected here.
     from: Option<Scope>,
 }
 
-impl Place {
+impl ServerUrl {
     /// Refuses a session with what the server that redirected here could not have reached itself.
     ///
     /// # Errors
@@ -50,18 +50,18 @@ pub(crate) struct Client {
     pub caller: Caller,
     pub origin: RootUrl,
     identity: Identity,
-    way: Mutex<Way>,
+    route: Mutex<Route>,
 }
 
-struct Way {
-    place: Place,
+struct Route {
+    place: ServerUrl,
     /// Servers that a redirect named and that failed, each with the reason in the protocol's word.
     tried: Vec<(String, &'static str)>,
     redirects: usize,
 }
 
-impl Way {
-    fn count(&mut self, from: &Place) -> Result<()> {
+impl Route {
+    fn count(&mut self, from: &ServerUrl) -> Result<()> {
         self.redirects += 1;
         if self.redirects > MOST_REDIRECTS {
             let what = format!("more than {MOST_REDIRECTS} redirects, the last one from {}", from.url.server());
@@ -77,8 +77,8 @@ impl Client {
         let cautious = url.has_secret();
         let caller = Caller::new(options, handle, cautious);
         let host = host(&url, &url, &identity, &caller.options, String::new());
-        let way = Way { place: Place { url: url.clone(), host, from: None }, tried: Vec::new(), redirects: 0 };
-        Self { name: url.redacted(), caller, identity, origin: url, way: Mutex::new(way) }
+        let route = Route { place: ServerUrl { url: url.clone(), host, from: None }, tried: Vec::new(), redirects: 0 };
+        Self { name: url.redacted(), caller, identity, origin: url, route: Mutex::new(route) }
     }
 
     pub fn counters(&self) -> &Arc<Counters> {
@@ -86,29 +86,29 @@ impl Client {
     }
 
     /// Where the file is read now.
-    pub fn place(&self) -> Place {
-        lock(&self.way).place.clone()
+    pub fn place(&self) -> ServerUrl {
+        lock(&self.route).place.clone()
     }
 
     /// Path and options for opening the file where it is read now.
     pub fn path(&self) -> String {
-        let way = lock(&self.way);
-        if way.tried.is_empty() || way.place.url != self.origin {
-            return way.place.url.opaque("");
+        let route = lock(&self.route);
+        if route.tried.is_empty() || route.place.url != self.origin {
+            return route.place.url.opaque("");
         }
         let join = |words: Vec<&str>| words.join(",");
-        let hosts = join(way.tried.iter().map(|(host, _)| host.as_str()).collect());
-        let reasons = join(way.tried.iter().map(|(_, why)| *why).collect());
-        way.place.url.opaque(&format!("tried={hosts}&triedrc={reasons}"))
+        let hosts = join(route.tried.iter().map(|(host, _)| host.as_str()).collect());
+        let reasons = join(route.tried.iter().map(|(_, why)| *why).collect());
+        route.place.url.opaque(&format!("tried={hosts}&triedrc={reasons}"))
     }
 
     /// Whether a redirect led to this place: the server that gave it may know another one.
-    pub fn is_redirected(&self, place: &Place) -> bool {
+    pub fn is_redirected(&self, place: &ServerUrl) -> bool {
         place.url.server() != self.origin.server()
     }
 
     /// How long connecting may take.
-    pub fn connect_timeout(&self, place: &Place) -> Duration {
+    pub fn connect_timeout(&self, place: &ServerUrl) -> Duration {
         let options = &self.caller.options;
         let longest = options.connect_timeout.min(options.progress_timeout);
         if self.is_redirected(place) { longest.min(SHORT * 2) } else { longest }
@@ -118,12 +118,12 @@ impl Client {
     ///
     /// # Errors
     /// Too many of them, or one that leads nowhere.
-    pub fn follow(&self, from: &Place, to: &Redirect) -> Result<()> {
-        let mut way = lock(&self.way);
-        if way.place.url != from.url {
+    pub fn follow(&self, from: &ServerUrl, to: &Redirect) -> Result<()> {
+        let mut route = lock(&self.route);
+        if route.place.url != from.url {
             return Ok(());
         }
-        way.count(from)?;
+        route.count(from)?;
         let url = from.url.follow(to)?;
         let from = (!self.caller.options.insecure_redirects).then(|| from.host.scope());
         if let Some(from) = from {
@@ -132,7 +132,7 @@ impl Client {
         let token = if to.token.is_empty() { String::new() } else { to.token.clone() };
         let host = host(&self.origin, &url, &self.identity, &self.caller.options, token);
         Counters::add(&self.counters().redirects, 1);
-        way.place = Place { url, host, from };
+        route.place = ServerUrl { url, host, from };
         Ok(())
     }
 
@@ -141,31 +141,31 @@ impl Client {
     ///
     /// # Errors
     /// Too many of them.
-    pub fn go_back(&self, from: &Place, why: &'static str) -> Result<bool> {
-        let mut way = lock(&self.way);
-        if way.place.url == from.url {
-            way.count(from)?;
+    pub fn go_back(&self, from: &ServerUrl, why: &'static str) -> Result<bool> {
+        let mut route = lock(&self.route);
+        if route.place.url == from.url {
+            route.count(from)?;
             let host = host(&self.origin, &self.origin, &self.identity, &self.caller.options, String::new());
-            way.place = Place { url: self.origin.clone(), host, from: None };
+            route.place = ServerUrl { url: self.origin.clone(), host, from: None };
         }
         let name = from.url.host.clone();
-        let news = !way.tried.iter().any(|(host, _)| *host == name);
+        let news = !route.tried.iter().any(|(host, _)| *host == name);
         if news {
-            way.tried.push((name, why));
+            route.tried.push((name, why));
         }
         Ok(news)
     }
 
     /// All servers are to be tried again.
     pub fn begin_anew(&self) {
-        let mut way = lock(&self.way);
-        way.tried.clear();
-        way.redirects = 0;
+        let mut route = lock(&self.route);
+        route.tried.clear();
+        route.redirects = 0;
     }
 
     /// The file has been opened: the way was good.
     pub fn arrived(&self) {
-        lock(&self.way).redirects = 0;
+        lock(&self.route).redirects = 0;
     }
 }
 
@@ -193,7 +193,7 @@ fn host(
 }
 
 /// How long it makes sense to try again.
-pub(crate) struct Hope {
+pub(crate) struct RetryBudget {
     /// When something last came of it.
     moved: Instant,
     longest: Duration,
@@ -204,7 +204,7 @@ pub(crate) struct Hope {
     pause: Duration,
 }
 
-impl Hope {
+impl RetryBudget {
     /// For something that has never worked: so many times.
     pub fn fresh(options: &SourceOptions) -> Self {
         Self { left: Some(options.retries), ..Self::proven(options, Instant::now()) }
@@ -294,7 +294,7 @@ mod tests {
         let options = SourceOptions { progress_timeout: Duration::from_secs(60), ..SourceOptions::default() };
         let Some(long_ago) = Instant::now().checked_sub(Duration::from_secs(50)) else { return };
         let usual = Duration::from_secs(30);
-        let mut hope = Hope::proven(&options, long_ago);
+        let mut hope = RetryBudget::proven(&options, long_ago);
         hope.renew(long_ago + Duration::from_secs(5));
         let left = hope.connect_timeout(usual);
         assert!(left > Duration::from_secs(10) && left <= Duration::from_secs(15), "{left:?}");
@@ -302,6 +302,6 @@ mod tests {
         assert!(hope.connect_timeout(usual) > Duration::from_secs(10), "it does not go back");
         hope.renew(Instant::now());
         assert_eq!(hope.connect_timeout(usual), usual);
-        assert_eq!(Hope::fresh(&options).connect_timeout(usual), usual);
+        assert_eq!(RetryBudget::fresh(&options).connect_timeout(usual), usual);
     }
 }

@@ -1,9 +1,9 @@
 //! One session with a server, as those see it who ask something over it.
 
+use super::failure::Broken;
 use super::host::Caller;
-use super::sockets::{self, Way};
+use super::sockets::{self, Endpoint};
 use super::state::{Core, MOST_WAITS, Pending, State, Wire};
-use super::trouble::Broken;
 use crate::counters::Counters;
 use crate::lock;
 use bytes::Bytes;
@@ -26,13 +26,13 @@ pub(crate) struct Conn {
     pub core: Arc<Core>,
     /// Tells sessions apart.
     pub number: u64,
-    way: Way,
+    way: Endpoint,
 }
 
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 
 impl Conn {
-    pub fn new(core: Arc<Core>, way: Way) -> Arc<Self> {
+    pub fn new(core: Arc<Core>, way: Endpoint) -> Arc<Self> {
         Arc::new(Self { core, number: NUMBER.fetch_add(1, Relaxed), way })
     }
 

@@ -1,12 +1,12 @@
 //! An open file on an XRootD server.
 
-use super::client::{Client, Hope, MOST_REDIRECTS, Place};
+use super::client::{Client, MOST_REDIRECTS, RetryBudget, ServerUrl};
 use super::conn::{Answer, Conn, Take};
+use super::failure::{Broken, RetryAction, cure, failed};
 use super::host::{DEPTH, VECTOR};
-use super::opening::{Along, Fate, Opened, open_on, settle};
+use super::opening::{Along, OpenFailure, Opened, open_on, settle};
 use super::plan;
 use super::reading::{overhead, overhead_of, requests, take, together};
-use super::trouble::{Broken, Cure, cure, failed};
 use super::version::Version;
 use crate::assemble::Piece;
 use crate::bounds;
@@ -52,7 +52,7 @@ fn recognising(seen: &Arc<Mutex<Recognised>>, take: Take) -> Take {
 }
 
 /// The server's answer brought nothing and calls for another try at once.
-fn detour(count: &mut usize, hope: &Hope) -> Result<()> {
+fn detour(count: &mut usize, hope: &RetryBudget) -> Result<()> {
     *count += 1;
     if *count > MOST_REDIRECTS {
         let what = format!("more than {MOST_REDIRECTS} redirects and other detours, and no byte of what was asked for");
@@ -121,7 +121,7 @@ impl XrdFile {
     /// One request, sent again for what is missing as long as there is hope. Gives what is to be asked for in other
     /// requests: its session was given up, for it would have taken too long.
     async fn group(self: &Arc<Self>, job: &Arc<Job>, group: Vec<Span>, moved: Instant) -> Result<Vec<Span>> {
-        let mut hope = Hope::proven(&self.client.caller.options, moved);
+        let mut hope = RetryBudget::proven(&self.client.caller.options, moved);
         let (mut damaged, mut left_out, mut stalled, mut forgotten) = (0, 0, 0, false);
         // Answers that bring nothing and call for another try at once; answers that bring little of what they should.
         let (mut detours, mut meagre) = (0, 0);
@@ -168,14 +168,14 @@ impl XrdFile {
                     error
                 }
                 Ok(_) => Error::new(ErrorKind::Io, "a data connection broke"),
-                Err(Fate::Broken(broken)) if broken.given_up => return Ok(job.missing(&group)),
+                Err(OpenFailure::Broken(broken)) if broken.given_up => return Ok(job.missing(&group)),
                 // Once may be the connection; twice is the server, however little it sends in between.
-                Err(Fate::Broken(broken)) if broken.stalled && hope.is_silent(&mut stalled) => {
+                Err(OpenFailure::Broken(broken)) if broken.stalled && hope.is_silent(&mut stalled) => {
                     return Err(broken.error.at(at));
                 }
                 // Once may be a server that was restarted behind the connection.
-                Err(Fate::Failed(failure))
-                    if cure(&failure) == Cure::LogIn && std::mem::replace(&mut forgotten, true) =>
+                Err(OpenFailure::Failed(failure))
+                    if cure(&failure) == RetryAction::LogIn && std::mem::replace(&mut forgotten, true) =>
                 {
                     return Err(failed(&failure).at(at));
                 }
@@ -194,15 +194,15 @@ impl XrdFile {
     }
 
     /// What to do about a failure: at once again, again after a pause (the error given), or nothing (the error).
-    fn consider(&self, place: &Place, fate: Fate) -> Result<Option<Error>> {
+    fn consider(&self, place: &ServerUrl, fate: OpenFailure) -> Result<Option<Error>> {
         let (error, cure, why) = match fate {
-            Fate::Fatal(error) => return Err(error),
-            Fate::Redirect(to) => return self.client.follow(place, &to).map(|()| None),
-            Fate::Failed(failure) => {
+            OpenFailure::Fatal(error) => return Err(error),
+            OpenFailure::Redirect(to) => return self.client.follow(place, &to).map(|()| None),
+            OpenFailure::Failed(failure) => {
                 let why = if failure.number == code::error::NOT_FOUND { "enoent" } else { "ioerr" };
                 (failed(&failure), cure(&failure), why)
             }
-            Fate::Broken(broken) => {
+            OpenFailure::Broken(broken) => {
                 if let Some(Refusal::Redirect(to)) = &broken.refusal {
                     return self.client.follow(place, to).map(|()| None);
                 }
@@ -210,15 +210,15 @@ impl XrdFile {
                     return Ok(None);
                 }
                 let lasting = broken.last || broken.error.kind() == ErrorKind::Denied;
-                (broken.error, if lasting { Cure::None } else { Cure::Again }, "ioerr")
+                (broken.error, if lasting { RetryAction::None } else { RetryAction::Again }, "ioerr")
             }
         };
         let redirected = self.client.is_redirected(place);
         match cure {
-            Cure::Smaller if place.host.shrink() => Ok(None),
+            RetryAction::Smaller if place.host.shrink() => Ok(None),
             // What a redirect granted may have run out.
-            Cure::Again | Cure::None if redirected && self.client.go_back(place, why)? => Ok(None),
-            Cure::None => Err(error),
+            RetryAction::Again | RetryAction::None if redirected && self.client.go_back(place, why)? => Ok(None),
+            RetryAction::None => Err(error),
             _ => {
                 if redirected {
                     self.client.begin_anew();
@@ -231,14 +231,14 @@ impl XrdFile {
     async fn attempt(
         self: &Arc<Self>,
         job: &Arc<Job>,
-        place: &Place,
+        place: &ServerUrl,
         wanted: &[Span],
-        hope: &Hope,
-    ) -> Result<Outcome, Fate> {
+        hope: &RetryBudget,
+    ) -> Result<Outcome, OpenFailure> {
         let patience = hope.connect_timeout(self.client.connect_timeout(place));
         let total: u64 = wanted.iter().map(|s| s.len).sum();
         if total <= QUICK {
-            let conn = place.host.quick(&self.client.caller, patience).await.map_err(Fate::Broken)?;
+            let conn = place.host.quick(&self.client.caller, patience).await.map_err(OpenFailure::Broken)?;
             return self.read(job, place, conn, wanted).await;
         }
         if let &[one] = wanted
@@ -247,7 +247,7 @@ impl XrdFile {
         {
             return outcome;
         }
-        let lease = place.host.bulk(&self.client.caller, patience).await.map_err(Fate::Broken)?;
+        let lease = place.host.bulk(&self.client.caller, patience).await.map_err(OpenFailure::Broken)?;
         let mut reading = std::pin::pin!(self.read(job, place, Arc::clone(&lease.conn), wanted));
         loop {
             tokio::select! {
@@ -263,10 +263,10 @@ impl XrdFile {
     async fn read_aside(
         &self,
         job: &Arc<Job>,
-        place: &Place,
+        place: &ServerUrl,
         span: Span,
         patience: std::time::Duration,
-    ) -> Option<Result<Outcome, Fate>> {
+    ) -> Option<Result<Outcome, OpenFailure>> {
         let caller = &self.client.caller;
         let conn = place.host.quick(caller, patience).await.ok()?;
         let slot = self.slot(&conn);
@@ -289,14 +289,14 @@ impl XrdFile {
     }
 
     /// Waits for what a server says of the open file, and compares; where it says nothing, the first bytes are to tell.
-    async fn compare(&self, place: &Place, stat: Option<Answer>) -> Result<(), Fate> {
+    async fn compare(&self, place: &ServerUrl, stat: Option<Answer>) -> Result<(), OpenFailure> {
         let Some(stat) = stat else { return Ok(()) };
         let now = match stat.get().await {
             Ok(Outcome::Ok(body)) => Stat::parse(&body).ok(),
             _ => None,
         };
         let doubted = match now {
-            Some(now) => self.version.compare(&place.url.server(), &now).map_err(Fate::Fatal)?,
+            Some(now) => self.version.compare(&place.url.server(), &now).map_err(OpenFailure::Fatal)?,
             None => true,
         };
         if doubted {
@@ -306,13 +306,13 @@ impl XrdFile {
     }
 
     /// Refuses what a server has opened if it is another file, by its first bytes or by what the server says of it.
-    fn refuse_another(&self, opened: &Opened, differs: bool) -> Result<(), Fate> {
+    fn refuse_another(&self, opened: &Opened, differs: bool) -> Result<(), OpenFailure> {
         let server = opened.place.url.server();
         if self.version.knows(&server) {
-            if self.version.compare(&server, &opened.stat).map_err(Fate::Fatal)? {
+            if self.version.compare(&server, &opened.stat).map_err(OpenFailure::Fatal)? {
                 self.doubted.store(true, Relaxed);
             }
-            return if differs { Err(Fate::Fatal(begins_otherwise())) } else { Ok(()) };
+            return if differs { Err(OpenFailure::Fatal(begins_otherwise())) } else { Ok(()) };
         }
         let how = match opened.stat.size {
             size if size != self.version.size => format!("of {size} bytes, not {}", self.version.size),
@@ -323,7 +323,7 @@ impl XrdFile {
             }
         };
         let error = Error::corrupt(format!("{server} has another file of this name: {how}"));
-        Err(Fate::Fatal(error.with_remedy("its replicas are not the same file: tell whoever keeps them")))
+        Err(OpenFailure::Fatal(error.with_remedy("its replicas are not the same file: tell whoever keeps them")))
     }
 
     /// Requests go out.
@@ -342,16 +342,16 @@ impl XrdFile {
         slot: &Slot,
         extra: u64,
         answer: Result<Outcome, Broken>,
-    ) -> Result<Outcome, Fate> {
+    ) -> Result<Outcome, OpenFailure> {
         overhead(job, self.client.counters(), extra, &answer);
         match answer {
             Ok(outcome @ (Outcome::Damaged(_) | Outcome::Unread | Outcome::Lost)) => Ok(outcome),
             other => {
                 let settled = settle(other);
-                if let Err(Fate::Failed(failure)) = &settled {
+                if let Err(OpenFailure::Failed(failure)) = &settled {
                     match cure(failure) {
-                        Cure::Reopen => *slot.lock().await = None,
-                        Cure::LogIn => conn.give_up(),
+                        RetryAction::Reopen => *slot.lock().await = None,
+                        RetryAction::LogIn => conn.give_up(),
                         _ => {}
                     }
                 }
@@ -364,10 +364,10 @@ impl XrdFile {
     async fn read(
         self: &Arc<Self>,
         job: &Arc<Job>,
-        place: &Place,
+        place: &ServerUrl,
         conn: Arc<Conn>,
         wanted: &[Span],
-    ) -> Result<Outcome, Fate> {
+    ) -> Result<Outcome, OpenFailure> {
         let counters = self.client.counters();
         let slot = self.slot(&conn);
         let mut open = slot.lock().await;

@@ -1,10 +1,10 @@
 //! A server: the sessions with it, and what was learnt about it.
 
 use super::conn::Conn;
+use super::failure::Broken;
 use super::plan;
-use super::sockets::{self, Way};
+use super::sockets::{self, Endpoint};
 use super::state::Core;
-use super::trouble::Broken;
 use super::watch;
 use crate::counters::Counters;
 use crate::dial;
@@ -338,7 +338,7 @@ impl Host {
         let core = Core::new(session, eager, caller.options.progress_timeout, Arc::clone(&self.meter));
         let address = stream.peer_addr().ok().map(|a| a.ip());
         self.peer.set(address);
-        let way = Way { host: host.clone(), port: *port, tls, address };
+        let way = Endpoint { host: host.clone(), port: *port, tls, address };
         let link = sockets::run(Arc::downgrade(&core), 0, stream, way.clone(), at_once);
         let handle = caller.handle();
         let tasks = [handle.spawn(link), handle.spawn(watch::run(Arc::downgrade(&core), way.clone()))];

@@ -1,8 +1,8 @@
 //! Directories, and who has a file.
 
-use super::client::{Client, Hope};
-use super::opening::{Fate, settle};
-use super::trouble::{Broken, Cure, cure, failed};
+use super::client::{Client, RetryBudget};
+use super::failure::{Broken, RetryAction, cure, failed};
+use super::opening::{OpenFailure, settle};
 use crate::open::SourceOptions;
 use crate::url::Location;
 use sapwood_span::{Error, ErrorKind, Result};
@@ -90,7 +90,7 @@ async fn ask_anywhere(
     };
     let name = url.redacted();
     let client = Client::new(url, options.clone(), handle.clone());
-    let mut hope = Hope::fresh(options);
+    let mut hope = RetryBudget::fresh(options);
     let mut adapted = 0;
     let answer = async {
         loop {
@@ -107,23 +107,24 @@ async fn ask_anywhere(
                     place.host.proves(&conn);
                     answer
                 }
-                Err(broken) => Err(Fate::Broken(broken)),
+                Err(broken) => Err(OpenFailure::Broken(broken)),
             };
             let (error, cure) = match asked {
                 Ok(body) => return Ok(body),
-                Err(Fate::Redirect(to)) | Err(Fate::Broken(Broken { refusal: Some(Refusal::Redirect(to)), .. })) => {
+                Err(OpenFailure::Redirect(to))
+                | Err(OpenFailure::Broken(Broken { refusal: Some(Refusal::Redirect(to)), .. })) => {
                     client.follow(&place, &to)?;
                     continue;
                 }
-                Err(Fate::Broken(broken)) if adapted < 4 && place.host.adapt(&broken) => {
+                Err(OpenFailure::Broken(broken)) if adapted < 4 && place.host.adapt(&broken) => {
                     adapted += 1;
                     continue;
                 }
-                Err(Fate::Broken(broken)) => (broken.error, Cure::None),
-                Err(Fate::Failed(failure)) => (failed(&failure), cure(&failure)),
-                Err(Fate::Fatal(error)) => (error, Cure::None),
+                Err(OpenFailure::Broken(broken)) => (broken.error, RetryAction::None),
+                Err(OpenFailure::Failed(failure)) => (failed(&failure), cure(&failure)),
+                Err(OpenFailure::Fatal(error)) => (error, RetryAction::None),
             };
-            if cure == Cure::None {
+            if cure == RetryAction::None {
                 return Err(error);
             }
             hope.spend(error).await?;

@@ -1,12 +1,12 @@
 //! Opening a file: all that can be said at once goes out in one flight.
 
-use super::client::{Client, Hope, Place};
+use super::client::{Client, RetryBudget, ServerUrl};
 use super::conn::{Conn, Take};
+use super::failure::{Broken, RetryAction, cure, failed};
 use super::file::XrdFile;
 use super::host::VECTOR;
 use super::place::RootUrl;
 use super::plan;
-use super::trouble::{Broken, Cure, cure, failed};
 use super::version::Version;
 use crate::assemble::Piece;
 use crate::counters::Counters;
@@ -29,7 +29,7 @@ const FIRST_WINDOW: u64 = 6 << 10;
 const SECOND_WINDOW: u64 = 26_000;
 
 /// How a server has not opened a file.
-pub(super) enum Fate {
+pub(super) enum OpenFailure {
     Redirect(Redirect),
     Failed(Failure),
     Broken(Broken),
@@ -39,7 +39,7 @@ pub(super) enum Fate {
 /// A file that a server has opened.
 pub(super) struct Opened {
     pub conn: Arc<Conn>,
-    pub place: Place,
+    pub place: ServerUrl,
     pub handle: Handle,
     pub stat: Stat,
     /// How the reads ended that rode along.
@@ -73,7 +73,7 @@ async fn ends(client: &Arc<Client>) -> Result<Opening> {
         Counters::add(&client.counters().ranges, 1);
         vec![(read, take)]
     };
-    let opened = to_open(client, Hope::fresh(options), &along).await?;
+    let opened = to_open(client, RetryBudget::fresh(options), &along).await?;
     let size = opened.stat.size;
     let (head, tail) = (first.min(size), options.tail.min(SECOND_WINDOW).min(size));
     let spans = [Span::new(0, head), Span::new(size - tail, tail)];
@@ -112,7 +112,7 @@ impl Sink for Ends {
 }
 
 /// Opens the file wherever redirects lead, going back and asking for another server where one fails.
-pub(super) async fn to_open(client: &Client, mut hope: Hope, along: Along<'_>) -> Result<Opened> {
+pub(super) async fn to_open(client: &Client, mut hope: RetryBudget, along: Along<'_>) -> Result<Opened> {
     let (mut adapted, mut stalled, mut forgotten) = (0, 0, false);
     // What a server said that a redirect had named: more telling than the redirector's regret.
     let mut first_failure: Option<Error> = None;
@@ -129,28 +129,28 @@ pub(super) async fn to_open(client: &Client, mut hope: Hope, along: Along<'_>) -
                     return Ok(opened);
                 }
                 Err(fate) => {
-                    if matches!(&fate, Fate::Failed(failure) if cure(failure) == Cure::LogIn) {
+                    if matches!(&fate, OpenFailure::Failed(failure) if cure(failure) == RetryAction::LogIn) {
                         conn.give_up();
                     }
                     fate
                 }
             },
-            Err(broken) => Fate::Broken(broken),
+            Err(broken) => OpenFailure::Broken(broken),
         };
         let mut unreached = client.counters().snapshot().round_trips == 0;
         let (error, cure, why) = match fate {
-            Fate::Redirect(to) => {
+            OpenFailure::Redirect(to) => {
                 client.follow(&place, &to)?;
                 continue;
             }
-            Fate::Fatal(error) => (error, Cure::None, "ioerr"),
-            Fate::Failed(failure) => {
+            OpenFailure::Fatal(error) => (error, RetryAction::None, "ioerr"),
+            OpenFailure::Failed(failure) => {
                 let why = if failure.number == code::error::NOT_FOUND { "enoent" } else { "ioerr" };
                 // Once may be a server that was restarted behind the connection.
-                let again = cure(&failure) == Cure::LogIn && std::mem::replace(&mut forgotten, true);
-                (failed(&failure), if again { Cure::None } else { cure(&failure) }, why)
+                let again = cure(&failure) == RetryAction::LogIn && std::mem::replace(&mut forgotten, true);
+                (failed(&failure), if again { RetryAction::None } else { cure(&failure) }, why)
             }
-            Fate::Broken(broken) => {
+            OpenFailure::Broken(broken) => {
                 if let Some(sapwood_xrd::Refusal::Redirect(to)) = &broken.refusal {
                     client.follow(&place, to)?;
                     continue;
@@ -165,7 +165,7 @@ pub(super) async fn to_open(client: &Client, mut hope: Hope, along: Along<'_>) -
                 let lasting = lasting || matches!(broken.error.kind(), ErrorKind::Denied | ErrorKind::Invalid);
                 // half of the progress timeout is left
                 unreached &= !broken.stalled;
-                (broken.error, if lasting { Cure::None } else { Cure::Again }, "ioerr")
+                (broken.error, if lasting { RetryAction::None } else { RetryAction::Again }, "ioerr")
             }
         };
         if client.is_redirected(&place) && error.kind() != ErrorKind::Invalid {
@@ -179,12 +179,12 @@ pub(super) async fn to_open(client: &Client, mut hope: Hope, along: Along<'_>) -
             continue;
         }
         let error = match first_failure.take() {
-            Some(first) if cure == Cure::None => {
+            Some(first) if cure == RetryAction::None => {
                 first.with_remedy(format!("asked for another server: {}", error.what()))
             }
             _ => error,
         };
-        if cure == Cure::None || (unreached && hope.is_fresh()) {
+        if cure == RetryAction::None || (unreached && hope.is_fresh()) {
             return Err(error);
         }
         hope.spend(error).await?;
@@ -198,8 +198,13 @@ fn is_lasting(refusal: &sapwood_xrd::Refusal) -> bool {
 }
 
 /// Opens the file over this session.
-pub(super) async fn open_on(client: &Client, place: &Place, conn: Arc<Conn>, along: Along<'_>) -> Result<Opened, Fate> {
-    place.check(&conn).map_err(Fate::Fatal)?;
+pub(super) async fn open_on(
+    client: &Client,
+    place: &ServerUrl,
+    conn: Arc<Conn>,
+    along: Along<'_>,
+) -> Result<Opened, OpenFailure> {
+    place.check(&conn).map_err(OpenFailure::Fatal)?;
     let counters = client.counters();
     let words = "readv_iov_max readv_ior_max".to_owned();
     let limits = Request::Query { kind: code::QUERY_CONFIG, words };
@@ -209,11 +214,11 @@ pub(super) async fn open_on(client: &Client, place: &Place, conn: Arc<Conn>, alo
     let reads = along();
     let riding = reads.len();
     let mut answers = conn.open(&client.path(), options, reads, ask_limits.then_some(&limits), counters).into_iter();
-    let Some(open) = answers.next() else { return Err(Fate::Fatal(Error::invalid("nothing was asked"))) };
+    let Some(open) = answers.next() else { return Err(OpenFailure::Fatal(Error::invalid("nothing was asked"))) };
     let body = settle(open.get().await)?;
     place.host.proves(&conn);
     let nonsense = |n: sapwood_xrd::frame::Nonsense| {
-        Fate::Fatal(Error::new(ErrorKind::Protocol, format!("the server's answer makes no sense: {n}")))
+        OpenFailure::Fatal(Error::new(ErrorKind::Protocol, format!("the server's answer makes no sense: {n}")))
     };
     let opened = reply::Open::parse(&body).map_err(nonsense)?;
     let stat = match opened.stat {
@@ -243,12 +248,12 @@ pub(super) async fn open_on(client: &Client, place: &Place, conn: Arc<Conn>, alo
 }
 
 /// The body of an answer that is one.
-pub(super) fn settle(answer: Result<Outcome, Broken>) -> Result<Bytes, Fate> {
+pub(super) fn settle(answer: Result<Outcome, Broken>) -> Result<Bytes, OpenFailure> {
     match answer {
         Ok(Outcome::Ok(body)) => Ok(body),
-        Ok(Outcome::Failed(failure)) => Err(Fate::Failed(failure)),
-        Ok(Outcome::Redirect(to)) => Err(Fate::Redirect(to)),
-        Ok(_) => Err(Fate::Fatal(Error::new(ErrorKind::Protocol, "an answer of another kind than asked for"))),
-        Err(broken) => Err(Fate::Broken(broken)),
+        Ok(Outcome::Failed(failure)) => Err(OpenFailure::Failed(failure)),
+        Ok(Outcome::Redirect(to)) => Err(OpenFailure::Redirect(to)),
+        Ok(_) => Err(OpenFailure::Fatal(Error::new(ErrorKind::Protocol, "an answer of another kind than asked for"))),
+        Err(broken) => Err(OpenFailure::Broken(broken)),
     }
 }

@@ -11,7 +11,7 @@ pub(super) const MAX_REQUEST: u64 = 64 << 20;
 
 /// Ranges that go out together where a server takes fewer in a vector read: several reads share the flight, and no gap is
 /// read for the sake of fewer.
-const TOGETHER: u32 = 256;
+const MIN_RANGES_PER_FLIGHT: u32 = 256;
 /// Ranges in a vector read, however many the server says it takes.
 const MOST_RANGES: u32 = 4096;
 /// Where a range of a vector read may have no more bytes than this, plain reads, which know no such limit, cost less than
@@ -28,7 +28,7 @@ pub(super) fn usable(ranges: Option<u32>, bytes: Option<u32>) -> (u32, u32) {
 
 /// Ranges that one flight holds, where a vector read has so many.
 pub(super) fn in_a_flight(ranges: u32) -> u32 {
-    ranges.max(TOGETHER)
+    ranges.max(MIN_RANGES_PER_FLIGHT)
 }
 
 /// Bytes that a fresh connection sends before it hears from the other side: ten segments of the usual size (RFC 6928).

@@ -1,7 +1,7 @@
 //! What a read asks for, and what becomes of its bytes.
 
 use super::conn::Take;
-use super::trouble::Broken;
+use super::failure::Broken;
 use crate::assemble::Piece;
 use crate::counters::Counters;
 use crate::job::Job;

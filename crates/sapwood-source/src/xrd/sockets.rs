@@ -1,7 +1,7 @@
 //! A session's sockets: bytes in, bytes out, TLS where it is wanted.
 
+use super::failure::Broken;
 use super::state::Core;
-use super::trouble::Broken;
 use crate::dial;
 use crate::gauge::Gauge;
 use crate::lock;
@@ -23,7 +23,7 @@ const READ: usize = 256 << 10;
 
 /// Where to, and how.
 #[derive(Clone)]
-pub(crate) struct Way {
+pub(crate) struct Endpoint {
     pub host: String,
     pub port: u16,
     pub tls: Option<Arc<ClientConfig>>,
@@ -32,7 +32,7 @@ pub(crate) struct Way {
 }
 
 /// Opens the connection of a data link and runs it.
-pub(super) async fn data_link(core: Weak<Core>, link: LinkId, way: Way, patience: Duration) {
+pub(super) async fn data_link(core: Weak<Core>, link: LinkId, way: Endpoint, patience: Duration) {
     let host = way.address.map_or_else(|| way.host.clone(), |ip| ip.to_string());
     match timeout(patience, dial::tcp(&host, way.port)).await {
         Ok(Ok((stream, _))) => {
@@ -48,7 +48,7 @@ pub(super) async fn data_link(core: Weak<Core>, link: LinkId, way: Way, patience
 }
 
 /// Runs a link over this connection until it breaks.
-pub(super) async fn run(core: Weak<Core>, link: LinkId, stream: TcpStream, way: Way, eager: bool) {
+pub(super) async fn run(core: Weak<Core>, link: LinkId, stream: TcpStream, way: Endpoint, eager: bool) {
     let result = caught_async(speak(&core, link, stream, way, eager)).await;
     if let (Some(core), Err(error)) = (core.upgrade(), result) {
         let mut state = lock(&core.state);
@@ -65,7 +65,7 @@ pub(super) async fn run(core: Weak<Core>, link: LinkId, stream: TcpStream, way: 
     }
 }
 
-async fn speak(core: &Weak<Core>, link: LinkId, mut stream: TcpStream, way: Way, eager: bool) -> Result<()> {
+async fn speak(core: &Weak<Core>, link: LinkId, mut stream: TcpStream, way: Endpoint, eager: bool) -> Result<()> {
     inject::here("xrd link");
     // An eager link sends everything at once and cannot begin TLS any more.
     let greeted = if eager { Ok(false) } else { greet(core, link, &mut stream).await };

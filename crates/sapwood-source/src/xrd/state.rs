@@ -1,8 +1,8 @@
 //! A session's state: the protocol, who waits for what, and what has moved when.
 
 use super::conn::Take;
+use super::failure::Broken;
 use super::pulse::Pulse;
-use super::trouble::Broken;
 use crate::counters::{Counters, Wait};
 use crate::lock;
 use crate::meter::Meter;

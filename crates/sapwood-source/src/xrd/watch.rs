@@ -2,9 +2,9 @@
 //!
 //! What silence may mean, and how that is found out, is told in `crate::silence`.
 
-use super::sockets::Way;
+use super::failure::Broken;
+use super::sockets::Endpoint;
 use super::state::Core;
-use super::trouble::Broken;
 use crate::lock;
 use crate::silence::{self, CALM, PAUSE, PROBE, SUSPICIOUS};
 use sapwood_span::defect::{caught_async, inject};
@@ -24,7 +24,7 @@ enum Task {
 }
 
 /// Runs as long as the session.
-pub(super) async fn run(core: Weak<Core>, way: Way) {
+pub(super) async fn run(core: Weak<Core>, way: Endpoint) {
     let watching = async {
         watch(&core, way).await;
         Ok(())
@@ -35,7 +35,7 @@ pub(super) async fn run(core: Weak<Core>, way: Way) {
     }
 }
 
-async fn watch(core: &Weak<Core>, way: Way) {
+async fn watch(core: &Weak<Core>, way: Endpoint) {
     inject::here("xrd watch");
     let mut probe_at: Option<Instant> = None;
     let mut away = false;

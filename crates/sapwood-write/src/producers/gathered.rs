@@ -1,7 +1,7 @@
 //! Entries as their branches will hold them: made by a producer, so that whoever joins them only copies.
 
 use crate::column::{Column, Data};
-use crate::feed::Piece;
+use crate::column_source::EntryValues;
 use crate::layout::Sizes;
 use crate::schema::LONGEST_ENTRY;
 use crate::serial::big_endian;
@@ -57,15 +57,15 @@ impl Strand {
         done
     }
 
-    fn piece(&self) -> Option<Piece<'_>> {
+    fn piece(&self) -> Option<EntryValues<'_>> {
         match self.lane.data {
             Data::None => None,
-            Data::Fixed(size) => Some(Piece::bytes(&self.values, size, &[])),
-            Data::Offsets => Some(Piece::bytes(&self.values, 0, &self.offsets)),
+            Data::Fixed(size) => Some(EntryValues::bytes(&self.values, size, &[])),
+            Data::Offsets => Some(EntryValues::bytes(&self.values, 0, &self.offsets)),
         }
     }
 
-    fn append(&mut self, piece: &Piece<'_>, entries: usize) -> Result<()> {
+    fn append(&mut self, piece: &EntryValues<'_>, entries: usize) -> Result<()> {
         let base = self.bytes().len() as i64;
         match (self.lane.data, piece.sizes()) {
             (Data::Fixed(size), Sizes::Fixed(n)) if n == u64::from(size) => {}
@@ -98,7 +98,7 @@ impl Gathered {
     }
 
     /// Adds entries: a piece for each branch that has data.
-    pub(crate) fn append(&mut self, pieces: &[Option<Piece<'_>>], entries: usize) -> Result<()> {
+    pub(crate) fn append(&mut self, pieces: &[Option<EntryValues<'_>>], entries: usize) -> Result<()> {
         for (strand, piece) in self.strands.iter_mut().zip(pieces) {
             if let Some(piece) = piece {
                 strand.append(piece, entries)?;
@@ -114,7 +114,7 @@ impl Gathered {
     }
 
     /// The entries, branch by branch, as a tree takes them.
-    pub(crate) fn pieces(&self) -> Vec<Option<Piece<'_>>> {
+    pub(crate) fn pieces(&self) -> Vec<Option<EntryValues<'_>>> {
         self.strands.iter().map(Strand::piece).collect()
     }
 

@@ -4,9 +4,9 @@
 //! socket where it is another process (`gate`, `remote`, `wire`). Joined, they are the entries of one writer: its
 //! clusters, its basket sizes, one cluster of memory, whatever the number of producers.
 
-#[cfg(unix)]
-mod gate;
 mod gathered;
+#[cfg(unix)]
+mod listener;
 #[cfg(unix)]
 mod patient;
 #[cfg(unix)]
@@ -19,12 +19,12 @@ mod sweep;
 mod wire;
 
 use crate::column::Input;
-use crate::feed::Piece;
+use crate::column_source::EntryValues;
 use crate::take::take;
 use crate::tree::TreeWriter;
-#[cfg(unix)]
-pub use gate::Gate;
 pub(crate) use gathered::{Gathered, Lane};
+#[cfg(unix)]
+pub use listener::ProducerListener;
 use sapwood_column::Array;
 use sapwood_span::{Error, Result};
 use std::collections::BTreeMap;
@@ -61,7 +61,7 @@ pub struct Merger(Arc<Joined>);
 struct Joined {
     tree: Mutex<Option<TreeWriter>>,
     schema: Arc<Schema>,
-    people: Mutex<People>,
+    people: Mutex<ActiveProducers>,
     /// A producer went.
     gone: Condvar,
     /// Producers that are there.
@@ -69,7 +69,7 @@ struct Joined {
 }
 
 #[derive(Default)]
-struct People {
+struct ActiveProducers {
     next: u64,
     /// Who writes: name, and whether it is another process.
     there: BTreeMap<u64, (String, bool)>,
@@ -138,18 +138,18 @@ impl Merger {
         }
         let thread = std::thread::current();
         let name = thread.name().map_or_else(|| format!("a producer of {:?}", thread.id()), |n| format!("thread {n}"));
-        let seat = self.enter(name, false);
-        Ok(Producer::new(self.0.schema.clone(), Way::Here(seat)))
+        let registration = self.enter(name, false);
+        Ok(Producer::new(self.0.schema.clone(), Transport::Local(registration)))
     }
 
     /// A place among the producers.
-    fn enter(&self, name: String, process: bool) -> Seat {
+    fn enter(&self, name: String, process: bool) -> Registration {
         let mut people = lock(&self.0.people);
         let id = people.next;
         people.next += 1;
         people.there.insert(id, (name, process));
         self.0.count.fetch_add(1, Ordering::Relaxed);
-        Seat { merger: self.clone(), id, entries: 0, why: None }
+        Registration { merger: self.clone(), id, entries: 0, why: None }
     }
 
     /// Entries that were handed on so far.
@@ -215,7 +215,7 @@ impl Merger {
 }
 
 /// A producer's place at the merger: what it hands on is counted, and that it went is noted.
-struct Seat {
+struct Registration {
     merger: Merger,
     id: u64,
     entries: u64,
@@ -223,7 +223,7 @@ struct Seat {
     why: Option<String>,
 }
 
-impl Seat {
+impl Registration {
     /// Puts a piece behind those that came before.
     fn give(&mut self, gathered: &Gathered) -> Result<()> {
         let joined = &self.merger.0;
@@ -234,7 +234,7 @@ impl Seat {
     }
 }
 
-impl Drop for Seat {
+impl Drop for Registration {
     fn drop(&mut self) {
         let joined = &self.merger.0;
         let mut people = lock(&joined.people);
@@ -250,18 +250,18 @@ impl Drop for Seat {
 }
 
 /// How a producer hands on what it holds.
-enum Way {
-    Here(Seat),
+enum Transport {
+    Local(Registration),
     #[cfg(unix)]
-    There(remote::Line),
+    Remote(remote::Line),
 }
 
-impl Way {
+impl Transport {
     fn share(&self) -> usize {
         match self {
-            Way::Here(seat) => seat.merger.share(),
+            Transport::Local(registration) => registration.merger.share(),
             #[cfg(unix)]
-            Way::There(line) => line.share(),
+            Transport::Remote(line) => line.share(),
         }
     }
 }
@@ -272,25 +272,25 @@ impl Way {
 /// lost, with what it holds.
 pub struct Producer {
     schema: Arc<Schema>,
-    way: Way,
+    way: Transport,
     gathered: Gathered,
     entries: u64,
     over: bool,
 }
 
 impl Producer {
-    fn new(schema: Arc<Schema>, way: Way) -> Self {
+    fn new(schema: Arc<Schema>, way: Transport) -> Self {
         Self { gathered: Gathered::new(&schema.lanes), schema, way, entries: 0, over: false }
     }
 
-    /// A producer for the tree of another process, which listens at this address ([`Gate::address`]).
+    /// A producer for the tree of another process, which listens at this address ([`ProducerListener::address`]).
     ///
     /// # Errors
     /// `Io` when nobody listens there; `Unsupported` when it is another version of Sapwood.
     #[cfg(unix)]
     pub fn connect(address: impl AsRef<std::path::Path>) -> Result<Self> {
         let (line, schema) = remote::Line::open(address.as_ref())?;
-        Ok(Self::new(Arc::new(schema), Way::There(line)))
+        Ok(Self::new(Arc::new(schema), Transport::Remote(line)))
     }
 
     /// Has `go_on` asked now and then, at least ten times a second, while the merger in another process is waited for;
@@ -298,7 +298,7 @@ impl Producer {
     /// merger that was stopped is waited for until it goes on.
     #[cfg(unix)]
     pub fn set_interrupt(&mut self, go_on: impl FnMut() -> bool + Send + 'static) {
-        if let Way::There(line) = &mut self.way {
+        if let Transport::Remote(line) = &mut self.way {
             line.set_interrupt(Box::new(go_on));
         }
     }
@@ -319,7 +319,7 @@ impl Producer {
         while from < taken.entries {
             let share = self.way.share();
             let to = taken.entries.min(from + taken.step(share).max(1));
-            let mut pieces: Vec<Option<Piece<'_>>> = schema.lanes.iter().map(|_| None).collect();
+            let mut pieces: Vec<Option<EntryValues<'_>>> = schema.lanes.iter().map(|_| None).collect();
             taken.hand(&schema.inputs, from..to, &mut pieces)?;
             self.gathered.append(&pieces, to - from)?;
             self.entries += (to - from) as u64;
@@ -340,9 +340,9 @@ impl Producer {
             return Ok(());
         }
         let done = match &mut self.way {
-            Way::Here(seat) => seat.give(&self.gathered),
+            Transport::Local(registration) => registration.give(&self.gathered),
             #[cfg(unix)]
-            Way::There(line) => line.give(&self.gathered),
+            Transport::Remote(line) => line.give(&self.gathered),
         };
         self.gathered.clear(MOST);
         done
@@ -360,9 +360,9 @@ impl Producer {
     pub fn abandon(mut self) {
         self.over = true;
         match &mut self.way {
-            Way::Here(seat) => seat.why = Some("it gave up".to_owned()),
+            Transport::Local(registration) => registration.why = Some("it gave up".to_owned()),
             #[cfg(unix)]
-            Way::There(line) => line.give_up(),
+            Transport::Remote(line) => line.give_up(),
         }
     }
 
@@ -371,21 +371,21 @@ impl Producer {
             return Ok(());
         }
         if std::thread::panicking() {
-            if let Way::Here(seat) = &mut self.way {
-                seat.why = Some("its thread panicked".to_owned());
+            if let Transport::Local(registration) = &mut self.way {
+                registration.why = Some("its thread panicked".to_owned());
             }
             return Ok(());
         }
         let done = self.flush();
         match &mut self.way {
-            Way::Here(seat) => {
+            Transport::Local(registration) => {
                 if let Err(e) = &done {
-                    seat.why = Some(e.to_string());
+                    registration.why = Some(e.to_string());
                 }
                 done
             }
             #[cfg(unix)]
-            Way::There(line) => done.and_then(|()| line.end()),
+            Transport::Remote(line) => done.and_then(|()| line.end()),
         }
     }
 }

@@ -11,8 +11,8 @@
 use super::Schema;
 use super::gathered::{Gathered, Lane, Strand};
 use crate::column::{Data, Input};
+use crate::column_source::{ColumnSource, Form};
 use crate::cpp::{Class, CppType};
-use crate::feed::{Feed, Form};
 use sapwood_column::DType;
 use sapwood_span::{Error, ErrorKind, Result};
 use std::io::{self, Read, Write};
@@ -168,37 +168,37 @@ fn put_dtype(out: &mut Vec<u8>, dtype: DType) {
     out.push(crate::schema::code(dtype) as u8);
 }
 
-fn put_feed(out: &mut Vec<u8>, name: &str, feed: &Feed) -> io::Result<()> {
+fn put_feed(out: &mut Vec<u8>, name: &str, feed: &ColumnSource) -> io::Result<()> {
     put_text(out, name)?;
-    let members = |out: &mut Vec<u8>, members: &[(String, Feed)]| {
+    let members = |out: &mut Vec<u8>, members: &[(String, ColumnSource)]| {
         put_u32(out, members.len())?;
         members.iter().try_for_each(|(name, feed)| put_feed(out, name, feed))
     };
     let kind = match feed {
-        Feed::Numbers { .. } => 0,
-        Feed::Jagged { .. } => 1,
-        Feed::Object { .. } => 2,
-        Feed::Class { .. } => 3,
-        Feed::Collection { .. } => 4,
+        ColumnSource::Numbers { .. } => 0,
+        ColumnSource::Jagged { .. } => 1,
+        ColumnSource::Object { .. } => 2,
+        ColumnSource::Class { .. } => 3,
+        ColumnSource::Collection { .. } => 4,
     };
     out.push(kind);
     put_u32(out, feed.column())?;
     match feed {
-        Feed::Numbers { dtype, n, regular, .. } => {
+        ColumnSource::Numbers { dtype, n, regular, .. } => {
             put_dtype(out, *dtype);
             out.push(u8::from(*regular));
             put_u32(out, *n)
         }
-        Feed::Jagged { dtype, counter, .. } => {
+        ColumnSource::Jagged { dtype, counter, .. } => {
             put_dtype(out, *dtype);
             put_u32(out, *counter)
         }
-        Feed::Object { ty, form, member_wise, .. } => {
+        ColumnSource::Object { ty, form, member_wise, .. } => {
             out.extend_from_slice(&[*form as u8, u8::from(*member_wise)]);
             put_type(out, ty)
         }
-        Feed::Class { members: m, .. } => members(out, m),
-        Feed::Collection { members: m, map, .. } => {
+        ColumnSource::Class { members: m, .. } => members(out, m),
+        ColumnSource::Collection { members: m, map, .. } => {
             out.push(u8::from(*map));
             members(out, m)
         }
@@ -279,7 +279,7 @@ fn get_dtype(from: &mut &[u8]) -> io::Result<DType> {
     all.into_iter().find(|&d| crate::schema::code(d) == code).ok_or_else(strange)
 }
 
-fn get_feed(from: &mut &[u8], deep: usize) -> io::Result<(String, Feed)> {
+fn get_feed(from: &mut &[u8], deep: usize) -> io::Result<(String, ColumnSource)> {
     let deep = deep.checked_sub(1).ok_or_else(strange)?;
     let (name, kind, column) = (get_text(from)?, get_u8(from)?, get_u32(from)?);
     let members = |from: &mut &[u8]| {
@@ -289,9 +289,9 @@ fn get_feed(from: &mut &[u8], deep: usize) -> io::Result<(String, Feed)> {
     let feed = match kind {
         0 => {
             let (dtype, regular) = (get_dtype(from)?, get_u8(from)? != 0);
-            Feed::Numbers { column, dtype, n: get_u32(from)?, regular }
+            ColumnSource::Numbers { column, dtype, n: get_u32(from)?, regular }
         }
-        1 => Feed::Jagged { column, dtype: get_dtype(from)?, counter: get_u32(from)? },
+        1 => ColumnSource::Jagged { column, dtype: get_dtype(from)?, counter: get_u32(from)? },
         2 => {
             let form = match get_u8(from)? {
                 0 => Form::Whole,
@@ -300,12 +300,12 @@ fn get_feed(from: &mut &[u8], deep: usize) -> io::Result<(String, Feed)> {
                 _ => return Err(strange()),
             };
             let member_wise = get_u8(from)? != 0;
-            Feed::Object { column, ty: get_type(from, DEEPEST)?, form, member_wise }
+            ColumnSource::Object { column, ty: get_type(from, DEEPEST)?, form, member_wise }
         }
-        3 => Feed::Class { column, members: members(from)? },
+        3 => ColumnSource::Class { column, members: members(from)? },
         4 => {
             let map = get_u8(from)? != 0;
-            Feed::Collection { column, members: members(from)?, map }
+            ColumnSource::Collection { column, members: members(from)?, map }
         }
         _ => return Err(strange()),
     };

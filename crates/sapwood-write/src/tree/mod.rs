@@ -3,10 +3,10 @@ mod clusters;
 use crate::append::{Old, OldBranch};
 use crate::basket::{Branch, Home};
 use crate::column::{Column, Data, Input};
+use crate::column_source::{ColumnSource, EntryValues};
 use crate::core::{Core, OpenTree, Shared, Table};
 use crate::cursor::Cursor;
 use crate::directory::DirectoryId;
-use crate::feed::{Feed, Piece};
 use crate::key::Key;
 use crate::layout::Cluster;
 use crate::producers::{Gathered, Lane};
@@ -219,7 +219,7 @@ impl TreeWriter {
         // counters are filled from what they count, unless they are given
         for input in &mut new.inputs {
             let counts = new.branches.get(input.feed.column()).is_some_and(|b| b.column.counts());
-            input.automatic |= counts && matches!(input.feed, Feed::Numbers { .. });
+            input.automatic |= counts && matches!(input.feed, ColumnSource::Numbers { .. });
         }
         Ok(new)
     }
@@ -268,7 +268,7 @@ impl TreeWriter {
         let mut from = 0;
         while from < taken.entries {
             let to = taken.entries.min(from + step.max(1));
-            let mut pieces: Vec<Option<Piece<'_>>> = self.branches.iter().map(|_| None).collect();
+            let mut pieces: Vec<Option<EntryValues<'_>>> = self.branches.iter().map(|_| None).collect();
             taken.hand(inputs, from..to, &mut pieces)?;
             for (branch, piece) in self.branches.iter_mut().zip(&pieces) {
                 if let Some(piece) = piece {
@@ -331,7 +331,7 @@ impl TreeWriter {
     }
 
     /// Appends the batch's entries, writing each basket when it is full.
-    fn fill(&mut self, core: &mut Core, pieces: &[Option<Piece<'_>>], len: usize) -> Result<()> {
+    fn fill(&mut self, core: &mut Core, pieces: &[Option<EntryValues<'_>>], len: usize) -> Result<()> {
         let mut cursor = Cursor::new(&self.branches, pieces, len);
         while cursor.at < len {
             let boundary = self

@@ -65,8 +65,8 @@ fn grow(bytes: usize) -> bool {
         true
     });
     // a thread that is ending has no counters any more
-    let fits = done.unwrap_or(true);
-    if !fits {
+    let glob_match = done.unwrap_or(true);
+    if !glob_match {
         let (target, seed) = CASE.try_with(Cell::get).unwrap_or_default();
         let mut text = [0u8; 200];
         let mut rest = &mut text[..];
@@ -74,7 +74,7 @@ fn grow(bytes: usize) -> bool {
         let free = rest.len();
         let _ = std::io::stderr().write_all(&text[..200 - free]);
     }
-    fits
+    glob_match
 }
 
 fn shrink(bytes: usize) {

@@ -17,7 +17,7 @@ const LEAST: Duration = Duration::from_millis(1);
 /// Between two tries to connect, at most: reading goes on soon after the server is back.
 const BETWEEN_CONNECTIONS: Duration = Duration::from_secs(1);
 
-pub(crate) enum Trouble {
+pub(crate) enum RequestFailure {
     /// Asking again will not help.
     Fatal(Error),
     /// The server does not understand this way of asking: ask for single ranges.
@@ -34,7 +34,7 @@ pub(crate) enum Trouble {
     Again { error: Error, wait: Option<Duration>, stalled: bool },
 }
 
-impl Trouble {
+impl RequestFailure {
     pub fn again(error: Error) -> Self {
         Self::Again { error, wait: None, stalled: false }
     }
@@ -75,7 +75,7 @@ impl Trouble {
 }
 
 /// How often something is tried again, and how long silence may last.
-pub(crate) struct Patience {
+pub(crate) struct RetryBudget {
     retries: u32,
     left: u32,
     tries: u32,
@@ -90,7 +90,7 @@ pub(crate) struct Patience {
     fresh: bool,
 }
 
-impl Patience {
+impl RetryBudget {
     pub fn new(options: &SourceOptions) -> Self {
         Self::since(options, None)
     }
@@ -239,10 +239,10 @@ mod tests {
     fn half_of_the_silence_is_left_for_asking_more_simply() {
         let longest = Duration::from_secs(60);
         let options = SourceOptions { progress_timeout: longest, ..SourceOptions::default() };
-        assert!(Patience::new(&options).asked(false) > longest / 2);
-        assert_eq!(Patience::new(&options).asked(true), longest / 2);
+        assert!(RetryBudget::new(&options).asked(false) > longest / 2);
+        assert_eq!(RetryBudget::new(&options).asked(true), longest / 2);
         let Some(long_ago) = Instant::now().checked_sub(longest / 2) else { return };
-        let left = Patience::since(&options, Some(long_ago)).asked(false);
+        let left = RetryBudget::since(&options, Some(long_ago)).asked(false);
         assert!(left <= longest / 2, "{left:?}");
     }
 }

@@ -1,6 +1,6 @@
 //! A small HTTP server over a folder.
 
-use crate::connections::{ClientLimits, Connections, Place, Watched};
+use crate::connections::{ClientLimits, Connections, Slot, Watched};
 use crate::hosts::Names;
 use crate::log::{Log, Served};
 use crate::respond::{Listener, Shared, respond};
@@ -140,7 +140,7 @@ async fn accept(listener: tokio::net::TcpListener, shared: Arc<Shared>, connecti
     }
 }
 
-async fn serve(stream: Watched, shared: Arc<Shared>, place: Arc<Place>, idle: Duration) {
+async fn serve(stream: Watched, shared: Arc<Shared>, place: Arc<Slot>, idle: Duration) {
     shared.wan.connect().await;
     let window = Arc::new(Mutex::new(shared.wan.window()));
     let here = Arc::clone(&place);

@@ -2,7 +2,7 @@
 
 use super::sweep::{self, SOCKET};
 use super::wire::{self, BAD, END, GOOD, MAGIC, PIECE, VERSION};
-use super::{Gathered, Lane, Merger, Seat, Summary, Waited, lock};
+use super::{Gathered, Lane, Merger, Registration, Summary, Waited, lock};
 use sapwood_span::defect::{caught, inject};
 use sapwood_span::{Error, ErrorKind, Result};
 use std::collections::BTreeMap;
@@ -35,7 +35,7 @@ const ABANDONED: Duration = Duration::from_secs(60);
 /// Each producer has a thread here, which takes its pieces one by one, so that it waits while the tree does. Dropped, it
 /// takes no more and cuts those off that still write.
 #[derive(Debug)]
-pub struct Gate {
+pub struct ProducerListener {
     merger: Merger,
     inside: Arc<Inside>,
     address: PathBuf,
@@ -50,45 +50,45 @@ struct Inside {
     /// The lines to producers, by their place.
     lines: Mutex<BTreeMap<u64, UnixStream>>,
     /// Room for pieces that nobody uses now, and who waits for it.
-    rooms: Mutex<Vec<Gathered>>,
+    buffers: Mutex<Vec<Gathered>>,
     left: Condvar,
 }
 
 impl Inside {
     fn new(lanes: &[Lane]) -> Self {
-        let rooms = Mutex::new((0..ROOMS).map(|_| Gathered::new(lanes)).collect());
+        let buffers = Mutex::new((0..ROOMS).map(|_| Gathered::new(lanes)).collect());
         Self {
             closed: AtomicBool::new(false),
             cut: AtomicBool::new(false),
             lines: Mutex::default(),
-            rooms,
+            buffers,
             left: Condvar::new(),
         }
     }
 
     /// Waits for room for a piece.
-    fn room(&self) -> Room<'_> {
-        let mut rooms = lock(&self.rooms);
+    fn room(&self) -> PieceBuffer<'_> {
+        let mut buffers = lock(&self.buffers);
         loop {
-            if let Some(gathered) = rooms.pop() {
-                return Room { inside: self, gathered };
+            if let Some(gathered) = buffers.pop() {
+                return PieceBuffer { inside: self, gathered };
             }
-            rooms = self.left.wait(rooms).unwrap_or_else(PoisonError::into_inner);
+            buffers = self.left.wait(buffers).unwrap_or_else(PoisonError::into_inner);
         }
     }
 }
 
 /// Room for a piece, empty; for others when it is left.
-struct Room<'a> {
+struct PieceBuffer<'a> {
     inside: &'a Inside,
     gathered: Gathered,
 }
 
-impl Drop for Room<'_> {
+impl Drop for PieceBuffer<'_> {
     fn drop(&mut self) {
         let mut gathered = std::mem::replace(&mut self.gathered, Gathered::new(&[]));
         gathered.clear(super::MOST);
-        lock(&self.inside.rooms).push(gathered);
+        lock(&self.inside.buffers).push(gathered);
         self.inside.left.notify_one();
     }
 }
@@ -99,7 +99,7 @@ impl Merger {
     ///
     /// # Errors
     /// What the operating system says, of a name of the temporary folder that is too long for a socket also.
-    pub fn listen(&self) -> Result<Gate> {
+    pub fn listen(&self) -> Result<ProducerListener> {
         let around = std::env::temp_dir();
         let machine = sweep::machine();
         let failed = |at: &Path, e| {
@@ -120,7 +120,7 @@ impl Merger {
         let (merger, shared) = (self.clone(), inside.clone());
         let thread = std::thread::Builder::new().name("sapwood-gate".into());
         let listening = thread.spawn(move || listen(&listener, &merger, &shared)).map_err(|e| failed(&address, e))?;
-        Ok(Gate { merger: self.clone(), inside, address, listening: Some(listening) })
+        Ok(ProducerListener { merger: self.clone(), inside, address, listening: Some(listening) })
     }
 }
 
@@ -137,7 +137,7 @@ fn new_folder(around: &Path, machine: &str) -> std::io::Result<PathBuf> {
     }
 }
 
-impl Gate {
+impl ProducerListener {
     /// Where producers connect.
     pub fn address(&self) -> &Path {
         &self.address
@@ -191,7 +191,7 @@ impl Gate {
     }
 }
 
-impl Drop for Gate {
+impl Drop for ProducerListener {
     fn drop(&mut self) {
         self.shut(Duration::ZERO, &mut || true);
     }
@@ -214,9 +214,9 @@ fn listen(listener: &UnixListener, merger: &Merger, inside: &Arc<Inside>) {
             }
             continue;
         };
-        let mut seat = merger.enter(format!("process {who}"), true);
+        let mut registration = merger.enter(format!("process {who}"), true);
         if let Ok(line) = line.try_clone() {
-            lock(&inside.lines).insert(seat.id, line);
+            lock(&inside.lines).insert(registration.id, line);
         }
         let inside = inside.clone();
         let thread = std::thread::Builder::new().name(format!("sapwood-take-{who}"));
@@ -224,15 +224,15 @@ fn listen(listener: &UnixListener, merger: &Merger, inside: &Arc<Inside>) {
         let _ = thread.spawn(move || {
             let served = caught(|| {
                 inject::here("take");
-                serve(&mut seat, &line, &inside)
+                serve(&mut registration, &line, &inside)
             });
-            seat.why = served.err().map(|e| {
+            registration.why = served.err().map(|e| {
                 if inside.cut.load(Ordering::SeqCst) {
                     return "it still wrote when the merger was closed, and was cut off".to_owned();
                 }
                 e.to_string()
             });
-            lock(&inside.lines).remove(&seat.id);
+            lock(&inside.lines).remove(&registration.id);
         });
     }
 }
@@ -254,7 +254,7 @@ fn greeting(mut line: &UnixStream) -> Option<usize> {
 }
 
 /// Takes a producer's pieces until it ends.
-fn serve(seat: &mut Seat, mut line: &UnixStream, inside: &Inside) -> Result<()> {
+fn serve(registration: &mut Registration, mut line: &UnixStream, inside: &Inside) -> Result<()> {
     let said = |e: std::io::Error| {
         if wire::is_gone(&e) {
             Error::new(ErrorKind::Io, "its process ended or closed the connection without finishing")
@@ -262,11 +262,11 @@ fn serve(seat: &mut Seat, mut line: &UnixStream, inside: &Inside) -> Result<()> 
             Error::io("its connection failed without finishing", e)
         }
     };
-    let schema = seat.merger.0.schema.clone();
+    let schema = registration.merger.0.schema.clone();
     let bytes = wire::of_schema(&schema).map_err(said)?;
     let head = [&MAGIC[..], &VERSION.to_le_bytes(), &(bytes.len() as u64).to_le_bytes()].concat();
     line.write_all(&head).and_then(|()| line.write_all(&bytes)).map_err(said)?;
-    wire::put_u64(&mut line, seat.merger.share() as u64).map_err(said)?;
+    wire::put_u64(&mut line, registration.merger.share() as u64).map_err(said)?;
     let mut from = BufReader::with_capacity(BUFFER, line);
     loop {
         let kind = wire::get_u8(&mut from).map_err(said)?;
@@ -274,7 +274,8 @@ fn serve(seat: &mut Seat, mut line: &UnixStream, inside: &Inside) -> Result<()> 
             PIECE => {
                 let mut room = inside.room();
                 line.set_read_timeout(Some(STALLED)).map_err(said)?;
-                let taken = wire::get_piece(&mut from, &mut room.gathered).and_then(|()| seat.give(&room.gathered));
+                let taken =
+                    wire::get_piece(&mut from, &mut room.gathered).and_then(|()| registration.give(&room.gathered));
                 line.set_read_timeout(None).map_err(said)?;
                 taken
             }
@@ -286,7 +287,7 @@ fn serve(seat: &mut Seat, mut line: &UnixStream, inside: &Inside) -> Result<()> 
             return Err(e);
         }
         line.write_all(&[GOOD]).map_err(said)?;
-        wire::put_u64(&mut line, seat.merger.share() as u64).map_err(said)?;
+        wire::put_u64(&mut line, registration.merger.share() as u64).map_err(said)?;
         if kind == END {
             return Ok(());
         }

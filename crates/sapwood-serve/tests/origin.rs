@@ -4,7 +4,7 @@ mod common;
 
 use bytes::Bytes;
 use common::{Client, Folder};
-use sapwood_proxy::{Origin, OriginOptions};
+use sapwood_serve::{Origin, OriginOptions};
 use sapwood_source::{Hosts, Sink, SourceOptions, open};
 use sapwood_span::{ErrorKind, Span};
 use std::io::Read;

@@ -1,7 +1,7 @@
 //! A folder that is served, and a client that speaks by hand.
 #![allow(dead_code)] // each test file uses its own share
 
-use sapwood_proxy::{Origin, OriginHandle, OriginOptions};
+use sapwood_serve::{Origin, OriginHandle, OriginOptions};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;

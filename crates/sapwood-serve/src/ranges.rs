@@ -7,7 +7,7 @@ const MAX_RANGES: usize = 2000;
 
 /// What a request wants of a file.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub(crate) enum RequestedRange {
     /// No range, or none that can be understood: the standard says to ignore it.
     Whole,
     /// These, in the order asked for; where some overlap, joined and ascending. Never empty.
@@ -17,25 +17,25 @@ pub(crate) enum Wanted {
 }
 
 /// Reads a `Range` header for a file of this size.
-pub(crate) fn wanted(header: Option<&str>, size: u64) -> Wanted {
-    let Some(list) = header.and_then(list_of_bytes) else { return Wanted::Whole };
+pub(crate) fn wanted(header: Option<&str>, size: u64) -> RequestedRange {
+    let Some(list) = header.and_then(list_of_bytes) else { return RequestedRange::Whole };
     let mut spans = Vec::new();
     for (i, item) in list.split(',').map(str::trim).filter(|i| !i.is_empty()).enumerate() {
-        let Some(range) = one(item, size) else { return Wanted::Whole };
+        let Some(range) = one(item, size) else { return RequestedRange::Whole };
         if i >= MAX_RANGES {
-            return Wanted::Whole;
+            return RequestedRange::Whole;
         }
         spans.extend(range);
     }
     if spans.is_empty() {
-        return Wanted::Nothing;
+        return RequestedRange::Nothing;
     }
     // Overlaps could make an answer of any size out of a small file: they are served once.
     let joined = coalesce(&spans, 0, 0);
     if joined.len() < spans.len() {
         spans = joined.into_iter().map(|c| c.span).collect();
     }
-    Wanted::Ranges(spans)
+    RequestedRange::Ranges(spans)
 }
 
 /// What follows the unit, whose case does not matter.
@@ -71,7 +71,7 @@ mod tests {
 
     fn ranges(header: &str) -> Option<Vec<(u64, u64)>> {
         match wanted(Some(header), 100) {
-            Wanted::Ranges(spans) => Some(spans.into_iter().map(|s| (s.start, s.len)).collect()),
+            RequestedRange::Ranges(spans) => Some(spans.into_iter().map(|s| (s.start, s.len)).collect()),
             _ => None,
         }
     }
@@ -87,19 +87,19 @@ mod tests {
         assert_eq!(ranges("bytes=0-99,0-99,5-10"), Some(vec![(0, 100)]));
         assert_eq!(ranges("bytes=0-99999999999999999999999"), Some(vec![(0, 100)]));
         for nothing in ["bytes=100-", "bytes=100-200", "bytes=-0", "bytes="] {
-            assert_eq!(wanted(Some(nothing), 100), Wanted::Nothing, "{nothing}");
+            assert_eq!(wanted(Some(nothing), 100), RequestedRange::Nothing, "{nothing}");
         }
         for whole in ["bytes=9-0", "bytes=a-b", "bytes=-", "items=0-1", "bytes=+1-2", "bytes=1"] {
-            assert_eq!(wanted(Some(whole), 100), Wanted::Whole, "{whole}");
+            assert_eq!(wanted(Some(whole), 100), RequestedRange::Whole, "{whole}");
         }
-        assert_eq!(wanted(Some(&format!("bytes={}", "0-0,".repeat(MAX_RANGES + 1))), 100), Wanted::Whole);
-        assert_eq!(wanted(Some("bytes=0-0"), 0), Wanted::Nothing);
+        assert_eq!(wanted(Some(&format!("bytes={}", "0-0,".repeat(MAX_RANGES + 1))), 100), RequestedRange::Whole);
+        assert_eq!(wanted(Some("bytes=0-0"), 0), RequestedRange::Nothing);
     }
 
     proptest! {
         #[test]
         fn never_more_than_the_file(text in "bytes=[0-9, -]{0,60}", size in 0u64..1000) {
-            if let Wanted::Ranges(spans) = wanted(Some(&text), size) {
+            if let RequestedRange::Ranges(spans) = wanted(Some(&text), size) {
                 prop_assert!(!spans.is_empty());
                 prop_assert!(spans.iter().all(|s| !s.is_empty() && s.end() <= size));
                 prop_assert!(spans.iter().map(|s| s.len).sum::<u64>() <= size);

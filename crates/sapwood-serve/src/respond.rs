@@ -6,8 +6,8 @@ use crate::files::{self, Found, Served as Opened};
 use crate::hosts::Names;
 use crate::listing;
 use crate::log::{Log, Served};
-use crate::ranges::{Wanted, wanted};
-use crate::stream::{Piece, Streamed};
+use crate::ranges::{RequestedRange, wanted};
+use crate::stream::{BodyPart, Streamed};
 use crate::wan::{Wan, Window};
 use bytes::Bytes;
 use http_body_util::combinators::UnsyncBoxBody;
@@ -110,7 +110,7 @@ struct Plan {
     status: StatusCode,
     headers: HeaderMap,
     ranges: Vec<Span>,
-    pieces: VecDeque<Piece>,
+    pieces: VecDeque<BodyPart>,
     file: Option<Opened>,
 }
 
@@ -122,7 +122,7 @@ impl Plan {
     fn text(status: StatusCode, text: &str) -> Self {
         let mut plan = Self::new(status);
         plan.set(header::CONTENT_TYPE, "text/plain; charset=utf-8");
-        plan.pieces.push_back(Piece::Bytes(Bytes::copy_from_slice(text.as_bytes())));
+        plan.pieces.push_back(BodyPart::Bytes(Bytes::copy_from_slice(text.as_bytes())));
         plan
     }
 
@@ -133,7 +133,7 @@ impl Plan {
     }
 
     fn length(&self) -> u64 {
-        self.pieces.iter().map(Piece::len).sum()
+        self.pieces.iter().map(BodyPart::len).sum()
     }
 
     fn send(mut self, bodyless: bool, window: Arc<Mutex<Window>>, busy: Busy) -> Answer {
@@ -187,18 +187,18 @@ fn of_file(file: Opened, is_get: bool, headers: &HeaderMap) -> Plan {
     let mut plan = if let Some(status) = conditions::unmet(&version, headers) {
         Plan::new(status)
     } else {
-        match if same { wanted(text(header::RANGE), size) } else { Wanted::Whole } {
-            Wanted::Whole => {
+        match if same { wanted(text(header::RANGE), size) } else { RequestedRange::Whole } {
+            RequestedRange::Whole => {
                 let mut plan = Plan::new(StatusCode::OK);
-                plan.pieces.push_back(Piece::File(Span::new(0, size)));
+                plan.pieces.push_back(BodyPart::File(Span::new(0, size)));
                 plan
             }
-            Wanted::Nothing => {
+            RequestedRange::Nothing => {
                 let mut plan = Plan::text(StatusCode::RANGE_NOT_SATISFIABLE, "the file ends before\n");
                 plan.set(header::CONTENT_RANGE, &format!("bytes */{size}"));
                 plan
             }
-            Wanted::Ranges(spans) => of_ranges(spans, size),
+            RequestedRange::Ranges(spans) => of_ranges(spans, size),
         }
     };
     if plan.status != StatusCode::RANGE_NOT_SATISFIABLE && !plan.headers.contains_key(header::CONTENT_TYPE) {
@@ -216,7 +216,7 @@ fn of_ranges(spans: Vec<Span>, size: u64) -> Plan {
     let text = |s: &Span| format!("bytes {}-{}/{size}", s.start, s.end().saturating_sub(1));
     if let [one] = spans.as_slice() {
         plan.set(header::CONTENT_RANGE, &text(one));
-        plan.pieces.push_back(Piece::File(*one));
+        plan.pieces.push_back(BodyPart::File(*one));
     } else {
         // Random, so that no file can hold it: 128 bits from the system's hash keys.
         let boundary = format!("{:016x}{:016x}", RandomState::new().hash_one(0), RandomState::new().hash_one(1));
@@ -226,10 +226,10 @@ fn of_ranges(spans: Vec<Span>, size: u64) -> Plan {
                 "\r\n--{boundary}\r\nContent-Type: application/octet-stream\r\nContent-Range: {}\r\n\r\n",
                 text(span)
             );
-            plan.pieces.push_back(Piece::Bytes(head.into()));
-            plan.pieces.push_back(Piece::File(*span));
+            plan.pieces.push_back(BodyPart::Bytes(head.into()));
+            plan.pieces.push_back(BodyPart::File(*span));
         }
-        plan.pieces.push_back(Piece::Bytes(format!("\r\n--{boundary}--\r\n").into()));
+        plan.pieces.push_back(BodyPart::Bytes(format!("\r\n--{boundary}--\r\n").into()));
     }
     plan.ranges = spans;
     plan

@@ -17,12 +17,12 @@ use tokio::sync::{Mutex, mpsc};
 const CHUNK: u64 = 64 << 10;
 
 /// A stretch of an answer's body.
-pub(crate) enum Piece {
+pub(crate) enum BodyPart {
     Bytes(Bytes),
     File(Span),
 }
 
-impl Piece {
+impl BodyPart {
     pub fn len(&self) -> u64 {
         match self {
             Self::Bytes(bytes) => bytes.len() as u64,
@@ -41,8 +41,8 @@ pub(crate) struct Streamed {
 
 impl Streamed {
     /// Begins to send these pieces, as the window grants it; ends when the client has gone.
-    pub fn begin(pieces: VecDeque<Piece>, file: Option<Opened>, window: Arc<Mutex<Window>>, busy: Busy) -> Self {
-        let left = pieces.iter().map(Piece::len).sum();
+    pub fn begin(pieces: VecDeque<BodyPart>, file: Option<Opened>, window: Arc<Mutex<Window>>, busy: Busy) -> Self {
+        let left = pieces.iter().map(BodyPart::len).sum();
         let (sender, chunks) = mpsc::channel(2);
         tokio::spawn(send(pieces, file, window, sender));
         Self { chunks, left, _busy: busy }
@@ -50,7 +50,7 @@ impl Streamed {
 }
 
 async fn send(
-    pieces: VecDeque<Piece>,
+    pieces: VecDeque<BodyPart>,
     file: Option<Opened>,
     window: Arc<Mutex<Window>>,
     sender: mpsc::Sender<io::Result<Bytes>>,
@@ -61,14 +61,14 @@ async fn send(
         while at < piece.len() {
             let len = window.grant(CHUNK.min(piece.len() - at)).await;
             let chunk = match (&piece, &file) {
-                (Piece::Bytes(bytes), _) => Ok(bytes.slice(at as usize..(at + len) as usize)),
-                (Piece::File(span), Some(opened)) => {
+                (BodyPart::Bytes(bytes), _) => Ok(bytes.slice(at as usize..(at + len) as usize)),
+                (BodyPart::File(span), Some(opened)) => {
                     let (opened, span) = (opened.clone(), Span::new(span.start + at, len));
                     // Disks may take long.
                     let read = tokio::task::spawn_blocking(move || opened.read(span));
                     read.await.unwrap_or_else(|e| Err(io::Error::other(e)))
                 }
-                (Piece::File(_), None) => Err(io::Error::other("no file")),
+                (BodyPart::File(_), None) => Err(io::Error::other("no file")),
             };
             let failed = chunk.is_err();
             if sender.send(chunk).await.is_err() || failed {

@@ -56,7 +56,7 @@ impl Broken {
 
 /// What to do about a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Cure {
+pub(crate) enum RetryAction {
     /// Nothing helps.
     None,
     /// The same again may help, elsewhere at best.
@@ -70,12 +70,12 @@ pub(crate) enum Cure {
 }
 
 /// What a server's refusal of a request calls for.
-pub(crate) fn cure(failure: &Failure) -> Cure {
+pub(crate) fn cure(failure: &Failure) -> RetryAction {
     match failure.number {
-        number::FILE_NOT_OPEN => Cure::Reopen,
+        number::FILE_NOT_OPEN => RetryAction::Reopen,
         // so servers answer whoever has not logged in
-        number::INVALID_REQUEST => Cure::LogIn,
-        number::ARG_TOO_LONG | number::NO_MEMORY => Cure::Smaller,
+        number::INVALID_REQUEST => RetryAction::LogIn,
+        number::ARG_TOO_LONG | number::NO_MEMORY => RetryAction::Smaller,
         number::FS_ERROR
         | number::IO_ERROR
         | number::SERVER_ERROR
@@ -84,8 +84,8 @@ pub(crate) fn cure(failure: &Failure) -> Cure {
         | number::OVERLOADED
         | number::FILE_LOCKED
         | number::NO_REPLICAS
-        | number::TIMED_OUT => Cure::Again,
-        _ => Cure::None,
+        | number::TIMED_OUT => RetryAction::Again,
+        _ => RetryAction::None,
     }
 }
 

@@ -27,7 +27,7 @@ impl<K> Packed for (&[u8], usize, K) {
 }
 
 /// Where chains come from, and where what was in them goes.
-pub trait Feed {
+pub trait DecompressQueue {
     /// A chain and what else belongs to it.
     type Item: Packed;
 
@@ -56,7 +56,7 @@ impl Decoder {
     /// This is faster than one after the other where they are of zlib blocks, as baskets are: two are unpacked in turn,
     /// and where one has ended the next takes its place. Headers are checked against the promised sizes before memory
     /// is taken.
-    pub fn decompress_each<F: Feed>(&mut self, feed: &mut F) {
+    pub fn decompress_each<F: DecompressQueue>(&mut self, feed: &mut F) {
         let mut kept = self.lanes.take().unwrap_or_else(|| Box::new(Lanes::new()));
         let mut lanes: [Option<Lane<F::Item>>; 2] = [None, None];
         loop {
@@ -85,7 +85,12 @@ impl Decoder {
     }
 
     /// Takes chains up to the first that two lanes are good for.
-    fn begin<F: Feed>(&mut self, feed: &mut F, beside: bool, buffers: &mut Vec<Vec<u8>>) -> Option<Lane<F::Item>> {
+    fn begin<F: DecompressQueue>(
+        &mut self,
+        feed: &mut F,
+        beside: bool,
+        buffers: &mut Vec<Vec<u8>>,
+    ) -> Option<Lane<F::Item>> {
         loop {
             let item = feed.next(beside)?;
             let out = buffers.pop().unwrap_or_default();
@@ -97,7 +102,7 @@ impl Decoder {
     }
 
     /// A lane's block has ended: the next of its chain, if there is one.
-    fn end<F: Feed>(
+    fn end<F: DecompressQueue>(
         &mut self,
         feed: &mut F,
         mut lane: Lane<F::Item>,
@@ -120,7 +125,7 @@ impl Decoder {
     }
 
     /// Unpacks a chain by itself: it is of another kind, alone, or damaged, of which the errors are found here.
-    fn whole<F: Feed>(
+    fn whole<F: DecompressQueue>(
         &mut self,
         feed: &mut F,
         item: F::Item,

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Client, Folder};
-use sapwood_proxy::OriginHandle;
+use sapwood_serve::OriginHandle;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::net::TcpStream;

@@ -11,7 +11,7 @@ use std::ops::Range;
 
 /// Which branches a given column goes to.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Feed {
+pub(crate) enum ColumnSource {
     /// `n` numbers per entry, given as one array or, if `regular`, as an array of arrays.
     Numbers { column: usize, dtype: DType, n: usize, regular: bool },
     /// A list of numbers per entry, which an input counts.
@@ -19,9 +19,9 @@ pub(crate) enum Feed {
     /// An object per entry.
     Object { column: usize, ty: CppType, form: Form, member_wise: bool },
     /// A class, member by member.
-    Class { column: usize, members: Vec<(String, Feed)> },
+    Class { column: usize, members: Vec<(String, ColumnSource)> },
     /// A list of classes (or pairs of key and value), member by member.
-    Collection { column: usize, members: Vec<(String, Feed)>, map: bool },
+    Collection { column: usize, members: Vec<(String, ColumnSource)>, map: bool },
 }
 
 /// What stands in front of an object's bytes.
@@ -37,7 +37,7 @@ pub(crate) enum Form {
 
 /// The entries given for one branch.
 #[derive(Debug)]
-pub(crate) struct Piece<'a> {
+pub(crate) struct EntryValues<'a> {
     pub(crate) values: Cow<'a, Values>,
     shape: Shape<'a>,
 }
@@ -50,20 +50,20 @@ enum Shape<'a> {
     Jagged { offsets: Cow<'a, [i64]>, scale: usize },
 }
 
-impl<'a> Piece<'a> {
+impl<'a> EntryValues<'a> {
     /// One number per entry.
-    pub(crate) fn counts(values: Vec<i32>) -> Piece<'a> {
-        Piece { values: Cow::Owned(Values::I32(values)), shape: Shape::Regular { first: 0, n: 1 } }
+    pub(crate) fn counts(values: Vec<i32>) -> EntryValues<'a> {
+        EntryValues { values: Cow::Owned(Values::I32(values)), shape: Shape::Regular { first: 0, n: 1 } }
     }
 
     /// Entries whose bytes are made already: of `size` bytes each, or from offset to offset where there are any.
-    pub(crate) fn bytes(values: &'a Values, size: u32, offsets: &'a [i64]) -> Piece<'a> {
+    pub(crate) fn bytes(values: &'a Values, size: u32, offsets: &'a [i64]) -> EntryValues<'a> {
         let shape = if offsets.is_empty() {
             Shape::Regular { first: 0, n: size as usize }
         } else {
             Shape::Jagged { offsets: Cow::Borrowed(offsets), scale: 1 }
         };
-        Piece { values: Cow::Borrowed(values), shape }
+        EntryValues { values: Cow::Borrowed(values), shape }
     }
 
     /// The largest of counts, at least 0.
@@ -104,40 +104,40 @@ impl<'a> Piece<'a> {
     }
 }
 
-impl Feed {
+impl ColumnSource {
     /// The branch that it is hung at.
     pub(crate) fn column(&self) -> usize {
         match self {
-            Feed::Numbers { column, .. }
-            | Feed::Jagged { column, .. }
-            | Feed::Object { column, .. }
-            | Feed::Class { column, .. }
-            | Feed::Collection { column, .. } => *column,
+            ColumnSource::Numbers { column, .. }
+            | ColumnSource::Jagged { column, .. }
+            | ColumnSource::Object { column, .. }
+            | ColumnSource::Class { column, .. }
+            | ColumnSource::Collection { column, .. } => *column,
         }
     }
 
     /// What is to be given, for people to read.
     pub(crate) fn type_name(&self) -> String {
-        let record = |members: &[(String, Feed)]| {
+        let record = |members: &[(String, ColumnSource)]| {
             let fields: Vec<String> = members.iter().map(|(n, m)| format!("{n}: {}", m.type_name())).collect();
             format!("{{{}}}", fields.join(", "))
         };
         match self {
-            Feed::Numbers { dtype, regular: false, .. } => dtype.name().to_owned(),
-            Feed::Numbers { dtype, n, .. } => format!("{n} * {}", dtype.name()),
-            Feed::Jagged { dtype, .. } => format!("var * {}", dtype.name()),
-            Feed::Object { ty, .. } => ty.spelled(),
-            Feed::Class { members, .. } => record(members),
-            Feed::Collection { members, .. } => format!("var * {}", record(members)),
+            ColumnSource::Numbers { dtype, regular: false, .. } => dtype.name().to_owned(),
+            ColumnSource::Numbers { dtype, n, .. } => format!("{n} * {}", dtype.name()),
+            ColumnSource::Jagged { dtype, .. } => format!("var * {}", dtype.name()),
+            ColumnSource::Object { ty, .. } => ty.spelled(),
+            ColumnSource::Class { members, .. } => record(members),
+            ColumnSource::Collection { members, .. } => format!("var * {}", record(members)),
         }
     }
 
     /// Whether the bytes are made here, so that large columns are better taken in steps.
     pub(crate) fn makes_bytes(&self) -> bool {
         match self {
-            Feed::Numbers { .. } | Feed::Jagged { .. } => false,
-            Feed::Object { .. } => true,
-            Feed::Class { members, .. } | Feed::Collection { members, .. } => {
+            ColumnSource::Numbers { .. } | ColumnSource::Jagged { .. } => false,
+            ColumnSource::Object { .. } => true,
+            ColumnSource::Class { members, .. } | ColumnSource::Collection { members, .. } => {
                 members.iter().any(|(_, m)| m.makes_bytes())
             }
         }
@@ -146,12 +146,14 @@ impl Feed {
     /// Checks a column from end to end: types, lengths, offsets. Its entries.
     pub(crate) fn check(&self, array: &Array) -> Result<usize> {
         match (self, array) {
-            (Feed::Numbers { dtype, regular: false, .. }, Array::Flat(v)) => check_dtype(*dtype, v).map(|()| v.len()),
-            (Feed::Numbers { dtype, n, regular: true, .. }, array) => check_regular(*dtype, *n, array),
-            (Feed::Numbers { dtype, .. }, _) => {
+            (ColumnSource::Numbers { dtype, regular: false, .. }, Array::Flat(v)) => {
+                check_dtype(*dtype, v).map(|()| v.len())
+            }
+            (ColumnSource::Numbers { dtype, n, regular: true, .. }, array) => check_regular(*dtype, *n, array),
+            (ColumnSource::Numbers { dtype, .. }, _) => {
                 Err(Error::invalid(format!("each entry is one {}: give a flat array", dtype.name())))
             }
-            (Feed::Jagged { dtype, .. }, Array::List { offsets, content }) => {
+            (ColumnSource::Jagged { dtype, .. }, Array::List { offsets, content }) => {
                 let Array::Flat(v) = &**content else { return Err(not_a_list(*dtype)) };
                 check_dtype(*dtype, v)?;
                 check_offsets(offsets, v.len())?;
@@ -166,53 +168,58 @@ impl Feed {
                 }
                 Ok(offsets.len() - 1)
             }
-            (Feed::Jagged { dtype, .. }, _) => Err(not_a_list(*dtype)),
-            (Feed::Object { ty, .. }, array) => check_value(ty, array).map(|()| array.len()),
-            (Feed::Class { members, .. }, Array::Record { len, .. }) => {
+            (ColumnSource::Jagged { dtype, .. }, _) => Err(not_a_list(*dtype)),
+            (ColumnSource::Object { ty, .. }, array) => check_value(ty, array).map(|()| array.len()),
+            (ColumnSource::Class { members, .. }, Array::Record { len, .. }) => {
                 check_members(members, array, *len).map(|()| *len)
             }
-            (Feed::Class { .. }, _) => Err(Error::invalid("each entry is a record: give a record array")),
-            (Feed::Collection { members, map, .. }, Array::List { offsets, content }) => {
+            (ColumnSource::Class { .. }, _) => Err(Error::invalid("each entry is a record: give a record array")),
+            (ColumnSource::Collection { members, map, .. }, Array::List { offsets, content }) => {
                 let Array::Record { len, .. } = &**content else { return Err(not_records(*map)) };
                 check_offsets(offsets, *len)?;
                 counts_of(offsets)?;
                 check_members(members, content, *len)?;
                 Ok(offsets.len() - 1)
             }
-            (Feed::Collection { map, .. }, _) => Err(not_records(*map)),
+            (ColumnSource::Collection { map, .. }, _) => Err(not_records(*map)),
         }
     }
 
     /// Hands entries of a checked column to the branches.
-    pub(crate) fn hand<'a>(&self, array: &'a Array, range: Range<usize>, out: &mut [Option<Piece<'a>>]) -> Result<()> {
+    pub(crate) fn hand<'a>(
+        &self,
+        array: &'a Array,
+        range: Range<usize>,
+        out: &mut [Option<EntryValues<'a>>],
+    ) -> Result<()> {
         let mut give = |column: usize, values: Cow<'a, Values>, shape: Shape<'a>| {
             if let Some(place) = out.get_mut(column) {
-                *place = Some(Piece { values, shape });
+                *place = Some(EntryValues { values, shape });
             }
         };
         match (self, array) {
-            (Feed::Numbers { column, n, .. }, array) => {
+            (ColumnSource::Numbers { column, n, .. }, array) => {
                 if let Some(v) = flat(array) {
                     give(*column, Cow::Borrowed(v), Shape::Regular { first: range.start * n, n: *n });
                 }
             }
-            (Feed::Jagged { column, .. }, Array::List { offsets, content }) => {
+            (ColumnSource::Jagged { column, .. }, Array::List { offsets, content }) => {
                 if let Some(v) = flat(content) {
                     give(*column, Cow::Borrowed(v), Shape::Jagged { offsets: window(offsets, &range), scale: 1 });
                 }
             }
-            (Feed::Object { column, ty, form, member_wise }, array) => {
+            (ColumnSource::Object { column, ty, form, member_wise }, array) => {
                 let (bytes, offsets) = serial::entries(ty, array, range, *form, *member_wise)?;
                 give(*column, Cow::Owned(Values::U8(bytes)), Shape::Jagged { offsets: Cow::Owned(offsets), scale: 1 });
             }
-            (Feed::Class { members, .. }, array) => {
+            (ColumnSource::Class { members, .. }, array) => {
                 for (name, feed) in members {
                     if let Some(field) = field(array, name) {
                         feed.hand(field, range.clone(), out)?;
                     }
                 }
             }
-            (Feed::Collection { column, members, map }, Array::List { offsets, content }) => {
+            (ColumnSource::Collection { column, members, map }, Array::List { offsets, content }) => {
                 let offsets = window(offsets, &range);
                 give(*column, Cow::Owned(Values::I32(counts_of(&offsets)?)), Shape::Regular { first: 0, n: 1 });
                 for (i, (name, feed)) in members.iter().enumerate() {
@@ -228,20 +235,25 @@ impl Feed {
     }
 
     /// Hands the items of a collection's entries to their branch.
-    fn hand_items<'a>(&self, items: &'a Array, offsets: Cow<'a, [i64]>, out: &mut [Option<Piece<'a>>]) -> Result<()> {
+    fn hand_items<'a>(
+        &self,
+        items: &'a Array,
+        offsets: Cow<'a, [i64]>,
+        out: &mut [Option<EntryValues<'a>>],
+    ) -> Result<()> {
         let (values, shape) = match self {
-            Feed::Numbers { n, .. } => match flat(items) {
+            ColumnSource::Numbers { n, .. } => match flat(items) {
                 Some(v) => (Cow::Borrowed(v), Shape::Jagged { offsets, scale: *n }),
                 None => return Ok(()),
             },
-            Feed::Object { ty, .. } => {
+            ColumnSource::Object { ty, .. } => {
                 let (bytes, offsets) = serial::item_entries(ty, items, &offsets)?;
                 (Cow::Owned(Values::U8(bytes)), Shape::Jagged { offsets: Cow::Owned(offsets), scale: 1 })
             }
             _ => return Ok(()),
         };
         if let Some(place) = out.get_mut(self.column()) {
-            *place = Some(Piece { values, shape });
+            *place = Some(EntryValues { values, shape });
         }
         Ok(())
     }
@@ -303,7 +315,7 @@ fn check_regular(dtype: DType, n: usize, array: &Array) -> Result<usize> {
     Ok(*len)
 }
 
-fn check_members(members: &[(String, Feed)], array: &Array, len: usize) -> Result<()> {
+fn check_members(members: &[(String, ColumnSource)], array: &Array, len: usize) -> Result<()> {
     for (i, (name, feed)) in members.iter().enumerate() {
         let found = field(array, name).or_else(|| if name == PAIR[i.min(1)] { nth_field(array, i) } else { None });
         let Some(column) = found else { return Err(Error::invalid(format!("the records have no field {name}"))) };

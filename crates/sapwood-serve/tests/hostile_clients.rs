@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Client, Folder};
-use sapwood_proxy::{ClientLimits, Origin, OriginHandle, OriginOptions};
+use sapwood_serve::{ClientLimits, Origin, OriginHandle, OriginOptions};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::symlink;

@@ -16,7 +16,7 @@ const NUMBERS: i64 = 1;
 
 /// An entry list of a file, with a part for each tree that it was made from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StoredList {
+pub struct EntryListObject {
     parts: Vec<ListPart>,
 }
 
@@ -49,7 +49,7 @@ impl Counted {
     }
 }
 
-impl StoredList {
+impl EntryListObject {
     /// Reads the list of this name.
     ///
     /// # Errors
@@ -227,13 +227,13 @@ fn numbers(data: &Data) -> Result<Vec<u64>> {
 mod tests {
     use super::*;
 
-    fn list(parts: &[(&str, String, Range<u64>)]) -> StoredList {
+    fn list(parts: &[(&str, String, Range<u64>)]) -> EntryListObject {
         let part = |(tree, file, entries): &(&str, String, Range<u64>)| ListPart {
             tree: (*tree).into(),
             file: file.clone(),
             entries: entries.clone().into(),
         };
-        StoredList { parts: parts.iter().map(part).collect() }
+        EntryListObject { parts: parts.iter().map(part).collect() }
     }
 
     fn chain(files: &[(&str, Range<u64>)]) -> Vec<Counted> {

@@ -65,7 +65,7 @@ impl Connections {
     }
 
     /// Takes a new connection in, in the place of an idle one if need be; none where there is no room.
-    pub fn enter(self: &Arc<Self>, address: IpAddr) -> Option<Place> {
+    pub fn enter(self: &Arc<Self>, address: IpAddr) -> Option<Slot> {
         let mut open = self.lock();
         // Addresses of IPv4 come in both forms where IPv6 is listened on.
         let address = address.to_canonical();
@@ -81,7 +81,7 @@ impl Connections {
         let close = Arc::new(Notify::new());
         let client = Client { address, idle: Some(Instant::now()), close: Arc::clone(&close) };
         open.by_number.insert(number, client);
-        Some(Place { number, close, all: Arc::clone(self) })
+        Some(Slot { number, close, all: Arc::clone(self) })
     }
 }
 
@@ -97,13 +97,13 @@ impl Open {
 }
 
 /// A connection's place among all.
-pub(crate) struct Place {
+pub(crate) struct Slot {
     number: u64,
     close: Arc<Notify>,
     all: Arc<Connections>,
 }
 
-impl Place {
+impl Slot {
     /// Waits until it is to make room.
     pub async fn ended(&self) {
         self.close.notified().await;
@@ -122,14 +122,14 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for Slot {
     fn drop(&mut self) {
         self.all.lock().by_number.remove(&self.number);
     }
 }
 
 /// A request under way.
-pub(crate) struct Busy(Arc<Place>);
+pub(crate) struct Busy(Arc<Slot>);
 
 impl Drop for Busy {
     fn drop(&mut self) {
@@ -215,7 +215,7 @@ mod tests {
             let all = Connections::new(limits);
             let address = |n: u8| IpAddr::from([10, 0, 0, n]);
             let enter = |n| all.enter(address(n)).map(Arc::new);
-            let ended = |place: &Arc<Place>| {
+            let ended = |place: &Arc<Slot>| {
                 let place = Arc::clone(place);
                 async move { tokio::time::timeout(second, place.ended()).await.is_ok() }
             };
