@@ -106,7 +106,7 @@ def faults(server, network, name, tree, seconds, truth):
         row = {"fault": fault, "away": away, "timeout": timeout, **found, "right": right}
         if away < timeout:
             return row | {"later": later, "good": right and later <= SLACK and clean(found)}
-        # the file is named, and the error is there when nothing has moved for the timeout
+        # the file is named, and the error is there when no progress for the timeout
         waited = found["seconds"] - BEFORE
         named = found["error"] is not None and name in found["error"]
         return row | {"waited": waited, "good": named and waited <= timeout + LATE and clean(found)}

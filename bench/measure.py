@@ -50,7 +50,7 @@ def run(words, timeout=600, whole=False):
         try:
             status, usage = wait(process, start + timeout, words)
         finally:
-            # the run was cut short, or the program took too long
+            # the run was truncated, or the program took too long
             if process.returncode is None:
                 os.killpg(process.pid, 9)
                 os.wait4(process.pid, 0)

@@ -159,7 +159,7 @@ def lines(case):
 
 
 def missing(row):
-    """Why a contender has no time: it failed, or the run was cut short before its turn."""
+    """Why a contender has no time: it failed, or the run was truncated before its turn."""
     return "failed" if row["failure"] else "not run"
 
 

@@ -6,7 +6,7 @@ bench/run.py --cases none --rows G --repeat 5       only client G of the WAN tab
 bench/run.py --cases none --rows all --cache all    the seed's tables whole: hours
 bench/run.py --cases every-branch,draw-local --rows none
 
-What was measured is kept when the run is cut short (Ctrl-C, SIGTERM); report.py --merge joins several runs.
+What was measured is kept when the run is truncated (Ctrl-C, SIGTERM); report.py --merge joins several runs.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ def one_table(title, value, cells):
                 yield f"| {row}: {link} | {who} |" + "".join(f" {text} |" for text in texts)
     yield ""
     if cuts:
-        yield "\\* cut short, as the whole would take minutes: " + "; ".join(cuts) + "."
+        yield "\\* truncated, as the whole would take minutes: " + "; ".join(cuts) + "."
         yield ""
 
 

@@ -131,7 +131,7 @@ def seed_query(place, row, cache):
 
 def seed_bounds(row, cache, floor, rate, size):
     """What is aimed at in one cell; `rate` is bytes/bandwidth, `size` what branches and descriptions take, 0 where
-    the read is cut short."""
+    the read is truncated."""
     bounds = [
         over_root("requests at the server over ROOT's with the same cache", "requests"),
         over_root("bytes at the server over ROOT's with the same cache", "bytes"),

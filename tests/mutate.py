@@ -3,7 +3,7 @@
 
     mutate.py DIR... [--count 10000] [--seed 1] [--largest 200000] [--keep FOLDER] [--json OUT]
 
-Each mutation is one of: bits flipped, bytes zeroed, cut out, put in, the file cut short, a length or position field
+Each mutation is one of: bits flipped, bytes zeroed, cut out, put in, the file truncated, a length or position field
 (of a key, the header, a byte count) exchanged. A mutated file is read in full by a process with a memory limit and a
 time limit. What comes out for each branch is the same values, an error, or other values; other values are *told* where
 a warning said that the file is damaged, *excused* where every byte changed lies in values that nothing in the format
@@ -205,7 +205,7 @@ def mutate(data, rng, spans):
         return data, f"{n} bytes put in at {at}"
     if kind == "short":
         del data[at:]
-        return data, f"cut short at {at}"
+        return data, f"truncated at {at}"
     value = rng.choice([*EXTREMES, len(data), rng.getrandbits(32)])
     if kind == "length" and spans:
         # the fields of a label: length, version, length of the object, time, length of the label, cycle, positions

@@ -79,7 +79,7 @@ def test_the_best_peer_has_any_cache_but_no_short_cut(report):
     assert "client G, cache 0: the first 10 of 100 entries" in page
     assert list(pictures) == ["benchmarks-http-caches.svg"]
     assert "benchmarks-http-caches.svg" in page
-    # what was cut short is not drawn beside what was not: three bars of two sizes, and the legend
+    # what was truncated is not drawn beside what was not: three bars of two sizes, and the legend
     assert pictures["benchmarks-http-caches.svg"].count("<rect") == 1 + 3 + 5
 
 

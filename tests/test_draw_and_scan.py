@@ -194,7 +194,7 @@ def test_a_branch_named_as_a_tree(run, folder):
     assert [b["name"] for b in shown["branches"]] == ["p"]
     done = run("draw", name, "px")
     assert done.returncode == 1
-    assert "t/p is no tree but the branch p of the tree t" in done.stderr
+    assert "t/p is not a tree but the branch p of the tree t" in done.stderr
 
 
 def test_branches_of_one_name_are_printed_each(run, tmp_path):

@@ -371,7 +371,7 @@ def test_right_or_refused(outcomes, expected, name):
 def test_a_path_that_does_not_fit_into_http(data):
     """Asking for another one in its place would read another file."""
     with Scripted(data, good) as server:
-        with pytest.raises(sapwood.InvalidError, match=r"the path of .* does not fit into HTTP"):
+        with pytest.raises(sapwood.InvalidError, match=r"the path of .* is not valid in HTTP"):
             sapwood.open(server.url("x" * 70_000))
         assert not server.asked
 

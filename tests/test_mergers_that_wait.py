@@ -255,7 +255,7 @@ def test_why_a_producer_was_lost(tmp_path):
         why = lost(file.mktree("t", {"x": "f8"}).merger(), lambda producer: (producer.kill(), producer.wait()))
         assert why == "its process ended or closed the connection without finishing"
         why = lost(file.mktree("u", {"x": "f8"}).merger(patience=0), lambda _: None)
-        assert why == "it still wrote when the merger was closed, and was cut off"
+        assert why == "it was still writing when the merger was closed, and was disconnected"
 
 
 def test_a_merger_that_is_gone(pair):

@@ -1,4 +1,4 @@
-"""Files that were never closed or were cut short: at least what ROOT recovers, and what is lost is said."""
+"""Files that were never closed or were truncated: at least what ROOT recovers, and what is lost is said."""
 
 import json
 import subprocess
@@ -70,7 +70,7 @@ def test_what_root_recovers_is_recovered(folder):
         assert found is not None, f"{path.name}: ROOT recovers {expected}"
         assert bool(said) == (path.name != "whole.root"), path.name
         for name, value in expected.items():
-            # ROOT lists records that are cut short, too, and cannot read them
+            # ROOT lists records that are truncated, too, and cannot read them
             if isinstance(value, list):
                 assert found[name] == value, f"{path.name} {name}"
                 trees += 1
@@ -92,7 +92,7 @@ def test_a_cut_file_says_what_is_cut(folder):
     path = folder / "half.root"
     path.write_bytes((folder / "whole.root").read_bytes()[:size])
     with pytest.warns(
-        sapwood.RecoveredFileWarning, match="of branch . of tree t at byte .* is cut short|follow behind"
+        sapwood.RecoveredFileWarning, match="of branch . of tree t at byte .* is truncated|follow behind"
     ):
         sapwood.open(path)
 

@@ -160,7 +160,7 @@ def test_a_lacking_or_damaged_file_beside_another(trees, tmp_path, run):
     words = tmp_path / "words.root"
     whole = words.read_bytes()
     words.write_bytes(b"no file of ROOT's" * 100)
-    lacks = r"branch word: its values lie in another file, words\.root: "
+    lacks = r"branch word: its values are in another file, words\.root: "
     with sapwood.open(tmp_path / "beside.root") as file:
         with pytest.raises(sapwood.Error, match=lacks + "this is no ROOT file"):
             file["t"]["word"].array()
@@ -172,7 +172,7 @@ def test_a_lacking_or_damaged_file_beside_another(trees, tmp_path, run):
     ):
         file["t"]["word"].array()
     assert "words.root: no such file" in run("show", f"{tmp_path / 'beside.root'}:t").stdout
-    # cut short: the error names the file that is, and the place in it
+    # truncated: the error names the file that is, and the place in it
     words.write_bytes(whole[: len(whole) // 2])
     with (
         sapwood.open(tmp_path / "beside.root") as file,
@@ -187,7 +187,7 @@ def test_branches_in_other_files_are_not_copied(trees, tmp_path, run):
     for words in (["merge", out, source, source], ["optimize", source, out]):
         done = run(*words)
         assert done.returncode != 0, words
-        assert "branch n: t: its baskets lie in another file, numbers.root" in done.stderr, done.stderr
+        assert "branch n: t: its baskets are in another file, numbers.root" in done.stderr, done.stderr
         # said once, with what to do
         assert done.stderr.count("another file") == 1 and "copy the tree" in done.stderr, done.stderr
         assert list(tmp_path.iterdir()) == []

@@ -1,4 +1,4 @@
-"""Writing that is cut short (a full disk, Ctrl-C, a kill): a clear error, the old file untouched, nothing left over."""
+"""Writing that is truncated (a full disk, Ctrl-C, a kill): a clear error, the old file untouched, nothing left over."""
 
 import contextlib
 import os
@@ -15,7 +15,7 @@ import sapwood
 
 OLD, STEPS = 1000, 12
 
-# Writes in steps and says so after each: how often it had got where when it was cut short is known to the test.
+# Writes in steps and says so after each: how often it had got where when it was truncated is known to the test.
 JOB = """
 import sys, threading
 import numpy as np, sapwood

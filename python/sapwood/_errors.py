@@ -113,7 +113,7 @@ class SkippedFileWarning(UserWarning):
 
 
 class RecoveredFileWarning(UserWarning):
-    """The file was never closed or was cut short: what is left of it was found by looking at all its records. Or it is
+    """The file was never closed or was truncated: what is left of it was found by looking at all its records. Or it is
     damaged where that does no harm by itself."""
 
 

@@ -47,9 +47,9 @@ def open(
         path: a path or URL (``http://``, ``https://``, ``root://``); ``"url:object"``, ``{url: object}``, or a
             ``pathlib.Path``. The object may be a branch: ``"url:tree/branch"``.
         cache_size: bytes that may be fetched ahead (``"100 MB"``); 0 turns it off, None lets sapwood choose.
-        timeout: seconds without any progress after which a read fails; None or infinity to wait for ever.
+        timeout: seconds without any progress after which a read fails; None or infinity to wait forever.
         threads: how many unzip and decode; None for all cores.
-        recover: whether a file that was never closed, was cut short or has lost its directory is recovered by looking
+        recover: whether a file that was never closed, was truncated or has lost its directory is recovered by looking
             at all its records. None: where that is quick, which it is for local files, and for others up to 64 MB.
         insecure_redirects: whether redirects are followed from ``https`` to ``http``, and from elsewhere to this
             machine or its link. ``SAPWOOD_INSECURE_REDIRECTS=1`` in the environment says so for all files.
@@ -338,7 +338,7 @@ class ReadOnlyFile(Directory):
 
         more = f"; and {len(lost) - 5} more" if len(lost) > 5 else ""
         known = "; ".join(lost[:5]) + more if lost else "nothing is known to be lost"
-        words = f"{self.file_path} was not closed or was cut short; {found} objects were found in it. {known}"
+        words = f"{self.file_path} was not closed or was truncated; {found} objects were found in it. {known}"
         warnings.warn(words, RecoveredFileWarning, stacklevel=4)
 
     def _warn_of_damage(self) -> None:

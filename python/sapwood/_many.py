@@ -115,7 +115,7 @@ def _tree(file: ReadOnlyFile, name: str | None) -> Tree:
     if name is not None:
         found = file[name]
         if not isinstance(found, Tree):
-            raise InvalidError(f"{file.file_path}: {name} is no tree but {found!r}", file=file.file_path)
+            raise InvalidError(f"{file.file_path}: {name} is not a tree but {found!r}", file=file.file_path)
         return found
     names = file.keys(cycle=False, filter_classname=["TTree", "TNtuple", "TNtupleD"])
     if len(names) == 1:

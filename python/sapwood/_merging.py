@@ -82,7 +82,7 @@ def recover(
 ) -> dict[str, Any]:
     """Write what is left of a damaged file into the new file ``target``.
 
-    ``source`` is damaged, cut short or was never closed; it is only read. Trees keep the entries that are whole in all
+    ``source`` is damaged, truncated or was never closed; it is only read. Trees keep the entries that are whole in all
     of their branches, other objects all cycles that can be read. ``target`` appears when it is complete.
 
     The entries of a damaged basket are left out of all branches, and no others: baskets of other branches are cut, but
@@ -108,7 +108,7 @@ def recover(
         RecoveredFileWarning: something is lost.
 
     Raises:
-        CorruptError: nothing that can be recovered is left.
+        CorruptError: nothing can be recovered.
     """
     report = _recover(name(source), name(target), (force, bool(sync)), (threads, optional_seconds(timeout, "timeout")))
     if lost := report["lost"]:

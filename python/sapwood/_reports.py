@@ -70,7 +70,7 @@ def doctor(
         deep: decompress every basket and read every object.
         cache_sizes: tree caches for which costs are worked out: bytes, 0 for basket by basket, None for automatic.
         round_trips: round-trip times of networks for which they are, in seconds; 0 is a local disk.
-        timeout: seconds without any progress after which a read fails; None or infinity to wait for ever.
+        timeout: seconds without any progress after which a read fails; None or infinity to wait forever.
 
     Raises:
         CorruptError: it is no ROOT file at all. Damage is no error: see :attr:`Diagnosis.findings`.
@@ -136,7 +136,7 @@ def map(path: Where, branches: str | Iterable[str] = (), *, timeout: float | Non
         path: a path or URL, perhaps with one tree: ``"url:tree"``.
         branches: names to tell apart, with ``*`` and ``?``: one colour for each, at most eight; one that fits a branch
             with branches below it chooses those. Without, each tree has a colour.
-        timeout: seconds without any progress after which a read fails; None or infinity to wait for ever.
+        timeout: seconds without any progress after which a read fails; None or infinity to wait forever.
 
     Raises:
         KeyInFileError: (a KeyError) no such tree, or a name that fits no branch.

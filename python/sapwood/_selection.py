@@ -283,7 +283,7 @@ class Binder:
             if front in self.stored and front not in inside:
                 return Meaning(self._alias(front, self.stored[front], inside), fields)
             if front in inside:
-                raise InvalidError(f"the alias {front!r} is made of itself: {' -> '.join((*inside, front))}")
+                raise InvalidError(f"the alias {front!r} refers to itself: {' -> '.join((*inside, front))}")
         if name in _functions.CONSTANTS:
             return Meaning((_functions.CONSTANTS[name],))
         raise self.owner.missing(name, f" (in {text!r})" if text != name else "")

@@ -305,7 +305,7 @@ class WritableTree(Entries):
 
         Args:
             patience: seconds that closing the merger waits for processes that still write, which are then cut off;
-                None or infinity to wait for ever.
+                None or infinity to wait forever.
         """
         from ._writing_producers import Merger
 

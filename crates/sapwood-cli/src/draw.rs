@@ -24,7 +24,7 @@ pub fn run(args: &DrawArgs, options: &OpenOptions, global: &Global, interrupt: &
         ([], count, None) => Binning::Automatic(count),
         ([axis], None, None) => Binning::Given(*axis),
         ([] | [_], _, Some(_)) => {
-            return Err(Failure::Usage("the binning is given twice: behind >> and by --bins".to_owned()));
+            return Err(Failure::Usage("the binning is given twice: after >> and in --bins".to_owned()));
         }
         _ => return Err(Error::invalid("a histogram of one variable has one axis: (bins,low,high)").into()),
     };
@@ -38,8 +38,8 @@ pub fn run(args: &DrawArgs, options: &OpenOptions, global: &Global, interrupt: &
     let binding = Binding::new(reading.first(), std::slice::from_ref(&expr), cut.as_ref())?;
     let texts = binding.query.is_text(0);
     if texts && !matches!(binning, Binning::Automatic(None)) {
-        return Err(Error::invalid(format!("{} is a string: it gets a bin for each of its values", expr.text()))
-            .with_remedy("leave the binning out")
+        return Err(Error::invalid(format!("{} is a string: each of its values has its own bin", expr.text()))
+            .with_remedy("omit the binning")
             .into());
     }
     let mut filling = Filling::new(binning, texts, binding.query.is_integer(0));
@@ -93,7 +93,7 @@ enum Binning {
 
 /// `N` or `N,LOW,HIGH` of `--bins`.
 fn parse_bins(text: &str) -> Result<Binning, String> {
-    let bad = || format!("--bins {text}: write the number of bins, and perhaps the edges, as in 100,0,40");
+    let bad = || format!("--bins {text}: write the number of bins, and optionally the edges, as in 100,0,40");
     let parts: Vec<&str> = text.split(',').map(str::trim).collect();
     let number = |t: &str| t.parse::<usize>().map_err(|_| bad());
     let edge = |t: &str| t.parse::<f64>().map_err(|_| bad());

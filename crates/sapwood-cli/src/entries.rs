@@ -81,7 +81,7 @@ fn slice(text: &str, part: &str, total: Option<u64>) -> Result<std::ops::Range<u
     };
     let (start, stop) = (end(start, 0)?, end(stop, most)?);
     if start > stop {
-        return Err(format!("--entries {text}: the first entry lies behind the last"));
+        return Err(format!("--entries {text}: the first entry is after the last"));
     }
     Ok(start.min(most)..stop.min(most))
 }
@@ -105,7 +105,7 @@ fn listed(path: &str) -> Result<Entries, String> {
         let line = line.split('#').next().unwrap_or_default();
         for word in line.split([' ', '\t', ',']).filter(|w| !w.is_empty()) {
             let n = word.parse::<u64>();
-            numbers.push(n.map_err(|_| failed(&format!("line {}: {word} is no number of an entry", i + 1)))?);
+            numbers.push(n.map_err(|_| failed(&format!("line {}: {word} is not an entry number", i + 1)))?);
         }
     }
     Ok(Entries::List(Arc::new(EntryList::from_numbers(numbers))))

@@ -38,7 +38,7 @@ impl Interrupt {
     /// # Errors
     /// When the system refuses the handlers.
     pub fn install() -> Result<Self> {
-        let refused = |e| Error::io("cannot take over Ctrl-C", e);
+        let refused = |e| Error::io("cannot handle Ctrl-C", e);
         let pressed = Arc::new(AtomicBool::new(false));
         let immediate = Arc::new(AtomicBool::new(true));
         // handlers run in the order of registration: a second Ctrl-C finds the flag set by the first
@@ -62,7 +62,7 @@ impl Interrupt {
     /// # Errors
     /// When the system refuses the handler.
     pub fn defer_all(&self) -> Result<Arc<AtomicBool>> {
-        let refused = |e| Error::io("cannot take over the signal to terminate", e);
+        let refused = |e| Error::io("cannot handle SIGTERM", e);
         let hangup = Some(SIGHUP).filter(|_| !ignores_hangup());
         for signal in [SIGTERM].into_iter().chain(hangup) {
             flag::register_usize(signal, SIGNAL.clone(), signal as usize).map_err(refused)?;

@@ -31,7 +31,7 @@ pub fn run(args: &PerfArgs, options: &OpenOptions, global: &Global, interrupt: &
     let tries =
         args.all || !args.if_cache.is_empty() || !args.if_round_trip.is_empty() || !args.if_bandwidth.is_empty();
     if tries && args.replay.is_none() {
-        return Err(Failure::Usage("--all and --if-… are about a recorded log: name it with --replay".to_owned()));
+        return Err(Failure::Usage("--all and --if-… need a recorded log: give it with --replay".to_owned()));
     }
     if let Some(path) = &args.replay {
         return replay::run(args, path, global.json);
@@ -162,7 +162,7 @@ fn branches(tree: &Tree, patterns: &[String]) -> Result<Vec<usize>> {
     match patterns.iter().zip(used).find(|(_, used)| !used) {
         // without a wildcard: says what is like it
         Some((p, _)) if !p.contains(['*', '?']) => tree.find(p).map(|i| vec![i]),
-        Some((p, _)) => Err(Error::not_found(format!("no branch is like {p}")).in_file(tree.file().url())),
+        Some((p, _)) => Err(Error::not_found(format!("no branch matches {p}")).in_file(tree.file().url())),
         None => Ok(out),
     }
 }

@@ -35,7 +35,7 @@ pub fn run(args: &RecoverArgs, options: &OpenOptions, global: &Global, interrupt
         hint(&format!("lost: {lost}"));
     }
     if report.lost.len() > TOLD {
-        hint(&format!("lost: {} more; --json tells all", report.lost.len() - TOLD));
+        hint(&format!("lost: {} more; --json lists all", report.lost.len() - TOLD));
     }
     output::written(global, &report.remarks, || to_json(args, &report), || vec![summary(args, &report)])
 }
@@ -50,7 +50,7 @@ fn summary(args: &RecoverArgs, r: &Recovered) -> String {
     if parts.is_empty() {
         parts.push("no objects".to_owned());
     }
-    let lost = if r.lost.is_empty() { "nothing is known to be lost" } else { "what is lost is told above" };
+    let lost = if r.lost.is_empty() { "nothing is known to be lost" } else { "losses are listed above" };
     format!("{}: {}; {}; {lost}", text_of_path(&args.output), units::bytes(r.output_bytes), parts.join("; "))
 }
 

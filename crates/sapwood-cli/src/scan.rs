@@ -215,11 +215,11 @@ fn readable(tree: &Tree, quiet: bool) -> Result<Vec<usize>> {
     if shown.is_empty() {
         return Err(Error::unsupported("no branch of the tree can be read")
             .in_file(tree.file().url())
-            .with_remedy("`sapwood show` tells why"));
+            .with_remedy("`sapwood show` shows why"));
     }
     if !refused.is_empty() && !quiet {
         let refused: Vec<String> = refused.iter().map(|&i| tree.name_of(i)).collect();
-        remark(&format!("left out ({} branches; `sapwood show` tells why): {}", refused.len(), some(&refused, 6)));
+        remark(&format!("left out ({} branches; `sapwood show` shows why): {}", refused.len(), some(&refused, 6)));
     }
     Ok(shown)
 }

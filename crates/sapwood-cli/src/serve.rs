@@ -14,7 +14,7 @@ use std::net::SocketAddr;
 pub fn run(args: &ServeArgs, as_json: bool) -> Result<(), Failure> {
     let given = text_of_path(&args.directory);
     if is_remote(&given) {
-        return Err(Error::invalid("only a folder of this machine can be served").in_file(redacted(&given)).into());
+        return Err(Error::invalid("only a local directory can be served").in_file(redacted(&given)).into());
     }
     let mut options = OriginOptions::new(&args.directory);
     options.bind = SocketAddr::new(args.bind, args.port);

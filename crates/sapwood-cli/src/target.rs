@@ -61,7 +61,7 @@ impl Target {
         if let Some(found) = file.recovered() {
             let lost: Vec<String> = found.lost().into_iter().take(5).map(|l| format!("\n  {l}")).collect();
             failure::hint(&format!(
-                "{} was not closed or was cut short; {} objects were found in it{}",
+                "{} was not closed or was truncated; {} objects were found in it{}",
                 file.url(),
                 found.keys.len(),
                 lost.concat()
@@ -83,13 +83,16 @@ impl Target {
                 (tree, None) => Ok(tree),
                 (tree, Some(branch)) => {
                     let name = tree.name_of(branch);
-                    Err(Error::invalid(format!("{path} is no tree but the branch {name} of the tree {}", tree.path()))
-                        .in_file(file.url())
-                        .with_remedy(format!(
-                            "name the tree, {}:{}, and {name} as an expression",
-                            file.url(),
-                            tree.path()
-                        )))
+                    Err(Error::invalid(format!(
+                        "{path} is not a tree but the branch {name} of the tree {}",
+                        tree.path()
+                    ))
+                    .in_file(file.url())
+                    .with_remedy(format!(
+                        "name the tree, {}:{}, and {name} as an expression",
+                        file.url(),
+                        tree.path()
+                    )))
                 }
             },
             None => with_warnings(file, file.tree(&file.only_tree()?)),
@@ -100,7 +103,7 @@ impl Target {
 /// What was read, and on standard error what looks damaged.
 pub fn with_warnings<T>(file: &File, read: T) -> T {
     for doubt in file.integrity_warnings() {
-        failure::hint(&format!("{} is damaged: {doubt}; `sapwood doctor` says more", file.url()));
+        failure::hint(&format!("{} is damaged: {doubt}; run `sapwood doctor` for details", file.url()));
     }
     read
 }

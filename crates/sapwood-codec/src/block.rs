@@ -108,7 +108,7 @@ pub(crate) fn parse(buffer: &[u8], at: usize, left: usize) -> Result<Block<'_>> 
     }
     if size == 0 || size > packed.saturating_mul(codec.max_ratio()) {
         return Err(Error::corrupt(format!(
-            "{name} block at offset {at} claims to unpack {packed} bytes to {size}, which cannot be"
+            "{name} block at offset {at} claims to unpack {packed} bytes to {size}, which is impossible"
         )));
     }
     Ok(Block { codec, at, payload, size })

@@ -27,7 +27,7 @@ impl Encoder {
 
     /// Appends `data` to `out` as blocks of at most 16 777 215 bytes each.
     ///
-    /// False, with `out` as it was, when there is no compression or it does not make the data
+    /// False, with `out` as it was, when there is not a compression setting or it does not make the data
     /// smaller: then the file keeps them as they are.
     #[must_use]
     pub fn compress(&mut self, data: &[u8], compression: Compression, out: &mut Vec<u8>) -> bool {

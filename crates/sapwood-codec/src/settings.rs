@@ -130,7 +130,7 @@ impl FromStr for Compression {
     /// `zstd` (at ROOT's usual level), `zstd:5`, `zlib-1`, `lz4 4`, `none`, or ROOT's number, `505`.
     fn from_str(text: &str) -> Result<Self> {
         let bad = || {
-            Error::invalid(format!("\"{text}\" is no compression"))
+            Error::invalid(format!("\"{text}\" is not a compression setting"))
                 .with_remedy("use none, zlib, lzma, lz4 or zstd, with a level as in zstd:5")
         };
         if let Ok(number) = text.parse::<i32>() {

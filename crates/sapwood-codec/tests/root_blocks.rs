@@ -74,7 +74,7 @@ fn errors_say_what_and_where() {
     assert_eq!(fail(b"PK\x03\x04 is not it", 128), "no compressed block at offset 0: its tag is \"PK\"");
     assert_eq!(
         fail(b"ZL\x08\x00\x00\x00\xff\xff\xff", 0xff_ffff),
-        "zlib block at offset 0 claims to unpack 0 bytes to 16777215, which cannot be"
+        "zlib block at offset 0 claims to unpack 0 bytes to 16777215, which is impossible"
     );
     let mut l4 = bytes(ROOT_MADE[3].1);
     l4[20] ^= 1;

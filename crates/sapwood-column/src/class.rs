@@ -163,7 +163,7 @@ fn as_other(members: &[(String, Item)], other: Object) -> Option<OtherVersion> {
 
 fn object(info: &ClassInfo, cx: &Context) -> Result<Object> {
     if cx.open.borrow().contains(&info.name) {
-        return Err(cx.endless(format!("class {} holds itself: its depth is not known", info.name)));
+        return Err(cx.endless(format!("class {} contains itself: its depth is not known", info.name)));
     }
     if cx.open.borrow().len() > crate::item::DEEPEST {
         return Err(Error::unsupported("classes nested without end"));

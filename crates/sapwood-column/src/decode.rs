@@ -362,7 +362,7 @@ impl Layout {
                 }
             }
             if c.left() > 0 {
-                return Err(Error::corrupt(format!("{} bytes are left behind the last entry", c.left())));
+                return Err(Error::corrupt(format!("{} bytes are left after the last entry", c.left())));
             }
             return Ok(out);
         };
@@ -374,7 +374,7 @@ impl Layout {
             let end = if i + 1 < entries { starts.get(i + 1) } else { data.len() };
             let Some(bytes) = data.get(at..end) else {
                 return Err(Error::corrupt(format!(
-                    "entry {i} of the basket lies at bytes {at}-{end} of {}",
+                    "entry {i} of the basket is at bytes {at}-{end} of {}",
                     data.len()
                 )));
             };

@@ -24,7 +24,7 @@ const MOST_DIMS: usize = 64;
 /// `Corrupt` when the header contradicts itself.
 pub fn interpret(tree: &Tree, branch: usize, streamers: &Streamers) -> Result<Layout> {
     if let Some(name) = tree.branches.get(branch).and_then(|b| b.external_file()) {
-        let e = Error::unsupported(format!("its values lie in another file, {name}"));
+        let e = Error::unsupported(format!("its values are in another file, {name}"));
         return Err(e.in_branch(tree.path(branch)));
     }
     interpret_anywhere(tree, branch, streamers)
@@ -75,7 +75,7 @@ fn from_leaves(tree: &Tree, b: &Branch) -> Result<Layout> {
         [] => Err(Error::unsupported(if b.children.is_empty() {
             "it has no leaf"
         } else {
-            "its values lie in its sub-branches"
+            "its values are in its sub-branches"
         })),
         [leaf] if leaf.class == "TLeafC" => Ok(Layout::new(Item::Text, Entries::Text)),
         [leaf] => {
@@ -149,13 +149,13 @@ pub(crate) fn title_dims(title: &str, len: usize) -> Result<Vec<usize>> {
 }
 
 fn from_element(tree: &Tree, b: &Branch, cx: &Context) -> Result<Layout> {
-    let Some(x) = &b.element else { return Err(Error::corrupt("it says nothing of its class")) };
+    let Some(x) = &b.element else { return Err(Error::corrupt("it does not name its class")) };
     if matches!(x.kind, 3 | 4) {
         // the number of items of a split collection
         return Ok(Layout::new(Item::Number(DType::I32), Entries::One));
     }
     if !b.children.is_empty() {
-        return Err(Error::unsupported("its values lie in its sub-branches"));
+        return Err(Error::unsupported("its values are in its sub-branches"));
     }
     if x.id < 0 {
         let item = linked(&x.class_name, cx, |cx| whole(x, cx))?;

@@ -135,7 +135,7 @@ fn count_at(done: &Fields, by: usize, n: usize, i: usize) -> Result<usize> {
         Some((_, Array::Flat(values))) if values.len() >= n => {
             Ok(values.get_f64(values.len() - n + i).map_or(0, |x| if x > 0.0 { x as usize } else { 0 }))
         }
-        _ => Err(Error::corrupt("an array stands in front of its counter")),
+        _ => Err(Error::corrupt("an array is before its counter")),
     }
 }
 

@@ -236,7 +236,7 @@ mod one_by_one {
         assert_eq!(without, Decoded::Column(text(&[0, 2, 2, 3], b"abc")));
         // more entries than bytes, and fewer
         assert!(corrupt(decode_as(&layout, &data, 1 << 31, None)).starts_with("entry 3 of the basket: "));
-        assert_eq!(corrupt(decode_as(&layout, &data, 2, None)), "2 bytes are left behind the last entry");
+        assert_eq!(corrupt(decode_as(&layout, &data, 2, None)), "2 bytes are left after the last entry");
     }
 
     #[test]

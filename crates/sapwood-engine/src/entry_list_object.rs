@@ -74,7 +74,7 @@ impl EntryListObject {
             return Ok(Self { parts: vec![ListPart { entries, ..ListPart::default() }] });
         }
         if !object.is_a("TEntryList") {
-            return Err(Error::invalid(format!("a {} is no list of entries", object.class.name))
+            return Err(Error::invalid(format!("a {} is not an entry list", object.class.name))
                 .with_remedy("TEntryList and TEventList are"));
         }
         let lists = items(objects, object.member("fLists"));
@@ -201,7 +201,7 @@ fn block(block: &Object, first: u64, out: &mut Vec<Range<u64>>) -> Result<()> {
         return Ok(());
     }
     if words.iter().any(|&n| u64::from(n) >= BLOCK) {
-        return Err(Error::corrupt("an entry lies outside its block of 64000"));
+        return Err(Error::corrupt("an entry is outside its block of 64000"));
     }
     let listed = EntryList::from_numbers(words.iter().map(|&n| first + u64::from(n)).collect());
     if member("fPassing") != Some(0) {

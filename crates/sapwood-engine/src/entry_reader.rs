@@ -149,7 +149,7 @@ impl EntryReader {
             vec![self.tree.find(name)?]
         };
         if found.is_empty() {
-            return Err(Error::not_found(format!("no branch is like {name}")).in_file(self.tree.file().url()));
+            return Err(Error::not_found(format!("no branch matches {name}")).in_file(self.tree.file().url()));
         }
         let before = self.cached.len();
         for branch in found {

@@ -66,7 +66,7 @@ impl ExternalFiles {
     fn open(&self, joined: &mut Option<Joined>, name: &str) -> Result<BasketFile> {
         let place = beside(&self.location, name)?;
         let lacks = |e: Error| {
-            Error::new(ErrorKind::Unsupported, format!("its values lie in another file, {name}: {}", e.what()))
+            Error::new(ErrorKind::Unsupported, format!("its values are in another file, {name}: {}", e.what()))
                 .with_remedy("put that file beside this one")
         };
         let Opening { source, size, head, .. } = open_source(&place, &self.options).map_err(lacks)?;

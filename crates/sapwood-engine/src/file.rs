@@ -111,7 +111,7 @@ impl File {
         &self.0.header
     }
 
-    /// What a walk over its records found, when the file was never closed, was cut short, or has lost its directory;
+    /// What a walk over its records found, when the file was never closed, was truncated, or has lost its directory;
     /// none for a file that is whole as far as opening it tells.
     pub fn recovered(&self) -> Option<&Recovered> {
         self.0.recovered.as_ref()
@@ -219,8 +219,8 @@ impl File {
     /// A span that leaves the file, or what the source says.
     pub fn read(&self, spans: &[Span]) -> Result<Vec<Bytes>> {
         if let Some(out) = spans.iter().find(|s| s.end() > self.size()) {
-            let e = Error::corrupt(format!("a record lies beyond the end of the file of {} bytes", self.size()));
-            return Err(e.at(*out).in_file(self.url()).with_remedy("the file is cut short: fetch it again"));
+            let e = Error::corrupt(format!("a record is beyond the end of the file of {} bytes", self.size()));
+            return Err(e.at(*out).in_file(self.url()).with_remedy("the file is truncated: fetch it again"));
         }
         let wanted: u64 = spans.iter().map(|s| s.len).sum();
         self.add(|t| t.bytes_wanted += wanted);

@@ -26,7 +26,7 @@ pub struct OpenOptions {
     /// Whether all is looked for that can be recovered, at whatever cost: records behind the end that the header of a
     /// file names, which a writer left that was killed; directories below the root that are lost; remote files.
     pub recover_all: bool,
-    /// Whether a file that was never closed, was cut short or has lost its directory is recovered by looking at all its
+    /// Whether a file that was never closed, was truncated or has lost its directory is recovered by looking at all its
     /// records; else it is refused or seems empty. None: local files are, those far away up to 64 MiB, and larger ones
     /// end in an error that says so.
     pub recover: Option<bool>,

@@ -57,7 +57,7 @@ pub(crate) fn root_keys(
             // a file that was closed with nothing in it
             Ok(_) if whole => Ok(None),
             Ok(_) => Err(Error::corrupt(format!(
-                "the file is cut short: it has {} bytes, its header says {}; no object is left",
+                "the file is truncated: it has {} bytes, its header says {}; no object is left",
                 size, header.end
             ))
             .with_remedy("fetch the file again from its source")),
@@ -78,7 +78,7 @@ fn lists_too_little(source: &Arc<dyn Source>, header: &Header, listed: &[Listing
 fn unasked(header: &Header, size: u64, error: Option<Error>) -> Error {
     let why = match &error {
         Some(e) => format!("its directory cannot be read ({})", e.what()),
-        None if header.end > size => format!("it is cut short: it has {size} bytes, its header says {}", header.end),
+        None if header.end > size => format!("it is truncated: it has {size} bytes, its header says {}", header.end),
         None => "its directory lists nothing".to_owned(),
     };
     let what = format!("{why}. Its objects may be found by reading all of it, {} MB", size / 1_000_000);

@@ -127,10 +127,14 @@ impl Tree {
         let place =
             |f: &sapwood_format::tree::Friend| format!("{}:{}", if f.file.is_empty() { own } else { &f.file }, f.tree);
         if let Some(f) = friends.iter().find(|f| Some(f.name.as_str()) == one) {
-            return Some(format!("it may be in the friend {}, which is not read along; open {}", f.name, place(f)));
+            return Some(format!(
+                "it may be in the friend {}, which is not read automatically; open {}",
+                f.name,
+                place(f)
+            ));
         }
         let first = friends.first()?;
-        Some(format!("the tree's {} friends are not read along; open {} …", friends.len(), place(first)))
+        Some(format!("the tree's {} friends are not read automatically; open {} …", friends.len(), place(first)))
     }
 
     /// How a branch's baskets are decoded.

@@ -95,7 +95,7 @@ pub fn expand(url: &str, options: &OpenOptions) -> Result<Vec<String>> {
         found.retain(|path| path_of(path).exists());
     }
     if found.is_empty() {
-        return Err(Error::not_found("no file fits the pattern").in_file(sapwood_source::redacted(url)));
+        return Err(Error::not_found("no file matches the pattern").in_file(sapwood_source::redacted(url)));
     }
     Ok(found.into_iter().map(|path| format!("{scheme}{path}{query}")).collect())
 }

@@ -87,7 +87,7 @@ fn no_thread_outlives_its_scan() {
 
     std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(20_000).unwrap();
     let mut scan = tree.scan(&options(8)).unwrap();
-    assert!(scan.by_ref().any(|b| b.is_err()), "the file was cut short");
+    assert!(scan.by_ref().any(|b| b.is_err()), "the file was truncated");
     assert_eq!(helpers(), 0, "failed");
     drop(scan);
 
@@ -97,7 +97,7 @@ fn no_thread_outlives_its_scan() {
 
     let mut scan = tree.scan_ahead(&options(8)).unwrap();
     assert_eq!(helpers(), 0, "what is only prepared has none");
-    assert_eq!(scan.by_ref().filter(|b| b.is_ok()).count(), 0, "the file was cut short");
+    assert_eq!(scan.by_ref().filter(|b| b.is_ok()).count(), 0, "the file was truncated");
     drop(scan);
 
     // files ahead of the current one have no threads: the limit is that of all together

@@ -1,4 +1,4 @@
-//! Files that were never closed, or were cut short: their records are found by walking from one to the next, as ROOT's
+//! Files that were never closed, or were truncated: their records are found by walking from one to the next, as ROOT's
 //! `TFile::Recover` does. Where the chain is broken, the next record is the one that says its own position.
 
 use crate::cursor::Cursor;
@@ -303,7 +303,7 @@ impl Recovered {
         let mut out = Vec::new();
         for key in &self.cut {
             out.push(format!(
-                "{} {} at byte {} is cut short: it should go on to byte {}",
+                "{} {} at byte {} is truncated: it should go on to byte {}",
                 key.class,
                 if key.class == "TBasket" {
                     format!("of branch {} of tree {}", key.name, key.title)

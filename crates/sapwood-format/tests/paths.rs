@@ -142,6 +142,6 @@ fn each_length_of_a_file_cut_short_is_refused_or_right() {
     }
     assert!(refused > bytes.len() - 100, "the list of the root's keys lies at the end");
     let e = list(&bytes[..bytes.len() - 1], "", true).unwrap_err();
-    assert!(e.what().contains("the file is cut short"), "{e}");
+    assert!(e.what().contains("the file is truncated"), "{e}");
     assert!(e.span().is_some());
 }

@@ -173,8 +173,8 @@ impl Parsed {
     fn sink(&self, binding: &Binding) -> Result<Sink> {
         if self.expressions.len() == 1 && binding.query.is_text(0) {
             if !self.axes.is_empty() || self.count.is_some() {
-                return Err(Error::invalid(format!("{} is a string: it gets a bin for each of its values", self.text))
-                    .with_remedy("leave the binning out"));
+                return Err(Error::invalid(format!("{} is a string: each of its values has its own bin", self.text))
+                    .with_remedy("omit the binning"));
             }
             return Ok(Sink::Texts(TextHist::new()));
         }

@@ -80,7 +80,7 @@ impl File {
         self.inner.size()
     }
 
-    /// What had to be recovered, when the file was not closed or was cut short: how many objects were found, and in
+    /// What had to be recovered, when the file was not closed or was truncated: how many objects were found, and in
     /// words what is known to be lost.
     #[getter]
     fn recovered(&self) -> Option<(usize, Vec<String>)> {

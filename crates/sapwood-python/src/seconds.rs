@@ -13,7 +13,7 @@ pub fn seconds(given: Option<f64>, name: &str) -> PyResult<Duration> {
         None => Ok(Duration::MAX),
         Some(s) if s >= 0.0 => Ok(Duration::try_from_secs_f64(s).unwrap_or(Duration::MAX)),
         Some(s) => Err(PyValueError::new_err(format!(
-            "{name} is a number of seconds from 0 on, or None to wait for ever, not {s}"
+            "{name} is a number of seconds from 0 on, or None to wait forever, not {s}"
         ))),
     }
 }

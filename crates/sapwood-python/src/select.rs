@@ -12,7 +12,9 @@ pub fn entries(given: &Bound<'_, PyAny>) -> PyResult<EntryList> {
     match values(given)? {
         Values::I64(v) => {
             let numbers: std::result::Result<Vec<u64>, _> = v.into_iter().map(u64::try_from).collect();
-            numbers.map(EntryList::from_numbers).map_err(|_| PyValueError::new_err("an entry's number is not below 0"))
+            numbers
+                .map(EntryList::from_numbers)
+                .map_err(|_| PyValueError::new_err("an entry number cannot be negative"))
         }
         _ => Err(PyValueError::new_err("entries are numbers of int64")),
     }

@@ -69,7 +69,7 @@ impl<S: Schema + ?Sized> Expander<'_, S> {
                     AstKind::Size { name, container: *container }
                 }
                 Some(_) => {
-                    return Err(self.error(at, &format!("the alias {name} does not stand for a branch: no size")));
+                    return Err(self.error(at, &format!("the alias {name} is not a branch and has no size")));
                 }
             },
             AstKind::Number(_) | AstKind::Text(_) | AstKind::Special(_) => ast.kind.clone(),
@@ -120,10 +120,10 @@ impl<S: Schema + ?Sized> Expander<'_, S> {
         }
         if place.inside.iter().any(|a| a == front) {
             let way = format!("{} -> {front}", place.inside.join(" -> "));
-            return Err(self.error(at, &format!("the alias {front} is made of itself: {way}")));
+            return Err(self.error(at, &format!("the alias {front} refers to itself: {way}")));
         }
         let meaning = Expr::parse(&text)
-            .map_err(|e| self.error(at, &format!("the tree's alias {front} is no expression: {}", e.what())))?;
+            .map_err(|e| self.error(at, &format!("the tree's alias {front} is not an expression: {}", e.what())))?;
         let follows = !rest.is_empty() || !indices.is_empty();
         let ast = match meaning.ast.kind {
             AstKind::Name { name, indices: own, .. } if follows && (rest.is_empty() || own.is_empty()) => {
@@ -236,7 +236,7 @@ mod tests {
     fn what_aliases_cannot_be() {
         let tree = aliases(&[("a", "b+1"), ("b", "a+1"), ("c", "x*2"), ("d", "x+")]);
         for (text, message) in [
-            ("1+a", "the alias a is made of itself: a -> b -> a (column 3)"),
+            ("1+a", "the alias a refers to itself: a -> b -> a (column 3)"),
             ("c[0]", "c is the tree's alias for x*2: neither index nor member can follow"),
             ("@c.size()", "the alias c does not stand for a branch"),
             ("d", "the tree's alias d is no expression"),

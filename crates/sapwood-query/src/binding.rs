@@ -178,7 +178,7 @@ fn record(name: &str, column: &ColumnType) -> Error {
         ColumnType::Record { fields } => fields.iter().take(8).map(|(n, _)| format!("{name}.{n}")).collect(),
         _ => Vec::new(),
     };
-    let e = Error::unsupported("holds records, which are no numbers").in_branch(name);
+    let e = Error::unsupported("holds records, not numbers").in_branch(name);
     if members.is_empty() { e } else { e.with_remedy(format!("name a member: {}", members.join(", "))) }
 }
 

@@ -43,7 +43,7 @@ pub fn parse_target(text: &str) -> Result<(String, Target)> {
     };
     let name = name.trim();
     if name.is_empty() || name.contains(|c: char| c.is_whitespace() || c == ')') {
-        return Err(error_at(text, at + 2, "a histogram name is expected behind '>>', as in x>>h(100,0,40)"));
+        return Err(error_at(text, at + 2, "a histogram name is expected after '>>', as in x>>h(100,0,40)"));
     }
     let (axes, bins) = match binning {
         None => (Vec::new(), None),

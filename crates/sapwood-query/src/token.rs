@@ -102,7 +102,7 @@ fn number(text: &str, at: usize) -> Result<(Token, usize)> {
     let (value, len) = if rest.starts_with("0x") || rest.starts_with("0X") {
         let len = 2 + bytes[2..].iter().take_while(|b| b.is_ascii_hexdigit()).count();
         let Ok(value) = u64::from_str_radix(&rest[2..len], 16) else {
-            return Err(error_at(text, at, "a hexadecimal number has 1 to 16 digits behind 0x"));
+            return Err(error_at(text, at, "a hexadecimal number has 1 to 16 digits after 0x"));
         };
         (value as f64, len)
     } else {

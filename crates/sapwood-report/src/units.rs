@@ -6,7 +6,7 @@ use std::time::Duration;
 pub fn parse_bytes(text: &str) -> Result<u64, String> {
     let (number, unit) = split_number(text)?;
     let factor =
-        byte_factor(unit).ok_or_else(|| format!("\"{text}\" is no size; write for example 64kB, 10MB or 1GiB"))?;
+        byte_factor(unit).ok_or_else(|| format!("\"{text}\" is not a size; write for example 64kB, 10MB or 1GiB"))?;
     whole(number * factor, text)
 }
 
@@ -19,7 +19,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
         "" | "s" | "sec" => 1.0,
         "m" | "min" => 60.0,
         "h" => 3600.0,
-        _ => return Err(format!("\"{text}\" is no time; write for example 50ms, 60s or 2min")),
+        _ => return Err(format!("\"{text}\" is not a time; write for example 50ms, 60s or 2min")),
     };
     Duration::try_from_secs_f64(number * factor).map_err(|_| format!("\"{text}\" is too long a time"))
 }

@@ -191,5 +191,5 @@ fn check(data: &[u8], p: &ChunkBasket) -> Result<()> {
         return Ok(());
     }
     Err(Error::corrupt(format!("the tree's header lists a basket of {} bytes, of which its record says {said}", p.len))
-        .with_remedy("`sapwood doctor` tells more"))
+        .with_remedy("run `sapwood doctor` for details"))
 }

@@ -191,7 +191,7 @@ mod tests {
         for threads in [1, 4] {
             let work = |(): &mut (), n: u32| if n == 37 { panic!("over {n}") } else { n };
             let e = ordered(threads, 8, 0..100, || (), work, |r| Ok(r.count())).unwrap_err();
-            assert!(e.what().contains("a defect of Sapwood: over 37"), "{e}");
+            assert!(e.what().contains("a bug in Sapwood: over 37"), "{e}");
             // what hands out jobs, likewise
             let jobs = (0..100).map(|n| if n == 37 { panic!("no job {n}") } else { n });
             let e = ordered(threads, 8, jobs, || (), |(), n: u32| n, |r| Ok(r.count())).unwrap_err();

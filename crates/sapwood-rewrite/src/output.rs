@@ -103,7 +103,7 @@ impl Output {
         if *self.pointers_are_objects.get_or_insert(are_objects) != are_objects {
             let what = "it has counted arrays of pointers, which ROOT wrote otherwise up to version 5.15/08, and a file \
                         before it has them of the other kind";
-            return Err(Error::unsupported(what).with_remedy("merge old and new files apart"));
+            return Err(Error::unsupported(what).with_remedy("merge old and new files separately"));
         }
         Ok(())
     }
@@ -196,7 +196,7 @@ impl Output {
                     let (plain, name) = self.trees.get(*tree).map_or((false, ""), |t| t.is_plain(branch));
                     if !plain {
                         return Err(Error::unsupported(
-                            "its old baskets cannot lie beyond 2 GB, nor hold further references",
+                            "its old baskets cannot be stored beyond 2 GB or hold more references",
                         )
                         .in_branch(name)
                         .in_file(chunk.reader.name())
@@ -238,7 +238,7 @@ impl Output {
             }
         }
         if self.file.position() > i64::MAX as u64 / 2 {
-            return Err(Error::unsupported("the output grows beyond all bounds").in_file(self.current.name.clone()));
+            return Err(Error::unsupported("the output is too large").in_file(self.current.name.clone()));
         }
         Ok(())
     }

@@ -102,8 +102,8 @@ impl Recoder {
             && !head.lengths
             && basket.offsets.as_ref().is_none_or(|raw| starts.clone().flatten().eq(raw.iter().copied()));
         if !even {
-            return Err(Error::unsupported("keeps the offsets of its entries otherwise, and needs them")
-                .with_remedy("lay the files out alike first: sapwood optimize"));
+            return Err(Error::unsupported("stores entry offsets differently, and needs them")
+                .with_remedy("run sapwood optimize on both files first"));
         }
         payload.truncate(border as usize);
         if wanted {

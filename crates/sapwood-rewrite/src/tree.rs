@@ -171,7 +171,7 @@ impl TreeSum {
             let same = self.branches.get(i).is_some_and(|s| s.schema.path == *path) && used.get(i) == Some(&false);
             let known = || self.by_path.get(path)?.iter().copied().find(|&k| used.get(k) == Some(&false));
             let Some(at) = (if same { Some(i) } else { known() }) else {
-                return Err(differs(path, "is there in addition".to_owned()));
+                return Err(differs(path, "is an extra branch".to_owned()));
             };
             used[at] = true;
             let Some(mine) = self.branches.get(at) else { continue };
@@ -313,10 +313,8 @@ impl TreeSum {
         }
         if has_index {
             let why = if self.is_cut { "entries are lost" } else { "not all inputs have the same" };
-            remarks.push(format!(
-                "{}: its index is left out, since {why}; build it anew with TTree::BuildIndex",
-                self.path
-            ));
+            remarks
+                .push(format!("{}: its index is left out, since {why}; rebuild it with TTree::BuildIndex", self.path));
         }
         Ok(())
     }

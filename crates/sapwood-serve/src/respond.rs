@@ -50,7 +50,7 @@ pub(crate) async fn respond(
     let bodyless = head.method == Method::HEAD;
     let body = body_of(&head.headers);
     let mut plan = if let Err(status) = shared.names.check(&head.uri, head.version, &head.headers) {
-        let why = "this server is not asked by that name; sapwood serve --allow-host NAME allows one\n";
+        let why = "this Host name is not allowed; allow it with sapwood serve --allow-host NAME\n";
         Plan::text(status, why)
     } else if body == RequestBody::Doubtful {
         Plan::text(StatusCode::BAD_REQUEST, "the length of the request is told twice\n")

@@ -14,7 +14,7 @@ use sapwood_span::{Error, Result};
 /// `Unsupported` for names that are more than that.
 pub fn beside(file: &str, name: &str) -> Result<String> {
     let refused = |why: &str| {
-        let what = format!("its values lie in another file, {}, {why}", name.escape_debug());
+        let what = format!("its values are in another file, {}, {why}", name.escape_debug());
         Error::unsupported(what).with_remedy("copy both files into one folder and open them there")
     };
     if name.contains("://") {

@@ -53,5 +53,5 @@ impl Beginning {
 
 /// The file begins with other bytes than when it was opened.
 pub(crate) fn begins_otherwise() -> Error {
-    changed("its first bytes are others now")
+    changed("its first bytes have changed")
 }

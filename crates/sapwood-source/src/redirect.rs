@@ -88,7 +88,7 @@ fn check(from: Scope, to: Scope, host: &str) -> Result<()> {
 /// A redirect that is not followed unless the user asks for it.
 pub(crate) fn refused(what: String) -> Error {
     Error::new(ErrorKind::Denied, what)
-        .with_remedy("--insecure-redirects (in Python insecure_redirects=True) follows it all the same")
+        .with_remedy("--insecure-redirects (in Python insecure_redirects=True) follows it anyway")
 }
 
 /// Whether a credential for one host may be shown to the other: the same host, or one of the same registrable domain, as

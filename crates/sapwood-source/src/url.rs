@@ -36,7 +36,7 @@ impl Location {
         let Some((scheme, rest)) = scheme(input) else {
             let trimmed = input.trim_start();
             if trimmed.len() < input.len() && is_remote(trimmed) {
-                return Err(Error::invalid("bad URL: blanks in front of it").in_file(redact(trimmed)));
+                return Err(Error::invalid("bad URL: it begins with spaces").in_file(redact(trimmed)));
             }
             return Ok(Self::Local(path_of(input).into_owned()));
         };
@@ -101,7 +101,7 @@ impl Url {
         }
         // Browsers take it for a slash: what follows would be another host than what stands before it.
         if authority.contains('\\') {
-            return refuse("a backslash in front of the path");
+            return refuse("a backslash before the path");
         }
         let mut encoded = String::with_capacity(target.len() + 1);
         if !target.starts_with('/') {

@@ -32,7 +32,7 @@ fn of_a_task_of_a_session() {
         assert!(!inject::disarm(), "{place}: nobody came by");
         let e = opened.map(|_| ()).expect_err(place);
         assert_eq!(e.kind(), ErrorKind::Defect, "{e}");
-        assert!(e.to_string().contains(&format!("a defect of Sapwood: injected at {place}")), "{e}");
+        assert!(e.to_string().contains(&format!("a bug in Sapwood: injected at {place}")), "{e}");
     }
     silent.store(false, Relaxed);
     open_right(&runtime(), &server.url(), &options, &file).expect("it can be opened again");

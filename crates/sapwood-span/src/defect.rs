@@ -32,7 +32,7 @@ pub async fn caught_async<T>(work: impl Future<Output = Result<T>>) -> Result<T>
 /// The error for what a thread panicked with.
 pub fn of_panic(payload: &(dyn Any + Send)) -> Error {
     let said = payload.downcast_ref::<String>().map(String::as_str).or_else(|| payload.downcast_ref::<&str>().copied());
-    Error::new(ErrorKind::Defect, format!("a defect of Sapwood: {}", said.unwrap_or("a panic without a message")))
+    Error::new(ErrorKind::Defect, format!("a bug in Sapwood: {}", said.unwrap_or("a panic without a message")))
         .with_remedy("please report this message, with the version and the file that shows it")
 }
 
@@ -94,7 +94,7 @@ mod tests {
     fn a_panic_is_an_error_that_says_whose_it_is() {
         let e = caught(|| -> Result<()> { panic!("index {} of nothing", 7) }).unwrap_err();
         assert_eq!(e.kind(), ErrorKind::Defect);
-        assert!(e.to_string().starts_with("a defect of Sapwood: index 7 of nothing; please report"), "{e}");
+        assert!(e.to_string().starts_with("a bug in Sapwood: index 7 of nothing; please report"), "{e}");
         assert_eq!(caught(|| Ok(3)).unwrap(), 3);
     }
 }

@@ -224,13 +224,13 @@ mod tests {
 
     #[test]
     fn inner_words_win_and_all_are_said() {
-        let e = Error::corrupt("basket is cut short")
+        let e = Error::corrupt("basket is truncated")
             .at(Span::new(100, 20))
             .in_branch("x")
             .in_branch("outer")
             .in_file("a.root")
             .with_remedy("run `sapwood doctor a.root`");
-        assert_eq!(e.to_string(), "a.root: branch x: basket is cut short (bytes 100-120); run `sapwood doctor a.root`");
+        assert_eq!(e.to_string(), "a.root: branch x: basket is truncated (bytes 100-120); run `sapwood doctor a.root`");
         assert_eq!(e.duplicate().to_string(), e.to_string());
         assert_eq!(e.kind(), ErrorKind::Corrupt);
     }

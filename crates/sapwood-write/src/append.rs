@@ -47,7 +47,7 @@ impl FileWriter {
             core.drain()?;
             // its place is free once the new header is written: a key that lies would free what is another's
             if !is_record(&mut core, key.span())? {
-                return Err(Error::corrupt(format!("no record of {path} lies where its key says")).at(key.span()));
+                return Err(Error::corrupt(format!("there is no record of {path} where its key says")).at(key.span()));
             }
             let (read_key, payload) = object(&mut core, key.span())?;
             let (base, streamers) = (read_key.key_len as usize, core.described.streamers());
@@ -182,12 +182,12 @@ impl Old {
         let names = order.iter().filter_map(|&b| self.tree.branches.get(b));
         let other = names.enumerate().find(|(i, b)| columns.get(*i).is_none_or(|c| !is_same(c, b)));
         if let Some((_, branch)) = other {
-            return Err(Error::unsupported("its sub-branches are not laid out as sapwood lays them out")
+            return Err(Error::unsupported("its sub-branches have a layout that sapwood does not write")
                 .with_remedy("write a new tree")
                 .in_branch(&branch.name));
         }
         if columns.len() != order.len() {
-            return Err(Error::unsupported("its branches are not laid out as sapwood lays them out")
+            return Err(Error::unsupported("its branches have a layout that sapwood does not write")
                 .with_remedy("write a new tree"));
         }
         self.check_layouts(columns, &order, described)?;
@@ -223,7 +223,7 @@ impl Old {
             }
             let read = interpret(&self.tree, number, &self.streamers)?;
             if interpret(&own, own_number, &streamers)? != read {
-                return Err(Error::unsupported("its values lie otherwise than sapwood writes them")
+                return Err(Error::unsupported("its values are stored in a form that sapwood does not write")
                     .with_remedy("write a new tree")
                     .in_branch(&column.name));
             }
@@ -292,6 +292,6 @@ fn offsets(column: &Column, branch: &Branch, facts: &BranchFacts, features: u8) 
         (.., 0) => Ok(Offsets::Table),
         (.., GENERATES_OFFSETS) if counted => Ok(Offsets::LeftOut),
         (.., GENERATES_OFFSETS) => Ok(Offsets::Lengths),
-        _ => Err(Error::unsupported(format!("its baskets have features of number {features}"))),
+        _ => Err(Error::unsupported(format!("its baskets have unknown features ({features})"))),
     }
 }

@@ -379,7 +379,7 @@ fn check_offsets(offsets: &[i64], items: usize) -> Result<()> {
     };
     if let Some((i, pair)) = offsets.windows(2).enumerate().find(|(_, p)| p[1] < p[0]) {
         return Err(Error::invalid(format!(
-            "its offsets fall from {} to {} at entry {i} of the batch",
+            "its offsets decrease from {} to {} at entry {i} of the batch",
             pair[0], pair[1]
         )));
     }

@@ -58,7 +58,7 @@ fn is_changed(core: &Core) -> bool {
 fn check_unchanged(core: &mut Core) -> Result<()> {
     core.sink.check()?;
     if core.updating && core.sink.read(Span::new(0, core.head.len() as u64))? != core.head {
-        return Err(Error::new(ErrorKind::Io, "another program wrote into the file meanwhile: its header has changed")
+        return Err(Error::new(ErrorKind::Io, "another program has written to the file: its header has changed")
             .with_remedy("open it again and repeat the update"));
     }
     Ok(())

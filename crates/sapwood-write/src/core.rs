@@ -179,11 +179,11 @@ impl Core {
         match self.state {
             State::Open => Ok(()),
             State::Finished => Err(self.named(Error::invalid("the file is finished already"))),
-            State::GivenUp => Err(self.named(Error::invalid("the file was given up").with_remedy("write it anew"))),
+            State::GivenUp => Err(self.named(Error::invalid("the file was abandoned").with_remedy("write it again"))),
             State::Failed => Err(self.named(match &self.failure {
                 Some(e) => e.duplicate().worded(format!("writing failed before: {}", e.what())),
                 // by a panic
-                None => Error::invalid("writing failed before").with_remedy("write the file anew"),
+                None => Error::invalid("writing failed before").with_remedy("write the file again"),
             })),
         }
     }

@@ -20,7 +20,7 @@ use std::time::SystemTime;
 
 /// What to do with a file that is not whole.
 const RECOVER: &str =
-    "close it where it is being written, or write what is in it to a new file: `sapwood recover IN OUT`";
+    "close it in the program that writes it, or save its content to a new file: `sapwood recover IN OUT`";
 
 /// Bytes that are read at once behind a file's end.
 const CHUNK: u64 = 1 << 20;
@@ -39,7 +39,7 @@ impl FileWriter {
         let name = || text_of_path(path);
         let storage = ExistingFile::open(path).map_err(|e| match e.kind() {
             std::io::ErrorKind::NotFound => {
-                Error::new(ErrorKind::NotFound, "no such file").with_remedy("begin it with recreate").in_file(name())
+                Error::new(ErrorKind::NotFound, "no such file").with_remedy("create it with recreate").in_file(name())
             }
             _ => failed(path, 0, e),
         })?;
@@ -70,12 +70,12 @@ fn read(mut sink: Sink, len: u64, threads: usize) -> Result<Core> {
     let head = sink.read(Span::new(0, len.min(HEAD)))?;
     let header = Header::parse(&head)?;
     if header.begin != key::FIRST_RECORD {
-        return Err(Error::unsupported(format!("updating a file whose first record lies at byte {}", header.begin))
+        return Err(Error::unsupported(format!("updating a file whose first record is at byte {}", header.begin))
             .with_remedy("copy it with ROOT 4 or newer first"));
     }
     if header.end > len || header.end < header.begin {
         return Err(Error::corrupt(format!(
-            "the header says that the file ends at byte {}, but it has {len}: it was cut short",
+            "the header says that the file ends at byte {}, but it has {len}: it was truncated",
             header.end
         ))
         .with_remedy(RECOVER));
@@ -124,7 +124,7 @@ fn is_free(sink: &mut Sink, end: u64, len: u64) -> Result<bool> {
             let begin = sink.read(Span::new(at, (len - at).min(MARK.len() as u64)))?;
             let says = begin.first_chunk().map_or(0, |b| i32::from_be_bytes(*b));
             let to_the_end = says < 0 && at + u64::from(says.unsigned_abs()) >= len;
-            // the mark may have been cut short itself
+            // the mark may have been truncated itself
             return Ok(MARK.starts_with(&begin) || to_the_end);
         }
         at += bytes.len() as u64;
@@ -273,7 +273,7 @@ pub(crate) fn subdirectory(core: &mut Core, parent: DirectoryId, name: &str) -> 
         Some((i, d)) if d.parent == Some(parent) => return Ok(Some(DirectoryId(i))),
         // followed, it could lead in a circle
         Some((_, d)) => {
-            return Err(Error::corrupt(format!("directory {name} lies where directory {} does", d.name))
+            return Err(Error::corrupt(format!("directory {name} is at the position of directory {}", d.name))
                 .at(found.span())
                 .with_remedy("copy what is in it to another file"));
         }

@@ -54,7 +54,7 @@ impl ExistingFile {
         if now == self.len {
             return Ok(());
         }
-        let what = format!("another program changed its length meanwhile, from {} to {now} bytes", self.len);
+        let what = format!("another program has changed its length from {} to {now} bytes", self.len);
         Err(io::Error::other(what))
     }
 }
@@ -79,9 +79,9 @@ impl Storage for ExistingFile {
         self.check_len()?;
         match lock::is_still(&self.file, &self.path) {
             Ok(true) => Ok(()),
-            Ok(false) => Err(io::Error::other("another program replaced the file meanwhile: the update is not in it")),
+            Ok(false) => Err(io::Error::other("another program has replaced the file: the update is not in it")),
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
-                Err(io::Error::other("another program deleted the file meanwhile: the update is lost"))
+                Err(io::Error::other("another program has deleted the file: the update is lost"))
             }
             Err(e) => Err(e),
         }

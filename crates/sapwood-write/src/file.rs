@@ -346,7 +346,7 @@ fn append_record(core: &mut Core, directory: DirectoryId, cycle: u16, record: &m
     if !big && seek.max(parent) > BIG {
         return Err(core.named(
             Error::unsupported(format!("the record of {} {} has 32-bit positions", key.class, key.name))
-                .with_remedy("write it anew: it cannot be copied beyond 2 GB"),
+                .with_remedy("write it again: it cannot be copied beyond 2 GB"),
         ));
     }
     for n in [seek, parent] {

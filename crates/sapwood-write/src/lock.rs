@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 /// What the second of two writers is told.
-pub(crate) const BUSY: &str = "another process is writing it, or this one is: close that first";
+pub(crate) const BUSY: &str = "this or another process is writing it: close it there first";
 
 /// Keeps updates away from a file that is going to be replaced, until what this returns is dropped. Others that
 /// replace it are not kept away: each of them leaves a whole file.

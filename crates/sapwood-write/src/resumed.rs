@@ -33,7 +33,7 @@ pub(crate) fn check_header(facts: &TreeFacts, s: &Survey) -> Result<()> {
         s.child(0, Name::TreeIndex).is_some() || s.field(0, Name::IndexValues).is_some_and(|f| f.at.len() > 4);
     if has_index {
         return Err(Error::unsupported("it has an index, in which new entries would be missing").with_remedy(
-            "remove the index first (SetTreeIndex(nullptr) and Write in ROOT), and build it anew afterwards",
+            "remove the index first (SetTreeIndex(nullptr) and Write in ROOT), and rebuild it afterwards",
         ));
     }
     if s.child(0, Name::BranchRef).is_some() {
@@ -45,7 +45,7 @@ pub(crate) fn check_header(facts: &TreeFacts, s: &Survey) -> Result<()> {
             .with_remedy("write a new tree"));
     }
     match facts.branches.iter().find(|b| !b.embedded.is_empty()) {
-        Some(b) => Err(Error::unsupported("its baskets lie in the tree's header")
+        Some(b) => Err(Error::unsupported("its baskets are in the tree's header")
             .with_remedy("copy the file with sapwood optimize first")
             .in_branch(b.schema.path.clone())),
         None => Ok(()),

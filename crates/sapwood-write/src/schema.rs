@@ -200,7 +200,7 @@ fn check_extent(dtype: DType, n: usize) -> Result<()> {
 fn check_type(ty: &CppType, member: bool) -> Result<usize> {
     match ty {
         CppType::Number(_) | CppType::Array(..) if !member => {
-            Err(Error::invalid("a number is no object").with_remedy("make it a branch of numbers"))
+            Err(Error::invalid("a number is not an object").with_remedy("make it a branch of numbers"))
         }
         CppType::Number(_) | CppType::Text => Ok(1),
         CppType::Array(dtype, n) => check_extent(*dtype, *n).map(|()| 1),
@@ -249,12 +249,14 @@ pub(crate) fn check_name(what: &str, name: &str) -> Result<()> {
         return Err(Error::invalid(format!("a {what}'s name has 1 to {LONGEST_NAME} bytes, not {len}")));
     }
     if matches!(name, "." | "..") {
-        return Err(Error::invalid(format!("a {what} cannot be called {name:?}: no path leads to it"))
+        return Err(Error::invalid(format!("a {what} cannot be called {name:?}: it cannot be part of a path"))
             .with_remedy("use letters, digits, dots and underscores"));
     }
     if let Some(bad) = name.chars().find(|c| "/[]:;".contains(*c) || c.is_control()) {
-        return Err(Error::invalid(format!("a {what} cannot be called {name:?}: {bad:?} has a meaning in ROOT"))
-            .with_remedy("use letters, digits, dots and underscores"));
+        return Err(Error::invalid(format!(
+            "a {what} cannot be called {name:?}: {bad:?} has a special meaning in ROOT"
+        ))
+        .with_remedy("use letters, digits, dots and underscores"));
     }
     Ok(())
 }

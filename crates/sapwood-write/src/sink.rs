@@ -10,7 +10,7 @@ const GATHER: usize = 1 << 20;
 
 pub(crate) use sapwood_format::UNCOMMITTED as MARK;
 /// What to do when the disk is full.
-const FULL: &str = "make room, or write elsewhere; nothing under this name was touched";
+const FULL: &str = "free some space, or write elsewhere; no existing file was changed";
 
 /// Where a file's records go: appended one after the other, gathered to large writes; and written into what is free.
 pub(crate) struct Sink {
@@ -186,7 +186,7 @@ impl Drop for Sink {
 fn lost(path: &Path, error: io::Error) -> Error {
     let file = text_of_path(path);
     if error.raw_os_error().is_some() {
-        return Error::io("cannot look after the file", error).in_file(file);
+        return Error::io("cannot check the file", error).in_file(file);
     }
     Error::new(ErrorKind::Io, error.to_string()).with_remedy("open it again and repeat the update").in_file(file)
 }
@@ -205,7 +205,7 @@ pub(crate) fn failed(path: &Path, at: u64, error: io::Error) -> Error {
         };
     }
     match error.kind() {
-        io::ErrorKind::AlreadyExists => Error::new(ErrorKind::Invalid, "the file is there already")
+        io::ErrorKind::AlreadyExists => Error::new(ErrorKind::Invalid, "the file already exists")
             .with_remedy("replace it with recreate, or add to it with update")
             .in_file(file),
         // of ours, not the system's
@@ -215,11 +215,11 @@ pub(crate) fn failed(path: &Path, at: u64, error: io::Error) -> Error {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             Error::io(format!("no space is left at byte {at}"), error).with_remedy(FULL).in_file(file)
         }
-        io::ErrorKind::FileTooLarge => {
-            Error::io(format!("cannot write at byte {at}"), error)
-                .with_remedy("raise the limit on the size of files (ulimit -f), or write elsewhere; nothing under this name was touched")
-                .in_file(file)
-        }
+        io::ErrorKind::FileTooLarge => Error::io(format!("cannot write at byte {at}"), error)
+            .with_remedy(
+                "raise the limit on the size of files (ulimit -f), or write elsewhere; no existing file was changed",
+            )
+            .in_file(file),
         io::ErrorKind::NotFound => {
             Error::io("cannot create the file", error).with_remedy("create its folder first").in_file(file)
         }

@@ -85,7 +85,7 @@ pub(crate) struct Gone;
 
 impl Gone {
     fn says<T>() -> io::Result<T> {
-        Err(io::Error::other("the file was given up"))
+        Err(io::Error::other("the file was abandoned"))
     }
 }
 

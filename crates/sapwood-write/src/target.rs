@@ -16,7 +16,7 @@ const NAME: usize = 255;
 const LINKS: usize = 40;
 
 /// What to do when only the folder was not synced.
-pub const NAMED: &str = "the file is complete under its name, but a loss of power may take it away: write it again";
+pub const NAMED: &str = "the file is complete under its name, but a power failure may lose it: write it again";
 
 /// Where a new file goes: beside the file of its name at first, in whose place it is put when it is complete.
 #[derive(Debug)]
@@ -150,7 +150,7 @@ impl Target {
         if let Ok(there) = fs::symlink_metadata(&self.path) {
             only_files(&there)?;
         }
-        fs::rename(&self.temporary, &self.path).map_err(|e| Unfinished::error("cannot give the file its name", e))
+        fs::rename(&self.temporary, &self.path).map_err(|e| Unfinished::error("cannot rename the file", e))
     }
 
     /// Takes the temporary file away.
@@ -213,7 +213,7 @@ pub(crate) fn only_files(there: &fs::Metadata) -> io::Result<()> {
     match there.file_type() {
         kind if kind.is_file() => Ok(()),
         kind if kind.is_dir() => Err(refused("it is a folder")),
-        _ => Err(refused("it is no file but a device, a pipe or a socket")),
+        _ => Err(refused("it is a device, a pipe or a socket, not a file")),
     }
 }
 
@@ -231,10 +231,10 @@ fn resolved(given: &Path) -> io::Result<PathBuf> {
             Err(_) => return Ok(path),
         }
     }
-    Err(refused("its links lead in a circle"))
+    Err(refused("its symbolic links form a loop"))
 }
 
-/// A name with something behind it, cut short where it would be too long.
+/// A name with something behind it, truncated where it would be too long.
 fn beside(name: &OsStr, suffix: &str) -> OsString {
     let mut whole = name.to_owned();
     if name.len() + suffix.len() > NAME {

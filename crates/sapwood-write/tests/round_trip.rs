@@ -307,7 +307,7 @@ fn nonsense_is_refused() {
     assert_eq!(nowhere.kind(), sapwood_span::ErrorKind::NotFound);
     let mut file = FileWriter::create(folder.0.join("a.root"), Compression::default()).unwrap();
     let mut fail = |name: &str, options: TreeOptions| file.tree(name, "", &specs(), options).unwrap_err().to_string();
-    assert!(fail("a/b", TreeOptions::default()).contains("'/' has a meaning in ROOT"));
+    assert!(fail("a/b", TreeOptions::default()).contains("'/' has a special meaning in ROOT"));
     assert!(fail("t", TreeOptions { basket_bytes: 99, ..TreeOptions::default() }).contains("cannot have 99 bytes"));
     let empty = TreeOptions { cluster: Cluster::Entries(0), ..TreeOptions::default() };
     assert!(fail("t", empty).contains("clusters cannot be empty"));

@@ -110,7 +110,7 @@ impl ReplyDecoder {
                     }
                     let mut header = Cursor::new(&self.header);
                     let (Some(stream), Some(status), Some(len)) = (header.u16(), header.u16(), header.i32()) else {
-                        return Err(Nonsense("a header is cut short"));
+                        return Err(Nonsense("a header is truncated"));
                     };
                     let len = u32::try_from(len).map_err(|_| Nonsense("a reply of negative length"))?;
                     self.header.clear();
@@ -154,11 +154,11 @@ impl ReplyDecoder {
 }
 
 fn status_head(stream: u16, body: &[u8]) -> Result<StatusHead, Nonsense> {
-    let short = Nonsense("a status frame is cut short");
+    let short = Nonsense("a status frame is truncated");
     let mut c = Cursor::new(body);
     let sum = c.u32().ok_or(short)?;
     if crc32c(c.rest()) != sum {
-        return Err(Nonsense("a status frame came damaged: its checksum is wrong"));
+        return Err(Nonsense("a status frame arrived damaged: its checksum is wrong"));
     }
     let same = c.u16().ok_or(short)?;
     let (request, kind) = (c.u8().ok_or(short)?, c.u8().ok_or(short)?);

@@ -20,7 +20,7 @@ impl Protocol {
     pub fn parse(body: &[u8]) -> Result<Self, Nonsense> {
         let mut c = Cursor::new(body);
         let (Some(version), Some(flags)) = (c.u32(), c.u32()) else {
-            return Err(Nonsense("a protocol reply is cut short"));
+            return Err(Nonsense("a protocol reply is truncated"));
         };
         Ok(Self { version, flags })
     }
@@ -45,7 +45,7 @@ impl Login {
     /// Too short.
     pub fn parse(body: &[u8]) -> Result<Self, Nonsense> {
         let mut c = Cursor::new(body);
-        let session = c.array().ok_or(Nonsense("a login's reply is cut short"))?;
+        let session = c.array().ok_or(Nonsense("a login's reply is truncated"))?;
         let security = String::from_utf8_lossy(c.rest()).trim_matches(|c: char| c == '\0' || c == ' ').to_owned();
         Ok(Self { session, security })
     }
@@ -70,7 +70,7 @@ impl Open {
     /// Too short, or a stat that makes no sense.
     pub fn parse(body: &[u8]) -> Result<Self, Nonsense> {
         let mut c = Cursor::new(body);
-        let handle = c.array().ok_or(Nonsense("an open's reply is cut short"))?;
+        let handle = c.array().ok_or(Nonsense("an open's reply is truncated"))?;
         // Block size and name of a compression that no server applies any more.
         let stat = c.take(8).map(|_| c.rest()).filter(|rest| rest.iter().any(|b| *b > b' '));
         Ok(Self { handle, stat: stat.map(Stat::parse).transpose()? })
@@ -141,7 +141,7 @@ impl Failure {
     /// Too short.
     pub fn parse(body: &[u8]) -> Result<Self, Nonsense> {
         let mut c = Cursor::new(body);
-        let number = c.u32().ok_or(Nonsense("an error's reply is cut short"))?;
+        let number = c.u32().ok_or(Nonsense("an error's reply is truncated"))?;
         Ok(Self { number, message: printable(c.rest()) })
     }
 
@@ -182,7 +182,7 @@ impl Redirect {
     /// Too short, no host, characters that no host has.
     pub fn parse(body: &[u8]) -> Result<Self, Nonsense> {
         let mut c = Cursor::new(body);
-        let port = c.i32().ok_or(Nonsense("a redirect is cut short"))?;
+        let port = c.i32().ok_or(Nonsense("a redirect is truncated"))?;
         let text = std::str::from_utf8(c.rest()).map_err(|_| Nonsense("a redirect that is no text"))?;
         let mut parts = text.trim_end_matches('\0').splitn(3, '?');
         let mut part = || parts.next().unwrap_or_default().to_owned();
@@ -293,7 +293,7 @@ pub fn entries(body: &[u8]) -> Result<Vec<Entry>, Nonsense> {
             return Err(Nonsense("a directory with too many names"));
         }
         let stat = if with_stats {
-            let line = lines.next().ok_or(Nonsense("a listing is cut short"))?;
+            let line = lines.next().ok_or(Nonsense("a listing is truncated"))?;
             Some(Stat::parse(line.as_bytes())?)
         } else {
             None

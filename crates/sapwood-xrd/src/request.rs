@@ -109,7 +109,7 @@ pub enum Request {
         len: u32,
         /// The data link on which they shall come; 0 is this one.
         path_id: u8,
-        /// Whether these pages came damaged before.
+        /// Whether these pages arrived damaged before.
         again: bool,
     },
     /// Many ranges at once.

@@ -44,7 +44,7 @@ impl VectorBody {
     fn begin(&mut self) -> Result<(), Nonsense> {
         let mut c = Cursor::new(&self.header);
         let (Some(handle), Some(len), Some(offset)) = (c.array(), c.i32(), c.i64()) else {
-            return Err(Nonsense("a range of a vector read is cut short"));
+            return Err(Nonsense("a range of a vector read is truncated"));
         };
         let wanted = |e: &Chunk| e.handle == handle && Ok(e.offset) == u64::try_from(offset);
         let place = self.expected.iter().position(wanted);

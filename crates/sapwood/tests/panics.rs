@@ -37,7 +37,7 @@ fn fails_with(place: &'static str, file: &str, work: impl FnOnce() -> Result<()>
     let e = result.expect_err(place);
     assert_eq!(e.kind(), ErrorKind::Defect, "{place}: {e}");
     let text = e.to_string();
-    assert!(text.contains(&format!("a defect of Sapwood: injected at {place}")), "{text}");
+    assert!(text.contains(&format!("a bug in Sapwood: injected at {place}")), "{text}");
     assert!(text.contains("please report"), "{text}");
     e
 }
@@ -184,5 +184,5 @@ fn of_the_thread_that_takes_what_a_process_produces() {
     let summary = gate.close(Duration::from_secs(5));
     // it counted as one that had finished
     assert_eq!((summary.finished, summary.lost.len()), (0, 1));
-    assert!(summary.lost[0].why.contains("a defect of Sapwood: injected at take"), "{}", summary.lost[0].why);
+    assert!(summary.lost[0].why.contains("a bug in Sapwood: injected at take"), "{}", summary.lost[0].why);
 }

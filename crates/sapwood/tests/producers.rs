@@ -113,7 +113,7 @@ fn threads_fill_one_tree() {
     });
     let late = merger.producer().unwrap();
     let error = merger.clone().finish().unwrap_err().to_string();
-    assert!(error.contains("1 producers still write: thread threads_fill_one_tree"), "{error}");
+    assert!(error.contains("1 producers are still writing: thread threads_fill_one_tree"), "{error}");
     drop(late);
     let summary = merger.finish().unwrap();
     assert_eq!((summary.finished, summary.lost.len()), (17, 0));
@@ -288,6 +288,6 @@ mod processes {
         let summary = gate.close(Duration::ZERO);
         assert_eq!((summary.finished, summary.lost.len()), (0, 0));
         let e = Producer::connect(folder.file("nobody")).unwrap_err().to_string();
-        assert!(e.contains("no merger listens at"), "{e}");
+        assert!(e.contains("no merger is listening at"), "{e}");
     }
 }

@@ -209,7 +209,7 @@ fn a_new_file_does_not_replace_unless_told() {
     let second = FileWriter::create_with(&path, keep()).unwrap();
     first.finish().unwrap();
     let was = std::fs::read(&path).unwrap();
-    assert!(second.finish().unwrap_err().to_string().contains("the file is there already"));
+    assert!(second.finish().unwrap_err().to_string().contains("the file already exists"));
     let e = FileWriter::create_with(&path, keep()).unwrap_err();
     assert!(e.kind() == ErrorKind::Invalid && e.to_string().contains("there already"), "{e}");
     assert_eq!(std::fs::read(&path).unwrap(), was);

@@ -32,7 +32,7 @@ impl Kind {
             Some("png") => Ok(Kind::Png),
             Some("svg") => Ok(Kind::Svg),
             Some("json") => Ok(Kind::Json),
-            _ => Err(format!("-o {}: draw into a file that ends with .png, .svg or .json", shown(path))),
+            _ => Err(format!("-o {}: the file name must end with .png, .svg or .json", shown(path))),
         }
     }
 }

@@ -40,7 +40,7 @@ pub fn run(args: &PerfArgs, path: &Path, as_json: bool) -> Result<(), Failure> {
     if scans.iter().all(|s| s.same) {
         return Ok(());
     }
-    Err(Error::new(ErrorKind::Invalid, "the planner of this version acts otherwise than the one that was recorded")
+    Err(Error::new(ErrorKind::Invalid, "the planner of this version acts differently from the one that was recorded")
         .in_file(name)
         .with_remedy("record the read again with this version")
         .into())

@@ -188,7 +188,7 @@ fn branch(s: &Survey, node: usize, schema: BranchSchema) -> Result<BranchFacts> 
     }
     if let Some(other) = s.text(node, Name::OtherFile).filter(|t| !t.is_empty()) {
         let other = text_of(other);
-        return Err(Error::unsupported(format!("its baskets lie in another file, {other}"))
+        return Err(Error::unsupported(format!("its baskets are in another file, {other}"))
             .with_remedy("copy the tree into one file with ROOT first"));
     }
     let bytes = s.integers(node, Name::BasketBytes)?;
@@ -260,13 +260,13 @@ fn check_cover(b: &BranchFacts) -> Result<()> {
             return Err(Error::corrupt(format!(
                 "its baskets do not follow each other: one begins at entry {from}, not {at}"
             ))
-            .with_remedy("`sapwood doctor` tells more"));
+            .with_remedy("run `sapwood doctor` for details"));
         }
         at = to;
     }
     if at != b.entry_number {
         return Err(Error::corrupt(format!("its baskets end at entry {at}, but it has {}", b.entry_number))
-            .with_remedy("`sapwood doctor` tells more"));
+            .with_remedy("run `sapwood doctor` for details"));
     }
     Ok(())
 }

@@ -108,7 +108,7 @@ impl BranchSchema {
                     ));
                 }
                 if a.kind != b.kind || a.streamer != b.streamer {
-                    return Some("is split otherwise".to_owned());
+                    return Some("is split differently".to_owned());
                 }
             }
             (None, None) => {}
@@ -116,7 +116,7 @@ impl BranchSchema {
         }
         // offsets of entries of one size can be written and left out, see `Recoder::set_offsets`
         if has_baskets && self.generated != other.generated {
-            return Some("keeps the offsets of its entries otherwise".to_owned());
+            return Some("stores entry offsets differently".to_owned());
         }
         None
     }

@@ -20,12 +20,12 @@ pub fn check(out: &mut Examination, file: &File, h: &Header, records: &Records, 
         let used = used.get_or_insert_with(|| in_use(file, h, baskets));
         let behind = used.partition_point(|s| s.start < free.end());
         if let Some(live) = behind.checked_sub(1).and_then(|i| used.get(i)).filter(|s| s.end() > free.start) {
-            let what = format!("bytes {}-{} are free, but what lies there is in use", free.start, free.end());
+            let what = format!("bytes {}-{} are marked free, but are in use", free.start, free.end());
             out.damage("free list", "", Some(*live), what);
             continue;
         }
         let Some((there, record)) = records.first_within(*free) else { continue };
-        let what = format!("bytes {}-{} are free, but a record lies there", free.start, free.end());
+        let what = format!("bytes {}-{} are marked free, but hold a record", free.start, free.end());
         if record.is_page {
             // of ntuples, whose pages are not followed here
             out.damage("free list", "", Some(there), what);

@@ -148,7 +148,7 @@ fn check_header(out: &mut Examination, h: &Header, size: u64) {
     let place = Some(Span::new(0, 75));
     if h.end > size {
         let missing = Span::new(size, h.end - size);
-        out.damage("header", "", Some(missing), format!("the file is cut short: it has {size} bytes of {}", h.end));
+        out.damage("header", "", Some(missing), format!("the file is truncated: it has {size} bytes of {}", h.end));
     } else if h.end < size {
         let behind = Span::new(h.end, size - h.end);
         out.note("header", "", Some(behind), format!("{} bytes behind the end that the header says", behind.len));
@@ -166,7 +166,7 @@ fn check_header(out: &mut Examination, h: &Header, size: u64) {
     }
     for (what, span) in [("list of free segments", h.free), ("class descriptions", h.info)] {
         if span.start != 0 && (span.start < h.begin || span.end() > h.end) {
-            out.damage("header", "", place, format!("its {what} should lie at bytes {}-{}", span.start, span.end()));
+            out.damage("header", "", place, format!("its {what} should be at bytes {}-{}", span.start, span.end()));
         }
     }
 }
@@ -215,7 +215,7 @@ fn check_directories(
         out.damage("directory", &named(&key.name, &key), Some(key.span), what);
     }
     if keys.is_empty() && records.objects > 0 {
-        out.damage("directory", "", None, format!("it lists nothing, but {} objects lie in the file", records.objects));
+        out.damage("directory", "", None, format!("it lists nothing, but {} objects are in the file", records.objects));
     }
     !keys.is_empty()
 }

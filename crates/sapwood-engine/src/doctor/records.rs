@@ -98,7 +98,7 @@ impl Records {
             }
             Found::Damage(span) => out.damage("record", "", Some(span), format!("{} bytes are no record", span.len)),
             Found::Cut(key) => {
-                let what = format!("{} {} is cut short", key.class, key.name);
+                let what = format!("{} {} is truncated", key.class, key.name);
                 if self.is_free(&key) {
                     return out.note("record", &key.name, Some(key.span), format!("{what}, where the file is free"));
                 }

@@ -70,7 +70,7 @@ fn check_branch(
     for (i, ((&seek, &bytes), &first)) in tables.enumerate() {
         if seek == 0 {
             if !b.embedded.iter().any(|(n, _)| *n == i) {
-                out.damage("basket", place, header, format!("basket {i} (from entry {first}) lies nowhere"));
+                out.damage("basket", place, header, format!("basket {i} (from entry {first}) has no position"));
             }
             continue;
         }
@@ -78,7 +78,7 @@ fn check_branch(
         let span = Span::new(seek, bytes.into());
         let what = format!("basket {i} (from entry {first})");
         if mine.insert(seek, bytes.into()).is_some() {
-            out.damage("basket", place, Some(span), format!("{what} lies where another one of the tree does"));
+            out.damage("basket", place, Some(span), format!("{what} is at the position of another basket of the tree"));
         }
         let next = b.basket_entry.get(i + 1).copied().filter(|&n| n > 0 || i + 1 < b.write_basket);
         let next = next.unwrap_or(b.entry_number.max(b.entries));

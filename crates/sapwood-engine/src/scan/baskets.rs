@@ -183,11 +183,11 @@ fn add_column(
         if let Some(s) = span
             && (s.end() > file.size || s.len < 20)
         {
-            return Err(Error::corrupt(format!("basket {number} lies outside the file of {} bytes", file.size))
+            return Err(Error::corrupt(format!("basket {number} is outside the file of {} bytes", file.size))
                 .at(s)
                 .in_branch(tree.name_of(branch))
                 .in_file(&*file.name)
-                .with_remedy("the file is cut short or damaged: fetch it again"));
+                .with_remedy("the file is truncated or damaged: fetch it again"));
         }
         let part = (r.end - r.start) as f64 / b.entries.max(1) as f64;
         let first = steps.partition_point(|s| s.end <= r.start).min(steps.len().saturating_sub(1));

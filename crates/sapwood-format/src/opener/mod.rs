@@ -208,7 +208,7 @@ impl Opener {
         self.need.clear();
         match question(self)? {
             Some(answer) => Ok(Step::Done(answer)),
-            None if self.need.is_empty() => Err(Error::corrupt("the file's directory leads nowhere")),
+            None if self.need.is_empty() => Err(Error::corrupt("the file's directory has no valid position")),
             None => {
                 let mut need = std::mem::take(&mut self.need);
                 need.sort();
@@ -223,9 +223,9 @@ impl Opener {
         if span.end() > self.size {
             let said = self.header.as_ref().map_or(0, |h| h.end);
             let why = if said > self.size {
-                format!("the file is cut short: it has {} bytes, its header says {said}", self.size)
+                format!("the file is truncated: it has {} bytes, its header says {said}", self.size)
             } else {
-                format!("a record lies beyond the end of the file of {} bytes", self.size)
+                format!("a record is beyond the end of the file of {} bytes", self.size)
             };
             return Err(Error::corrupt(why).at(span).with_remedy("fetch the file again from its source"));
         }
@@ -246,7 +246,10 @@ impl Opener {
         if let Some(label) = self.chunks.get(Span::new(key.span.start, key.key_len.into()))
             && !key.is_told_by(&label)
         {
-            self.doubt(format!("{} {} at byte {} is labelled otherwise", key.class, key.name, key.span.start));
+            self.doubt(format!(
+                "{} {} at byte {} has a label that differs from its key",
+                key.class, key.name, key.span.start
+            ));
         }
         Ok(Some(payload))
     }

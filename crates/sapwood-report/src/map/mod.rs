@@ -226,6 +226,6 @@ fn missing(pattern: &str, trees: &[Tree], file: &File) -> Error {
     match trees.first().filter(|_| plain && trees.len() == 1).map(|t| t.find(pattern)) {
         Some(Err(e)) => e,
         Some(Ok(_)) => Error::not_found(format!("branch {pattern} has no baskets of its own")).in_file(file.url()),
-        None => Error::not_found(format!("no branch with baskets is like {pattern}")).in_file(file.url()),
+        None => Error::not_found(format!("no branch with baskets matches {pattern}")).in_file(file.url()),
     }
 }

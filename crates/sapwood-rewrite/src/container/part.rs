@@ -90,9 +90,9 @@ impl Part {
         let e = Error::io(what, error).in_file(text_of_path(&self.path));
         match unfinished {
             Some((_, true)) => e.with_remedy(NAMED),
-            _ if full => e.with_remedy("make room; nothing was left behind"),
+            _ if full => e.with_remedy("free some space; no partial file was left"),
             _ if too_large => e.with_remedy(
-                "raise the limit on the size of files (ulimit -f), or write elsewhere; nothing was left behind",
+                "raise the limit on the size of files (ulimit -f), or write elsewhere; no partial file was left",
             ),
             _ => e,
         }

@@ -198,7 +198,7 @@ pub(super) fn join(a: &Axis, b: &Axis, letter: &str) -> Result<Joined> {
                 .with_remedy("rebin one of them, or leave it out"));
         }
     } else if a.edges != b.edges {
-        return Err(Error::invalid(format!("has other bin edges on its {letter}")));
+        return Err(Error::invalid(format!("has different bin edges on its {letter}")));
     }
     Ok(out)
 }

@@ -46,7 +46,7 @@ pub(super) fn join<'p>(one: Part<'p>, two: Part<'p>, changes: &mut Changes<'p>) 
     let (Some(list), Some(size), Some(n)) =
         (a.nodes.get(one.node), a.field(one.node, Name::Size), a.integer(one.node, Name::Size))
     else {
-        return Err(Error::unsupported("is a list that is not understood"));
+        return Err(Error::unsupported("is a list in an unknown format"));
     };
     if rest.is_empty() {
         return Ok(());

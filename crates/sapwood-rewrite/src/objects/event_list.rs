@@ -17,7 +17,7 @@ pub(super) fn join<'p>(one: Part<'p>, two: Part<'p>, changes: &mut Changes<'p>) 
     entries.sort_unstable();
     entries.dedup();
     let (Some(n), Some(list)) = (s.field(one.node, Name::IndexSize), s.field(one.node, Name::List)) else {
-        return Err(Error::unsupported("is no list of entries as this version knows it"));
+        return Err(Error::unsupported("is not an entry list that this version can read"));
     };
     if list.code != code::OFFSET_P + code::LONG64 {
         return Err(Error::unsupported("has entries of an unknown type"));

@@ -71,7 +71,7 @@ pub(super) fn add<'p>(one: Part<'p>, two: Part<'p>, changes: &mut Changes<'p>) -
     buffer::clear(one, edits);
     add_sums(one, &statistics(&x), &statistics(&y), edits)?;
     if x.item != y.item {
-        return Err(Error::invalid("has bins of another type"));
+        return Err(Error::invalid("has bins of a different type"));
     }
     let sum = sum_items(&raw(&x)?, &raw(&y)?, x.item, &places)?;
     edits.extend(bare(one, Name::Array, places.len, &sum));
@@ -150,7 +150,7 @@ fn cells(x: &Filled, y: &Filled, axes: &[Joined]) -> Result<Places> {
                 let to = j.places(second).map_or(Some(bin), |p| p.get(bin).copied()).unwrap_or(bin);
                 let [below, above] = j.outside[usize::from(second)];
                 if ((bin == 0 && !below) || (bin + 1 == n && !above)) && filled.holds(cell) {
-                    return Err(Error::invalid("has other limits, and entries below or above them")
+                    return Err(Error::invalid("has different limits, and entries below or above them")
                         .with_remedy("rebin one of them, or leave it out"));
                 }
                 at += to * stride;

@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 /// `Invalid` when bins differ, or are named so that contents of different meaning would be added.
 pub(super) fn join_axes(x: &Filled, y: &Filled, notes: &mut Vec<String>) -> Result<Vec<Joined>> {
     if x.axes.len() != y.axes.len() {
-        return Err(Error::invalid("has another number of axes"));
+        return Err(Error::invalid("has a different number of axes"));
     }
     let by_name = merged_by_name(x, y);
     // ROOT looks for names of a third axis in the second, so that its bins there mean nothing: here each has its own
@@ -83,7 +83,7 @@ fn by_number(a: &Axis, b: &Axis, either_is_empty: bool, letter: &str) -> Result<
     let mut out = axes::join(a, b, letter)?;
     let renumbered = out.places(false).is_some_and(|p| (1..=a.bins).any(|bin| p.get(bin) != Some(&bin)));
     if renumbered && !a.names().is_empty() {
-        return Err(Error::invalid(format!("has other limits on its {letter}, where bins have labels"))
+        return Err(Error::invalid(format!("has different limits on its {letter}, where bins have labels"))
             .with_remedy("give all of them the same limits, or leave it out"));
     }
     if either_is_empty || a.names().is_empty() || b.names().is_empty() || a.names() == b.names() {
@@ -101,7 +101,7 @@ fn by_number(a: &Axis, b: &Axis, either_is_empty: bool, letter: &str) -> Result<
         other_name || names.get(name.as_slice()).is_some_and(|bins| *bins != (*bin, *bin))
     };
     if !a.same_bins(b) || b.names().iter().any(contradicts) {
-        return Err(Error::invalid(format!("has other labels on its {letter}: {}, not {}", list(b), list(a)))
+        return Err(Error::invalid(format!("has different labels on its {letter}: {}, not {}", list(b), list(a)))
             .with_remedy("give all of them the same labels, or leave it out"));
     }
     Ok(out)
@@ -211,7 +211,7 @@ pub(super) fn add_names<'p>(joined: &Joined, a: &Axis<'p>, b: &Axis<'p>, changes
     if joined.named.is_empty() {
         return Ok(());
     }
-    let strange = || Error::unsupported("has a list of labels that is not understood");
+    let strange = || Error::unsupported("has a list of labels in an unknown format");
     let (s, t) = (a.part.survey, b.part.survey);
     let theirs = t.child(b.part.node, Name::Labels).ok_or_else(strange)?;
     if let Some(f) = s.field(a.part.node, Name::AxisBits) {

@@ -17,7 +17,7 @@ pub(super) fn add_dense<'p>(one: Part<'p>, two: Part<'p>, changes: &mut Changes<
     head(one, two, changes)?;
     let (x, y) = (Cells::of(one, Name::Array)?, Cells::of(two, Name::Array)?);
     if x.item != y.item || x.items.len() != y.items.len() {
-        return Err(Error::invalid("has another number of bins"));
+        return Err(Error::invalid("has a different number of bins"));
     }
     let places = Places::same(x.items.len() / width(x.item)?);
     changes.edits.push(Edit { at: x.at.clone(), bytes: sum_items(x.items, y.items, x.item, &places)? });
@@ -86,7 +86,7 @@ fn head<'p>(one: Part<'p>, two: Part<'p>, changes: &mut Changes<'p>) -> Result<(
         let (x, y) = (Axis::of(x), Axis::of(y));
         let joined = axes::join(&x, &y, &format!("axis {i}"))?;
         if !joined.fits_first() || joined.places(true).is_some() || x.names() != y.names() {
-            return Err(Error::invalid(format!("has other limits or labels on its axis {i}")));
+            return Err(Error::invalid(format!("has different limits or labels on its axis {i}")));
         }
     }
     for name in [Name::Entries, Name::SumW, Name::SumW2] {
@@ -130,7 +130,7 @@ struct Filled<'p> {
 impl<'p> Filled<'p> {
     fn of(part: Part<'p>) -> Result<Self> {
         let s = part.survey;
-        let wrong = || Error::unsupported("is a sparse histogram that is not understood");
+        let wrong = || Error::unsupported("is a sparse histogram in an unknown format");
         let list = s.child(part.node, Name::BinContent).ok_or_else(wrong)?;
         let mut out = Self { chunks: Vec::new(), list, key: 0, item: 0, has_squares: false, bins: Vec::new() };
         for node in s.children(list) {
@@ -175,7 +175,7 @@ pub(super) fn add_sparse<'p>(one: Part<'p>, two: Part<'p>, changes: &mut Changes
     let other = if std::ptr::eq(of, &x) { &y } else { &x };
     let Some(&pattern) = of.chunks.first().or(other.chunks.first()) else { return Ok(()) };
     if x.key != 0 && y.key != 0 && (x.key, x.item) != (y.key, y.item) {
-        return Err(Error::invalid("has bins of another type"));
+        return Err(Error::invalid("has bins of a different type"));
     }
     let mut at: HashMap<&[u8], usize> = HashMap::with_capacity(x.bins.len());
     let mut bins: Vec<(&[u8], f64, f64)> = Vec::with_capacity(x.bins.len());
@@ -188,7 +188,7 @@ pub(super) fn add_sparse<'p>(one: Part<'p>, two: Part<'p>, changes: &mut Changes
     }
     let a = one.survey;
     let (Some(list), Some(count)) = (a.nodes.get(x.list), a.field(x.list, Name::Size)) else {
-        return Err(Error::unsupported("is a sparse histogram that is not understood"));
+        return Err(Error::unsupported("is a sparse histogram in an unknown format"));
     };
     if let Some(f) = a.field(one.node, Name::FilledBins) {
         let mut bytes = Vec::new();

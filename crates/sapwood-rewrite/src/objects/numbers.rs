@@ -147,7 +147,7 @@ pub(super) fn add_bare(
     let (x, y) = (a.data.get(f.at.clone()).unwrap_or_default(), b.data.get(g.at.clone()).unwrap_or_default());
     let (Some((_, x)), Some((_, y))) = (x.split_at_checked(4), y.split_at_checked(4)) else { return Ok(None) };
     if f.code != g.code {
-        return Err(Error::invalid(format!("has {} of another type", name.text())));
+        return Err(Error::invalid(format!("has {} of a different type", name.text())));
     }
     let mut bytes = (places.len as u32).to_be_bytes().to_vec();
     bytes.extend(sum_items(x, y, f.code, places)?);

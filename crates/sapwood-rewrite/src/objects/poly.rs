@@ -29,13 +29,13 @@ pub(super) fn add<'p>(one: Part<'p>, two: Part<'p>, changes: &mut Changes<'p>) -
     for (i, (x, y)) in a.iter().zip(&b).enumerate() {
         let edges = |bin: &Bin| EDGES.map(|name| bin.part.survey.number(bin.part.node, name));
         if edges(x) != edges(y) {
-            return Err(Error::invalid(format!("has another polygon as bin {}", i + 1)));
+            return Err(Error::invalid(format!("has a different polygon as bin {}", i + 1)));
         }
         changes.edits.push(Edit { at: x.content.at.clone(), bytes: real(x.content.code, x.value + y.value)? });
     }
     let (x, y) = (overflow(one)?, overflow(two)?);
     if x.1.len() != y.1.len() {
-        return Err(Error::unsupported("has another number of overflows"));
+        return Err(Error::unsupported("has a different number of overflows"));
     }
     let sums: Vec<u8> = x.1.iter().zip(&y.1).flat_map(|(x, y)| (x + y).to_be_bytes()).collect();
     changes.edits.push(Edit { at: x.0.at.clone(), bytes: sums });

@@ -218,5 +218,5 @@ fn check_entries(source: &Source, found: usize) -> Result<()> {
         return Ok(());
     }
     Err(sapwood_span::Error::corrupt(format!("a basket holds {found} entries where its branch lists {said}"))
-        .with_remedy("`sapwood doctor` tells more"))
+        .with_remedy("run `sapwood doctor` for details"))
 }

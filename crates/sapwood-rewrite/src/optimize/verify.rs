@@ -85,17 +85,17 @@ pub(crate) fn compare(
 ) -> Result<()> {
     let new = input::open(&text_of_path(path), &options.open)?;
     if new.trees.len() != plans.len() {
-        return Err(Error::corrupt(format!("{} trees came out, not {}", new.trees.len(), plans.len())));
+        return Err(Error::corrupt(format!("the output has {} trees, not {}", new.trees.len(), plans.len())));
     }
     let mut jobs = Vec::new();
     for (plan, sums) in plans.iter().zip(sums) {
         let Some(tree) = new.trees.iter().find(|t| t.path == plan.path) else {
-            return Err(Error::corrupt(format!("tree {} did not come out", plan.path)));
+            return Err(Error::corrupt(format!("tree {} is missing from the output", plan.path)));
         };
         let written = read_tree(&tree.header, tree.base, &tree.class, &new.streamers)?;
         let same = tree.facts.entries == plan.entries && tree.facts.branches.len() == plan.kept.len();
         if !same || written.cluster_ranges.len() > plan.boundaries.len() {
-            return Err(Error::corrupt(format!("tree {} came out with other entries or branches", plan.path)));
+            return Err(Error::corrupt(format!("tree {} has different entries or branches in the output", plan.path)));
         }
         let by_index: HashMap<usize, usize> = plan.branches.iter().enumerate().map(|(i, b)| (b.index, i)).collect();
         for (number, ((index, schema), found)) in plan.kept.iter().zip(&tree.facts.branches).enumerate() {
@@ -106,7 +106,7 @@ pub(crate) fn compare(
                 Some((branch, _))
                     if interpret(&written, number, &new.streamers).ok().map(|l| l.item) != branch.item =>
                 {
-                    let what = "its values came out as values of another kind";
+                    let what = "its values have a different type in the output";
                     return Err(Error::corrupt(what).in_branch(schema.path.clone()));
                 }
                 Some((branch, sums)) => jobs.push((branch, sums, found)),
@@ -139,10 +139,10 @@ pub(crate) fn compare(
 /// Whether a branch of the output means what that of the input did.
 fn same_branch(was: &BranchSchema, is: &BranchSchema) -> Result<()> {
     if was.path != is.path {
-        return Err(Error::corrupt(format!("did not come out: there is {} in its place", is.path)));
+        return Err(Error::corrupt(format!("is missing from the output: {} is in its place", is.path)));
     }
     // how offsets are kept is a matter of the layout
-    was.difference(is, false).map_or(Ok(()), |how| Err(Error::corrupt(format!("came out as another: it {how}"))))
+    was.difference(is, false).map_or(Ok(()), |how| Err(Error::corrupt(format!("differs in the output: it {how}"))))
 }
 
 /// Compares a branch of the output with what the input held, in the order of its entries.
@@ -210,6 +210,6 @@ fn same_entries(rule: &Rule, mut sums: &[Sum], walk: &mut Walk, recoder: &mut Re
 }
 
 fn differs(entries: &Range<u64>) -> Error {
-    Error::corrupt(format!("entries {} to {} came out differently", entries.start, entries.end.saturating_sub(1)))
+    Error::corrupt(format!("entries {} to {} differ in the output", entries.start, entries.end.saturating_sub(1)))
         .with_remedy("this is an error of sapwood: please report it with the file that shows it")
 }

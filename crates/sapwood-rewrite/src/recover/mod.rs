@@ -74,7 +74,7 @@ impl std::fmt::Display for LostRange {
     }
 }
 
-/// Writes what can be found of `input` (a path or URL), a file that is damaged, cut short or was never closed, into a
+/// Writes what can be found of `input` (a path or URL), a file that is damaged, truncated or was never closed, into a
 /// new, whole file `out`: trees with the entries that are whole in all branches, all other objects, directories. The
 /// input is only read.
 ///
@@ -97,7 +97,7 @@ pub fn recover(input: &str, out: &Path, options: &MergeOptions) -> Result<Recove
     // of what was empty nothing is lost
     if found.objects + found.directories + input.trees.len() == 0 && !found.lost.is_empty() {
         let lost: String = found.lost.iter().take(5).map(|l| format!("\n  {l}")).collect();
-        return Err(Error::corrupt(format!("nothing that can be recovered is left{lost}")).in_file(input.reader.name()));
+        return Err(Error::corrupt(format!("nothing can be recovered{lost}")).in_file(input.reader.name()));
     }
     let compression = options.compression;
     let place = Placement { replace: options.force, sync: options.sync };

@@ -126,7 +126,7 @@ fn record(reader: &Reader, key: &Key) -> Result<Bytes> {
     let record = reader.file().read(&[key.span])?.into_iter().next().unwrap_or_default();
     match key.is_told_by(&record) || key.is_directory() {
         true => Ok(record),
-        false => Err(Error::corrupt("another record lies where its key says").at(key.span)),
+        false => Err(Error::corrupt("there is another record where its key says").at(key.span)),
     }
 }
 

@@ -28,7 +28,7 @@ impl Body {
         let text = reply.header("content-range").unwrap_or_default();
         let all = reply.headers.get_all("content-range");
         if all.iter().any(|other| other.as_bytes() != text.as_bytes()) {
-            return Err("the server says twice, and differently, which part of the file it sends".to_owned());
+            return Err("the server sends two different Content-Range headers".to_owned());
         }
         let Some(range) = content_range(text) else {
             return Err(format!("the server sends a part of the file with a bad Content-Range ({text:?})"));

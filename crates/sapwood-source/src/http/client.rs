@@ -260,7 +260,7 @@ impl Client {
             Some(_) => format!("http://{}{}", place.url.authority(), place.url.target),
             None => place.url.target.clone(),
         };
-        let unfit = |what: &str| Error::invalid(format!("{what} of {} does not fit into HTTP", place.url.redacted()));
+        let unfit = |what: &str| Error::invalid(format!("{what} of {} is not valid in HTTP", place.url.redacted()));
         *request.uri_mut() = target.parse().map_err(|_| unfit("the path"))?;
         let headers = request.headers_mut();
         let mut set = |name, value: &str| {
@@ -313,7 +313,7 @@ fn silent(silence: Silence, what: &str, longest: Duration) -> RequestFailure {
     let timeout = |what: String| Error::new(ErrorKind::Timeout, what);
     match silence {
         Silence::Back => {
-            RequestFailure::again(Error::new(ErrorKind::Io, "the network was away; the server can be reached again"))
+            RequestFailure::again(Error::new(ErrorKind::Io, "the network was down; the server can be reached again"))
         }
         Silence::Gone => RequestFailure::Fatal(
             timeout(format!("{what} for {longest:.0?} (progress timeout), and the server cannot be reached any more"))
@@ -391,7 +391,7 @@ impl Reply {
         self.header("content-length").and_then(|v| v.trim().parse().ok())
     }
 
-    /// The next bytes of the body; none at its end. A transfer that has stopped is given up after half of the progress
+    /// The next bytes of the body; none at its end. A transfer that has stopped is failed after half of the progress
     /// timeout: the rest is for asking again.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, RequestFailure> {
         loop {
@@ -399,7 +399,7 @@ impl Reply {
             match frame {
                 Err(silence) => {
                     self.host.forget_idle();
-                    return Err(silent(silence, "the transfer has not moved", self.longest));
+                    return Err(silent(silence, "the transfer has made no progress", self.longest));
                 }
                 Ok(None) => {
                     if let Some(mut lent) = self.lent.take() {

@@ -41,7 +41,8 @@ pub(crate) async fn connect(url: Url, tls: Option<Arc<ClientConfig>>, patience: 
                 (stream, round_trip, peer)
             }
             Some(proxy) => {
-                let remedy = "that is the proxy which http_proxy or https_proxy names; no_proxy lists what needs none";
+                let remedy =
+                    "this is the proxy set in http_proxy or https_proxy; list hosts that need none in no_proxy";
                 let to_proxy = dial::tcp(&proxy.host, proxy.port).await;
                 let (mut stream, mut round_trip) = to_proxy.map_err(|e| e.with_remedy(remedy))?;
                 if tls.is_some() {

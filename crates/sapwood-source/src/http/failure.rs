@@ -67,7 +67,9 @@ impl RequestFailure {
             }
             // Some servers trip over several ranges in the oddest ways.
             400..=599 if multi => Self::Step(plain(ErrorKind::Protocol)),
-            403 => Self::Fatal(plain(ErrorKind::Denied).with_remedy("the file exists perhaps, but not for this user")),
+            403 => {
+                Self::Fatal(plain(ErrorKind::Denied).with_remedy("the file may exist, but this user may not read it"))
+            }
             500..=599 => Self::again(plain(ErrorKind::Io)),
             _ => Self::Fatal(plain(ErrorKind::Protocol)),
         }
@@ -164,7 +166,7 @@ impl RetryBudget {
         self.tries += 1;
         self.fresh = false;
         if self.moved.elapsed() + self.pause >= self.longest {
-            return Err(error.with_remedy(format!("given up after {} attempts", self.tries)));
+            return Err(error.with_remedy(format!("failed after {} attempts", self.tries)));
         }
         tokio::time::sleep(self.pause).await;
         self.pause = (self.pause * 2).min(BETWEEN_CONNECTIONS);
@@ -196,7 +198,7 @@ impl RetryBudget {
         self.left = match self.left.checked_sub(cost) {
             Some(left) if silent + pause < self.longest => left,
             _ if self.tries > 1 => {
-                return Err(error.with_remedy(format!("given up after {} attempts", self.tries)));
+                return Err(error.with_remedy(format!("failed after {} attempts", self.tries)));
             }
             _ => return Err(error),
         };

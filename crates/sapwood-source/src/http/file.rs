@@ -156,9 +156,9 @@ impl HttpFile {
             let (error, wait, stalled) = match result {
                 Ok(()) if after < before => continue,
                 Ok(()) if multi => {
-                    return Err(RequestFailure::nonsense("the server leaves out what was asked for", true));
+                    return Err(RequestFailure::nonsense("the server's response lacks requested bytes", true));
                 }
-                Ok(()) => (Error::new(ErrorKind::Protocol, "the server leaves out what was asked for"), None, false),
+                Ok(()) => (Error::new(ErrorKind::Protocol, "the server's response lacks requested bytes"), None, false),
                 // A server may hang over several ranges: the network is not to blame yet.
                 Err(RequestFailure::Again { error, stalled: true, .. })
                     if multi && after == before && patience.is_left() =>
@@ -207,7 +207,7 @@ impl HttpFile {
             }
             reply.drain().await;
             if matches!(reply.status, 400 | 413 | 414 | 431) && Line::is_long(&header) {
-                let what = format!("the server does not take header lines of {} bytes", header.len());
+                let what = format!("the server does not accept header lines of {} bytes", header.len());
                 return Err(RequestFailure::Shorter(Error::new(ErrorKind::Protocol, what)));
             }
             if multi && reply.status != 403 {
@@ -241,7 +241,7 @@ impl HttpFile {
             patience.heard();
             if reply.wire > budget {
                 job.stepped.store(true, Relaxed);
-                return Err(RequestFailure::nonsense("the server sends much more than was asked for", multi));
+                return Err(RequestFailure::nonsense("the server sends much more than was requested", multi));
             }
             let pushed = body.push(chunk, &mut out);
             self.check_size(body.total())?;
@@ -249,7 +249,7 @@ impl HttpFile {
                 seen.look(&out).map_err(RequestFailure::Fatal)?;
             }
             job.accept(&mut out);
-            pushed.map_err(|m| RequestFailure::nonsense(format!("the server's answer makes no sense: {m}"), multi))?;
+            pushed.map_err(|m| RequestFailure::nonsense(format!("the server's response is invalid: {m}"), multi))?;
         }
         if !seen.as_ref().is_some_and(Recognised::is_complete) {
             job.unrecognised.store(true, Relaxed);

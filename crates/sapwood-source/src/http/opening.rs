@@ -129,10 +129,10 @@ async fn attempt(
     while let Some(chunk) = reply.chunk().await? {
         patience.heard();
         if reply.wire > budget {
-            return Err(RequestFailure::nonsense("the server sends much more than was asked for", multi));
+            return Err(RequestFailure::nonsense("the server sends much more than was requested", multi));
         }
         body.push(chunk, &mut out)
-            .map_err(|m| RequestFailure::nonsense(format!("the server's answer makes no sense: {m}"), multi))?;
+            .map_err(|m| RequestFailure::nonsense(format!("the server's response is invalid: {m}"), multi))?;
         if let (None, Some(size)) = (&known, body.total()) {
             known = Some(Known::new(client, size, tail, Arc::clone(&version)));
         }
@@ -141,7 +141,7 @@ async fn attempt(
         }
     }
     let known =
-        known.ok_or_else(|| RequestFailure::nonsense("the server does not tell the size of the file", multi))?;
+        known.ok_or_else(|| RequestFailure::nonsense("the server does not report the size of the file", multi))?;
     // One range of two says little: XrdHttp takes several ranges, but none from the end. The
     // next request with several will tell.
     if !multi && stepped {

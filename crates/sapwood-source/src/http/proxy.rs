@@ -72,9 +72,8 @@ impl Proxy {
             let what = format!("a proxy of the kind {scheme} cannot be used: only http");
             return Err(Error::unsupported(what).with_remedy(remedy));
         }
-        let url = Url::parse(false, rest).map_err(|e| {
-            Error::invalid("the address of the proxy makes no sense").with_source(e).with_remedy(remedy)
-        })?;
+        let url = Url::parse(false, rest)
+            .map_err(|e| Error::invalid("the proxy address is invalid").with_source(e).with_remedy(remedy))?;
         let authorization = url
             .user
             .as_ref()
@@ -102,13 +101,13 @@ impl Proxy {
             request.push_str(&format!("Proxy-Authorization: {a}\r\n"));
         }
         request.push_str("\r\n");
-        let torn = |e| Error::io(format!("the proxy {} tore the connection", self.authority()), e);
+        let torn = |e| Error::io(format!("the proxy {} closed the connection", self.authority()), e);
         stream.write_all(request.as_bytes()).await.map_err(torn)?;
         let mut answer = Vec::new();
         // byte by byte: what follows the empty line belongs to the server behind
         while !answer.ends_with(b"\r\n\r\n") {
             if answer.len() == LONGEST_ANSWER {
-                return Err(self.refused("an answer without an end"));
+                return Err(self.refused("an endless response"));
             }
             answer.push(stream.read_u8().await.map_err(torn)?);
         }

@@ -104,7 +104,7 @@ impl Stamp {
     /// # Errors
     /// `Corrupt` when it has, and what the system says.
     pub fn check(&self, file: &File) -> Result<()> {
-        let io = |e| sapwood_span::Error::io("cannot look whether the file has changed", e);
+        let io = |e| sapwood_span::Error::io("cannot check whether the file has changed", e);
         let now = file.metadata().map_err(io)?;
         if now.len() > self.size && self.grows.load(Relaxed) {
             return Ok(());

@@ -228,7 +228,7 @@ impl RetryBudget {
         self.left.is_some()
     }
 
-    /// Whether nothing has come for longer than silence and asked-for waits together may last: time for no other server
+    /// Whether no data for longer than silence and asked-for waits together may last: time for no other server
     /// and no other try.
     pub fn is_over(&self) -> bool {
         self.moved.elapsed() > self.longest.saturating_mul(1 + MOST_WAITS)
@@ -237,11 +237,11 @@ impl RetryBudget {
     /// The error where that is so.
     pub fn too_long(&self) -> Error {
         let all = self.longest.saturating_mul(1 + MOST_WAITS);
-        Error::new(ErrorKind::Timeout, format!("nothing has come for {all:.0?}, whatever server was asked"))
+        Error::new(ErrorKind::Timeout, format!("no data for {all:.0?} from any server"))
             .with_remedy("try later, or allow a longer timeout (six of them pass before this)")
     }
 
-    /// Whether a session that fell silent is to be the last one: nothing has come for the whole progress timeout, or too
+    /// Whether a session that fell silent is to be the last one: no data for the whole progress timeout, or too
     /// little came between so many silences.
     pub fn is_silent(&self, stalls: &mut u32) -> bool {
         *stalls += 1;
@@ -274,7 +274,7 @@ impl RetryBudget {
             None => self.moved.elapsed() + self.pause >= self.longest,
         };
         if over && self.tries > 1 {
-            return Err(error.with_remedy(format!("given up after {} attempts", self.tries)));
+            return Err(error.with_remedy(format!("failed after {} attempts", self.tries)));
         }
         if over {
             return Err(error);

@@ -122,7 +122,7 @@ fn refused(refusal: &Refusal) -> Error {
             let what = match said {
                 Some(failure) => format!("the server accepts no authentication ({list}): {}", failure.message),
                 None => {
-                    format!("the server wants authentication by {list}, and there is nothing of the kind to show it")
+                    format!("the server wants authentication by {list}, and none is available")
                 }
             };
             let remedy = if offered.iter().any(|o| o == "ztn") {

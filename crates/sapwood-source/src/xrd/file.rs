@@ -55,7 +55,7 @@ fn recognising(seen: &Arc<Mutex<Recognised>>, take: Take) -> Take {
 fn detour(count: &mut usize, hope: &RetryBudget) -> Result<()> {
     *count += 1;
     if *count > MOST_REDIRECTS {
-        let what = format!("more than {MOST_REDIRECTS} redirects and other detours, and no byte of what was asked for");
+        let what = format!("more than {MOST_REDIRECTS} redirects and other detours, and none of the requested bytes");
         return Err(Error::new(ErrorKind::Protocol, what).with_remedy("try another server, or later"));
     }
     if hope.is_over() { Err(hope.too_long()) } else { Ok(()) }
@@ -142,7 +142,7 @@ impl XrdFile {
                 Ok(Outcome::Ok(_)) if moved => {
                     meagre += usize::from(after > before / 16 * 15);
                     if meagre > MOST_MEAGRE {
-                        let what = "the server brings a small part of what it is asked for, again and again";
+                        let what = "the server keeps returning a small part of what is requested";
                         return Err(Error::new(ErrorKind::Protocol, what).at(at));
                     }
                     continue;
@@ -161,7 +161,7 @@ impl XrdFile {
                 }
                 Ok(Outcome::Damaged(pages)) => {
                     damaged += 1;
-                    let error = Error::corrupt(format!("{pages} pages came damaged: their checksums are wrong"));
+                    let error = Error::corrupt(format!("{pages} pages arrived damaged: their checksums are wrong"));
                     if damaged >= DAMAGED {
                         return Err(error.at(at).with_remedy("the network or the server's memory damages data"));
                     }

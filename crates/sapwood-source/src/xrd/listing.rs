@@ -66,7 +66,7 @@ fn is_name(name: &str) -> bool {
 }
 
 fn nonsense(n: sapwood_xrd::frame::Nonsense) -> Error {
-    Error::new(ErrorKind::Protocol, format!("the server's answer makes no sense: {n}"))
+    Error::new(ErrorKind::Protocol, format!("the server's response is invalid: {n}"))
 }
 
 fn url_for_messages(url: &str) -> String {

@@ -218,7 +218,7 @@ pub(super) async fn open_on(
     let body = settle(open.get().await)?;
     place.host.proves(&conn);
     let nonsense = |n: sapwood_xrd::frame::Nonsense| {
-        OpenFailure::Fatal(Error::new(ErrorKind::Protocol, format!("the server's answer makes no sense: {n}")))
+        OpenFailure::Fatal(Error::new(ErrorKind::Protocol, format!("the server's response is invalid: {n}")))
     };
     let opened = reply::Open::parse(&body).map_err(nonsense)?;
     let stat = match opened.stat {

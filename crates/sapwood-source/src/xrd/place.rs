@@ -108,10 +108,10 @@ impl RootUrl {
                 "roots" | "xroots" => true,
                 other => return Err(protocol(format!("the server redirects to {other}://, which is not followed"))),
             };
-            let bare = |_| protocol("the server redirects to an address that makes no sense".to_owned());
+            let bare = |_| protocol("the server redirects to an invalid address".to_owned());
             Self::parse(tls, rest).map_err(bare)?
         } else {
-            let bare = protocol("the server redirects to a host and port that make no sense".to_owned());
+            let bare = protocol("the server redirects to an invalid host and port".to_owned());
             let host = to.host.trim_start_matches('[').trim_end_matches(']');
             let port = if to.port == 0 { code::PORT } else { u16::try_from(to.port).unwrap_or(0) };
             if port == 0 || !host_fits(host) {

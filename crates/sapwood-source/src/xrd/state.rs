@@ -133,7 +133,7 @@ impl Core {
         {
             let mut state = lock(&self.state);
             if let Err(nonsense) = state.session.received(link, bytes, now - self.begin) {
-                let what = format!("the server's answer makes no sense: {nonsense}");
+                let what = format!("the server's response is invalid: {nonsense}");
                 self.die(&mut state, Broken::new(Error::new(ErrorKind::Protocol, what)));
                 return;
             }
@@ -215,7 +215,7 @@ impl Core {
         self.busy.notify_one();
         if now + Duration::from_secs(u64::from(seconds)) > limit {
             let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
-            self.abandon(state, id, &format!("the server wants {seconds} s of patience{why}"));
+            self.abandon(state, id, &format!("the server asks to wait {seconds} s{why}"));
         }
     }
 
@@ -223,7 +223,7 @@ impl Core {
     fn abandon(&self, state: &mut State, id: Id, what: &str) {
         state.session.forget(id);
         if let Some(pending) = state.pending.remove(&id) {
-            let what = format!("{what}; more than {:.0?} is not waited", pending.most);
+            let what = format!("{what}; the limit is {:.0?}", pending.most);
             let remedy = "the file may be on tape: ask for it to be staged, try later, or allow a longer timeout (a server may \
                           ask for five of them)";
             let error = Error::new(ErrorKind::Timeout, what).with_remedy(remedy);
@@ -241,7 +241,7 @@ impl Core {
         state.pending.values().filter_map(|p| p.limit).min()
     }
 
-    /// A request that nothing comes of is given up after half of the session's patience, although what was asked after it is
+    /// A request that nothing comes of is failed after half of the session's patience, although what was asked after it is
     /// answered; gives the next time to look.
     pub fn starve(&self, state: &mut State, now: Instant) -> Option<Instant> {
         loop {

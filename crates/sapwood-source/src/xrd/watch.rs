@@ -64,7 +64,7 @@ async fn watch(core: &Weak<Core>, way: Endpoint) {
                     let Some(strong) = core.upgrade() else { return };
                     let mut state = lock(&strong.state);
                     if silence(&strong, &mut state, Instant::now()).is_some_and(|s| s >= SUSPICIOUS) {
-                        let what = "the network was away; the server can be reached again";
+                        let what = "the network was down; the server can be reached again";
                         strong.die(&mut state, Broken::away(Error::new(ErrorKind::Io, what)));
                     }
                     away = false;
@@ -102,7 +102,7 @@ fn look(core: &Core, probe_at: Option<Instant>) -> Option<(Task, Duration)> {
     // the other half is for asking over another session: what is said when that is silent, too, is true then
     let longest = state.patience / 2;
     if silent.is_some_and(|s| s >= longest) {
-        let what = format!("nothing has moved for {:.0?} (progress timeout)", state.patience);
+        let what = format!("no progress for {:.0?} (progress timeout)", state.patience);
         core.die(&mut state, Broken::stalled(Error::new(ErrorKind::Timeout, what)));
         return None;
     }

@@ -127,7 +127,7 @@ impl XrdServer {
         Self::far(Duration::ZERO, script)
     }
 
-    /// Answers only when nothing has come for so long: what arrives together is one flight.
+    /// Answers only when no data for so long: what arrives together is one flight.
     pub fn far(gather: Duration, script: impl Fn(&Asked, &mut Back) -> Then + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();

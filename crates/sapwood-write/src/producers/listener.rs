@@ -228,7 +228,7 @@ fn listen(listener: &UnixListener, merger: &Merger, inside: &Arc<Inside>) {
             });
             registration.why = served.err().map(|e| {
                 if inside.cut.load(Ordering::SeqCst) {
-                    return "it still wrote when the merger was closed, and was cut off".to_owned();
+                    return "it was still writing when the merger was closed, and was disconnected".to_owned();
                 }
                 e.to_string()
             });
@@ -280,7 +280,7 @@ fn serve(registration: &mut Registration, mut line: &UnixStream, inside: &Inside
                 taken
             }
             END => Ok(()),
-            _ => Err(Error::corrupt("it sent something else than entries")),
+            _ => Err(Error::corrupt("it sent something other than entries")),
         };
         if let Err(e) = done {
             let _ = line.write_all(&[BAD]).and_then(|()| wire::put_text(&mut line, &e.to_string()));

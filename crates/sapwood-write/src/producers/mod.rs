@@ -180,7 +180,7 @@ impl Merger {
         let people = lock(&self.0.people);
         if !people.there.is_empty() {
             let names: Vec<&str> = people.there.values().map(|(n, _)| &**n).take(8).collect();
-            let what = format!("{} producers still write: {}", people.there.len(), names.join(", "));
+            let what = format!("{} producers are still writing: {}", people.there.len(), names.join(", "));
             return Err(Error::invalid(what).with_remedy("finish or drop each producer first"));
         }
         let tree = lock(&self.0.tree).take().ok_or_else(finished)?;

@@ -30,7 +30,7 @@ struct GivenUp;
 
 impl fmt::Display for GivenUp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the connection was given up")
+        f.write_str("the connection was abandoned")
     }
 }
 

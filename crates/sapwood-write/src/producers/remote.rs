@@ -25,7 +25,7 @@ pub(super) struct Line {
 fn gone(e: io::Error) -> Error {
     if Patient::gave_up(&e) {
         return Error::new(ErrorKind::Interrupted, "interrupted while waiting for the merger")
-            .with_remedy("make a new producer and write what was not handed on again");
+            .with_remedy("make a new producer and write again what was not handed over");
     }
     let error = if wire::is_gone(&e) {
         Error::new(ErrorKind::Io, "the merger is gone: its process ended or closed the connection")
@@ -40,7 +40,7 @@ impl Line {
     pub(super) fn open(address: &Path) -> Result<(Self, Schema)> {
         let called = UnixStream::connect(address).and_then(Patient::pair);
         let (from, to) = called.map_err(|e| {
-            Error::io(format!("no merger listens at {}", address.display()), e)
+            Error::io(format!("no merger is listening at {}", address.display()), e)
                 .with_remedy("start producers while the merger is open")
         })?;
         let mut line = Self { to: BufWriter::with_capacity(BUFFER, to), from, waiting: false, share: super::LEAST };

@@ -113,7 +113,7 @@ pub(super) fn get_piece(from: &mut impl Read, into: &mut Gathered) -> Result<()>
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
             Error::new(ErrorKind::Timeout, "it stopped in the middle of sending entries")
         }
-        _ => Error::io("its entries did not come whole", e),
+        _ => Error::io("its entries arrived incomplete", e),
     };
     into.entries = get_u32(from).map_err(read)?;
     let entries = into.entries;

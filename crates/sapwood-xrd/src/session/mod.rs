@@ -78,7 +78,7 @@ pub enum Event {
 pub enum Outcome {
     /// With its body; the bytes of reads have been handed over before.
     Ok(Bytes),
-    /// So many pages came damaged and were not handed over.
+    /// So many pages arrived damaged and were not handed over.
     Damaged(u32),
     /// In the server's words.
     Failed(Failure),

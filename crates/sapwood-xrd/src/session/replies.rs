@@ -27,7 +27,7 @@ impl Session {
         match part {
             Part::Reply { stream, status, len, bytes, .. } if !greeted => {
                 if stream != 0 {
-                    return Err(Nonsense("the answer is not XRootD's"));
+                    return Err(Nonsense("the response is not XRootD"));
                 }
                 self.greeted(link, status, len, &bytes)
             }
@@ -37,7 +37,7 @@ impl Session {
             Part::Reply { stream, status, len, at, bytes } => {
                 let most = if status == status::ATTN { LATE } else { MESSAGE };
                 if len > most {
-                    return Err(Nonsense("a message is longer than makes sense"));
+                    return Err(Nonsense("a message is too long"));
                 }
                 let Some(here) = self.links.get_mut(link) else { return Ok(()) };
                 here.body.extend_from_slice(&bytes);
@@ -198,7 +198,7 @@ impl Session {
             status::ERROR => Outcome::Failed(Failure::parse(&body)?),
             status::REDIRECT => Outcome::Redirect(Redirect::parse(&body)?),
             _ => {
-                let message = "the server wants a longer exchange than this client speaks".to_owned();
+                let message = "the server wants a longer exchange than this client supports".to_owned();
                 Outcome::Failed(Failure { number: crate::code::error::AUTH_FAILED, message })
             }
         };
@@ -208,7 +208,7 @@ impl Session {
     /// Looks at a message while it comes; `new` bytes of it are the latest. Only the answer to a request may be long, and
     /// no longer than what was asked for.
     fn check_message(&mut self, link: LinkId, len: u32, new: usize) -> Result<(), Nonsense> {
-        let too_long = Nonsense("a message is longer than makes sense");
+        let too_long = Nonsense("a message is too long");
         let Some(here) = self.links.get(link) else { return Ok(()) };
         let mut c = Cursor::new(&here.body);
         match c.u32() {
@@ -246,12 +246,12 @@ impl Session {
                 }
                 return Ok(());
             }
-            None => return Err(Nonsense("a message is cut short")),
+            None => return Err(Nonsense("a message is truncated")),
         }
         c.u32();
         let header = (c.u16(), c.u16(), c.i32().and_then(|l| u32::try_from(l).ok()));
         let (Some(stream), Some(status), Some(len)) = header else {
-            return Err(Nonsense("a late answer is cut short"));
+            return Err(Nonsense("a late answer is truncated"));
         };
         let bytes = body.get(LATE_HEADER..).map(|_| body.slice(LATE_HEADER..)).unwrap_or_default();
         if bytes.len() != len as usize {

@@ -143,7 +143,7 @@ impl Session {
                 self.refuse(Refusal::Failed(link, failure));
             }
             (_, Outcome::Redirect(to)) if link == 0 => self.refuse(Refusal::Redirect(to)),
-            _ => return Err(Nonsense("setting up is answered in a way that makes no sense")),
+            _ => return Err(Nonsense("the setup response is invalid")),
         }
         Ok(())
     }
@@ -235,7 +235,7 @@ impl Session {
         let here = self.links.get_mut(link).ok_or(Nonsense("a reply on no link"))?;
         here.body.extend_from_slice(bytes);
         if status != 0 || len != 8 {
-            return Err(Nonsense("the answer is not XRootD's"));
+            return Err(Nonsense("the response is not XRootD"));
         }
         if here.body.len() == 8 {
             here.body.clear();

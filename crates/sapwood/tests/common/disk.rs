@@ -67,7 +67,7 @@ impl Storage for Disk {
 
     fn check(&mut self) -> io::Result<()> {
         match self.0.lock().unwrap().replaced {
-            true => Err(io::Error::other("another program replaced the file meanwhile")),
+            true => Err(io::Error::other("another program has replaced the file")),
             false => Ok(()),
         }
     }

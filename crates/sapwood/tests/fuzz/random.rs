@@ -26,7 +26,7 @@ impl Random {
     }
 }
 
-/// What lengths, counts and positions are set to: the ends of every width, and what has a meaning in ROOT's tags.
+/// What lengths, counts and positions are set to: the ends of every width, and what has a special meaning in ROOT's tags.
 const EXTREMES: &[u64] = &[
     0,
     1,

@@ -236,8 +236,8 @@ fn a_basket_that_cannot_be_decoded_fails_its_step_and_those_behind() {
     // an earlier failure counts from its own step on, a later one changes nothing
     scan.arrive(0);
     let task = scan.take().unwrap();
-    scan.decoded(&task, Some(Error::corrupt("it is cut short")));
-    assert_eq!(scan.is_ready(2).unwrap_err().what(), "basket 0: it is cut short");
+    scan.decoded(&task, Some(Error::corrupt("it is truncated")));
+    assert_eq!(scan.is_ready(2).unwrap_err().what(), "basket 0: it is truncated");
 }
 
 #[test]
