@@ -20,6 +20,8 @@ pub(crate) struct Job {
     pub stepped: AtomicBool,
     /// Some answer was not held against the first bytes of the file.
     pub unrecognised: AtomicBool,
+    /// An answer without the file's first bytes came while others were under way.
+    pub overtaken: AtomicBool,
     /// Nothing is asked for afterwards: whether the file is still the one that was opened is to be seen now.
     pub last: AtomicBool,
 }
@@ -39,6 +41,7 @@ impl Job {
             retries: AtomicU32::new(0),
             stepped: AtomicBool::new(false),
             unrecognised: AtomicBool::new(false),
+            overtaken: AtomicBool::new(false),
             last: AtomicBool::new(false),
         })
     }

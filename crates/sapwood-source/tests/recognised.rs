@@ -51,7 +51,7 @@ fn each_answer_over_http_is_held_against_the_first_bytes() {
     fetch(&rt, &opening.source, &scattered(30, SIZE as u64), &file).unwrap();
     now.store(true, Relaxed);
     // no wrong byte is handed over: `fetch` compares
-    is_refused(fetch(&rt, &opening.source, &[Span::new(100_000, 10)], &file), "first bytes");
+    is_refused(fetch(&rt, &opening.source, &[Span::new(100_000, 70_000)], &file), "first bytes");
     is_refused(fetch(&rt, &opening.source, &scattered(30, SIZE as u64), &file), "first bytes");
     now.store(false, Relaxed);
     fetch(&rt, &opening.source, &[Span::new(100_000, 10)], &file).unwrap();
@@ -77,6 +77,22 @@ fn that_costs_one_more_range_and_no_request() {
     assert_eq!(server.requests().len() - before, 3);
     let report = fetch_last(&rt, &opening, &[Span::new(100_000, 100_000)]).unwrap();
     assert!(report.wire < 100_000 + BEGINNING + 500, "{report:?}");
+}
+
+#[test]
+fn small_single_ranges_ask_for_them_now_and_then_and_at_the_end() {
+    let (server, now) = replaced(good);
+    let (rt, file) = (runtime(), noise(SIZE));
+    let opening = open_right(&rt, &server.url(), &impatient(), &file).unwrap();
+    let before = server.requests().len();
+    let span = |i: u64| Span::new(100_000 + i * 20_000, 10_000);
+    (0..14).for_each(|i| drop(fetch(&rt, &opening.source, &[span(i)], &file).unwrap()));
+    let with_beginning: Vec<usize> = server.requests()[before..].iter().map(|r| r.ranges.len() - 1).collect();
+    assert_eq!(with_beginning, [0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1]);
+    fetch_last(&rt, &opening, &[span(1)]).unwrap();
+    assert_eq!(server.requests().last().unwrap().ranges.len(), 2);
+    now.store(true, Relaxed);
+    is_refused(fetch_last(&rt, &opening, &[span(1)]), "first bytes");
 }
 
 /// Several ranges are answered with the first of them.

@@ -18,7 +18,7 @@ use crate::with_beginning::WithBeginning;
 use bytes::Bytes;
 use sapwood_span::{Error, ErrorKind, Result, Span, coalesce};
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
@@ -32,13 +32,55 @@ const SLACK: u64 = 1 << 20;
 /// Servers that a request may be redirected to, one after the other, each of which is compared with what is known.
 const MOST_SERVERS: u32 = 16;
 
+/// Bytes that may come without the file's first bytes, by single ranges one after the other: beside small ones the first
+/// bytes would weigh too much. The last request of a scan always asks for them.
+const UNRECOGNISED: u64 = 64 << 10;
+
 /// How ranges are asked for.
 #[derive(Clone)]
-struct Manner {
+struct RequestStyle {
     /// The first bytes of the file, where each request asks for them as well.
     along: Option<Bytes>,
     /// Since when the server has been silent.
     silent: Option<Instant>,
+    /// Nothing more of the file may follow.
+    last: bool,
+}
+
+/// Requests for data of a file: how many are under way, how many there were, and what came unrecognised.
+#[derive(Default)]
+pub(crate) struct UnderWay {
+    now: AtomicUsize,
+    ever: AtomicU64,
+    /// Bytes asked for without the file's first bytes since these came last.
+    unrecognised: AtomicU64,
+}
+
+/// A request that is under way until this is dropped.
+struct Begun<'a> {
+    all: &'a UnderWay,
+    number: u64,
+    alone: bool,
+}
+
+impl UnderWay {
+    fn begin(&self) -> Begun<'_> {
+        let alone = self.now.fetch_add(1, Relaxed) == 0;
+        Begun { all: self, number: self.ever.fetch_add(1, Relaxed) + 1, alone }
+    }
+}
+
+impl Begun<'_> {
+    /// Whether no other request was under way at any time since.
+    fn was_alone(&self) -> bool {
+        self.alone && self.all.ever.load(Relaxed) == self.number
+    }
+}
+
+impl Drop for Begun<'_> {
+    fn drop(&mut self) {
+        self.all.now.fetch_sub(1, Relaxed);
+    }
 }
 
 pub(crate) struct HttpFile {
@@ -47,11 +89,12 @@ pub(crate) struct HttpFile {
     pub version: Arc<Version>,
     /// Everything, if the file is small or the server serves no ranges.
     pub memory: Option<Bytes>,
+    pub under_way: UnderWay,
 }
 
 impl HttpFile {
     /// Fills the job with all that it misses. `soon`: somebody waits for all of it, and nothing else is under way.
-    pub async fn complete(self: &Arc<Self>, job: &Arc<Job>, soon: bool) -> Result<()> {
+    pub async fn complete(self: &Arc<Self>, job: &Arc<Job>, soon: bool, last: bool) -> Result<()> {
         let whole = [Span::new(0, self.size)];
         let mut multi = self.client.place().host.multi();
         // since when a server has been silent over several ranges
@@ -67,7 +110,7 @@ impl HttpFile {
             let shared = if soon { opening_window::shared(&joined, &host) } else { None };
             let groups = shared.unwrap_or_else(|| range::requests(&joined, line, MAX_REQUEST));
             let along = if multi { self.version.beginning.bytes() } else { None };
-            match self.run(job, groups, &Manner { along, silent }).await {
+            match self.run(job, groups, &RequestStyle { along, silent, last }).await {
                 Ok(()) => {}
                 // its limits are others than thought: cut anew
                 Err(RequestFailure::Shorter(_)) => host.refuses_long_lines(),
@@ -98,20 +141,20 @@ impl HttpFile {
         self: &Arc<Self>,
         job: &Arc<Job>,
         mut groups: Vec<Vec<Span>>,
-        manner: &Manner,
+        style: &RequestStyle,
     ) -> Result<(), RequestFailure> {
         if groups.len() <= 1 {
-            return self.group(job, groups.pop().unwrap_or_default(), manner).await;
+            return self.group(job, groups.pop().unwrap_or_default(), style).await;
         }
         let rest = groups.split_off(1);
         let first = groups.pop().unwrap_or_default();
         let mut running = JoinSet::new();
         for group in rest {
-            let (file, job, manner) = (Arc::clone(self), Arc::clone(job), manner.clone());
-            running.spawn_on(async move { file.group(&job, group, &manner).await }, &self.client.handle());
+            let (file, job, style) = (Arc::clone(self), Arc::clone(job), style.clone());
+            running.spawn_on(async move { file.group(&job, group, &style).await }, &self.client.handle());
         }
         // The first one is sent first: it gets the connection whose window is widest.
-        let mut first = std::pin::pin!(self.group(job, first, manner));
+        let mut first = std::pin::pin!(self.group(job, first, style));
         let mut answered = false;
         loop {
             tokio::select! {
@@ -128,18 +171,25 @@ impl HttpFile {
     }
 
     /// One request, sent again for what is missing as long as there is hope.
-    async fn group(&self, job: &Job, group: Vec<Span>, manner: &Manner) -> Result<(), RequestFailure> {
-        let mut patience = RetryBudget::since(&self.client.options, manner.silent);
+    async fn group(&self, job: &Job, group: Vec<Span>, style: &RequestStyle) -> Result<(), RequestFailure> {
+        let mut patience = RetryBudget::since(&self.client.options, style.silent);
         let mut pieces = group.clone();
         let mut elsewhere = 0;
         loop {
             let before: u64 = pieces.iter().map(|s| s.len).sum();
-            let ranges = match &manner.along {
-                Some(beginning) => with_beginning(&pieces, beginning),
-                None => pieces,
-            };
-            let seen = manner.along.clone().map(Recognised::new);
+            let begun = self.under_way.begin();
+            let unrecognised = before.saturating_add(self.under_way.unrecognised.load(Relaxed));
+            let bare = begun.alone && !style.last && pieces.len() == 1 && unrecognised <= UNRECOGNISED;
+            self.under_way.unrecognised.store(if bare { unrecognised } else { 0 }, Relaxed);
+            let along = style.along.as_ref().filter(|_| !bare);
+            let ranges = along.map_or_else(|| pieces.clone(), |beginning| with_beginning(&pieces, beginning));
+            let seen = along.cloned().map(Recognised::new);
             let result = self.request(job, &ranges, seen, &mut patience).await;
+            if bare && !begun.was_alone() {
+                // what began meanwhile may have been answered out of another version
+                job.overtaken.store(true, Relaxed);
+            }
+            drop(begun);
             if let Err(RequestFailure::Fatal(error)) = result {
                 return Err(RequestFailure::Fatal(error));
             }
@@ -296,7 +346,7 @@ impl HttpFile {
         let mut spans = Vec::new();
         let Some(compare) = WithBeginning::add(&mut spans, sink, &self.version.beginning) else { return Ok(()) };
         let job = Job::new(&spans, Arc::<WithBeginning>::clone(&compare), Instant::now());
-        self.complete(&job, false).await?;
+        self.complete(&job, false, true).await?;
         compare.check()
     }
 
@@ -325,10 +375,10 @@ impl HttpFile {
                 sink = Arc::<WithBeginning>::clone(compare);
             }
             let job = Job::new(&spans, Arc::clone(&sink), begin);
-            self.complete(&job, soon).await.map_err(|e| e.in_file(&self.client.name))?;
+            self.complete(&job, soon, last).await.map_err(|e| e.in_file(&self.client.name))?;
             if let Some(compare) = compare {
                 compare.check().map_err(|e| e.in_file(&self.client.name))?;
-            } else if last && job.unrecognised.load(Relaxed) {
+            } else if (last && job.unrecognised.load(Relaxed)) || job.overtaken.load(Relaxed) {
                 self.begins_as_it_did(&sink).await.map_err(|e| e.in_file(&self.client.name))?;
             }
             Counters::add(&self.client.counters.payload, payload);

@@ -3,7 +3,7 @@
 use super::body::Body;
 use super::client::{Client, Reply};
 use super::failure::{RequestFailure, RetryBudget};
-use super::file::{HttpFile, no_ranges};
+use super::file::{HttpFile, UnderWay, no_ranges};
 use super::opening_window;
 use super::range::{content_range, stated_total};
 use super::version::{Told, Validator, Version};
@@ -174,7 +174,13 @@ impl Known {
         let ends = Arc::new(Ends { ends: Mutex::default(), version: Arc::clone(&version) });
         let sink: Arc<dyn Sink> = ends.clone();
         let job = Job::new(&spans, sink, Instant::now());
-        let file = Arc::new(HttpFile { client: Arc::clone(client), size, version, memory: None });
+        let file = Arc::new(HttpFile {
+            client: Arc::clone(client),
+            size,
+            version,
+            memory: None,
+            under_way: UnderWay::default(),
+        });
         if client.options.warm && size > client.options.head.saturating_add(client.options.tail) {
             file.prepare(usize::MAX);
         }
@@ -187,7 +193,7 @@ impl Known {
 
     /// Asks for what is still missing.
     async fn complete(self) -> Result<Opening, RequestFailure> {
-        self.file.complete(&self.job, false).await.map_err(RequestFailure::Fatal)?;
+        self.file.complete(&self.job, false, false).await.map_err(RequestFailure::Fatal)?;
         let [head, tail] = std::mem::take(&mut *lock(&self.ends.ends));
         let lost = || RequestFailure::Fatal(Error::new(ErrorKind::Protocol, "the ends of the file did not arrive"));
         let payload = crate::bounds::covered(&self.spans);
@@ -299,6 +305,12 @@ fn in_memory(client: &Arc<Client>, all: Bytes) -> Opening {
     let tail = all.slice(start as usize..);
     Counters::add(&client.counters.payload, size);
     let version = Arc::new(Version::default());
-    let source = Arc::new(HttpFile { client: Arc::clone(client), size, version, memory: Some(all) });
+    let source = Arc::new(HttpFile {
+        client: Arc::clone(client),
+        size,
+        version,
+        memory: Some(all),
+        under_way: UnderWay::default(),
+    });
     Opening { source, size, head, tail: (start, tail) }
 }

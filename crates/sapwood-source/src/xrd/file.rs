@@ -322,7 +322,7 @@ impl XrdFile {
                 return Ok(());
             }
         };
-        let error = Error::corrupt(format!("{server} has another file of this name: {how}"));
+        let error = Error::corrupt(format!("{server} has another file: {how}"));
         Err(OpenFailure::Fatal(error.with_remedy("its replicas are not the same file: tell whoever keeps them")))
     }
 
