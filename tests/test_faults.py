@@ -1,7 +1,10 @@
 """A network that is slow or goes away, and servers that end while they are read, over both protocols: right values or
 an error that names the file, and nothing left open."""
 
+import json
 import os
+import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -52,6 +55,10 @@ class Far:
 
     def url(self, path):
         return self.wire.url(path)
+
+    def reads(self):
+        """How often the server's log tells of something read."""
+        return len(re.findall(r"req=(?:read|pgread)|\b206\b", self.server.log.read_text(errors="replace")))
 
     def cut(self):
         self.wire.process.send_signal(signal.SIGUSR1)
@@ -133,6 +140,56 @@ def test_a_server_that_is_killed_and_started_again(far, tree, values):
 
     try:
         assert right(read(far.url(tree), timeout=20, disturb=disturb), values)
+    finally:
+        timers[0].join()
+
+
+def test_the_command_reads_on_when_its_server_was_started_again(far, tree, command):
+    words = ["draw", "b0+b1+b2+b3+b4+b5", "--json", "--timeout", "20", "--cache-size", "200 kB"]
+    verb, *rest = words
+    local = subprocess.run([command, verb, f"{tree}:t", *rest], capture_output=True, check=True, timeout=60)
+    before = far.reads()
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([command, verb, f"{far.url(tree)}:t", *rest], **pipes) as running:
+        # something has been read, and the wire takes more than a second for the rest
+        deadline = time.monotonic() + 60
+        while far.reads() == before and time.monotonic() < deadline:
+            time.sleep(0.01)
+        far.kill()
+        timer = later(0.5, far.revive)
+        out, errors = running.communicate(timeout=60)
+        timer.join()
+    assert running.returncode == 0, errors
+    there, here = (json.loads(text)["histogram"]["counts"] for text in (out, local.stdout))
+    assert there == here
+
+
+def test_another_file_behind_a_restarted_server_is_noticed(far, tree, values):
+    """Size and time of change are the same: over XRootD the first bytes tell."""
+    if far.server.scheme != "root":
+        pytest.skip("over HTTP the server makes its ETag of these two")
+    path, other = tree.with_name("replaced.root"), tree.with_name("other.root")
+    shutil.copyfile(tree, path)
+    with sapwood.recreate(other) as file:
+        changed = {name: column + 1 for name, column in values.items()}
+        written = file.mktree("t", changed, auto_flush=500, optimize_baskets=False, basket_size="8 kB")
+        if written.num_entries == 0:
+            written.extend(changed)
+    content = other.read_bytes()
+    then = path.stat()
+    content = content[: then.st_size].ljust(then.st_size, b"\0")
+    timers = []
+
+    def disturb():
+        far.kill()
+        path.write_bytes(content)
+        os.utime(path, ns=(then.st_atime_ns, then.st_mtime_ns))
+        timers.append(later(0.2, far.revive))
+
+    try:
+        # a basket of the other file may be looked at first
+        with pytest.raises(sapwood.CorruptError, match="changed while|damaged|offset"):
+            read(far.url(path), timeout=20, disturb=disturb)
     finally:
         timers[0].join()
 

@@ -72,7 +72,8 @@ fn an_answer_ends_when_its_file_changes() {
     let folder = Folder::new();
     let server = folder.serve();
     let path = folder.0.join("root/large");
-    let changes: [(&str, fn(&Path)); 4] = [
+    type Change = fn(&Path);
+    let changes: [(&str, Change); 4] = [
         ("overwritten", overwrite),
         ("overwritten, and its time set back", overwrite_unseen),
         ("cut", cut),

@@ -107,7 +107,8 @@ fn locations_that_are_none() {
         let server = tricks(is_locate, move |_, back, _| back.ok(&answer));
         let rt = runtime();
         let found = rt.block_on(locate(&server.url(), &impatient(), rt.handle()));
-        assert_eq!(server.connections(), 1, "nobody goes there unasked");
+        // a second one where the first broke before its login was through
+        assert!(server.connections() <= 2, "{}", server.connections());
         found
     };
     assert_eq!(ask(b"Sr127.0.0.1:1 Sr169.254.169.254:80".to_vec()).unwrap().len(), 2);
@@ -260,6 +261,36 @@ fn sessions_that_are_forgotten_are_begun_anew() {
     restarted.store(true, Ordering::Relaxed);
     fetch(&rt, &opening.source, &scattered(10, SIZE as u64), &file).unwrap();
     assert_eq!(server.connections(), 2);
+}
+
+/// What is asked next over a session that the server has dropped or forgotten meanwhile goes over another one.
+#[test]
+fn a_session_that_was_lost_while_it_was_idle_is_no_error() {
+    type Answer = fn(&mut Back) -> Then;
+    let answers: [(&str, Answer); 2] =
+        [("closed", |_| Then::Close), ("forgotten", |back| back.fail(code::error::INVALID_REQUEST, "who are you?"))];
+    for (name, answer) in answers {
+        for listing in [false, true] {
+            let file = noise(SIZE);
+            let lost = Arc::new(AtomicBool::new(false));
+            let flag = Arc::clone(&lost);
+            let server = XrdServer::start(move |asked, back| match asked.request {
+                _ if flag.load(Ordering::Relaxed) && asked.connection == 0 => answer(back),
+                Request::DirList { .. } => back.ok(b"f.root\n"),
+                _ => good(asked, back, &file),
+            });
+            let (rt, file, options) = (runtime(), noise(SIZE), impatient());
+            let _first = open_right(&rt, &server.url(), &options, &file).unwrap();
+            lost.store(true, Ordering::Relaxed);
+            if listing {
+                let entries = rt.block_on(list(&server.url(), &options, rt.handle()));
+                assert_eq!(entries.unwrap_or_else(|e| panic!("{name}: {e}")).len(), 1);
+            } else {
+                open_right(&rt, &server.url(), &options, &file).unwrap_or_else(|e| panic!("{name}: {e}"));
+            }
+            assert_eq!(server.connections(), 2, "{name}");
+        }
+    }
 }
 
 #[test]

@@ -91,7 +91,7 @@ async fn ask_anywhere(
     let name = url.redacted();
     let client = Client::new(url, options.clone(), handle.clone());
     let mut hope = RetryBudget::fresh(options);
-    let mut adapted = 0;
+    let (mut adapted, mut lost) = (0, false);
     let answer = async {
         loop {
             if hope.is_over() {
@@ -99,12 +99,17 @@ async fn ask_anywhere(
             }
             let place = client.place();
             let patience = client.connect_timeout(&place);
+            let mut used = false;
             let asked = match place.host.quick(&client.caller, patience).await {
                 Ok(conn) => {
                     place.check(&conn)?;
+                    used = conn.is_used();
                     let request = question(SecretBytes::from(client.path().as_str()));
                     let answer = settle(conn.ask(&request, None, client.counters()).get().await);
                     place.host.proves(&conn);
+                    if matches!(&answer, Err(fate) if fate.lost_session()) {
+                        conn.give_up();
+                    }
                     answer
                 }
                 Err(broken) => Err(OpenFailure::Broken(broken)),
@@ -120,7 +125,12 @@ async fn ask_anywhere(
                     adapted += 1;
                     continue;
                 }
+                // The server has dropped it while nobody asked anything.
+                Err(fate) if used && fate.lost_session() && !std::mem::replace(&mut lost, true) => continue,
                 Err(OpenFailure::Broken(broken)) => (broken.error, RetryAction::None),
+                Err(OpenFailure::Failed(failure)) if cure(&failure) == RetryAction::LogIn => {
+                    (failed(&failure), RetryAction::None)
+                }
                 Err(OpenFailure::Failed(failure)) => (failed(&failure), cure(&failure)),
                 Err(OpenFailure::Fatal(error)) => (error, RetryAction::None),
             };

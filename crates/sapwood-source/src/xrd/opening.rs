@@ -36,6 +36,19 @@ pub(super) enum OpenFailure {
     Fatal(Error),
 }
 
+impl OpenFailure {
+    /// Whether the session was of no use any more: closed, or not known to the server. Another one may be.
+    pub fn lost_session(&self) -> bool {
+        match self {
+            Self::Broken(broken) => {
+                broken.refusal.is_none() && !broken.stalled && !broken.last && broken.error.kind() == ErrorKind::Io
+            }
+            Self::Failed(failure) => cure(failure) == RetryAction::LogIn,
+            Self::Redirect(_) | Self::Fatal(_) => false,
+        }
+    }
+}
+
 /// A file that a server has opened.
 pub(super) struct Opened {
     pub conn: Arc<Conn>,
@@ -113,7 +126,7 @@ impl Sink for Ends {
 
 /// Opens the file wherever redirects lead, going back and asking for another server where one fails.
 pub(super) async fn to_open(client: &Client, mut hope: RetryBudget, along: Along<'_>) -> Result<Opened> {
-    let (mut adapted, mut stalled, mut forgotten) = (0, 0, false);
+    let (mut adapted, mut stalled, mut lost) = (0, 0, false);
     // What a server said that a redirect had named: more telling than the redirector's regret.
     let mut first_failure: Option<Error> = None;
     loop {
@@ -123,18 +136,25 @@ pub(super) async fn to_open(client: &Client, mut hope: RetryBudget, along: Along
         let place = client.place();
         let patience = hope.connect_timeout(client.connect_timeout(&place));
         let fate = match place.host.quick(&client.caller, patience).await {
-            Ok(conn) => match open_on(client, &place, Arc::clone(&conn), along).await {
-                Ok(opened) => {
-                    client.arrived();
-                    return Ok(opened);
-                }
-                Err(fate) => {
-                    if matches!(&fate, OpenFailure::Failed(failure) if cure(failure) == RetryAction::LogIn) {
-                        conn.give_up();
+            Ok(conn) => {
+                let used = conn.is_used();
+                match open_on(client, &place, Arc::clone(&conn), along).await {
+                    Ok(opened) => {
+                        client.arrived();
+                        return Ok(opened);
                     }
-                    fate
+                    Err(fate) => {
+                        if fate.lost_session() {
+                            conn.give_up();
+                            // The server has dropped it while nobody asked anything.
+                            if used && !std::mem::replace(&mut lost, true) {
+                                continue;
+                            }
+                        }
+                        fate
+                    }
                 }
-            },
+            }
             Err(broken) => OpenFailure::Broken(broken),
         };
         let mut unreached = client.counters().snapshot().round_trips == 0;
@@ -146,9 +166,8 @@ pub(super) async fn to_open(client: &Client, mut hope: RetryBudget, along: Along
             OpenFailure::Fatal(error) => (error, RetryAction::None, "ioerr"),
             OpenFailure::Failed(failure) => {
                 let why = if failure.number == code::error::NOT_FOUND { "enoent" } else { "ioerr" };
-                // Once may be a server that was restarted behind the connection.
-                let again = cure(&failure) == RetryAction::LogIn && std::mem::replace(&mut forgotten, true);
-                (failed(&failure), if again { RetryAction::None } else { cure(&failure) }, why)
+                let cure = if cure(&failure) == RetryAction::LogIn { RetryAction::None } else { cure(&failure) };
+                (failed(&failure), cure, why)
             }
             OpenFailure::Broken(broken) => {
                 if let Some(sapwood_xrd::Refusal::Redirect(to)) = &broken.refusal {
