@@ -160,7 +160,7 @@ mod tests {
         let list = EntryList::from_numbers(vec![3, 4, 5, 7, 1000]);
         assert_eq!(entries(Some(name), Some(10)), Ok(Entries::List(Arc::new(list))));
         std::fs::write(&path, "3\nx\n").unwrap();
-        assert!(entries(Some(name), None).unwrap_err().contains("line 2: x is no number"));
+        assert!(entries(Some(name), None).unwrap_err().contains("line 2: x is not an entry number"));
         std::fs::write(&path, "root\0\0").unwrap();
         assert!(entries(Some(name), None).unwrap_err().contains("name the list"));
         std::fs::remove_file(path).unwrap();

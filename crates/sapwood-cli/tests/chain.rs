@@ -80,7 +80,7 @@ fn bad_files_are_named_and_may_be_left_out() {
     assert!(run.status.success());
     assert_eq!(serde_json::from_slice::<Value>(&run.stdout).unwrap()["entries"], 150);
     let (status, message) = failure(&["draw", &folder.path("x*.root"), "nMuon"]);
-    assert!(status == 1 && message.contains("no file fits"), "{message}");
+    assert!(status == 1 && message.contains("no file matches"), "{message}");
     let (status, _) = failure(&["scan", &good, "event", "--entries", "1,two"]);
     assert_eq!(status, 2);
 }

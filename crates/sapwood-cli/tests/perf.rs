@@ -177,7 +177,7 @@ fn a_log_that_does_not_replay_is_told() {
     let out = sapwood(&["perf", "--replay", &log]);
     let said = String::from_utf8_lossy(&out.stderr).into_owned();
     assert_eq!(out.status.code(), Some(1));
-    assert!(said.contains("acts otherwise") && said.contains("events.jsonl"), "{said}");
+    assert!(said.contains("acts differently") && said.contains("events.jsonl"), "{said}");
     assert!(String::from_utf8_lossy(&out.stdout).contains("replayed: not the same"));
 
     std::fs::write(&log, lines.replacen("\"arrived\"", "\"arrives\"", 1)).unwrap();

@@ -257,8 +257,8 @@ mod one_by_one {
         for (offsets, why) in [
             (&[0, 3][..], "entry 0 of the basket: 1 bytes are left over"),
             (&[0, 1], "entry 0 of the basket: the record ends early: 1 bytes wanted at 1 of 1"),
-            (&[0, 9], "entry 0 of the basket lies at bytes 0-9 of 4"),
-            (&[0, 2, 1], "entry 1 of the basket lies at bytes 2-1 of 4"),
+            (&[0, 9], "entry 0 of the basket is at bytes 0-9 of 4"),
+            (&[0, 2, 1], "entry 1 of the basket is at bytes 2-1 of 4"),
             (&[2, 2], "the first entry of the basket begins at byte 2"),
         ] {
             assert_eq!(corrupt(decode(Item::Text, Entries::One, &data, offsets)), why, "{offsets:?}");
@@ -422,7 +422,7 @@ mod objects {
         assert_eq!(flagged(&[0, 1, 1, 0, 7]).unwrap(), row(1, &[7]));
         assert_eq!(flagged(&[0, 1, 0]).unwrap(), row(1, &[]), "the flag says that it is not there");
         let late = Item::Members(vec![("x".to_owned(), Item::Times(1, inner())), ("n".to_owned(), number(DType::I16))]);
-        assert!(corrupt(decode(late, Entries::One, &[0, 1, 0, 7], &[0])).contains("in front of its counter"));
+        assert!(corrupt(decode(late, Entries::One, &[0, 1, 0, 7], &[0])).contains("before its counter"));
     }
 
     #[test]

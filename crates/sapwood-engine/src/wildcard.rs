@@ -166,7 +166,7 @@ mod tests {
         assert_eq!(expand(&at("*/*.root")).unwrap(), [at("a/3.root"), at("b/1.root"), at("b/2.root")]);
         assert_eq!(expand(&at("?/1.root")).unwrap(), [at("b/1.root")]);
         assert_eq!(expand(&at("absent.root")).unwrap(), [at("absent.root")], "no pattern is no business of this");
-        assert!(expand(&at("x*.root")).unwrap_err().to_string().contains("no file fits"));
+        assert!(expand(&at("x*.root")).unwrap_err().to_string().contains("no file matches"));
         std::os::unix::fs::symlink("nowhere", folder.join("b/3.root")).unwrap();
         assert_eq!(expand(&at("b/3*")).unwrap(), [at("b/3.root")], "opening it tells that it leads nowhere");
         std::fs::remove_file(folder.join("b/3.root")).unwrap();

@@ -238,8 +238,8 @@ mod tests {
         for (text, message) in [
             ("1+a", "the alias a refers to itself: a -> b -> a (column 3)"),
             ("c[0]", "c is the tree's alias for x*2: neither index nor member can follow"),
-            ("@c.size()", "the alias c does not stand for a branch"),
-            ("d", "the tree's alias d is no expression"),
+            ("@c.size()", "the alias c is not a branch"),
+            ("d", "the tree's alias d is not an expression"),
         ] {
             let e = expanded(text, &tree).unwrap_err().to_string();
             assert!(e.contains(message), "{e}");

@@ -151,7 +151,7 @@ mod tests {
         assert!(fail(&flat(3), &good, &good).starts_with("branch x: 2 entries are given for it, but 3 for s"));
         let e = fail(&flat(2), &good, &list(vec![0, 2, 6]));
         assert!(e.starts_with("branch y: entry 1 of the batch has 4 values where its counter is n and x has 3"), "{e}");
-        assert!(fail(&flat(2), &list(vec![0, 3, 2]), &good).contains("fall from 3 to 2"));
+        assert!(fail(&flat(2), &list(vec![0, 3, 2]), &good).contains("decrease from 3 to 2"));
         assert!(fail(&flat(2), &list(vec![0, 2, 10]), &good).contains("beyond its 9 values"));
         assert!(fail(&flat(2), &list(vec![]), &good).contains("no offsets"));
         assert!(fail(&good, &good, &good).contains("give a flat array"));

@@ -326,7 +326,7 @@ fn an_update_says_that_its_file_was_replaced_or_written_to() {
     std::fs::write(folder.file("other"), &old).unwrap();
     std::fs::rename(folder.file("other"), &path).unwrap();
     let e = file.finish().unwrap_err();
-    assert!(e.to_string().contains("another program replaced the file"), "{e}");
+    assert!(e.to_string().contains("another program has replaced the file"), "{e}");
     assert_eq!(std::fs::read(&path).unwrap(), old);
     let file = started();
     std::fs::remove_file(&path).unwrap();

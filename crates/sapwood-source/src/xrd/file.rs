@@ -323,7 +323,7 @@ impl XrdFile {
             }
         };
         let error = Error::corrupt(format!("{server} has another file: {how}"));
-        Err(OpenFailure::Fatal(error.with_remedy("its replicas are not the same file: tell whoever keeps them")))
+        Err(OpenFailure::Fatal(error.with_remedy("its replicas differ: open it again, or name one server")))
     }
 
     /// Requests go out.
