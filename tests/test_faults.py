@@ -188,7 +188,7 @@ def test_another_file_behind_a_restarted_server_is_noticed(far, tree, values):
 
     try:
         # a basket of the other file may be looked at first
-        with pytest.raises(sapwood.CorruptError, match="changed while|damaged|offset"):
+        with pytest.raises(sapwood.CorruptError, match=r"changed while|damaged|offset"):
             read(far.url(path), timeout=20, disturb=disturb)
     finally:
         timers[0].join()
