@@ -317,7 +317,7 @@ mod tests {
         assert!(fail(&[x(), BranchSpec::jagged_by("y", DType::F32, "x")]).contains("branch x cannot count"));
         assert!(fail(&[BranchSpec::jagged_by("y", DType::F32, "x"), x()]).contains("comes after it"));
         let number = CppType::Number(DType::F32);
-        assert!(fail(&[BranchSpec::object("y", number.clone())]).contains("no object"));
+        assert!(fail(&[BranchSpec::object("y", number.clone())]).contains("not an object"));
         let array = CppType::vector(CppType::Array(DType::F32, 2));
         assert!(fail(&[BranchSpec::object("y", array)]).contains("fixed arrays as items"));
         let twice = vec![("a".to_owned(), number.clone()), ("a".to_owned(), number)];

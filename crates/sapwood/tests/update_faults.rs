@@ -330,7 +330,7 @@ fn an_update_says_that_its_file_was_replaced_or_written_to() {
     assert_eq!(std::fs::read(&path).unwrap(), old);
     let file = started();
     std::fs::remove_file(&path).unwrap();
-    assert!(file.finish().unwrap_err().to_string().contains("another program deleted the file"));
+    assert!(file.finish().unwrap_err().to_string().contains("another program has deleted the file"));
     // one that does not ask for the lock, and appends or writes a header
     let file = started();
     let longer = [&old[..], b"more"].concat();
