@@ -148,7 +148,7 @@ class HasBranches(Mapping):
         return None
 
     def __getitem__(self, where: str | int) -> Any:
-        """Return the branch with this bare name (at any depth), path or index, or a :class:`Leaf` of a branch with several.
+        """Return the branch (or :class:`Leaf`) with this bare name (at any depth), path or index.
 
         Raises:
             KeyInFileError: no such branch; the message lists similar names.
@@ -294,7 +294,7 @@ class HasBranches(Mapping):
         filter_branch: Callable[[Branch], object] | None = None,
         aliases: Mapping[str, str] | None = None,
     ) -> int:
-        """Return the number of entries that take about ``memory_size`` bytes, from sizes in the file; at least 1."""
+        """Return the number of entries that take about ``memory_size`` bytes, at least 1."""
         from ._selection import select
         from ._sizes import size_in_bytes
 

@@ -394,7 +394,7 @@ class ReadOnlyFile(Directory):
         self._core.close()
 
     def io(self) -> dict[str, float]:
-        """Return I/O counters for opening and reading so far: requests, ranges, round trips, bytes, baskets, seconds."""
+        """Return I/O counters so far: requests, ranges, round trips, bytes, baskets, seconds."""
         return self._core.io()
 
     def __repr__(self) -> str:

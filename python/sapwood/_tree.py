@@ -140,8 +140,9 @@ class Tree(HasBranches):
         return before / after if after else 1.0
 
     def set_cache_size(self, cache_size: Size | None) -> None:
-        """Set the size of the tree cache for later reads (``"10 MB"``); 0 reads one basket per request, None lets Sapwood
-        choose."""
+        """Set the size of the tree cache for later reads (``"10 MB"``).
+
+        0 reads one basket per request, None lets Sapwood choose."""
         self._cache_size = None if cache_size is None else size_in_bytes(cache_size, "cache_size")
 
     @property

@@ -29,7 +29,7 @@ def write_object(directory: WritableDirectory, name: str, value: Any) -> bool:
 
     if type(value).__module__.partition(".")[0] in ("ROOT", "cppyy"):
         raise UnsupportedError(
-            f"{name}: PyROOT's {type(value).__name__} is not supported; write it with ROOT, or give a histogram of hist, "
+            f"{name}: PyROOT's {type(value).__name__} is unsupported; write it with ROOT, or give a histogram of hist, "
             "boost-histogram or numpy (contents, edges), or sapwood.Graph"
         )
     if isinstance(value, str):
