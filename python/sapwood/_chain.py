@@ -118,7 +118,7 @@ class Chain:
         entries: Entries = None,
         progress: Progress = None,
     ) -> Any:
-        """Fill a histogram of an expression over all files; see :meth:`Tree.draw`. Entries are numbered across files."""
+        """Fill a histogram of an expression over all files; see :meth:`Tree.draw`. Entries count across files."""
         from . import _core
         from ._chosen import chosen
         from ._drawing import _histogram, _number, axes_from

@@ -40,7 +40,7 @@ class Diagnosis:
 
     @property
     def trees(self) -> list[dict[str, Any]]:
-        """Layout of each tree: clusters, sizes and order of baskets, and in ``costs`` the cost of typical uses ``now`` and
+        """Layout of trees: clusters, sizes and order of baskets; ``costs``: cost of typical uses ``now`` and
         ``rewritten`` by :func:`sapwood.optimize`."""
         return self.data["layout"]
 
