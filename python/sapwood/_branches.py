@@ -261,7 +261,7 @@ class HasBranches(Mapping):
 
         Args:
             entries: as for :meth:`arrays`, but in ascending order and without duplicates.
-            step_size: entries per step, memory per step as text (``"100 MB"``), or ``"cluster"`` for the clusters of the
+            step_size: entries per step, memory per step as text (``"100 MB"``), or ``"cluster"`` for clusters of the
                 file.
             report: yield (arrays, :class:`Report`) instead of arrays.
         """
