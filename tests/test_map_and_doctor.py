@@ -116,7 +116,7 @@ def test_a_map_from_python(run, scattered, tmp_path):
         sapwood.map(scattered, ["Muon_pts"])
     with pytest.raises(KeyError):
         sapwood.map(f"{scattered}:other")
-    with pytest.raises(sapwood.InvalidError, match="named by text"):
+    with pytest.raises(sapwood.InvalidError, match="must be"):
         sapwood.map(scattered, [1])
 
 

@@ -75,7 +75,7 @@ def test_from_python_and_progress(flat, tmp_path):
     assert seen[-1] == (2, 2, out.stat().st_size) or seen[-1][:2] == (2, 2)
     with sapwood.open(flat) as one, sapwood.open(out) as two:
         assert two["t"].num_entries == 2 * one["t"].num_entries
-    with pytest.raises(sapwood.InvalidError, match="exists already"):
+    with pytest.raises(sapwood.FileThereError, match=r"already exists.*force=True"):
         sapwood.merge(out, [flat])
     sapwood.merge(out, flat, force=True, compression="lz4")
     with sapwood.open(out) as f:

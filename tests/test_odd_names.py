@@ -32,7 +32,7 @@ def test_bytes_name_files_for_every_verb(tmp_path):
     sapwood.recover(source, out, force=True)
     assert sapwood.open(out)["t"].num_entries == 2
     for verb in (sapwood.optimize, sapwood.recover):
-        with pytest.raises(sapwood.InvalidError, match="named by text"):
+        with pytest.raises(sapwood.InvalidError, match="must be"):
             verb(7, out)
 
 

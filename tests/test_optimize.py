@@ -213,7 +213,7 @@ def test_from_python(flat, tmp_path):
     with sapwood.open(flat) as one, sapwood.open(tmp_path / "out.root") as two:
         a, b = one["t"].arrays(library="ak"), two["t"].arrays(library="ak")
         assert ak.array_equal(a, b, equal_nan=True)
-    with pytest.raises(sapwood.InvalidError, match="exists already"):
+    with pytest.raises(sapwood.FileThereError, match=r"already exists.*force=True"):
         sapwood.optimize(flat, tmp_path / "out.root")
 
 

@@ -195,7 +195,7 @@ def test_the_command_tells_what_is_lost(run, folder, tmp_path):
     assert report["lost"]
     done = run("recover", folder / "open.root", tmp_path / "new.root")
     assert done.returncode == 1
-    assert "exists already" in done.stderr
+    assert "already exists" in done.stderr
     (tmp_path / "none.root").write_bytes((folder / "open.root").read_bytes()[:200])
     done = run("recover", tmp_path / "none.root", tmp_path / "other.root")
     assert done.returncode == 1

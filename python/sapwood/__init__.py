@@ -1,10 +1,10 @@
-"""ROOT trees, near or far: read as awkward, numpy, pandas, pyarrow or polars.
+"""Read and write ROOT trees, local or remote, as awkward, numpy, pandas, pyarrow or polars data.
 
 >>> import sapwood
 >>> tree = sapwood.open("root://host//path/file.root:Events")   # doctest: +SKIP
 >>> tree.arrays(["Muon_pt", "Muon_eta"], cut="nMuon >= 2")      # doctest: +SKIP
 
-The names are those of uproot where it has them.
+Names follow uproot where it has an equivalent.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Branches."""
+"""Branches of trees."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Interpretation:
 
 
 class Branch(HasBranches):
-    """A branch: a column of the tree, or a mapping of the branches below it."""
+    """A branch: a column of the tree, or a mapping of its sub-branches."""
 
     def __init__(self, tree: Tree, number: int, name: str, path: str, parent: int | None, children: list[int]) -> None:
         self._tree = tree
@@ -44,7 +44,7 @@ class Branch(HasBranches):
 
     @property
     def tree(self) -> Tree:
-        """The tree it is in."""
+        """The tree that contains the branch."""
         return self._tree
 
     @property
@@ -63,17 +63,17 @@ class Branch(HasBranches):
 
     @property
     def branches(self) -> list[Branch]:
-        """The branches right below."""
+        """The direct sub-branches."""
         return [self.tree._branch(n) for n in self._children]
 
     @property
     def parent(self) -> Branch | Tree:
-        """The branch above, or the tree."""
+        """The parent branch, or the tree."""
         return self.tree if self._parent is None else self.tree._branch(self._parent)
 
     @property
     def name(self) -> str:
-        """Name, without those of the branches above."""
+        """Name, without the names of parent branches."""
         return self._name
 
     @property
@@ -98,7 +98,7 @@ class Branch(HasBranches):
         """The type of an entry in the column it becomes, such as ``var * float32``.
 
         Raises:
-            UnsupportedError: it cannot be read; the message says why.
+            UnsupportedError: the branch cannot be read; the message says why.
         """
         if self._column_type is None:
             self._column_type = self.tree._core.column_type(self.number)
@@ -111,12 +111,12 @@ class Branch(HasBranches):
 
     @property
     def num_entries(self) -> int:
-        """Entries of the branch: the tree's, but where filling left the branch out or filled it by itself."""
+        """Number of entries; differs from the tree's only if the branch was filled separately."""
         return self.tree._core.entries_of(self.number)
 
     @property
     def num_baskets(self) -> int:
-        """Baskets."""
+        """Number of baskets."""
         return self._told["num_baskets"]
 
     @property
@@ -125,7 +125,7 @@ class Branch(HasBranches):
         return [*self._told["basket_entry"][: self.num_baskets], self.num_entries]
 
     def basket_compressed_bytes(self, basket: int) -> int:
-        """Bytes of a basket in the file, with its label; 0 where it lies in the tree's header."""
+        """Return the size of a basket in the file in bytes, with its key; 0 if it is stored in the tree's header."""
         sizes = self._told["basket_bytes"]
         if not 0 <= basket < self.num_baskets:
             raise IndexError(f"branch {self.path!r} has {self.num_baskets} baskets, none of number {basket}")
@@ -133,17 +133,17 @@ class Branch(HasBranches):
 
     @property
     def compressed_bytes(self) -> int:
-        """Bytes in the file."""
+        """Compressed size in bytes."""
         return self._told["zip_bytes"]
 
     @property
     def uncompressed_bytes(self) -> int:
-        """Bytes before compression."""
+        """Uncompressed size in bytes."""
         return self._told["total_bytes"]
 
     @property
     def compression_ratio(self) -> float:
-        """Bytes before over bytes after compression; 1 for an empty branch."""
+        """Uncompressed over compressed size; 1 for an empty branch."""
         told = self._told
         return told["total_bytes"] / told["zip_bytes"] if told["zip_bytes"] else 1.0
 
@@ -157,7 +157,7 @@ class Branch(HasBranches):
         """How its values become a column.
 
         Raises:
-            UnsupportedError: it cannot be read; the message says why.
+            UnsupportedError: the branch cannot be read; the message says why.
         """
         return Interpretation(self.typename, self.column_type)
 
@@ -174,17 +174,17 @@ class Branch(HasBranches):
         interpretation_executor: object = None,
         array_cache: object = None,
     ) -> Any:
-        """The branch's values from entry ``entry_start`` to ``entry_stop`` (as in a slice).
+        """Read the values from entry ``entry_start`` to ``entry_stop`` (as in a slice).
 
         Args:
-            interpretation: there for uproot's order of arguments: None, for the file tells it.
+            interpretation: must be None; accepted for compatibility with uproot.
             entries, decompression_executor, interpretation_executor, array_cache: see :meth:`arrays`.
             library: ``"ak"``, ``"np"``, ``"pd"`` (Series), ``"pa"`` (Array) or ``"pl"`` (Series); with ``"np"``
                 fixed arrays have the shape ``(entries, size)``, lists and strings are objects.
 
         Raises:
-            UnsupportedError: it cannot be read; the message says why.
-            CorruptError, ReadError, StalledError: what lies below fails.
+            UnsupportedError: the branch cannot be read; the message says why.
+            CorruptError, ReadError, StalledError: reading fails.
         """
         from ._reading import array
 

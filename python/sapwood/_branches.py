@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class HasBranches(Mapping):
-    """A mapping of branches: by name, by path (``"a/b"``), or by number among :attr:`branches`."""
+    """A mapping of branches, by name, by path (``"a/b"``) or by index in :attr:`branches`."""
 
     if TYPE_CHECKING:
 
@@ -48,15 +48,15 @@ class HasBranches(Mapping):
         recursive: bool = True,
         full_paths: bool = True,
     ) -> Iterator[tuple[str, Branch]]:
-        """(name, branch) of the branches below, parents before children.
+        """Iterate over (name, branch) pairs of the sub-branches, parents before children.
 
         Args:
-            filter_name: on a branch's bare name or path, with or without a slash in front (glob, ``/regex/i``,
+            filter_name: filter on a branch's bare name or path, with or without a leading slash (glob, ``/regex/i``,
                 callable, list).
-            filter_typename: on its C++ type.
-            filter_branch: a function of the branch.
-            recursive: also those below the branches.
-            full_paths: name them by path rather than by bare name.
+            filter_typename: filter on the C++ type.
+            filter_branch: a predicate on the branch.
+            recursive: include sub-branches of branches.
+            full_paths: use paths instead of bare names.
         """
         prefix = len(self._prefix)
         for branch in self.filtered(filter_name, filter_typename, filter_branch, recursive):
@@ -114,7 +114,7 @@ class HasBranches(Mapping):
         return list(self.iteritems(**filters))
 
     def typenames(self, **filters) -> dict[str, str]:
-        """C++ types by name; the arguments of :meth:`iteritems`."""
+        """Return the C++ types by name; takes the arguments of :meth:`iteritems`."""
         return {name: branch.typename for name, branch in self.iteritems(**filters)}
 
     def branch_number(self, name: str) -> int | None:
@@ -127,7 +127,7 @@ class HasBranches(Mapping):
         return next((b.number for b in self._below() if b.name == name), None)
 
     def missing(self, name: str, context: str = "") -> KeyInFileError:
-        """The error for a branch that is not there."""
+        """The error for no such branch."""
         from ._selection import unknown
 
         friend = self.tree._core.friend_hint(name)
@@ -148,10 +148,10 @@ class HasBranches(Mapping):
         return None
 
     def __getitem__(self, where: str | int) -> Any:
-        """The branch of this bare name (at any depth), path or position; the :class:`Leaf` of a branch with several.
+        """Return the branch (or :class:`Leaf`) with this bare name (at any depth), path or index.
 
         Raises:
-            KeyInFileError: none; the message names near misses.
+            KeyInFileError: no such branch; the message lists similar names.
         """
         if isinstance(where, str):
             number = self.branch_number(where)
@@ -163,7 +163,7 @@ class HasBranches(Mapping):
             return leaf
         if (position := whole(where)) is not None:
             return self.branches[position]
-        raise InvalidError(f"a branch is named by text or by its position, not by {where!r}")
+        raise InvalidError(f"a branch key must be a string or an index, not {where!r}")
 
     def __contains__(self, where: object) -> bool:
         return isinstance(where, str) and (self.branch_number(where) is not None or self.leaf(where) is not None)
@@ -201,34 +201,34 @@ class HasBranches(Mapping):
         interpretation_executor: object = None,
         array_cache: object = None,
     ) -> Any:
-        """Columns of entries ``entry_start`` to ``entry_stop`` (as in a slice; negative counts from the end).
+        """Read entries ``entry_start`` to ``entry_stop`` (as in a slice; negative values count from the end).
 
         Args:
             expressions: names of branches or expressions of them in Python's syntax with numpy's functions, such as
                 ``"sqrt(px**2 + py**2)"``; None for every branch that passes the filters.
-            cut: an expression with one truth value per entry; only entries where it is true are kept. The branches it
+            cut: an expression with one boolean per entry; only entries where it is true are kept. The branches it
                 needs are read first, and of the others only baskets with an entry that passed.
             filter_name, filter_typename, filter_branch: see :meth:`iteritems`; used when expressions is None.
             aliases: names for expressions, to be used in expressions and in the cut.
-            entries: numbers of entries in any order, or a truth value for each entry of the tree (or from entry_start
-                to entry_stop): only those are given, and only the baskets that hold one of them are fetched. Also an
+            entries: entry numbers in any order, or a boolean for each entry of the tree (or from entry_start
+                to entry_stop): only these are returned, and only their baskets are fetched. Also an
                 entry list that ROOT keeps in a file (TEntryList, TEventList), itself or as ``"file.root:list"``.
             library: ``"ak"`` (an ``ak.Array`` of records), ``"np"`` (a dict of numpy arrays; lists as objects),
                 ``"pd"`` (``DataFrame``), ``"pa"`` (``pyarrow.Table``) or ``"pl"`` (polars ``DataFrame``).
             how: None, or ``"tuple"``, ``"list"``, ``"dict"`` for a collection of single columns; ``"zip"`` for lists of
                 one length made lists of records (``Muon_pt`` and ``Muon_eta`` to ``Muon`` with ``pt`` and ``eta``).
             progress: True for a bar, or a function of (entries done, entries in all, bytes read).
-            decompression_executor, interpretation_executor, array_cache: taken for the sake of code written for
-                uproot; Sapwood has threads and a cache of its own.
+            decompression_executor, interpretation_executor, array_cache: accepted for compatibility
+                with uproot, and ignored.
 
-        With ``library="pd"`` rows are numbered as the entries of the tree are.
+        With ``library="pd"`` the index holds the entry numbers of the tree.
 
         Raises:
-            KeyInFileError: a branch that is not there.
-            UnsupportedError: a branch that cannot be read, with the reason. Asked for every branch, such ones are
-                left out with a :class:`SkippedBranchWarning`, as are all but the first of one name.
-            InvalidError: an expression that makes no sense.
-            CorruptError, ReadError, StalledError: what lies below fails.
+            KeyInFileError: no such branch.
+            UnsupportedError: a branch cannot be read; the message says why. A request for all branches skips such
+                branches, and duplicates of a name, with a :class:`SkippedBranchWarning`.
+            InvalidError: an invalid expression.
+            CorruptError, ReadError, StalledError: reading fails.
         """
         from ._reading import arrays
 
@@ -257,13 +257,13 @@ class HasBranches(Mapping):
         interpretation_executor: object = None,
         array_cache: object = None,
     ) -> Iterator[Any]:
-        """As :meth:`arrays`, in steps, while the next ones are already being fetched.
+        """Read like :meth:`arrays`, in steps; the next steps are fetched in the background.
 
         Args:
-            entries: as for :meth:`arrays`, but given in ascending order and each once.
-            step_size: entries per step, memory per step as text (``"100 MB"``), or ``"cluster"`` for those of the
+            entries: as for :meth:`arrays`, but in ascending order and without duplicates.
+            step_size: entries per step, memory per step as text (``"100 MB"``), or ``"cluster"`` for clusters of the
                 file.
-            report: give (arrays, :class:`Report`) rather than arrays.
+            report: yield (arrays, :class:`Report`) instead of arrays.
         """
         from ._reading import iterate
 
@@ -294,7 +294,7 @@ class HasBranches(Mapping):
         filter_branch: Callable[[Branch], object] | None = None,
         aliases: Mapping[str, str] | None = None,
     ) -> int:
-        """Entries whose values take about ``memory_size`` bytes, by the sizes that the file tells; at least 1."""
+        """Return the number of entries that take about ``memory_size`` bytes, at least 1."""
         from ._selection import select
         from ._sizes import size_in_bytes
 
@@ -314,7 +314,7 @@ class HasBranches(Mapping):
         filter_branch: Callable[[Branch], object] | None = None,
         recursive: bool = True,
     ) -> list[int]:
-        """Entries at which baskets of all these branches begin, and the number of entries."""
+        """Return the entries at which all these branches start a basket, and the number of entries."""
         common: set[int] | None = None
         for branch in self.filtered(filter_name, filter_typename, filter_branch, recursive):
             if branch.num_baskets:
@@ -334,10 +334,10 @@ class HasBranches(Mapping):
         typename_width: int = 24,
         stream: Any = None,
     ) -> None:
-        """Prints a table of the branches: name, C++ type, and the type of the column they become.
+        """Print a table of the branches: name, C++ type, and the type of the column they become.
 
         Args:
-            stream: where to; None for the standard output.
+            stream: output stream; None for standard output.
         """
         import sys
 

@@ -24,11 +24,11 @@ def chain(
     threads: int | None = None,
     skip_bad_files: bool = False,
 ) -> Chain:
-    """The trees of several files as one, as ROOT's ``TChain``. Nothing is opened before something is read.
+    """Combine the trees of several files, like ROOT's ``TChain``. Files are opened only when they are read.
 
     Args:
         files: see :func:`sapwood.iterate`.
-        cache_size, timeout, threads: see :func:`sapwood.open`; the cache is that of all files together.
+        cache_size, timeout, threads: see :func:`sapwood.open`; all files share the cache.
         skip_bad_files: see :func:`sapwood.iterate`.
     """
     options = {"cache_size": cache_size, "timeout": timeout, "threads": threads}
@@ -36,11 +36,11 @@ def chain(
 
 
 class Chain:
-    """Several files, each with a tree of the same columns. Comes from :func:`sapwood.chain`."""
+    """Several files, each with a tree of the same columns. Returned by :func:`sapwood.chain`."""
 
     def __init__(self, files: list[tuple[str, str | None]], options: dict[str, Any], skip_bad: bool) -> None:
         if not files:
-            raise InvalidError("no file given")
+            raise InvalidError("no files given")
         self._files = files
         self._options = options
         self._skip_bad = skip_bad
@@ -48,12 +48,12 @@ class Chain:
 
     @property
     def files(self) -> list[tuple[str, str | None]]:
-        """The files in order, and the names of their trees where they are named."""
+        """The files in order, with tree names where given."""
         return list(self._files)
 
     @property
     def num_entries(self) -> int:
-        """Entries of all files: every one is opened for it, once."""
+        """Number of entries of all files; opens each file once."""
         places = self._places
         return places[-1].last if places else 0
 
@@ -84,14 +84,14 @@ class Chain:
         return {**self._options, "skip_bad_files": self._skip_bad}
 
     def iterate(self, expressions: Expressions = None, cut: str | None = None, **options) -> Iterator[Any]:
-        """See :func:`sapwood.iterate`, of which all options are taken but those of the chain itself."""
+        """Read in steps; takes the options of :func:`sapwood.iterate` except those of the chain itself."""
         from ._many import iterate
 
         self._check(iterate, "iterate", options)
         return iterate(cast(Any, self), expressions, cut, **self._common(), **options)
 
     def arrays(self, expressions: Expressions = None, cut: str | None = None, **options) -> Any:
-        """The columns of all files, one behind the other; the options of :func:`sapwood.concatenate`."""
+        """Read the columns of all files into one array; takes the options of :func:`sapwood.concatenate`."""
         from ._many import concatenate
 
         self._check(concatenate, "arrays", options)
@@ -118,7 +118,7 @@ class Chain:
         entries: Entries = None,
         progress: Progress = None,
     ) -> Any:
-        """A histogram of an expression over all files; see :meth:`Tree.draw`. Entries are counted through the chain."""
+        """Fill a histogram of an expression over all files; see :meth:`Tree.draw`. Entries count across files."""
         from . import _core
         from ._chosen import chosen
         from ._drawing import _histogram, _number, axes_from

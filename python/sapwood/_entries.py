@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 class Entries:
-    """The entries of a tree, one by one. Comes from :meth:`Tree.entries`.
+    """The entries of a tree, one by one. Returned by :meth:`Tree.entries`.
 
     >>> for entry in tree.entries():               # doctest: +SKIP
     ...     if entry.nMuon >= 2:
     ...         print(entry.Muon_pt)
 
-    From the first entries it learns which branches are read, as ``TTreeCache`` does; from then on these are fetched
-    ahead, cluster by cluster, in the direction in which the loop goes. ``entries[5]`` is one entry,
+    Like ``TTreeCache``, it learns from the first entries which branches are used, and then reads these ahead, cluster
+    by cluster, in the direction of the loop. ``entries[5]`` is one entry,
     ``reversed(entries)`` goes backwards.
     """
 
@@ -54,7 +54,7 @@ class Entries:
         return (Entry(self, n) for n in range(self._last - 1, self._first - 1, -1))
 
     def __getitem__(self, entry: int) -> Entry:
-        """An entry; negative counts from the end."""
+        """Return an entry; negative values count from the end."""
         try:
             number = range(self._first, self._last)[entry]
         except (IndexError, TypeError):
@@ -62,8 +62,8 @@ class Entries:
         return Entry(self, number)
 
     def add_branch_to_cache(self, name: str) -> int:
-        """Fetches a branch ahead, or all that a pattern fits, without learning them; how many that added. After ``"*"``
-        there is nothing left to learn.
+        """Read a branch, or all branches that match a pattern, ahead without learning, and return how many were added.
+        ``"*"`` ends learning.
 
         Raises:
             KeyInFileError: no branch of this name.
@@ -71,24 +71,24 @@ class Entries:
         return self._reader.add_branch(name)
 
     def drop_branch_from_cache(self, name: str) -> None:
-        """Fetches a branch ahead no more."""
+        """Stop reading a branch ahead."""
         self._reader.drop_branch(self._number(name))
 
     def stop_learning(self) -> None:
-        """Goes by what has been learnt so far."""
+        """Stop learning; keep the branches learnt so far."""
         self._reader.stop_learning()
 
     def set_learn_entries(self, entries: int) -> None:
-        """Learns from so many entries; 100 unless told otherwise."""
+        """Set the number of entries to learn from; the default is 100."""
         self._reader.set_learn_entries(_count(entries))
 
     def set_cache_size(self, cache_size: Size | None) -> None:
-        """Bytes that may be fetched ahead (``"10 MB"``); 0: basket by basket, None: as ROOT computes it."""
+        """Set the size of the tree cache (``"10 MB"``); 0 reads one basket per request, None uses ROOT's default."""
         self._reader.set_cache_size(None if cache_size is None else size_in_bytes(cache_size, "cache_size"))
 
     @property
     def stats(self) -> dict[str, Any]:
-        """What it did: whether it still learns (``learning``), which branches it fetches ahead (``cached``), the
+        """Return counters: whether it still learns (``learning``), which branches it reads ahead (``cached``), the
         columns of clusters it fetched ahead (``blocks``), the baskets it had to fetch when they were asked for
         (``misses``), and the jumps to other places (``jumps``)."""
         told = self._reader.stats()
@@ -123,7 +123,7 @@ class Entry:
 
     @property
     def entry_number(self) -> int:
-        """Its number in the tree."""
+        """Entry number in the tree."""
         return self._number
 
     def __getattr__(self, name: str) -> Any:
@@ -136,7 +136,7 @@ class Entry:
 
     def __getitem__(self, name: str) -> Any:
         if not isinstance(name, str):
-            raise InvalidError(f"a branch is named by text, not by {name!r}")
+            raise InvalidError(f"a branch name must be a string, not {name!r}")
         return self._entries._value(name, self._number)
 
     def __repr__(self) -> str:

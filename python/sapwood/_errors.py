@@ -24,12 +24,12 @@ def _escaped(c: str) -> str:
 
 
 class Error(Exception):
-    """Anything that sapwood refuses or fails at.
+    """Base class of all errors that Sapwood raises.
 
     Attributes:
         file: the file or URL without credentials, or None.
         branch: the branch, or None.
-        span: (first byte, byte behind the last) in the file, or None.
+        span: byte range (start, end) in the file, end exclusive, or None.
     """
 
     def __init__(
@@ -53,11 +53,11 @@ class Error(Exception):
 
 
 class FileMissingError(Error, FileNotFoundError):
-    """There is no such file."""
+    """The file does not exist."""
 
 
 class FileThereError(Error, FileExistsError):
-    """The file is there already, and was not to be replaced."""
+    """The file already exists and may not be replaced."""
 
 
 class NotAFileError(Error, IsADirectoryError):
@@ -65,27 +65,27 @@ class NotAFileError(Error, IsADirectoryError):
 
 
 class KeyInFileError(Error, KeyError):
-    """The file, directory or tree has nothing of this name."""
+    """The file, directory or tree has no object with this name."""
 
 
 class InvalidError(Error, ValueError):
-    """Arguments that make no sense."""
+    """Invalid arguments."""
 
 
 class UnsupportedError(Error, NotImplementedError):
-    """Valid, but this version of sapwood does not read it; the message says what and why."""
+    """Valid, but not supported by this version of Sapwood; the message says what and why."""
 
 
 class CorruptError(Error, ValueError):
-    """The bytes are not what the ROOT format allows."""
+    """The data violates the ROOT format."""
 
 
 class StalledError(Error, TimeoutError):
-    """Nothing moved for longer than the timeout."""
+    """No progress for longer than the time-out."""
 
 
 class DeniedError(Error, PermissionError):
-    """The system or the server refused: credentials are missing or not good enough."""
+    """The system or the server refused: credentials are missing or not sufficient."""
 
 
 class ReadError(Error, OSError):
@@ -93,36 +93,36 @@ class ReadError(Error, OSError):
 
 
 class WriteError(Error, OSError):
-    """The system failed to write; what was there before is untouched."""
+    """Writing failed; an existing file is unchanged."""
 
 
 class DefectError(Error, RuntimeError):
-    """Sapwood itself is wrong: please report the message, with the version and the file that shows it."""
+    """A bug in Sapwood: please report the message, the version and a file that reproduces it."""
 
 
 class MissingLibraryError(Error, ImportError):
-    """An optional library is needed for what was asked."""
+    """The request needs an optional library that is not installed."""
 
 
 class SkippedBranchWarning(UserWarning):
-    """Branches that cannot be read, or have the name of another one, were left out of a request for all branches."""
+    """A request for all branches skipped branches that cannot be read or have a duplicate name."""
 
 
 class SkippedFileWarning(UserWarning):
-    """A file of several was left out, as was asked for, because it cannot be read."""
+    """A file that cannot be read was skipped, as requested."""
 
 
 class RecoveredFileWarning(UserWarning):
-    """The file was never closed or was truncated: what is left of it was found by looking at all its records. Or it is
-    damaged where that does no harm by itself."""
+    """The file was not closed or was truncated, and was recovered by scanning all its records; or the file has damage
+    that does not prevent reading."""
 
 
 class UnverifiedFileWarning(UserWarning):
-    """The server does not say which version of the file it sends: not every change while it is read may be noticed."""
+    """The server does not identify the version of the file: changes during reading may go unnoticed."""
 
 
 class ProducerLostWarning(UserWarning):
-    """A producer went without finishing: the entries it had not handed on are not in the tree."""
+    """A producer ended without finishing: entries that it had not passed on are not in the tree."""
 
 
 def unicode_only(function: Callable[P, R]) -> Callable[P, R]:
@@ -133,7 +133,7 @@ def unicode_only(function: Callable[P, R]) -> Callable[P, R]:
         try:
             return function(*args, **kwargs)
         except UnicodeEncodeError as e:
-            raise InvalidError(f"{e.object!r} is no Unicode text: it holds half of a character") from None
+            raise InvalidError(f"{e.object!r} is not valid Unicode: it contains a lone surrogate") from None
 
     return checked
 

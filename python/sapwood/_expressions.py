@@ -45,7 +45,7 @@ class Expression:
             # ROOT's users put spaces and line ends anywhere
             self._tree = ast.parse(" ".join(text.split()).translate(_BYTES), mode="eval").body
         except UnicodeEncodeError:
-            raise InvalidError(f"{text!r} is no Unicode text: it holds half of a character") from None
+            raise InvalidError(f"{text!r} is not valid Unicode: it contains a lone surrogate") from None
         except (SyntaxError, ValueError, RecursionError, MemoryError) as e:
             raise InvalidError(f"{text!r} is not an expression in Python's syntax: {e}{_hint(text)}") from e
         self._check(self._tree, 0)

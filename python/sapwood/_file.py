@@ -23,7 +23,7 @@ _DIRECTORIES = frozenset(("TDirectory", "TDirectoryFile"))
 
 @dataclass(frozen=True)
 class Options:
-    """How a file is read."""
+    """Options for reading a file."""
 
     cache_size: int | None
     timeout: float | None
@@ -41,31 +41,31 @@ def open(
     recover: bool | None = None,
     insecure_redirects: bool = False,
 ) -> Any:
-    """Opens a file, or an object in it.
+    """Open a file, or an object in it.
 
     Args:
         path: a path or URL (``http://``, ``https://``, ``root://``); ``"url:object"``, ``{url: object}``, or a
             ``pathlib.Path``. The object may be a branch: ``"url:tree/branch"``.
-        cache_size: bytes that may be fetched ahead (``"100 MB"``); 0 turns it off, None lets sapwood choose.
-        timeout: seconds without any progress after which a read fails; None or infinity to wait forever.
-        threads: how many unzip and decode; None for all cores.
-        recover: whether a file that was never closed, was truncated or has lost its directory is recovered by looking
-            at all its records. None: where that is quick, which it is for local files, and for others up to 64 MB.
-        insecure_redirects: whether redirects are followed from ``https`` to ``http``, and from elsewhere to this
-            machine or its link. ``SAPWOOD_INSECURE_REDIRECTS=1`` in the environment says so for all files.
+        cache_size: size of the tree cache (``"100 MB"``); 0 reads one basket per request, None lets Sapwood choose.
+        timeout: seconds without any progress after which a read fails; None or infinity to wait indefinitely.
+        threads: number of decompression threads; None for one per core.
+        recover: recover a file that was not closed, was truncated or lost its directory, by scanning all of it.
+            None: local files, and remote files up to 64 MB.
+        insecure_redirects: follow redirects from ``https`` to ``http``, and from other hosts to this machine or a
+            link-local address. ``SAPWOOD_INSECURE_REDIRECTS=1`` in the environment allows this for all files.
 
     Returns:
-        A :class:`ReadOnlyFile`; the object where one is named.
+        A :class:`ReadOnlyFile`, or the object if ``path`` names one.
 
     Raises:
         FileMissingError: (a FileNotFoundError) no such file.
-        KeyInFileError: (a KeyError) no such object in it.
-        CorruptError, UnsupportedError, ReadError, StalledError, DeniedError: see there.
+        KeyInFileError: (a KeyError) no such object in the file.
+        CorruptError, UnsupportedError, ReadError, StalledError, DeniedError: the file cannot be read.
     """
     where, name = split(path)
     number = None if threads is None else whole(threads)
     if threads is not None and (number is None or number < 1):
-        raise InvalidError(f"threads is a number from 1 on, or None for all cores, not {threads!r}")
+        raise InvalidError(f"threads must be at least 1, or None for one per core, not {threads!r}")
     patience = optional_seconds(timeout, "timeout")
     cache = None if cache_size is None else size_in_bytes(cache_size, "cache_size")
     file = ReadOnlyFile(where, Options(cache, patience, number or 0, recover, insecure_redirects))
@@ -73,7 +73,10 @@ def open(
 
 
 class Directory(Mapping):
-    """A mapping of what a directory of a file holds, by ``"name"``, ``"name;cycle"`` or ``"directory/name"``."""
+    """A directory of a file: a mapping from names to objects.
+
+    Keys are ``"name"``, ``"name;cycle"`` or ``"directory/name"``.
+    """
 
     def __init__(self, file: ReadOnlyFile | None, path: str) -> None:
         # none for the file itself: a file that held itself would stay until a collection of cycles
@@ -87,7 +90,7 @@ class Directory(Mapping):
 
     @property
     def file(self) -> ReadOnlyFile:
-        """The file it is in."""
+        """The file that contains this directory."""
         return self._file
 
     @property
@@ -97,7 +100,7 @@ class Directory(Mapping):
 
     @property
     def path(self) -> str:
-        """Where it is in the file; empty at the top."""
+        """Path in the file; empty for the top directory."""
         return self._path
 
     def _rows(self, recursive: bool) -> list[tuple[str, int, str]]:
@@ -139,20 +142,20 @@ class Directory(Mapping):
         filter_name: Filter = None,
         filter_classname: Filter = None,
     ) -> Iterator[str]:
-        """Paths of the objects.
+        """Iterate over the paths of the objects.
 
         Args:
-            recursive: those in directories below as well.
-            cycle: with ``;cycle``; else each name once.
-            filter_name: on the name or the path, without or with cycle (glob, ``/regex/i``, callable, list).
-            filter_classname: on the C++ class.
+            recursive: include subdirectories.
+            cycle: include ``;cycle``; otherwise each name appears once.
+            filter_name: filter on the name or path, with or without cycle (glob, ``/regex/i``, callable, list).
+            filter_classname: filter on the C++ class.
         """
         return (key for key, _, _ in self._passing(recursive, cycle, filter_name, filter_classname))
 
     def itervalues(
         self, *, recursive: bool = True, filter_name: Filter = None, filter_classname: Filter = None
     ) -> Iterator[Any]:
-        """The objects; see :meth:`iterkeys`."""
+        """Iterate over the objects; see :meth:`iterkeys`."""
         return (self[full] for _, full, _ in self._passing(recursive, True, filter_name, filter_classname))
 
     def iteritems(
@@ -163,7 +166,7 @@ class Directory(Mapping):
         filter_name: Filter = None,
         filter_classname: Filter = None,
     ) -> Iterator[tuple[str, Any]]:
-        """(path, object); see :meth:`iterkeys`."""
+        """Iterate over (path, object) pairs; see :meth:`iterkeys`."""
         return ((key, self[full]) for key, full, _ in self._passing(recursive, cycle, filter_name, filter_classname))
 
     def iterclassnames(
@@ -174,27 +177,27 @@ class Directory(Mapping):
         filter_name: Filter = None,
         filter_classname: Filter = None,
     ) -> Iterator[tuple[str, str]]:
-        """(path, C++ class); see :meth:`iterkeys`."""
+        """Iterate over (path, C++ class) pairs; see :meth:`iterkeys`."""
         return ((key, kind) for key, _, kind in self._passing(recursive, cycle, filter_name, filter_classname))
 
     def keys(self, **options) -> list[str]:  # type: ignore[override]
-        """Paths of the objects; the arguments of :meth:`iterkeys`."""
+        """Return the paths of the objects; takes the arguments of :meth:`iterkeys`."""
         return list(self.iterkeys(**options))
 
     def values(self, **options) -> list[Any]:  # type: ignore[override]
-        """The objects; the arguments of :meth:`itervalues`."""
+        """Return the objects; takes the arguments of :meth:`itervalues`."""
         return list(self.itervalues(**options))
 
     def items(self, **options) -> list[tuple[str, Any]]:  # type: ignore[override]
-        """(path, object); the arguments of :meth:`iteritems`."""
+        """Return (path, object) pairs; takes the arguments of :meth:`iteritems`."""
         return list(self.iteritems(**options))
 
     def classnames(self, **options) -> dict[str, str]:
-        """C++ classes by path; the arguments of :meth:`iterclassnames`."""
+        """Return the C++ classes by path; takes the arguments of :meth:`iterclassnames`."""
         return dict(self.iterclassnames(**options))
 
     def classname_of(self, where: str) -> str:
-        """The C++ class of one object.
+        """Return the C++ class of one object.
 
         Raises:
             KeyInFileError: no such object.
@@ -202,7 +205,7 @@ class Directory(Mapping):
         return self._find(where)[2]
 
     def title_of(self, where: str) -> str:
-        """The title of one object.
+        """Return the title of one object.
 
         Raises:
             KeyInFileError: no such object.
@@ -212,18 +215,18 @@ class Directory(Mapping):
 
     def _find(self, where: str) -> tuple[str, int, str]:
         if not isinstance(where, str):
-            raise InvalidError(f"an object is named by text, not by {where!r}")
+            raise InvalidError(f"an object name must be a string, not {where!r}")
         self._file._check_open()
         path = "/".join(p for p in (self._path, *where.split("/")) if p)
         row = self._file._core.find(path)
         return row[0], row[1], row[2]
 
     def __getitem__(self, where: str) -> Any:
-        """A :class:`Tree`, a :class:`Directory`, or any other object as data (see :mod:`sapwood._objects`).
+        """Return a :class:`Tree`, a :class:`Directory`, or any other object as an :class:`Object`.
 
         Raises:
-            KeyInFileError: nothing of this name.
-            UnsupportedError: an object of a class that the file does not describe.
+            KeyInFileError: no object with this name.
+            UnsupportedError: the file does not describe the class of the object.
         """
         if isinstance(where, str) and not where.strip("/"):
             return self
@@ -280,12 +283,12 @@ class Directory(Mapping):
         self._file.close()
 
     def close(self) -> None:
-        """Closes the file."""
+        """Close the file."""
         self._file.close()
 
     @property
     def closed(self) -> bool:
-        """Whether the file was closed."""
+        """Whether the file is closed."""
         return self._file.closed
 
     def __repr__(self) -> str:
@@ -303,7 +306,7 @@ class Directory(Mapping):
 
 
 class ReadOnlyFile(Directory):
-    """An open file, and the directory at its top. A context manager; may be pickled (it is opened again)."""
+    """An open file and its top directory. A context manager; can be pickled (unpickling opens the file again)."""
 
     def __init__(self, path: str, options: Options) -> None:
         self._options = options
@@ -337,7 +340,7 @@ class ReadOnlyFile(Directory):
         import warnings
 
         more = f"; and {len(lost) - 5} more" if len(lost) > 5 else ""
-        known = "; ".join(lost[:5]) + more if lost else "nothing is known to be lost"
+        known = "; ".join(lost[:5]) + more if lost else "no known losses"
         words = f"{self.file_path} was not closed or was truncated; {found} objects were found in it. {known}"
         warnings.warn(words, RecoveredFileWarning, stacklevel=4)
 
@@ -347,7 +350,7 @@ class ReadOnlyFile(Directory):
             import warnings
 
             self._warned += 1
-            words = f"{self.file_path} is damaged: {doubt}; what lies beside may be as well (sapwood doctor says more)"
+            words = f"{self.file_path} is damaged: {doubt}; other parts may be damaged as well: run `sapwood doctor`"
             warnings.warn(words, RecoveredFileWarning, stacklevel=4)
 
     @property
@@ -375,23 +378,23 @@ class ReadOnlyFile(Directory):
 
     @property
     def size(self) -> int:
-        """Bytes of the file."""
+        """File size in bytes."""
         return self._core.size
 
     @property
     def closed(self) -> bool:
-        """Whether the file was closed."""
+        """Whether the file is closed."""
         return self._closed
 
     def close(self) -> None:
-        """Closes the file: reads under way end, later ones are refused. Arrays stay."""
+        """Close the file: running reads end and later reads fail; arrays stay valid."""
         self._closed = True
         for scan in list(self._scans):
             scan.close()
         self._core.close()
 
     def io(self) -> dict[str, float]:
-        """What opening and reading so far did on the wire: requests, ranges, round trips, bytes, baskets, seconds."""
+        """Return I/O counters so far: requests, ranges, round trips, bytes, baskets, seconds."""
         return self._core.io()
 
     def __repr__(self) -> str:

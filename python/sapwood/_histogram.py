@@ -1,4 +1,4 @@
-"""A histogram without any library: what :meth:`Tree.draw` gives where hist is not installed."""
+"""A histogram without dependencies: the result of :meth:`Tree.draw` if hist is not installed."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ class Axis(Sequence):
 
     @property
     def edges(self) -> np.ndarray:
-        """The edges: one more than the bins."""
+        """Bin edges; one more than bins."""
         return np.linspace(self.low, self.high, self.size + 1)
 
     @property
     def centers(self) -> np.ndarray:
-        """The middles of the bins."""
+        """Bin centers."""
         edges = self.edges
         return (edges[1:] + edges[:-1]) / 2
 
@@ -81,11 +81,11 @@ class Histogram:
         return array if flow else array[tuple(slice(1, -1) for _ in self.axes)]
 
     def values(self, flow: bool = False) -> np.ndarray:
-        """Sums of weights, one axis of the array for each of the histogram; with those beyond the ends if flow."""
+        """Return the sums of weights, one array axis per histogram axis; with under- and overflow if flow."""
         return self._inner(self._values, flow)
 
     def variances(self, flow: bool = False) -> np.ndarray:
-        """Sums of squared weights."""
+        """Return the sums of squared weights."""
         return self._inner(self._variances, flow)
 
     def counts(self, flow: bool = False) -> np.ndarray:
@@ -93,7 +93,7 @@ class Histogram:
         return self.values(flow)
 
     def to_numpy(self, flow: bool = False) -> tuple[np.ndarray, ...]:
-        """(values, edges of each axis), as numpy.histogram gives them; with flow the outer edges are infinite."""
+        """Return (values, edges of each axis), like numpy.histogram; with flow the outer edges are infinite."""
         edges = [a.edges for a in self.axes]
         if flow:
             edges = [np.concatenate([[-np.inf], e, [np.inf]]) for e in edges]

@@ -146,19 +146,19 @@ def iterate(
     threads: int | None = None,
     skip_bad_files: bool = False,
 ) -> Iterator[Any]:
-    """As :meth:`Tree.iterate`, through several files in order; no step goes over the end of a file.
+    """Read like :meth:`Tree.iterate`, from several files in order; a step never spans two files.
 
     Args:
-        files: ``"file.root:tree"``, ``{file: tree}``, Paths, or lists of these; globs of local paths are filled in
-            in the order of their names. A file with one tree needs no name of it.
-        entry_start, entry_stop, entries: as for :meth:`Tree.iterate`, counted through all files: with any of them every
-            file is opened first, to be counted.
-        cache_size, timeout, threads: see :func:`sapwood.open`; the cache is that of all files together.
-        skip_bad_files: leave out files that cannot be opened, lack the tree, or lack what is asked for, with a
-            :class:`SkippedFileWarning` each. What fails later, within a file, is an error always.
+        files: ``"file.root:tree"``, ``{file: tree}``, Paths, or lists of these; globs of local paths are expanded
+            in alphabetical order. The tree name may be omitted if a file has only one tree.
+        entry_start, entry_stop, entries: as for :meth:`Tree.iterate`, counted through all files; any of these opens
+            every file first, to count its entries.
+        cache_size, timeout, threads: see :func:`sapwood.open`; all files share the cache.
+        skip_bad_files: skip files that cannot be opened or lack the tree or a branch, with a
+            :class:`SkippedFileWarning` each. Later failures within a file are always errors.
 
     Raises:
-        UnsupportedError: a file's columns are not those of the first file; the message names file and branch.
+        UnsupportedError: the columns of a file differ from those of the first file; the message names file and branch.
     """
     from ._libraries import group_name
     from ._libraries import library as library_of
@@ -214,7 +214,7 @@ def concatenate(
     skip_bad_files: bool = False,
     casting: str = "safe",
 ) -> Any:
-    """As :meth:`Tree.arrays`, with the entries of several files one behind the other; see :func:`iterate`.
+    """Read like :meth:`Tree.arrays`, with the entries of several files read into one array; see :func:`iterate`.
 
     Args:
         casting: what may become of numbers where files have a branch in different types, as numpy names it. With

@@ -31,7 +31,7 @@ def merge(
     timeout: float | None = 60.0,
     sync: bool = True,
 ) -> dict[str, Any]:
-    """Join files, near or far, into the new file ``out``, as ROOT's ``hadd`` does.
+    """Merge local or remote files into the new file ``out``, like ROOT's ``hadd``.
 
     Trees are joined by copying their compressed baskets untouched, histograms of any dimension, profiles, efficiencies,
     stacks and ``TParameter`` are added, also in lists, points of graphs are appended, and of everything else each
@@ -41,10 +41,10 @@ def merge(
         out: the file to write.
         inputs: paths or URLs.
         force: replace ``out`` if it exists.
-        compression: compress all baskets anew, as in ``"zstd:5"``; by default they stay as they are.
+        compression: recompress all baskets, as in ``"zstd:5"``; by default they stay as they are.
         progress: True for a bar, or a function of (inputs done, inputs, bytes written).
-        threads: that compress, 0 for one per core.
-        timeout: seconds after which a transfer on which nothing moves is given up, None for never.
+        threads: number of compression threads; 0 for one per core.
+        timeout: seconds without any progress after which a transfer fails; None to wait indefinitely.
         sync: wait until ``out`` and its name are on the disk; as in :func:`recreate`.
 
     Returns:
@@ -52,7 +52,8 @@ def merge(
         ``inputs``), how many objects were ``added`` and ``kept``, and ``remarks`` that a user should read.
 
     Raises:
-        InvalidError: ``out`` exists, or trees or histograms do not fit together; the message names the difference.
+        FileThereError: (a FileExistsError) ``out`` exists.
+        InvalidError: trees or histograms are incompatible; the message names the difference.
     """
     if isinstance(inputs, (str, bytes, os.PathLike)):
         inputs = [inputs]
@@ -80,9 +81,9 @@ def recover(
     timeout: float | None = 60.0,
     sync: bool = True,
 ) -> dict[str, Any]:
-    """Write what is left of a damaged file into the new file ``target``.
+    """Recover a damaged file into the new file ``target``.
 
-    ``source`` is damaged, truncated or was never closed; it is only read. Trees keep the entries that are whole in all
+    ``source`` is damaged, truncated or was not closed; it is not changed. Trees keep the entries that are whole in all
     of their branches, other objects all cycles that can be read. ``target`` appears when it is complete.
 
     The entries of a damaged basket are left out of all branches, and no others: baskets of other branches are cut, but
@@ -93,8 +94,8 @@ def recover(
         source: a path or URL.
         target: the file to write.
         force: replace ``target`` if it exists.
-        threads: that inflate, 0 for one per core.
-        timeout: seconds after which a transfer on which nothing moves is given up, None for never.
+        threads: number of decompression threads; 0 for one per core.
+        timeout: seconds without any progress after which a transfer fails; None to wait indefinitely.
         sync: wait until ``target`` and its name are on the disk; as in :func:`recreate`.
 
     Returns:
@@ -109,6 +110,7 @@ def recover(
 
     Raises:
         CorruptError: nothing can be recovered.
+        FileThereError: (a FileExistsError) ``target`` exists.
     """
     report = _recover(name(source), name(target), (force, bool(sync)), (threads, optional_seconds(timeout, "timeout")))
     if lost := report["lost"]:
@@ -142,7 +144,7 @@ def optimize(
     timeout: float | None = 60.0,
     sync: bool = True,
 ) -> dict[str, Any]:
-    """Lay ``source`` out anew in the file ``out``, so that it reads fast: clusters, basket sizes, compression.
+    """Rewrite ``source`` as the file ``out`` for fast reading, with new clusters, basket sizes and compression.
 
     Baskets are cut between entries and joined; nothing is decoded, so trees of any class can be treated. Branches whose
     entries hold pointers keep their baskets in one piece. Before ``out`` gets its name, every entry of every branch is
@@ -152,8 +154,8 @@ def optimize(
         source: a path or URL.
         out: the file to write.
         force: replace ``out`` if it exists.
-        compression: compress all baskets anew, as in ``"zstd:5"``; by default each branch stays as it was.
-        cluster: bytes in the file that lie together; ``cluster_entries`` gives a number of entries instead.
+        compression: recompress all baskets, as in ``"zstd:5"``; by default each branch stays as it was.
+        cluster: bytes of a cluster in the file; ``cluster_entries`` gives a number of entries instead.
         basket: bytes that a basket holds at most before compression.
         drop: top-level branches to leave out (names with ``*`` and ``?``).
         first: branches whose baskets come first in each cluster.
@@ -163,8 +165,8 @@ def optimize(
         drop_unused: leave out top-level branches that none of these reads needed.
         verify: compare all entries at the end.
         progress: True for a bar, or a function of (steps done, steps, bytes written).
-        threads: that pack and compare, 0 for one per core.
-        timeout: seconds after which a transfer on which nothing moves is given up, None for never.
+        threads: number of threads that compress and compare; 0 for one per core.
+        timeout: seconds without any progress after which a transfer fails; None to wait indefinitely.
         sync: wait until ``out`` and its name are on the disk; as in :func:`recreate`.
 
     Returns:
@@ -172,10 +174,10 @@ def optimize(
     """
     size = size_in_bytes(cluster, "cluster") if cluster_entries is None else cluster_entries
     if size < 1:
-        raise InvalidError("a cluster has at least one entry")
+        raise InvalidError("cluster_entries must be at least 1")
     basket_bytes = size_in_bytes(basket, "basket")
     if not 512 <= basket_bytes <= 1_000_000_000:
-        raise InvalidError("a basket has 512 bytes to 1 GB")
+        raise InvalidError("basket must be from 512 bytes to 1 GB")
     if isinstance(used, (PerfStats, str, os.PathLike)):
         used = [used]
     reads = cast("Iterable[PerfStats | str | os.PathLike[str]]", used)

@@ -12,7 +12,7 @@ from ._errors import KeyInFileError, UnsupportedError
 
 
 class Object:
-    """An object as the file describes it: its class, its bases, its members by name.
+    """An object as described by the file: its class, base classes, and members by name.
 
     A member is a number, text (``str``), a numpy array, a list, a dict (std::map), another :class:`Object`, None (a
     null pointer) or an :class:`Unread`, which says why it cannot be read. Objects that the file points to several times
@@ -36,17 +36,17 @@ class Object:
 
     @property
     def bases(self) -> list[Object]:
-        """The objects of its base classes."""
+        """Objects of the base classes."""
         return list(self._bases)
 
     @property
     def members(self) -> dict[str, Any]:
-        """Its own members, without those of its bases."""
+        """Members of the class, without those of its base classes."""
         return dict(self._members)
 
     @property
     def all_members(self) -> dict[str, Any]:
-        """Its members and those of all its bases."""
+        """Members of the class and all its base classes."""
         out: dict[str, Any] = {}
         for base in self._bases:
             if isinstance(base, Object):
@@ -55,12 +55,12 @@ class Object:
         return out
 
     def member(self, name: str, all: bool = True, none_if_missing: bool = False) -> Any:
-        """A member by its C++ name.
+        """Return a member by its C++ name.
 
         Args:
             name: as the class has it, ``"fTitle"``.
-            all: those of the bases as well.
-            none_if_missing: None instead of an exception.
+            all: include members of base classes.
+            none_if_missing: return None instead of raising an exception.
 
         Raises:
             KeyInFileError: (a KeyError) the class has no such member.
@@ -87,7 +87,7 @@ class Object:
         return all and any(isinstance(b, Object) and b.has_member(name) for b in self._bases)
 
     def base(self, *classnames: str) -> list[Object]:
-        """The objects of base classes, at any depth, that have one of these names; all without names."""
+        """Return the objects of base classes with one of these names, at any depth; without names, of all."""
         out = []
         for base in self._bases:
             if isinstance(base, Object):

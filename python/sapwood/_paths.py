@@ -32,7 +32,7 @@ def _parts(where: Where) -> tuple[str, str | None]:
             raise InvalidError("a mapping names one file: {file: object}; sapwood.iterate and concatenate take several")
         file, path = next(iter(where.items()))
         if path is not None and not isinstance(path, str):
-            raise InvalidError(f"the object in {file!r} is named by text, not by {path!r}")
+            raise InvalidError(f"the object in {file!r} must be a string, not {path!r}")
         return os.fsdecode(file), path
     if isinstance(where, bytes):
         # as in Python's own functions, bytes name the file alone
@@ -41,7 +41,7 @@ def _parts(where: Where) -> tuple[str, str | None]:
         try:
             return os.fsdecode(where), None
         except TypeError:
-            raise InvalidError(f"a file is named by text, a Path or {{file: object}}, not by {where!r}") from None
+            raise InvalidError(f"a file must be a string, a Path or {{file: object}}, not {where!r}") from None
     begin = _colons_count_from(where)
     colon = where.find(".root:", begin)
     colon = colon + 5 if colon >= 0 else where.rfind(":", begin)
@@ -58,7 +58,7 @@ def name(file: Any) -> str:
         text.encode("utf-8", "surrogateescape")
         return text
     except TypeError:
-        raise InvalidError(f"a file is named by text, bytes or a Path, not by {file!r}") from None
+        raise InvalidError(f"a file name must be a string, bytes or a Path, not {file!r}") from None
 
 
 def _colons_count_from(where: str) -> int:
@@ -80,9 +80,7 @@ def several(files: Where | Iterable[Where]) -> list[tuple[str, str | None]]:
         try:
             return [pair for f in files for pair in several(f)]
         except TypeError:
-            raise InvalidError(
-                f"files are named by text, Paths, mappings or lists of these, not by {files!r}"
-            ) from None
+            raise InvalidError(f"files must be strings, Paths, mappings or lists of these, not {files!r}") from None
     return [(f, path) for file, path in pairs for f in _glob(file)]
 
 

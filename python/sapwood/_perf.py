@@ -12,7 +12,7 @@ from ._json import loads
 
 
 class PerfStats:
-    """Counts all reading of this process while its block lasts.
+    """Count all reads of this process during a ``with`` block.
 
     >>> with sapwood.perf_stats() as stats:              # doctest: +SKIP
     ...     tree.arrays(["Muon_pt"])
@@ -20,7 +20,7 @@ class PerfStats:
 
     The numbers are attributes, by the names of the JSON: ``stats.read_calls``, ``stats.round_trips``,
     ``stats.bytes_wasted``, ``stats.wire_wait_seconds``; what ROOT derives is in ``stats.root`` by ROOT's names.
-    Inside the block they tell of the scans that have ended. Times are in seconds, sizes in bytes.
+    Inside the block they include only completed scans. Times are in seconds, sizes in bytes.
     """
 
     def __init__(self, record: str | os.PathLike[str] | None = None) -> None:
@@ -45,10 +45,10 @@ class PerfStats:
 
     @classmethod
     def from_json(cls, text: str) -> PerfStats:
-        """The stats that :meth:`to_json` or ``sapwood perf -o FILE.json`` wrote.
+        """Load stats that :meth:`to_json` or ``sapwood perf -o FILE.json`` wrote.
 
         Raises:
-            CorruptError: it is something else.
+            CorruptError: not perf stats.
         """
         _core.perf_text(text)
         stats = cls()
@@ -57,24 +57,24 @@ class PerfStats:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> PerfStats:
-        """The stats that :meth:`save` or ``sapwood perf -o FILE.json`` wrote into a file."""
+        """Load stats that :meth:`save` or ``sapwood perf -o FILE.json`` wrote into a file."""
         try:
             return cls.from_json(Path(path).read_text(encoding="utf-8"))
         except UnicodeDecodeError as e:
-            raise CorruptError(f"{os.fspath(path)}: no perf stats: it is not text", file=os.fspath(path)) from e
+            raise CorruptError(f"{os.fspath(path)}: not perf stats: the file is not text", file=os.fspath(path)) from e
 
     def to_json(self) -> str:
-        """As JSON: for :meth:`from_json` and ``sapwood perf --load``."""
+        """Return the stats as JSON, for :meth:`from_json` and ``sapwood perf --load``."""
         if self._collector is not None:
             text = self._collector.stats()
             if text is not None:
                 return text
         if self._text is None:
-            raise InvalidError("these perf stats have not begun: write `with sapwood.perf_stats() as stats:`")
+            raise InvalidError("these perf stats have not started: write `with sapwood.perf_stats() as stats:`")
         return self._text
 
     def to_dict(self) -> dict[str, Any]:
-        """All numbers; ROOT's derived ones under ``root``."""
+        """Return all numbers; ROOT's derived ones under ``root``."""
         if self._collector is not None:
             return loads(self.to_json())
         if self._values is None:
@@ -82,7 +82,7 @@ class PerfStats:
         return self._values
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes :meth:`to_json` into a file."""
+        """Write :meth:`to_json` to a file."""
         _core.write_file(os.fspath(path), self.to_json().encode())
 
     def __getattr__(self, name: str) -> Any:
@@ -107,11 +107,11 @@ class PerfStats:
         return f"<PerfStats: {v['read_bytes']} bytes in {v['read_calls']} reads, {v['real_seconds']:.3f} s>"
 
     def print(self) -> None:
-        """Prints them: first what TTreePerfStats prints, then the rest."""
+        """Print the stats: first the lines of TTreePerfStats, then the rest."""
         print(self)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draws what was read with matplotlib, as TTreePerfStats does: entry against place in the file, a bar as long
+        """Plot the reads with matplotlib, like TTreePerfStats: entry against place in the file, a bar as long
         as each range; and on the right axis the time at which it was asked for.
 
         Args:
@@ -147,7 +147,7 @@ class PerfStats:
 
 
 def perf_stats(*, record: str | os.PathLike[str] | None = None) -> PerfStats:
-    """Counts all reading of this process inside a ``with`` block; see :class:`PerfStats`.
+    """Count all reads of this process inside a ``with`` block; see :class:`PerfStats`.
 
     Args:
         record: a file for the planner's log of every scan, for ``sapwood perf --replay``.

@@ -27,11 +27,11 @@ Span = tuple["int | None", "int | None"]
 
 @dataclass(frozen=True)
 class Report:
-    """Which entries a step holds."""
+    """The entries of a step."""
 
-    #: First entry, in the tree.
+    #: First entry in the tree.
     start: int
-    #: Entry behind the last, in the tree.
+    #: End of the entries in the tree (exclusive).
     stop: int
     #: The tree.
     tree: Tree
@@ -40,12 +40,12 @@ class Report:
 
     @property
     def tree_entry_start(self) -> int:
-        """First entry, in the tree."""
+        """First entry in the tree."""
         return self.start
 
     @property
     def tree_entry_stop(self) -> int:
-        """Entry behind the last, in the tree."""
+        """End of the entries in the tree (exclusive)."""
         return self.stop
 
     @property
@@ -55,7 +55,7 @@ class Report:
 
     @property
     def global_entry_stop(self) -> int:
-        """Entry behind the last, counted through all files."""
+        """End of the entries, counted through all files (exclusive)."""
         return self.offset + self.stop
 
     @property

@@ -24,7 +24,7 @@ class Diagnosis:
 
     @property
     def healthy(self) -> bool:
-        """Whether no damage was found; see :attr:`unchecked` for what was not looked at."""
+        """Whether no damage was found; see :attr:`unchecked` for parts that were not checked."""
         return self.data["damage"]["healthy"]
 
     @property
@@ -34,13 +34,13 @@ class Diagnosis:
 
     @property
     def findings(self) -> list[dict[str, Any]]:
-        """What is damaged, not checked or worth knowing: ``severity`` (``damage``, ``unchecked``, ``note``), ``part``,
-        ``object``, ``bytes`` (first and behind the last, or None), ``what``."""
+        """Damage, unchecked parts and notes: ``severity`` (``damage``, ``unchecked``, ``note``), ``part``,
+        ``object``, ``bytes`` (start and end, end exclusive, or None), ``what``."""
         return self.data["damage"]["findings"]
 
     @property
     def trees(self) -> list[dict[str, Any]]:
-        """How each tree lies: clusters, sizes and order of baskets, and in ``costs`` what typical uses cost ``now`` and
+        """Layout of trees: clusters, sizes and order of baskets; ``costs``: cost of typical uses ``now`` and
         ``rewritten`` by :func:`sapwood.optimize`."""
         return self.data["layout"]
 
@@ -63,22 +63,22 @@ def doctor(
     round_trips: Iterable[float] = (0, 0.02, 0.2),
     timeout: float | None = 60,
 ) -> Diagnosis:
-    """Examines a file: what is damaged, how its trees lie, what reading them costs and what a rewrite would gain.
+    """Examine a file: damage, the layout of its trees, what reading costs and what a rewrite would gain.
 
     Args:
         path: a path or URL.
         deep: decompress every basket and read every object.
         cache_sizes: tree caches for which costs are worked out: bytes, 0 for basket by basket, None for automatic.
         round_trips: round-trip times of networks for which they are, in seconds; 0 is a local disk.
-        timeout: seconds without any progress after which a read fails; None or infinity to wait forever.
+        timeout: seconds without any progress after which a read fails; None or infinity to wait indefinitely.
 
     Raises:
-        CorruptError: it is no ROOT file at all. Damage is no error: see :attr:`Diagnosis.findings`.
+        CorruptError: not a ROOT file. Damage is not an error: see :attr:`Diagnosis.findings`.
         FileMissingError: (a FileNotFoundError) no such file.
     """
     where, name = split(path)
     if name is not None:
-        raise InvalidError(f"a whole file is examined: leave out {name!r}")
+        raise InvalidError(f"doctor examines a whole file: omit {name!r}")
     caches = [None if size is None else size_in_bytes(size, "cache size") for size in cache_sizes]
     return Diagnosis(
         *_core.doctor(where, bool(deep), optional_seconds(timeout, "timeout"), caches, [float(s) for s in round_trips])
@@ -86,7 +86,7 @@ def doctor(
 
 
 class FileMap:
-    """Where everything lies in a file. ``print(map)`` draws it in letters; a notebook shows the picture."""
+    """The layout of a file. ``print(map)`` shows it as text; a notebook shows the picture."""
 
     def __init__(self, core: _core.Map) -> None:
         self._core = core
@@ -102,12 +102,12 @@ class FileMap:
 
     @property
     def chosen(self) -> list[dict[str, Any]]:
-        """What is told apart, the branches of a pattern or of a tree: ``name``, ``branches``, ``baskets``, ``bytes``,
-        in how many contiguous ``pieces`` they lie, and from where to where (``extent``)."""
+        """The selected groups of branches, by pattern or tree: ``name``, ``branches``, ``baskets``, ``bytes``,
+        the number of contiguous ``pieces``, and their range (``extent``)."""
         return self.data["chosen"]
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the picture (``.svg``, ``.png``) or the numbers (``.json``)."""
+        """Save the picture (``.svg``, ``.png``) or the numbers (``.json``)."""
         kind = Path(path).suffix.lower()
         if kind == ".svg":
             _core.write_file(os.fspath(path), self._core.svg().encode())
@@ -130,13 +130,13 @@ class FileMap:
 
 
 def map(path: Where, branches: str | Iterable[str] = (), *, timeout: float | None = 60) -> FileMap:
-    """Where every basket lies in a file, as ``TFile::DrawMap`` draws it.
+    """Return where every basket is in a file, like ``TFile::DrawMap``.
 
     Args:
-        path: a path or URL, perhaps with one tree: ``"url:tree"``.
+        path: a path or URL, optionally with a tree: ``"url:tree"``.
         branches: names to tell apart, with ``*`` and ``?``: one colour for each, at most eight; one that fits a branch
             with branches below it chooses those. Without, each tree has a colour.
-        timeout: seconds without any progress after which a read fails; None or infinity to wait forever.
+        timeout: seconds without any progress after which a read fails; None or infinity to wait indefinitely.
 
     Raises:
         KeyInFileError: (a KeyError) no such tree, or a name that fits no branch.
@@ -157,5 +157,5 @@ def patterns(branches: str | Iterable[str]) -> list[str]:
     """Names as a list of text."""
     names = [branches] if isinstance(branches, str) else list(branches)
     if not all(isinstance(name, str) for name in names):
-        raise InvalidError("branches are named by text, which may hold * and ?")
+        raise InvalidError("branches must be strings, which may contain * and ?")
     return names

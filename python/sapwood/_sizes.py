@@ -35,7 +35,7 @@ def optional_seconds(value: Any, what: str, least: float | None = None) -> float
     if number > 0 or (least is not None and number >= least):
         return None if number == math.inf else number
     bound = "above 0" if least is None else f"from {least:g} on"
-    raise InvalidError(f"{what} is a number of seconds {bound}, or None to wait forever, not {value!r}")
+    raise InvalidError(f"{what} is a number of seconds {bound}, or None to wait indefinitely, not {value!r}")
 
 
 def size_in_bytes(size: Size, what: str = "size", below: int = 2**63) -> int:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Tree(HasBranches):
-    """A TTree: a mapping of branches with as many entries each. Comes from ``file["name"]``."""
+    """A TTree: a mapping from names to branches. Returned by ``file["name"]``."""
 
     def __init__(self, file: ReadOnlyFile, core: _core.Tree, cycle: int) -> None:
         self._file = file
@@ -45,7 +45,7 @@ class Tree(HasBranches):
 
     @property
     def tree(self) -> Tree:
-        """Itself."""
+        """The tree itself."""
         return self
 
     @property
@@ -64,7 +64,7 @@ class Tree(HasBranches):
 
     @property
     def branches(self) -> list[Branch]:
-        """The branches at the top."""
+        """The top-level branches."""
         return [self._branch(n) for n, (_, _, _, parent, _) in self._places.items() if parent is None]
 
     @property
@@ -84,17 +84,17 @@ class Tree(HasBranches):
 
     @property
     def object_path(self) -> str:
-        """Where it is in the file, with its cycle."""
+        """Path in the file, with cycle."""
         return f"{self._core.path.partition(';')[0]};{self._cycle}"
 
     @property
     def num_entries(self) -> int:
-        """Entries."""
+        """Number of entries."""
         return self._core.entries
 
     @property
     def file(self) -> ReadOnlyFile:
-        """The file it is in."""
+        """The file that contains the tree."""
         return self._file
 
     @property
@@ -104,79 +104,80 @@ class Tree(HasBranches):
 
     @property
     def parent(self) -> ReadOnlyFile:
-        """The file it is in."""
+        """The file that contains the tree."""
         return self._file
 
     @property
     def aliases(self) -> dict[str, str]:
-        """Names for expressions that the tree itself keeps."""
+        """Aliases stored in the tree: expressions by name."""
         return dict(self._core.aliases)
 
     @property
     def friends(self) -> list[dict[str, str]]:
-        """Trees whose entries belong to those of this one: name, tree and file ("": the same) of each. They are not
-        read along: open them by themselves."""
+        """Friend trees: name, tree and file ("": the same file) of each. They are not read with this tree; open them
+        separately."""
         return [dict(zip(("name", "tree", "file"), friend, strict=True)) for friend in self._core.friends]
 
     @property
     def clusters(self) -> list[int]:
-        """Entries at which clusters begin, and the number of entries."""
+        """First entry of each cluster, and the number of entries."""
         return list(self._core.clusters)
 
     @property
     def uncompressed_bytes(self) -> int:
-        """Bytes of all branches before compression."""
+        """Uncompressed size of all branches in bytes."""
         return self._core.bytes[0]
 
     @property
     def compressed_bytes(self) -> int:
-        """Bytes of all branches in the file."""
+        """Compressed size of all branches in bytes."""
         return self._core.bytes[1]
 
     @property
     def compression_ratio(self) -> float:
-        """Bytes before over bytes after compression; 1 for an empty tree."""
+        """Uncompressed over compressed size; 1 for an empty tree."""
         before, after = self._core.bytes
         return before / after if after else 1.0
 
     def set_cache_size(self, cache_size: Size | None) -> None:
-        """How many bytes may be fetched ahead by whatever reads this tree from now on (``"10 MB"``); 0: basket by
-        basket, None: as many as suit the way to the file."""
+        """Set the size of the tree cache for later reads (``"10 MB"``).
+
+        0 reads one basket per request, None lets Sapwood choose."""
         self._cache_size = None if cache_size is None else size_in_bytes(cache_size, "cache_size")
 
     @property
     def cache_size(self) -> int | None:
-        """Bytes of the tree cache; None where they follow from the way to the file."""
+        """Size of the tree cache in bytes; None if Sapwood chooses."""
         return self._cache_size
 
     @property
     def automatic_cache_size(self) -> int:
-        """Bytes that ROOT gives the cache of this tree when nobody says how many; loops over entries do the same."""
+        """ROOT's default cache size for this tree, in bytes; also used by :meth:`entries`."""
         return self._core.automatic_cache_size()
 
     def add_branch_to_cache(self, name: str) -> None:
-        """Loops over entries begun from now on fetch this branch ahead without learning it, or all that a pattern fits.
+        """Read this branch, or all branches that match a pattern, ahead without learning in later loops over entries.
 
         Raises:
-            KeyInFileError: no branch of this name.
+            KeyInFileError: no such branch.
         """
         self._core.entry_reader().add_branch(name)
         self._cached_branches.append(name)
 
     def set_cache_learn_entries(self, entries: int) -> None:
-        """Loops over entries begun from now on learn from so many; 100 unless told otherwise."""
+        """Set the number of entries from which later loops over entries learn; the default is 100."""
         from ._entries import _count
 
         self._learn_entries = _count(entries)
 
     def stop_cache_learning_phase(self) -> None:
-        """Loops over entries begun from now on learn nothing: ahead comes what :meth:`add_branch_to_cache` named."""
+        """Disable learning in later loops over entries: only branches of :meth:`add_branch_to_cache` are read ahead."""
         self._learn_entries = 0
 
     def entries(self, entry_start: int | None = None, entry_stop: int | None = None) -> Entries:
-        """The entries one by one, from ``entry_start`` to ``entry_stop`` (as in a slice).
+        """Iterate over single entries, from ``entry_start`` to ``entry_stop`` (as in a slice).
 
-        Reading columns (:meth:`arrays`) is faster by far wherever that is possible.
+        Reading columns (:meth:`arrays`) is much faster where possible.
         """
         from ._entries import Entries
 
@@ -193,7 +194,7 @@ class Tree(HasBranches):
         entries: Chosen = None,
         progress: Progress = None,
     ) -> Any:
-        """A histogram of an expression, as ``TTree::Draw`` makes it: filled in the core, in ROOT's syntax.
+        """Fill a histogram of an expression in ROOT's syntax, like ``TTree::Draw``.
 
         Args:
             expression: such as ``"sqrt(px**2+py**2)"``; ``"y:x"`` for two dimensions; a string gets a bin for each of
@@ -213,7 +214,7 @@ class Tree(HasBranches):
         return draw(self, expression, cut, bins, (entry_start, entry_stop), progress, entries)
 
     def map(self, branches: str | Iterable[str] = ()) -> FileMap:
-        """Where the baskets of this tree lie in its file; see :func:`sapwood.map`."""
+        """Return where the baskets of this tree are in its file; see :func:`sapwood.map`."""
         from ._reports import FileMap, patterns
 
         return FileMap(self._core.map(patterns(branches)))

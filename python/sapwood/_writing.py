@@ -56,17 +56,17 @@ def recreate(
     threads: int | None = None,
     sync: bool = True,
 ) -> WritableFile:
-    """Begins a file; one that is there is replaced when this one is closed, and untouched until then.
+    """Create a file. An existing file is replaced when the new one is closed, and unchanged until then.
 
-    Use it in a ``with`` block: when the block ends the file appears, when it fails nothing does.
+    Use it in a ``with`` block: the file appears when the block ends, and does not appear if it fails.
 
     Args:
         path: a local path.
         compression: ``"zlib:1"``, ``"zstd:5"``, ``"lz4:4"``, ``"lzma:7"``, ROOT's number, uproot's objects, or None.
-        title: of the file.
-        threads: how many compress; None for all cores.
-        sync: whether closing it waits until file and name are on the disk. Without, a loss of power soon after may
-            leave an empty file, and a network file system that runs out of room late may lose it without an error.
+        title: title of the file.
+        threads: number of compression threads; None for one per core.
+        sync: wait on closing until file and name are on the disk. Otherwise a power failure soon after may leave an
+            empty file, and a network file system that runs out of space late may lose it without an error.
     """
     return WritableFile(
         _core.Writer.create(_path(path), compression_text(compression), title, (True, bool(sync)), threads or 0), path
@@ -82,10 +82,10 @@ def create(
     threads: int | None = None,
     sync: bool = True,
 ) -> WritableFile:
-    """As :func:`recreate`, for a file that is not there yet.
+    """Create a file that must not exist yet; otherwise like :func:`recreate`.
 
     Raises:
-        FileThereError: (a FileExistsError) it is there.
+        FileThereError: (a FileExistsError) the file exists.
     """
     return WritableFile(
         _core.Writer.create(_path(path), compression_text(compression), title, (False, bool(sync)), threads or 0), path
@@ -94,10 +94,10 @@ def create(
 
 @unicode_only
 def update(path: str | os.PathLike[str]) -> WritableFile:
-    """Opens a file to write more into it: objects, trees, entries of trees that are there.
+    """Open a file to add objects, trees, or entries to existing trees.
 
-    Until it is closed it stays what it was for everybody else; when the ``with`` block fails, or the process dies, it
-    is what it was.
+    Other readers see the file unchanged until it is closed. If the ``with`` block fails or the process dies, the file
+    stays unchanged.
 
     Raises:
         FileMissingError: (a FileNotFoundError) no such file.
@@ -109,9 +109,9 @@ def _path(path: str | os.PathLike[str]) -> str:
     try:
         text = os.fsdecode(path)
     except TypeError:
-        raise InvalidError(f"a file is named by text, bytes or a Path, not by {path!r}") from None
+        raise InvalidError(f"a file name must be a string, bytes or a Path, not {path!r}") from None
     if "://" in text and not text.startswith("file://"):
-        raise InvalidError(f"{_core.redacted(text)}: only local files are written; write it here and copy it there")
+        raise InvalidError(f"{_core.redacted(text)}: only local files can be written; write a local file and copy it")
     return text.removeprefix("file://")
 
 
@@ -125,7 +125,7 @@ def _close(core: _core.Writer, trees: dict[Any, WritableTree], process: int) -> 
 
 
 class WritableDirectory:
-    """A directory of a file that is written."""
+    """A directory of a file that is open for writing."""
 
     def __init__(self, file: WritableFile | None, path: str) -> None:
         self._owner = file
@@ -137,17 +137,17 @@ class WritableDirectory:
 
     @property
     def file(self) -> WritableFile:
-        """The file it is in."""
+        """The file that contains this directory."""
         return self._file
 
     @property
     def path(self) -> str:
-        """Where it is in the file; empty at the top."""
+        """Path in the file; empty for the top directory."""
         return self._path
 
     def _join(self, name: str) -> str:
         if not isinstance(name, str) or not name.strip("/"):
-            raise InvalidError(f"an object is named by text, not by {name!r}")
+            raise InvalidError(f"an object name must be a string, not {name!r}")
         return "/".join(p for p in (*self._path.split("/"), *name.split("/")) if p)
 
     def _place(self, name: str) -> tuple[int, str]:
@@ -159,7 +159,7 @@ class WritableDirectory:
 
     @unicode_only
     def mkdir(self, path: str) -> WritableDirectory:
-        """A directory of this path, made where it is not there."""
+        """Return the directory with this path; create it if it does not exist."""
         full = self._join(path)
         self._file._core.mkdir(full)
         return WritableDirectory(self._file, full)
@@ -182,14 +182,14 @@ class WritableDirectory:
         optimize_baskets: bool = True,
         auto_save: Size | None = None,
     ) -> WritableTree:
-        """Begins a tree.
+        """Create a tree.
 
         Args:
-            name: its name, with directories in front of it (``"a/b/tree"``).
+            name: name, optionally with directories (``"a/b/tree"``).
             branch_types: types by branch: numpy's (``"f4"``, ``("f4", (3,))``), awkward's (``"var * float32"``), C++
                 names (``"vector<vector<float>>"``, ``"string"``, ``"map<string,int>"``), type hints (``list[float]``),
                 dataclasses and typed dicts; or one of those classes for the whole tree; or data to be like.
-            title: of the tree.
+            title: title of the tree.
             counter_name: what the counter of a branch is called; ``"n" + branch``.
             field_name: what the branch of a record's field is called; ``record + "_" + field``.
             compression: of all branches, or by branch; the file's when not given.
@@ -238,7 +238,7 @@ class WritableDirectory:
 
     @unicode_only
     def __setitem__(self, name: str, value: Any) -> None:
-        """Writes an object: a tree from a dict of arrays, table, frame or record array; a histogram, graph or text."""
+        """Write an object: a tree from a dict of arrays, table, frame or record array; a histogram, graph or text."""
         from ._writing_columns import is_table
         from ._writing_objects import write_object
 
@@ -261,8 +261,7 @@ class WritableDirectory:
 
     @unicode_only
     def __getitem__(self, name: str) -> WritableTree | WritableDirectory:
-        """A tree to be extended, one that is in the file already among them, also by its cycle (``"name;1"``); or a
-        directory."""
+        """Return a new or existing tree to extend, optionally with its cycle (``"name;1"``), or a directory."""
         self._file._check_open()
         full = self._join(name)
         tree = self._file._trees.get(full)
@@ -293,10 +292,10 @@ class WritableDirectory:
 
     @unicode_only
     def __delitem__(self, name: str) -> None:
-        """Deletes all cycles of a name, or the one that is named (``"name;1"``).
+        """Delete all cycles of a name, or only the given one (``"name;1"``).
 
-        Their space is used by what is written after the file is closed, that of a tree's baskets as well where no
-        other cycle or tree has them.
+        After the file is closed, new data can reuse their space, and that of a tree's baskets unless another cycle or
+        tree uses them.
         """
         full, _, cycle = self._join(name).partition(";")
         if cycle and not (cycle.isascii() and cycle.isdigit() and int(cycle) < 1 << 16):
@@ -315,11 +314,11 @@ class WritableDirectory:
             return False
 
     def keys(self) -> list[str]:
-        """``name;cycle`` of what is in it; trees that are being written appear when the file is closed."""
+        """Return ``name;cycle`` of each object; trees that are being written appear when the file is closed."""
         return [f"{name};{cycle}" for name, cycle, _ in self._file._core.keys(self._path)]
 
     def classnames(self) -> dict[str, str]:
-        """C++ classes by ``name;cycle``."""
+        """Return the C++ classes by ``name;cycle``."""
         return {f"{name};{cycle}": kind for name, cycle, kind in self._file._core.keys(self._path)}
 
     def __repr__(self) -> str:
@@ -327,10 +326,10 @@ class WritableDirectory:
 
 
 class WritableFile(WritableDirectory):
-    """A file that is written, and the directory at its top. A context manager.
+    """A file that is open for writing, and its top directory. A context manager.
 
     It is complete when it is closed: by :meth:`close`, at the end of a ``with`` block, or when Python ends. A block
-    that ends with an exception gives it up: a new file does not appear, an old one is what it was.
+    that ends with an exception discards the changes: a new file does not appear, an existing one is unchanged.
     """
 
     def __init__(self, core: _core.Writer, path: str | os.PathLike[str]) -> None:
@@ -351,11 +350,13 @@ class WritableFile(WritableDirectory):
         if self.closed:
             raise InvalidError(f"{self.file_path} was closed; open it again with update", file=self.file_path)
         if os.getpid() != self._process:
-            raise InvalidError(f"{self.file_path} is written by the process that began it", file=self.file_path)
+            raise InvalidError(
+                f"{self.file_path} can only be written by the process that opened it", file=self.file_path
+            )
 
     def _finish_tree(self, full: str) -> None:
+        """End the tree of this name and cycle, or those of all cycles."""
         self._check_open()
-        """Ends the tree of this name and cycle, or those of all cycles."""
         # a new tree has no cycle yet
         names = (full, full.partition(";")[0])
         named = [n for n in self._trees if n in names or n.partition(";")[0] == full]
@@ -364,25 +365,25 @@ class WritableFile(WritableDirectory):
 
     @property
     def file_path(self) -> str:
-        """Its path."""
+        """Path of the file."""
         return str(self._given_path)
 
     @property
     def closed(self) -> bool:
-        """Whether it was closed."""
+        """Whether the file is closed."""
         return not self._finalizer.alive
 
     def commit(self) -> None:
-        """Makes all that was written so far, trees up to their last :meth:`WritableTree.close`, what readers find.
+        """Save everything written so far as a complete file; trees up to their last :meth:`WritableTree.close`.
 
-        Of a new file that is its temporary one, which a killed process leaves behind.
+        For a new file this is the temporary file, which remains if the process is killed.
         """
         self._check_open()
         self._core.commit()
 
     def close(self) -> None:
-        """Completes the file. Nothing happens when it was closed before, or in a forked child of the process that
-        began it."""
+        """Complete and close the file. Do nothing if it is closed already, or in a forked child of the process that
+        opened it."""
         if self._finalizer.detach() is not None:
             try:
                 _close(self._core, self._trees, self._process)
@@ -391,7 +392,7 @@ class WritableFile(WritableDirectory):
                 raise
 
     def abandon(self) -> None:
-        """Gives it up: a new file does not appear, an old one is what it was."""
+        """Discard the changes: a new file does not appear, an existing one is unchanged."""
         if self._finalizer.detach() is not None and os.getpid() == self._process:
             for tree in self._trees.values():
                 tree._give_up()

@@ -92,7 +92,7 @@ def from_any(data: Any, what: str) -> Column:
     if hasattr(data, "__array__"):
         return _from_numpy(np.asarray(data), what)
     raise UnsupportedError(
-        f"{what}: a {type(data).__name__} is no array; give one of numpy, awkward, pyarrow, pandas or polars, or a list"
+        f"{what}: a {type(data).__name__} is not an array; use numpy, awkward, pyarrow, pandas or polars, or a list"
     )
 
 
@@ -143,7 +143,7 @@ def _texts(values: Sequence[Any], what: str) -> Column:
         # bytes that are no UTF-8 are read as lone surrogates, and become what they were
         parts = [v.encode("utf-8", "surrogateescape") if isinstance(v, str) else v for v in values]
     except UnicodeEncodeError as e:
-        raise InvalidError(f"{what}: {e.object!r} is no Unicode text; it holds half of a character") from None
+        raise InvalidError(f"{what}: {e.object!r} is not valid Unicode; it contains a lone surrogate") from None
     offsets = np.zeros(len(parts) + 1, np.int64)
     np.cumsum([len(p) for p in parts], out=offsets[1:])
     return "text", offsets, np.frombuffer(b"".join(parts), np.uint8)

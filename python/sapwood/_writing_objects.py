@@ -29,7 +29,7 @@ def write_object(directory: WritableDirectory, name: str, value: Any) -> bool:
 
     if type(value).__module__.partition(".")[0] in ("ROOT", "cppyy"):
         raise UnsupportedError(
-            f"{name}: PyROOT's {type(value).__name__} is not taken; write it with ROOT, or give a histogram of hist, "
+            f"{name}: PyROOT's {type(value).__name__} is unsupported; write it with ROOT, or give a histogram of hist, "
             "boost-histogram or numpy (contents, edges), or sapwood.Graph"
         )
     if isinstance(value, str):
@@ -113,11 +113,11 @@ class Graph:
     """Points with or without errors, written as TGraph, TGraphErrors or TGraphAsymmErrors.
 
     Args:
-        x: where the points lie.
-        y: their values.
-        x_errors: of x; None, one array, or (below, above).
-        y_errors: of y; None, one array, or (below, above).
-        title: as in ROOT, with the axes' titles behind semicolons.
+        x: x values.
+        y: y values.
+        x_errors: errors of x; None, one array, or (below, above).
+        y_errors: errors of y; None, one array, or (below, above).
+        title: as in ROOT, with axis titles after semicolons.
     """
 
     def __init__(self, x: Any, y: Any, *, x_errors: Any = None, y_errors: Any = None, title: str = "") -> None:

@@ -29,10 +29,10 @@ class LostProducer:
 
 
 class Merger:
-    """Joins the entries of many producers in one tree. A context manager.
+    """Combine the entries of several producers in one tree. A context manager.
 
-    Each producer gathers entries by itself and hands them on in pieces, which stay together and follow one another in
-    the order they come; together producers hold about 32 MB, and wait when the disk does not follow. The merger can be
+    Each producer collects entries and passes them on in blocks, which are written unbroken in the order of arrival.
+    All producers together hold about 32 MB, and wait if the disk is slower. The merger can be
     given to other processes, as an argument of ``multiprocessing.Process`` or ``Pool``; there it only makes producers.
 
     ::
@@ -46,8 +46,8 @@ class Merger:
                 with multiprocessing.Pool() as pool:
                     pool.starmap(work, [(merger, seed) for seed in range(16)])
 
-    A producer that is lost, since its process died or its ``with`` block failed, loses the piece it had not handed on;
-    a :class:`ProducerLostWarning` and :attr:`lost` tell of it.
+    If the process of a producer dies or its ``with`` block fails, the block that was not passed on is lost; see
+    :class:`ProducerLostWarning` and :attr:`lost`.
     """
 
     def __init__(self, tree: WritableTree, patience: float | None) -> None:
@@ -81,10 +81,10 @@ class Merger:
         return self._core if os.getpid() == self._process else None
 
     def producer(self) -> Producer:
-        """A writer for one more producer, in this process.
+        """Return a new producer in this process.
 
         Raises:
-            ReadError: (an OSError) the merger is gone.
+            ReadError: (an OSError) the merger no longer exists.
         """
         core = self._here()
         if core is not None:
@@ -95,7 +95,7 @@ class Merger:
 
     @property
     def num_entries(self) -> int:
-        """Entries that are in the tree."""
+        """Number of entries in the tree."""
         core = self._here()
         return core.entries if core is not None else 0
 
@@ -105,19 +105,19 @@ class Merger:
 
     @property
     def finished(self) -> int:
-        """Producers that finished."""
+        """Number of producers that finished."""
         return self._summary()[0]
 
     @property
     def lost(self) -> list[LostProducer]:
-        """Producers that went without finishing."""
+        """Number of producers that ended without finishing."""
         return [LostProducer(*lost) for lost in self._summary()[2]]
 
     def close(self) -> None:
-        """Waits for the processes that still write, and gives the tree back to a single writer.
+        """Wait for processes that still write, and return the tree to a single writer.
 
         Raises:
-            InvalidError: producers of this process still write.
+            InvalidError: producers of this process are still open.
         """
         if self._tree is None or os.getpid() != self._process:
             return
@@ -139,9 +139,9 @@ class Merger:
 
 
 class Producer(Entries):
-    """One producer's writer of a tree, which takes entries as a :class:`WritableTree` does. A context manager.
+    """Writes entries of one producer, like a :class:`WritableTree`. A context manager.
 
-    A block that fails loses what was not handed on, and the merger says so.
+    If the block fails, entries that were not passed on are lost, and the merger warns.
     """
 
     def __init__(self, core: _core.TreeProducer, layout: Layout) -> None:
@@ -151,7 +151,7 @@ class Producer(Entries):
 
     @property
     def num_entries(self) -> int:
-        """Entries that this producer took."""
+        """Number of entries of this producer."""
         return self._core.entries if self._entries is None else self._entries
 
     def __len__(self) -> int:
@@ -165,12 +165,12 @@ class Producer(Entries):
             raise InvalidError("the producer was closed")
 
     def flush(self) -> None:
-        """Hands on what it holds."""
+        """Pass on all collected entries."""
         self._check_open()
         self._core.flush()
 
     def close(self) -> None:
-        """Hands on what it holds and goes; returns when all of it is in the tree."""
+        """Pass on all collected entries and close; return when they are in the tree."""
         if self._entries is None:
             self._entries = self._core.entries
             self._core.finish()

@@ -203,7 +203,7 @@ class Entries:
     _core: Any
 
     def keys(self) -> list[str]:
-        """Names of the branches, counters left out."""
+        """Return the names of the branches, without counters."""
         return list(self._layout.branches)
 
     def _check_open(self) -> None:
@@ -213,11 +213,11 @@ class Entries:
         self._core.extend(columns)
 
     def extend(self, data: Any) -> None:
-        """Appends entries: a dict of arrays, a table or frame, a record array, or rows as a list of dicts; of Arrow's
+        """Append entries: a dict of arrays, a table or frame, a record array, or rows as a list of dicts; of Arrow's
         readers all batches, one after the other.
 
         Raises:
-            InvalidError: (a ValueError) wrong lengths or types; then nothing was appended.
+            InvalidError: (a ValueError) wrong lengths or types; nothing was appended.
             KeyInFileError: (a KeyError) the tree has no such branch.
         """
         self._check_open()
@@ -236,9 +236,9 @@ class Entries:
             self._take(columns, entries.pop())
 
     def fill(self, *args: Any, **values: Any) -> None:
-        """Appends one entry: by name (``fill(x=1, y=[1, 2])``), or a dict or dataclass instance.
+        """Append one entry: by name (``fill(x=1, y=[1, 2])``), or a dict or dataclass instance.
 
-        Many entries are appended faster by :meth:`extend`.
+        Use :meth:`extend` to append many entries faster.
         """
         for row in args:
             held = members(row)
@@ -249,7 +249,7 @@ class Entries:
 
 
 class WritableTree(Entries):
-    """A tree that is written: entries are appended in batches of any size."""
+    """A tree that is open for writing: append entries in batches of any size."""
 
     def __init__(self, file: WritableFile, path: str, title: str, core: _core.WriterTree, layout: Layout) -> None:
         self._path = path
@@ -263,17 +263,17 @@ class WritableTree(Entries):
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """Name of the tree."""
         return self._path.rpartition("/")[2].partition(";")[0]
 
     @property
     def title(self) -> str:
-        """Its title."""
+        """Title of the tree."""
         return self._title
 
     @property
     def num_entries(self) -> int:
-        """Entries so far."""
+        """Number of entries so far."""
         if self._merger is not None:
             return self._merger.num_entries
         return self._core.entries if self._entries is None else self._entries
@@ -286,7 +286,7 @@ class WritableTree(Entries):
 
     def _check_open(self) -> None:
         if os.getpid() != self._process:
-            raise InvalidError(f"{self._file_path}: tree {self.name} is written by the process that began it")
+            raise InvalidError(f"{self._file_path}: tree {self.name} can only be written by the process that opened it")
         if self._entries is not None:
             raise InvalidError(f"{self._file_path}: tree {self.name} was closed")
         if self._merger is not None:
@@ -301,11 +301,11 @@ class WritableTree(Entries):
             self._core.extend([(name, cut(c, start, min(total, start + step))) for name, c in columns])
 
     def merger(self, *, patience: float | None = 30.0) -> Merger:
-        """Lets many producers write this tree: threads, and processes that are given the merger.
+        """Let several producers write this tree: threads, or processes that receive the merger.
 
         Args:
             patience: seconds that closing the merger waits for processes that still write, which are then cut off;
-                None or infinity to wait forever.
+                None or infinity to wait indefinitely.
         """
         from ._writing_producers import Merger
 
@@ -314,7 +314,7 @@ class WritableTree(Entries):
         return self._merger
 
     def flush(self) -> None:
-        """Ends the cluster here, whatever its size."""
+        """End the current cluster, regardless of its size."""
         self._check_open()
         self._core.flush()
 
@@ -332,7 +332,7 @@ class WritableTree(Entries):
             self._entries = self._core.entries
 
     def close(self) -> None:
-        """Writes what is left; it takes no more entries."""
+        """Write the remaining entries and close the tree."""
         if os.getpid() == self._process:
             self._finish()
 

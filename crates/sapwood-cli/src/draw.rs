@@ -46,8 +46,11 @@ pub fn run(args: &DrawArgs, options: &OpenOptions, global: &Global, interrupt: &
     reading.each(chosen, &binding.branches, bind_each(vec![expr.clone()], cut.clone(), false), |part| {
         let file = || part.link.tree.file().url();
         if part.prepared.binding.query.is_text(0) != texts {
-            let kind =
-                if texts { "no string, as it is in the files before" } else { "a string, unlike in the files before" };
+            let kind = if texts {
+                "not a string, but was one in earlier files"
+            } else {
+                "a string, but was not one in earlier files"
+            };
             return Err(Error::invalid(format!("{} is {kind}", expr.text())).in_file(file()).into());
         }
         reading.with(part, |query, batch| match &mut filling {

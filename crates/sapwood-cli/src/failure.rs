@@ -72,7 +72,10 @@ pub fn remark(text: &str) {
 
 impl From<sapwood::Error> for Failure {
     fn from(e: sapwood::Error) -> Self {
-        Failure::Error(e)
+        match e.kind() {
+            ErrorKind::AlreadyExists => Failure::Error(e.with_other_remedy("give another name, or replace it with -f")),
+            _ => Failure::Error(e),
+        }
     }
 }
 

@@ -50,11 +50,11 @@ fn summary(args: &OptimizeArgs, r: &OptimizeReport) -> Vec<String> {
     for t in &r.trees {
         let n = units::count;
         out.push(format!(
-            "{}: {} entries in {} clusters, {} baskets of {} on average, from {} of {}",
+            "{}: {} in {}, {} of {} on average, from {} of {}",
             t.path,
-            n(t.entries),
-            n(t.clusters),
-            n(t.baskets.1),
+            units::entries(t.entries),
+            units::plural(t.clusters, "cluster"),
+            units::plural(t.baskets.1, "basket"),
             mean(t.bytes.1, t.baskets.1),
             n(t.baskets.0),
             mean(t.bytes.0, t.baskets.0),

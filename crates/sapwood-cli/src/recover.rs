@@ -41,11 +41,9 @@ pub fn run(args: &RecoverArgs, options: &OpenOptions, global: &Global, interrupt
 }
 
 fn summary(args: &RecoverArgs, r: &Recovered) -> String {
-    let many = |n: usize, what: &str| format!("{} {what}{}", units::count(n as u64), if n == 1 { "" } else { "s" });
-    let mut parts: Vec<String> =
-        r.trees.iter().map(|t| format!("{}: {} entries", t.path, units::count(t.entries))).collect();
+    let mut parts: Vec<String> = r.trees.iter().map(|t| format!("{}: {}", t.path, units::entries(t.entries))).collect();
     if r.objects > 0 {
-        parts.push(many(r.objects, "other object"));
+        parts.push(units::plural(r.objects as u64, "other object"));
     }
     if parts.is_empty() {
         parts.push("no objects".to_owned());

@@ -65,10 +65,10 @@ fn head(tree: &Tree, out: &mut impl Write) -> io::Result<()> {
         if ratio.is_empty() { ratio } else { format!(" ({} inflated, {ratio})", units::bytes(h.total_bytes)) };
     writeln!(
         out,
-        "{} entries in {}, {} branches, {}{inflated}\n",
-        units::count(tree.entries()),
+        "{} in {}, {}, {}{inflated}\n",
+        units::entries(tree.entries()),
         clusters(tree.clusters()),
-        units::count(h.branches.len() as u64),
+        units::counted(h.branches.len() as u64, "branch", "branches"),
         units::bytes(h.zip_bytes),
     )
 }

@@ -26,7 +26,7 @@ impl Missing {
 /// The Python exception for an error: a class of `sapwood._errors`, with the parts of the error as attributes.
 pub fn exception(py: Python<'_>, error: &Error, missing: Missing) -> PyErr {
     let class = match (error.kind(), missing) {
-        (ErrorKind::Invalid, Missing::Written) if error.what().contains("there already") => "FileThereError",
+        (ErrorKind::AlreadyExists, _) => "FileThereError",
         (ErrorKind::NotFound, Missing::File | Missing::Written) => "FileMissingError",
         (ErrorKind::NotFound, Missing::Key) => "KeyInFileError",
         (ErrorKind::Invalid, _) => "InvalidError",
@@ -39,6 +39,14 @@ pub fn exception(py: Python<'_>, error: &Error, missing: Missing) -> PyErr {
         _ => "ReadError",
     };
     build(py, class, error).unwrap_or_else(|e| e)
+}
+
+/// The error of a function that has the argument `force`.
+pub fn with_force(error: Error) -> Error {
+    match error.kind() {
+        ErrorKind::AlreadyExists => error.with_other_remedy("give another name, or replace it with force=True"),
+        _ => error,
+    }
 }
 
 fn build(py: Python<'_>, class: &str, error: &Error) -> PyResult<PyErr> {

@@ -1,4 +1,4 @@
-use crate::error::{Missing, exception};
+use crate::error::{Missing, exception, with_force};
 use crate::seconds::seconds;
 use crate::text::{Text, strings, texts};
 use crate::wait::wait;
@@ -26,7 +26,10 @@ pub fn merge<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let ((threads, timeout), (force, sync)) = (reading, place);
     let written = out.clone();
-    let fail = |e: Error| exception(py, &e, Missing::of(&e, &written));
+    let fail = |e: Error| {
+        let missing = Missing::of(&e, &written);
+        exception(py, &with_force(e), missing)
+    };
     let inputs = strings(inputs);
     let compression = compression.map(str::parse::<Compression>).transpose().map_err(fail)?;
     let timeout = seconds(timeout, "timeout")?;
@@ -89,7 +92,7 @@ pub fn recover<'py>(
     reading: (usize, Option<f64>),
 ) -> PyResult<Bound<'py, PyDict>> {
     let ((threads, timeout), (force, sync)) = (reading, place);
-    let fail = |e: Error| exception(py, &e, Missing::File);
+    let fail = |e: Error| exception(py, &with_force(e), Missing::File);
     let timeout = seconds(timeout, "timeout")?;
     let cancel = Arc::new(AtomicBool::new(false));
     let open = OpenOptions { threads, timeout, ..OpenOptions::default() };

@@ -1,4 +1,4 @@
-use crate::error::{Missing, exception};
+use crate::error::{Missing, exception, with_force};
 use crate::seconds::seconds;
 use crate::text::{Text, strings, texts, told};
 use crate::wait::wait;
@@ -35,7 +35,10 @@ pub fn optimize<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let ((force, verify, sync), (cluster, entries)) = (overall, cluster);
     let written = out.clone();
-    let fail = |e: Error| exception(py, &e, Missing::of(&e, &written));
+    let fail = |e: Error| {
+        let missing = Missing::of(&e, &written);
+        exception(py, &with_force(e), missing)
+    };
     let compression = compression.map(str::parse::<Compression>).transpose().map_err(fail)?;
     let timeout = seconds(reading.1, "timeout")?;
     let counts: Arc<[AtomicU64; 3]> = Arc::default();

@@ -53,7 +53,7 @@ impl<'py> FromPyObject<'_, 'py> for Text {
                 Ok(bytes) => Ok(Self(text_of(bytes.cast::<PyBytes>()?.as_bytes()))),
                 Err(_) => {
                     let text = given.repr()?.to_string();
-                    let e = Error::invalid(format!("{text} is no Unicode text: it holds half of a character"));
+                    let e = Error::invalid(format!("{text} is not valid Unicode: it contains a lone surrogate"));
                     Err(exception(given.py(), &e, Missing::Key))
                 }
             },

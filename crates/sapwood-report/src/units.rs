@@ -30,6 +30,21 @@ pub fn parse_round_trip(text: &str) -> Result<Duration, String> {
     if time > Duration::from_secs(3600) { Err(format!("\"{text}\" is longer than an hour")) } else { Ok(time) }
 }
 
+/// `1 cluster`, `2 clusters`: nouns whose plural only adds an s.
+pub fn plural(n: u64, one: &str) -> String {
+    counted(n, one, &format!("{one}s"))
+}
+
+/// `1 entry`, `2 entries`.
+pub fn entries(n: u64) -> String {
+    counted(n, "entry", "entries")
+}
+
+/// A number and its noun, in the singular for 1.
+pub fn counted(n: u64, one: &str, several: &str) -> String {
+    format!("{} {}", count(n), if n == 1 { one } else { several })
+}
+
 /// Bytes for people: `999 B`, `12.1 kB`, `140 MB`; three digits that count.
 pub fn bytes(n: u64) -> String {
     let mut value = n as f64;

@@ -16,6 +16,8 @@ pub enum ErrorKind {
     NotFound,
     /// The caller's arguments make no sense.
     Invalid,
+    /// The file to be created exists, and may not be replaced.
+    AlreadyExists,
     /// The operating system or the network failed.
     Io,
     /// The server answered, but not with what was asked for.
@@ -118,6 +120,12 @@ impl Error {
     /// Says what the user can do about it.
     pub fn with_remedy(mut self, remedy: impl Into<String>) -> Self {
         self.0.remedy.get_or_insert_with(|| remedy.into());
+        self
+    }
+
+    /// What the user can do about it, in the words of an interface: replaces what was said before.
+    pub fn with_other_remedy(mut self, remedy: impl Into<String>) -> Self {
+        self.0.remedy = Some(remedy.into());
         self
     }
 

@@ -205,7 +205,7 @@ pub(crate) fn failed(path: &Path, at: u64, error: io::Error) -> Error {
         };
     }
     match error.kind() {
-        io::ErrorKind::AlreadyExists => Error::new(ErrorKind::Invalid, "the file already exists")
+        io::ErrorKind::AlreadyExists => Error::new(ErrorKind::AlreadyExists, "the file already exists")
             .with_remedy("replace it with recreate, or add to it with update")
             .in_file(file),
         // of ours, not the system's

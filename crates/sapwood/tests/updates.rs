@@ -211,7 +211,7 @@ fn a_new_file_does_not_replace_unless_told() {
     let was = std::fs::read(&path).unwrap();
     assert!(second.finish().unwrap_err().to_string().contains("the file already exists"));
     let e = FileWriter::create_with(&path, keep()).unwrap_err();
-    assert!(e.kind() == ErrorKind::Invalid && e.to_string().contains("already exists"), "{e}");
+    assert!(e.kind() == ErrorKind::AlreadyExists && e.to_string().contains("already exists"), "{e}");
     assert_eq!(std::fs::read(&path).unwrap(), was);
     let one = FileWriter::update(&path).unwrap();
     let e = FileWriter::update(&path).unwrap_err();

@@ -46,7 +46,7 @@ impl PerfStats {
     fn beyond(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let line = |f: &mut fmt::Formatter<'_>, name: &str, value: String| writeln!(f, "{name:<12} {value}");
         let kinds = |n: u64, one: &str| if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") };
-        writeln!(f, "\nEverything, the opening of files included:")?;
+        writeln!(f, "\nAll I/O, including opening files:")?;
         let again = if self.retries > 0 { format!(", {} sent again", self.retries) } else { String::new() };
         let away = if self.redirects > 0 { format!(", {}", kinds(self.redirects, "redirect")) } else { String::new() };
         line(
@@ -76,9 +76,9 @@ impl PerfStats {
             f,
             "read",
             format!(
-                "{} of {} entries, {}, {} unzipped",
+                "{} of {}, {}, {} unzipped",
                 kinds(self.scans, "scan"),
-                self.entries,
+                if self.entries == 1 { "1 entry".to_owned() } else { format!("{} entries", self.entries) },
                 kinds(self.baskets, "basket"),
                 bytes(self.unzipped_bytes)
             ),

@@ -1,6 +1,7 @@
 //! The section on damage: records, directories, trees, baskets.
 
-use crate::{clean, units};
+use crate::clean;
+use crate::units::{self, plural};
 use sapwood::{Examination, Severity};
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -13,26 +14,25 @@ const PRINTED: usize = 100;
 /// # Errors
 /// When `out` cannot be written.
 pub fn print(file: &str, deep: bool, e: &Examination, out: &mut impl Write) -> io::Result<()> {
-    let count = units::count;
     writeln!(
         out,
-        "{}: {} records, {} keys, {} described classes, {} trees with {} baskets; {} free",
+        "{}: {}, {}, {}, {} with {}; {} free",
         clean(file),
-        count(e.records),
-        count(e.keys),
-        count(e.classes),
-        count(e.trees),
-        count(e.baskets),
+        plural(e.records, "record"),
+        plural(e.keys, "key"),
+        units::counted(e.classes, "described class", "described classes"),
+        plural(e.trees, "tree"),
+        plural(e.baskets, "basket"),
         units::bytes(e.free_bytes)
     )?;
     if deep {
-        writeln!(out, "{} baskets decompressed, {} objects read", count(e.decompressed), count(e.objects))?;
+        writeln!(out, "{} decompressed, {} read", plural(e.decompressed, "basket"), plural(e.objects, "object"))?;
     }
     let of = |severity| e.findings.iter().filter(|f| f.severity == severity).collect::<Vec<_>>();
     let damage = of(Severity::Damage);
     writeln!(out, "{}", headline(damage.len() as u64 + e.more, e.unchecked))?;
     let unchecked = (of(Severity::Unchecked), "not checked, as this version does not read it:");
-    for (findings, title) in [(damage, "damaged:"), unchecked, (of(Severity::Note), "worth knowing:")] {
+    for (findings, title) in [(damage, "damaged:"), unchecked, (of(Severity::Note), "notes:")] {
         if !findings.is_empty() {
             writeln!(out, "{title}")?;
         }
@@ -50,7 +50,6 @@ pub fn print(file: &str, deep: bool, e: &Examination, out: &mut impl Write) -> i
 
 /// What was found, in one line: what could not be looked at is no part of "no damage".
 fn headline(damage: u64, unchecked: u64) -> String {
-    let plural = |n: u64, one: &str| format!("{} {one}{}", units::count(n), if n == 1 { "" } else { "s" });
     let damage = match damage {
         0 => "no damage found".to_owned(),
         1 => "1 place of damage".to_owned(),

@@ -74,12 +74,12 @@ pub fn print(trees: &[Examined], out: &mut impl Write) -> io::Result<()> {
         let d = &t.diagnosis;
         let (n, b) = (units::count, units::bytes);
         let clusters = d.clusters.len().saturating_sub(1) as u64;
-        writeln!(out, "\n{}: {} entries in {} clusters", clean(&t.path), n(t.entries), n(clusters))?;
+        writeln!(out, "\n{}: {} in {}", clean(&t.path), units::entries(t.entries), units::plural(clusters, "cluster"))?;
         let (least, median, most) = d.basket_bytes;
         writeln!(
             out,
-            "  {} baskets of {} to {} (median {}), {} in all; {} lie backward, {} overlap",
-            n(d.baskets),
+            "  {} of {} to {} (median {}), {} in all; {} out of order, {} overlapping",
+            units::plural(d.baskets, "basket"),
             b(least),
             b(most),
             b(median),

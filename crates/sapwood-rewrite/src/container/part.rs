@@ -103,9 +103,8 @@ impl Part {
 fn refused(path: &Path, error: io::Error) -> Error {
     let file = redact(&text_of_path(path));
     match error.kind() {
-        io::ErrorKind::AlreadyExists => {
-            Error::invalid("exists already").with_remedy("give another name, or -f (force) to replace it")
-        }
+        io::ErrorKind::AlreadyExists => Error::new(ErrorKind::AlreadyExists, "the file already exists")
+            .with_remedy("give another name, or allow replacing it"),
         io::ErrorKind::InvalidInput => Error::invalid(error.to_string()).with_remedy("give the name of a file"),
         _ => {
             let e = Error::io("cannot create the file", error);
@@ -149,7 +148,7 @@ mod tests {
         let written = fs::read(&path).unwrap();
         assert_eq!((&written[..5], written.len()), (b"hEllo".as_slice(), GATHER + 5));
         let refused = Part::create(&path, PLACE).err().unwrap();
-        assert!(refused.to_string().contains("exists already"), "{refused}");
+        assert!(refused.to_string().contains("already exists"), "{refused}");
         // one that appears in the meantime is not replaced
         let other = folder.join("b");
         let mut part = Part::create(&other, PLACE).unwrap();
