@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -61,29 +60,45 @@ class Outcome:
     error: str
 
 
+#: Runs a command from a small process: Linux counts what the process had that started it among a command's peak memory.
+LAUNCHER = """
+import os, resource, sys
+space, seconds, told = map(int, sys.argv[1:4])
+child = os.fork()
+if child == 0:
+    try:
+        resource.setrlimit(resource.RLIMIT_AS, (space, space))
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+        os.close(told)
+        os.execv(sys.argv[4], sys.argv[4:])
+    finally:
+        os._exit(127)
+_, status, usage = os.wait4(child, 0)
+os.write(told, f"{os.waitstatus_to_exitcode(status)} {usage.ru_maxrss}".encode())
+"""
+
+
 def run(words, address_space=1 << 30, seconds=30, env=None):
     """Runs a command that may have so much address space and processor time (a guard against hangs, no measure)."""
-
-    def limit():
-        resource.setrlimit(resource.RLIMIT_AS, (address_space, address_space))
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as error:
+    read, told = os.pipe()
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as error, os.fdopen(read) as answer:
+        launcher = [sys.executable, "-I", "-S", "-c", LAUNCHER, str(address_space), str(seconds), str(told)]
         process = subprocess.Popen(
-            [str(w) for w in words],
+            [*launcher, *(str(w) for w in words)],
             stdout=out,
             stderr=error,
             stdin=subprocess.DEVNULL,
-            preexec_fn=limit,
+            pass_fds=[told],
             env=os.environ | (env or {}),
         )
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
+        os.close(told)
+        status, peak = map(int, answer.read().split())
+        process.wait()
         texts = []
         for file in (out, error):
             file.seek(0)
             texts.append(file.read().decode(errors="replace"))
-    return Outcome(process.returncode, usage.ru_maxrss * 1024, *texts)
+    return Outcome(status, peak * 1024, *texts)
 
 
 def commands(command, path, folder, objects=()):

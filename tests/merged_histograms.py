@@ -234,7 +234,7 @@ ADDED = {
 # what ROOT refuses or makes nonsense of, and a word of what we say
 REFUSED = {
     "other names": (named(4, AB), named(4, [("b", 3), ("a", 4)]), "labels on its Xaxis: b, a, not a, b"),
-    "names that cannot grow": (filled(H, (3, 0, 3), [("c", 4), ("a", 5)]), named(4, AB), "other labels"),
+    "names that cannot grow": (filled(H, (3, 0, 3), [("c", 4), ("a", 5)]), named(4, AB), "different labels"),
     "a bin without a name": (filled(H, (4, 0, 4), [*AB, 2.5]), filled(H, (4, 0, 4), [("c", 1)]), "without labels"),
     "outside": (filled(H, TEN, [1.0, 22.0]), filled(H, TEN, [15.0, 2.0], extends=True), "below or above"),
     "odd bins": (filled(H, (10, 0, 10), FIVE), filled(H, (7, 0, 10), FIVE), "rebin"),

@@ -68,12 +68,12 @@ def test_appending_beyond_the_largest_count_says_so_in_the_header(folder, tmp_pa
 def test_appending_to_a_tree_with_an_index_is_refused(folder, tmp_path):
     with pytest.raises(sapwood.Error, match="it has an index") as error:
         appended(folder / "indexed.root", tmp_path / "new.root")
-    assert "build it anew" in str(error.value)
+    assert "rebuild it" in str(error.value)
     assert (tmp_path / "new.root").read_bytes() == (folder / "indexed.root").read_bytes()
 
 
 def test_appending_to_a_tree_with_baskets_in_its_header_is_refused(folder, tmp_path):
-    with pytest.raises(sapwood.Error, match="baskets lie in the tree's header"):
+    with pytest.raises(sapwood.Error, match="baskets are in the tree's header"):
         appended(folder / "header.root", tmp_path / "new.root")
 
 

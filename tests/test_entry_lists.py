@@ -81,7 +81,7 @@ def test_of_a_list_for_several_files_the_part_of_one(folder):
 
 def test_what_is_no_list_and_what_is_for_other_files(run, folder, tmp_path):
     tree = sapwood.open(f"{folder}/one.root:t")
-    with pytest.raises(sapwood.InvalidError, match="no list of entries"):
+    with pytest.raises(sapwood.InvalidError, match="not an entry list"):
         tree.arrays("x", entries=f"{folder}/one.root:t")
     with pytest.raises(sapwood.KeyInFileError, match="nosuch"):
         tree.arrays("x", entries=f"{folder}/lists.root:nosuch")
@@ -89,7 +89,7 @@ def test_what_is_no_list_and_what_is_for_other_files(run, folder, tmp_path):
     other.write_bytes((folder / "one.root").read_bytes())
     with pytest.raises(sapwood.KeyInFileError, match=r"not for the tree .* but for t of .*one\.root"):
         sapwood.open(f"{other}:t").arrays("x", entries=f"{folder}/lists.root:both")
-    for where, why in (f"{folder}/lists.root", "name the list"), (f"{folder}/one.root:t", "no list of entries"):
+    for where, why in (f"{folder}/lists.root", "name the list"), (f"{folder}/one.root:t", "not an entry list"):
         done = run("scan", f"{folder}/one.root:t", "x", "--entries", where)
         assert done.returncode != 0
         assert why in done.stderr

@@ -439,7 +439,7 @@ def test_names_of_basket_files_lead_to_no_other_server(read, apart, name):
             ended = read(f"http://127.0.0.1:{server.port}?{SECRET}")
             assert {asked.path for asked in server.asked} == {f"/?{SECRET}"}
         assert not evil.asked
-        assert ended.status == 1 and "lie in another file" in ended.err, ended.err
+        assert ended.status == 1 and "are in another file" in ended.err, ended.err
 
 
 def test_a_basket_file_beside_a_url_without_a_path(read, apart):

@@ -118,7 +118,7 @@ def test_threads(tmp_path):
             with pytest.raises(sapwood.InvalidError, match="close their merger first"):
                 tree.extend(batch(0, 0))
             late = merger.producer()
-            with pytest.raises(sapwood.InvalidError, match="1 producers still write"):
+            with pytest.raises(sapwood.InvalidError, match="1 producers are still writing"):
                 merger.close()
             late.close()
         assert merger.num_entries == 0 and merger.finished == 9

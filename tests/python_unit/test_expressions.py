@@ -172,7 +172,7 @@ def test_aliases(leaves, columns):
 
 
 def test_aliases_in_circles(leaves):
-    with pytest.raises(ValueError, match="made of itself: a -> b -> a"):
+    with pytest.raises(ValueError, match="refers to itself: a -> b -> a"):
         leaves.arrays("a", aliases={"a": "b + 1", "b": "a + 1"})
 
 

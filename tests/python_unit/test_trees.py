@@ -182,7 +182,9 @@ def test_a_name_in_a_friend(data):
     tree = sapwood.open(data / "codecs.root")["t"]
     assert tree.friends
     name = tree.friends[0]["name"]
-    with pytest.raises(sapwood.KeyInFileError, match=f"it may be in the friend {name}, which is not read automatically; open"):
+    with pytest.raises(
+        sapwood.KeyInFileError, match=f"it may be in the friend {name}, which is not read automatically; open"
+    ):
         tree.arrays([f"{name}.x"])
-    with pytest.raises(sapwood.KeyInFileError, match="friends are not read along"):
+    with pytest.raises(sapwood.KeyInFileError, match="friends are not read automatically"):
         tree.draw("nowhere")

@@ -336,7 +336,7 @@ class TestRefused:
         for wrong in ("Hit", "vector<Hit>", "vector<>", "map<int>", "vector<int,int>", object()):
             with pytest.raises(sapwood.UnsupportedError):
                 file.mktree("wrong", {"x": wrong})
-        with pytest.raises(sapwood.InvalidError, match="has a meaning"):
+        with pytest.raises(sapwood.InvalidError, match="has a special meaning"):
             file.mktree("wrong", {"a/b": "i4"})
         with pytest.raises(sapwood.UnsupportedError, match="cannot be written"):
             file["x"] = object()

@@ -335,7 +335,7 @@ fn an_update_says_that_its_file_was_replaced_or_written_to() {
     let file = started();
     let longer = [&old[..], b"more"].concat();
     std::fs::write(&path, &longer).unwrap();
-    assert!(file.finish().unwrap_err().to_string().contains("another program changed its length"));
+    assert!(file.finish().unwrap_err().to_string().contains("another program has changed its length"));
     assert_eq!(std::fs::read(&path).unwrap(), longer);
     let file = started();
     let mut other = old.clone();
