@@ -391,7 +391,7 @@ impl Reply {
         self.header("content-length").and_then(|v| v.trim().parse().ok())
     }
 
-    /// The next bytes of the body; none at its end. A transfer that has stopped is failed after half of the progress
+    /// The next bytes of the body; none at its end. A transfer that has stopped is abandoned after half of the progress
     /// timeout: the rest is for asking again.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, RequestFailure> {
         loop {

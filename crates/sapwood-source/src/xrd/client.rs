@@ -228,7 +228,7 @@ impl RetryBudget {
         self.left.is_some()
     }
 
-    /// Whether no data for longer than silence and asked-for waits together may last: time for no other server
+    /// Whether nothing has come for longer than silence and asked-for waits together may last: time for no other server
     /// and no other try.
     pub fn is_over(&self) -> bool {
         self.moved.elapsed() > self.longest.saturating_mul(1 + MOST_WAITS)
@@ -241,7 +241,7 @@ impl RetryBudget {
             .with_remedy("try later, or allow a longer timeout (six of them pass before this)")
     }
 
-    /// Whether a session that fell silent is to be the last one: no data for the whole progress timeout, or too
+    /// Whether a session that fell silent is to be the last one: nothing has come for the whole progress timeout, or too
     /// little came between so many silences.
     pub fn is_silent(&self, stalls: &mut u32) -> bool {
         *stalls += 1;

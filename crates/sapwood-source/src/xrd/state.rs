@@ -241,7 +241,7 @@ impl Core {
         state.pending.values().filter_map(|p| p.limit).min()
     }
 
-    /// A request that nothing comes of is failed after half of the session's patience, although what was asked after it is
+    /// A request that nothing comes of is abandoned after half of the session's patience, although what was asked after it is
     /// answered; gives the next time to look.
     pub fn starve(&self, state: &mut State, now: Instant) -> Option<Instant> {
         loop {
