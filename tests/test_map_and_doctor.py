@@ -143,7 +143,7 @@ def test_a_doctor_from_python(run, scattered, tmp_path):
     assert "damage" in repr(bad)
     with pytest.raises(sapwood.Error):
         sapwood.doctor(__file__)
-    with pytest.raises(sapwood.InvalidError, match="leave out 'Events'"):
+    with pytest.raises(sapwood.InvalidError, match="omit 'Events'"):
         sapwood.doctor(f"{scattered}:Events")
 
 

@@ -99,7 +99,7 @@ def _listed(entries: Entries, places: list[Place]) -> Entries:
 
         where, entries = entries, open(entries)
         if not isinstance(entries, EntryList):
-            raise InvalidError(f'entries={where!r} is no list of entries; "file.root:list" names one in a file')
+            raise InvalidError(f'entries={where!r} is not an entry list; "file.root:list" names one in a file')
     if isinstance(entries, EntryList):
         from . import _core
 

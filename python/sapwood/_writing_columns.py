@@ -92,7 +92,7 @@ def from_any(data: Any, what: str) -> Column:
     if hasattr(data, "__array__"):
         return _from_numpy(np.asarray(data), what)
     raise UnsupportedError(
-        f"{what}: a {type(data).__name__} is not an array; use numpy, awkward, pyarrow, pandas or polars, or a list"
+        f"{what}: {type(data).__name__} is not an array; use numpy, awkward, pyarrow, pandas or polars, or a list"
     )
 
 

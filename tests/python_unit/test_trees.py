@@ -39,7 +39,7 @@ def test_directories(data):
     assert deep["er/Events;1"].num_entries == 20
     assert file["deep/er/Events:n"].name == "n"
     assert file.classname_of("deep") == "TDirectory"
-    with pytest.raises(ValueError, match="text"):
+    with pytest.raises(ValueError, match="must be a string"):
         file[3]
 
 

@@ -314,7 +314,7 @@ class TestRefused:
             (ak.Array([1, None]), sapwood.UnsupportedError, "missing values"),
             (np.array(["2020-01-01"] * 2, "M8[D]"), sapwood.UnsupportedError, "dates"),
             (np.ones(2, complex), sapwood.UnsupportedError, "complex"),
-            (5, sapwood.UnsupportedError, "no array"),
+            (5, sapwood.UnsupportedError, "not an array"),
         ],
     )
     def test_values(self, file, value, error, words):
