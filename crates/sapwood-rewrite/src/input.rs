@@ -27,6 +27,23 @@ pub(crate) struct Input {
     pub(crate) keeps_cycles: bool,
 }
 
+impl Input {
+    /// Of a file of which nothing is listed yet; its version says what else the descriptions mean.
+    pub(crate) fn new(file: File, streamers: Streamers, classes: (usize, Vec<u8>)) -> Self {
+        let streamers = Arc::new(streamers.of_root(file.header().version));
+        Self {
+            reader: Arc::new(Reader::of(file)),
+            directories: Vec::new(),
+            objects: Vec::new(),
+            trees: Vec::new(),
+            process_ids: Vec::new(),
+            streamers,
+            classes,
+            keeps_cycles: false,
+        }
+    }
+}
+
 /// An object that is no tree.
 pub(crate) struct InputObject {
     /// Directories and name.
@@ -198,17 +215,7 @@ fn read(file: File) -> Result<Input> {
         true => Streamers::default(),
         false => Streamers::parse(&classes.1, classes.0).map_err(|e| e.at(info))?,
     };
-    let streamers = streamers.of_root(file.header().version);
-    let mut input = Input {
-        reader: Arc::new(Reader::of(file)),
-        directories: Vec::new(),
-        objects: Vec::new(),
-        trees: Vec::new(),
-        process_ids: Vec::new(),
-        streamers: Arc::new(streamers),
-        classes,
-        keeps_cycles: false,
-    };
+    let mut input = Input::new(file, streamers, classes);
     for (listing, record) in wanted.into_iter().zip(records) {
         let span = listing.key.span;
         let path = listing.path.clone();

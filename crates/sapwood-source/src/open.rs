@@ -25,6 +25,9 @@ pub struct SourceOptions {
     /// Whether connections to a server far away are opened ahead, in the background, once it has
     /// answered: the first parallel requests then need no handshakes.
     pub warm: bool,
+    /// From this round-trip time on a server is far away: the first large range is then divided over several connections,
+    /// and none of the first answers is longer than a fresh connection's window.
+    pub far: Duration,
     /// How often a request is sent again when nothing came of it.
     pub retries: u32,
     /// The first pause before sending again; it doubles each time. `Retry-After` is obeyed
@@ -56,6 +59,7 @@ impl Default for SourceOptions {
             connect_timeout: Duration::from_secs(30),
             max_connections: 16,
             warm: true,
+            far: Duration::from_millis(20),
             retries: 4,
             backoff: Duration::from_millis(200),
             token: None,

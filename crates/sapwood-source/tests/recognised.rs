@@ -5,11 +5,12 @@ mod common;
 use common::scripted::{Request, Scripted, Then, good, send, single};
 use common::xrd_scripted::{Asked, Back, XrdServer};
 use common::{Collect, fetch, impatient, noise, open_right, runtime, scattered};
-use sapwood_source::{FetchReport, Opening};
+use sapwood_source::{FetchReport, Opening, SourceOptions};
 use sapwood_span::{ErrorKind, Result, Span};
 use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::Duration;
 use tokio::runtime::Runtime;
 
 const SIZE: usize = 2_000_000;
@@ -77,6 +78,25 @@ fn that_costs_one_more_range_and_no_request() {
     assert_eq!(server.requests().len() - before, 3);
     let report = fetch_last(&rt, &opening, &[Span::new(100_000, 100_000)]).unwrap();
     assert!(report.wire < 100_000 + BEGINNING + 500, "{report:?}");
+}
+
+/// Else the first of them, which begins alone, would leave the first bytes out, and they would cost a round trip afterwards.
+#[test]
+fn a_range_divided_over_connections_asks_for_them_in_each_request() {
+    let (server, now) = replaced(good);
+    let (rt, file) = (runtime(), noise(SIZE));
+    let options = SourceOptions { far: Duration::ZERO, ..impatient() };
+    let opening = open_right(&rt, &server.url(), &options, &file).unwrap();
+    let before = server.requests().len();
+    let soon = || {
+        let spans = vec![Span::new(100_000, 400_000)];
+        rt.block_on(Arc::clone(&opening.source).fetch_soon(spans, Arc::new(Collect::default())))
+    };
+    assert_eq!(soon().unwrap().requests, 11);
+    let requests = server.requests();
+    assert_eq!(requests[before..].iter().map(|r| r.ranges.len()).collect::<Vec<_>>(), [2; 11]);
+    now.store(true, Relaxed);
+    is_refused(soon(), "first bytes");
 }
 
 #[test]

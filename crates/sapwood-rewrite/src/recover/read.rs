@@ -17,7 +17,6 @@ use sapwood_format::{Key, Listing, Streamers, check_payload, inflate_header};
 use sapwood_span::raw_text::bytes_of;
 use sapwood_span::{Error, ErrorKind, Result, Span};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 const TREES: [&str; 3] = ["TTree", "TNtuple", "TNtupleD"];
 
@@ -43,17 +42,7 @@ pub(super) fn read(
             Default::default()
         }
     };
-    let streamers = streamers.of_root(file.header().version);
-    let mut input = Input {
-        reader: Arc::new(Reader::of(file)),
-        directories: Vec::new(),
-        objects: Vec::new(),
-        trees: Vec::new(),
-        process_ids: Vec::new(),
-        streamers: Arc::new(streamers),
-        classes,
-        keeps_cycles: true,
-    };
+    let mut input = Input { keeps_cycles: true, ..Input::new(file, streamers, classes) };
     let mut trees = Trees { compression, check, recoder: Recoder::default(), cuts: Vec::new(), told: BTreeSet::new() };
     let paths = by_path(listed);
     let mut homes: BTreeMap<String, usize> = BTreeMap::new();

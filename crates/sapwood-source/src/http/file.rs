@@ -45,6 +45,8 @@ struct RequestStyle {
     silent: Option<Instant>,
     /// Nothing more of the file may follow.
     last: bool,
+    /// Other requests of the same fetch are about to begin.
+    several: bool,
 }
 
 /// Requests for data of a file: how many are under way, how many there were, and what came unrecognised.
@@ -107,10 +109,11 @@ impl HttpFile {
             let host = self.client.place().host;
             let (gap, line) = if multi { (PART_OVERHEAD, host.line()) } else { (self.gap_of_single(), range::SINGLE) };
             let joined: Vec<Span> = coalesce(&missing, gap, MAX_REQUEST).into_iter().map(|c| c.span).collect();
-            let shared = if soon { opening_window::shared(&joined, &host) } else { None };
+            let shared = if soon { opening_window::shared(&joined, &host, self.client.options.far) } else { None };
             let groups = shared.unwrap_or_else(|| range::requests(&joined, line, MAX_REQUEST));
             let along = if multi { self.version.beginning.bytes() } else { None };
-            match self.run(job, groups, &RequestStyle { along, silent, last }).await {
+            let several = groups.len() > 1;
+            match self.run(job, groups, &RequestStyle { along, silent, last, several }).await {
                 Ok(()) => {}
                 // its limits are others than thought: cut anew
                 Err(RequestFailure::Shorter(_)) => host.refuses_long_lines(),
@@ -179,7 +182,8 @@ impl HttpFile {
             let before: u64 = pieces.iter().map(|s| s.len).sum();
             let begun = self.under_way.begin();
             let unrecognised = before.saturating_add(self.under_way.unrecognised.load(Relaxed));
-            let bare = begun.alone && !style.last && pieces.len() == 1 && unrecognised <= UNRECOGNISED;
+            let bare =
+                begun.alone && !style.last && !style.several && pieces.len() == 1 && unrecognised <= UNRECOGNISED;
             self.under_way.unrecognised.store(if bare { unrecognised } else { 0 }, Relaxed);
             let along = style.along.as_ref().filter(|_| !bare);
             let ranges = along.map_or_else(|| pieces.clone(), |beginning| with_beginning(&pieces, beginning));

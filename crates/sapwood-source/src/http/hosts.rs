@@ -21,9 +21,6 @@ use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio_rustls::rustls::ClientConfig;
 
-/// From this round-trip time on a host is far away.
-const FAR: Duration = Duration::from_millis(20);
-
 /// What was learnt about hosts, with their connections: shared by all files that are opened
 /// with the same one.
 #[derive(Clone, Default)]
@@ -205,9 +202,10 @@ impl Host {
         self.short.store(true, Relaxed);
     }
 
-    /// Whether it is so far away that the first windows of connections decide how long opening a file takes.
-    pub fn is_far(&self) -> bool {
-        lock(&self.meter).distance().is_some_and(|t| t >= FAR)
+    /// Whether it is so far away (`SourceOptions::far`) that the first windows of connections decide how long opening a
+    /// file takes.
+    pub fn is_far(&self, far: Duration) -> bool {
+        lock(&self.meter).distance().is_some_and(|t| t >= far)
     }
 
     /// Bytes that the connection has carried which would be lent next.

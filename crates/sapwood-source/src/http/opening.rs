@@ -86,7 +86,7 @@ async fn attempt(
 ) -> Result<Opening, RequestFailure> {
     let host = client.connect_first(patience).await?.host;
     let (head, mut tail) = (client.options.head.max(1), client.options.tail.max(1));
-    if host.is_far() {
+    if host.is_far(client.options.far) {
         tail = tail.min(opening_window::FIRST.saturating_sub(head)).max(1);
         // A handshake costs a server too much to be asked for on a guess.
         if client.options.warm && !host.secure() {

@@ -6,6 +6,7 @@
 
 use super::hosts::Host;
 use sapwood_span::Span;
+use std::time::Duration;
 
 /// What a fresh connection sends in one round trip.
 const WINDOW: u64 = 14_480;
@@ -19,9 +20,9 @@ const SHARE: u64 = 32 << 10;
 
 /// The requests for what somebody waits for, so that it comes in two round trips if so few connections can do that; none
 /// where one request does it as well.
-pub(crate) fn shared(spans: &[Span], host: &Host) -> Option<Vec<Vec<Span>>> {
+pub(crate) fn shared(spans: &[Span], host: &Host, far: Duration) -> Option<Vec<Vec<Span>>> {
     let &[span] = spans else { return None };
-    let pieces = if host.is_far() { cut(span, WINDOW + host.carried()) } else { return None };
+    let pieces = if host.is_far(far) { cut(span, WINDOW + host.carried()) } else { return None };
     (pieces.len() > 1).then(|| pieces.into_iter().map(|p| vec![p]).collect())
 }
 
