@@ -62,7 +62,8 @@ wheel: $(VENV)/.made ## a wheel for this platform, in target/wheels
 	$(BIN)/maturin build --release
 
 clean: ## removes what the other targets made
-	rm -rf target $(VENV) demo-out bench/out python/sapwood/__pycache__ $(EXTENSION)
+	rm -rf target $(VENV) demo-out bench/out $(EXTENSION)
+	find python/sapwood -name __pycache__ -prune -exec rm -rf {} +
 
 # Both faces come out of one cargo build: a second build by maturin would compile the shared crates again with other
 # features. The package is used in place (a .pth file), the extension is copied beside its Python sources.

@@ -50,7 +50,7 @@ def difference(ours, theirs, where, depth=0):
     """What differs first between our value and uproot's, in words; None when nothing does."""
     if depth > DEEPEST:
         return None
-    if isinstance(theirs, uproot.model.UnknownClass) or isinstance(ours, sapwood._objects.Unread):
+    if isinstance(theirs, uproot.model.UnknownClass) or isinstance(ours, sapwood.objects.object.Unread):
         return None
     if isinstance(theirs, (str, bytes)) or isinstance(ours, str):
         theirs = theirs.decode("utf-8", "surrogateescape") if isinstance(theirs, bytes) else theirs

@@ -46,7 +46,12 @@ nitpick_ignore_regex = [("py:class", r".*")]
 
 
 # classes that have no public name, as functions return them: documented among the others, so that references resolve
-RETURNED = {"Entries": "_entries", "Entry": "_entries", "Leaf": "_leaf", "LostProducer": "_writing_producers"}
+RETURNED = {
+    "Entries": "reading.entries",
+    "Entry": "reading.entries",
+    "Leaf": "reading.leaf",
+    "LostProducer": "writing.producers",
+}
 for name, module in RETURNED.items():
     setattr(sapwood, name, getattr(importlib.import_module(f"sapwood.{module}"), name))
 

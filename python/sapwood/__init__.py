@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ._core import __version__
-from ._errors import (
+from .errors import (
     CorruptError,
     DefectError,
     DeniedError,
@@ -33,23 +33,23 @@ from ._errors import (
     UnverifiedFileWarning,
     WriteError,
 )
-from ._file import Directory, ReadOnlyFile, open
+from .reading.file import Directory, ReadOnlyFile, open
 
 if TYPE_CHECKING:
-    from ._branch import Branch
-    from ._chain import Chain, chain
-    from ._histogram import Histogram
-    from ._many import concatenate, iterate
-    from ._merging import merge, optimize, recover
-    from ._objects import Object
-    from ._perf import PerfStats, perf_stats
-    from ._reading import Report
-    from ._reports import Diagnosis, FileMap, doctor, map
-    from ._tree import Tree
-    from ._writing import WritableDirectory, WritableFile, create, recreate, update
-    from ._writing_objects import Graph
-    from ._writing_producers import Merger, Producer
-    from ._writing_tree import WritableTree
+    from .chains.chain import Chain, chain
+    from .chains.reading import concatenate, iterate
+    from .drawing.histogram import Histogram
+    from .objects.object import Object
+    from .reading.arrays import Report
+    from .reading.branch import Branch
+    from .reading.tree import Tree
+    from .reports.doctor import Diagnosis, FileMap, doctor, map
+    from .reports.perf import PerfStats, perf_stats
+    from .rewriting.merge import merge, optimize, recover
+    from .writing.file import WritableDirectory, WritableFile, create, recreate, update
+    from .writing.objects import Graph
+    from .writing.producers import Merger, Producer
+    from .writing.tree import WritableTree
 
 __all__ = [
     "Branch",
@@ -106,33 +106,33 @@ __all__ = [
 
 # numpy, and what needs it, is imported when first used: `import sapwood` alone stays quick
 _LATER = {
-    "Branch": "_branch",
-    "Chain": "_chain",
-    "Diagnosis": "_reports",
-    "FileMap": "_reports",
-    "Graph": "_writing_objects",
-    "Histogram": "_histogram",
-    "Merger": "_writing_producers",
-    "Object": "_objects",
-    "PerfStats": "_perf",
-    "Producer": "_writing_producers",
-    "Report": "_reading",
-    "Tree": "_tree",
-    "WritableDirectory": "_writing",
-    "WritableFile": "_writing",
-    "WritableTree": "_writing_tree",
-    "chain": "_chain",
-    "concatenate": "_many",
-    "create": "_writing",
-    "doctor": "_reports",
-    "iterate": "_many",
-    "map": "_reports",
-    "perf_stats": "_perf",
-    "recreate": "_writing",
-    "update": "_writing",
-    "merge": "_merging",
-    "optimize": "_merging",
-    "recover": "_merging",
+    "Branch": "reading.branch",
+    "Chain": "chains.chain",
+    "Diagnosis": "reports.doctor",
+    "FileMap": "reports.doctor",
+    "Graph": "writing.objects",
+    "Histogram": "drawing.histogram",
+    "Merger": "writing.producers",
+    "Object": "objects.object",
+    "PerfStats": "reports.perf",
+    "Producer": "writing.producers",
+    "Report": "reading.arrays",
+    "Tree": "reading.tree",
+    "WritableDirectory": "writing.file",
+    "WritableFile": "writing.file",
+    "WritableTree": "writing.tree",
+    "chain": "chains.chain",
+    "concatenate": "chains.reading",
+    "create": "writing.file",
+    "doctor": "reports.doctor",
+    "iterate": "chains.reading",
+    "map": "reports.doctor",
+    "perf_stats": "reports.perf",
+    "recreate": "writing.file",
+    "update": "writing.file",
+    "merge": "rewriting.merge",
+    "optimize": "rewriting.merge",
+    "recover": "rewriting.merge",
 }
 
 

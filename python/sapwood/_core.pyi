@@ -193,7 +193,7 @@ def open(
     insecure_redirects: bool = ...,
 ) -> File: ...
 
-# A part of an object's bytes: see sapwood._writing_objects
+# A part of an object's bytes: see sapwood.writing.objects
 Part = tuple[Any, ...]
 
 @final

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sapwood
-from sapwood._expressions import Expression
+from sapwood.expressions.expression import Expression
 
 ALLOWED = [
     "x + 1",

@@ -3,7 +3,7 @@
 import pytest
 
 import sapwood
-from sapwood._filters import matcher
+from sapwood.arguments.filters import matcher
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import sapwood
-from sapwood._paths import several, split
-from sapwood._sizes import entry_range, size_in_bytes
+from sapwood.arguments.paths import several, split
+from sapwood.arguments.sizes import entry_range, size_in_bytes
 
 BOUNDS = [None, 0, 1, 5, 19, 20, 21, 1000, -1, -5, -20, -21, -1000, np.int64(7)]
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import sapwood
-from sapwood._objects import Listed, Object, Unread
-from sapwood._objects_hist import TH1
+from sapwood.objects.histogram import TH1
+from sapwood.objects.object import Listed, Object, Unread
 
 
 def filled(made, members=None, bases=(), content=None):

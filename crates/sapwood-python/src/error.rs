@@ -23,7 +23,7 @@ impl Missing {
     }
 }
 
-/// The Python exception for an error: a class of `sapwood._errors`, with the parts of the error as attributes.
+/// The Python exception for an error: a class of `sapwood.errors`, with the parts of the error as attributes.
 pub fn exception(py: Python<'_>, error: &Error, missing: Missing) -> PyErr {
     let class = match (error.kind(), missing) {
         (ErrorKind::AlreadyExists, _) => "FileThereError",
@@ -54,6 +54,6 @@ fn build(py: Python<'_>, class: &str, error: &Error) -> PyResult<PyErr> {
     parts.set_item("file", error.file().map(Text::from))?;
     parts.set_item("branch", error.branch().map(Text::from))?;
     parts.set_item("span", error.span().map(|s| (s.start, s.end())))?;
-    let class = py.import("sapwood._errors")?.getattr(class)?;
+    let class = py.import("sapwood.errors")?.getattr(class)?;
     Ok(PyErr::from_value(class.call((told(&error.to_string()),), Some(&parts))?))
 }

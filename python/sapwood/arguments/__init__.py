@@ -1,0 +1,1 @@
+"""What users give as arguments: sizes and times, paths, filters, progress."""

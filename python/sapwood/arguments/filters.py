@@ -1,0 +1,55 @@
+"""Filters of names and types: globs, ``/regular expressions/i``, callables, lists of these."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ..errors import InvalidError
+
+#: What a filter may be.
+Filter = str | Callable[..., object] | Iterable[Any] | None
+
+_WILD = frozenset("*?[")
+
+
+def matcher(filter: Filter, what: str = "filter") -> Callable[[str], bool] | None:
+    """A predicate on text for a filter, or None when everything passes.
+
+    A string between slashes is a regular expression that matches from the beginning, as in uproot (flags ``i``, ``m``,
+    ``s``, ``x``, ``a`` behind the second slash; ``/.*pt/`` finds ``pt`` anywhere); a string with ``*``, ``?`` or ``[``
+    is a glob for the whole name; any other string is the name itself. A list passes what any of its filters passes.
+    """
+    if filter is None:
+        return None
+    if isinstance(filter, str):
+        return _text_matcher(filter)
+    if callable(filter):
+        return lambda text: bool(filter(text))
+    if isinstance(filter, Iterable):
+        parts = [matcher(f, what) for f in filter]
+        if any(p is None for p in parts):
+            return None
+        return lambda text: any(p(text) for p in parts if p is not None)
+    raise InvalidError(f"{what} is None, a glob, a /regex/, a callable or a list of these, not {filter!r}")
+
+
+def _text_matcher(pattern: str) -> Callable[[str], bool]:
+    end = pattern.rfind("/")
+    if pattern.startswith("/") and end > 0 and set(pattern[end + 1 :]) <= set("imsxa"):
+        import re
+
+        flags = re.RegexFlag(0)
+        for letter in pattern[end + 1 :]:
+            flags |= getattr(re, letter.upper())
+        try:
+            match = re.compile(pattern[1:end], flags).match
+        except re.error as e:
+            raise InvalidError(f"the regular expression {pattern!r} does not compile: {e}") from e
+        return lambda text: match(text) is not None
+    if _WILD.isdisjoint(pattern):
+        return lambda text: text == pattern
+    from fnmatch import fnmatchcase
+
+    # names such as x[3] are names as well as globs
+    return lambda text: text == pattern or fnmatchcase(text, pattern)

@@ -1,0 +1,134 @@
+"""Where a file is, and what in it: ``url:object``, ``{url: object}``, ``pathlib.Path``."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ..errors import FileMissingError, InvalidError, SkippedFileWarning, unicode_only
+
+#: One file, with or without an object in it.
+Where = str | bytes | os.PathLike[Any] | Mapping[Any, str | None]
+
+
+@unicode_only
+def split(where: Where) -> tuple[str, str | None]:
+    """The file and, where one is named, the object in it.
+
+    In text the object follows the last colon, or the first one behind ``.root``; colons of ``scheme://host:port`` and
+    of a Windows drive do not count, nor does any colon of a local file of exactly that name. A Path is never split.
+    """
+    file, path = _parts(where)
+    # names that are no UTF-8 are text with lone surrogates in Python; others are half of a character
+    file.encode("utf-8", "surrogateescape")
+    return file, path
+
+
+def _parts(where: Where) -> tuple[str, str | None]:
+    if isinstance(where, Mapping):
+        if len(where) != 1:
+            raise InvalidError("a mapping names one file: {file: object}; sapwood.iterate and concatenate take several")
+        file, path = next(iter(where.items()))
+        if path is not None and not isinstance(path, str):
+            raise InvalidError(f"the object in {file!r} must be a string, not {path!r}")
+        return os.fsdecode(file), path
+    if isinstance(where, bytes):
+        # as in Python's own functions, bytes name the file alone
+        return os.fsdecode(where), None
+    if not isinstance(where, str):
+        try:
+            return os.fsdecode(where), None
+        except TypeError:
+            raise InvalidError(f"a file must be a string, a Path or {{file: object}}, not {where!r}") from None
+    begin = _colons_count_from(where)
+    colon = where.find(".root:", begin)
+    colon = colon + 5 if colon >= 0 else where.rfind(":", begin)
+    if colon < 0 or ("://" not in where and os.path.exists(where)):
+        return where, None
+    return where[:colon], where[colon + 1 :].strip("/") or None
+
+
+@unicode_only
+def name(file: Any) -> str:
+    """The path or URL of a file, as text."""
+    try:
+        text = os.fsdecode(file)
+        text.encode("utf-8", "surrogateescape")
+        return text
+    except TypeError:
+        raise InvalidError(f"a file name must be a string, bytes or a Path, not {file!r}") from None
+
+
+def _colons_count_from(where: str) -> int:
+    scheme = where.find("://")
+    if scheme >= 0:
+        ends = (where.find(mark, scheme + 3) for mark in "/?")
+        return min((end for end in ends if end >= 0), default=len(where))
+    return 2 if os.name == "nt" and where[1:2] == ":" else 0
+
+
+def several(files: Where | Iterable[Where]) -> list[tuple[str, str | None]]:
+    """Many files in order: anything :func:`split` takes, lists of it, mappings of many; globs of local paths and
+    of ``root://`` URLs are filled in, sorted by name."""
+    if isinstance(files, Mapping):
+        pairs = [split({k: v}) for k, v in files.items()]
+    elif isinstance(files, (str, bytes, os.PathLike)):
+        pairs = [split(files)]
+    else:
+        try:
+            return [pair for f in files for pair in several(f)]
+        except TypeError:
+            raise InvalidError(f"files must be strings, Paths, mappings or lists of these, not {files!r}") from None
+    return [(f, path) for file, path in pairs for f in _glob(file)]
+
+
+def _glob(file: str) -> list[str]:
+    if file.startswith(("root://", "roots://")) and "*" in file:
+        from .. import _core
+
+        return _core.expand(file)
+    if "://" in file or not any(c in file for c in "*?[") or os.path.exists(file):
+        return [file]
+    import glob
+
+    found = sorted(glob.glob(file, recursive=True))
+    unread = _unreadable(file)
+    if not found:
+        why = f"; {unread[0]}" if unread else ""
+        raise FileMissingError(f"no file matches {file}{why}", file=file)
+    for reason in unread:
+        warnings.warn(f"files that {file} matches may be left out: {reason}", SkippedFileWarning, stacklevel=5)
+    return found
+
+
+def _unreadable(pattern: str) -> list[str]:
+    """The directories that had to be looked into for a pattern and could not: glob leaves them out silently."""
+    import glob
+
+    reasons: dict[str, None] = {}
+
+    def failed(e: OSError) -> None:
+        # what is gone, or is no directory, holds nothing
+        if not isinstance(e, (FileNotFoundError, NotADirectoryError)):
+            reasons[f"{e.filename}: {e.strerror}"] = None
+
+    parts = pattern.split("/")
+    for i, part in enumerate(parts):
+        if not glob.has_magic("/".join(parts[: i + 1])):
+            continue
+        # with a slash at the end only directories match
+        above = "/".join((*parts[:i], "")) if i else ""
+        for directory in glob.glob(above, recursive=True) if above else ["."]:
+            try:
+                if part == "**":
+                    for _ in os.walk(directory, onerror=failed):
+                        pass
+                elif glob.has_magic(part):
+                    os.scandir(directory).close()
+                else:
+                    os.lstat(os.path.join(directory, part))
+            except OSError as e:
+                failed(e)
+    return list(reasons)

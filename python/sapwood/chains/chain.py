@@ -1,0 +1,148 @@
+"""A chain: the trees of several files, read as one."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, cast
+
+from ..arguments.paths import Where, several
+from ..arguments.sizes import Size, entry_range, optional_seconds, size_in_bytes
+from ..errors import InvalidError
+
+if TYPE_CHECKING:
+    from ..arguments.progress import Progress
+    from ..reading.entry_selection import Entries, Place
+    from ..reading.selection import Expressions
+
+
+def chain(
+    files: Where | Iterable[Where],
+    *,
+    cache_size: Size | None = None,
+    timeout: float | None = 60,
+    threads: int | None = None,
+    skip_bad_files: bool = False,
+) -> Chain:
+    """Combine the trees of several files, like ROOT's ``TChain``. Files are opened only when they are read.
+
+    Args:
+        files: see :func:`sapwood.iterate`.
+        cache_size, timeout, threads: see :func:`sapwood.open`; all files share the cache.
+        skip_bad_files: see :func:`sapwood.iterate`.
+    """
+    options = {"cache_size": cache_size, "timeout": timeout, "threads": threads}
+    return Chain(several(files), options, skip_bad_files)
+
+
+class Chain:
+    """Several files, each with a tree of the same columns. Returned by :func:`sapwood.chain`."""
+
+    def __init__(self, files: list[tuple[str, str | None]], options: dict[str, Any], skip_bad: bool) -> None:
+        if not files:
+            raise InvalidError("no files given")
+        self._files = files
+        self._options = options
+        self._skip_bad = skip_bad
+        self._counted: list[Place] | None = None
+
+    @property
+    def files(self) -> list[tuple[str, str | None]]:
+        """The files in order, with tree names where given."""
+        return list(self._files)
+
+    @property
+    def num_entries(self) -> int:
+        """Number of entries of all files; opens each file once."""
+        places = self._places
+        return places[-1].last if places else 0
+
+    @property
+    def _places(self) -> list[Place]:
+        """The trees, each of which is opened to be counted, once."""
+        if self._counted is None:
+            from .. import _core
+            from ..reading.entry_selection import Place
+
+            cache, timeout, threads = self._core_options()
+            counted = _core.chain_places(self._files, cache, timeout, threads, self._skip_bad)
+            self._counted = [Place(*each) for each in counted]
+        return self._counted
+
+    def __len__(self) -> int:
+        return self.num_entries
+
+    def _core_options(self) -> tuple[int | None, float | None, int]:
+        cache = self._options["cache_size"]
+        return (
+            None if cache is None else size_in_bytes(cache, "cache_size"),
+            optional_seconds(self._options["timeout"], "timeout"),
+            self._options["threads"] or 0,
+        )
+
+    def _common(self) -> dict[str, Any]:
+        return {**self._options, "skip_bad_files": self._skip_bad}
+
+    def iterate(self, expressions: Expressions = None, cut: str | None = None, **options) -> Iterator[Any]:
+        """Read in steps; takes the options of :func:`sapwood.iterate` except those of the chain itself."""
+        from .reading import iterate
+
+        self._check(iterate, "iterate", options)
+        return iterate(cast(Any, self), expressions, cut, **self._common(), **options)
+
+    def arrays(self, expressions: Expressions = None, cut: str | None = None, **options) -> Any:
+        """Read the columns of all files into one array; takes the options of :func:`sapwood.concatenate`."""
+        from .reading import concatenate
+
+        self._check(concatenate, "arrays", options)
+        return concatenate(cast(Any, self), expressions, cut, **self._common(), **options)
+
+    def _check(self, function: Callable[..., Any], name: str, options: dict[str, Any]) -> None:
+        """That these are options of a function, and not the chain's own."""
+        own = self._common()
+        known = [o for o in inspect.signature(function).parameters if o not in ("files", "expressions", "cut", *own)]
+        for option in options:
+            if option in own:
+                raise InvalidError(f"{option} is an option of sapwood.chain(), not of Chain.{name}()")
+            if option not in known:
+                raise InvalidError(f"Chain.{name}() has no option {option!r}; it has {', '.join(known)}")
+
+    def draw(
+        self,
+        expression: str,
+        cut: str = "",
+        bins: int | tuple[Any, ...] | None = None,
+        *,
+        entry_start: int | None = None,
+        entry_stop: int | None = None,
+        entries: Entries = None,
+        progress: Progress = None,
+    ) -> Any:
+        """Fill a histogram of an expression over all files; see :meth:`Tree.draw`. Entries count across files."""
+        from .. import _core
+        from ..arguments.progress import reporter
+        from ..drawing.draw import _histogram, _number, axes_from
+        from ..reading.entry_selection import chosen
+
+        count = _number(bins)
+        axes = axes_from(None if count is not None else bins)
+        first, last = 0 if entry_start is None else entry_start, 2**64 - 1 if entry_stop is None else entry_stop
+        numbers = None
+        if first < 0 or last < 0 or entries is not None:
+            # these are counted from the end, or checked against it
+            first, last = entry_range(entry_start, entry_stop, self.num_entries)
+            picked = chosen(entries, first, last, self._places)
+            numbers = None if picked is None else picked.numbers
+        tell, done = reporter(progress)
+        cache, timeout, threads = self._core_options()
+        try:
+            drawn = _core.draw_chain(
+                self._files, expression, cut or "", axes, first, last, cache, timeout, threads, tell, count, numbers,
+                self._skip_bad,
+            )  # fmt: skip
+        finally:
+            done()
+        return _histogram(*drawn)
+
+    def __repr__(self) -> str:
+        return f"<Chain of {len(self._files)} files>"

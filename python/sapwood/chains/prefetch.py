@@ -1,0 +1,194 @@
+"""Several files, one behind the other: the next are opened, and their first baskets fetched, while one is read."""
+
+from __future__ import annotations
+
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..columns import casting
+from ..errors import Error, SkippedFileWarning, UnsupportedError
+
+if TYPE_CHECKING:
+    from ..reading.arrays import Wanted
+    from ..reading.selection import Selection
+    from ..reading.tree import Tree
+
+#: Files that are opened ahead of the current one, and the part of the budget that each of them may hold.
+_AHEAD, _SHARE = 4, 8
+#: What may be held where nobody says it, and what is too little to be divided: then further files are only opened.
+_BUDGET, _LEAST = 64 << 20, 4 << 20
+
+
+class Skipped(NamedTuple):
+    """A file that was left out."""
+
+    file: str
+    why: Error
+
+
+class Window(NamedTuple):
+    """What is wanted of a file of a chain whose files have been counted."""
+
+    #: Entries of the files before it.
+    offset: int
+    #: First entry in it, and the one behind the last.
+    first: int
+    last: int
+    #: Only these of its entries.
+    numbers: np.ndarray | None = None
+
+
+@dataclass
+class Part:
+    """A file of a chain, ready to be read."""
+
+    tree: Tree
+    selection: Selection
+    wanted: Wanted
+    #: Entries of the files before it, where that is known.
+    offset: int | None = None
+    #: Begun already; None where it is not.
+    scan: Any = None
+
+    def close(self) -> None:
+        """Closes the file."""
+        self.tree.file.close()
+
+    def columns(self) -> dict[str, str]:
+        """The outputs that are branches, and their types."""
+        return {
+            name: self.tree._branch(what).column_type for name, what in self.selection.outputs if isinstance(what, int)
+        }
+
+
+@dataclass
+class Ahead:
+    """The files of a chain, in order."""
+
+    files: list[tuple[str, str | None, Window | None]]
+    #: Opens one of them; its argument is the file, the tree's name, what of it, and whether to begin to read.
+    prepare: Callable[[str, str | None, Window | None, bool], Part]
+    cache_size: int | None
+    skip_bad: bool = False
+    #: Whether columns will be put together, and numbers may change then: see numpy's castings.
+    casting: str | None = None
+    skipped: list[Skipped] = field(default_factory=list)
+    #: Types of the numbers of each column in the files so far.
+    _types: dict[str, list[set[np.dtype]]] = field(default_factory=dict)
+
+    def parts(self) -> Iterator[tuple[Part, Callable[[], None]]]:
+        """(file, function to be called whenever a step of it is about to be asked for). Files are closed as the next
+        one is asked for."""
+        pool = ThreadPoolExecutor(_AHEAD, "sapwood-chain")
+        ahead: deque[tuple[str, Future[Part]]] = deque()
+        rest = iter(self.files)
+        budget = _BUDGET if self.cache_size is None else min(self.cache_size, _BUDGET)
+        current: Part | None = None
+
+        def open_further(most: int, begin: bool) -> None:
+            while len(ahead) < most and (file := next(rest, None)) is not None:
+                ahead.append((file[0], pool.submit(self.prepare, *file, begin)))
+
+        def look_ahead() -> None:
+            if current is None:
+                return
+            if current.scan is None:
+                # what it has asked for is not known here
+                open_further(1, False)
+                return
+            asked_all, held = current.scan.asked()
+            if asked_all and budget < _LEAST:
+                open_further(1, False)
+            elif asked_all and held <= budget // 2:
+                open_further(_AHEAD, True)
+
+        first: Part | None = None
+        last: Error | None = None
+        try:
+            open_further(1, budget >= _LEAST)
+            while ahead:
+                name, opening = ahead.popleft()
+                try:
+                    current = opening.result()
+                    self._check(first, current)
+                except Error as e:
+                    if not self.skip_bad:
+                        raise
+                    last = e
+                    # as errors name it, without credentials
+                    shown = e.file or name
+                    self.skipped.append(Skipped(shown, e))
+                    warnings.warn(f"left out: {shown}: {e}", SkippedFileWarning, stacklevel=4)
+                    if current is not None:
+                        current.close()
+                        current = None
+                else:
+                    first = first or current
+                    if current.scan is not None and budget >= _LEAST:
+                        current.scan.set_budget(budget - budget // _SHARE * len(ahead))
+                    yield current, look_ahead
+                    current.close()
+                    current = None
+                open_further(1, budget >= _LEAST)
+            if first is None and last is not None:
+                # nothing is left
+                raise last
+        finally:
+            if current is not None:
+                current.close()
+            for _, opening in ahead:
+                opening.add_done_callback(_close)
+            pool.shutdown(wait=False, cancel_futures=True)
+
+    def share(self) -> int | None:
+        """What a file that is not yet read may hold."""
+        if self.cache_size == 0:
+            return 0
+        return (_BUDGET if self.cache_size is None else min(self.cache_size, _BUDGET)) // _SHARE
+
+    def _join(self, name: str, kind: str, words: str, part: Part) -> None:
+        """That numbers of the types so far and of these are the same as numbers of one type."""
+        for types, more in zip(self._types[name], casting.numbers(kind), strict=True):
+            types.add(more)
+            if casting.common(types) is None:
+                lost = f"{words}: as {np.result_type(*types)} large integers would be rounded"
+                remedy = 'casting="same_kind" allows that'
+                raise UnsupportedError(f"{lost}; {remedy}", file=part.tree.file_path, branch=name)
+
+    def _check(self, first: Part | None, part: Part) -> None:
+        """That a file has the columns of the first one."""
+        if first is None:
+            return
+        told, own = first.columns(), part.columns()
+        if not self._types:
+            self._types = {name: [{t} for t in casting.numbers(kind)] for name, kind in told.items()}
+        front = f"{part.tree.file_path}: "
+        behind = f" in {first.tree.file_path}"
+        names = {name for name, _ in first.selection.outputs}, {name for name, _ in part.selection.outputs}
+        remedy = "; name the branches that all files have, or leave such files out with skip_bad_files=True"
+        for missing in sorted(names[0] - names[1]):
+            raise UnsupportedError(f"{front}it has no {missing!r}, which is{behind}{remedy}", file=part.tree.file_path)
+        for more in sorted(names[1] - names[0]):
+            raise UnsupportedError(f"{front}it has {more!r}, which is not{behind}{remedy}", file=part.tree.file_path)
+        for name, kind in told.items():
+            if casting.shape(own.get(name, kind)) != casting.shape(kind):
+                raise UnsupportedError(
+                    f"{front}{name!r} is {own[name]}, but {kind}{behind}{remedy}",
+                    file=part.tree.file_path,
+                    branch=name,
+                )
+            if self.casting == "safe" and name in own:
+                self._join(name, own[name], f"{front}{name!r} is {own[name]}, but {kind}{behind}", part)
+        order = {name: i for i, (name, _) in enumerate(first.selection.outputs)}
+        part.selection.outputs.sort(key=lambda output: order[output[0]])
+
+
+def _close(opening: Future[Part]) -> None:
+    if not opening.cancelled() and opening.exception() is None:
+        opening.result().close()

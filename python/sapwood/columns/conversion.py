@@ -1,0 +1,168 @@
+"""Columns as the core hands them out (nested tuples over buffers, see ``_core.pyi``), to and from numpy and awkward.
+
+Numbers are never copied on the way to awkward, nor to numpy where a column has one shape.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ..errors import UnsupportedError, require
+
+Column = Any
+
+
+def length(column: Column) -> int:
+    """Entries in a column."""
+    kind = column[0]
+    if kind == "flat":
+        return len(column[1])
+    if kind == "regular":
+        return column[2]
+    if kind == "record":
+        return column[1]
+    return max(0, len(column[1]) - 1)
+
+
+def member(column: Column, name: str) -> Column:
+    """The member of this name of the records in a column, in the lists and arrays around them.
+
+    Raises:
+        UnsupportedError: it holds no such records.
+    """
+    kind = column[0]
+    if kind == "record":
+        for field, content in column[2]:
+            if field == name:
+                return content
+    elif kind == "list":
+        return (kind, column[1], member(column[2], name))
+    elif kind == "regular":
+        return (kind, column[1], column[2], member(column[3], name))
+    raise UnsupportedError(f"the column holds no records with a member {name!r}")
+
+
+def to_numpy(column: Column) -> np.ndarray:
+    """One numpy array whose first axis is the entries.
+
+    Numbers: one dimension. Fixed arrays: one more for each, ``(entries, size)``. Lists: an object array of numpy
+    arrays. Strings: an object array of str (bytes that are not UTF-8 kept as surrogates). Records: a structured array.
+    """
+    kind = column[0]
+    if kind == "flat":
+        return np.asarray(column[1])
+    if kind == "regular":
+        content = to_numpy(column[3])
+        return content.reshape((column[2], column[1], *content.shape[1:]))
+    if kind == "list":
+        return _pieces(np.asarray(column[1]), to_numpy(column[2]))
+    if kind == "text":
+        return _strings(np.asarray(column[1]), np.asarray(column[2]))
+    fields = [(name, to_numpy(content)) for name, content in column[2]]
+    out = np.empty(column[1], dtype=[(name, a.dtype, a.shape[1:]) for name, a in fields])
+    for name, a in fields:
+        out[name] = a
+    return out
+
+
+def _pieces(offsets: np.ndarray, content: np.ndarray) -> np.ndarray:
+    bounds = offsets.tolist()
+    out = np.empty(max(0, len(bounds) - 1), dtype=object)
+    for i, (start, stop) in enumerate(pairwise(bounds)):
+        out[i] = content[start:stop]
+    return out
+
+
+def _strings(offsets: np.ndarray, data: np.ndarray) -> np.ndarray:
+    text, bounds = data.tobytes(), offsets.tolist()
+    out = np.empty(max(0, len(bounds) - 1), dtype=object)
+    for i, (start, stop) in enumerate(pairwise(bounds)):
+        out[i] = text[start:stop].decode("utf-8", "surrogateescape")
+    return out
+
+
+@cache
+def _nodes():
+    """How awkward's nodes are made: looked up once, for trees have thousands of columns."""
+    require("awkward", 'library="ak"')
+    from . import awkward_nodes
+
+    return awkward_nodes
+
+
+def to_layout(column: Column):
+    """An awkward layout over the same memory: lists with 64-bit offsets, fixed arrays regular, strings as strings.
+
+    Records bear the name of their C++ class, keys and values of maps are pairs, as in uproot.
+    """
+    nodes = _nodes()
+    kind = column[0]
+    if kind == "flat":
+        return nodes.numbers(np.asarray(column[1]))
+    if kind == "regular":
+        return nodes.regular(to_layout(column[3]), column[1], column[2])
+    if kind == "list":
+        return nodes.lists(np.asarray(column[1]), to_layout(column[2]))
+    if kind == "text":
+        return nodes.texts(np.asarray(column[1]), np.asarray(column[2]))
+    layouts = [to_layout(content) for _, content in column[2]]
+    class_name = column[3] if len(column) > 3 else None
+    if class_name == "map":
+        # as uproot gives them: pairs without names
+        return nodes.records(None, layouts, column[1], {"__array__": "sorted_map"})
+    parameters = {"__record__": class_name} if class_name else None
+    return nodes.records([name for name, _ in column[2]], layouts, column[1], parameters)
+
+
+def to_awkward(column: Column):
+    """An ``ak.Array`` over the same memory."""
+    return _nodes().array(to_layout(column))
+
+
+def is_rectangular(column: Column) -> bool:
+    """Whether every entry holds numbers in one shape, so that numpy alone can compute with the column."""
+    while column[0] == "regular":
+        column = column[3]
+    return column[0] == "flat"
+
+
+def from_computed(value, what: str) -> Column:
+    """A column from a numpy or awkward array that an expression gave.
+
+    Raises:
+        UnsupportedError: missing values or unions, which only awkward can hold.
+    """
+    if isinstance(value, np.ndarray):
+        column: Column = ("flat", np.ascontiguousarray(value).reshape(-1))
+        for axis in range(value.ndim - 1, 0, -1):
+            entries = int(np.prod(value.shape[:axis], dtype=np.int64))
+            column = ("regular", value.shape[axis], entries, column)
+        return column
+    import awkward as ak
+
+    return _from_layout(ak.to_layout(ak.to_packed(value)), what)
+
+
+def _from_layout(layout, what: str) -> Column:
+    text = layout.parameter("__array__") in ("string", "bytestring")
+    if layout.is_numpy:
+        return from_computed(np.asarray(layout.data), what)
+    if layout.is_regular and not text:
+        return ("regular", layout.size, layout.length, _from_layout(layout.content, what))
+    if layout.is_list:
+        layout = layout.to_ListOffsetArray64(True)
+        offsets = np.asarray(layout.offsets.data)
+        if text:
+            return ("text", offsets, np.asarray(layout.content.data))
+        return ("list", offsets, _from_layout(layout.content, what))
+    if layout.is_record:
+        fields = [(name, _from_layout(layout.content(name), what)) for name in layout.fields]
+        return ("record", layout.length, fields)
+    raise UnsupportedError(
+        f'{what} gives {layout.form.type}, which only library="ak" can hold; '
+        "fill_none(…, value) replaces missing values"
+    )

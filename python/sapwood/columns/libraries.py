@@ -1,0 +1,362 @@
+"""What columns become: awkward, numpy, pandas, pyarrow or polars. Each is imported only when asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidError, UnsupportedError, require
+from . import conversion
+from .strings import is_utf8
+
+_GROUPS: dict[object, str] = {tuple: "tuple", list: "list", dict: "dict"}
+
+
+def group_name(how: object) -> str | None:
+    """The name of a way to put columns together: None, "tuple", "list", "dict" or "zip"."""
+    name = _GROUPS.get(how, how) if isinstance(how, type) else how
+    if name is None or name in ("tuple", "list", "dict", "zip"):
+        return name  # type: ignore[return-value]
+    raise InvalidError(f'how is None, "tuple", "list", "dict" (or these types) or "zip", not {how!r}')
+
+
+class Library:
+    """One way to hold columns. An array is what one column becomes, a group what a request for several does."""
+
+    name = ""
+    #: Whether an expression's result goes there as it is, missing values and all.
+    takes_awkward = False
+
+    def array(self, column, name: str) -> Any:
+        """One column."""
+        raise NotImplementedError
+
+    def piece(self, column, name: str) -> Any:
+        """One column on its way into a table: what is cheapest to make."""
+        return self.array(column, name)
+
+    def select(self, array, mask: np.ndarray) -> Any:
+        """The entries of an array where the mask is true."""
+        return array[mask]
+
+    def take(self, array, order: np.ndarray) -> Any:
+        """The rows of an array in this order."""
+        return array[order]
+
+    def label(self, array, rows: np.ndarray) -> Any:
+        """An array whose rows are those of these numbers, where the library keeps numbers of rows."""
+        return array
+
+    def shifted(self, made, by: int) -> Any:
+        """An array or a group whose rows are numbered from here on, where the library numbers rows."""
+        return made
+
+    def group(self, names: Sequence[str], arrays: Sequence[Any], how: str | None, entries: int) -> Any:
+        """Several columns of as many entries, put together."""
+        if how == "tuple":
+            return tuple(arrays)
+        if how == "list":
+            return list(arrays)
+        if how == "dict":
+            return dict(zip(names, arrays, strict=True))
+        if how == "zip":
+            return self.zipped(names, arrays, entries)
+        return self.table(names, arrays, entries)
+
+    def table(self, names: Sequence[str], arrays: Sequence[Any], entries: int) -> Any:
+        """What this library calls a table."""
+        return dict(zip(names, arrays, strict=True))
+
+    def zipped(self, names: Sequence[str], arrays: Sequence[Any], entries: int) -> Any:
+        """Lists of one length as lists of records."""
+        raise InvalidError(f'how="zip" makes lists of records, which library="ak" holds, not {self.name!r}')
+
+    def concatenate(self, parts: Sequence[Any]) -> Any:
+        """Tables of the same columns, one behind the other."""
+        raise NotImplementedError
+
+    def types(self, table: Any) -> dict[str, str]:
+        """The types of a table's columns, where putting tables together makes one of several."""
+        return {}
+
+    def taken(self, table: Any, order: np.ndarray) -> Any:
+        """The rows of a table in this order."""
+        return self.take(table, order)
+
+
+class Awkward(Library):
+    """``ak.Array``; a table is an array of records."""
+
+    name = "ak"
+    takes_awkward = True
+
+    def __init__(self) -> None:
+        self.ak = require("awkward", 'library="ak"')
+
+    def array(self, column, name):
+        return conversion.to_awkward(column)
+
+    def piece(self, column, name):
+        return conversion.to_layout(column)
+
+    def table(self, names, arrays, entries):
+        content = self.ak.contents.Content
+        if all(isinstance(a, content) for a in arrays):
+            from . import awkward_nodes
+
+            return awkward_nodes.array(awkward_nodes.records(list(names), list(arrays), entries))
+        layouts = [a if isinstance(a, content) else self.ak.to_layout(a) for a in arrays]
+        return self.ak.Array(self.ak.contents.RecordArray(layouts, list(names), length=entries))
+
+    def zipped(self, names, arrays, entries):
+        from .zip_lists import zipped
+
+        return zipped(names, arrays, entries)
+
+    def concatenate(self, parts):
+        return self.ak.concatenate(parts)
+
+    def types(self, table):
+        return {name: str(table[name].layout.form.type) for name in table.fields}
+
+
+class Numpy(Library):
+    """numpy arrays; a table is a dict of them."""
+
+    name = "np"
+
+    def array(self, column, name):
+        return conversion.to_numpy(column)
+
+    def concatenate(self, parts):
+        return {name: np.concatenate([p[name] for p in parts]) for name in parts[0]}
+
+    def types(self, table):
+        return {name: values.dtype.name for name, values in table.items() if values.dtype.kind in "biuf"}
+
+    def taken(self, table, order):
+        return {name: values[order] for name, values in table.items()}
+
+
+class Pandas(Library):
+    """``pandas.Series``; a table is a ``DataFrame``.
+
+    Lists become an awkward column where the package awkward_pandas is installed, else objects (numpy arrays), as do
+    fixed arrays; the fields of records become columns of their own, ``branch.field``.
+    """
+
+    name = "pd"
+
+    def __init__(self) -> None:
+        self.pd = require("pandas", 'library="pd"')
+        try:
+            import awkward_pandas
+        except ImportError:
+            self.extension = None
+        else:
+            self.extension = awkward_pandas.AwkwardExtensionArray
+
+    def array(self, column, name):
+        if column[0] == "record":
+            fields = [(f"{name}.{f}", self.array(c, f"{name}.{f}")) for f, c in column[2]]
+            return self.pd.concat([self._frame(a, n) for n, a in fields], axis=1) if fields else self.pd.DataFrame()
+        if column[0] in ("list", "regular") and self.extension is not None:
+            return self.pd.Series(self.extension(conversion.to_awkward(column)), name=name)
+        values = conversion.to_numpy(column)
+        if values.ndim > 1:
+            rows = np.empty(len(values), dtype=object)
+            rows[:] = list(values)
+            values = rows
+        try:
+            return self.pd.Series(values, name=name, copy=False)
+        except UnicodeEncodeError:
+            # strings that are not UTF-8, which pandas' own type for strings does not hold
+            return self.pd.Series(values, name=name, copy=False, dtype=object)
+
+    def _frame(self, array, name: str):
+        return array if isinstance(array, self.pd.DataFrame) else array.to_frame(name)
+
+    def select(self, array, mask):
+        return array[mask]
+
+    def take(self, array, order):
+        return array.iloc[order].reset_index(drop=True)
+
+    def label(self, array, rows):
+        return array.set_axis(rows)
+
+    def shifted(self, made, by):
+        if isinstance(made, dict):
+            return {name: self.shifted(a, by) for name, a in made.items()}
+        if isinstance(made, (tuple, list)):
+            return type(made)(self.shifted(a, by) for a in made)
+        made.index = made.index + by
+        return made
+
+    def table(self, names, arrays, entries):
+        columns: dict[str, Any] = {}
+        for name, a in zip(names, arrays, strict=True):
+            if isinstance(a, self.pd.DataFrame):
+                columns.update((c, a[c]) for c in a.columns)
+            else:
+                columns[name] = a
+        index = arrays[0].index if arrays else self.pd.RangeIndex(entries)
+        if all(map(is_utf8, columns)):
+            return self.pd.DataFrame(columns, index=index, copy=False)
+        # pandas' own type for strings, which it takes for names, holds nothing else
+        frame = self.pd.DataFrame(dict(enumerate(columns.values())), index=index, copy=False)
+        frame.columns = self.pd.Index(list(columns), dtype=object)
+        return frame
+
+    def concatenate(self, parts):
+        return self.pd.concat(parts, ignore_index=True)
+
+    def types(self, table):
+        return {str(name): kind.name for name, kind in table.dtypes.items() if kind.kind in "biuf"}
+
+
+class Arrow(Library):
+    """``pyarrow.Array``; a table is a ``pyarrow.Table``. Only booleans are copied: Arrow packs them into bits.
+
+    Strings become ``large_string``, or ``large_binary`` where the bytes are not UTF-8.
+    """
+
+    name = "pa"
+
+    def __init__(self) -> None:
+        self.pa = require("pyarrow", f'library="{self.name}"')
+
+    def array(self, column, name):
+        return self._arrow(column)
+
+    def _arrow(self, column):
+        pa, kind = self.pa, column[0]
+        if kind == "flat":
+            return pa.array(np.asarray(column[1]))
+        if kind == "regular":
+            content = self._arrow(column[3])
+            fixed = pa.list_(content.type, column[1])
+            return pa.Array.from_buffers(fixed, column[2], [None], children=[content])
+        if kind == "list":
+            return pa.LargeListArray.from_arrays(pa.array(np.asarray(column[1])), self._arrow(column[2]))
+        if kind == "text":
+            buffers = [None, pa.py_buffer(np.asarray(column[1])), pa.py_buffer(np.asarray(column[2]))]
+            text = pa.Array.from_buffers(pa.large_string(), conversion.length(column), buffers)
+            try:
+                text.validate(full=True)
+            except pa.ArrowInvalid:
+                return pa.Array.from_buffers(pa.large_binary(), conversion.length(column), buffers)
+            return text
+        contents = [self._arrow(c) for _, c in column[2]]
+        struct = pa.struct([pa.field(_utf8(n), a.type) for (n, _), a in zip(column[2], contents, strict=True)])
+        return pa.Array.from_buffers(struct, column[1], [None], children=contents)
+
+    def select(self, array, mask):
+        return array.filter(self.pa.array(mask))
+
+    def take(self, array, order):
+        return array.take(self.pa.array(order))
+
+    def table(self, names, arrays, entries):
+        if not arrays:
+            return self.pa.table({})
+        return self.pa.Table.from_arrays(list(arrays), names=[_utf8(n) for n in names])
+
+    def concatenate(self, parts):
+        text, raw = self.pa.large_string(), self.pa.large_binary()
+        return self.pa.concat_tables(_as_bytes(parts, lambda p, i: p.schema.field(i).type, text, raw, self._cast))
+
+    def _cast(self, table, i: int, kind):
+        return table.set_column(i, table.schema.field(i).name, table.column(i).cast(kind))
+
+
+def _utf8(name: str) -> str:
+    """A name as Arrow takes it."""
+    if is_utf8(name):
+        return name
+    raise UnsupportedError(f'{name!r} is not UTF-8, as names in Arrow are; use library="ak", "np" or "pd", or aliases=')
+
+
+def _as_bytes(parts, kind: Callable[[Any, int], Any], text, raw, cast: Callable[[Any, int, Any], Any]) -> list[Any]:
+    """Tables of which each column of strings is one of bytes where it is in one of them, as not all are UTF-8."""
+    parts = list(parts)
+    for i in range(min(p.shape[1] for p in parts)):
+        kinds = [kind(p, i) for p in parts]
+        if text in kinds and raw in kinds:
+            parts = [cast(p, i, raw) if k == text else p for p, k in zip(parts, kinds, strict=True)]
+    return parts
+
+
+class Polars(Arrow):
+    """``polars.Series``; a table is a ``polars.DataFrame``. Goes through Arrow."""
+
+    name = "pl"
+
+    def __init__(self) -> None:
+        self.pl = require("polars", 'library="pl"')
+        super().__init__()
+
+    def array(self, column, name):
+        return self.pl.Series(_utf8(name), self._arrow(column))
+
+    def select(self, array, mask):
+        return array.filter(self.pl.Series(mask))
+
+    def take(self, array, order):
+        return array.gather(order)
+
+    def table(self, names, arrays, entries):
+        return self.pl.DataFrame([a.alias(_utf8(n)) for n, a in zip(names, arrays, strict=True)])
+
+    def concatenate(self, parts):
+        text, raw = self.pl.String, self.pl.Binary
+        return self.pl.concat(_as_bytes(parts, lambda p, i: p.dtypes[i], text, raw, self._cast))
+
+    def _cast(self, table, i: int, kind):
+        return table.with_columns(table.to_series(i).cast(kind))
+
+    def taken(self, table, order):
+        return table[order]
+
+
+_LIBRARIES = {
+    **dict.fromkeys(("ak", "awkward"), Awkward),
+    **dict.fromkeys(("np", "numpy"), Numpy),
+    **dict.fromkeys(("pd", "pandas"), Pandas),
+    **dict.fromkeys(("pa", "arrow", "pyarrow"), Arrow),
+    **dict.fromkeys(("pl", "polars"), Polars),
+}
+
+
+def library(name: str) -> Library:
+    """The library of this name.
+
+    Raises:
+        InvalidError: no such name.
+        MissingLibraryError: it is not installed.
+    """
+    try:
+        kind = _LIBRARIES[name]
+    except (KeyError, TypeError):
+        raise InvalidError(f'library is "ak", "np", "pd", "pa" or "pl", not {name!r}') from None
+    return kind()
+
+
+def computed(lib: Library, value, what: str):
+    """An expression's result as one array of the library."""
+    if lib.takes_awkward:
+        import awkward as ak
+
+        return (
+            value
+            if isinstance(value, ak.Array)
+            else ak.Array(conversion.to_layout(conversion.from_computed(value, what)))
+        )
+    try:
+        return lib.array(conversion.from_computed(value, what), what)
+    except (TypeError, NotImplementedError) as e:
+        if isinstance(e, UnsupportedError):
+            raise
+        raise UnsupportedError(f"{what} cannot be given as library={lib.name!r}: {e}") from e

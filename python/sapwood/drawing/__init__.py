@@ -1,0 +1,1 @@
+"""Histograms filled from expressions."""

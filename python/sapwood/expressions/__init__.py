@@ -1,0 +1,1 @@
+"""Expressions of branches in Python's syntax."""

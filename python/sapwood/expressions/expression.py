@@ -1,0 +1,251 @@
+"""Expressions of branches in Python's syntax: parsed, checked against a short list of what is allowed, and computed
+with numpy or awkward. Nothing is ever handed to ``eval``."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from ..columns.strings import equal, is_utf8, unequal
+from ..errors import InvalidError, KeyInFileError
+from . import functions
+
+_BINARY = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow, ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_, ast.BitXor: operator.xor, ast.LShift: operator.lshift, ast.RShift: operator.rshift,
+}  # fmt: skip
+_UNARY = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert, ast.Not: np.logical_not}
+_COMPARE = {
+    ast.Eq: equal, ast.NotEq: unequal, ast.Lt: operator.lt, ast.LtE: operator.le,
+    ast.Gt: operator.gt, ast.GtE: operator.ge,
+}  # fmt: skip
+
+_LONGEST = 10_000
+
+#: Bytes that are not UTF-8, in texts only, as Python's parser takes them.
+_BYTES = {code: f"\\u{code:04x}" for code in range(0xDC80, 0xDD00)}
+
+
+class Expression:
+    """A parsed expression.
+
+    Raises:
+        InvalidError: not an expression, or with a part that is not allowed.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        if len(text) > _LONGEST:
+            raise InvalidError(f"an expression of {len(text)} characters is longer than {_LONGEST}")
+        try:
+            # ROOT's users put spaces and line ends anywhere
+            self._tree = ast.parse(" ".join(text.split()).translate(_BYTES), mode="eval").body
+        except UnicodeEncodeError:
+            raise InvalidError(f"{text!r} is not valid Unicode: it contains a lone surrogate") from None
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as e:
+            raise InvalidError(f"{text!r} is not an expression in Python's syntax: {e}{_hint(text)}") from e
+        self._check(self._tree, 0)
+
+    def names(self) -> Iterator[str]:
+        """Every name in it with all its dots, in the order of the text: of branches, aliases and constants."""
+        yield from self._names(self._tree)
+
+    def works_by_entry(self) -> bool:
+        """Whether its value for an entry depends on that entry alone, as far as is known."""
+        for node in ast.walk(self._tree):
+            if isinstance(node, ast.Call):
+                name = _dotted(node.func) or ""
+                plain = functions.works_by_entry(name) and not node.keywords
+                # a second argument of a reduction is its axis
+                if name != "get" and not (plain and (len(node.args) == 1 or not functions.reduces(name))):
+                    return False
+            elif isinstance(node, ast.Subscript) and not (
+                isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str)
+            ):
+                return False
+        return True
+
+    def evaluate(self, value: Callable[[str], object]) -> object:
+        """Its value, where ``value(name)`` gives that of a name from :meth:`names`."""
+        try:
+            return self._value(self._tree, value)
+        except (TypeError, ValueError, IndexError, ArithmeticError, AttributeError) as e:
+            if isinstance(e, (InvalidError, KeyInFileError)):
+                raise
+            raise InvalidError(f"{self.text!r} cannot be computed: {e}") from e
+        except RecursionError:
+            # deep expressions that hold aliases that stand for deep expressions
+            raise InvalidError(f"{self.text!r} is nested too deep") from None
+
+    def _refuse(self, node: ast.AST, why: str) -> InvalidError:
+        part = ast.unparse(node)
+        return InvalidError(f"{why}: {part!r} in {self.text!r}" if part != self.text else f"{why}: {part!r}")
+
+    def _check(self, node: ast.AST, depth: int) -> None:
+        if depth > 100:
+            raise InvalidError(f"{self.text!r} is nested more than 100 deep")
+        if isinstance(node, ast.Call):
+            self._check_call(node, depth)
+            return
+        if isinstance(node, ast.Attribute):
+            if _dotted(node) is None:
+                self._check(node.value, depth + 1)
+            if node.attr.startswith("__"):
+                raise self._refuse(node, "a name may not begin with two underscores")
+            return
+        if isinstance(node, ast.Constant):
+            if not (node.value is None or isinstance(node.value, (bool, int, float, str))):
+                raise self._refuse(node, "not a number, truth value or text")
+            return
+        if isinstance(node, ast.BinOp) and type(node.op) in _BINARY and not _is_text(node):
+            parts: list[ast.AST] = [node.left, node.right]
+        elif isinstance(node, ast.UnaryOp):
+            parts = [node.operand]
+        elif isinstance(node, ast.BoolOp):
+            parts = list(node.values)
+        elif isinstance(node, ast.Compare) and all(type(op) in _COMPARE for op in node.ops):
+            parts = [node.left, *node.comparators]
+        elif isinstance(node, ast.Subscript):
+            parts = [node.value, node.slice]
+        elif isinstance(node, ast.Slice):
+            parts = [p for p in (node.lower, node.upper, node.step) if p is not None]
+        elif isinstance(node, (ast.Tuple, ast.List)):
+            parts = list(node.elts)
+        elif isinstance(node, ast.Name):
+            return
+        else:
+            raise self._refuse(node, f"{type(node).__name__} is not allowed in an expression")
+        for part in parts:
+            self._check(part, depth + 1)
+
+    def _check_call(self, node: ast.Call, depth: int) -> None:
+        name = _dotted(node.func)
+        if name == "get":
+            if len(node.args) != 1 or node.keywords or not _is_text(node.args[0]):
+                raise self._refuse(node, 'get takes a branch\'s name as text, get("a/b.c")')
+            return
+        if name is None or functions.lookup(name) is None:
+            import difflib
+
+            near = difflib.get_close_matches(name or "", functions.names(), 3)
+            remedy = f"; did you mean {' or '.join(near)}?" if near else "; numpy's functions are there by their names"
+            raise InvalidError(f"there is no function {ast.unparse(node.func)!r} for expressions{remedy}")
+        for argument in node.args:
+            self._check(argument, depth + 1)
+        for keyword in node.keywords:
+            if keyword.arg is None:
+                raise self._refuse(node, "** is not allowed in an expression")
+            self._check(keyword.value, depth + 1)
+
+    def _names(self, node: ast.AST) -> Iterator[str]:
+        dotted = _dotted(node)
+        if dotted is not None:
+            yield dotted
+        elif isinstance(node, ast.Call):
+            if _dotted(node.func) == "get":
+                yield node.args[0].value  # type: ignore[attr-defined]
+                return
+            for part in (*node.args, *(k.value for k in node.keywords)):
+                yield from self._names(part)
+        else:
+            for child in ast.iter_child_nodes(node):
+                yield from self._names(child)
+
+    def _value(self, node, value):
+        dotted = _dotted(node)
+        if dotted is not None:
+            return value(dotted)
+        if isinstance(node, ast.Constant):
+            return node.value
+        if isinstance(node, ast.BinOp):
+            return self._binary(node, value)
+        if isinstance(node, ast.UnaryOp):
+            return _UNARY[type(node.op)](self._value(node.operand, value))
+        if isinstance(node, ast.BoolOp):
+            # `and` and `or` work entry by entry, as & and | do
+            join = np.logical_and if isinstance(node.op, ast.And) else np.logical_or
+            return _fold(join, (self._value(v, value) for v in node.values))
+        if isinstance(node, ast.Compare):
+            sides = [self._value(v, value) for v in (node.left, *node.comparators)]
+            steps = (_COMPARE[type(op)](a, b) for op, a, b in zip(node.ops, sides[:-1], sides[1:], strict=True))
+            return _fold(np.logical_and, steps)
+        if isinstance(node, ast.Call):
+            if _dotted(node.func) == "get":
+                return value(node.args[0].value)
+            function = functions.lookup(_dotted(node.func) or "")
+            keywords = {k.arg: self._value(k.value, value) for k in node.keywords}
+            return function(*(self._value(a, value) for a in node.args), **keywords)
+        if isinstance(node, ast.Attribute):
+            return field(self._value(node.value, value), node.attr, self.text)
+        if isinstance(node, ast.Subscript):
+            return self._subscript(node, value)
+        if isinstance(node, ast.Slice):
+            parts = (node.lower, node.upper, node.step)
+            return slice(*(None if p is None else self._value(p, value) for p in parts))
+        items = [self._value(e, value) for e in node.elts]
+        return tuple(items) if isinstance(node, ast.Tuple) else items
+
+    def _binary(self, node, value):
+        left, right = self._value(node.left, value), self._value(node.right, value)
+        if isinstance(node.op, (ast.Pow, ast.LShift)) and isinstance(left, int) and isinstance(right, int):
+            # Python's integers have no bound; numpy's have
+            left = float(left) if isinstance(node.op, ast.Pow) else np.int64(left)
+        return _BINARY[type(node.op)](left, right)
+
+    def _subscript(self, node, value):
+        """``x[:, i]`` is item i of each entry, ``x["name"]`` a field, ``x[mask]`` the items where the mask is true."""
+        array, index = self._value(node.value, value), self._value(node.slice, value)
+        if isinstance(index, str):
+            return field(array, index, self.text)
+        first = index[0] if isinstance(index, tuple) and index else index
+        if isinstance(first, int) or (isinstance(first, slice) and first != slice(None)):
+            # ROOT's x[0] is an item of every entry, numpy's the first entry: neither is guessed
+            raise self._refuse(node, "the first index counts entries; write x[:, i] for item i of each entry")
+        return array[index]
+
+
+def field(array, name: str, text: str):
+    """A field of a record array."""
+    names = (array.dtype.names or ()) if isinstance(array, np.ndarray) else getattr(array, "fields", ())
+    if name not in names:
+        known = f"; it has {', '.join(names)}" if names else "; it has no fields"
+        raise KeyInFileError(f"no field {name!r} in what stands before it in {text!r}{known}")
+    return array[name]
+
+
+def _fold(join, values):
+    values = iter(values)
+    total = next(values)
+    for v in values:
+        total = join(total, v)
+    return total
+
+
+def _dotted(node: ast.AST) -> str | None:
+    """The text of a name with dots, where it is nothing but that."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        front = _dotted(node.value)
+        return None if front is None else f"{front}.{node.attr}"
+    return None
+
+
+def _is_text(node: ast.AST) -> bool:
+    if isinstance(node, ast.BinOp):
+        return _is_text(node.left) or _is_text(node.right)
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def _hint(text: str) -> str:
+    if not is_utf8(text):
+        return "; a name that is not UTF-8 is written get('name')"
+    if "&&" in text or "||" in text:
+        return "; write & and | (or `and` and `or`) between conditions"
+    if any(c in text for c in "*?") or text.startswith("/"):
+        return "; filter_name= takes globs and regular expressions"
+    return ""

@@ -1,0 +1,1 @@
+"""Files, trees and branches, and how they are read."""

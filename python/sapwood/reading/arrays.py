@@ -1,0 +1,284 @@
+"""From a request to arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..arguments.progress import Progress, reporter
+from ..arguments.sizes import Size, entry_range, size_in_bytes, whole
+from ..columns import conversion
+from ..columns.libraries import Library, group_name, library
+from ..errors import InvalidError, UnsupportedError
+from .entry_selection import Chosen, Entries, chosen, place
+from .selection import Expressions, Selection, select
+
+if TYPE_CHECKING:
+    from .branch import Branch
+    from .branches import HasBranches
+    from .tree import Tree
+
+#: Start and stop as the user gave them.
+Span = tuple["int | None", "int | None"]
+
+
+@dataclass(frozen=True)
+class Report:
+    """The entries of a step."""
+
+    #: First entry in the tree.
+    start: int
+    #: End of the entries in the tree (exclusive).
+    stop: int
+    #: The tree.
+    tree: Tree
+    #: Entries of all files before this one.
+    offset: int = 0
+
+    @property
+    def tree_entry_start(self) -> int:
+        """First entry in the tree."""
+        return self.start
+
+    @property
+    def tree_entry_stop(self) -> int:
+        """End of the entries in the tree (exclusive)."""
+        return self.stop
+
+    @property
+    def global_entry_start(self) -> int:
+        """First entry, counted through all files."""
+        return self.offset + self.start
+
+    @property
+    def global_entry_stop(self) -> int:
+        """End of the entries, counted through all files (exclusive)."""
+        return self.offset + self.stop
+
+    @property
+    def file_path(self) -> str:
+        """Path or URL of the file."""
+        return self.tree.file_path
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a scan reads."""
+
+    branches: list[int]
+    first: int
+    last: int
+    #: Only these of the entries.
+    chosen: Chosen | None = None
+    #: The branches of a cut that are read first, and the function that evaluates it.
+    cut: tuple[list[int], Any] | None = None
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are before a cut."""
+        return self.last - self.first if self.chosen is None else len(self.chosen.numbers)
+
+    def begin(self, tree: Tree, step: tuple[str, int], tell: Any, share: int | None = None) -> Any:
+        """Begins a scan; with a share, one that holds no more bytes than that before its first batch is asked for."""
+        tree.file._check_open()
+        numbers = None if self.chosen is None else self.chosen.numbers
+        threads = tree.file._options.threads
+        scan = tree._core.scan(
+            self.branches, self.first, self.last, *step, tree._cache_size if share is None else share, threads, tell,
+            numbers, self.cut, share is not None,
+        )  # fmt: skip
+        tree.file._scans.add(scan)
+        return scan
+
+
+def _wanted(tree: Tree, selection: Selection, span: Span, entries: Entries) -> Wanted:
+    """What a request for these entries reads."""
+    first, last = entry_range(*span, tree.num_entries)
+    picked = chosen(entries, first, last, [place(tree)])
+    guide = selection.guide()
+    cut = None if guide is None else (guide, selection.test(guide))
+    return Wanted(selection.branches(), first, last, picked, cut)
+
+
+def _steps(
+    tree: Tree, wanted: Wanted, step: tuple[str, int], progress: Progress, scan: Any = None
+) -> Iterator[tuple[int, int, dict[int, Any], np.ndarray | None]]:
+    """(start, stop, columns by branch, numbers of the entries where they are not all). Taken all at once there is one
+    step even without entries, with the types. A scan that has begun is gone on with."""
+    tree.file._check_open()
+    tell, done = reporter(progress)
+    if not wanted.branches:
+        # nothing but constants
+        for a, b in _ranges(wanted.first, wanted.last, step):
+            numbers = None if wanted.chosen is None else wanted.chosen.numbers
+            yield a, b, {}, None if numbers is None else numbers[(numbers >= a) & (numbers < b)]
+        done()
+        return
+    scan = scan or wanted.begin(tree, step, tell)
+    try:
+        for start, stop, columns, selected in scan:
+            held = [dict(zip(wanted.branches, columns, strict=True))]
+            del columns
+            # nothing here keeps a step's memory while the next one is read
+            yield start, stop, held.pop(), None if selected is None else np.asarray(selected)
+    finally:
+        scan.close()
+        done()
+
+
+def _made(
+    selection: Selection,
+    wanted: Wanted,
+    part: tuple,
+    lib: Library,
+    how: str | None,
+    offset: int = 0,
+    *,
+    ordered: bool,
+) -> Any:
+    """What becomes of a step; `offset` is the number of entries in the files before this one."""
+    start, stop, columns, came = part
+    entries = stop - start if came is None else len(came)
+    rows = order = None
+    picked = wanted.chosen
+    if came is not None and wanted.cut is not None:
+        # the cut has chosen: these are the numbers of the rows that passed it
+        rows = came - start if picked is None else np.searchsorted(picked.numbers, came)
+    if ordered and picked is not None and came is not None:
+
+        def order(mask):
+            return picked.order(came if mask is None else came[mask])
+
+    made = selection.make(columns, entries, lib, how, rows, order)
+    by = start + offset if picked is None else 0
+    return lib.shifted(made, by) if by else made
+
+
+def _ranges(first: int, last: int, step: tuple[str, int]) -> Iterator[tuple[int, int]]:
+    size = step[1] if step[0] == "entries" else max(1, last - first)
+    yield from ((a, min(a + size, last)) for a in range(first, max(last, first + 1), size))
+
+
+def arrays(
+    owner: HasBranches,
+    expressions: Expressions,
+    cut: str | None,
+    filters: Mapping[str, Any],
+    aliases: Mapping[str, str] | None,
+    span: Span,
+    library_name: str,
+    how: object,
+    progress: Progress,
+    entries: Entries = None,
+) -> Any:
+    """See :meth:`HasBranches.arrays`."""
+    lib, group, tree = library(library_name), group_name(how), owner.tree
+    selection = select(owner, expressions, cut, aliases, filters)
+    wanted = _wanted(tree, selection, span, entries)
+    (part,) = _steps(tree, wanted, ("all", 0), progress)
+    return _made(selection, wanted, part, lib, group, ordered=True)
+
+
+def iterate(
+    owner: HasBranches,
+    expressions: Expressions,
+    cut: str | None,
+    filters: Mapping[str, Any],
+    aliases: Mapping[str, str] | None,
+    span: Span,
+    library_name: str,
+    how: object,
+    progress: Progress,
+    step_size: Size,
+    *,
+    report: bool,
+    offset: int = 0,
+    entries: Entries = None,
+) -> Iterator[Any]:
+    """See :meth:`HasBranches.iterate`. What is wrong with the request is said at once, not at the first step."""
+    lib, group, tree = library(library_name), group_name(how), owner.tree
+    selection = select(owner, expressions, cut, aliases, filters)
+    wanted = _wanted(tree, selection, span, entries)
+    return _iterate(tree, selection, wanted, lib, group, progress, _step(step_size), report, offset)
+
+
+def _iterate(
+    tree: Tree,
+    selection: Selection,
+    wanted: Wanted,
+    lib: Library,
+    how: str | None,
+    progress: Progress,
+    step: tuple[str, int],
+    report: bool,
+    offset: int = 0,
+    scan: Any = None,
+) -> Iterator[Any]:
+    """The steps of a tree, with a :class:`Report` each where that is wanted."""
+    if wanted.rows == 0:
+        return
+    for part in _steps(tree, wanted, step, progress, scan):
+        start, stop = part[:2]
+        held = [_made(selection, wanted, part, lib, how, offset, ordered=False)]
+        del part
+        # as in _steps: a step belongs to the caller alone
+        yield (held.pop(), Report(start, stop, tree, offset)) if report else held.pop()
+
+
+def _step(step_size: Size) -> tuple[str, int]:
+    size: int | None
+    if step_size == "cluster":
+        return "cluster", 0
+    if isinstance(step_size, str):
+        unit, size = "bytes", size_in_bytes(step_size, "step_size")
+    else:
+        unit, size = "entries", whole(step_size)
+    if size is None or not 1 <= size < 2**63:
+        raise InvalidError(
+            f'step_size is a number of entries from 1 on, text such as "100 MB" or "cluster", not {step_size!r}'
+        )
+    return unit, size
+
+
+def _interpretation() -> type:
+    from .branch import Interpretation
+
+    return Interpretation
+
+
+def array(
+    branch: Branch,
+    span: Span,
+    library_name: str,
+    progress: Progress,
+    interpretation: object = None,
+    leaf: str = "",
+    entries: Entries = None,
+) -> Any:
+    """See :meth:`Branch.array`; only one member of its records where a leaf is named."""
+    lib = library(library_name)
+    if interpretation is not None and not isinstance(interpretation, _interpretation()):
+        raise InvalidError(
+            f"interpretation is None: the file tells how {branch.path!r} is read; entries are given as "
+            f"entry_start and entry_stop, not {interpretation!r}"
+        )
+    if branch.branches:
+        try:
+            _ = branch.column_type
+        except UnsupportedError:
+            # as in uproot, a branch that is only a folder is read as what is in it
+            filters: dict[str, Any] = {}
+            return arrays(branch, None, None, filters, None, span, library_name, None, progress, entries)
+    first, last = entry_range(*span, branch.num_entries)
+    where = place(branch.tree)._replace(last=branch.num_entries)
+    picked = chosen(entries, first, last, [where])
+    ((_, _, columns, came),) = _steps(branch.tree, Wanted([branch.number], first, last, picked), ("all", 0), progress)
+    column = columns[branch.number]
+    made = lib.array(conversion.member(column, leaf) if leaf else column, leaf or branch.name)
+    order = None if picked is None or came is None else picked.order(came)
+    if picked is not None:
+        return made if order is None else lib.take(made, order)
+    return lib.shifted(made, first) if first else made

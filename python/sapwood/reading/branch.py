@@ -1,0 +1,202 @@
+"""Branches of trees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .branches import HasBranches, column_words
+
+if TYPE_CHECKING:
+    from ..arguments.progress import Progress
+    from .entry_selection import Entries as Chosen
+    from .tree import Tree
+
+
+@dataclass(frozen=True)
+class Interpretation:
+    """How a branch's values become a column."""
+
+    #: C++ type of a value.
+    typename: str
+    #: Type of an entry in the column.
+    column_type: str
+
+    def __str__(self) -> str:
+        return self.column_type
+
+
+class Branch(HasBranches):
+    """A branch: a column of the tree, or a mapping of its sub-branches."""
+
+    def __init__(self, tree: Tree, number: int, name: str, path: str, parent: int | None, children: list[int]) -> None:
+        self._tree = tree
+        #: Its number in the core.
+        self.number = number
+        self._name = name
+        #: Names of the branches above and its own, divided by slashes.
+        self.path = path
+        self._parent = parent
+        self._children = children
+        self._header: dict[str, Any] | None = None
+        self._typename: str | None = None
+        self._column_type: str | None = None
+
+    @property
+    def tree(self) -> Tree:
+        """The tree that contains the branch."""
+        return self._tree
+
+    @property
+    def _prefix(self) -> str:
+        return self.path + "/"
+
+    @property
+    def _self_name(self) -> str:
+        return f"branch {self.path!r}"
+
+    @property
+    def _told(self) -> dict[str, Any]:
+        if self._header is None:
+            self._header = self.tree._core.branch(self.number)
+        return self._header
+
+    @property
+    def branches(self) -> list[Branch]:
+        """The direct sub-branches."""
+        return [self.tree._branch(n) for n in self._children]
+
+    @property
+    def parent(self) -> Branch | Tree:
+        """The parent branch, or the tree."""
+        return self.tree if self._parent is None else self.tree._branch(self._parent)
+
+    @property
+    def name(self) -> str:
+        """Name, without the names of parent branches."""
+        return self._name
+
+    @property
+    def title(self) -> str:
+        """Title: ROOT's list of leaves."""
+        return self._told["title"]
+
+    @property
+    def classname(self) -> str:
+        """C++ class of the branch itself: TBranch, TBranchElement, …"""
+        return self._told["class_name"]
+
+    @property
+    def typename(self) -> str:
+        """C++ type of its values, such as ``float[]``."""
+        if self._typename is None:
+            self._typename = self.tree._core.type_name(self.number)
+        return self._typename
+
+    @property
+    def column_type(self) -> str:
+        """The type of an entry in the column it becomes, such as ``var * float32``.
+
+        Raises:
+            UnsupportedError: the branch cannot be read; the message says why.
+        """
+        if self._column_type is None:
+            self._column_type = self.tree._core.column_type(self.number)
+        return self._column_type
+
+    @property
+    def column_words(self) -> str:
+        """:attr:`column_type`, or why there is none."""
+        return "" if self._children else column_words(lambda: self.column_type)
+
+    @property
+    def num_entries(self) -> int:
+        """Number of entries; differs from the tree's only if the branch was filled separately."""
+        return self.tree._core.entries_of(self.number)
+
+    @property
+    def num_baskets(self) -> int:
+        """Number of baskets."""
+        return self._told["num_baskets"]
+
+    @property
+    def entry_offsets(self) -> list[int]:
+        """The first entry of each basket, and the number of entries."""
+        return [*self._told["basket_entry"][: self.num_baskets], self.num_entries]
+
+    def basket_compressed_bytes(self, basket: int) -> int:
+        """Return the size of a basket in the file in bytes, with its key; 0 if it is stored in the tree's header."""
+        sizes = self._told["basket_bytes"]
+        if not 0 <= basket < self.num_baskets:
+            raise IndexError(f"branch {self.path!r} has {self.num_baskets} baskets, none of number {basket}")
+        return sizes[basket] if basket < len(sizes) else 0
+
+    @property
+    def compressed_bytes(self) -> int:
+        """Compressed size in bytes."""
+        return self._told["zip_bytes"]
+
+    @property
+    def uncompressed_bytes(self) -> int:
+        """Uncompressed size in bytes."""
+        return self._told["total_bytes"]
+
+    @property
+    def compression_ratio(self) -> float:
+        """Uncompressed over compressed size; 1 for an empty branch."""
+        told = self._told
+        return told["total_bytes"] / told["zip_bytes"] if told["zip_bytes"] else 1.0
+
+    @property
+    def compression(self) -> int:
+        """ROOT's setting: 100 times the algorithm plus the level."""
+        return self._told["compression"]
+
+    @property
+    def interpretation(self) -> Interpretation:
+        """How its values become a column.
+
+        Raises:
+            UnsupportedError: the branch cannot be read; the message says why.
+        """
+        return Interpretation(self.typename, self.column_type)
+
+    def array(
+        self,
+        interpretation: None = None,
+        entry_start: int | None = None,
+        entry_stop: int | None = None,
+        *,
+        entries: Chosen = None,
+        library: str = "ak",
+        progress: Progress = None,
+        decompression_executor: object = None,
+        interpretation_executor: object = None,
+        array_cache: object = None,
+    ) -> Any:
+        """Read the values from entry ``entry_start`` to ``entry_stop`` (as in a slice).
+
+        Args:
+            interpretation: must be None; accepted for compatibility with uproot.
+            entries, decompression_executor, interpretation_executor, array_cache: see :meth:`arrays`.
+            library: ``"ak"``, ``"np"``, ``"pd"`` (Series), ``"pa"`` (Array) or ``"pl"`` (Series); with ``"np"``
+                fixed arrays have the shape ``(entries, size)``, lists and strings are objects.
+
+        Raises:
+            UnsupportedError: the branch cannot be read; the message says why.
+            CorruptError, ReadError, StalledError: reading fails.
+        """
+        from .arrays import array
+
+        return array(self, (entry_start, entry_stop), library, progress, interpretation, entries=entries)
+
+    def __repr__(self) -> str:
+        below = f", {len(self._children)} branches" if self._children else ""
+        return f"<Branch {self.path!r}: {self.typename}{below}>"
+
+    def __reduce__(self):
+        return _branch_again, (self.tree, self.number)
+
+
+def _branch_again(tree: Tree, number: int) -> Branch:
+    return tree._branch(number)

@@ -1,0 +1,379 @@
+"""What trees and branches have in common: a mapping of the branches below them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..arguments.filters import Filter, matcher
+from ..arguments.sizes import whole
+from ..errors import InvalidError, KeyInFileError, UnsupportedError, printable
+
+if TYPE_CHECKING:
+    from ..arguments.progress import Progress
+    from ..arguments.sizes import Size
+    from .branch import Branch
+    from .entry_selection import Entries
+    from .leaf import Leaf
+    from .selection import Expressions
+    from .tree import Tree
+
+
+class HasBranches(Mapping):
+    """A mapping of branches, by name, by path (``"a/b"``) or by index in :attr:`branches`."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def tree(self) -> Tree: ...
+        @property
+        def branches(self) -> list[Branch]: ...
+
+    # what a subclass says about itself
+    @property
+    def _prefix(self) -> str:
+        """The path in front of the paths of the branches below, with its last slash."""
+        raise NotImplementedError
+
+    @property
+    def _self_name(self) -> str:
+        raise NotImplementedError
+
+    def iteritems(
+        self,
+        *,
+        filter_name: Filter = None,
+        filter_typename: Filter = None,
+        filter_branch: Callable[[Branch], object] | None = None,
+        recursive: bool = True,
+        full_paths: bool = True,
+    ) -> Iterator[tuple[str, Branch]]:
+        """Iterate over (name, branch) pairs of the sub-branches, parents before children.
+
+        Args:
+            filter_name: filter on a branch's bare name or path, with or without a leading slash (glob, ``/regex/i``,
+                callable, list).
+            filter_typename: filter on the C++ type.
+            filter_branch: a predicate on the branch.
+            recursive: include sub-branches of branches.
+            full_paths: use paths instead of bare names.
+        """
+        prefix = len(self._prefix)
+        for branch in self.filtered(filter_name, filter_typename, filter_branch, recursive):
+            yield (branch.path[prefix:] if full_paths else branch.name), branch
+
+    def filtered(
+        self,
+        filter_name: Filter = None,
+        filter_typename: Filter = None,
+        filter_branch: Callable[[Branch], object] | None = None,
+        recursive: bool = True,
+    ) -> Iterator[Branch]:
+        """The branches that pass the filters, see :meth:`iteritems`."""
+        name_passes = matcher(filter_name, "filter_name")
+        type_passes = matcher(filter_typename, "filter_typename")
+        if filter_branch is not None and not callable(filter_branch):
+            raise InvalidError(f"filter_branch is a function of the branch, not {filter_branch!r}")
+        prefix = len(self._prefix)
+        for branch in self._below() if recursive else self.branches:
+            if name_passes:
+                path = branch.path[prefix:]
+                if not (name_passes(branch.name) or name_passes(path) or name_passes("/" + path)):
+                    continue
+            if type_passes and not type_passes(branch.typename):
+                continue
+            if filter_branch and not filter_branch(branch):
+                continue
+            yield branch
+
+    def _below(self) -> Iterator[Branch]:
+        stack = list(reversed(self.branches))
+        while stack:
+            branch = stack.pop()
+            yield branch
+            stack.extend(reversed(branch.branches))
+
+    def iterkeys(self, **filters) -> Iterator[str]:
+        """Names of the branches below; the arguments of :meth:`iteritems`."""
+        return (name for name, _ in self.iteritems(**filters))
+
+    def itervalues(self, **filters) -> Iterator[Branch]:
+        """The branches below; the arguments of :meth:`iteritems`."""
+        return (branch for _, branch in self.iteritems(**filters))
+
+    def keys(self, **filters) -> list[str]:  # type: ignore[override]
+        """Names of the branches below; the arguments of :meth:`iteritems`."""
+        return list(self.iterkeys(**filters))
+
+    def values(self, **filters) -> list[Branch]:  # type: ignore[override]
+        """The branches below; the arguments of :meth:`iteritems`."""
+        return list(self.itervalues(**filters))
+
+    def items(self, **filters) -> list[tuple[str, Branch]]:  # type: ignore[override]
+        """(name, branch) of the branches below; the arguments of :meth:`iteritems`."""
+        return list(self.iteritems(**filters))
+
+    def typenames(self, **filters) -> dict[str, str]:
+        """Return the C++ types by name; takes the arguments of :meth:`iteritems`."""
+        return {name: branch.typename for name, branch in self.iteritems(**filters)}
+
+    def branch_number(self, name: str) -> int | None:
+        """The number of the branch of this bare name or path below here, or None; the first in the tree's order."""
+        path = self.tree._by_path.get(self._prefix + name.strip("/"))
+        if path is not None or name.startswith("/"):
+            return path
+        if not self._prefix:
+            return self.tree._by_name.get(name)
+        return next((b.number for b in self._below() if b.name == name), None)
+
+    def missing(self, name: str, context: str = "") -> KeyInFileError:
+        """The error for no such branch."""
+        from .selection import unknown
+
+        friend = self.tree._core.friend_hint(name)
+        elsewhere = f"{context}; {friend}" if friend else context
+        return unknown(name, self.keys(), self._self_name, self.tree.file_path, elsewhere)
+
+    def leaf(self, name: str) -> Leaf | None:
+        """The leaf of this bare name or path in a branch with several, here or below; None where there is none."""
+        front, _, last = name.strip("/").rpartition("/")
+        for number in self.tree._leaves.get(last, ()):
+            branch = self.tree._branch(number)
+            below = branch.path.removeprefix(self._prefix)
+            inside = branch.path.startswith(self._prefix) and front in ("", branch.name, below)
+            if inside or (not front and branch.path + "/" == self._prefix):
+                from .leaf import Leaf
+
+                return Leaf(branch, last)
+        return None
+
+    def __getitem__(self, where: str | int) -> Any:
+        """Return the branch (or :class:`Leaf`) with this bare name (at any depth), path or index.
+
+        Raises:
+            KeyInFileError: no such branch; the message lists similar names.
+        """
+        if isinstance(where, str):
+            number = self.branch_number(where)
+            if number is not None:
+                return self.tree._branch(number)
+            leaf = self.leaf(where)
+            if leaf is None:
+                raise self.missing(where)
+            return leaf
+        if (position := whole(where)) is not None:
+            return self.branches[position]
+        raise InvalidError(f"a branch key must be a string or an index, not {where!r}")
+
+    def __contains__(self, where: object) -> bool:
+        return isinstance(where, str) and (self.branch_number(where) is not None or self.leaf(where) is not None)
+
+    def __iter__(self) -> Iterator[str]:
+        return self.iterkeys()
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self._below())
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    __hash__ = object.__hash__  # type: ignore[assignment]
+
+    def arrays(
+        self,
+        expressions: Expressions = None,
+        cut: str | None = None,
+        *,
+        filter_name: Filter = None,
+        filter_typename: Filter = None,
+        filter_branch: Callable[[Branch], object] | None = None,
+        aliases: Mapping[str, str] | None = None,
+        entry_start: int | None = None,
+        entry_stop: int | None = None,
+        entries: Entries = None,
+        library: str = "ak",
+        how: object = None,
+        progress: Progress = None,
+        decompression_executor: object = None,
+        interpretation_executor: object = None,
+        array_cache: object = None,
+    ) -> Any:
+        """Read entries ``entry_start`` to ``entry_stop`` (as in a slice; negative values count from the end).
+
+        Args:
+            expressions: names of branches or expressions of them in Python's syntax with numpy's functions, such as
+                ``"sqrt(px**2 + py**2)"``; None for every branch that passes the filters.
+            cut: an expression with one boolean per entry; only entries where it is true are kept. The branches it
+                needs are read first, and of the others only baskets with an entry that passed.
+            filter_name, filter_typename, filter_branch: see :meth:`iteritems`; used when expressions is None.
+            aliases: names for expressions, to be used in expressions and in the cut.
+            entries: entry numbers in any order, or a boolean for each entry of the tree (or from entry_start
+                to entry_stop): only these are returned, and only their baskets are fetched. Also an
+                entry list that ROOT keeps in a file (TEntryList, TEventList), itself or as ``"file.root:list"``.
+            library: ``"ak"`` (an ``ak.Array`` of records), ``"np"`` (a dict of numpy arrays; lists as objects),
+                ``"pd"`` (``DataFrame``), ``"pa"`` (``pyarrow.Table``) or ``"pl"`` (polars ``DataFrame``).
+            how: None, or ``"tuple"``, ``"list"``, ``"dict"`` for a collection of single columns; ``"zip"`` for lists of
+                one length made lists of records (``Muon_pt`` and ``Muon_eta`` to ``Muon`` with ``pt`` and ``eta``).
+            progress: True for a bar, or a function of (entries done, entries in all, bytes read).
+            decompression_executor, interpretation_executor, array_cache: accepted for compatibility
+                with uproot, and ignored.
+
+        With ``library="pd"`` the index holds the entry numbers of the tree.
+
+        Raises:
+            KeyInFileError: no such branch.
+            UnsupportedError: a branch cannot be read; the message says why. A request for all branches skips such
+                branches, and duplicates of a name, with a :class:`SkippedBranchWarning`.
+            InvalidError: an invalid expression.
+            CorruptError, ReadError, StalledError: reading fails.
+        """
+        from .arrays import arrays
+
+        filters = {"filter_name": filter_name, "filter_typename": filter_typename, "filter_branch": filter_branch}
+        span = (entry_start, entry_stop)
+        return arrays(self, expressions, cut, filters, aliases, span, library, how, progress, entries)
+
+    def iterate(
+        self,
+        expressions: Expressions = None,
+        cut: str | None = None,
+        *,
+        filter_name: Filter = None,
+        filter_typename: Filter = None,
+        filter_branch: Callable[[Branch], object] | None = None,
+        aliases: Mapping[str, str] | None = None,
+        step_size: Size = "100 MB",
+        entry_start: int | None = None,
+        entry_stop: int | None = None,
+        entries: Entries = None,
+        library: str = "ak",
+        how: object = None,
+        report: bool = False,
+        progress: Progress = None,
+        decompression_executor: object = None,
+        interpretation_executor: object = None,
+        array_cache: object = None,
+    ) -> Iterator[Any]:
+        """Read like :meth:`arrays`, in steps; the next steps are fetched in the background.
+
+        Args:
+            entries: as for :meth:`arrays`, but in ascending order and without duplicates.
+            step_size: entries per step, memory per step as text (``"100 MB"``), or ``"cluster"`` for clusters of the
+                file.
+            report: yield (arrays, :class:`Report`) instead of arrays.
+        """
+        from .arrays import iterate
+
+        filters = {"filter_name": filter_name, "filter_typename": filter_typename, "filter_branch": filter_branch}
+        span = (entry_start, entry_stop)
+        return iterate(
+            self,
+            expressions,
+            cut,
+            filters,
+            aliases,
+            span,
+            library,
+            how,
+            progress,
+            step_size,
+            report=report,
+            entries=entries,
+        )
+
+    def num_entries_for(
+        self,
+        memory_size: Size,
+        expressions: Expressions = None,
+        *,
+        filter_name: Filter = None,
+        filter_typename: Filter = None,
+        filter_branch: Callable[[Branch], object] | None = None,
+        aliases: Mapping[str, str] | None = None,
+    ) -> int:
+        """Return the number of entries that take about ``memory_size`` bytes, at least 1."""
+        from ..arguments.sizes import size_in_bytes
+        from .selection import select
+
+        filters = {"filter_name": filter_name, "filter_typename": filter_typename, "filter_branch": filter_branch}
+        numbers = select(self, expressions, None, aliases, filters).branches()
+        total = sum(self.tree._branch(n).uncompressed_bytes for n in numbers)
+        entries = self.tree.num_entries
+        if total == 0:
+            return max(1, entries)
+        return max(1, size_in_bytes(memory_size, "memory_size") * entries // total)
+
+    def common_entry_offsets(
+        self,
+        *,
+        filter_name: Filter = None,
+        filter_typename: Filter = None,
+        filter_branch: Callable[[Branch], object] | None = None,
+        recursive: bool = True,
+    ) -> list[int]:
+        """Return the entries at which all these branches start a basket, and the number of entries."""
+        common: set[int] | None = None
+        for branch in self.filtered(filter_name, filter_typename, filter_branch, recursive):
+            if branch.num_baskets:
+                offsets = set(branch.entry_offsets)
+                common = offsets if common is None else common & offsets
+        return sorted(common if common is not None else {0, self.tree.num_entries})
+
+    def show(
+        self,
+        *,
+        filter_name: Filter = None,
+        filter_typename: Filter = None,
+        filter_branch: Callable[[Branch], object] | None = None,
+        recursive: bool = True,
+        full_paths: bool = True,
+        name_width: int = 20,
+        typename_width: int = 24,
+        stream: Any = None,
+    ) -> None:
+        """Print a table of the branches: name, C++ type, and the type of the column they become.
+
+        Args:
+            stream: output stream; None for standard output.
+        """
+        import sys
+
+        def cell(text: str, width: int) -> str:
+            text = printable(text)
+            return text if len(text) <= width else text[: width - 3] + "..."
+
+        lines = [f"{'name':<{name_width}} | {'typename':<{typename_width}} | column"]
+        lines.append(f"{'-' * name_width}-+-{'-' * typename_width}-+-{'-' * 30}")
+        for name, branch in self.iteritems(
+            filter_name=filter_name,
+            filter_typename=filter_typename,
+            filter_branch=filter_branch,
+            recursive=recursive,
+            full_paths=full_paths,
+        ):
+            name, kind = cell(name, name_width), cell(branch.typename, typename_width)
+            lines.append(f"{name:<{name_width}} | {kind:<{typename_width}} | {printable(branch.column_words)}")
+        (stream or sys.stdout).write("\n".join(lines) + "\n")
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        head = "<tr><th>branch</th><th>type</th><th>column</th></tr>"
+        shown = list(self.iteritems())
+        rows = "".join(
+            f"<tr><td>{escape(name)}</td><td>{escape(b.typename)}</td><td>{escape(b.column_words)}</td></tr>"
+            for name, b in shown[:100]
+        )
+        more = f"<tr><td colspan=3>… and {len(shown) - 100} more</td></tr>" if len(shown) > 100 else ""
+        return f"<p>{escape(repr(self))}</p><table><thead>{head}</thead><tbody>{rows}{more}</tbody></table>"
+
+
+def column_words(kind: Callable[[], str]) -> str:
+    """The words for a column's type, or the reason why it cannot be read."""
+    try:
+        return kind()
+    except UnsupportedError as e:
+        return f"not readable: {e}"

@@ -1,0 +1,107 @@
+"""Entries that are chosen one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..arguments.paths import split
+from ..errors import InvalidError
+from ..objects.entry_list import EntryList
+
+if TYPE_CHECKING:
+    from .tree import Tree
+
+#: Numbers of entries, or a truth value for each; an entry list of a file, or where it is as ``"file:list"``; None for
+#: all.
+Entries = Any
+
+
+class Place(NamedTuple):
+    """Where the entries of a tree stand among those of a chain."""
+
+    file: str
+    tree: str
+    #: First entry, and the one behind the last.
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Chosen entries of a tree."""
+
+    #: Their numbers, ascending and each once.
+    numbers: np.ndarray
+    #: The numbers as they were given, where that was in another order or some more than once.
+    given: np.ndarray | None = None
+
+    def order(self, came: np.ndarray) -> np.ndarray | None:
+        """For the entries that came, ascending, the row that stands at each place; None where they are in order."""
+        if self.given is None:
+            return None
+        return np.searchsorted(came, self.given[np.isin(self.given, came)])
+
+
+def chosen(entries: Entries, first: int, last: int, places: list[Place]) -> Chosen | None:
+    """The entries from ``first`` to ``last`` that are chosen, of the trees at these places.
+
+    Args:
+        entries: numbers in any order (negative counts from the end), or truth values: one for each entry of the tree
+            or from ``first`` to ``last``; or an entry list that ROOT made, itself or as ``"file:list"``. None for all
+            of them.
+    """
+    if entries is None:
+        return None
+    total = places[-1].last if places else 0
+    entries = _listed(entries, places)
+    try:
+        given = np.asarray(entries)
+    except (TypeError, ValueError):
+        given = np.zeros(0, dtype=object)
+    if given.size == 0 and given.dtype.kind == "f":
+        # an empty list has no type of its own
+        given = given.astype(np.int64)
+    if given.ndim != 1 or given.dtype.kind not in "biu":
+        raise InvalidError(
+            "entries are numbers of entries, or a truth value for each entry, in one dimension; or a list of entries "
+            'in a file, as "file.root:list"'
+        )
+    if given.dtype.kind == "b":
+        if len(given) == total:
+            given = given[first:last]
+        if len(given) != last - first:
+            what = f"{total} entries" if last - first == total else f"{last - first} entries of {total}"
+            raise InvalidError(f"entries has {len(given)} truth values for {what}")
+        return Chosen(np.flatnonzero(given).astype(np.int64) + first)
+    numbers = given.astype(np.int64)
+    outside = (numbers < -total) | (numbers >= total) | ((given > total) if given.dtype.kind == "u" else False)
+    if outside.any():
+        raise InvalidError(f"there is no entry {given[outside][0]}: the tree has {total}")
+    numbers = np.where(numbers < 0, numbers + total, numbers)
+    numbers = numbers[(numbers >= first) & (numbers < last)]
+    ascending = np.unique(numbers)
+    return Chosen(ascending, None if np.array_equal(ascending, numbers) else numbers)
+
+
+def place(tree: Tree) -> Place:
+    """That of a tree by itself."""
+    return Place(tree.file_path, tree.object_path, 0, tree.num_entries)
+
+
+def _listed(entries: Entries, places: list[Place]) -> Entries:
+    """The numbers of an entry list that ROOT made; anything else as it is."""
+    if isinstance(entries, (str, Mapping)) and split(entries)[1] is not None:
+        from .file import open
+
+        where, entries = entries, open(entries)
+        if not isinstance(entries, EntryList):
+            raise InvalidError(f'entries={where!r} is not an entry list; "file.root:list" names one in a file')
+    if isinstance(entries, EntryList):
+        from .. import _core
+
+        return np.asarray(_core.entries_of_list(entries.parts, places))
+    return entries

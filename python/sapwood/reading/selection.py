@@ -1,0 +1,361 @@
+"""What a request asks for: which branches to read, and what to make of them."""
+
+from __future__ import annotations
+
+import gc
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..columns import conversion
+from ..columns.libraries import Library, computed
+from ..errors import InvalidError, KeyInFileError, SkippedBranchWarning, UnsupportedError
+from ..expressions import functions
+from ..expressions.expression import Expression
+from ..expressions.expression import field as field_of
+
+if TYPE_CHECKING:
+    from .branches import HasBranches
+
+#: Aliases that are put in for one expression, and aliases of aliases inside each other, at most: those of a hostile
+#: file can ask for more than any memory holds.
+_MOST_ALIASES, _DEEPEST_ALIASES = 1000, 50
+
+#: One name or expression, several, or None for every branch.
+Expressions = str | Sequence[str] | None
+
+
+class Meaning(NamedTuple):
+    """What a name in an expression stands for: the value of the target, and fields to take of it one by one."""
+
+    #: A branch's number, another expression, or a constant in a tuple of its own.
+    target: int | Bound | tuple[float]
+    fields: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Bound:
+    """An expression whose names have a meaning."""
+
+    expression: Expression
+    names: Mapping[str, Meaning]
+
+    def branches(self) -> Iterator[int]:
+        """The branches it needs, with repetitions."""
+        for target, _ in self.names.values():
+            if isinstance(target, int):
+                yield target
+            elif isinstance(target, Bound):
+                yield from target.branches()
+
+    def works_by_entry(self) -> bool:
+        """Whether its value for an entry depends on that entry alone."""
+        inner = (target for target, _ in self.names.values() if isinstance(target, Bound))
+        return self.expression.works_by_entry() and all(b.works_by_entry() for b in inner)
+
+    def evaluate(self, operand: Callable[[int], Any]) -> Any:
+        """Its value, where ``operand(branch)`` is that of a branch."""
+        made: dict[str, Any] = {}
+
+        def value(name: str) -> Any:
+            # once for each name: with aliases of aliases the work would double at each of them
+            if name not in made:
+                made[name] = found(name)
+            return made[name]
+
+        def found(name: str) -> Any:
+            target, fields = self.names[name]
+            if isinstance(target, int):
+                array = operand(target)
+            elif isinstance(target, Bound):
+                array = target.evaluate(operand)
+            else:
+                array = target[0]
+            for f in fields:
+                array = field_of(array, f, self.expression.text)
+            return array
+
+        return self.expression.evaluate(value)
+
+
+@dataclass
+class Selection:
+    """Named outputs (a branch's number or an expression), a cut, and the branches that all of them need."""
+
+    outputs: list[tuple[str, int | Bound]] = field(default_factory=list)
+    cut: Bound | None = None
+
+    def branches(self) -> list[int]:
+        """The branches to read, each once."""
+        wanted: dict[int, None] = {}
+        if self.cut is not None:
+            wanted.update(dict.fromkeys(self.cut.branches()))
+        for _, what in self.outputs:
+            wanted.update({what: None} if isinstance(what, int) else dict.fromkeys(what.branches()))
+        return list(wanted)
+
+    def guide(self) -> list[int] | None:
+        """The branches of the cut, where it pays and makes no difference to read them before the others."""
+        if self.cut is None:
+            return None
+        branches = list(dict.fromkeys(self.cut.branches()))
+        bound = [self.cut, *(what for _, what in self.outputs if isinstance(what, Bound))]
+        if not branches or len(branches) == len(self.branches()) or not all(b.works_by_entry() for b in bound):
+            return None
+        return branches
+
+    def test(self, branches: Sequence[int]) -> Callable[..., np.ndarray]:
+        """For a scan: says of each row of columns of :meth:`guide`'s branches whether it passes the cut."""
+        cut = self.cut
+        assert cut is not None
+
+        def passes(start: int, stop: int, selected, columns: list[conversion.Column]) -> np.ndarray:
+            operand = _operands(dict(zip(branches, columns, strict=True)))
+            mask = _mask(cut, operand, stop - start if selected is None else len(selected))
+            return np.ascontiguousarray(mask)
+
+        return passes
+
+    def make(
+        self,
+        columns: Mapping[int, conversion.Column],
+        entries: int,
+        lib: Library,
+        how: str | None,
+        rows: np.ndarray | None = None,
+        order: Callable[[np.ndarray | None], np.ndarray | None] | None = None,
+    ):
+        """The outputs, cut applied, as the library has them.
+
+        Args:
+            rows: the cut has been applied already, and these are the numbers of the rows that passed it.
+            order: where rows are wanted in another order, gives for the mask of a cut which row stands at each place.
+        """
+        operand = _operands(columns)
+        mask = None if self.cut is None or rows is not None else _mask(self.cut, operand, entries)
+        places = order(mask) if order else None
+        plain = mask is None and places is None and rows is None
+        make = lib.piece if plain and how is None else lib.array
+        arrays = []
+        with _no_collection(len(self.outputs)):
+            for name, what in self.outputs:
+                if isinstance(what, int):
+                    array = make(columns[what], name)
+                else:
+                    array = computed(lib, _one_per_entry(what.evaluate(operand), entries, name), name)
+                if mask is not None:
+                    array = lib.select(array, mask)
+                elif rows is not None:
+                    array = lib.label(array, rows)
+                if places is not None:
+                    array = lib.take(array, places)
+                arrays.append(array)
+            names = [name for name, _ in self.outputs]
+            count = entries if mask is None else int(mask.sum())
+            return lib.group(names, arrays, how, count if places is None else len(places))
+
+
+def _operands(columns: Mapping[int, conversion.Column]) -> Callable[[int], object]:
+    """The values of branches as expressions take them, each made once."""
+    made: dict[int, object] = {}
+
+    def operand(branch: int) -> object:
+        if branch not in made:
+            column = columns[branch]
+            plain = conversion.is_rectangular(column)
+            made[branch] = conversion.to_numpy(column) if plain else conversion.to_awkward(column)
+        return made[branch]
+
+    return operand
+
+
+@contextmanager
+def _no_collection(outputs: int):
+    """Holds the cyclic garbage collector back while thousands of nodes are made, none of them garbage."""
+    held = outputs >= 100 and gc.isenabled()
+    if held:
+        gc.disable()
+    try:
+        yield
+    finally:
+        if held:
+            gc.enable()
+
+
+def _one_per_entry(value, entries: int, text: str):
+    if np.ndim(value) == 0 if isinstance(value, (np.ndarray, np.generic, bool, int, float)) else False:
+        return np.full(entries, value)
+    if not hasattr(value, "__len__") or isinstance(value, (str, tuple, list)):
+        raise InvalidError(f"{text!r} does not give a column but {type(value).__name__}")
+    if len(value) != entries:
+        raise InvalidError(
+            f"{text!r} gives {len(value)} values for {entries} entries; an expression gives one for each"
+        )
+    return value
+
+
+def _mask(cut: Bound, operand: Callable[[int], object], entries: int) -> np.ndarray:
+    text = cut.expression.text
+    value = _one_per_entry(cut.evaluate(operand), entries, text)
+    remedy = "; any(…), all(…) or num(…) make one value of an entry's list"
+    if isinstance(value, np.ndarray):
+        mask = value
+    else:
+        import awkward as ak
+
+        try:
+            mask = np.asarray(ak.to_numpy(value, allow_missing=False))
+        except (ValueError, TypeError):
+            kind = ak.type(value)
+            raise InvalidError(f"the cut {text!r} gives {kind}, not one truth value per entry{remedy}") from None
+    if mask.ndim != 1:
+        raise InvalidError(f"the cut {text!r} gives an array per entry, not one truth value{remedy}")
+    if mask.dtype != np.bool_:
+        if mask.dtype.kind not in "iuf":
+            raise InvalidError(f"the cut {text!r} gives {mask.dtype}, not truth values")
+        mask = mask != 0
+    return mask
+
+
+class Binder:
+    """Ties names to branches and aliases of one tree."""
+
+    def __init__(self, owner: HasBranches, aliases: Mapping[str, str] | None) -> None:
+        self.owner = owner
+        self.user = dict(aliases or {})
+        self.stored = owner.tree.aliases
+        #: Aliases in the expression that is being bound.
+        self.put_in = 0
+
+    def _alias(self, name: str, text: str, inside: tuple[str, ...]) -> Bound:
+        """What an alias stands for."""
+        self.put_in += 1
+        if self.put_in > _MOST_ALIASES or len(inside) >= _DEEPEST_ALIASES:
+            raise InvalidError(f"aliases of aliases make the expression too long: {(inside or (name,))[0]!r}")
+        return self.bind(text, (*inside, name))
+
+    def bind(self, text: str, inside: tuple[str, ...] = ()) -> Bound:
+        """An expression with all of its names found; ``inside`` are the aliases on the way to it."""
+        if not inside:
+            self.put_in = 0
+        expression = Expression(text)
+        names = {}
+        for name in expression.names():
+            if name not in names:
+                names[name] = self._find(name, expression.text, inside)
+        return Bound(expression, names)
+
+    def output(self, text: str) -> int | Bound:
+        """A branch's number where the text is its name, else the expression bound."""
+        if text not in self.user:
+            branch = self.owner.branch_number(text)
+            if branch is not None:
+                return branch
+            leaf = self.owner.leaf(text) if "/" in text else None
+            if leaf is not None:
+                # a division of two branches would have a space or fewer branches of such names
+                return Bound(Expression("leaf"), {"leaf": Meaning(leaf.branch.number, (leaf.name,))})
+        try:
+            return self.bind(text)
+        except InvalidError as e:
+            if text not in self.user and text.isprintable() and not any(c in text for c in "()+-*=<>&|[ ?"):
+                raise self.owner.missing(text) from e
+            raise
+
+    def _find(self, name: str, text: str, inside: tuple[str, ...]) -> Meaning:
+        parts = name.split(".")
+        for n in range(len(parts), 0, -1):
+            front, fields = ".".join(parts[:n]), tuple(parts[n:])
+            # inside an alias its own name is that of the branch
+            if front in self.user and front not in inside:
+                return Meaning(self._alias(front, self.user[front], inside), fields)
+            branch = self.owner.branch_number(front)
+            if branch is None and n > 1:
+                branch = self.owner.branch_number("/".join(parts[:n]))
+            if branch is not None:
+                return Meaning(branch, fields)
+            leaf = self.owner.leaf(front)
+            if leaf is not None:
+                return Meaning(leaf.branch.number, (leaf.name, *fields))
+            if front in self.stored and front not in inside:
+                return Meaning(self._alias(front, self.stored[front], inside), fields)
+            if front in inside:
+                raise InvalidError(f"the alias {front!r} refers to itself: {' -> '.join((*inside, front))}")
+        if name in functions.CONSTANTS:
+            return Meaning((functions.CONSTANTS[name],))
+        raise self.owner.missing(name, f" (in {text!r})" if text != name else "")
+
+
+def select(
+    owner: HasBranches,
+    expressions: Expressions,
+    cut: str | None,
+    aliases: Mapping[str, str] | None,
+    filters: Mapping[str, Any],
+) -> Selection:
+    """What a request to a tree (or a branch with sub-branches) asks for."""
+    binder = Binder(owner, aliases)
+    selection = Selection(cut=binder.bind(cut) if cut is not None and cut.strip() else None)
+    if expressions is None:
+        selection.outputs = list(_all(owner, filters))
+        return selection
+    texts = [expressions] if isinstance(expressions, str) else list(expressions)
+    for text in texts:
+        if not isinstance(text, str):
+            raise InvalidError(f"expressions are text or a list of texts, not {text!r}")
+        selection.outputs.append((text, binder.output(text)))
+    if len(dict(selection.outputs)) != len(texts):
+        selection.outputs = list(dict(selection.outputs).items())
+    return selection
+
+
+def _all(owner: HasBranches, filters: Mapping[str, Any]) -> Iterable[tuple[str, int]]:
+    """The branches that pass the filters and hold values, by bare name (by path where that would be ambiguous)."""
+    found, refused = [], []
+    for branch in owner.filtered(**filters):
+        if branch.branches:
+            continue
+        try:
+            _ = branch.column_type
+        except UnsupportedError as e:
+            refused.append((branch.path, e))
+        else:
+            if branch.num_entries < owner.tree.num_entries:
+                why = f"it was filled for {branch.num_entries} of the tree's {owner.tree.num_entries} entries"
+                refused.append((branch.path, UnsupportedError(f"{branch.path}: {why}")))
+            else:
+                found.append(branch)
+    if refused:
+        if not found:
+            raise refused[0][1]
+        name, reason = refused[0]
+        more = f" and {len(refused) - 1} more" if len(refused) > 1 else ""
+        warnings.warn(f"left out: {name}{more}, which cannot be read ({reason})", SkippedBranchWarning, stacklevel=5)
+    counts: dict[str, int] = {}
+    for b in found:
+        counts[b.name] = counts.get(b.name, 0) + 1
+    outputs: dict[str, int] = {}
+    twice: list[str] = []
+    for b in found:
+        name = b.name if counts[b.name] == 1 else b.path
+        # of several branches of one path the first, as everywhere
+        if outputs.setdefault(name, b.number) != b.number:
+            twice.append(name)
+    if twice:
+        more = f" and {len(twice) - 1} more such" if len(twice) > 1 else ""
+        words = f"left out: another branch of the name {twice[0]!r}{more}; each is in the list .branches of its parent"
+        warnings.warn(words, SkippedBranchWarning, stacklevel=5)
+    return outputs.items()
+
+
+def unknown(name: str, known: Iterable[str], where: str, file: str, context: str = "") -> KeyInFileError:
+    """The error for a name that is not there, with near misses."""
+    import difflib
+
+    near = difflib.get_close_matches(name, list(known), 3)
+    remedy = f"; did you mean {' or '.join(repr(n) for n in near)}?" if near else ""
+    return KeyInFileError(f"{file}: {where} has no branch {name!r}{context}{remedy}", file=file)

@@ -1,0 +1,230 @@
+"""Trees and branches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from ..arguments.sizes import Size, size_in_bytes
+from .branch import Branch
+from .branches import HasBranches
+
+if TYPE_CHECKING:
+    from .. import _core
+    from ..arguments.progress import Progress
+    from ..reports.doctor import FileMap
+    from .entries import Entries
+    from .entry_selection import Entries as Chosen
+    from .file import ReadOnlyFile
+
+
+class Tree(HasBranches):
+    """A TTree: a mapping from names to branches. Returned by ``file["name"]``."""
+
+    def __init__(self, file: ReadOnlyFile, core: _core.Tree, cycle: int) -> None:
+        self._file = file
+        self._core = core
+        self._cycle = cycle
+        #: Bytes of the tree cache, None for the engine's choice.
+        self._cache_size = file._options.cache_size
+        #: What loops over entries fetch ahead without learning it, and from how many entries they learn.
+        self._cached_branches: list[str] = []
+        self._learn_entries: int | None = None
+        self._places = {place[0]: place for place in core.branches()}
+        self._made: dict[int, Branch] = {}
+        self._by_path: dict[str, int] = {}
+        self._by_name: dict[str, int] = {}
+        #: Branches with several leaves, by the leaves' names.
+        self._leaves: dict[str, list[int]] = {}
+        for number, name, path, _, _ in self._places.values():
+            # where a name occurs twice the first one has it
+            self._by_path.setdefault(path, number)
+            self._by_name.setdefault(name, number)
+        for name, number in core.leaves():
+            self._leaves.setdefault(name, []).append(number)
+
+    @property
+    def tree(self) -> Tree:
+        """The tree itself."""
+        return self
+
+    @property
+    def _prefix(self) -> str:
+        return ""
+
+    @property
+    def _self_name(self) -> str:
+        return f"tree {self.name!r}"
+
+    def _branch(self, number: int) -> Branch:
+        branch = self._made.get(number)
+        if branch is None:
+            branch = self._made.setdefault(number, Branch(self, *self._places[number]))
+        return branch
+
+    @property
+    def branches(self) -> list[Branch]:
+        """The top-level branches."""
+        return [self._branch(n) for n, (_, _, _, parent, _) in self._places.items() if parent is None]
+
+    @property
+    def name(self) -> str:
+        """Name of the tree."""
+        return self._core.name
+
+    @property
+    def title(self) -> str:
+        """Title of the tree."""
+        return self._core.title
+
+    @property
+    def classname(self) -> str:
+        """C++ class: TTree, TNtuple, …"""
+        return self._core.class_name
+
+    @property
+    def object_path(self) -> str:
+        """Path in the file, with cycle."""
+        return f"{self._core.path.partition(';')[0]};{self._cycle}"
+
+    @property
+    def num_entries(self) -> int:
+        """Number of entries."""
+        return self._core.entries
+
+    @property
+    def file(self) -> ReadOnlyFile:
+        """The file that contains the tree."""
+        return self._file
+
+    @property
+    def file_path(self) -> str:
+        """Path or URL of the file."""
+        return self._file.file_path
+
+    @property
+    def parent(self) -> ReadOnlyFile:
+        """The file that contains the tree."""
+        return self._file
+
+    @property
+    def aliases(self) -> dict[str, str]:
+        """Aliases stored in the tree: expressions by name."""
+        return dict(self._core.aliases)
+
+    @property
+    def friends(self) -> list[dict[str, str]]:
+        """Friend trees: name, tree and file ("": the same file) of each. They are not read with this tree; open them
+        separately."""
+        return [dict(zip(("name", "tree", "file"), friend, strict=True)) for friend in self._core.friends]
+
+    @property
+    def clusters(self) -> list[int]:
+        """First entry of each cluster, and the number of entries."""
+        return list(self._core.clusters)
+
+    @property
+    def uncompressed_bytes(self) -> int:
+        """Uncompressed size of all branches in bytes."""
+        return self._core.bytes[0]
+
+    @property
+    def compressed_bytes(self) -> int:
+        """Compressed size of all branches in bytes."""
+        return self._core.bytes[1]
+
+    @property
+    def compression_ratio(self) -> float:
+        """Uncompressed over compressed size; 1 for an empty tree."""
+        before, after = self._core.bytes
+        return before / after if after else 1.0
+
+    def set_cache_size(self, cache_size: Size | None) -> None:
+        """Set the size of the tree cache for later reads (``"10 MB"``).
+
+        0 reads one basket per request, None lets Sapwood choose."""
+        self._cache_size = None if cache_size is None else size_in_bytes(cache_size, "cache_size")
+
+    @property
+    def cache_size(self) -> int | None:
+        """Size of the tree cache in bytes; None if Sapwood chooses."""
+        return self._cache_size
+
+    @property
+    def automatic_cache_size(self) -> int:
+        """ROOT's default cache size for this tree, in bytes; also used by :meth:`entries`."""
+        return self._core.automatic_cache_size()
+
+    def add_branch_to_cache(self, name: str) -> None:
+        """Read this branch, or all branches that match a pattern, ahead without learning in later loops over entries.
+
+        Raises:
+            KeyInFileError: no such branch.
+        """
+        self._core.entry_reader().add_branch(name)
+        self._cached_branches.append(name)
+
+    def set_cache_learn_entries(self, entries: int) -> None:
+        """Set the number of entries from which later loops over entries learn; the default is 100."""
+        from .entries import _count
+
+        self._learn_entries = _count(entries)
+
+    def stop_cache_learning_phase(self) -> None:
+        """Disable learning in later loops over entries: only branches of :meth:`add_branch_to_cache` are read ahead."""
+        self._learn_entries = 0
+
+    def entries(self, entry_start: int | None = None, entry_stop: int | None = None) -> Entries:
+        """Iterate over single entries, from ``entry_start`` to ``entry_stop`` (as in a slice).
+
+        Reading columns (:meth:`arrays`) is much faster where possible.
+        """
+        from .entries import Entries
+
+        return Entries(self, entry_start, entry_stop)
+
+    def draw(
+        self,
+        expression: str,
+        cut: str = "",
+        bins: int | tuple[Any, ...] | None = None,
+        *,
+        entry_start: int | None = None,
+        entry_stop: int | None = None,
+        entries: Chosen = None,
+        progress: Progress = None,
+    ) -> Any:
+        """Fill a histogram of an expression in ROOT's syntax, like ``TTree::Draw``.
+
+        Args:
+            expression: such as ``"sqrt(px**2+py**2)"``; ``"y:x"`` for two dimensions; a string gets a bin for each of
+                its values. Names may be the tree's :attr:`aliases`.
+            cut: a condition or weight, such as ``"pt>20 && abs(eta)<2.4"``.
+            bins: ``(number, low, high)``; for two or three dimensions one such tuple for each axis, x first; a number
+                of bins, or None, for one dimension whose axis follows from the values, as ROOT finds it.
+            entries: numbers of entries, a truth value for each, or an entry list of a file: only those are drawn, and
+                only their baskets are fetched.
+
+        Returns:
+            A ``hist.Hist`` where hist is installed, else a :class:`sapwood.Histogram` with the same protocol
+            (``values()``, ``variances()``, ``axes``, ``to_numpy()``).
+        """
+        from ..drawing.draw import draw
+
+        return draw(self, expression, cut, bins, (entry_start, entry_stop), progress, entries)
+
+    def map(self, branches: str | Iterable[str] = ()) -> FileMap:
+        """Return where the baskets of this tree are in its file; see :func:`sapwood.map`."""
+        from ..reports.doctor import FileMap, patterns
+
+        return FileMap(self._core.map(patterns(branches)))
+
+    def __repr__(self) -> str:
+        return f"<Tree {self.name!r} ({len(self._places)} branches, {self.num_entries} entries)>"
+
+    def __reduce__(self):
+        return _again, (self._file, self.object_path)
+
+
+def _again(file: ReadOnlyFile, path: str) -> Tree:
+    return file[path]

@@ -1,0 +1,1 @@
+"""Reports about files and reads: the doctor, the map, I/O statistics."""

@@ -1,0 +1,1 @@
+"""Files made from other files: merge, optimize, recover."""

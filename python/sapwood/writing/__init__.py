@@ -1,0 +1,1 @@
+"""Files, trees and objects that are written."""

@@ -1,0 +1,402 @@
+"""What users hand over becomes columns as the core takes them: nested tuples with numpy arrays for the numbers.
+
+``("flat", numbers)``, ``("regular", size, entries, content)``, ``("list", offsets, content)``,
+``("text", offsets, bytes)``, ``("record", entries, [(name, content), ...])``
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..columns.casting import common, lost_integer
+from ..errors import InvalidError, UnsupportedError, require
+
+Column = tuple[Any, ...]
+
+_KINDS = "biuf"
+
+
+def length(column: Column) -> int:
+    """Entries."""
+    if column[0] == "flat":
+        return len(column[1])
+    if column[0] == "regular":
+        return column[2]
+    if column[0] == "record":
+        return column[1]
+    return len(column[1]) - 1
+
+
+def cut(column: Column, start: int, stop: int) -> Column:
+    """Entries from start to stop, without copying numbers."""
+    kind = column[0]
+    if kind == "flat":
+        return kind, column[1][start:stop]
+    if kind == "regular":
+        return kind, column[1], stop - start, cut(column[3], start * column[1], stop * column[1])
+    if kind == "record":
+        return kind, stop - start, [(name, cut(content, start, stop)) for name, content in column[2]]
+    offsets = column[1][start : stop + 1]
+    first, last = int(offsets[0]), int(offsets[-1])
+    content = column[2][first:last] if kind == "text" else cut(column[2], first, last)
+    return kind, offsets - first, content
+
+
+def is_pair(column: Column) -> bool:
+    """Whether it holds tuples of two: lists of them are maps, as they are read."""
+    return column[0] == "record" and [name for name, _ in column[2]] == ["0", "1"]
+
+
+def nbytes(column: Column) -> int:
+    """Bytes of memory, roughly."""
+    if column[0] == "flat":
+        return column[1].nbytes
+    if column[0] == "regular":
+        return nbytes(column[3])
+    if column[0] == "record":
+        return sum(nbytes(content) for _, content in column[2])
+    return column[1].nbytes + (column[2].nbytes if column[0] == "text" else nbytes(column[2]))
+
+
+def from_any(data: Any, what: str) -> Column:
+    """A column from a numpy, awkward, pyarrow, pandas or polars array, or from a list.
+
+    Raises:
+        UnsupportedError: data of a kind that has no place in a tree, with the reason.
+    """
+    if type(data) is np.ndarray:
+        return _from_numpy(data, what)
+    module = type(data).__module__.partition(".")[0]
+    if module == "awkward":
+        return _from_awkward(data.layout if hasattr(data, "layout") else data, what)
+    if module == "pyarrow":
+        return _from_arrow(data, what)
+    if module == "polars":
+        try:
+            arrow = data.to_arrow()
+        except (ValueError, TypeError, NotImplementedError):
+            raise UnsupportedError(f"{what}: polars' {data.dtype} has no place in a ROOT tree; convert it") from None
+        return _from_arrow(arrow, what)
+    if module == "pandas":
+        return _from_pandas(data, what)
+    if isinstance(data, np.ndarray):
+        # of a matrix each part is a matrix again
+        return _from_numpy(np.asarray(data) if isinstance(data, np.matrix) else data, what)
+    if isinstance(data, Sequence) and not isinstance(data, (str, bytes)):
+        return _from_list(data, what)
+    if hasattr(data, "__array__"):
+        return _from_numpy(np.asarray(data), what)
+    raise UnsupportedError(
+        f"{what}: {type(data).__name__} is not an array; use numpy, awkward, pyarrow, pandas or polars, or a list"
+    )
+
+
+@functools.cache
+def _native(dtype: np.dtype) -> np.dtype | None:
+    """The same in native order; None for what is no number that a tree can hold."""
+    if dtype.kind not in _KINDS or dtype.itemsize > 8 or dtype == np.float16:
+        return None
+    return dtype.newbyteorder("=")
+
+
+def _numbers(array: np.ndarray, what: str) -> np.ndarray:
+    """One dimension, native order, one after the other."""
+    native = _native(array.dtype)
+    if native is None:
+        raise UnsupportedError(f"{what}: values of type {array.dtype} have no place in a ROOT tree; convert them first")
+    return np.ascontiguousarray(array, dtype=native)
+
+
+def _from_numpy(array: np.ndarray, what: str) -> Column:
+    if array.ndim == 0:
+        raise InvalidError(f"{what}: a single value is no column; give an array with one value per entry")
+    if array.dtype.names is not None:
+        fields = [(name, _from_numpy(array[name], f"{what}.{name}")) for name in array.dtype.names]
+        return "record", len(array), fields
+    if isinstance(array, np.ma.MaskedArray):
+        if np.ma.getmaskarray(array).any():
+            raise _missing(what)
+        array = array.data
+    if array.dtype.kind in "US" or array.dtype.kind == "T":
+        return _texts(array.ravel().tolist(), what) if array.ndim == 1 else _from_list(array.tolist(), what)
+    if array.dtype.kind == "O":
+        return _from_list(list(array), what)
+    if array.dtype.kind in "mM":
+        raise UnsupportedError(f"{what}: ROOT has no dates; give numbers, as in array.astype('int64')")
+    column: Column = ("flat", _numbers(array.reshape(-1), what))
+    entries = array.size
+    for size in reversed(array.shape[1:]):
+        entries = entries // size if size else int(np.prod(array.shape[:-1]))
+        column = ("regular", size, entries, column)
+    return column
+
+
+def _texts(values: Sequence[Any], what: str) -> Column:
+    if any(not isinstance(v, (str, bytes)) for v in values):
+        raise _missing(what) if any(v is None for v in values) else UnsupportedError(f"{what}: text among other values")
+    try:
+        # bytes that are no UTF-8 are read as lone surrogates, and become what they were
+        parts = [v.encode("utf-8", "surrogateescape") if isinstance(v, str) else v for v in values]
+    except UnicodeEncodeError as e:
+        raise InvalidError(f"{what}: {e.object!r} is not valid Unicode; it contains a lone surrogate") from None
+    offsets = np.zeros(len(parts) + 1, np.int64)
+    np.cumsum([len(p) for p in parts], out=offsets[1:])
+    return "text", offsets, np.frombuffer(b"".join(parts), np.uint8)
+
+
+def _from_list(values: Sequence[Any], what: str) -> Column:
+    if not len(values):
+        return "flat", np.zeros(0)
+    if all(isinstance(v, (str, bytes)) for v in values):
+        return _texts(values, what)
+    if all(isinstance(v, np.ndarray) and v.ndim == 1 and v.dtype.kind in _KINDS for v in values):
+        offsets = np.zeros(len(values) + 1, np.int64)
+        np.cumsum([len(v) for v in values], out=offsets[1:])
+        types = {v.dtype for v in values}
+        if len(types) > 1 and common(types) is None:
+            raise UnsupportedError(f"{what}: its arrays of {_names(types)} have no type in common; convert them")
+        return "list", offsets, ("flat", _numbers(np.concatenate(values), what))
+    if all(isinstance(v, (bool, int, float, np.generic)) for v in values):
+        return _from_numpy(_of_numbers(values, what), what)
+    ak = require("awkward", f"{what}: nested lists")
+    try:
+        try:
+            array = ak.Array([v.tolist() if isinstance(v, np.ndarray) else v for v in values])
+        except (TypeError, ValueError):
+            array = ak.Array([_plain(v) for v in values])
+    except (TypeError, ValueError) as e:
+        raise UnsupportedError(f"{what}: {e}") from None
+    except (RuntimeError, OverflowError):
+        raise UnsupportedError(f"{what}: its integers do not fit into 64 bits, or values hold themselves") from None
+    if _large_floats(array.layout):
+        _no_lost_integer(values, what)
+    return _from_awkward(array.layout, what)
+
+
+def _of_numbers(values: Sequence[Any], what: str) -> np.ndarray:
+    """Numbers as an array, none of them changed."""
+    array = np.asarray(values)
+    if array.dtype.kind in "fO" and all(isinstance(v, (int, np.integer)) for v in values):
+        # numpy makes floats of integers that need all 64 bits beside others
+        try:
+            return np.asarray([int(v) for v in values], np.uint64)
+        except OverflowError:
+            raise UnsupportedError(f"{what}: its integers do not fit into 64 bits together; convert them") from None
+    if array.dtype.kind == "O":
+        raise UnsupportedError(f"{what}: its values have no type in common; convert them")
+    if array.dtype.kind == "f":
+        _no_lost_integer(values, what)
+    return array
+
+
+def _no_lost_integer(values: Any, what: str) -> None:
+    lost = lost_integer(values)
+    if lost is not None:
+        raise UnsupportedError(f"{what}: {lost} stands among floats, which would round it; convert the values first")
+
+
+def _large_floats(layout: Any) -> bool:
+    """Whether there are floats to which integers may have been rounded."""
+    if layout.is_numpy:
+        data = np.asarray(layout.data)
+        return data.dtype.kind == "f" and bool((np.abs(data) >= 1 << 53).any())
+    if hasattr(layout, "contents"):
+        return any(map(_large_floats, layout.contents))
+    return hasattr(layout, "content") and _large_floats(layout.content)
+
+
+def _names(types: Iterable[np.dtype]) -> str:
+    return " and ".join(sorted(t.name for t in types))
+
+
+def members(row: Any) -> Mapping[str, Any] | None:
+    """What a dict or an instance of a dataclass holds; None of anything else."""
+    if isinstance(row, Mapping):
+        return row
+    if dataclasses.is_dataclass(row) and not isinstance(row, type):
+        return {f.name: getattr(row, f.name) for f in dataclasses.fields(row)}
+    return None
+
+
+def _plain(value: Any) -> Any:
+    """Lists and dicts all the way down, in place of arrays and instances of dataclasses."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, (list, tuple)):
+        return type(value)(_plain(v) for v in value) if type(value) in (list, tuple) else [_plain(v) for v in value]
+    held = members(value)
+    return value if held is None else {name: _plain(v) for name, v in held.items()}
+
+
+def _from_awkward(layout: Any, what: str) -> Column:
+    ak = require("awkward", "awkward arrays")
+    c = ak.contents
+    if isinstance(layout, c.NumpyArray):
+        return _from_numpy(np.asarray(layout.data), what)
+    if isinstance(layout, c.EmptyArray):
+        return "flat", np.zeros(0)
+    if layout.is_list:
+        text = layout.parameter("__array__") in ("string", "bytestring")
+        if layout.is_regular and not text:
+            content = layout.content[: layout.size * layout.length]
+            return "regular", layout.size, layout.length, _from_awkward(content, what)
+        packed = layout.to_ListOffsetArray64(True)
+        offsets = np.asarray(packed.offsets.data, np.int64)
+        content = packed.content[: offsets[-1]]
+        if text:
+            return "text", offsets, _from_awkward(content, what)[1]
+        return "list", offsets, _from_awkward(content, what)
+    if layout.is_record:
+        if layout.is_tuple and len(layout.fields) != 2:
+            raise UnsupportedError(f"{what}: tuples have no names for branches; make them records with ak.zip")
+        fields = [(f, _from_awkward(layout.content(f)[: layout.length], f"{what}.{f}")) for f in layout.fields]
+        return "record", layout.length, fields
+    if layout.is_option:
+        if ak.any(ak.is_none(ak.Array(layout))):
+            raise _missing(what)
+        return _from_awkward(ak.drop_none(ak.Array(layout), axis=0).layout, what)
+    if layout.is_indexed:
+        return _from_awkward(layout.project(), what)
+    raise UnsupportedError(f"{what}: arrays of type {ak.type(layout)} have no place in a ROOT tree")
+
+
+def _from_arrow(array: Any, what: str) -> Column:
+    pa = require("pyarrow", "Arrow arrays")
+    if isinstance(array, pa.ChunkedArray):
+        array = array.combine_chunks() if array.num_chunks != 1 else array.chunk(0)
+        if isinstance(array, pa.ChunkedArray):
+            array = pa.concat_arrays(array.chunks)
+    kind = array.type
+    if pa.types.is_null(kind) or array.null_count:
+        raise _missing(what)
+    if pa.types.is_dictionary(kind):
+        return _from_arrow(array.dictionary_decode(), what)
+    if pa.types.is_string(kind) or pa.types.is_binary(kind):
+        array = array.cast(pa.large_string() if pa.types.is_string(kind) else pa.large_binary())
+        kind = array.type
+    if pa.types.is_large_string(kind) or pa.types.is_large_binary(kind):
+        _, offsets, data = array.buffers()
+        offsets = np.frombuffer(offsets, np.int64)[array.offset : array.offset + len(array) + 1]
+        data = np.frombuffer(data, np.uint8) if data is not None else np.zeros(0, np.uint8)
+        return "text", offsets - offsets[0], data[offsets[0] : offsets[-1]]
+    if pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
+        return _from_arrow(array.cast(pa.large_string() if pa.types.is_string_view(kind) else pa.large_binary()), what)
+    if pa.types.is_fixed_size_list(kind):
+        return "regular", kind.list_size, len(array), _from_arrow(array.flatten(), what)
+    if pa.types.is_map(kind):
+        entries = (
+            "record",
+            len(array.keys),
+            [("key", _from_arrow(array.keys, what)), ("value", _from_arrow(array.items, what))],
+        )
+        offsets = np.asarray(array.offsets, np.int64)
+        return cut(("list", offsets, entries), 0, len(array))
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        offsets = np.asarray(array.offsets, np.int64)
+        return "list", offsets - offsets[0], _from_arrow(array.flatten(), what)
+    if pa.types.is_struct(kind):
+        flat = zip(kind, array.flatten(), strict=True)
+        return "record", len(array), [(f.name, _from_arrow(a, f"{what}.{f.name}")) for f, a in flat]
+    if pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        return _from_numpy(array.to_numpy(zero_copy_only=False), what)
+    raise UnsupportedError(f"{what}: Arrow's {kind} has no place in a ROOT tree; convert it first")
+
+
+def _from_pandas(series: Any, what: str) -> Column:
+    # plain floats have NaN, pandas' own have NA
+    if (series.dtype.kind != "f" or str(series.dtype) in ("Float32", "Float64")) and series.isna().any():
+        raise _missing(what)
+    if type(series.dtype).__name__ == "ArrowDtype":
+        return _from_arrow(series.array.__arrow_array__(), what)
+    if type(series.dtype).__name__ == "AwkwardDtype":
+        return from_any(series.array._data, what)
+    if type(series.dtype).__name__ in ("CategoricalDtype", "StringDtype"):
+        return _from_list(series.tolist(), what)
+    numpy_dtype = getattr(series.dtype, "numpy_dtype", None)
+    return _from_numpy(series.to_numpy(dtype=numpy_dtype) if numpy_dtype is not None else series.to_numpy(), what)
+
+
+def _missing(what: str) -> Exception:
+    return UnsupportedError(f"{what}: there are missing values, which ROOT trees have not; fill or drop them first")
+
+
+def tables(data: Any) -> dict[str, Any]:
+    """The columns of what is given for a whole tree, by name.
+
+    Raises:
+        UnsupportedError: it has no names.
+    """
+    module = type(data).__module__.partition(".")[0]
+    if isinstance(data, Mapping):
+        return dict(data)
+    if module == "awkward":
+        if data.layout.is_record and not data.layout.is_tuple and data.fields:
+            return {name: data[name] for name in data.fields}
+    elif module == "pyarrow" and hasattr(data, "column_names"):
+        return _named(data.column_names, data.columns)
+    elif module == "pyarrow" and hasattr(data, "schema"):
+        return _named(data.schema.names, data.columns)
+    elif module == "polars" and hasattr(data, "get_columns"):
+        return {column.name: column for column in data.get_columns()}
+    elif module == "pandas" and hasattr(data, "columns"):
+        names = [
+            c if isinstance(c, str) else "_".join(map(str, c)) if isinstance(c, tuple) else str(c) for c in data.columns
+        ]
+        columns = [data.iloc[:, i] for i in range(len(names))]
+        if not _plain_index(data.index):
+            names, columns = [data.index.name or "index", *names], [data.index.to_series(), *columns]
+        return _named(names, columns)
+    elif isinstance(data, np.ndarray) and data.dtype.names is not None:
+        return {name: data[name] for name in data.dtype.names}
+    elif isinstance(data, Sequence) and len(data) and members(data[0]) is not None:
+        rows = [members(row) for row in data]
+        if all(row is not None for row in rows):
+            return _of_rows(rows)  # type: ignore[arg-type]
+    raise UnsupportedError(
+        f"a {type(data).__name__} has no named columns; give a dict of arrays, a table or frame, a record array"
+    )
+
+
+def _named(names: Sequence[Any], columns: Sequence[Any]) -> dict[str, Any]:
+    """Columns by name; two of one name are refused, for only one of them would be written."""
+    out = dict(zip(names, columns, strict=True))
+    if len(out) < len(names):
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise InvalidError(f"there are two columns called {twice} (a frame's index may be one); rename one of them")
+    return out
+
+
+def _of_rows(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    names = rows[0].keys()
+    for i, row in enumerate(rows):
+        if row.keys() != names:
+            more, less = ([str(n) for n in a if n not in b] for a, b in ((row, names), (names, row)))
+            wrong = f"has {more[0]}, which the first row has not" if more else f"has no {less[0]}"
+            raise InvalidError(f"row {i} {wrong}; all rows have the same keys")
+    return {name: [row[name] for row in rows] for name in names}
+
+
+def _plain_index(index: Any) -> bool:
+    """Whether a frame's index only counts its rows."""
+    return type(index).__name__ == "RangeIndex" and index.name is None
+
+
+def is_stream(data: Any) -> bool:
+    """Whether it is a reader of Arrow's, which gives tables one after the other."""
+    return type(data).__module__.partition(".")[0] == "pyarrow" and hasattr(data, "read_next_batch")
+
+
+def is_table(data: Any) -> bool:
+    """Whether this is given for a whole tree."""
+    if is_stream(data):
+        return True
+    try:
+        tables(data)
+    except UnsupportedError:
+        return False
+    return True

@@ -1,0 +1,150 @@
+"""Objects other than trees: text, histograms, graphs, as lists of parts that the core puts together.
+
+A part is ``(kind, value)`` with the kinds u1, u2, i4, f4, f8, text and bytes, or ``("versioned", version, parts)`` for
+what one class of an object wrote, or ``("object", class, parts)`` for an object behind a pointer. The members and their
+order are those of ``crates/sapwood-write/src/classes.txt``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import InvalidError, UnsupportedError
+
+if TYPE_CHECKING:
+    from .file import WritableDirectory
+
+Part = tuple[Any, ...]
+
+#: What ROOT takes for "not set" as smallest or largest value (TH1::fMinimum).
+NOT_SET = -1111.0
+
+
+def write_object(directory: WritableDirectory, name: str, value: Any) -> bool:
+    """Writes text, a histogram or a graph; False when the value is something else."""
+    from .histograms import histogram_of
+
+    if type(value).__module__.partition(".")[0] in ("ROOT", "cppyy"):
+        raise UnsupportedError(
+            f"{name}: PyROOT's {type(value).__name__} is unsupported; write it with ROOT, or give a histogram of hist, "
+            "boost-histogram or numpy (contents, edges), or sapwood.Graph"
+        )
+    if isinstance(value, str):
+        made = "TObjString", "Collectable string class", [("versioned", 1, [*tobject(), ("text", value)])]
+    elif isinstance(value, Graph) or str(getattr(value, "classname", "")).startswith("TGraph"):
+        if not isinstance(value, Graph):
+            value = _graph_of_root(value)
+        last = name.rpartition("/")[2].partition(";")[0]
+        made = value._parts(last)
+    else:
+        try:
+            histogram = histogram_of(value)
+        except (InvalidError, UnsupportedError) as e:
+            raise type(e)(f"{name}: {e}") from None
+        if histogram is None:
+            return False
+        last = name.rpartition("/")[2].partition(";")[0]
+        made = histogram.parts(last)
+    kind, title, parts = made
+    place, last = directory._place(name)
+    directory._file._core.object(place, kind, last, title, parts)
+    return True
+
+
+def _graph_of_root(graph: Any) -> Graph:
+    """A graph that was read from a file, by Sapwood or by uproot."""
+
+    def errors(axis: str) -> Any:
+        if graph.classname == "TGraphErrors":
+            return graph.member(f"fE{axis}")
+        if graph.classname == "TGraphAsymmErrors":
+            return graph.member(f"fE{axis}low"), graph.member(f"fE{axis}high")
+        return None
+
+    if graph.classname not in ("TGraph", "TGraphErrors", "TGraphAsymmErrors"):
+        raise UnsupportedError(f"graphs of class {graph.classname} are not written")
+    title = graph.member("fTitle")
+    return Graph(graph.member("fX"), graph.member("fY"), x_errors=errors("X"), y_errors=errors("Y"), title=title)
+
+
+def tobject(unique_id: int = 0, bits: int = 0) -> list[Part]:
+    """TObject: it has a version and no byte count."""
+    return [("u2", 1), ("i4", unique_id), ("i4", bits)]
+
+
+def tnamed(name: str, title: str, bits: int = 0) -> Part:
+    """TNamed."""
+    return "versioned", 1, [*tobject(bits=bits), ("text", name), ("text", title)]
+
+
+def attributes(line_width: int = 1) -> list[Part]:
+    """ROOT's default line, fill and marker."""
+    return [
+        ("versioned", 2, [("u2", 602), ("u2", 1), ("u2", line_width)]),
+        ("versioned", 2, [("u2", 0), ("u2", 1001)]),
+        ("versioned", 3, [("u2", 1), ("u2", 1), ("f4", 1.0)]),
+    ]
+
+
+def tlist(parts: Iterable[list[Part]] = ()) -> Part:
+    """A TList of objects, without options."""
+    items = list(parts)
+    out: list[Part] = [*tobject(), ("text", ""), ("i4", len(items))]
+    for item in items:
+        out += [*item, ("u1", 0)]
+    return "versioned", 5, out
+
+
+def array(values: Any, dtype: str = ">f8") -> list[Part]:
+    """A TArray: the number of items and they."""
+    numbers = np.asarray(values).astype(dtype)
+    return [("i4", numbers.size), ("bytes", numbers.tobytes())]
+
+
+def counted(values: np.ndarray) -> Part:
+    """A table of numbers that a member counts, behind a byte that says it is there."""
+    return "bytes", b"\x01" + np.asarray(values, ">f8").tobytes() if len(values) else b"\x00"
+
+
+class Graph:
+    """Points with or without errors, written as TGraph, TGraphErrors or TGraphAsymmErrors.
+
+    Args:
+        x: x values.
+        y: y values.
+        x_errors: errors of x; None, one array, or (below, above).
+        y_errors: errors of y; None, one array, or (below, above).
+        title: as in ROOT, with axis titles after semicolons.
+    """
+
+    def __init__(self, x: Any, y: Any, *, x_errors: Any = None, y_errors: Any = None, title: str = "") -> None:
+        self.x, self.y = (np.asarray(v, float) for v in (x, y))
+        self.title = title
+        if self.x.ndim != 1 or self.x.shape != self.y.shape:
+            raise InvalidError(f"a graph has as many x as y, not {self.x.shape} and {self.y.shape}")
+        self.x_errors = self._errors(x_errors)
+        self.y_errors = self._errors(y_errors)
+
+    def _errors(self, given: Any) -> np.ndarray | tuple[np.ndarray, np.ndarray] | None:
+        if given is None:
+            return None
+        errors = tuple(np.asarray(e, float) for e in given) if isinstance(given, tuple) else (np.asarray(given, float),)
+        if len(errors) > 2 or any(e.shape != self.x.shape for e in errors):
+            raise InvalidError("errors are an array, or a tuple of those below and above, as long as the points")
+        return errors if len(errors) == 2 else errors[0]  # type: ignore[return-value]
+
+    def _parts(self, name: str) -> tuple[str, str, list[Part]]:
+        members = [tnamed(name, self.title), *attributes(), ("i4", len(self.x)), counted(self.x), counted(self.y)]
+        members += [("i4", 0), ("i4", 0), ("f8", NOT_SET), ("f8", NOT_SET), ("text", "")]
+        graph = ("versioned", 5, members)
+        none = np.zeros(len(self.x))
+        both: list[Any] = [none if e is None else e for e in (self.x_errors, self.y_errors)]
+        if any(isinstance(e, tuple) for e in both):
+            tables = [counted(e[i] if isinstance(e, tuple) else e) for e in both for i in (0, 1)]
+            return "TGraphAsymmErrors", self.title, [("versioned", 3, [graph, *tables])]
+        if self.x_errors is None and self.y_errors is None:
+            return "TGraph", self.title, [graph]
+        return "TGraphErrors", self.title, [("versioned", 3, [graph, *(counted(e) for e in both)])]
