@@ -33,7 +33,8 @@ from .errors import (
     UnverifiedFileWarning,
     WriteError,
 )
-from .reading.file import Directory, ReadOnlyFile, open
+from .reading.directory import Directory
+from .reading.file import ReadOnlyFile, open
 
 if TYPE_CHECKING:
     from .chains.chain import Chain, chain
@@ -43,10 +44,14 @@ if TYPE_CHECKING:
     from .reading.arrays import Report
     from .reading.branch import Branch
     from .reading.tree import Tree
-    from .reports.doctor import Diagnosis, FileMap, doctor, map
+    from .reports.doctor import Diagnosis, doctor
+    from .reports.file_map import FileMap, map
     from .reports.perf import PerfStats, perf_stats
-    from .rewriting.merge import merge, optimize, recover
-    from .writing.file import WritableDirectory, WritableFile, create, recreate, update
+    from .rewriting.merge import merge
+    from .rewriting.optimize import optimize
+    from .rewriting.recover import recover
+    from .writing.directory import WritableDirectory
+    from .writing.file import WritableFile, create, recreate, update
     from .writing.objects import Graph
     from .writing.producers import Merger, Producer
     from .writing.tree import WritableTree
@@ -109,7 +114,7 @@ _LATER = {
     "Branch": "reading.branch",
     "Chain": "chains.chain",
     "Diagnosis": "reports.doctor",
-    "FileMap": "reports.doctor",
+    "FileMap": "reports.file_map",
     "Graph": "writing.objects",
     "Histogram": "drawing.histogram",
     "Merger": "writing.producers",
@@ -118,7 +123,7 @@ _LATER = {
     "Producer": "writing.producers",
     "Report": "reading.arrays",
     "Tree": "reading.tree",
-    "WritableDirectory": "writing.file",
+    "WritableDirectory": "writing.directory",
     "WritableFile": "writing.file",
     "WritableTree": "writing.tree",
     "chain": "chains.chain",
@@ -126,13 +131,13 @@ _LATER = {
     "create": "writing.file",
     "doctor": "reports.doctor",
     "iterate": "chains.reading",
-    "map": "reports.doctor",
+    "map": "reports.file_map",
     "perf_stats": "reports.perf",
     "recreate": "writing.file",
     "update": "writing.file",
     "merge": "rewriting.merge",
-    "optimize": "rewriting.merge",
-    "recover": "rewriting.merge",
+    "optimize": "rewriting.optimize",
+    "recover": "rewriting.recover",
 }
 
 

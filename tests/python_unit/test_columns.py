@@ -144,13 +144,13 @@ def test_memory_is_the_cores_own_and_may_be_written(codecs):
 
 def test_awkward_and_arrow_do_not_copy(codecs):
     ak, pa = pytest.importorskip("awkward"), pytest.importorskip("pyarrow")
-    from sapwood import _columns, _libraries
+    from sapwood.columns import conversion, libraries
 
     column = next(codecs._core.scan([codecs["lz4"].number], 0, 60))[2][0]
     address = np.asarray(column[2][1]).__array_interface__["data"][0]
-    layout = ak.to_layout(_columns.to_awkward(column))
+    layout = ak.to_layout(conversion.to_awkward(column))
     assert layout.content.data.__array_interface__["data"][0] == address
-    arrow = _libraries.library("pa").array(column, "x")
+    arrow = libraries.library("pa").array(column, "x")
     assert arrow.values.buffers()[1].address == address
     assert pa.types.is_large_list(arrow.type)
 
@@ -167,11 +167,11 @@ def test_arrays_outlive_file_tree_and_scan(data):
 
 def test_text_that_is_not_utf8():
     pa = pytest.importorskip("pyarrow")
-    from sapwood import _libraries
+    from sapwood.columns import libraries
 
     column = ("text", np.array([0, 2, 3]), np.frombuffer(b"\xff\xfea", "u1"))
-    assert _libraries.library("pa").array(column, "x").type == pa.large_binary()
-    assert _libraries.library("np").array(column, "x").tolist() == ["\udcff\udcfe", "a"]
+    assert libraries.library("pa").array(column, "x").type == pa.large_binary()
+    assert libraries.library("np").array(column, "x").tolist() == ["\udcff\udcfe", "a"]
 
 
 def test_iterate_is_the_whole_in_steps(codecs):

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from awkward import contents, index
 
-from sapwood import _nodes
+from sapwood.columns import awkward_nodes as nodes
 
 DATA = np.arange(6, dtype="f4")
 OFFSETS = np.array([0, 2, 2, 6])
@@ -13,13 +13,13 @@ LETTERS = np.frombuffer(b"abcdef", dtype="u1")
 
 
 def made():
-    numbers = _nodes.numbers(DATA)
-    lists = _nodes.lists(OFFSETS, numbers)
-    records = _nodes.records(["n", "l"], [_nodes.regular(numbers, 2, 3), lists], 3)
-    named = _nodes.records(["n"], [lists], 3, {"__record__": "Hit"})
-    pairs = _nodes.records(None, [_nodes.regular(numbers, 2, 3), lists], 3, {"__array__": "sorted_map"})
-    texts = _nodes.texts(OFFSETS, LETTERS)
-    return numbers, _nodes.regular(numbers, 2, 3), lists, _nodes.regular(numbers, 0, 4), records, named, pairs, texts
+    numbers = nodes.numbers(DATA)
+    lists = nodes.lists(OFFSETS, numbers)
+    records = nodes.records(["n", "l"], [nodes.regular(numbers, 2, 3), lists], 3)
+    named = nodes.records(["n"], [lists], 3, {"__record__": "Hit"})
+    pairs = nodes.records(None, [nodes.regular(numbers, 2, 3), lists], 3, {"__array__": "sorted_map"})
+    texts = nodes.texts(OFFSETS, LETTERS)
+    return numbers, nodes.regular(numbers, 2, 3), lists, nodes.regular(numbers, 0, 4), records, named, pairs, texts
 
 
 def constructed():
@@ -46,7 +46,7 @@ def attributes(node):
 
 
 def test_this_awkward_keeps_its_nodes_as_is_known():
-    assert _nodes._KNOWN
+    assert nodes._KNOWN
 
 
 def test_they_equal_constructed_nodes():
@@ -57,21 +57,21 @@ def test_they_equal_constructed_nodes():
 
 
 def test_an_awkward_with_other_attributes_is_asked_itself(monkeypatch):
-    monkeypatch.setattr(_nodes, "_KNOWN", False)
-    monkeypatch.setattr(_nodes, "_new", None)
+    monkeypatch.setattr(nodes, "_KNOWN", False)
+    monkeypatch.setattr(nodes, "_new", None)
     for ours, theirs in zip(made(), constructed(), strict=True):
         assert attributes(ours) == attributes(theirs)
 
 
 @pytest.mark.parametrize("node", constructed()[:5], ids=lambda node: type(node).__name__)
 def test_an_attribute_that_is_not_known_is_noticed(node):
-    assert _nodes._are_known([node])
+    assert nodes._are_known([node])
     node._kept = 1
-    assert not _nodes._are_known([node])
+    assert not nodes._are_known([node])
 
 
 def test_nodes_with_parameters_of_their_own_are_noticed():
-    assert not _nodes._are_known([contents.NumpyArray(DATA, parameters={"a": 1})])
+    assert not nodes._are_known([contents.NumpyArray(DATA, parameters={"a": 1})])
 
 
 class Hits(ak.Array):
@@ -80,19 +80,19 @@ class Hits(ak.Array):
 
 def test_arrays_are_what_awkward_makes():
     for layout in made():
-        assert type(_nodes.array(layout)) is ak.Array
-        ours, theirs = vars(_nodes.array(layout)), vars(ak.Array(layout))
+        assert type(nodes.array(layout)) is ak.Array
+        ours, theirs = vars(nodes.array(layout)), vars(ak.Array(layout))
         assert ours.pop("_layout") is theirs.pop("_layout") is layout
         assert ours == theirs
-        assert _nodes.array(layout).to_list() == ak.Array(layout).to_list()
+        assert nodes.array(layout).to_list() == ak.Array(layout).to_list()
 
 
 def test_arrays_of_records_have_the_class_registered_for_them(monkeypatch):
     monkeypatch.setitem(ak.behavior, ("*", "Hit"), Hits)
-    assert {type(_nodes.array(layout)) for layout in made()} == {ak.Array, Hits}
+    assert {type(nodes.array(layout)) for layout in made()} == {ak.Array, Hits}
 
 
 def test_arrays_with_other_attributes_are_made_by_awkward(monkeypatch):
-    monkeypatch.setattr(_nodes, "_KNOWN_ARRAY", False)
-    monkeypatch.setattr(_nodes, "_plain", None)
-    assert _nodes.array(_nodes.numbers(DATA)).to_list() == DATA.tolist()
+    monkeypatch.setattr(nodes, "_KNOWN_ARRAY", False)
+    monkeypatch.setattr(nodes, "_plain", None)
+    assert nodes.array(nodes.numbers(DATA)).to_list() == DATA.tolist()

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import sapwood
+from sapwood.objects.collections import Listed
 from sapwood.objects.histogram import TH1
-from sapwood.objects.object import Listed, Object, Unread
+from sapwood.objects.object import Object, Unread
 
 
 def filled(made, members=None, bases=(), content=None):

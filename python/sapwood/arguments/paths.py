@@ -12,6 +12,9 @@ from ..errors import FileMissingError, InvalidError, SkippedFileWarning, unicode
 #: One file, with or without an object in it.
 Where = str | bytes | os.PathLike[Any] | Mapping[Any, str | None]
 
+#: A file alone.
+FileName = str | bytes | os.PathLike[Any]
+
 
 @unicode_only
 def split(where: Where) -> tuple[str, str | None]:

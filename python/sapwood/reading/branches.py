@@ -128,7 +128,7 @@ class HasBranches(Mapping):
 
     def missing(self, name: str, context: str = "") -> KeyInFileError:
         """The error for no such branch."""
-        from .selection import unknown
+        from ..expressions.binding import unknown
 
         friend = self.tree._core.friend_hint(name)
         elsewhere = f"{context}; {friend}" if friend else context

@@ -12,7 +12,7 @@ from .branches import HasBranches
 if TYPE_CHECKING:
     from .. import _core
     from ..arguments.progress import Progress
-    from ..reports.doctor import FileMap
+    from ..reports.file_map import FileMap
     from .entries import Entries
     from .entry_selection import Entries as Chosen
     from .file import ReadOnlyFile
@@ -215,7 +215,7 @@ class Tree(HasBranches):
 
     def map(self, branches: str | Iterable[str] = ()) -> FileMap:
         """Return where the baskets of this tree are in its file; see :func:`sapwood.map`."""
-        from ..reports.doctor import FileMap, patterns
+        from ..reports.file_map import FileMap, patterns
 
         return FileMap(self._core.map(patterns(branches)))
 

@@ -1,14 +1,13 @@
-"""What a file is like: the doctor's report, and the map of where everything lies."""
+"""The doctor's report: the damage and the layout of a file."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 from .. import _core
-from ..arguments.paths import Where, split
+from ..arguments.paths import split
 from ..arguments.sizes import Size, optional_seconds, size_in_bytes
 from ..errors import InvalidError
 from .json_text import loads
@@ -83,79 +82,3 @@ def doctor(
     return Diagnosis(
         *_core.doctor(where, bool(deep), optional_seconds(timeout, "timeout"), caches, [float(s) for s in round_trips])
     )
-
-
-class FileMap:
-    """The layout of a file. ``print(map)`` shows it as text; a notebook shows the picture."""
-
-    def __init__(self, core: _core.Map) -> None:
-        self._core = core
-        self._data: dict[str, Any] | None = None
-
-    @property
-    def data(self) -> dict[str, Any]:
-        """Everything, as ``sapwood map --json`` prints it: ``file``, ``bytes``, ``chosen``, ``trees`` (of each chosen
-        branch's baskets first entry, offset and bytes), ``records``."""
-        if self._data is None:
-            self._data = loads(self._core.json())
-        return self._data
-
-    @property
-    def chosen(self) -> list[dict[str, Any]]:
-        """The selected groups of branches, by pattern or tree: ``name``, ``branches``, ``baskets``, ``bytes``,
-        the number of contiguous ``pieces``, and their range (``extent``)."""
-        return self.data["chosen"]
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Save the picture (``.svg``, ``.png``) or the numbers (``.json``)."""
-        kind = Path(path).suffix.lower()
-        if kind == ".svg":
-            _core.write_file(os.fspath(path), self._core.svg().encode())
-        elif kind == ".png":
-            _core.write_file(os.fspath(path), self._core.png(2.0))
-        elif kind == ".json":
-            _core.write_file(os.fspath(path), self._core.json().encode())
-        else:
-            raise InvalidError(f"{_core.redacted(os.fspath(path))}: a map is saved as .svg, .png or .json")
-
-    def _repr_svg_(self) -> str:
-        return self._core.svg()
-
-    def __str__(self) -> str:
-        return self._core.text().removesuffix("\n")
-
-    def __repr__(self) -> str:
-        chosen = ", ".join(f"{c['name']}: {c['baskets']} baskets in {c['pieces']} pieces" for c in self.chosen)
-        return f"<FileMap of {self.data['file']}: {chosen}>"
-
-
-def map(path: Where, branches: str | Iterable[str] = (), *, timeout: float | None = 60) -> FileMap:
-    """Return where every basket is in a file, like ``TFile::DrawMap``.
-
-    Args:
-        path: a path or URL, optionally with a tree: ``"url:tree"``.
-        branches: names to tell apart, with ``*`` and ``?``: one colour for each, at most eight; one that fits a branch
-            with branches below it chooses those. Without, each tree has a colour.
-        timeout: seconds without any progress after which a read fails; None or infinity to wait indefinitely.
-
-    Raises:
-        KeyInFileError: (a KeyError) no such tree, or a name that fits no branch.
-    """
-    from ..reading.file import Options, ReadOnlyFile
-
-    where, name = split(path)
-    with ReadOnlyFile(where, Options(None, optional_seconds(timeout, "timeout"), 0)) as file:
-        if name is None:
-            return FileMap(file._core.map(patterns(branches)))
-        tree = file[name]
-        if not hasattr(tree, "map"):
-            raise InvalidError(f"{name!r} is a {type(tree).__name__}, not a tree: a map is one of a file or of a tree")
-        return tree.map(branches)
-
-
-def patterns(branches: str | Iterable[str]) -> list[str]:
-    """Names as a list of text."""
-    names = [branches] if isinstance(branches, str) else list(branches)
-    if not all(isinstance(name, str) for name in names):
-        raise InvalidError("branches must be strings, which may contain * and ?")
-    return names

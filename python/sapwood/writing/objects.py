@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import InvalidError, UnsupportedError
 
 if TYPE_CHECKING:
-    from .file import WritableDirectory
+    from .directory import WritableDirectory
 
 Part = tuple[Any, ...]
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from .. import _core
 from ..arguments.sizes import optional_seconds
 from ..errors import InvalidError, ProducerLostWarning, UnsupportedError
-from .tree import Entries, Layout
+from .layout import Layout
+from .tree import Entries
 
 if TYPE_CHECKING:
     from .tree import WritableTree

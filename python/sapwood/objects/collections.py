@@ -1,0 +1,81 @@
+"""Collections of ROOT and of the C++ library, and arrays with a class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import KeyInFileError, UnsupportedError
+from .object import Object, Unread
+
+
+class Listed(Object, Sequence):
+    """TList, TObjArray, TClonesArray and their kin, and collections of the C++ library: a sequence of their items."""
+
+    @property
+    def options(self) -> list[str]:
+        """The options that a TList's items were added with."""
+        return self.member("options", none_if_missing=True) or [""] * len(self)
+
+    def __len__(self) -> int:
+        content = self._get()
+        return 0 if content is None else len(content)
+
+    def __getitem__(self, where):
+        """An item by its place; the first one of a name."""
+        if isinstance(where, str):
+            for item in self:
+                if not isinstance(item, Unread) and getattr(item, "name", item) == where:
+                    return item
+            raise KeyInFileError(f"no item {where} in this {self.classname}")
+        return self._get()[where] if len(self) else [][where]
+
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __repr__(self) -> str:
+        try:
+            return f"<{self.classname}{self._shown_name()} of {len(self)} items>"
+        except UnsupportedError as e:
+            return f"<{self.classname}{self._shown_name()}: {e}>"
+
+
+class Mapped(Object, Mapping):
+    """TMap, and maps of the C++ library."""
+
+    def __getitem__(self, where: Any) -> Any:
+        return (self._get() or {})[where]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._get() or {})
+
+    def __len__(self) -> int:
+        return len(self._get() or {})
+
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __repr__(self) -> str:
+        return f"<{self.classname} of {len(self)} pairs>"
+
+
+class Array(Object):
+    """TArray and its kin: an array of numpy with members beside."""
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self._get(), dtype=dtype) if copy else np.asarray(self._get(), dtype=dtype)
+
+    def __len__(self) -> int:
+        return len(self._get())
+
+    def __getitem__(self, where):
+        return self._get()[where]
+
+    def __iter__(self):
+        return iter(self._get())

@@ -1,0 +1,64 @@
+"""What is left of a damaged file."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from .._core import recover as _recover
+from .._core import redacted
+from ..arguments.paths import FileName, name
+from ..arguments.sizes import optional_seconds
+from ..errors import RecoveredFileWarning
+
+
+def recover(
+    source: FileName,
+    target: FileName,
+    *,
+    force: bool = False,
+    threads: int = 0,
+    timeout: float | None = 60.0,
+    sync: bool = True,
+) -> dict[str, Any]:
+    """Recover a damaged file into the new file ``target``.
+
+    ``source`` is damaged, truncated or was not closed; it is not changed. Trees keep the entries that are whole in all
+    of their branches, other objects all cycles that can be read. ``target`` appears when it is complete.
+
+    The entries of a damaged basket are left out of all branches, and no others: baskets of other branches are cut, but
+    for those with objects behind pointers, which are left out in one piece. Baskets behind the last header of a tree
+    are taken as far as every branch has them.
+
+    Args:
+        source: a path or URL.
+        target: the file to write.
+        force: replace ``target`` if it exists.
+        threads: number of decompression threads; 0 for one per core.
+        timeout: seconds without any progress after which a transfer fails; None to wait indefinitely.
+        sync: wait until ``target`` and its name are on the disk; as in :func:`recreate`.
+
+    Returns:
+        ``bytes`` of the target, ``input_bytes``, ``trees`` (a list of ``path``, ``entries``, ``baskets``, and how many
+        entries are ``lost``), how many other ``objects`` and ``directories`` there are, what is ``lost`` in words,
+        ``lost_entries`` (a list of ``tree``, ``cycle``, the ``first`` and ``last`` entry of a range as ``source``
+        counts them, the ``branch`` that does not have them, the ``position`` of its basket or None, and the
+        ``reason``), and ``remarks``.
+
+    Warns:
+        RecoveredFileWarning: something is lost.
+
+    Raises:
+        CorruptError: nothing can be recovered.
+        FileThereError: (a FileExistsError) ``target`` exists.
+    """
+    report = _recover(name(source), name(target), (force, bool(sync)), (threads, optional_seconds(timeout, "timeout")))
+    if lost := report["lost"]:
+        shown = "".join(f"\n  {what}" for what in lost[:5])
+        more = f"\n  and {len(lost) - 5} more" if len(lost) > 5 else ""
+        warnings.warn(
+            f"not all of {redacted(name(source))} could be recovered:{shown}{more}",
+            RecoveredFileWarning,
+            stacklevel=2,
+        )
+    return report

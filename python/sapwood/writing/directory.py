@@ -1,0 +1,216 @@
+"""Directories of files that are written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..arguments.sizes import Size, size_in_bytes
+from ..errors import InvalidError, KeyInFileError, unicode_only
+from .layout import Layout
+from .options import Compression, cluster_size, compression_text, split_level
+from .tree import WritableTree
+
+if TYPE_CHECKING:
+    from .file import WritableFile
+
+
+class WritableDirectory:
+    """A directory of a file that is open for writing."""
+
+    def __init__(self, file: WritableFile | None, path: str) -> None:
+        self._owner = file
+        self._path = path
+
+    @property
+    def _file(self) -> WritableFile:
+        return self._owner  # type: ignore[return-value]
+
+    @property
+    def file(self) -> WritableFile:
+        """The file that contains this directory."""
+        return self._file
+
+    @property
+    def path(self) -> str:
+        """Path in the file; empty for the top directory."""
+        return self._path
+
+    def _join(self, name: str) -> str:
+        if not isinstance(name, str) or not name.strip("/"):
+            raise InvalidError(f"an object name must be a string, not {name!r}")
+        return "/".join(p for p in (*self._path.split("/"), *name.split("/")) if p)
+
+    def _place(self, name: str) -> tuple[int, str]:
+        """Directory and name of an object; directories are made."""
+        above, _, last = self._join(name).rpartition("/")
+        if ";" in last:
+            raise InvalidError(f"{name}: cycles are numbered by the file; leave {last[last.index(';') :]} out")
+        return self._file._core.mkdir(above), last
+
+    @unicode_only
+    def mkdir(self, path: str) -> WritableDirectory:
+        """Return the directory with this path; create it if it does not exist."""
+        full = self._join(path)
+        self._file._core.mkdir(full)
+        return WritableDirectory(self._file, full)
+
+    @unicode_only
+    def mktree(
+        self,
+        name: str,
+        branch_types: Any,
+        title: str = "",
+        *,
+        counter_name: Callable[[str], str] | None = None,
+        field_name: Callable[[str, str], str] | None = None,
+        compression: Compression | Mapping[str, Compression] = "",
+        basket_size: Size | Mapping[str, Size] | None = None,
+        auto_flush: int | str | None = None,
+        titles: Mapping[str, str] | None = None,
+        split: bool | int | Mapping[str, bool | int] = True,
+        member_wise: bool | Mapping[str, bool] = False,
+        optimize_baskets: bool = True,
+        auto_save: Size | None = None,
+    ) -> WritableTree:
+        """Create a tree.
+
+        Args:
+            name: name, optionally with directories (``"a/b/tree"``).
+            branch_types: types by branch: numpy's (``"f4"``, ``("f4", (3,))``), awkward's (``"var * float32"``), C++
+                names (``"vector<vector<float>>"``, ``"string"``, ``"map<string,int>"``), type hints (``list[float]``),
+                dataclasses and typed dicts; or one of those classes for the whole tree; or data to be like.
+            title: title of the tree.
+            counter_name: what the counter of a branch is called; ``"n" + branch``.
+            field_name: what the branch of a record's field is called; ``record + "_" + field``.
+            compression: of all branches, or by branch; the file's when not given.
+            basket_size: bytes of a basket before compression, of all branches or by branch.
+            auto_flush: entries of a cluster; or compressed bytes, negative or as text ("30 MB"), that the first cluster
+                has, and then again after as many entries; 0 for none. 30 MB when not given.
+            titles: of branches.
+            split: whether classes and collections of classes get a branch for each member, or for how many levels of
+                classes, as ROOT's split level; for all or by branch.
+            member_wise: whether collections of classes that are not split are written member by member, as ROOT does:
+                smaller, but not read by uproot; for all or by branch.
+            optimize_baskets: whether basket sizes are chosen at the first flush, as ROOT does.
+            auto_save: compressed bytes after which the file is made whole, so that a killed process loses no more;
+                0 for never. 30 MB when not given.
+        """
+        options: dict[str, Any] = {"optimize_baskets": bool(optimize_baskets)}
+        if auto_flush is not None:
+            options["auto_flush"] = cluster_size(auto_flush)
+        if auto_save is not None:
+            options["auto_save_bytes"] = size_in_bytes(auto_save, "auto_save")
+        by_branch: dict[str, dict[str, Any]] = {}
+
+        def option(key: str, value: Any, convert: Callable[[Any], Any]) -> None:
+            if isinstance(value, Mapping):
+                for branch, v in value.items():
+                    by_branch.setdefault(branch, {})[key] = convert(v)
+            else:
+                options[key] = convert(value)
+
+        if compression != "":
+            option("compression", compression, compression_text)
+        if basket_size is not None:
+            option("basket_bytes", basket_size, lambda v: size_in_bytes(v, "basket_size", 2**31))
+        if isinstance(split, Mapping):
+            option("split", split, split_level)
+        if member_wise is not False:
+            option("member_wise", member_wise, bool)
+        level = 99 if isinstance(split, Mapping) else split_level(split)
+        layout = Layout(branch_types, counter_name, field_name, titles or {}, by_branch, level)
+        directory, last = self._place(name)
+        self._file._finish_tree(self._join(name))
+        core = self._file._core.tree(directory, last, title, layout.specs(self._file._classes), options)
+        tree = WritableTree(self._file, self._join(name), title, core, layout)
+        self._file._trees[self._join(name)] = tree
+        return tree
+
+    @unicode_only
+    def __setitem__(self, name: str, value: Any) -> None:
+        """Write an object: a tree from a dict of arrays, table, frame or record array; a histogram, graph or text."""
+        from .columns import is_table
+        from .objects import write_object
+
+        self._file._check_open()
+        if write_object(self, name, value):
+            return
+        if not is_table(value):
+            from ..errors import UnsupportedError
+
+            raise UnsupportedError(
+                f"{name}: values of type {type(value).__name__} cannot be written; give a dict of arrays, a table, a "
+                "frame, a record array, a histogram, a graph or text"
+            )
+        tree = self.mktree(name, value)
+        try:
+            tree.extend(value)
+        except BaseException:
+            self._file._trees.pop(self._join(name), None)
+            raise
+
+    @unicode_only
+    def __getitem__(self, name: str) -> WritableTree | WritableDirectory:
+        """Return a new or existing tree to extend, optionally with its cycle (``"name;1"``), or a directory."""
+        self._file._check_open()
+        full = self._join(name)
+        tree = self._file._trees.get(full)
+        if tree is not None:
+            return tree
+        cycle, kind = self._key(full)
+        if kind in ("TDirectory", "TDirectoryFile"):
+            return WritableDirectory(self._file, full)
+        # a tree that was there is known by its cycle: others of its name are trees of their own
+        full = f"{full.partition(';')[0]};{cycle}"
+        tree = self._file._trees.get(full)
+        if tree is None:
+            core = self._file._core.append(full, {})
+            tree = WritableTree(self._file, full, "", core, Layout.existing(core.inputs(), core.counters()))
+            self._file._trees[full] = tree
+        return tree
+
+    def _key(self, full: str) -> tuple[int, str]:
+        """Cycle and class of what has this name: of its highest cycle, or of that which is named."""
+        above, _, last = full.rpartition("/")
+        last, _, wanted = last.partition(";")
+        keys = [(cycle, kind) for name, cycle, kind in self._file._core.keys(above) if name == last]
+        if wanted:
+            keys = [key for key in keys if str(key[0]) == wanted]
+        if keys:
+            return max(keys)
+        raise KeyInFileError(f"{self._file.file_path}: no {full} in it", file=self._file.file_path)
+
+    @unicode_only
+    def __delitem__(self, name: str) -> None:
+        """Delete all cycles of a name, or only the given one (``"name;1"``).
+
+        After the file is closed, new data can reuse their space, and that of a tree's baskets unless another cycle or
+        tree uses them.
+        """
+        full, _, cycle = self._join(name).partition(";")
+        if cycle and not (cycle.isascii() and cycle.isdigit() and int(cycle) < 1 << 16):
+            raise InvalidError(f"{name}: a cycle is a number, not {cycle!r}")
+        self._file._check_open()
+        self._file._finish_tree(self._join(name))
+        self._file._core.delete(full, int(cycle) if cycle else None)
+
+    @unicode_only
+    def __contains__(self, name: object) -> bool:
+        if not isinstance(name, str):
+            return False
+        try:
+            return self._join(name) in self._file._trees or bool(self._key(self._join(name)))
+        except KeyInFileError:
+            return False
+
+    def keys(self) -> list[str]:
+        """Return ``name;cycle`` of each object; trees that are being written appear when the file is closed."""
+        return [f"{name};{cycle}" for name, cycle, _ in self._file._core.keys(self._path)]
+
+    def classnames(self) -> dict[str, str]:
+        """Return the C++ classes by ``name;cycle``."""
+        return {f"{name};{cycle}": kind for name, cycle, kind in self._file._core.keys(self._path)}
+
+    def __repr__(self) -> str:
+        return f"<WritableDirectory {self._path!r} in {self._file.file_path!r}>"

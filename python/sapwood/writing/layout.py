@@ -1,0 +1,187 @@
+"""Which columns a tree takes, and which branches they become."""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidError, KeyInFileError, UnsupportedError
+from .columns import Column, from_any, is_stream, is_table, length, tables
+from .convert import fit, with_pairs
+from .split_branches import joined
+from .types import Names, Type, as_cpp, fields_of, of_column, of_declared, with_own_names
+
+
+class Layout:
+    """Which columns a tree takes, and which branches each of them becomes."""
+
+    def __init__(
+        self,
+        types: Any,
+        counter_name: Callable[[str], str] | None,
+        field_name: Callable[[str, str], str] | None,
+        titles: Mapping[str, str],
+        options: Mapping[str, Mapping[str, Any]],
+        split: int,
+    ) -> None:
+        names = Names()
+        names.counter = counter_name or names.counter
+        names.field = field_name or names.field
+        self.types: dict[str, Type] = {}
+        for name, t in _declared(types).items():
+            self.types[str(name)] = _type_of(t, str(name), names)
+        self.branches: dict[str, Type] = {}
+        #: what the branch of a record's field is called; kept, so that a layout can go to another process
+        self._fields: dict[tuple[str, str], str] = {}
+        for name, t in self.types.items():
+            self._add(name, t, names)
+        #: counters need not be given; the core compares those that are with what they count
+        self._counters = {b[2]: "int32" for b in self.branches.values() if b[0] == "jagged"}
+        self._divided = False
+        self._titles, self._options, self._split = titles, options, split
+        unknown = [n for n in (*titles, *options) if n not in self.branches]
+        if unknown:
+            raise KeyInFileError(f"no branch is called {unknown[0]}; they are {', '.join(self.branches)}")
+
+    @classmethod
+    def existing(cls, inputs: list[tuple[str, str]], counters: list[tuple[str, str]]) -> Layout:
+        """That of a tree in the file, from what its columns hold, and its counters."""
+        layout = cls({}, None, None, {}, {}, 99)
+        layout._counters = dict(counters)
+        layout._divided = True
+        for name, text in inputs:
+            layout.types[name] = layout.branches[name] = _of_existing(text)
+        return layout
+
+    def _add(self, name: str, t: Type, names: Names) -> None:
+        if t[0] in ("group", "lists"):
+            if not t[1]:
+                raise UnsupportedError(f"branch {name}: records without fields have no place in a ROOT tree")
+            for field, inner in t[1].items():
+                self._fields[name, field] = full = names.field(name, field)
+                self._add(full, inner, names)
+        elif name in self.branches:
+            raise InvalidError(f"there are two branches called {name}")
+        else:
+            self.branches[name] = t
+
+    def specs(self, classes: dict[str, Any]) -> list[tuple[str, str | None, Type, dict[str, Any]]]:
+        """The branches as the core takes them, beside the classes that the file has, which become more."""
+        out = []
+        for name, t in self.branches.items():
+            options = dict(self._options.get(name, {}))
+            if t[0] == "fixed" and len(t[3]) > 1:
+                options["extents"] = list(t[3])
+            options.setdefault("split", self._split)
+            out.append((name, self._titles.get(name), with_own_names(t[:3], classes), options))
+        return out
+
+    def columns(self, data: Any) -> list[tuple[str, Column]]:
+        """What is given, branch by branch, in the types of the branches."""
+        given = tables(data)
+        out: list[tuple[str, Column]] = []
+        # a branch of the file that is divided is read as those below it
+        whole, parts = joined(self.types, given) if self._divided else ({}, set())
+        seen = {*given, *whole}
+        for name, column in whole.items():
+            self._spread(name, self.types[name], column, out)
+        for name, value in given.items():
+            if name in parts:
+                continue
+            t = self.types.get(str(name))
+            if t is None:
+                if name in self._counters:
+                    counts = fit(from_any(value, f"branch {name}"), ("scalar", self._counters[name]), f"branch {name}")
+                    out.append((str(name), counts))
+                    continue
+                fields = self._of_records(str(name), value)
+                if not fields:
+                    raise KeyInFileError(f"the tree has no branch {name}; it has {', '.join(self.types)}")
+                for full, column in fields:
+                    seen.add(full)
+                    self._spread(full, self.types[full], column, out)
+                continue
+            self._spread(str(name), t, from_any(with_pairs(value, t), f"branch {name}"), out)
+        missing = [name for name in self.types if name not in seen]
+        if missing:
+            raise InvalidError(f"branch {missing[0]}: no entries are given for it", branch=missing[0])
+        return out
+
+    def _of_records(self, name: str, value: Any) -> list[tuple[str, Column]]:
+        """Records for a tree of the file that has a branch for each of their fields; nothing where it has not."""
+        column = from_any(value, f"branch {name}")
+        records = column[2] if column[0] == "list" else column
+        if records[0] != "record":
+            return []
+        field = Names().field
+        lists = column[0] == "list"
+        out = [(field(name, f), ("list", column[1], c) if lists else c) for f, c in records[2]]
+        return out if all(full in self.types for full, _ in out) else []
+
+    def _spread(self, name: str, t: Type, column: Column, out: list[tuple[str, Column]]) -> None:
+        if t[0] not in ("group", "lists"):
+            out.append((name, fit(column, t, f"branch {name}")))
+            return
+        records = column[2] if t[0] == "lists" and column[0] == "list" else column
+        if t[0] == "lists" and column[0] != "list" and length(column):
+            raise InvalidError(f"branch {name}: each entry is a list of records")
+        fields = dict(records[2]) if records[0] == "record" else {}
+        if records[0] != "record" and length(column) and length(records):
+            raise InvalidError(f"branch {name}: each entry is a record")
+        for field, inner in t[1].items():
+            if field in fields:
+                content = fields[field]
+            elif records[0] == "record":
+                raise InvalidError(f"branch {name}: the records have no field {field}")
+            else:
+                content = ("flat", np.zeros(0))
+            if t[0] == "lists" and column[0] == "list":
+                content = ("list", column[1], content)
+            self._spread(self._fields[name, field], inner, content, out)
+
+
+def _declared(types: Any) -> dict[str, Any]:
+    """Types by name, from whatever describes a whole tree."""
+    fields = fields_of(types)
+    if fields is not None:
+        return fields
+    if isinstance(types, Mapping):
+        return dict(types)
+    if isinstance(types, np.dtype) and types.names is not None:
+        return {name: types[name] for name in types.names}
+    if is_stream(types):
+        types = types.schema
+    if type(types).__module__.partition(".")[0] == "pyarrow" and hasattr(types, "empty_table"):
+        return tables(types.empty_table())
+    if is_table(types):
+        return tables(types)
+    if isinstance(types, (list, tuple)):
+        return dict(types)
+    raise InvalidError(f"the branches of a tree are given by a dict of types, not by a {type(types).__name__}")
+
+
+def _type_of(t: Any, name: str, names: Names) -> Type:
+    hint = isinstance(t, (str, tuple, Mapping, np.dtype, type)) or typing.get_origin(t) is not None
+    if not hint and (isinstance(t, np.ndarray) or hasattr(t, "__len__")):
+        return of_column(from_any(t, f"branch {name}"), name, names)
+    return of_declared(t, name, names)
+
+
+def _of_existing(text: str) -> Type:
+    """The type of a column of a tree in the file, from the core's words."""
+    t = of_declared(text, "", Names())
+    if t[0] in ("group", "lists", "object"):
+        return "object", _with_maps(as_cpp(t, ""))
+    return t
+
+
+def _with_maps(t: Type) -> Type:
+    """The type with maps in place of lists of pairs, as divided maps are called."""
+    if t[0] == "class":
+        return "class", t[1], [(n, _with_maps(m)) for n, m in t[2]]
+    if t[0] == "vector" and t[1][0] == "class" and [n for n, _ in t[1][2]] == ["first", "second"]:
+        return "map", *(_with_maps(m) for _, m in t[1][2])
+    return (t[0], *map(_with_maps, t[1:])) if t[0] in ("vector", "map") else t
