@@ -1,6 +1,5 @@
 """The site of the user guide: `make docs`."""
 
-import importlib
 import shutil
 import subprocess
 import sys
@@ -45,15 +44,11 @@ nitpicky = True
 nitpick_ignore_regex = [("py:class", r".*")]
 
 
-# classes that have no public name, as functions return them: documented among the others, so that references resolve
-RETURNED = {
-    "Entries": "reading.entries",
-    "Entry": "reading.entries",
-    "Leaf": "reading.leaf",
-    "LostProducer": "writing.producers",
-}
-for name, module in RETURNED.items():
-    setattr(sapwood, name, getattr(importlib.import_module(f"sapwood.{module}"), name))
+# autodoc looks for comments on attributes in the module that a class names as its own: the one that defines it
+for name, module in sapwood._LATER.items():
+    thing = getattr(sapwood, name)
+    if isinstance(thing, type):
+        thing.__module__ = f"sapwood.{module}"
 
 
 class CommandHelp(Directive):

@@ -42,7 +42,9 @@ if TYPE_CHECKING:
     from .drawing.histogram import Histogram
     from .objects.object import Object
     from .reading.arrays import Report
-    from .reading.branch import Branch
+    from .reading.branch import Branch, Interpretation
+    from .reading.entries import Entries, Entry
+    from .reading.leaf import Leaf
     from .reading.tree import Tree
     from .reports.doctor import Diagnosis, doctor
     from .reports.file_map import FileMap, map
@@ -53,7 +55,7 @@ if TYPE_CHECKING:
     from .writing.directory import WritableDirectory
     from .writing.file import WritableFile, create, recreate, update
     from .writing.objects import Graph
-    from .writing.producers import Merger, Producer
+    from .writing.producers import LostProducer, Merger, Producer
     from .writing.tree import WritableTree
 
 __all__ = [
@@ -64,14 +66,19 @@ __all__ = [
     "DeniedError",
     "Diagnosis",
     "Directory",
+    "Entries",
+    "Entry",
     "Error",
     "FileMap",
     "FileMissingError",
     "FileThereError",
     "Graph",
     "Histogram",
+    "Interpretation",
     "InvalidError",
     "KeyInFileError",
+    "Leaf",
+    "LostProducer",
     "Merger",
     "MissingLibraryError",
     "NotAFileError",
@@ -114,9 +121,14 @@ _LATER = {
     "Branch": "reading.branch",
     "Chain": "chains.chain",
     "Diagnosis": "reports.doctor",
+    "Entries": "reading.entries",
+    "Entry": "reading.entries",
     "FileMap": "reports.file_map",
     "Graph": "writing.objects",
     "Histogram": "drawing.histogram",
+    "Interpretation": "reading.branch",
+    "Leaf": "reading.leaf",
+    "LostProducer": "writing.producers",
     "Merger": "writing.producers",
     "Object": "objects.object",
     "PerfStats": "reports.perf",
@@ -132,12 +144,12 @@ _LATER = {
     "doctor": "reports.doctor",
     "iterate": "chains.reading",
     "map": "reports.file_map",
-    "perf_stats": "reports.perf",
-    "recreate": "writing.file",
-    "update": "writing.file",
     "merge": "rewriting.merge",
     "optimize": "rewriting.optimize",
+    "perf_stats": "reports.perf",
     "recover": "rewriting.recover",
+    "recreate": "writing.file",
+    "update": "writing.file",
 }
 
 

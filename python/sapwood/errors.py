@@ -6,6 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
+from .public import public
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -23,6 +25,7 @@ def _escaped(c: str) -> str:
     return f"\\x{ord(c) & 0xFF:02x}" if "\udc80" <= c <= "\udcff" else repr(c)[1:-1]
 
 
+@public
 class Error(Exception):
     """Base class of all errors that Sapwood raises.
 
@@ -52,75 +55,93 @@ class Error(Exception):
         return self.message
 
 
+@public
 class FileMissingError(Error, FileNotFoundError):
     """The file does not exist."""
 
 
+@public
 class FileThereError(Error, FileExistsError):
     """The file already exists and may not be replaced."""
 
 
+@public
 class NotAFileError(Error, IsADirectoryError):
     """The path is a directory."""
 
 
+@public
 class KeyInFileError(Error, KeyError):
     """The file, directory or tree has no object with this name."""
 
 
+@public
 class InvalidError(Error, ValueError):
     """Invalid arguments."""
 
 
+@public
 class UnsupportedError(Error, NotImplementedError):
     """Valid, but not supported by this version of Sapwood; the message says what and why."""
 
 
+@public
 class CorruptError(Error, ValueError):
     """The data violates the ROOT format."""
 
 
+@public
 class StalledError(Error, TimeoutError):
     """No progress for longer than the time-out."""
 
 
+@public
 class DeniedError(Error, PermissionError):
     """The system or the server refused: credentials are missing or not sufficient."""
 
 
+@public
 class ReadError(Error, OSError):
     """The system, the network or the server failed."""
 
 
+@public
 class WriteError(Error, OSError):
     """Writing failed; an existing file is unchanged."""
 
 
+@public
 class DefectError(Error, RuntimeError):
     """A bug in Sapwood: please report the message, the version and a file that reproduces it."""
 
 
+@public
 class MissingLibraryError(Error, ImportError):
     """The request needs an optional library that is not installed."""
 
 
+@public
 class SkippedBranchWarning(UserWarning):
     """A request for all branches skipped branches that cannot be read or have a duplicate name."""
 
 
+@public
 class SkippedFileWarning(UserWarning):
     """A file that cannot be read was skipped, as requested."""
 
 
+@public
 class RecoveredFileWarning(UserWarning):
     """The file was not closed or was truncated, and was recovered by scanning all its records; or the file has damage
     that does not prevent reading."""
 
 
+@public
 class UnverifiedFileWarning(UserWarning):
     """The server does not identify the version of the file: changes during reading may go unnoticed."""
 
 
+@public
 class ProducerLostWarning(UserWarning):
     """A producer ended without finishing: entries that it had not passed on are not in the tree."""
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from ..arguments.paths import Where, several
 from ..arguments.sizes import Size, entry_range, optional_seconds, size_in_bytes
 from ..errors import InvalidError
+from ..public import public
 
 if TYPE_CHECKING:
     from ..arguments.progress import Progress
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from ..reading.selection import Expressions
 
 
+@public
 def chain(
     files: Where | Iterable[Where],
     *,
@@ -35,6 +37,7 @@ def chain(
     return Chain(several(files), options, skip_bad_files)
 
 
+@public
 class Chain:
     """Several files, each with a tree of the same columns. Returned by :func:`sapwood.chain`."""
 

@@ -14,6 +14,7 @@ from ..arguments.progress import Progress
 from ..arguments.sizes import Size, entry_range, size_in_bytes
 from ..columns.casting import checked, common, numbers, shape
 from ..errors import InvalidError, UnsupportedError
+from ..public import public
 from ..reading.entry_selection import Chosen, Entries, chosen
 from ..reading.file import ReadOnlyFile, open
 from .prefetch import Ahead, Part, Window
@@ -124,6 +125,7 @@ def _tree(file: ReadOnlyFile, name: str | None) -> Tree:
     raise InvalidError(f"{file.file_path} holds {what}; name one: file.root:tree", file=file.file_path)
 
 
+@public
 def iterate(
     files: Where | Iterable[Where],
     expressions: Expressions = None,
@@ -194,6 +196,7 @@ def iterate(
 _NO_MORE = object()
 
 
+@public
 def concatenate(
     files: Where | Iterable[Where],
     expressions: Expressions = None,

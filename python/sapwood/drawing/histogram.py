@@ -8,6 +8,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from ..public import public
+
 
 @dataclass(frozen=True)
 class Traits:
@@ -61,6 +63,7 @@ class Axis(Sequence):
         return pairwise(edges)
 
 
+@public
 class Histogram:
     """Counts or sums of weights in bins of one or more dimensions (PlottableHistogram)."""
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import KeyInFileError, UnsupportedError
+from ..public import public
 
 
+@public
 class Object:
     """An object as described by the file: its class, base classes, and members by name.
 

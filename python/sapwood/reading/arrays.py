@@ -13,6 +13,7 @@ from ..arguments.sizes import Size, entry_range, size_in_bytes, whole
 from ..columns import conversion
 from ..columns.libraries import Library, group_name, library
 from ..errors import InvalidError, UnsupportedError
+from ..public import public
 from .entry_selection import Chosen, Entries, chosen, place
 from .selection import Expressions, Selection, select
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 Span = tuple["int | None", "int | None"]
 
 
+@public
 @dataclass(frozen=True)
 class Report:
     """The entries of a step."""

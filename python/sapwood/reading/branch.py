@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ..public import public
 from .branches import HasBranches, column_words
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from .tree import Tree
 
 
+@public
 @dataclass(frozen=True)
 class Interpretation:
     """How a branch's values become a column."""
@@ -26,6 +28,7 @@ class Interpretation:
         return self.column_type
 
 
+@public
 class Branch(HasBranches):
     """A branch: a column of the tree, or a mapping of its sub-branches."""
 
@@ -195,8 +198,4 @@ class Branch(HasBranches):
         return f"<Branch {self.path!r}: {self.typename}{below}>"
 
     def __reduce__(self):
-        return _branch_again, (self.tree, self.number)
-
-
-def _branch_again(tree: Tree, number: int) -> Branch:
-    return tree._branch(number)
+        return self.tree._branch, (self.number,)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..arguments.filters import Filter, matcher
 from ..errors import InvalidError, KeyInFileError
+from ..public import public
 
 if TYPE_CHECKING:
     from .file import ReadOnlyFile
@@ -15,6 +16,7 @@ _TREES = frozenset(("TTree", "TNtuple", "TNtupleD"))
 _DIRECTORIES = frozenset(("TDirectory", "TDirectoryFile"))
 
 
+@public
 class Directory(Mapping):
     """A directory of a file: a mapping from names to objects.
 

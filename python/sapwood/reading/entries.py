@@ -10,11 +10,13 @@ import numpy as np
 from ..arguments.sizes import Size, entry_range, size_in_bytes, whole
 from ..columns import conversion
 from ..errors import InvalidError
+from ..public import public
 
 if TYPE_CHECKING:
     from .tree import Tree
 
 
+@public
 class Entries:
     """The entries of a tree, one by one. Returned by :meth:`Tree.entries`.
 
@@ -112,6 +114,7 @@ class Entries:
         return f"<Entries {self._first} to {self._last} of {self._tree!r}>"
 
 
+@public
 class Entry:
     """One entry: its values are attributes (``entry.px``), or items (``entry["a.b"]``) whatever their name."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import os
 import weakref
 from dataclasses import dataclass
@@ -11,6 +13,7 @@ from .. import _core
 from ..arguments.paths import Where, split
 from ..arguments.sizes import Size, optional_seconds, size_in_bytes, whole
 from ..errors import Error, InvalidError, NotAFileError, RecoveredFileWarning, UnverifiedFileWarning
+from ..public import public
 from .directory import Directory
 
 if TYPE_CHECKING:
@@ -28,6 +31,7 @@ class Options:
     insecure_redirects: bool = False
 
 
+@public
 def open(
     path: Where,
     *,
@@ -68,6 +72,7 @@ def open(
     return file if name is None else file[name]
 
 
+@public
 class ReadOnlyFile(Directory):
     """An open file and its top directory. A context manager; can be pickled (unpickling opens the file again)."""
 
@@ -164,4 +169,6 @@ class ReadOnlyFile(Directory):
         return f"<ReadOnlyFile {self.file_path!r}{' (closed)' if self._closed else ''}>"
 
     def __reduce__(self):
-        return ReadOnlyFile, (self._given_path, self._options)
+        # by public names alone: a module may be called otherwise where this is read
+        options = {**dataclasses.asdict(self._options), "threads": self._options.threads or None}
+        return functools.partial(open, **options), ({self._given_path: None},)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..public import public
+
 if TYPE_CHECKING:
     from ..arguments.progress import Progress
     from .branch import Branch
@@ -11,6 +13,7 @@ if TYPE_CHECKING:
     from .tree import Tree
 
 
+@public
 class Leaf:
     """One member of the records that a branch holds. Comes from ``tree["branch/leaf"]`` or ``tree["leaf"]``."""
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from ..arguments.sizes import Size, size_in_bytes
+from ..public import public
 from .branch import Branch
 from .branches import HasBranches
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from .file import ReadOnlyFile
 
 
+@public
 class Tree(HasBranches):
     """A TTree: a mapping from names to branches. Returned by ``file["name"]``."""
 
@@ -223,8 +226,4 @@ class Tree(HasBranches):
         return f"<Tree {self.name!r} ({len(self._places)} branches, {self.num_entries} entries)>"
 
     def __reduce__(self):
-        return _again, (self._file, self.object_path)
-
-
-def _again(file: ReadOnlyFile, path: str) -> Tree:
-    return file[path]
+        return operator.getitem, (self._file, self.object_path)

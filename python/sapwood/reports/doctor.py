@@ -10,9 +10,11 @@ from .. import _core
 from ..arguments.paths import split
 from ..arguments.sizes import Size, optional_seconds, size_in_bytes
 from ..errors import InvalidError
+from ..public import public
 from .json_text import loads
 
 
+@public
 class Diagnosis:
     """What :func:`doctor` found. ``print(diagnosis)`` is the report of ``sapwood doctor``."""
 
@@ -54,6 +56,7 @@ class Diagnosis:
         return f"<Diagnosis of {self.data['file']}: {state}, {len(self.trees)} trees>"
 
 
+@public
 def doctor(
     path: str | os.PathLike[str],
     *,

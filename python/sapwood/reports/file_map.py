@@ -11,9 +11,11 @@ from .. import _core
 from ..arguments.paths import Where, split
 from ..arguments.sizes import optional_seconds
 from ..errors import InvalidError
+from ..public import public
 from .json_text import loads
 
 
+@public
 class FileMap:
     """The layout of a file. ``print(map)`` shows it as text; a notebook shows the picture."""
 
@@ -58,6 +60,7 @@ class FileMap:
         return f"<FileMap of {self.data['file']}: {chosen}>"
 
 
+@public
 def map(path: Where, branches: str | Iterable[str] = (), *, timeout: float | None = 60) -> FileMap:
     """Return where every basket is in a file, like ``TFile::DrawMap``.
 

@@ -8,9 +8,11 @@ from typing import Any
 
 from .. import _core
 from ..errors import CorruptError, InvalidError, require
+from ..public import public
 from .json_text import loads
 
 
+@public
 class PerfStats:
     """Count all reads of this process during a ``with`` block.
 
@@ -146,6 +148,7 @@ class PerfStats:
         return ax
 
 
+@public
 def perf_stats(*, record: str | os.PathLike[str] | None = None) -> PerfStats:
     """Count all reads of this process inside a ``with`` block; see :class:`PerfStats`.
 

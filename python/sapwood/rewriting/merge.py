@@ -10,8 +10,10 @@ from .._core import merge as _merge
 from ..arguments.paths import FileName, name
 from ..arguments.progress import Progress, reporter
 from ..arguments.sizes import optional_seconds
+from ..public import public
 
 
+@public
 def merge(
     out: FileName,
     inputs: FileName | Iterable[FileName],

@@ -11,9 +11,11 @@ from ..arguments.paths import FileName, name
 from ..arguments.progress import Progress, reporter
 from ..arguments.sizes import Size, optional_seconds, size_in_bytes
 from ..errors import InvalidError
+from ..public import public
 from ..reports.perf import PerfStats
 
 
+@public
 def optimize(
     source: FileName,
     out: FileName,

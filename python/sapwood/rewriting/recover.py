@@ -10,8 +10,10 @@ from .._core import redacted
 from ..arguments.paths import FileName, name
 from ..arguments.sizes import optional_seconds
 from ..errors import RecoveredFileWarning
+from ..public import public
 
 
+@public
 def recover(
     source: FileName,
     target: FileName,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..arguments.sizes import Size, size_in_bytes
 from ..errors import InvalidError, KeyInFileError, unicode_only
+from ..public import public
 from .layout import Layout
 from .options import Compression, cluster_size, compression_text, split_level
 from .tree import WritableTree
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from .file import WritableFile
 
 
+@public
 class WritableDirectory:
     """A directory of a file that is open for writing."""
 

@@ -8,11 +8,13 @@ from typing import Any
 
 from .. import _core
 from ..errors import InvalidError, unicode_only
+from ..public import public
 from .directory import WritableDirectory
 from .options import Compression, compression_text
 from .tree import WritableTree
 
 
+@public
 @unicode_only
 def recreate(
     path: str | os.PathLike[str],
@@ -39,6 +41,7 @@ def recreate(
     )
 
 
+@public
 @unicode_only
 def create(
     path: str | os.PathLike[str],
@@ -58,6 +61,7 @@ def create(
     )
 
 
+@public
 @unicode_only
 def update(path: str | os.PathLike[str]) -> WritableFile:
     """Open a file to add objects, trees, or entries to existing trees.
@@ -90,6 +94,7 @@ def _close(core: _core.Writer, trees: dict[Any, WritableTree], process: int) -> 
     core.finish()
 
 
+@public
 class WritableFile(WritableDirectory):
     """A file that is open for writing, and its top directory. A context manager.
 

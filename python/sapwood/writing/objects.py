@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import InvalidError, UnsupportedError
+from ..public import public
 
 if TYPE_CHECKING:
     from .directory import WritableDirectory
@@ -109,6 +110,7 @@ def counted(values: np.ndarray) -> Part:
     return "bytes", b"\x01" + np.asarray(values, ">f8").tobytes() if len(values) else b"\x00"
 
 
+@public
 class Graph:
     """Points with or without errors, written as TGraph, TGraphErrors or TGraphAsymmErrors.
 

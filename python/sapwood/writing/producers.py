@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .. import _core
 from ..arguments.sizes import optional_seconds
 from ..errors import InvalidError, ProducerLostWarning, UnsupportedError
+from ..public import public
 from .layout import Layout
 from .tree import Entries
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from .tree import WritableTree
 
 
+@public
 @dataclass(frozen=True)
 class LostProducer:
     """A producer that went without finishing."""
@@ -29,6 +31,7 @@ class LostProducer:
     why: str
 
 
+@public
 class Merger:
     """Combine the entries of several producers in one tree. A context manager.
 
@@ -139,6 +142,7 @@ class Merger:
         return f"<Merger at {self._address!r}, {self.num_entries} entries>"
 
 
+@public
 class Producer(Entries):
     """Writes entries of one producer, like a :class:`WritableTree`. A context manager.
 

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidError
+from ..public import public
 from .columns import Column, cut, is_stream, length, members, nbytes
 from .layout import Layout
 
@@ -70,6 +71,7 @@ class Entries:
         self.extend({name: [value] for name, value in values.items()})
 
 
+@public
 class WritableTree(Entries):
     """A tree that is open for writing: append entries in batches of any size."""
 
