@@ -38,7 +38,8 @@ from .reading.file import ReadOnlyFile, open
 
 if TYPE_CHECKING:
     from .chains.chain import Chain, chain
-    from .chains.reading import concatenate, iterate
+    from .chains.concatenate import concatenate
+    from .chains.iterate import iterate
     from .drawing.histogram import Histogram
     from .objects.object import Object
     from .reading.arrays import Report
@@ -139,10 +140,10 @@ _LATER = {
     "WritableFile": "writing.file",
     "WritableTree": "writing.tree",
     "chain": "chains.chain",
-    "concatenate": "chains.reading",
+    "concatenate": "chains.concatenate",
     "create": "writing.file",
     "doctor": "reports.doctor",
-    "iterate": "chains.reading",
+    "iterate": "chains.iterate",
     "map": "reports.file_map",
     "merge": "rewriting.merge",
     "optimize": "rewriting.optimize",

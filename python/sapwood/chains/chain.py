@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, cast, overload
 
 from ..arguments.paths import Where, several
 from ..arguments.sizes import Size, entry_range, optional_seconds, size_in_bytes
@@ -12,7 +12,29 @@ from ..errors import InvalidError
 from ..public import public
 
 if TYPE_CHECKING:
+    import awkward as ak
+    import hist
+    import numpy.typing as npt
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+    from typing_extensions import Unpack
+
     from ..arguments.progress import Progress
+    from ..arguments.signatures import (
+        Ak,
+        AnyChainSteps,
+        ChainSteps,
+        ChainTable,
+        Cut,
+        Np,
+        Pa,
+        Pd,
+        Pl,
+        ReportedChainSteps,
+    )
+    from ..drawing.histogram import Histogram
+    from ..reading.arrays import Report
     from ..reading.entry_selection import Entries, Place
     from ..reading.selection import Expressions
 
@@ -86,16 +108,89 @@ class Chain:
     def _common(self) -> dict[str, Any]:
         return {**self._options, "skip_bad_files": self._skip_bad}
 
+    @overload
+    def iterate(
+        self, expressions: Expressions = ..., cut: Cut = ..., *, library: Ak = ..., **options: Unpack[ChainSteps]
+    ) -> Iterator[ak.Array]: ...
+    @overload
+    def iterate(
+        self, expressions: Expressions = ..., cut: Cut = ..., *, library: Np, **options: Unpack[ChainSteps]
+    ) -> Iterator[dict[str, npt.NDArray[Any]]]: ...
+    @overload
+    def iterate(
+        self, expressions: Expressions = ..., cut: Cut = ..., *, library: Pd, **options: Unpack[ChainSteps]
+    ) -> Iterator[pd.DataFrame]: ...
+    @overload
+    def iterate(
+        self, expressions: Expressions = ..., cut: Cut = ..., *, library: Pa, **options: Unpack[ChainSteps]
+    ) -> Iterator[pa.Table]: ...
+    @overload
+    def iterate(
+        self, expressions: Expressions = ..., cut: Cut = ..., *, library: Pl, **options: Unpack[ChainSteps]
+    ) -> Iterator[pl.DataFrame]: ...
+    @overload
+    def iterate(
+        self,
+        expressions: Expressions = ...,
+        cut: Cut = ...,
+        *,
+        library: Ak = ...,
+        **options: Unpack[ReportedChainSteps],
+    ) -> Iterator[tuple[ak.Array, Report]]: ...
+    @overload
+    def iterate(
+        self, expressions: Expressions = ..., cut: Cut = ..., *, library: Np, **options: Unpack[ReportedChainSteps]
+    ) -> Iterator[tuple[dict[str, npt.NDArray[Any]], Report]]: ...
+    @overload
+    def iterate(
+        self, expressions: Expressions = ..., cut: Cut = ..., *, library: Pd, **options: Unpack[ReportedChainSteps]
+    ) -> Iterator[tuple[pd.DataFrame, Report]]: ...
+    @overload
+    def iterate(
+        self, expressions: Expressions = ..., cut: Cut = ..., *, library: Pa, **options: Unpack[ReportedChainSteps]
+    ) -> Iterator[tuple[pa.Table, Report]]: ...
+    @overload
+    def iterate(
+        self, expressions: Expressions = ..., cut: Cut = ..., *, library: Pl, **options: Unpack[ReportedChainSteps]
+    ) -> Iterator[tuple[pl.DataFrame, Report]]: ...
+    @overload
+    def iterate(
+        self, expressions: Expressions = ..., cut: Cut = ..., *, library: str = ..., **options: Unpack[AnyChainSteps]
+    ) -> Iterator[Any]: ...
     def iterate(self, expressions: Expressions = None, cut: str | None = None, **options) -> Iterator[Any]:
         """Read in steps; takes the options of :func:`sapwood.iterate` except those of the chain itself."""
-        from .reading import iterate
+        from .iterate import iterate
 
         self._check(iterate, "iterate", options)
         return iterate(cast(Any, self), expressions, cut, **self._common(), **options)
 
+    @overload
+    def arrays(
+        self, expressions: Expressions = ..., cut: Cut = ..., *, library: Ak = ..., **options: Unpack[ChainTable]
+    ) -> ak.Array: ...
+    @overload
+    def arrays(
+        self, expressions: Expressions = ..., cut: Cut = ..., *, library: Np, **options: Unpack[ChainTable]
+    ) -> dict[str, npt.NDArray[Any]]: ...
+    @overload
+    def arrays(
+        self, expressions: Expressions = ..., cut: Cut = ..., *, library: Pd, **options: Unpack[ChainTable]
+    ) -> pd.DataFrame: ...
+    @overload
+    def arrays(
+        self, expressions: Expressions = ..., cut: Cut = ..., *, library: Pa, **options: Unpack[ChainTable]
+    ) -> pa.Table: ...
+    @overload
+    def arrays(
+        self, expressions: Expressions = ..., cut: Cut = ..., *, library: Pl, **options: Unpack[ChainTable]
+    ) -> pl.DataFrame: ...
+    @overload
+    def arrays(
+        self, expressions: Expressions = ..., cut: Cut = ..., *, library: str = ..., **options: Unpack[ChainTable]
+    ) -> Any: ...
     def arrays(self, expressions: Expressions = None, cut: str | None = None, **options) -> Any:
         """Read the columns of all files into one array; takes the options of :func:`sapwood.concatenate`."""
-        from .reading import concatenate
+        from .concatenate import concatenate
 
         self._check(concatenate, "arrays", options)
         return concatenate(cast(Any, self), expressions, cut, **self._common(), **options)
@@ -120,7 +215,7 @@ class Chain:
         entry_stop: int | None = None,
         entries: Entries = None,
         progress: Progress = None,
-    ) -> Any:
+    ) -> hist.Hist | Histogram:
         """Fill a histogram of an expression over all files; see :meth:`Tree.draw`. Entries count across files."""
         from .. import _core
         from ..arguments.progress import reporter

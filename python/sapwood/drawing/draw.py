@@ -17,6 +17,8 @@ from .histogram import Axis, Histogram
 _MOST_BINS = 100_000_000
 
 if TYPE_CHECKING:
+    import hist
+
     from ..reading.tree import Tree
 
 
@@ -28,7 +30,7 @@ def draw(
     span: tuple[int | None, int | None],
     progress: Progress,
     entries: Entries = None,
-) -> Any:
+) -> hist.Hist | Histogram:
     """See :meth:`Tree.draw`."""
     count = _number(bins)
     axes = axes_from(None if count is not None else bins)
@@ -78,7 +80,7 @@ def axes_from(bins: object) -> list[tuple[int, float, float]]:
         ) from None
 
 
-def _histogram(axes, values, variances, entries: int, labels: list[str] | None) -> Any:
+def _histogram(axes, values, variances, entries: int, labels: list[str] | None) -> hist.Hist | Histogram:
     shape = tuple(n + 2 for n, _, _, _ in axes)
     sums = np.asarray(values).reshape(shape)
     squares = np.asarray(variances).reshape(shape)

@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..public import public
-from .branches import HasBranches, column_words
+from .branches import column_words
+from .column import HasArray
+from .table import HasTable
 
 if TYPE_CHECKING:
     from ..arguments.progress import Progress
+    from .arrays import Span
     from .entry_selection import Entries as Chosen
     from .tree import Tree
 
@@ -29,7 +32,7 @@ class Interpretation:
 
 
 @public
-class Branch(HasBranches):
+class Branch(HasArray, HasTable):
     """A branch: a column of the tree, or a mapping of its sub-branches."""
 
     def __init__(self, tree: Tree, number: int, name: str, path: str, parent: int | None, children: list[int]) -> None:
@@ -164,34 +167,10 @@ class Branch(HasBranches):
         """
         return Interpretation(self.typename, self.column_type)
 
-    def array(
-        self,
-        interpretation: None = None,
-        entry_start: int | None = None,
-        entry_stop: int | None = None,
-        *,
-        entries: Chosen = None,
-        library: str = "ak",
-        progress: Progress = None,
-        decompression_executor: object = None,
-        interpretation_executor: object = None,
-        array_cache: object = None,
-    ) -> Any:
-        """Read the values from entry ``entry_start`` to ``entry_stop`` (as in a slice).
-
-        Args:
-            interpretation: must be None; accepted for compatibility with uproot.
-            entries, decompression_executor, interpretation_executor, array_cache: see :meth:`arrays`.
-            library: ``"ak"``, ``"np"``, ``"pd"`` (Series), ``"pa"`` (Array) or ``"pl"`` (Series); with ``"np"``
-                fixed arrays have the shape ``(entries, size)``, lists and strings are objects.
-
-        Raises:
-            UnsupportedError: the branch cannot be read; the message says why.
-            CorruptError, ReadError, StalledError: reading fails.
-        """
+    def _read(self, span: Span, library: str, progress: Progress, interpretation: object, entries: Chosen) -> Any:
         from .arrays import array
 
-        return array(self, (entry_start, entry_stop), library, progress, interpretation, entries=entries)
+        return array(self, span, library, progress, interpretation, entries=entries)
 
     def __repr__(self) -> str:
         below = f", {len(self._children)} branches" if self._children else ""

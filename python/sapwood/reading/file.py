@@ -7,7 +7,7 @@ import functools
 import os
 import weakref
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from .. import _core
 from ..arguments.paths import Where, split
@@ -17,6 +17,11 @@ from ..public import public
 from .directory import Directory
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from typing_extensions import Unpack
+
+    from ..arguments.signatures import OpenOptions
     from .tree import Tree
 
 
@@ -31,6 +36,10 @@ class Options:
     insecure_redirects: bool = False
 
 
+@overload
+def open(path: bytes | os.PathLike[Any] | Mapping[Any, None], **options: Unpack[OpenOptions]) -> ReadOnlyFile: ...
+@overload
+def open(path: str | Mapping[Any, str | None], **options: Unpack[OpenOptions]) -> Any: ...
 @public
 def open(
     path: Where,

@@ -5,16 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..public import public
+from .column import HasArray
 
 if TYPE_CHECKING:
     from ..arguments.progress import Progress
+    from .arrays import Span
     from .branch import Branch
     from .entry_selection import Entries
     from .tree import Tree
 
 
 @public
-class Leaf:
+class Leaf(HasArray):
     """One member of the records that a branch holds. Comes from ``tree["branch/leaf"]`` or ``tree["leaf"]``."""
 
     def __init__(self, branch: Branch, name: str) -> None:
@@ -38,20 +40,10 @@ class Leaf:
         """Entries of the branch."""
         return self.branch.num_entries
 
-    def array(
-        self,
-        interpretation: None = None,
-        entry_start: int | None = None,
-        entry_stop: int | None = None,
-        *,
-        entries: Entries = None,
-        library: str = "ak",
-        progress: Progress = None,
-    ) -> Any:
-        """Its values, see :meth:`Branch.array`."""
+    def _read(self, span: Span, library: str, progress: Progress, interpretation: object, entries: Entries) -> Any:
         from .arrays import array
 
-        return array(self.branch, (entry_start, entry_stop), library, progress, interpretation, self.name, entries)
+        return array(self.branch, span, library, progress, interpretation, self.name, entries)
 
     def __repr__(self) -> str:
         return f"<Leaf {self.path!r}>"

@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Any
 from ..arguments.sizes import Size, size_in_bytes
 from ..public import public
 from .branch import Branch
-from .branches import HasBranches
+from .table import HasTable
 
 if TYPE_CHECKING:
+    import hist
+
     from .. import _core
     from ..arguments.progress import Progress
+    from ..drawing.histogram import Histogram
     from ..reports.file_map import FileMap
     from .entries import Entries
     from .entry_selection import Entries as Chosen
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @public
-class Tree(HasBranches):
+class Tree(HasTable):
     """A TTree: a mapping from names to branches. Returned by ``file["name"]``."""
 
     def __init__(self, file: ReadOnlyFile, core: _core.Tree, cycle: int) -> None:
@@ -196,7 +199,7 @@ class Tree(HasBranches):
         entry_stop: int | None = None,
         entries: Chosen = None,
         progress: Progress = None,
-    ) -> Any:
+    ) -> hist.Hist | Histogram:
         """Fill a histogram of an expression in ROOT's syntax, like ``TTree::Draw``.
 
         Args:

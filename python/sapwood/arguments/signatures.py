@@ -1,0 +1,158 @@
+"""Types for the overloads of functions that read: the names of libraries, and options that several functions share.
+
+Type checkers alone import this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Literal, TypedDict
+
+from typing_extensions import Required
+
+from ..reading.branch import Branch
+from ..reading.entry_selection import Entries
+from .filters import Filter
+from .paths import Where
+from .progress import Progress
+from .sizes import Size
+
+Ak = Literal["ak", "awkward"]
+Np = Literal["np", "numpy"]
+Pd = Literal["pd", "pandas"]
+Pa = Literal["pa", "arrow", "pyarrow"]
+Pl = Literal["pl", "polars"]
+
+#: Values of ``how=`` and what they give.
+AsTuple = Literal["tuple"] | type[tuple[Any, ...]]
+AsList = Literal["list"] | type[list[Any]]
+AsDict = Literal["dict"] | type[dict[str, Any]]
+AsZip = Literal["zip"]
+
+Cut = str | None
+Files = Where | Iterable[Where]
+
+
+class OpenOptions(TypedDict, total=False):
+    """Options of :func:`sapwood.open`."""
+
+    cache_size: Size | None
+    timeout: float | None
+    threads: int | None
+    recover: bool | None
+    insecure_redirects: bool
+
+
+class Selected(TypedDict, total=False):
+    """Which branches and entries are read."""
+
+    filter_name: Filter
+    filter_typename: Filter
+    filter_branch: Callable[[Branch], object] | None
+    aliases: Mapping[str, str] | None
+    entry_start: int | None
+    entry_stop: int | None
+    entries: Entries
+    progress: Progress
+
+
+class Ignored(TypedDict, total=False):
+    """Options of uproot's that are accepted and ignored."""
+
+    decompression_executor: object
+    interpretation_executor: object
+    array_cache: object
+
+
+class ColumnOptions(Ignored, total=False):
+    """Options of ``array``."""
+
+    entries: Entries
+    progress: Progress
+
+
+class GroupOptions(Selected, Ignored, total=False):
+    """Options of ``Tree.arrays`` besides ``how``."""
+
+
+class TableOptions(GroupOptions, total=False):
+    """Options of ``Tree.arrays`` for a table."""
+
+    how: None
+
+
+class Steps(TableOptions, total=False):
+    """Options of ``Tree.iterate``."""
+
+    step_size: Size
+    report: Literal[False]
+
+
+class ReportedSteps(TableOptions, total=False):
+    """Options of ``Tree.iterate`` with reports."""
+
+    step_size: Size
+    report: Required[Literal[True]]
+
+
+class AnySteps(GroupOptions, total=False):
+    """Options of ``Tree.iterate``, whatever they give."""
+
+    how: object
+    step_size: Size
+    report: bool
+
+
+class ChainTable(Selected, total=False):
+    """Options of ``Chain.arrays``."""
+
+    casting: str
+
+
+class ChainSteps(Selected, total=False):
+    """Options of ``Chain.iterate``."""
+
+    how: None
+    step_size: Size
+    report: Literal[False]
+
+
+class ReportedChainSteps(Selected, total=False):
+    """Options of ``Chain.iterate`` with reports."""
+
+    how: None
+    step_size: Size
+    report: Required[Literal[True]]
+
+
+class AnyChainSteps(Selected, total=False):
+    """Options of ``Chain.iterate``, whatever they give."""
+
+    how: object
+    step_size: Size
+    report: bool
+
+
+class FilesOptions(TypedDict, total=False):
+    """How several files are opened."""
+
+    cache_size: Size | None
+    timeout: float | None
+    threads: int | None
+    skip_bad_files: bool
+
+
+class FilesTable(ChainTable, FilesOptions, total=False):
+    """Options of :func:`sapwood.concatenate`."""
+
+
+class FilesSteps(ChainSteps, FilesOptions, total=False):
+    """Options of :func:`sapwood.iterate`."""
+
+
+class ReportedFilesSteps(ReportedChainSteps, FilesOptions, total=False):
+    """Options of :func:`sapwood.iterate` with reports."""
+
+
+class AnyFilesSteps(AnyChainSteps, FilesOptions, total=False):
+    """Options of :func:`sapwood.iterate`, whatever they give."""

@@ -1,0 +1,139 @@
+"""Several files read into one array."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from ..arguments.filters import Filter
+from ..arguments.paths import Where
+from ..arguments.progress import Progress
+from ..arguments.sizes import Size
+from ..columns.casting import checked, common, numbers, shape
+from ..errors import InvalidError, UnsupportedError
+from ..public import public
+from ..reading.entry_selection import Entries
+from .request import Request, windows_of
+
+if TYPE_CHECKING:
+    import awkward as ak
+    import numpy.typing as npt
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+    from typing_extensions import Unpack
+
+    from ..arguments.signatures import (
+        Ak,
+        Cut,
+        Files,
+        FilesTable,
+        Np,
+        Pa,
+        Pd,
+        Pl,
+    )
+    from ..columns.libraries import Library
+    from ..reading.branch import Branch
+    from ..reading.selection import Expressions
+
+
+@overload
+def concatenate(
+    files: Files, expressions: Expressions = ..., cut: Cut = ..., *, library: Ak = ..., **options: Unpack[FilesTable]
+) -> ak.Array: ...
+@overload
+def concatenate(
+    files: Files, expressions: Expressions = ..., cut: Cut = ..., *, library: Np, **options: Unpack[FilesTable]
+) -> dict[str, npt.NDArray[Any]]: ...
+@overload
+def concatenate(
+    files: Files, expressions: Expressions = ..., cut: Cut = ..., *, library: Pd, **options: Unpack[FilesTable]
+) -> pd.DataFrame: ...
+@overload
+def concatenate(
+    files: Files, expressions: Expressions = ..., cut: Cut = ..., *, library: Pa, **options: Unpack[FilesTable]
+) -> pa.Table: ...
+@overload
+def concatenate(
+    files: Files, expressions: Expressions = ..., cut: Cut = ..., *, library: Pl, **options: Unpack[FilesTable]
+) -> pl.DataFrame: ...
+@overload
+def concatenate(
+    files: Files, expressions: Expressions = ..., cut: Cut = ..., *, library: str = ..., **options: Unpack[FilesTable]
+) -> Any: ...
+@public
+def concatenate(
+    files: Where | Iterable[Where],
+    expressions: Expressions = None,
+    cut: str | None = None,
+    *,
+    filter_name: Filter = None,
+    filter_typename: Filter = None,
+    filter_branch: Callable[[Branch], object] | None = None,
+    aliases: Mapping[str, str] | None = None,
+    entry_start: int | None = None,
+    entry_stop: int | None = None,
+    entries: Entries = None,
+    library: str = "ak",
+    progress: Progress = None,
+    cache_size: Size | None = None,
+    timeout: float | None = 60,
+    threads: int | None = None,
+    skip_bad_files: bool = False,
+    casting: str = "safe",
+) -> Any:
+    """Read like :meth:`Tree.arrays`, with the entries of several files read into one array; see :func:`iterate`.
+
+    Args:
+        casting: what may become of numbers where files have a branch in different types, as numpy names it. With
+            "safe" the column has a type that holds all values of all files, or is refused; with "same_kind" and
+            "unsafe" it has numpy's, where integers of 64 bits are rounded beside floats and beside integers of
+            another sign.
+    """
+    from ..columns.libraries import library as library_of
+    from ..reading.arrays import _made, _steps
+
+    lib = library_of(library)
+    casting = checked(casting)
+    filters = {"filter_name": filter_name, "filter_typename": filter_typename, "filter_branch": filter_branch}
+    options = {"cache_size": cache_size, "timeout": timeout, "threads": threads}
+    request = Request(expressions, cut, filters, aliases, ("all", 0), options, skip_bad_files, progress, casting)
+    windows = windows_of(files, options, skip_bad_files, (entry_start, entry_stop), entries)
+    order = None if windows.chosen is None else windows.chosen.order(windows.chosen.numbers)
+    if order is not None and cut is not None and cut.strip():
+        raise InvalidError("with a cut the entries of several files are given in ascending order and each once")
+    parts = []
+    windowed = windows.files[0][2] is not None
+    for part, look_ahead in request.files(windows.files).parts():
+        look_ahead()
+        (step,) = _steps(part.tree, part.wanted, request.step, progress, part.scan)
+        parts.append(_made(part.selection, part.wanted, step, lib, None, ordered=True))
+    if len(parts) == 1 and not windowed:
+        return parts[0]
+    if casting == "safe":
+        _same_values(parts, lib)
+    try:
+        made = lib.concatenate(parts)
+        if windows.first and windows.chosen is None and not cut:
+            made = lib.shifted(made, windows.first)
+        return made if order is None else lib.taken(made, order)
+    except (KeyError, ValueError, TypeError) as e:
+        raise UnsupportedError(f"the files' columns do not fit together: {e}") from e
+
+
+def _same_values(parts: list[Any], lib: Library) -> None:
+    """That what expressions gave in each file has one type that holds all of it: what branches have is known before."""
+    told = [lib.types(part) for part in parts]
+    for name, kind in told[0].items():
+        kinds = [types[name] for types in told if name in types and shape(types[name]) == shape(kind)]
+        for types in zip(*map(numbers, kinds), strict=True):
+            if common(set(types)) is None:
+                names = " and ".join(sorted({t.name for t in types}))
+                raise UnsupportedError(
+                    f"{name!r} is {names} in different files: as {np.result_type(*types)} large integers would be "
+                    'rounded; casting="same_kind" allows that',
+                    branch=name,
+                )

@@ -1,0 +1,120 @@
+"""What is asked of every file of a chain, and which of its entries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..arguments.paths import Where, several
+from ..arguments.progress import Progress
+from ..arguments.sizes import entry_range, size_in_bytes
+from ..errors import InvalidError
+from ..reading.entry_selection import Chosen, Entries, chosen
+from ..reading.file import ReadOnlyFile, open
+from .prefetch import Ahead, Part, Window
+
+if TYPE_CHECKING:
+    from ..reading.selection import Expressions
+    from ..reading.tree import Tree
+    from .chain import Chain
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked of every file."""
+
+    expressions: Expressions
+    cut: str | None
+    filters: Mapping[str, Any]
+    aliases: Mapping[str, str] | None
+    step: tuple[str, int]
+    options: Mapping[str, Any]
+    skip_bad: bool
+    progress: Progress
+    #: Of columns that are put together.
+    casting: str | None = None
+
+    def files(self, files: list[tuple[str, str | None, Window | None]]) -> Ahead:
+        """The files, each to be opened and asked."""
+        from ..reading.arrays import _wanted
+        from ..reading.selection import select
+
+        cache = self.options["cache_size"]
+        cache = None if cache is None else size_in_bytes(cache, "cache_size")
+
+        def prepare(file_path: str, name: str | None, window: Window | None, begin: bool) -> Part:
+            file = open({file_path: None}, **self.options)
+            try:
+                tree = _tree(file, name)
+                selection = select(tree, self.expressions, self.cut, self.aliases, self.filters)
+                offset, *span, numbers = window or (None, None, None, None)
+                wanted = _wanted(tree, selection, (span[0], span[1]), numbers)
+                part = Part(tree, selection, wanted, offset)
+                # who watches it sees every file by itself, as its turn comes
+                if begin and wanted.branches and wanted.rows and not self.progress:
+                    part.scan = wanted.begin(tree, self.step, None, ahead.share())
+            except BaseException:
+                file.close()
+                raise
+            return part
+
+        ahead = Ahead(files, prepare, cache, self.skip_bad, self.casting)
+        return ahead
+
+
+@dataclass(frozen=True)
+class Windows:
+    """The files that are read, and what of each."""
+
+    files: list[tuple[str, str | None, Window | None]]
+    #: The first entry, counted through all files.
+    first: int = 0
+    #: Those that are chosen.
+    chosen: Chosen | None = None
+
+
+def windows_of(
+    files: Where | Iterable[Where] | Chain,
+    options: Mapping[str, Any],
+    skip_bad: bool,
+    span: tuple[int | None, int | None],
+    entries: Entries,
+) -> Windows:
+    from .chain import Chain
+
+    chain = files if isinstance(files, Chain) else Chain(several(files), dict(options), skip_bad)
+    if span == (None, None) and entries is None:
+        return Windows([(file, tree, None) for file, tree in chain.files])
+    places = chain._places
+    first, last = entry_range(*span, chain.num_entries)
+    picked = chosen(entries, first, last, places)
+    read: list[tuple[str, str | None, Window | None]] = []
+    for p in places:
+        begin, end = max(first, p.first), min(last, p.last)
+        numbers = None
+        if picked is not None:
+            numbers = picked.numbers[slice(*np.searchsorted(picked.numbers, [begin, max(begin, end)]))] - p.first
+        if begin < end and (numbers is None or len(numbers)):
+            read.append((p.file, p.tree, Window(p.first, begin - p.first, end - p.first, numbers)))
+    if not read:
+        # none of the entries: of the types there is something to say nevertheless
+        read = [(p.file, p.tree, Window(0, 0, 0)) for p in places[:1]]
+    return Windows(read, first, picked)
+
+
+def _tree(file: ReadOnlyFile, name: str | None) -> Tree:
+    from ..reading.tree import Tree
+
+    if name is not None:
+        found = file[name]
+        if not isinstance(found, Tree):
+            raise InvalidError(f"{file.file_path}: {name} is not a tree but {found!r}", file=file.file_path)
+        return found
+    names = file.keys(cycle=False, filter_classname=["TTree", "TNtuple", "TNtupleD"])
+    if len(names) == 1:
+        return file[names[0]]
+    what = f"trees {', '.join(names)}" if names else "no tree"
+    raise InvalidError(f"{file.file_path} holds {what}; name one: file.root:tree", file=file.file_path)

@@ -1,0 +1,299 @@
+"""Columns of several branches, read together as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, overload
+
+from ..arguments.filters import Filter
+from .branches import HasBranches
+
+if TYPE_CHECKING:
+    import awkward as ak
+    import numpy.typing as npt
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+    from typing_extensions import Unpack
+
+    from ..arguments.progress import Progress
+    from ..arguments.signatures import (
+        Ak,
+        AnySteps,
+        AsDict,
+        AsList,
+        AsTuple,
+        AsZip,
+        Cut,
+        GroupOptions,
+        Np,
+        Pa,
+        Pd,
+        Pl,
+        ReportedSteps,
+        Steps,
+        TableOptions,
+    )
+    from ..arguments.sizes import Size
+    from .arrays import Report
+    from .branch import Branch
+    from .entry_selection import Entries
+    from .selection import Expressions
+
+
+class HasTable(HasBranches):
+    """A mapping of branches of which some or all can be read."""
+
+    @overload
+    def arrays(
+        self, expressions: Expressions = ..., cut: Cut = ..., *, library: Ak = ..., **options: Unpack[TableOptions]
+    ) -> ak.Array: ...
+    @overload
+    def arrays(
+        self, expressions: Expressions = ..., cut: Cut = ..., *, library: Np, **options: Unpack[TableOptions]
+    ) -> dict[str, npt.NDArray[Any]]: ...
+    @overload
+    def arrays(
+        self, expressions: Expressions = ..., cut: Cut = ..., *, library: Pd, **options: Unpack[TableOptions]
+    ) -> pd.DataFrame: ...
+    @overload
+    def arrays(
+        self, expressions: Expressions = ..., cut: Cut = ..., *, library: Pa, **options: Unpack[TableOptions]
+    ) -> pa.Table: ...
+    @overload
+    def arrays(
+        self, expressions: Expressions = ..., cut: Cut = ..., *, library: Pl, **options: Unpack[TableOptions]
+    ) -> pl.DataFrame: ...
+    @overload
+    def arrays(
+        self,
+        expressions: Expressions = ...,
+        cut: Cut = ...,
+        *,
+        library: str = ...,
+        how: AsTuple,
+        **options: Unpack[GroupOptions],
+    ) -> tuple[Any, ...]: ...
+    @overload
+    def arrays(
+        self,
+        expressions: Expressions = ...,
+        cut: Cut = ...,
+        *,
+        library: str = ...,
+        how: AsList,
+        **options: Unpack[GroupOptions],
+    ) -> list[Any]: ...
+    @overload
+    def arrays(
+        self,
+        expressions: Expressions = ...,
+        cut: Cut = ...,
+        *,
+        library: str = ...,
+        how: AsDict,
+        **options: Unpack[GroupOptions],
+    ) -> dict[str, Any]: ...
+    @overload
+    def arrays(
+        self,
+        expressions: Expressions = ...,
+        cut: Cut = ...,
+        *,
+        library: Ak = ...,
+        how: AsZip,
+        **options: Unpack[GroupOptions],
+    ) -> ak.Array: ...
+    @overload
+    def arrays(
+        self,
+        expressions: Expressions = ...,
+        cut: Cut = ...,
+        *,
+        library: str = ...,
+        how: object = ...,
+        **options: Unpack[GroupOptions],
+    ) -> Any: ...
+    def arrays(
+        self,
+        expressions: Expressions = None,
+        cut: str | None = None,
+        *,
+        filter_name: Filter = None,
+        filter_typename: Filter = None,
+        filter_branch: Callable[[Branch], object] | None = None,
+        aliases: Mapping[str, str] | None = None,
+        entry_start: int | None = None,
+        entry_stop: int | None = None,
+        entries: Entries = None,
+        library: str = "ak",
+        how: object = None,
+        progress: Progress = None,
+        decompression_executor: object = None,
+        interpretation_executor: object = None,
+        array_cache: object = None,
+    ) -> Any:
+        """Read entries ``entry_start`` to ``entry_stop`` (as in a slice; negative values count from the end).
+
+        Args:
+            expressions: names of branches or expressions of them in Python's syntax with numpy's functions, such as
+                ``"sqrt(px**2 + py**2)"``; None for every branch that passes the filters.
+            cut: an expression with one boolean per entry; only entries where it is true are kept. The branches it
+                needs are read first, and of the others only baskets with an entry that passed.
+            filter_name, filter_typename, filter_branch: see :meth:`iteritems`; used when expressions is None.
+            aliases: names for expressions, to be used in expressions and in the cut.
+            entries: entry numbers in any order, or a boolean for each entry of the tree (or from entry_start
+                to entry_stop): only these are returned, and only their baskets are fetched. Also an
+                entry list that ROOT keeps in a file (TEntryList, TEventList), itself or as ``"file.root:list"``.
+            library: ``"ak"`` (an ``ak.Array`` of records), ``"np"`` (a dict of numpy arrays; lists as objects),
+                ``"pd"`` (``DataFrame``), ``"pa"`` (``pyarrow.Table``) or ``"pl"`` (polars ``DataFrame``).
+            how: None, or ``"tuple"``, ``"list"``, ``"dict"`` for a collection of single columns; ``"zip"`` for lists of
+                one length made lists of records (``Muon_pt`` and ``Muon_eta`` to ``Muon`` with ``pt`` and ``eta``).
+            progress: True for a bar, or a function of (entries done, entries in all, bytes read).
+            decompression_executor, interpretation_executor, array_cache: accepted for compatibility
+                with uproot, and ignored.
+
+        With ``library="pd"`` the index holds the entry numbers of the tree.
+
+        Raises:
+            KeyInFileError: no such branch.
+            UnsupportedError: a branch cannot be read; the message says why. A request for all branches skips such
+                branches, and duplicates of a name, with a :class:`SkippedBranchWarning`.
+            InvalidError: an invalid expression.
+            CorruptError, ReadError, StalledError: reading fails.
+        """
+        from .arrays import arrays
+
+        filters = {"filter_name": filter_name, "filter_typename": filter_typename, "filter_branch": filter_branch}
+        span = (entry_start, entry_stop)
+        return arrays(self, expressions, cut, filters, aliases, span, library, how, progress, entries)
+
+    @overload
+    def iterate(
+        self, expressions: Expressions = ..., cut: Cut = ..., *, library: Ak = ..., **options: Unpack[Steps]
+    ) -> Iterator[ak.Array]: ...
+    @overload
+    def iterate(
+        self, expressions: Expressions = ..., cut: Cut = ..., *, library: Np, **options: Unpack[Steps]
+    ) -> Iterator[dict[str, npt.NDArray[Any]]]: ...
+    @overload
+    def iterate(
+        self, expressions: Expressions = ..., cut: Cut = ..., *, library: Pd, **options: Unpack[Steps]
+    ) -> Iterator[pd.DataFrame]: ...
+    @overload
+    def iterate(
+        self, expressions: Expressions = ..., cut: Cut = ..., *, library: Pa, **options: Unpack[Steps]
+    ) -> Iterator[pa.Table]: ...
+    @overload
+    def iterate(
+        self, expressions: Expressions = ..., cut: Cut = ..., *, library: Pl, **options: Unpack[Steps]
+    ) -> Iterator[pl.DataFrame]: ...
+    @overload
+    def iterate(
+        self, expressions: Expressions = ..., cut: Cut = ..., *, library: Ak = ..., **options: Unpack[ReportedSteps]
+    ) -> Iterator[tuple[ak.Array, Report]]: ...
+    @overload
+    def iterate(
+        self, expressions: Expressions = ..., cut: Cut = ..., *, library: Np, **options: Unpack[ReportedSteps]
+    ) -> Iterator[tuple[dict[str, npt.NDArray[Any]], Report]]: ...
+    @overload
+    def iterate(
+        self, expressions: Expressions = ..., cut: Cut = ..., *, library: Pd, **options: Unpack[ReportedSteps]
+    ) -> Iterator[tuple[pd.DataFrame, Report]]: ...
+    @overload
+    def iterate(
+        self, expressions: Expressions = ..., cut: Cut = ..., *, library: Pa, **options: Unpack[ReportedSteps]
+    ) -> Iterator[tuple[pa.Table, Report]]: ...
+    @overload
+    def iterate(
+        self, expressions: Expressions = ..., cut: Cut = ..., *, library: Pl, **options: Unpack[ReportedSteps]
+    ) -> Iterator[tuple[pl.DataFrame, Report]]: ...
+    @overload
+    def iterate(
+        self, expressions: Expressions = ..., cut: Cut = ..., *, library: str = ..., **options: Unpack[AnySteps]
+    ) -> Iterator[Any]: ...
+    def iterate(
+        self,
+        expressions: Expressions = None,
+        cut: str | None = None,
+        *,
+        filter_name: Filter = None,
+        filter_typename: Filter = None,
+        filter_branch: Callable[[Branch], object] | None = None,
+        aliases: Mapping[str, str] | None = None,
+        step_size: Size = "100 MB",
+        entry_start: int | None = None,
+        entry_stop: int | None = None,
+        entries: Entries = None,
+        library: str = "ak",
+        how: object = None,
+        report: bool = False,
+        progress: Progress = None,
+        decompression_executor: object = None,
+        interpretation_executor: object = None,
+        array_cache: object = None,
+    ) -> Iterator[Any]:
+        """Read like :meth:`arrays`, in steps; the next steps are fetched in the background.
+
+        Args:
+            entries: as for :meth:`arrays`, but in ascending order and without duplicates.
+            step_size: entries per step, memory per step as text (``"100 MB"``), or ``"cluster"`` for clusters of the
+                file.
+            report: yield (arrays, :class:`Report`) instead of arrays.
+        """
+        from .arrays import iterate
+
+        filters = {"filter_name": filter_name, "filter_typename": filter_typename, "filter_branch": filter_branch}
+        span = (entry_start, entry_stop)
+        return iterate(
+            self,
+            expressions,
+            cut,
+            filters,
+            aliases,
+            span,
+            library,
+            how,
+            progress,
+            step_size,
+            report=report,
+            entries=entries,
+        )
+
+    def num_entries_for(
+        self,
+        memory_size: Size,
+        expressions: Expressions = None,
+        *,
+        filter_name: Filter = None,
+        filter_typename: Filter = None,
+        filter_branch: Callable[[Branch], object] | None = None,
+        aliases: Mapping[str, str] | None = None,
+    ) -> int:
+        """Return the number of entries that take about ``memory_size`` bytes, at least 1."""
+        from ..arguments.sizes import size_in_bytes
+        from .selection import select
+
+        filters = {"filter_name": filter_name, "filter_typename": filter_typename, "filter_branch": filter_branch}
+        numbers = select(self, expressions, None, aliases, filters).branches()
+        total = sum(self.tree._branch(n).uncompressed_bytes for n in numbers)
+        entries = self.tree.num_entries
+        if total == 0:
+            return max(1, entries)
+        return max(1, size_in_bytes(memory_size, "memory_size") * entries // total)
+
+    def common_entry_offsets(
+        self,
+        *,
+        filter_name: Filter = None,
+        filter_typename: Filter = None,
+        filter_branch: Callable[[Branch], object] | None = None,
+        recursive: bool = True,
+    ) -> list[int]:
+        """Return the entries at which all these branches start a basket, and the number of entries."""
+        common: set[int] | None = None
+        for branch in self.filtered(filter_name, filter_typename, filter_branch, recursive):
+            if branch.num_baskets:
+                offsets = set(branch.entry_offsets)
+                common = offsets if common is None else common & offsets
+        return sorted(common if common is not None else {0, self.tree.num_entries})
