@@ -8,6 +8,7 @@ from pathlib import Path
 from docutils import nodes
 from docutils.parsers.rst import Directive
 from sphinx.errors import ExtensionError
+from sphinx.pycode import ModuleAnalyzer
 
 import sapwood
 
@@ -49,6 +50,18 @@ for name, module in sapwood._LATER.items():
     thing = getattr(sapwood, name)
     if isinstance(thing, type):
         thing.__module__ = f"sapwood.{module}"
+
+
+# overloads say what mypy needs, the signature of the function itself all that there is to say
+analyze = ModuleAnalyzer.analyze
+
+
+def analyze_without_overloads(self: ModuleAnalyzer) -> None:
+    analyze(self)
+    self.overloads = {}
+
+
+ModuleAnalyzer.analyze = analyze_without_overloads
 
 
 class CommandHelp(Directive):

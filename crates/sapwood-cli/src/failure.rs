@@ -3,7 +3,6 @@
 use crate::output::clean;
 use sapwood::ErrorKind;
 use std::io::{self, Write};
-use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Why a command stopped.
@@ -23,27 +22,27 @@ pub enum Failure {
 
 impl Failure {
     /// Tells the user on stderr, unless there is nothing to tell, and gives the exit status.
-    pub fn report(&self) -> ExitCode {
+    pub fn report(&self) -> u8 {
         match self {
             Failure::Error(e) if e.kind() == ErrorKind::Interrupted => {
                 remark("interrupted");
-                ExitCode::from(crate::interrupt::status())
+                crate::interrupt::status()
             }
             Failure::Error(e) => {
                 remark(&e.to_string());
-                ExitCode::FAILURE
+                1
             }
             Failure::Usage(what) => {
                 remark(what);
-                ExitCode::from(2)
+                2
             }
-            Failure::Told => ExitCode::from(2),
-            Failure::Found => ExitCode::FAILURE,
+            Failure::Told => 2,
+            Failure::Found => 1,
             // `sapwood ls … | head`: whoever stops reading has what he wants
-            Failure::Output(e) if e.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+            Failure::Output(e) if e.kind() == io::ErrorKind::BrokenPipe => 0,
             Failure::Output(e) => {
                 remark(&format!("cannot write the output: {e}"));
-                ExitCode::FAILURE
+                1
             }
         }
     }

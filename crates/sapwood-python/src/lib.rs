@@ -5,6 +5,7 @@
 
 mod chain;
 mod column;
+mod command;
 mod convert;
 mod draw;
 mod entries;
@@ -57,6 +58,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(chain::draw_chain, module)?)?;
     module.add_function(wrap_pyfunction!(chain::expand, module)?)?;
     module.add_function(wrap_pyfunction!(chain::redacted, module)?)?;
+    module.add_function(wrap_pyfunction!(command::run_command, module)?)?;
     module.add_class::<perf::Collector>()?;
     module.add_function(wrap_pyfunction!(perf::perf_text, module)?)?;
     module.add_function(wrap_pyfunction!(file::open, module)?)

@@ -22,7 +22,8 @@ const HOUSE: &[&[&str]] = &[
     &["sapwood-serve"],
     &["sapwood"],
     &["sapwood-report"],
-    &["sapwood-cli", "sapwood-python"],
+    &["sapwood-cli"],
+    &["sapwood-python"],
 ];
 
 /// What a crate must not use though it stands above, and why.

@@ -10,7 +10,7 @@ mod stdout;
 pub use json::{escaped, json, string};
 pub use sapwood::write::write_file;
 pub use sapwood_report::{clean, table};
-pub use stdout::{Stdout, check_stdout, stdout};
+pub use stdout::{Stdout, check_stdout, stdout, stdout_was_closed};
 
 use crate::args::Global;
 use crate::failure::{Failure, remark};

@@ -54,6 +54,11 @@ impl Write for Stdout {
     }
 }
 
+/// Says that stdout was closed when the process began, for one that loaded this library later.
+pub fn stdout_was_closed() {
+    CLOSED.store(true, Ordering::Relaxed);
+}
+
 /// That stdout is open.
 ///
 /// # Errors
