@@ -16,6 +16,7 @@ import numpy as np
 import uproot
 
 import sapwood
+from sapwood.objects.unread import Unread
 
 SKIPPED = ("TTree", "TNtuple", "TNtupleD", "TDirectory", "TDirectoryFile")
 DEEPEST = 30
@@ -50,7 +51,7 @@ def difference(ours, theirs, where, depth=0):
     """What differs first between our value and uproot's, in words; None when nothing does."""
     if depth > DEEPEST:
         return None
-    if isinstance(theirs, uproot.model.UnknownClass) or isinstance(ours, sapwood.objects.object.Unread):
+    if isinstance(theirs, uproot.model.UnknownClass) or isinstance(ours, Unread):
         return None
     if isinstance(theirs, (str, bytes)) or isinstance(ours, str):
         theirs = theirs.decode("utf-8", "surrogateescape") if isinstance(theirs, bytes) else theirs

@@ -18,10 +18,10 @@ def sample(run, tmp_path_factory):
     return path
 
 
-def both(command, *arguments, **more):
+def both(command, *arguments):
     """What the command and the module do: exit status, stdout, stderr."""
     done = [
-        subprocess.run([*words, *map(str, arguments)], capture_output=True, timeout=60, stdin=subprocess.DEVNULL, **more)
+        subprocess.run([*words, *arguments], capture_output=True, timeout=60, stdin=subprocess.DEVNULL)
         for words in ([command], MODULE)
     ]
     return [(d.returncode, d.stdout, d.stderr) for d in done]

@@ -11,7 +11,8 @@ import pytest
 import sapwood
 from sapwood.objects.collections import Listed
 from sapwood.objects.histogram import TH1
-from sapwood.objects.object import Object, Unread
+from sapwood.objects.object import Object
+from sapwood.objects.unread import Unread
 
 
 def filled(made, members=None, bases=(), content=None):

@@ -75,10 +75,8 @@ class Histogram:
         #: Rows filled, those beyond the ends included.
         self.entries = entries
 
-    @property
-    def kind(self) -> str:
-        """COUNT: what the bins hold."""
-        return "COUNT"
+    #: What the bins hold, as the plottable-histogram protocol names it.
+    kind = "COUNT"
 
     def _inner(self, array: np.ndarray, flow: bool) -> np.ndarray:
         return array if flow else array[tuple(slice(1, -1) for _ in self.axes)]

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import KeyInFileError, UnsupportedError
-from .object import Object, Unread
+from .numbers import Numbers
+from .object import Object
+from .unread import Unread
 
 
 class Listed(Object, Sequence):
@@ -65,17 +67,9 @@ class Mapped(Object, Mapping):
         return f"<{self.classname} of {len(self)} pairs>"
 
 
-class Array(Object):
-    """TArray and its kin: an array of numpy with members beside."""
+class Array(Numbers):
+    """TArray and its kin."""
 
-    def __array__(self, dtype=None, copy=None):
-        return np.array(self._get(), dtype=dtype) if copy else np.asarray(self._get(), dtype=dtype)
-
-    def __len__(self) -> int:
-        return len(self._get())
-
-    def __getitem__(self, where):
-        return self._get()[where]
-
-    def __iter__(self):
-        return iter(self._get())
+    def to_numpy(self) -> np.ndarray:
+        """The numbers."""
+        return self._get()

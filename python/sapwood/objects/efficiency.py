@@ -45,10 +45,8 @@ class TEfficiency(Object):
         """An axis; see :meth:`sapwood.objects.histogram.Hist.axis`."""
         return self.total.axis(axis)
 
-    @property
-    def kind(self) -> str:
-        """MEAN: a bin holds the mean of passed or not."""
-        return "MEAN"
+    #: What the bins hold, as the plottable-histogram protocol names it.
+    kind = "MEAN"
 
     @property
     def statistic(self) -> str:

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import CorruptError
-from .object import Object, Unread
+from .object import Object
+from .unread import Unread
 
 
 class ListPart(NamedTuple):

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .object import Object, Unread
+from .object import Object
 from .text import ObjString
+from .unread import Unread
 
 #: Modules and names of Python classes by the C++ class that they are for; templates without arguments.
 _KINDS = {

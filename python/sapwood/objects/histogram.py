@@ -9,7 +9,8 @@ import numpy as np
 from ..errors import CorruptError, InvalidError, require
 from .axis import TAxis
 from .fill_buffer import pending
-from .object import Object, Unread
+from .object import Object
+from .unread import Unread
 
 _NAMES = "xyz"
 
@@ -20,10 +21,8 @@ class Hist(Object):
     #: Dimensions.
     dimensions = 0
 
-    @property
-    def kind(self) -> str:
-        """COUNT: what the bins hold."""
-        return "COUNT"
+    #: What the bins hold, as the plottable-histogram protocol names it.
+    kind = "COUNT"
 
     @property
     def axes(self) -> tuple[TAxis, ...]:
@@ -173,10 +172,8 @@ class TH3(Hist):
 class TH2Poly(Object):
     """A histogram whose bins are polygons: the contents in the order of its list ``fBins``."""
 
-    @property
-    def kind(self) -> str:
-        """COUNT: what the bins hold."""
-        return "COUNT"
+    #: What the bins hold, as the plottable-histogram protocol names it.
+    kind = "COUNT"
 
     @property
     def bins(self) -> Any:

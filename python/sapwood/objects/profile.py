@@ -20,10 +20,8 @@ class Profile(Hist):
     Formulas: ROOT's class documentation of TProfile and TProfileHelper::GetBinError.
     """
 
-    @property
-    def kind(self) -> str:
-        """MEAN: what the bins hold."""
-        return "MEAN"
+    #: What the bins hold, as the plottable-histogram protocol names it.
+    kind = "MEAN"
 
     @property
     def weighted(self) -> bool:

@@ -1,0 +1,65 @@
+"""Members of objects, by their C++ names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import KeyInFileError
+from .unread import Unread
+
+
+class HasMembers:
+    """An object with a class, members, and members of base classes."""
+
+    #: The C++ class.
+    classname: str = ""
+
+    _bases: tuple[Any, ...] = ()
+    _members: dict[str, Any]
+
+    @property
+    def members(self) -> dict[str, Any]:
+        """Members of the class, without those of its base classes."""
+        return dict(self._members)
+
+    @property
+    def all_members(self) -> dict[str, Any]:
+        """Members of the class and all its base classes."""
+        out: dict[str, Any] = {}
+        for base in self._bases:
+            if isinstance(base, HasMembers):
+                out.update(base.all_members)
+        out.update(self._members)
+        return out
+
+    def member(self, name: str, all: bool = True, none_if_missing: bool = False) -> Any:
+        """Return a member by its C++ name.
+
+        Args:
+            name: as the class has it, ``"fTitle"``.
+            all: include members of base classes.
+            none_if_missing: return None instead of raising an exception.
+
+        Raises:
+            KeyInFileError: (a KeyError) the class has no such member.
+        """
+        if name in self._members:
+            return self._members[name]
+        if all:
+            for base in self._bases:
+                if isinstance(base, HasMembers) and base.has_member(name):
+                    return base.member(name)
+        # it may be in a base that was not read
+        for base in self._bases if all else ():
+            if isinstance(base, Unread):
+                raise base.error()
+        if none_if_missing:
+            return None
+        names = ", ".join(self.all_members if all else self._members)
+        raise KeyInFileError(f"{self.classname} has no member {name}; it has {names or 'none'}")
+
+    def has_member(self, name: str, all: bool = True) -> bool:
+        """Whether there is such a member."""
+        if name in self._members:
+            return True
+        return all and any(isinstance(b, HasMembers) and b.has_member(name) for b in self._bases)
