@@ -29,7 +29,7 @@ def test_integers_that_became_floats_beside_others(tmp_path, library, expression
         lambda **more: sapwood.concatenate([a, b], [expression], **common, **more),
         lambda **more: sapwood.chain([a, b]).arrays([expression], **common, **more),
     ):
-        with pytest.raises(sapwood.UnsupportedError, match="large integers would be rounded; casting=") as caught:
+        with pytest.raises(sapwood.UnsupportedError, match="large integers would be rounded as .*; casting=") as caught:
             read()
         assert caught.value.branch == expression
         if expression == "x":
@@ -37,7 +37,7 @@ def test_integers_that_became_floats_beside_others(tmp_path, library, expression
             assert str(tmp_path / "a.root") in str(caught.value)
         values = read(casting="same_kind")[expression]
         assert np.asarray(values).dtype == "f8"
-    with pytest.raises(sapwood.InvalidError, match="casting is"):
+    with pytest.raises(sapwood.InvalidError, match="casting must be"):
         sapwood.concatenate([a, b], casting="some")
     # whose values all fit, goes on
     assert np.asarray(sapwood.concatenate([a, b], ["y"], library="np")["y"]).dtype == "f8"
@@ -97,6 +97,6 @@ def test_fractions_are_rounded_and_what_fits_is_kept(tmp_path):
 def test_integers_among_floats_in_lists(tmp_path, values):
     """A list of an integer and a fraction is a list of floats: the integer was rounded."""
     with sapwood.recreate(tmp_path / "a.root") as f:
-        with pytest.raises(sapwood.UnsupportedError, match=r"among floats|no type in common"):
+        with pytest.raises(sapwood.UnsupportedError, match=r"mixed with floats|no common type"):
             f["t"] = {"x": values}
         f["t"] = {"x": [2**53, 0.5], "y": [[2**60], [0.5]]}

@@ -126,12 +126,12 @@ def test_truth_values_and_ranges(far, truth):
 @pytest.mark.parametrize(
     ("entries", "words"),
     [
-        ([ENTRIES], "there is no entry 30000"),
-        ([-ENTRIES - 1], "there is no entry -30001"),
-        ([1.5], "numbers of entries"),
-        ([[1]], "one dimension"),
-        (np.ones(10, bool), "10 truth values"),
-        ("x > 1", "numbers of entries"),
+        ([ENTRIES], "no entry 30000"),
+        ([-ENTRIES - 1], "no entry -30001"),
+        ([1.5], "entry numbers"),
+        ([[1]], "one-dimensional"),
+        (np.ones(10, bool), "10 booleans"),
+        ("x > 1", "entry numbers"),
     ],
 )
 def test_what_is_no_choice_is_refused(far, entries, words):
@@ -185,7 +185,7 @@ def test_cuts_over_whole_columns_are_not_taken_apart(far, truth):
 
 
 def test_a_cut_that_cannot_be_computed_is_an_error(far):
-    with pytest.raises(sapwood.InvalidError, match="not one truth value"):
+    with pytest.raises(sapwood.InvalidError, match="not to one boolean"):
         far.arrays(["x"], cut="v > 0")
     # the tree is as good as before
     assert len(far["n"].array()) == ENTRIES

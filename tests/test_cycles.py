@@ -77,7 +77,7 @@ def test_a_cycle_that_is_not_there(three):
 def test_a_name_with_a_cycle_is_not_written_without_it(tmp_path, name):
     with sapwood.recreate(tmp_path / "new.root") as file:
         for value in ({"x": [1]}, np.histogram([1.0]), "text"):
-            with pytest.raises(sapwood.InvalidError, match="cycles are numbered by the file"):
+            with pytest.raises(sapwood.InvalidError, match="cycle numbers are assigned by the file"):
                 file[name] = value
     assert sapwood.open(tmp_path / "new.root").keys() == []
 

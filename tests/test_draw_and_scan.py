@@ -90,7 +90,7 @@ def test_a_number_of_bins_alone(run, folder):
         assert hist.values().sum() == 30
         assert (hist.axes[0].edges[0], hist.axes[0].edges[-1]) == (axis["low"], axis["high"])
     for bins in (0, True, 10**12, 2.5):
-        with pytest.raises(sapwood.InvalidError, match="bins is"):
+        with pytest.raises(sapwood.InvalidError, match="bins must be"):
             tree.draw("x", bins=bins)
     with pytest.raises(sapwood.InvalidError, match="its own bin"):
         tree.draw("s", bins=3)
@@ -178,7 +178,7 @@ def test_uproots_spellings(folder):
     branch = sapwood.open(f"{path}:t/i")
     assert branch.array(None, 3, 5, library="np").tolist() == [-7, -6]
     assert str(branch.interpretation) == "int32"
-    with pytest.raises(sapwood.InvalidError, match="interpretation is None"):
+    with pytest.raises(sapwood.InvalidError, match="interpretation must be None"):
         branch.array(3, 5)
     file = sapwood.open(str(path).encode())
     assert file.title_of("t") == file.title_of("t;1") == "for expressions"

@@ -78,7 +78,9 @@ def test_entries_of_a_chain(flat):
     chosen = [2500, 3, 1000, 3]
     for library in ("np", "ak", "pd", "pa"):
         assert np.array_equal(chain.arrays(["x"], entries=chosen, library=library)["x"], x[chosen])
-    with pytest.raises(sapwood.InvalidError, match=r"Chain\.arrays\(\) has no option 'stop'; it has .*entry_stop"):
+    with pytest.raises(
+        sapwood.InvalidError, match=r"Chain\.arrays\(\) has no option 'stop'; its options are .*entry_stop"
+    ):
         chain.arrays(["x"], stop=3)
     with pytest.raises(sapwood.InvalidError, match=r"Chain\.iterate\(\).*step_siz'"):
         chain.iterate(["x"], step_siz=3)
@@ -90,6 +92,6 @@ def test_files_that_differ_name_a_remedy(tmp_path):
             file["t"] = {c: np.arange(3) for c in columns}
     files = [f"{tmp_path / name}.root:t" for name in "ab"]
     for order, words in ((files, "it has no 'y'"), (files[::-1], "it has 'y'")):
-        with pytest.raises(sapwood.UnsupportedError, match=f"{words}.*; name the branches .*skip_bad_files=True"):
+        with pytest.raises(sapwood.UnsupportedError, match=f"{words}.*; select branches .*skip_bad_files=True"):
             sapwood.chain(order).arrays()
     assert len(sapwood.chain(files).arrays(["x"])) == 6

@@ -110,7 +110,7 @@ def test_a_map_from_python(run, scattered, tmp_path):
     assert (tmp_path / "map.svg").read_text() == one._repr_svg_()
     one.save(tmp_path / "map.png")
     assert (tmp_path / "map.png").read_bytes().startswith(b"\x89PNG")
-    with pytest.raises(sapwood.InvalidError, match="a map is saved as"):
+    with pytest.raises(sapwood.InvalidError, match="a map can be saved as"):
         one.save(tmp_path / "map.gif")
     with pytest.raises(sapwood.KeyInFileError, match="did you mean Muon_pt"):
         sapwood.map(scattered, ["Muon_pts"])

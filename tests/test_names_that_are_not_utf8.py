@@ -99,7 +99,7 @@ def test_updates_merges_and_rewrites_keep_the_bytes(odd, tmp_path):
 def test_what_arrow_cannot_hold_is_refused_by_name(odd):
     pa = pytest.importorskip("pyarrow")
     tree = sapwood.open(odd)[TREE]
-    with pytest.raises(sapwood.UnsupportedError, match="UTF-8, as names in Arrow are"):
+    with pytest.raises(sapwood.UnsupportedError, match="UTF-8, which Arrow requires"):
         tree.arrays(library="pa")
     assert tree["s"].array(library="pa").type == pa.large_binary()
 
@@ -248,7 +248,7 @@ def test_a_pattern_says_what_could_not_be_looked_into(tmp_path, monkeypatch):
     with pytest.raises(FileNotFoundError, match=r"no file matches .*shut.*Permission denied"):
         files("shut/*.root")
     for pattern in ("*/a.root", "*/*.root", "**/*.root"):
-        with pytest.warns(sapwood.SkippedFileWarning, match="may be left out: .*shut.*Permission denied"):
+        with pytest.warns(sapwood.SkippedFileWarning, match="may be missing: .*shut.*Permission denied"):
             assert files(pattern) == 1, pattern
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -38,7 +38,7 @@ def test_bytes_name_files_for_every_verb(tmp_path):
 
 @pytest.mark.parametrize("edges", [[0.0], [7.0]])
 def test_an_axis_without_bins_is_refused(tmp_path, edges):
-    with sapwood.recreate(tmp_path / "out.root") as file, pytest.raises(sapwood.InvalidError, match="one bin or more"):
+    with sapwood.recreate(tmp_path / "out.root") as file, pytest.raises(sapwood.InvalidError, match="at least one bin"):
         file["h"] = (np.zeros(0), np.array(edges))
 
 

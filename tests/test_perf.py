@@ -75,7 +75,7 @@ def test_they_are_kept_and_printed(flat, tmp_path, capsys, run):
         sapwood.PerfStats.from_json("{}")
     with pytest.raises(sapwood.InvalidError, match="with sapwood"):
         sapwood.perf_stats().to_json()
-    with pytest.raises(sapwood.InvalidError, match="used before"), stats:
+    with pytest.raises(sapwood.InvalidError, match="already used"), stats:
         pass
 
 
@@ -101,7 +101,7 @@ def test_they_are_drawn(flat, tmp_path, run):
         sapwood.open(flat, cache_size=0)["t"].arrays(["n_f4", "jagged"], library="np")
     assert len(stats.points) > 4
     axes = stats.plot()
-    assert axes.get_xlabel() == "entry" and "place in the file" in axes.get_ylabel()
+    assert axes.get_xlabel() == "entry" and "position in the file" in axes.get_ylabel()
     bars = [[tuple(end) for end in bar] for bar in axes.collections[0].get_segments()]
     places = [(p["entry"], p["offset"] * 1e-6, (p["offset"] + p["len"]) * 1e-6) for p in stats.points]
     assert bars == [[(entry, low), (entry, high)] for entry, low, high in places]

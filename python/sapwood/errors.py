@@ -1,4 +1,4 @@
-"""The exceptions: each is an :class:`Error` and the built-in exception that Python users expect."""
+"""Exceptions and warnings. Each exception is an :class:`Error` and also the built-in exception that users expect."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ R = TypeVar("R")
 
 
 def printable(text: str) -> str:
-    r"""Text with names out of files as it may be shown anywhere: a byte that is not UTF-8 as ``\xff``, what steers a
-    terminal as ``\x1b``."""
+    r"""Text that is safe to print: bytes that are not UTF-8 as ``\xff``, control characters as ``\x1b``."""
     if text.isprintable():
         return text
     shown = (c if c.isprintable() or c in "\n\xa0" else _escaped(c) for c in text)
@@ -82,7 +81,7 @@ class InvalidError(Error, ValueError):
 
 @public
 class UnsupportedError(Error, NotImplementedError):
-    """Valid, but not supported by this version of Sapwood; the message says what and why."""
+    """Valid, but not supported by this version of Sapwood; the message says why."""
 
 
 @public
@@ -97,7 +96,7 @@ class StalledError(Error, TimeoutError):
 
 @public
 class DeniedError(Error, PermissionError):
-    """The system or the server refused: credentials are missing or not sufficient."""
+    """The system or server denied access: credentials are missing or insufficient."""
 
 
 @public
@@ -143,11 +142,11 @@ class UnverifiedFileWarning(UserWarning):
 
 @public
 class ProducerLostWarning(UserWarning):
-    """A producer ended without finishing: entries that it had not passed on are not in the tree."""
+    """A producer ended without finishing: entries that it did not pass on are not in the tree."""
 
 
 def unicode_only(function: Callable[P, R]) -> Callable[P, R]:
-    """Names, titles and texts with lone surrogates, which the core cannot take, are refused as ours."""
+    """Raise InvalidError for names, titles and texts with lone surrogates, which the core does not support."""
 
     @functools.wraps(function)
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -160,7 +159,7 @@ def unicode_only(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def require(name: str, purpose: str):
-    """Imports an optional library, or says in one line how to get it."""
+    """Import an optional library, or raise an error that says how to install it."""
     import importlib
 
     try:

@@ -56,7 +56,7 @@ def test_divided_columns_that_do_not_fit(tmp_path):
         }.items():
             with pytest.raises(sapwood.InvalidError, match=message):
                 tree.extend(good | {wrong: [[2.5, 3.5]] if wrong[0] == "m" else [1, 2]})
-        with pytest.raises(sapwood.InvalidError, match=r"branch p\.: no entries are given for p\.names"):
+        with pytest.raises(sapwood.InvalidError, match=r"branch p\.: no entries for its sub-branch p\.names"):
             tree.extend({name: value for name, value in good.items() if name != "p.names"})
         with pytest.raises(sapwood.KeyInFileError, match="no branch q"):
             tree.extend(good | {"q": [1]})
@@ -74,11 +74,11 @@ def test_no_column_stands_for_two_branches(tmp_path):
     with sapwood.update(path) as file:
         tree = file["t"]
         # a's members may be called by their names alone, but x is a branch
-        with pytest.raises(sapwood.InvalidError, match="branch a: no entries are given for x below it"):
+        with pytest.raises(sapwood.InvalidError, match="branch a: no entries for its sub-branch x"):
             tree.extend(rows | {"names": [["c"]]})
         with pytest.raises(sapwood.InvalidError, match="branch a"):
             tree.extend(rows)
-        with pytest.raises(sapwood.InvalidError, match="branch b/names: names may stand for several"):
+        with pytest.raises(sapwood.InvalidError, match="branch b/names: names is ambiguous"):
             tree.extend({"a/x": [4], "b/x": [5], "names": [["c"]], "x": [6]})
         tree.extend(rows | {"a/x": [4], "names": [["c"]]})
     with sapwood.open(path) as file:

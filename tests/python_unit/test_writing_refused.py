@@ -52,18 +52,18 @@ MASKED = np.ma.array([(1, 2)], mask=[(0, 1)], dtype=[("a", "i4"), ("b", "i4")])
 REFUSED = {
     "a row with more": (lambda: [{"x": 1}, {"x": 2, "y": 3.0}], "row 1 has y"),
     "a row with less": (lambda: [{"x": 1, "y": 1.0}, {"x": 2}], "row 1 has no y"),
-    "an Arrow table's names": (repeated, "two columns called a"),
-    "a frame's names": (lambda: frame([[1, 2]], columns=["a", "a"]), "two columns called a"),
-    "a frame's index": (lambda: frame({"index": [1, 2]}, index=[5, 6]), "two columns called index"),
+    "an Arrow table's names": (repeated, "two columns named a"),
+    "a frame's names": (lambda: frame([[1, 2]], columns=["a", "a"]), "two columns named a"),
+    "a frame's index": (lambda: frame({"index": [1, 2]}, index=[5, 6]), "two columns named index"),
     "no fields": (lambda: {"x": ak.Array([{}, {}])}, "branch x: records without fields"),
     "lists of no fields": (lambda: {"x": ak.Array([[{}], []])}, "branch x: records without fields"),
-    "Float32": (lambda: missing("Float32"), "branch x: there are missing"),
-    "Float64": (lambda: missing("Float64"), "branch x: there are missing"),
+    "Float32": (lambda: missing("Float32"), "branch x: ROOT trees cannot hold missing"),
+    "Float64": (lambda: missing("Float64"), "branch x: ROOT trees cannot hold missing"),
     "large integers": (lambda: {"x": [2**64]}, "branch x: its integers"),
     "integers of both kinds": (lambda: {"x": [2**63 + 1, -1]}, "branch x: its integers"),
     "nested integers": (lambda: {"x": [[2**63 + 1], [-1]]}, "branch x"),
     "nested dicts": (lambda: {"a": {"b": [1]}}, "branch a_b"),
-    "masked fields": (lambda: {"x": MASKED}, r"x.b: there are missing"),
+    "masked fields": (lambda: {"x": MASKED}, r"x.b: ROOT trees cannot hold missing"),
     "surrogates": (lambda: {"x": ["\ud800"]}, "branch x: .* Unicode"),
     "Int128": (wide, "branch x: polars' Int128"),
 }
@@ -78,7 +78,7 @@ def test_values(tmp_path, name):
 
 def test_types(tmp_path):
     with sapwood.recreate(tmp_path / "a.root") as file:
-        for hint, words in ((tuple[int, int], "branch x"), (Chain, "branch links: Chain holds itself")):
+        for hint, words in ((tuple[int, int], "branch x"), (Chain, "branch links: Chain contains itself")):
             with pytest.raises(sapwood.UnsupportedError, match=words):
                 file.mktree("t", {"x": hint})
 

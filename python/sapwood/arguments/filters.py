@@ -7,18 +7,18 @@ from typing import Any
 
 from ..errors import InvalidError
 
-#: What a filter may be.
+#: A filter.
 Filter = str | Callable[..., object] | Iterable[Any] | None
 
 _WILD = frozenset("*?[")
 
 
 def matcher(filter: Filter, what: str = "filter") -> Callable[[str], bool] | None:
-    """A predicate on text for a filter, or None when everything passes.
+    """A predicate on strings for a filter, or None if everything passes.
 
     A string between slashes is a regular expression that matches from the beginning, as in uproot (flags ``i``, ``m``,
-    ``s``, ``x``, ``a`` behind the second slash; ``/.*pt/`` finds ``pt`` anywhere); a string with ``*``, ``?`` or ``[``
-    is a glob for the whole name; any other string is the name itself. A list passes what any of its filters passes.
+    ``s``, ``x``, ``a`` after the second slash; ``/.*pt/`` finds ``pt`` anywhere); a string with ``*``, ``?`` or ``[``
+    is a glob for the whole name; any other string is the name itself. A list matches if any of its filters matches.
     """
     if filter is None:
         return None
@@ -31,7 +31,7 @@ def matcher(filter: Filter, what: str = "filter") -> Callable[[str], bool] | Non
         if any(p is None for p in parts):
             return None
         return lambda text: any(p(text) for p in parts if p is not None)
-    raise InvalidError(f"{what} is None, a glob, a /regex/, a callable or a list of these, not {filter!r}")
+    raise InvalidError(f"{what} must be None, a glob, a /regex/, a callable or a list of these, not {filter!r}")
 
 
 def _text_matcher(pattern: str) -> Callable[[str], bool]:
@@ -45,11 +45,11 @@ def _text_matcher(pattern: str) -> Callable[[str], bool]:
         try:
             match = re.compile(pattern[1:end], flags).match
         except re.error as e:
-            raise InvalidError(f"the regular expression {pattern!r} does not compile: {e}") from e
+            raise InvalidError(f"invalid regular expression {pattern!r}: {e}") from e
         return lambda text: match(text) is not None
     if _WILD.isdisjoint(pattern):
         return lambda text: text == pattern
     from fnmatch import fnmatchcase
 
-    # names such as x[3] are names as well as globs
+    # x[3] may be a name as well as a glob
     return lambda text: text == pattern or fnmatchcase(text, pattern)

@@ -1,4 +1,4 @@
-"""Where a file is, and what in it: ``url:object``, ``{url: object}``, ``pathlib.Path``."""
+"""Files and objects in them: ``url:object``, ``{url: object}``, ``pathlib.Path``."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ FileName = str | bytes | os.PathLike[Any]
 
 @unicode_only
 def split(where: Where) -> tuple[str, str | None]:
-    """The file and, where one is named, the object in it.
+    """The file, and the object in it if one is named.
 
-    In text the object follows the last colon, or the first one behind ``.root``; colons of ``scheme://host:port`` and
-    of a Windows drive do not count, nor does any colon of a local file of exactly that name. A Path is never split.
+    In a string the object follows the last colon, or the first one after ``.root``. Colons of ``scheme://host:port``
+    and of Windows drives do not count, and the name of an existing local file is not split. A Path is never split.
     """
     file, path = _parts(where)
-    # names that are no UTF-8 are text with lone surrogates in Python; others are half of a character
+    # names that are not UTF-8 have lone surrogates in Python; other surrogates are an error
     file.encode("utf-8", "surrogateescape")
     return file, path
 
@@ -32,13 +32,15 @@ def split(where: Where) -> tuple[str, str | None]:
 def _parts(where: Where) -> tuple[str, str | None]:
     if isinstance(where, Mapping):
         if len(where) != 1:
-            raise InvalidError("a mapping names one file: {file: object}; sapwood.iterate and concatenate take several")
+            raise InvalidError(
+                "a mapping must name a single file, {file: object}; sapwood.iterate and concatenate accept several"
+            )
         file, path = next(iter(where.items()))
         if path is not None and not isinstance(path, str):
             raise InvalidError(f"the object in {file!r} must be a string, not {path!r}")
         return os.fsdecode(file), path
     if isinstance(where, bytes):
-        # as in Python's own functions, bytes name the file alone
+        # as in Python's own functions, bytes are the name of a file
         return os.fsdecode(where), None
     if not isinstance(where, str):
         try:
@@ -73,8 +75,8 @@ def _colons_count_from(where: str) -> int:
 
 
 def several(files: Where | Iterable[Where]) -> list[tuple[str, str | None]]:
-    """Many files in order: anything :func:`split` takes, lists of it, mappings of many; globs of local paths and
-    of ``root://`` URLs are filled in, sorted by name."""
+    """Several files in order: arguments of :func:`split`, lists of them, mappings of several files. Globs of local
+    paths and of ``root://`` URLs are expanded, sorted by name."""
     if isinstance(files, Mapping):
         pairs = [split({k: v}) for k, v in files.items()]
     elif isinstance(files, (str, bytes, os.PathLike)):
@@ -102,18 +104,18 @@ def _glob(file: str) -> list[str]:
         why = f"; {unread[0]}" if unread else ""
         raise FileMissingError(f"no file matches {file}{why}", file=file)
     for reason in unread:
-        warnings.warn(f"files that {file} matches may be left out: {reason}", SkippedFileWarning, stacklevel=5)
+        warnings.warn(f"files that match {file} may be missing: {reason}", SkippedFileWarning, stacklevel=5)
     return found
 
 
 def _unreadable(pattern: str) -> list[str]:
-    """The directories that had to be looked into for a pattern and could not: glob leaves them out silently."""
+    """Directories that could not be searched for a pattern: glob skips them silently."""
     import glob
 
     reasons: dict[str, None] = {}
 
     def failed(e: OSError) -> None:
-        # what is gone, or is no directory, holds nothing
+        # what was removed, or is not a directory, contains nothing
         if not isinstance(e, (FileNotFoundError, NotADirectoryError)):
             reasons[f"{e.filename}: {e.strerror}"] = None
 
@@ -121,7 +123,7 @@ def _unreadable(pattern: str) -> list[str]:
     for i, part in enumerate(parts):
         if not glob.has_magic("/".join(parts[: i + 1])):
             continue
-        # with a slash at the end only directories match
+        # with a trailing slash only directories match
         above = "/".join((*parts[:i], "")) if i else ""
         for directory in glob.glob(above, recursive=True) if above else ["."]:
             try:

@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 from ..errors import InvalidError
 
-#: None or False: nothing; True: a bar; else called with (entries done, entries in all, bytes read).
+#: None or False for nothing, True for a bar, or a function of (entries done, all entries, bytes read).
 Progress = bool | Callable[[int, int, int], object] | None
 
 
 def reporter(progress: Progress) -> tuple[Callable[[int, int, int], object] | None, Callable[[], None]]:
-    """What the core calls now and then, and what to call at the end."""
+    """A function for the core to call during a read, and one to call at the end."""
     if progress is None or progress is False:
         return None, lambda: None
     if progress is True:
@@ -20,11 +20,11 @@ def reporter(progress: Progress) -> tuple[Callable[[int, int, int], object] | No
         return bar.update, bar.close
     if callable(progress):
         return progress, lambda: None
-    raise InvalidError(f"progress is True, False, None or a function of (entries, total, bytes), not {progress!r}")
+    raise InvalidError(f"progress must be True, False, None or a function of (entries, total, bytes), not {progress!r}")
 
 
 class _Line:
-    """A line on the error stream that is written over."""
+    """A line on stderr that is overwritten."""
 
     def __init__(self) -> None:
         self.shown = ""

@@ -1,4 +1,4 @@
-"""Sizes of memory in words, times to wait, ranges of entries."""
+"""Sizes, time-outs and ranges of entries as users write them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from ..errors import InvalidError
 
 _UNITS = {"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
-#: Bytes as a number, or in words: "100 MB".
+#: Bytes as a number, or as text: "100 MB".
 Size = int | str
 
 
 def whole(value: Any) -> int | None:
-    """A whole number of Python's, numpy's or any other kind; None for what is none, truth values among it."""
+    """The value as an int if it is an integer of Python, numpy or another library; None for anything else, also
+    booleans."""
     if isinstance(value, bool):
         return None
     try:
@@ -25,7 +26,7 @@ def whole(value: Any) -> int | None:
 
 
 def optional_seconds(value: Any, what: str, least: float | None = None) -> float | None:
-    """A time to wait: seconds above 0, or from ``least`` on; None and infinity are for ever, which None says."""
+    """A time-out in seconds, above 0 or at least ``least``; None, also for infinity, to wait indefinitely."""
     if value is None:
         return None
     try:
@@ -34,8 +35,8 @@ def optional_seconds(value: Any, what: str, least: float | None = None) -> float
         number = math.nan
     if number > 0 or (least is not None and number >= least):
         return None if number == math.inf else number
-    bound = "above 0" if least is None else f"from {least:g} on"
-    raise InvalidError(f"{what} is a number of seconds {bound}, or None to wait indefinitely, not {value!r}")
+    bound = "above 0" if least is None else f"of at least {least:g}"
+    raise InvalidError(f"{what} must be a number of seconds {bound}, or None to wait indefinitely, not {value!r}")
 
 
 def size_in_bytes(size: Size, what: str = "size", below: int = 2**63) -> int:
@@ -43,7 +44,7 @@ def size_in_bytes(size: Size, what: str = "size", below: int = 2**63) -> int:
     number: float | None = whole(size)
     unit = 1
     if number is None and not isinstance(size, str):
-        raise InvalidError(f'{what} is a number of bytes or text such as "100 MB", not {size!r}')
+        raise InvalidError(f'{what} must be a number of bytes or text such as "100 MB", not {size!r}')
     if isinstance(size, str):
         digits = size.strip()
         letters = digits.lstrip("0123456789.eE+- ")
@@ -52,17 +53,17 @@ def size_in_bytes(size: Size, what: str = "size", below: int = 2**63) -> int:
         try:
             number, unit = float(number_text), _UNITS[unit_name]
         except (KeyError, ValueError):
-            raise InvalidError(f'{what} {size!r} is not understood; write it like "100 MB"') from None
+            raise InvalidError(f'{what} {size!r} is not a size; write it like "100 MB"') from None
     if number is None or not 0 <= number * unit < below:
-        raise InvalidError(f"{what} {size!r} is out of range: it is from 0 to {below - 1} bytes")
+        raise InvalidError(f"{what} {size!r} is out of range: must be 0 to {below - 1} bytes")
     return int(number * unit)
 
 
 def entry_range(start: int | None, stop: int | None, entries: int) -> tuple[int, int]:
-    """Entries from start to stop with the meaning of a Python slice: negative counts from the end."""
+    """Entries from start to stop as in a Python slice: negative values count from the end."""
     try:
         bounds = [None if x is None else operator.index(x) for x in (start, stop)]
     except TypeError:
-        raise InvalidError(f"entry_start and entry_stop are integers or None, not {start!r} and {stop!r}") from None
+        raise InvalidError(f"entry_start and entry_stop must be integers or None, not {start!r} and {stop!r}") from None
     first, last, _ = slice(*bounds).indices(entries)
     return first, max(first, last)

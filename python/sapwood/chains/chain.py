@@ -84,7 +84,7 @@ class Chain:
 
     @property
     def _places(self) -> list[Place]:
-        """The trees, each of which is opened to be counted, once."""
+        """The trees with their entries; the first use opens each file once."""
         if self._counted is None:
             from .. import _core
             from ..reading.entry_selection import Place
@@ -196,14 +196,14 @@ class Chain:
         return concatenate(cast(Any, self), expressions, cut, **self._common(), **options)
 
     def _check(self, function: Callable[..., Any], name: str, options: dict[str, Any]) -> None:
-        """That these are options of a function, and not the chain's own."""
+        """Check that these are options of a function, and not of the chain itself."""
         own = self._common()
         known = [o for o in inspect.signature(function).parameters if o not in ("files", "expressions", "cut", *own)]
         for option in options:
             if option in own:
                 raise InvalidError(f"{option} is an option of sapwood.chain(), not of Chain.{name}()")
             if option not in known:
-                raise InvalidError(f"Chain.{name}() has no option {option!r}; it has {', '.join(known)}")
+                raise InvalidError(f"Chain.{name}() has no option {option!r}; its options are {', '.join(known)}")
 
     def draw(
         self,
@@ -227,7 +227,7 @@ class Chain:
         first, last = 0 if entry_start is None else entry_start, 2**64 - 1 if entry_stop is None else entry_stop
         numbers = None
         if first < 0 or last < 0 or entries is not None:
-            # these are counted from the end, or checked against it
+            # these need the number of entries
             first, last = entry_range(entry_start, entry_stop, self.num_entries)
             picked = chosen(entries, first, last, self._places)
             numbers = None if picked is None else picked.numbers

@@ -88,10 +88,10 @@ def concatenate(
     """Read like :meth:`Tree.arrays`, with the entries of several files read into one array; see :func:`iterate`.
 
     Args:
-        casting: what may become of numbers where files have a branch in different types, as numpy names it. With
-            "safe" the column has a type that holds all values of all files, or is refused; with "same_kind" and
-            "unsafe" it has numpy's, where integers of 64 bits are rounded beside floats and beside integers of
-            another sign.
+        casting: how numbers may change if a branch has different types in different files, with numpy's names. With
+            "safe" the column has a type that holds all values of all files; if there is none, reading fails. With
+            "same_kind" and "unsafe" it has numpy's common type, which rounds 64-bit integers if other files have
+            floats, or integers of the other signedness.
     """
     from ..columns.libraries import library as library_of
     from ..reading.arrays import _made, _steps
@@ -104,7 +104,7 @@ def concatenate(
     windows = windows_of(files, options, skip_bad_files, (entry_start, entry_stop), entries)
     order = None if windows.chosen is None else windows.chosen.order(windows.chosen.numbers)
     if order is not None and cut is not None and cut.strip():
-        raise InvalidError("with a cut the entries of several files are given in ascending order and each once")
+        raise InvalidError("with a cut, the entries of several files must be in ascending order, without duplicates")
     parts = []
     windowed = windows.files[0][2] is not None
     for part, look_ahead in request.files(windows.files).parts():
@@ -121,11 +121,11 @@ def concatenate(
             made = lib.shifted(made, windows.first)
         return made if order is None else lib.taken(made, order)
     except (KeyError, ValueError, TypeError) as e:
-        raise UnsupportedError(f"the files' columns do not fit together: {e}") from e
+        raise UnsupportedError(f"the columns of the files cannot be concatenated: {e}") from e
 
 
 def _same_values(parts: list[Any], lib: Library) -> None:
-    """That what expressions gave in each file has one type that holds all of it: what branches have is known before."""
+    """Check that one type holds the results of expressions in all files; branches are checked when files are opened."""
     told = [lib.types(part) for part in parts]
     for name, kind in told[0].items():
         kinds = [types[name] for types in told if name in types and shape(types[name]) == shape(kind)]
@@ -133,7 +133,7 @@ def _same_values(parts: list[Any], lib: Library) -> None:
             if common(set(types)) is None:
                 names = " and ".join(sorted({t.name for t in types}))
                 raise UnsupportedError(
-                    f"{name!r} is {names} in different files: as {np.result_type(*types)} large integers would be "
-                    'rounded; casting="same_kind" allows that',
+                    f"{name!r} is {names} in different files: large integers would be rounded as "
+                    f'{np.result_type(*types)}; casting="same_kind" allows this',
                     branch=name,
                 )

@@ -124,7 +124,7 @@ def iterate(
             every file first, to count its entries.
         cache_size, timeout, threads: see :func:`sapwood.open`; all files share the cache.
         skip_bad_files: skip files that cannot be opened or lack the tree or a branch, with a
-            :class:`SkippedFileWarning` each. Later failures within a file are always errors.
+            :class:`SkippedFileWarning` for each. Later failures within a file are always errors.
 
     Raises:
         UnsupportedError: the columns of a file differ from those of the first file; the message names file and branch.
@@ -133,7 +133,7 @@ def iterate(
     from ..columns.libraries import library as library_of
     from ..reading.arrays import _iterate, _step
 
-    # what is wrong with the request is said before any file is opened
+    # an invalid request fails before any file is opened
     lib, group = library_of(library), group_name(how)
     filters = {"filter_name": filter_name, "filter_typename": filter_typename, "filter_branch": filter_branch}
     options = {"cache_size": cache_size, "timeout": timeout, "threads": threads}

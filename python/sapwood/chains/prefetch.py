@@ -1,4 +1,4 @@
-"""Several files, one behind the other: the next are opened, and their first baskets fetched, while one is read."""
+"""Files of a chain in order. While one is read, the next ones are opened and their first baskets fetched."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ if TYPE_CHECKING:
     from ..reading.selection import Selection
     from ..reading.tree import Tree
 
-#: Files that are opened ahead of the current one, and the part of the budget that each of them may hold.
+#: Number of files to open ahead of the current one, and the divisor for the budget of each of them.
 _AHEAD, _SHARE = 4, 8
-#: What may be held where nobody says it, and what is too little to be divided: then further files are only opened.
+#: Default budget in bytes, and the least budget that is divided; with less, further files are only opened.
 _BUDGET, _LEAST = 64 << 20, 4 << 20
 
 
 class Skipped(NamedTuple):
-    """A file that was left out."""
+    """A file that was skipped."""
 
     file: str
     why: Error
 
 
 class Window(NamedTuple):
-    """What is wanted of a file of a chain whose files have been counted."""
+    """The entries to read from a file of a chain whose entries are known."""
 
-    #: Entries of the files before it.
+    #: Number of entries of the files before it.
     offset: int
-    #: First entry in it, and the one behind the last.
+    #: First entry in the file, and the end (exclusive).
     first: int
     last: int
     #: Only these of its entries.
@@ -51,9 +51,9 @@ class Part:
     tree: Tree
     selection: Selection
     wanted: Wanted
-    #: Entries of the files before it, where that is known.
+    #: Number of entries of the files before it, if known.
     offset: int | None = None
-    #: Begun already; None where it is not.
+    #: The scan, if it has started.
     scan: Any = None
 
     def close(self) -> None:
@@ -61,7 +61,7 @@ class Part:
         self.tree.file.close()
 
     def columns(self) -> dict[str, str]:
-        """The outputs that are branches, and their types."""
+        """The types of the outputs that are branches."""
         return {
             name: self.tree._branch(what).column_type for name, what in self.selection.outputs if isinstance(what, int)
         }
@@ -72,19 +72,19 @@ class Ahead:
     """The files of a chain, in order."""
 
     files: list[tuple[str, str | None, Window | None]]
-    #: Opens one of them; its argument is the file, the tree's name, what of it, and whether to begin to read.
+    #: Opens a file; the arguments are the file, the name of the tree, its entries, and whether to start reading.
     prepare: Callable[[str, str | None, Window | None, bool], Part]
     cache_size: int | None
     skip_bad: bool = False
-    #: Whether columns will be put together, and numbers may change then: see numpy's castings.
+    #: If columns will be concatenated, how numbers may change: see numpy's castings.
     casting: str | None = None
     skipped: list[Skipped] = field(default_factory=list)
     #: Types of the numbers of each column in the files so far.
     _types: dict[str, list[set[np.dtype]]] = field(default_factory=dict)
 
     def parts(self) -> Iterator[tuple[Part, Callable[[], None]]]:
-        """(file, function to be called whenever a step of it is about to be asked for). Files are closed as the next
-        one is asked for."""
+        """(file, function to call before each step of the file is requested). A file is closed when the next one is
+        requested."""
         pool = ThreadPoolExecutor(_AHEAD, "sapwood-chain")
         ahead: deque[tuple[str, Future[Part]]] = deque()
         rest = iter(self.files)
@@ -99,7 +99,7 @@ class Ahead:
             if current is None:
                 return
             if current.scan is None:
-                # what it has asked for is not known here
+                # its requests are not known here
                 open_further(1, False)
                 return
             asked_all, held = current.scan.asked()
@@ -121,10 +121,10 @@ class Ahead:
                     if not self.skip_bad:
                         raise
                     last = e
-                    # as errors name it, without credentials
+                    # as in errors: without credentials
                     shown = e.file or name
                     self.skipped.append(Skipped(shown, e))
-                    warnings.warn(f"left out: {shown}: {e}", SkippedFileWarning, stacklevel=4)
+                    warnings.warn(f"skipped {shown}: {e}", SkippedFileWarning, stacklevel=4)
                     if current is not None:
                         current.close()
                         current = None
@@ -137,7 +137,7 @@ class Ahead:
                     current = None
                 open_further(1, budget >= _LEAST)
             if first is None and last is not None:
-                # nothing is left
+                # all files were skipped
                 raise last
         finally:
             if current is not None:
@@ -147,22 +147,22 @@ class Ahead:
             pool.shutdown(wait=False, cancel_futures=True)
 
     def share(self) -> int | None:
-        """What a file that is not yet read may hold."""
+        """The budget of a file that is opened ahead."""
         if self.cache_size == 0:
             return 0
         return (_BUDGET if self.cache_size is None else min(self.cache_size, _BUDGET)) // _SHARE
 
     def _join(self, name: str, kind: str, words: str, part: Part) -> None:
-        """That numbers of the types so far and of these are the same as numbers of one type."""
+        """Check that one type can represent the numbers of all files exactly."""
         for types, more in zip(self._types[name], casting.numbers(kind), strict=True):
             types.add(more)
             if casting.common(types) is None:
-                lost = f"{words}: as {np.result_type(*types)} large integers would be rounded"
-                remedy = 'casting="same_kind" allows that'
+                lost = f"{words}: large integers would be rounded as {np.result_type(*types)}"
+                remedy = 'casting="same_kind" allows this'
                 raise UnsupportedError(f"{lost}; {remedy}", file=part.tree.file_path, branch=name)
 
     def _check(self, first: Part | None, part: Part) -> None:
-        """That a file has the columns of the first one."""
+        """Check that a file has the columns of the first one."""
         if first is None:
             return
         told, own = first.columns(), part.columns()
@@ -171,7 +171,7 @@ class Ahead:
         front = f"{part.tree.file_path}: "
         behind = f" in {first.tree.file_path}"
         names = {name for name, _ in first.selection.outputs}, {name for name, _ in part.selection.outputs}
-        remedy = "; name the branches that all files have, or leave such files out with skip_bad_files=True"
+        remedy = "; select branches that all files have, or skip such files with skip_bad_files=True"
         for missing in sorted(names[0] - names[1]):
             raise UnsupportedError(f"{front}it has no {missing!r}, which is{behind}{remedy}", file=part.tree.file_path)
         for more in sorted(names[1] - names[0]):

@@ -1,4 +1,4 @@
-"""What is asked of every file of a chain, and which of its entries."""
+"""A request to every file of a chain, and the entries to read from each."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked of every file."""
+    """A request to every file."""
 
     expressions: Expressions
     cut: str | None
@@ -34,11 +34,11 @@ class Request:
     options: Mapping[str, Any]
     skip_bad: bool
     progress: Progress
-    #: Of columns that are put together.
+    #: How numbers may change when columns are concatenated.
     casting: str | None = None
 
     def files(self, files: list[tuple[str, str | None, Window | None]]) -> Ahead:
-        """The files, each to be opened and asked."""
+        """The files, which are opened in order."""
         from ..reading.arrays import _wanted
         from ..reading.selection import select
 
@@ -53,7 +53,7 @@ class Request:
                 offset, *span, numbers = window or (None, None, None, None)
                 wanted = _wanted(tree, selection, (span[0], span[1]), numbers)
                 part = Part(tree, selection, wanted, offset)
-                # who watches it sees every file by itself, as its turn comes
+                # with a progress function each file is read only when its turn comes
                 if begin and wanted.branches and wanted.rows and not self.progress:
                     part.scan = wanted.begin(tree, self.step, None, ahead.share())
             except BaseException:
@@ -67,12 +67,12 @@ class Request:
 
 @dataclass(frozen=True)
 class Windows:
-    """The files that are read, and what of each."""
+    """The files to read, and the entries of each."""
 
     files: list[tuple[str, str | None, Window | None]]
     #: The first entry, counted through all files.
     first: int = 0
-    #: Those that are chosen.
+    #: The selected entries.
     chosen: Chosen | None = None
 
 
@@ -100,7 +100,7 @@ def windows_of(
         if begin < end and (numbers is None or len(numbers)):
             read.append((p.file, p.tree, Window(p.first, begin - p.first, end - p.first, numbers)))
     if not read:
-        # none of the entries: of the types there is something to say nevertheless
+        # no entries: the first file still gives the types
         read = [(p.file, p.tree, Window(0, 0, 0)) for p in places[:1]]
     return Windows(read, first, picked)
 
@@ -117,4 +117,4 @@ def _tree(file: ReadOnlyFile, name: str | None) -> Tree:
     if len(names) == 1:
         return file[names[0]]
     what = f"trees {', '.join(names)}" if names else "no tree"
-    raise InvalidError(f"{file.file_path} holds {what}; name one: file.root:tree", file=file.file_path)
+    raise InvalidError(f"{file.file_path} contains {what}; specify one: file.root:tree", file=file.file_path)

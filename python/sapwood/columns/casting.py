@@ -1,4 +1,4 @@
-"""Numbers of one type as numbers of another: which values would change."""
+"""Conversion between types of numbers, and the values that it would change."""
 
 from __future__ import annotations
 
@@ -22,23 +22,22 @@ def checked(casting: str) -> str:
         InvalidError: no such name.
     """
     if casting not in CASTINGS:
-        raise InvalidError(f'casting is "safe", "same_kind" or "unsafe", as numpy names them, not {casting!r}')
+        raise InvalidError(f'casting must be "safe", "same_kind" or "unsafe", as in numpy, not {casting!r}')
     return casting
 
 
 def shape(column_type: str) -> str:
-    """A column's type but for the types of its numbers."""
+    """A column's type with the types of its numbers left out."""
     return _NUMBER.sub("number", column_type)
 
 
 def numbers(column_type: str) -> list[np.dtype]:
-    """The types of the numbers in a column's type, in their order."""
+    """The types of the numbers in a column's type, in order."""
     return [np.dtype(name) for name in _NUMBER.findall(column_type)]
 
 
 def common(types: Iterable[np.dtype]) -> np.dtype | None:
-    """The type that holds every value of all of these, where numpy's has room for each: integers of 64 bits have none
-    in a float."""
+    """numpy's common type, if it represents every value of these types: a float does not for 64-bit integers."""
     types = list(types)
     made = np.result_type(*types)
     return made if all(_holds(made, t) for t in types) else None
@@ -55,8 +54,8 @@ def _bits(integer: np.dtype) -> int:
 
 
 def as_float(values: np.ndarray, wanted: np.dtype) -> tuple[np.ndarray, int | None]:
-    """Numbers as floats of a type, and the place of the first one that is lost: a number that becomes infinite, an
-    integer that becomes another one. Fractions are rounded."""
+    """Numbers as floats of a type, and the index of the first one that is lost: a number that becomes infinite, or an
+    integer that changes. Fractions may be rounded."""
     if values.dtype.kind != "f":
         converted = values.astype(wanted)
         if values.dtype.kind == "b" or _holds(wanted, values.dtype) or not len(values):
@@ -64,7 +63,7 @@ def as_float(values: np.ndarray, wanted: np.dtype) -> tuple[np.ndarray, int | No
         exact = 1 << (np.finfo(wanted).nmant + 1)
         if int(values.max()) <= exact and int(values.min()) >= -exact:
             return converted, None
-        # the float behind the greatest integer is no integer of that type
+        # the next float above the greatest integer does not fit in the integer type
         inside = converted < wanted.type(2.0) ** _bits(values.dtype)
         back = np.where(inside, converted, 0).astype(values.dtype)
         return converted, _first(~inside | (back != values))
@@ -83,7 +82,7 @@ def _first(wrong: np.ndarray) -> int | None:
 
 
 def lost_integer(values: Iterable) -> int | None:
-    """The first integer in nested lists that no float of 64 bits is equal to."""
+    """The first integer in nested lists that a 64-bit float cannot represent."""
     for value in values:
         if isinstance(value, (int, np.integer)):
             # beyond the range of floats as well

@@ -1,6 +1,6 @@
-"""Columns as the core hands them out (nested tuples over buffers, see ``_core.pyi``), to and from numpy and awkward.
+"""Columns of the core (nested tuples over buffers, see ``_core.pyi``), converted to and from numpy and awkward.
 
-Numbers are never copied on the way to awkward, nor to numpy where a column has one shape.
+Numbers are not copied for awkward, nor for numpy if all entries have the same shape.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ def length(column: Column) -> int:
 
 
 def member(column: Column, name: str) -> Column:
-    """The member of this name of the records in a column, in the lists and arrays around them.
+    """A member of the records in a column, with the lists and arrays around the records.
 
     Raises:
-        UnsupportedError: it holds no such records.
+        UnsupportedError: the column has no records with this member.
     """
     kind = column[0]
     if kind == "record":
@@ -43,7 +43,7 @@ def member(column: Column, name: str) -> Column:
         return (kind, column[1], member(column[2], name))
     elif kind == "regular":
         return (kind, column[1], column[2], member(column[3], name))
-    raise UnsupportedError(f"the column holds no records with a member {name!r}")
+    raise UnsupportedError(f"the column has no records with a member {name!r}")
 
 
 def to_numpy(column: Column) -> np.ndarray:
@@ -87,7 +87,7 @@ def _strings(offsets: np.ndarray, data: np.ndarray) -> np.ndarray:
 
 @cache
 def _nodes():
-    """How awkward's nodes are made: looked up once, for trees have thousands of columns."""
+    """The module that makes awkward's nodes; cached, because trees have thousands of columns."""
     require("awkward", 'library="ak"')
     from . import awkward_nodes
 
@@ -97,7 +97,7 @@ def _nodes():
 def to_layout(column: Column):
     """An awkward layout over the same memory: lists with 64-bit offsets, fixed arrays regular, strings as strings.
 
-    Records bear the name of their C++ class, keys and values of maps are pairs, as in uproot.
+    Records have the name of their C++ class; keys and values of maps are pairs, as in uproot.
     """
     nodes = _nodes()
     kind = column[0]
@@ -112,7 +112,7 @@ def to_layout(column: Column):
     layouts = [to_layout(content) for _, content in column[2]]
     class_name = column[3] if len(column) > 3 else None
     if class_name == "map":
-        # as uproot gives them: pairs without names
+        # as in uproot: pairs without names
         return nodes.records(None, layouts, column[1], {"__array__": "sorted_map"})
     parameters = {"__record__": class_name} if class_name else None
     return nodes.records([name for name, _ in column[2]], layouts, column[1], parameters)
@@ -124,14 +124,14 @@ def to_awkward(column: Column):
 
 
 def is_rectangular(column: Column) -> bool:
-    """Whether every entry holds numbers in one shape, so that numpy alone can compute with the column."""
+    """Whether all entries are numbers of the same shape, so that numpy alone can compute with the column."""
     while column[0] == "regular":
         column = column[3]
     return column[0] == "flat"
 
 
 def from_computed(value, what: str) -> Column:
-    """A column from a numpy or awkward array that an expression gave.
+    """A column from a numpy or awkward array, the result of an expression.
 
     Raises:
         UnsupportedError: missing values or unions, which only awkward can hold.
@@ -163,6 +163,6 @@ def _from_layout(layout, what: str) -> Column:
         fields = [(name, _from_layout(layout.content(name), what)) for name in layout.fields]
         return ("record", layout.length, fields)
     raise UnsupportedError(
-        f'{what} gives {layout.form.type}, which only library="ak" can hold; '
+        f'{what} evaluates to {layout.form.type}, which only library="ak" can hold; '
         "fill_none(…, value) replaces missing values"
     )

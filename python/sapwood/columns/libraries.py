@@ -1,4 +1,4 @@
-"""What columns become: awkward, numpy, pandas, pyarrow or polars. Each is imported only when asked for."""
+"""Libraries that columns are converted to: awkward, numpy, pandas, pyarrow, polars. Each is imported on first use."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ _GROUPS: dict[object, str] = {tuple: "tuple", list: "list", dict: "dict"}
 
 
 def group_name(how: object) -> str | None:
-    """The name of a way to put columns together: None, "tuple", "list", "dict" or "zip"."""
+    """The name for the argument ``how``: None, "tuple", "list", "dict" or "zip"."""
     name = _GROUPS.get(how, how) if isinstance(how, type) else how
     if name is None or name in ("tuple", "list", "dict", "zip"):
         return name  # type: ignore[return-value]
-    raise InvalidError(f'how is None, "tuple", "list", "dict" (or these types) or "zip", not {how!r}')
+    raise InvalidError(f'how must be None, "tuple", "list", "dict" (or these types) or "zip", not {how!r}')
 
 
 class Library:
-    """One way to hold columns. An array is what one column becomes, a group what a request for several does."""
+    """A library. An array is the result for one column, a group the result of a request for several."""
 
     name = ""
-    #: Whether an expression's result goes there as it is, missing values and all.
+    #: Whether results of expressions are passed on unchanged, including missing values.
     takes_awkward = False
 
     def array(self, column, name: str) -> Any:
@@ -34,7 +34,7 @@ class Library:
         raise NotImplementedError
 
     def piece(self, column, name: str) -> Any:
-        """One column on its way into a table: what is cheapest to make."""
+        """One column for a table, in the form that is cheapest to make."""
         return self.array(column, name)
 
     def select(self, array, mask: np.ndarray) -> Any:
@@ -46,15 +46,15 @@ class Library:
         return array[order]
 
     def label(self, array, rows: np.ndarray) -> Any:
-        """An array whose rows are those of these numbers, where the library keeps numbers of rows."""
+        """An array with these row numbers, if the library numbers rows."""
         return array
 
     def shifted(self, made, by: int) -> Any:
-        """An array or a group whose rows are numbered from here on, where the library numbers rows."""
+        """An array or group with its row numbers increased, if the library numbers rows."""
         return made
 
     def group(self, names: Sequence[str], arrays: Sequence[Any], how: str | None, entries: int) -> Any:
-        """Several columns of as many entries, put together."""
+        """Several columns of the same length, combined as ``how`` says."""
         if how == "tuple":
             return tuple(arrays)
         if how == "list":
@@ -66,19 +66,19 @@ class Library:
         return self.table(names, arrays, entries)
 
     def table(self, names: Sequence[str], arrays: Sequence[Any], entries: int) -> Any:
-        """What this library calls a table."""
+        """The table of this library."""
         return dict(zip(names, arrays, strict=True))
 
     def zipped(self, names: Sequence[str], arrays: Sequence[Any], entries: int) -> Any:
-        """Lists of one length as lists of records."""
-        raise InvalidError(f'how="zip" makes lists of records, which library="ak" holds, not {self.name!r}')
+        """Lists of the same length as lists of records."""
+        raise InvalidError(f'how="zip" makes lists of records and needs library="ak", not {self.name!r}')
 
     def concatenate(self, parts: Sequence[Any]) -> Any:
-        """Tables of the same columns, one behind the other."""
+        """Tables with the same columns, concatenated."""
         raise NotImplementedError
 
     def types(self, table: Any) -> dict[str, str]:
-        """The types of a table's columns, where putting tables together makes one of several."""
+        """The types of a table's columns, if concatenating tables can change them."""
         return {}
 
     def taken(self, table: Any, order: np.ndarray) -> Any:
@@ -143,8 +143,8 @@ class Numpy(Library):
 class Pandas(Library):
     """``pandas.Series``; a table is a ``DataFrame``.
 
-    Lists become an awkward column where the package awkward_pandas is installed, else objects (numpy arrays), as do
-    fixed arrays; the fields of records become columns of their own, ``branch.field``.
+    Lists and fixed arrays become an awkward column if the package awkward_pandas is installed, otherwise objects (numpy
+    arrays). The fields of records become separate columns, ``branch.field``.
     """
 
     name = "pd"
@@ -172,7 +172,7 @@ class Pandas(Library):
         try:
             return self.pd.Series(values, name=name, copy=False)
         except UnicodeEncodeError:
-            # strings that are not UTF-8, which pandas' own type for strings does not hold
+            # pandas' string type does not support strings that are not UTF-8
             return self.pd.Series(values, name=name, copy=False, dtype=object)
 
     def _frame(self, array, name: str):
@@ -205,7 +205,7 @@ class Pandas(Library):
         index = arrays[0].index if arrays else self.pd.RangeIndex(entries)
         if all(map(is_utf8, columns)):
             return self.pd.DataFrame(columns, index=index, copy=False)
-        # pandas' own type for strings, which it takes for names, holds nothing else
+        # pandas' string type, its default for names, supports UTF-8 only
         frame = self.pd.DataFrame(dict(enumerate(columns.values())), index=index, copy=False)
         frame.columns = self.pd.Index(list(columns), dtype=object)
         return frame
@@ -273,14 +273,16 @@ class Arrow(Library):
 
 
 def _utf8(name: str) -> str:
-    """A name as Arrow takes it."""
+    """The name, if Arrow supports it."""
     if is_utf8(name):
         return name
-    raise UnsupportedError(f'{name!r} is not UTF-8, as names in Arrow are; use library="ak", "np" or "pd", or aliases=')
+    raise UnsupportedError(
+        f'{name!r} is not UTF-8, which Arrow requires of names; use library="ak", "np" or "pd", or aliases='
+    )
 
 
 def _as_bytes(parts, kind: Callable[[Any, int], Any], text, raw, cast: Callable[[Any, int, Any], Any]) -> list[Any]:
-    """Tables of which each column of strings is one of bytes where it is in one of them, as not all are UTF-8."""
+    """Tables where a column of strings becomes bytes if it is bytes, because it is not UTF-8, in one of them."""
     parts = list(parts)
     for i in range(min(p.shape[1] for p in parts)):
         kinds = [kind(p, i) for p in parts]
@@ -340,7 +342,7 @@ def library(name: str) -> Library:
     try:
         kind = _LIBRARIES[name]
     except (KeyError, TypeError):
-        raise InvalidError(f'library is "ak", "np", "pd", "pa" or "pl", not {name!r}') from None
+        raise InvalidError(f'library must be "ak", "np", "pd", "pa" or "pl", not {name!r}') from None
     return kind()
 
 
@@ -359,4 +361,4 @@ def computed(lib: Library, value, what: str):
     except (TypeError, NotImplementedError) as e:
         if isinstance(e, UnsupportedError):
             raise
-        raise UnsupportedError(f"{what} cannot be given as library={lib.name!r}: {e}") from e
+        raise UnsupportedError(f"{what} cannot be converted for library={lib.name!r}: {e}") from e

@@ -1,4 +1,4 @@
-"""Strings compared with text that is not UTF-8, which awkward does not take."""
+"""Comparison of strings with text that is not UTF-8, which awkward does not support."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 def is_utf8(text: str) -> bool:
-    """Whether text has no bytes that are no part of a character (lone surrogates)."""
+    """Whether text has no lone surrogates, which stand for bytes that are not UTF-8."""
     try:
         text.encode()
         return True

@@ -1,4 +1,4 @@
-"""``how="zip"``: lists of one length made lists of records, as in uproot."""
+"""``how="zip"``: lists of the same length combined to lists of records, as in uproot."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import numpy as np
 def zipped(names: Sequence[str], arrays: Sequence[Any], entries: int) -> Any:
     """An ``ak.Array`` of records in which lists of the same lengths are one list of records.
 
-    Such a list is named by what its members' names have in common up to an underscore or a dot (``Muon`` of ``Muon_pt``
-    and ``Muon_eta``, which become ``pt`` and ``eta``), ``jagged0`` and so on where there is nothing. Lists of lists and
-    of strings stay as they are.
+    The name of such a list is the common prefix of its members' names up to an underscore or a dot (``Muon`` for
+    ``Muon_pt`` and ``Muon_eta``, which become ``pt`` and ``eta``), otherwise ``jagged0`` and so on. Lists of lists and
+    of strings are unchanged.
     """
     import awkward as ak
 
@@ -58,7 +58,7 @@ def _is_list_of_numbers(layout: Any) -> bool:
 
 
 def _front(names: Sequence[str]) -> str:
-    """What all names begin with, up to an underscore or a dot, and shorter than each of them."""
+    """The common prefix of all names that ends with an underscore or a dot and is shorter than each name."""
     shortest = min(names, key=len)
     for n in range(len(shortest) - 1, 0, -1):
         if shortest[n - 1] in "_." and all(name.startswith(shortest[:n]) for name in names):

@@ -13,7 +13,7 @@ from ..errors import InvalidError
 from ..reading.entry_selection import Entries, chosen, place
 from .histogram import Axis, Histogram
 
-#: Bins of one axis.
+#: Limit on the bins of one axis.
 _MOST_BINS = 100_000_000
 
 if TYPE_CHECKING:
@@ -50,13 +50,13 @@ def draw(
 
 
 def _number(bins: object) -> int | None:
-    """The number of bins, where only that is given."""
+    """The number of bins, if only that is given."""
     try:
         count = operator.index(bins)  # type: ignore[arg-type]
     except TypeError:
         return None
     if isinstance(bins, bool) or not 1 <= count <= _MOST_BINS:
-        raise InvalidError(f"bins is a number from 1 to {_MOST_BINS}, or (number, low, high); not {bins!r}")
+        raise InvalidError(f"bins must be a number from 1 to {_MOST_BINS}, or (number, low, high), not {bins!r}")
     return count
 
 
@@ -76,7 +76,7 @@ def axes_from(bins: object) -> list[tuple[int, float, float]]:
         return axes
     except (TypeError, ValueError):
         raise InvalidError(
-            f"bins is (number, low, high) of each axis, x first, a number alone, or None; not {bins!r}"
+            f"bins must be (number, low, high) for each axis, x first, or a number, or None, not {bins!r}"
         ) from None
 
 
@@ -90,7 +90,7 @@ def _histogram(axes, values, variances, entries: int, labels: list[str] | None) 
         plain = [Axis(n, low, high, label, labels=tuple(labels or ())) for n, low, high, label in axes]
         return Histogram(plain, sums, squares, entries)
     if labels is not None:
-        # hist has no names but UTF-8
+        # hist supports UTF-8 names only
         axes, labels = [(*a, _utf8(label)) for *a, label in axes], [_utf8(label) for label in labels]
         made = hist.Hist(hist.axis.StrCategory(labels, label=axes[0][3], overflow=False), storage=hist.storage.Weight())
         view = made.view()
@@ -99,7 +99,7 @@ def _histogram(axes, values, variances, entries: int, labels: list[str] | None) 
     regular = [hist.axis.Regular(n, low, high, label=_utf8(label)) for n, low, high, label in axes]
     made = hist.Hist(*regular, storage=hist.storage.Weight())
     view = made.view(flow=True)
-    # cells run along the last axis, the first one is x: as hist has them
+    # the last axis varies fastest, as in hist
     view.value = sums
     view.variance = squares
     return made

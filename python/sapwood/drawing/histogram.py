@@ -13,28 +13,28 @@ from ..public import public
 
 @dataclass(frozen=True)
 class Traits:
-    """What the protocol wants to know of an axis."""
+    """Properties of an axis in the plottable-histogram protocol."""
 
-    #: Whether the axis comes back to its beginning.
+    #: Whether the axis is circular.
     circular: bool = False
-    #: Whether its bins have no order.
+    #: Whether the bins have no order.
     discrete: bool = False
 
 
 @dataclass(frozen=True)
 class Axis(Sequence):
-    """Bins of one width: an axis of the plottable-histogram protocol."""
+    """Bins of equal width: an axis of the plottable-histogram protocol."""
 
-    #: Bins, those beyond the ends not counted.
+    #: Number of bins without underflow and overflow.
     size: int
-    #: Lower edge of the first.
+    #: Lower edge of the first bin.
     low: float
-    #: Upper edge of the last.
+    #: Upper edge of the last bin.
     high: float
-    #: What it shows.
+    #: The expression that was drawn.
     label: str = ""
     traits: Traits = Traits()
-    #: What each bin stands for, where the values were strings.
+    #: The value of each bin, if the values were strings.
     labels: tuple[str, ...] = ()
 
     @property
@@ -72,7 +72,7 @@ class Histogram:
         self.axes = tuple(axes)
         self._values = values
         self._variances = variances
-        #: Rows filled, those beyond the ends included.
+        #: Number of rows filled, including underflow and overflow.
         self.entries = entries
 
     #: What the bins hold, as the plottable-histogram protocol names it.

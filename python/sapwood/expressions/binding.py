@@ -13,22 +13,21 @@ from .expression import Expression, field
 if TYPE_CHECKING:
     from ..reading.branches import HasBranches
 
-#: Aliases that are put in for one expression, and aliases of aliases inside each other, at most: those of a hostile
-#: file can ask for more than any memory holds.
+#: Limits on the aliases in one expression, and on their nesting: those of a hostile file could exhaust the memory.
 _MOST_ALIASES, _DEEPEST_ALIASES = 1000, 50
 
 
 class Meaning(NamedTuple):
-    """What a name in an expression stands for: the value of the target, and fields to take of it one by one."""
+    """The meaning of a name in an expression: a target, and fields to select from it one after another."""
 
-    #: A branch's number, another expression, or a constant in a tuple of its own.
+    #: The number of a branch, another expression, or a constant in a tuple.
     target: int | Bound | tuple[float]
     fields: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Bound:
-    """An expression whose names have a meaning."""
+    """An expression with a meaning for each of its names."""
 
     expression: Expression
     names: Mapping[str, Meaning]
@@ -47,11 +46,11 @@ class Bound:
         return self.expression.works_by_entry() and all(b.works_by_entry() for b in inner)
 
     def evaluate(self, operand: Callable[[int], Any]) -> Any:
-        """Its value, where ``operand(branch)`` is that of a branch."""
+        """Its value; ``operand(branch)`` returns the value of a branch."""
         made: dict[str, Any] = {}
 
         def value(name: str) -> Any:
-            # once for each name: with aliases of aliases the work would double at each of them
+            # once for each name: with nested aliases the work would double at each level
             if name not in made:
                 made[name] = found(name)
             return made[name]
@@ -78,18 +77,18 @@ class Binder:
         self.owner = owner
         self.user = dict(aliases or {})
         self.stored = owner.tree.aliases
-        #: Aliases in the expression that is being bound.
+        #: Number of aliases in the current expression.
         self.put_in = 0
 
     def _alias(self, name: str, text: str, inside: tuple[str, ...]) -> Bound:
-        """What an alias stands for."""
+        """The expression of an alias."""
         self.put_in += 1
         if self.put_in > _MOST_ALIASES or len(inside) >= _DEEPEST_ALIASES:
-            raise InvalidError(f"aliases of aliases make the expression too long: {(inside or (name,))[0]!r}")
+            raise InvalidError(f"too many nested aliases in {(inside or (name,))[0]!r}")
         return self.bind(text, (*inside, name))
 
     def bind(self, text: str, inside: tuple[str, ...] = ()) -> Bound:
-        """An expression with all of its names found; ``inside`` are the aliases on the way to it."""
+        """An expression with its names resolved; ``inside`` are the aliases that lead to it."""
         if not inside:
             self.put_in = 0
         expression = Expression(text)
@@ -100,14 +99,14 @@ class Binder:
         return Bound(expression, names)
 
     def output(self, text: str) -> int | Bound:
-        """A branch's number where the text is its name, else the expression bound."""
+        """The number of the branch with this name, otherwise the text as an expression."""
         if text not in self.user:
             branch = self.owner.branch_number(text)
             if branch is not None:
                 return branch
             leaf = self.owner.leaf(text) if "/" in text else None
             if leaf is not None:
-                # a division of two branches would have a space or fewer branches of such names
+                # a name with a slash that names a leaf is not taken as a division
                 return Bound(Expression("leaf"), {"leaf": Meaning(leaf.branch.number, (leaf.name,))})
         try:
             return self.bind(text)
@@ -141,7 +140,7 @@ class Binder:
 
 
 def unknown(name: str, known: Iterable[str], where: str, file: str, context: str = "") -> KeyInFileError:
-    """The error for a name that is not there, with near misses."""
+    """The error for an unknown branch, with similar names."""
     import difflib
 
     near = difflib.get_close_matches(name, list(known), 3)

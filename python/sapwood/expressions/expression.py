@@ -1,5 +1,5 @@
-"""Expressions of branches in Python's syntax: parsed, checked against a short list of what is allowed, and computed
-with numpy or awkward. Nothing is ever handed to ``eval``."""
+"""Expressions of branches in Python's syntax: parsed, checked against a list of allowed constructs, and computed with
+numpy or awkward. ``eval`` is never used."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ class Expression:
     """A parsed expression.
 
     Raises:
-        InvalidError: not an expression, or with a part that is not allowed.
+        InvalidError: not an expression, or part of it is not allowed.
     """
 
     def __init__(self, text: str) -> None:
         self.text = text
         if len(text) > _LONGEST:
-            raise InvalidError(f"an expression of {len(text)} characters is longer than {_LONGEST}")
+            raise InvalidError(f"the expression has {len(text)} characters; the limit is {_LONGEST}")
         try:
             # ROOT's users put spaces and line ends anywhere
             self._tree = ast.parse(" ".join(text.split()).translate(_BYTES), mode="eval").body
@@ -79,7 +79,7 @@ class Expression:
             raise InvalidError(f"{self.text!r} cannot be computed: {e}") from e
         except RecursionError:
             # deep expressions that hold aliases that stand for deep expressions
-            raise InvalidError(f"{self.text!r} is nested too deep") from None
+            raise InvalidError(f"{self.text!r} is nested too deeply") from None
 
     def _refuse(self, node: ast.AST, why: str) -> InvalidError:
         part = ast.unparse(node)
@@ -87,7 +87,7 @@ class Expression:
 
     def _check(self, node: ast.AST, depth: int) -> None:
         if depth > 100:
-            raise InvalidError(f"{self.text!r} is nested more than 100 deep")
+            raise InvalidError(f"{self.text!r} is nested more than 100 levels deep")
         if isinstance(node, ast.Call):
             self._check_call(node, depth)
             return
@@ -95,11 +95,11 @@ class Expression:
             if _dotted(node) is None:
                 self._check(node.value, depth + 1)
             if node.attr.startswith("__"):
-                raise self._refuse(node, "a name may not begin with two underscores")
+                raise self._refuse(node, "names must not start with two underscores")
             return
         if isinstance(node, ast.Constant):
             if not (node.value is None or isinstance(node.value, (bool, int, float, str))):
-                raise self._refuse(node, "not a number, truth value or text")
+                raise self._refuse(node, "only numbers, booleans and strings are allowed")
             return
         if isinstance(node, ast.BinOp) and type(node.op) in _BINARY and not _is_text(node):
             parts: list[ast.AST] = [node.left, node.right]
@@ -126,14 +126,14 @@ class Expression:
         name = _dotted(node.func)
         if name == "get":
             if len(node.args) != 1 or node.keywords or not _is_text(node.args[0]):
-                raise self._refuse(node, 'get takes a branch\'s name as text, get("a/b.c")')
+                raise self._refuse(node, 'get takes the name of a branch as a string, get("a/b.c")')
             return
         if name is None or functions.lookup(name) is None:
             import difflib
 
             near = difflib.get_close_matches(name or "", functions.names(), 3)
-            remedy = f"; did you mean {' or '.join(near)}?" if near else "; numpy's functions are there by their names"
-            raise InvalidError(f"there is no function {ast.unparse(node.func)!r} for expressions{remedy}")
+            remedy = f"; did you mean {' or '.join(near)}?" if near else "; functions have the names of numpy"
+            raise InvalidError(f"unknown function {ast.unparse(node.func)!r}{remedy}")
         for argument in node.args:
             self._check(argument, depth + 1)
         for keyword in node.keywords:
@@ -204,7 +204,7 @@ class Expression:
         first = index[0] if isinstance(index, tuple) and index else index
         if isinstance(first, int) or (isinstance(first, slice) and first != slice(None)):
             # ROOT's x[0] is an item of every entry, numpy's the first entry: neither is guessed
-            raise self._refuse(node, "the first index counts entries; write x[:, i] for item i of each entry")
+            raise self._refuse(node, "the first index is over entries; write x[:, i] for item i of each entry")
         return array[index]
 
 
@@ -212,8 +212,8 @@ def field(array, name: str, text: str):
     """A field of a record array."""
     names = (array.dtype.names or ()) if isinstance(array, np.ndarray) else getattr(array, "fields", ())
     if name not in names:
-        known = f"; it has {', '.join(names)}" if names else "; it has no fields"
-        raise KeyInFileError(f"no field {name!r} in what stands before it in {text!r}{known}")
+        known = f"; the fields are {', '.join(names)}" if names else "; the value has no fields"
+        raise KeyInFileError(f"no field {name!r} in {text!r}{known}")
     return array[name]
 
 
@@ -243,9 +243,9 @@ def _is_text(node: ast.AST) -> bool:
 
 def _hint(text: str) -> str:
     if not is_utf8(text):
-        return "; a name that is not UTF-8 is written get('name')"
+        return "; write a name that is not UTF-8 as get('name')"
     if "&&" in text or "||" in text:
-        return "; write & and | (or `and` and `or`) between conditions"
+        return "; combine conditions with & and |, or with `and` and `or`"
     if any(c in text for c in "*?") or text.startswith("/"):
-        return "; filter_name= takes globs and regular expressions"
+        return "; for globs and regular expressions use filter_name="
     return ""

@@ -13,12 +13,12 @@ from .object import Object
 
 
 class TAxis(Object):
-    """The bins of a histogram's axis, as the plottable-histogram protocol and uproot have them."""
+    """The axis of a histogram, with the names of the plottable-histogram protocol and uproot."""
 
     def __len__(self) -> int:
         bins = self.member("fNbins")
         if not isinstance(bins, int) or bins < 0:
-            raise CorruptError(f"axis {self.name}: {bins!r} is no number of bins")
+            raise CorruptError(f"axis {self.name}: {bins!r} is not a number of bins")
         return bins
 
     def __bool__(self) -> bool:
@@ -36,7 +36,7 @@ class TAxis(Object):
 
     @property
     def width(self) -> float:
-        """Width of a bin; the mean where they differ."""
+        """Width of a bin; the mean if widths differ."""
         return (self.high - self.low) / len(self)
 
     @property
@@ -46,14 +46,14 @@ class TAxis(Object):
 
     @property
     def traits(self) -> Traits:
-        """Discrete when every bin has a label; ROOT's axes are never circular."""
+        """Discrete if every bin has a label. ROOT's axes are never circular."""
         labels = self.labels()
         return Traits(circular=False, discrete=labels is not None and all(labels))
 
     def labels(self, flow: bool = False) -> list[str] | None:
-        """The bins' labels, ``""`` for a bin without; None when no bin has one.
+        """The labels of the bins, ``""`` for a bin without a label; None if no bin has one.
 
-        A label's bin is the unique id of its TObjString, as in ROOT; the order of the list says nothing.
+        The bin of a label is the unique id of its TObjString, as in ROOT, independent of the order of the list.
         """
         listed = self.member("fLabels", none_if_missing=True)
         if not listed:
@@ -68,7 +68,7 @@ class TAxis(Object):
         return ["underflow", *out, "overflow"] if flow else out
 
     def edges(self, flow: bool = False) -> np.ndarray:
-        """The edges, one more than the bins; with infinite ones around them if flow."""
+        """The bin edges, one more than bins; with infinite outer edges if ``flow``."""
         inner = self._variable
         if inner is None:
             inner = np.linspace(self.low, self.high, len(self) + 1)
@@ -80,18 +80,18 @@ class TAxis(Object):
         return np.stack([edges[:-1], edges[1:]], axis=1)
 
     def centers(self, flow: bool = False) -> np.ndarray:
-        """The middles of the bins."""
+        """The centers of the bins."""
         edges = self.edges(flow)
         return (edges[1:] + edges[:-1]) / 2
 
     def widths(self, flow: bool = False) -> np.ndarray:
-        """The bins' widths."""
+        """The widths of the bins."""
         if not flow and self._variable is None:
             return np.full(len(self), self.width)
         return np.diff(self.edges(flow))
 
     def __getitem__(self, where: int):
-        """The bin's label where all bins have one, else its (lower edge, upper edge)."""
+        """The label of a bin if all bins have one, otherwise (lower edge, upper edge)."""
         if not -len(self) <= where < len(self):
             raise IndexError(f"bin {where} of {len(self)}")
         if self.traits.discrete:

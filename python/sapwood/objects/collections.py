@@ -14,11 +14,11 @@ from .unread import Unread
 
 
 class Listed(Object, Sequence):
-    """TList, TObjArray, TClonesArray and their kin, and collections of the C++ library: a sequence of their items."""
+    """TList, TObjArray, TClonesArray and similar classes, and collections of the C++ library: a sequence of items."""
 
     @property
     def options(self) -> list[str]:
-        """The options that a TList's items were added with."""
+        """The options with which items were added to a TList."""
         return self.member("options", none_if_missing=True) or [""] * len(self)
 
     def __len__(self) -> int:
@@ -26,7 +26,7 @@ class Listed(Object, Sequence):
         return 0 if content is None else len(content)
 
     def __getitem__(self, where):
-        """An item by its place; the first one of a name."""
+        """An item by index, or the first item with a name."""
         if isinstance(where, str):
             for item in self:
                 if not isinstance(item, Unread) and getattr(item, "name", item) == where:
@@ -68,7 +68,7 @@ class Mapped(Object, Mapping):
 
 
 class Array(Numbers):
-    """TArray and its kin."""
+    """TArrayF and other classes of TArray."""
 
     def to_numpy(self) -> np.ndarray:
         """The numbers."""

@@ -13,14 +13,14 @@ from ..errors import InvalidError
 def interval(
     kind: str, passed: np.ndarray, total: np.ndarray, level: float, prior: tuple[float, float]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Lower and upper bounds. Where nothing was counted they are 0 and 1.
+    """Lower and upper limits; 0 and 1 where nothing was counted.
 
     Args:
         kind: clopper-pearson, normal, wilson, agresti-coull, jeffreys, uniform or bayesian.
-        passed: how many passed.
-        total: of how many.
-        level: the probability to be covered.
-        prior: alpha and beta of the prior, for the Bayesian ones.
+        passed: number of entries that passed.
+        total: number of all entries.
+        level: the confidence level.
+        prior: alpha and beta of the prior, for Bayesian intervals.
     """
     tail = (1 - level) / 2
     kappa = NormalDist().inv_cdf(1 - tail)
@@ -35,7 +35,7 @@ def interval(
         alpha, beta = k + prior[0], n - k + prior[1]
         return beta_quantile(tail, alpha, beta), beta_quantile(1 - tail, alpha, beta)
     elif kind == "normal":
-        # ROOT bounds the width from below, so that 0 and 1 are not without errors
+        # as in ROOT
         width = kappa * np.maximum(np.sqrt(p * (1 - p) / safe), 0)
         low, high = np.maximum(p - width, 0), np.minimum(p + width, 1)
     elif kind == "wilson":
@@ -47,7 +47,7 @@ def interval(
         width = kappa * np.sqrt(middle * (1 - middle) / (safe + kappa**2))
         low, high = np.maximum(middle - width, 0), np.minimum(middle + width, 1)
     else:
-        raise InvalidError(f"{kind} intervals are not worked out")
+        raise InvalidError(f"{kind} intervals are not supported")
     return np.where(some, low, 0), np.where(some, high, 1)
 
 

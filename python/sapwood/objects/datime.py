@@ -11,7 +11,7 @@ class Datime(Object):
     """A TDatime."""
 
     def to_datetime(self) -> datetime:
-        """Date and time, without a zone: ROOT keeps none."""
+        """Date and time without a time zone: ROOT does not store one."""
         packed = self.member("fDatime")
         return datetime(
             (packed >> 26) + 1995,

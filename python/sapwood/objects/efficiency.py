@@ -1,4 +1,4 @@
-"""TEfficiency: how many of how many passed, and how sure that is."""
+"""TEfficiency: the fraction that passed, with its confidence interval."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class TEfficiency(Object):
 
     @property
     def passed(self) -> Hist:
-        """What passed."""
+        """The histogram of entries that passed."""
         return self.member("fPassedHistogram")
 
     @property
     def total(self) -> Hist:
-        """All."""
+        """The histogram of all entries."""
         return self.member("fTotalHistogram")
 
     @property
@@ -50,21 +50,21 @@ class TEfficiency(Object):
 
     @property
     def statistic(self) -> str:
-        """How its errors are meant: the name of TEfficiency::EStatOption."""
+        """The statistic of its errors: a name of TEfficiency::EStatOption."""
         number = self.member("fStatisticOption")
         return _OPTIONS[number] if 0 <= number < len(_OPTIONS) else str(number)
 
     @property
     def confidence_level(self) -> float:
-        """The probability that its interval covers."""
+        """The confidence level of its intervals."""
         return self.member("fConfLevel")
 
     def counts(self, flow: bool = False) -> np.ndarray:
-        """All, bin by bin."""
+        """The number of all entries in each bin."""
         return self.total.values(flow)
 
     def values(self, flow: bool = False) -> np.ndarray:
-        """The efficiencies: passed / total, the posterior's mean for the Bayesian options; 0 where there is nothing."""
+        """The efficiencies: passed / total, or the posterior mean for Bayesian statistics; 0 in empty bins."""
         passed, total = (h.values(flow).astype(np.float64) for h in (self.passed, self.total))
         if self.statistic in ("jeffreys", "uniform", "bayesian"):
             alpha, beta = self._prior()
@@ -77,14 +77,14 @@ class TEfficiency(Object):
         )
 
     def errors(self, which: str = "both", flow: bool = False) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
-        """How far the interval reaches below (``"low"``) and above (``"high"``) the efficiency, or both as a tuple.
+        """The distance from the efficiency to the lower (``"low"``) or upper (``"high"``) limit, or both as a tuple.
 
         Raises:
-            InvalidError: Feldman-Cousins intervals and weighted efficiencies are not worked out here.
+            InvalidError: Feldman-Cousins intervals and weighted efficiencies are not supported.
         """
         if self.total.weighted and not np.array_equal(self.total.variances(True), np.abs(self.total.values(True))):
             raise InvalidError(
-                f"{self.name}: the errors of a weighted TEfficiency are not worked out; see passed and total"
+                f"{self.name}: errors of a weighted TEfficiency are not supported; use .passed and .total"
             )
         passed, total = (h.values(flow).astype(np.float64) for h in (self.passed, self.total))
         prior = self._prior() if self.statistic in ("jeffreys", "uniform", "bayesian") else (0.0, 0.0)

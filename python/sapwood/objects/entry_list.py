@@ -1,4 +1,4 @@
-"""Lists of entries that ROOT keeps in files: TEntryList, and the older TEventList."""
+"""Entry lists of ROOT: TEntryList, and the older TEventList."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from .unread import Unread
 class ListPart(NamedTuple):
     """The entries of one tree."""
 
-    #: Name of the tree; empty where it is not told, as in a TEventList: entries are then counted through the chain.
+    #: Name of the tree; empty if unknown, as in a TEventList, where entries count through the chain.
     tree: str
-    #: Its file as it was called when the list was made.
+    #: Its file, with the name that it had when the list was made.
     file: str
-    #: Numbers of the entries, ascending.
+    #: Entry numbers, ascending.
     numbers: np.ndarray
 
 
 class EntryList(Object):
-    """A TEntryList or TEventList: which entries of a tree, or of the trees of a chain, passed a cut.
+    """A TEntryList or TEventList: the entries of a tree, or of the trees of a chain, that passed a cut.
 
-    It is what ``entries=`` takes: ``tree.arrays(entries=file["list"])``.
+    Pass it as ``entries=``: ``tree.arrays(entries=file["list"])``.
     """
 
     @property
@@ -33,7 +33,7 @@ class EntryList(Object):
         """The entries tree by tree.
 
         Raises:
-            CorruptError: its blocks do not fit together.
+            CorruptError: its blocks are inconsistent.
         """
         content = self._get()
         if isinstance(content, Unread):

@@ -1,4 +1,4 @@
-"""From classes of C++ to classes of Python, and what the core calls to build an object."""
+"""Python classes for C++ classes, and the factory that the core calls to build objects."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .object import Object
 from .text import ObjString
 from .unread import Unread
 
-#: Modules and names of Python classes by the C++ class that they are for; templates without arguments.
+#: Module and name of the Python class for each C++ class; templates without arguments.
 _KINDS = {
     "TList": ("collections", "Listed"),
     "THashList": ("collections", "Listed"),
@@ -65,7 +65,7 @@ _KINDS = {
 
 
 def kind_of(classname: str, bases: Sequence[str]) -> type[Object]:
-    """The Python class for a C++ class: that of itself or of the nearest of its bases."""
+    """The Python class for a C++ class, or for the nearest base class that has one."""
     for name in (classname, *bases):
         found = _KINDS.get(name.partition("<")[0].removeprefix("std::"))
         if found:
@@ -75,7 +75,7 @@ def kind_of(classname: str, bases: Sequence[str]) -> type[Object]:
 
 
 class Factory:
-    """What the core calls to build objects."""
+    """Builds objects for the core."""
 
     def __init__(self) -> None:
         self._kinds: dict[tuple[str, ...], type[Object]] = {}
@@ -92,7 +92,7 @@ class Factory:
         return made
 
     def fill(self, made: Object, version: int, bases: list[Any], members: dict[str, Any], content: Any) -> None:
-        """What it holds."""
+        """Set version, base classes, members and content of an object."""
         made._fill(version, bases, members, content)
 
     def text(self, data: bytes) -> str:
@@ -111,7 +111,7 @@ class Factory:
         return flat if len(shape) == 1 else flat.reshape(shape)
 
     def pairs(self, pairs: list[tuple[Any, Any]]) -> Any:
-        """A dict; the list of pairs where keys occur twice or cannot be hashed."""
+        """A dict; the list of pairs if keys are duplicates or cannot be hashed."""
         try:
             out = dict(pairs)
         except TypeError:
@@ -119,5 +119,5 @@ class Factory:
         return out if len(out) == len(pairs) else pairs
 
     def refused(self, classname: str, why: str) -> Unread:
-        """What cannot be read."""
+        """The placeholder for a part that cannot be read."""
         return Unread(classname, why)

@@ -1,4 +1,4 @@
-"""Rows that a histogram was filled with and has not put into its bins yet (TH1::SetBuffer, automatic ranges)."""
+"""Rows in the fill buffer of a histogram, which are not in its bins yet (TH1::SetBuffer, automatic ranges)."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ if TYPE_CHECKING:
 
 
 def pending(hist: Hist) -> tuple[np.ndarray, np.ndarray] | None:
-    """What is to be added to the contents and to the sums of squared weights, x first; None when nothing is.
+    """Contents and sums of squared weights to add for the rows in the buffer, x first; None if it is empty.
 
-    The buffer's first number says how many rows wait, each a weight and a value for every axis; it is negative when
-    they are in the bins already.
+    The first number of the buffer is the number of rows, each a weight and a value for every axis. It is negative if
+    the rows are in the bins already.
 
     Raises:
         CorruptError: the buffer is shorter than its rows.
-        UnsupportedError: ROOT chooses the axis only when it puts the rows into bins.
+        UnsupportedError: the axis has no range; ROOT would choose one from the rows.
     """
     buffer = hist.member("fBuffer", none_if_missing=True)
     if buffer is None or len(buffer) == 0:
         return None
     if not isinstance(buffer, np.ndarray) or buffer.ndim != 1:
-        raise CorruptError(f"{hist.classname} {hist.name}: its buffer is no array of numbers")
+        raise CorruptError(f"{hist.classname} {hist.name}: its buffer is not an array of numbers")
     if not buffer[0] > 0:
         return None
     width = hist.dimensions + 1
     if 1 + np.floor(buffer[0]) * width > len(buffer):
-        raise CorruptError(
-            f"{hist.classname} {hist.name}: its buffer has room for fewer than the {buffer[0]:g} rows "
-            "that it says it holds"
-        )
+        raise CorruptError(f"{hist.classname} {hist.name}: its buffer is too short for its {buffer[0]:g} rows")
     rows = int(buffer[0])
     if hist.kind != "COUNT":
-        raise UnsupportedError(f"{hist.classname} {hist.name} has {rows} rows in its buffer that are in no bin yet")
+        raise UnsupportedError(
+            f"{hist.classname} {hist.name} has {rows} rows in its buffer that are not in bins yet; "
+            "for profiles that is not supported"
+        )
     if any(not axis.high > axis.low for axis in hist.axes):
         raise UnsupportedError(
-            f"{hist.classname} {hist.name} has {rows} rows in its buffer and no range yet: ROOT would choose one; "
-            'they are in member("fBuffer")'
+            f"{hist.classname} {hist.name} has {rows} rows in its buffer but no range yet; "
+            'the rows are in member("fBuffer")'
         )
     waiting = np.asarray(buffer[1 : 1 + rows * width]).reshape(rows, width)
     shape = tuple(len(axis) + 2 for axis in hist.axes)
@@ -54,7 +54,7 @@ def pending(hist: Hist) -> tuple[np.ndarray, np.ndarray] | None:
 
 
 def _bins(axis: TAxis, values: np.ndarray) -> np.ndarray:
-    """The bins of values, as TAxis::FindBin has them: 0 is underflow, not-a-number is overflow."""
+    """Bin numbers as in TAxis::FindBin: 0 is underflow, and NaN is overflow."""
     n = len(axis)
     edges = axis._variable
     inside = (values >= axis.low) & (values < axis.high)

@@ -1,4 +1,4 @@
-"""TGraph and its kin."""
+"""TGraph, TGraphErrors and TGraphAsymmErrors."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ class TGraph(Object):
         if axis == "both":
             return both
         if axis not in _AXES:
-            raise InvalidError("axis is 0 or 'x', 1 or 'y', or 'both'")
+            raise InvalidError("axis must be 0 or 'x', 1 or 'y', or 'both'")
         return both[_AXES[axis]]
 
     def values(self, axis: int | str = "both") -> Any:
-        """The points' x (0, ``"x"``), y (1, ``"y"``), or both as a tuple."""
+        """The x (0, ``"x"``) or y (1, ``"y"``) of the points, or both as a tuple."""
         return self._chosen((self._points("fX"), self._points("fY")), axis)
 
     def to_numpy(self) -> tuple[np.ndarray, ...]:
-        """The points' x and y."""
+        """The x and y of the points."""
         return self.values()
 
 
@@ -44,19 +44,19 @@ class TGraphErrors(TGraph):
     """Points with errors."""
 
     def errors(self, axis: int | str = "both") -> Any:
-        """The points' errors in x (0, ``"x"``), y (1, ``"y"``), or both as a tuple."""
+        """The errors in x (0, ``"x"``) or y (1, ``"y"``), or both as a tuple."""
         return self._chosen((self._points("fEX"), self._points("fEY")), axis)
 
     def to_numpy(self) -> tuple[np.ndarray, ...]:
-        """The points' x, y, and their errors in x and y."""
+        """The x and y of the points, and the errors in x and y."""
         return (*self.values(), *self.errors())
 
 
 class TGraphAsymmErrors(TGraph):
-    """Points with errors that differ between the sides."""
+    """Points with asymmetric errors."""
 
     def errors(self, which: str, axis: int | str = "both") -> Any:
-        """The points' errors in x (0, ``"x"``), y (1, ``"y"``), or both as a tuple.
+        """The errors in x (0, ``"x"``) or y (1, ``"y"``), or both as a tuple.
 
         Args:
             which: ``"low"``, ``"high"``, their ``"mean"``, or their ``"diff"`` (high - low).
@@ -74,10 +74,10 @@ class TGraphAsymmErrors(TGraph):
             return (low + high) / 2
         if which == "diff":
             return high - low
-        raise InvalidError(f"which is 'low', 'high', 'mean' or 'diff', not {which!r}")
+        raise InvalidError(f"which must be 'low', 'high', 'mean' or 'diff', not {which!r}")
 
     def to_numpy(self) -> tuple[np.ndarray, ...]:
-        """The points' x, y, and their errors: low in x, high in x, low in y, high in y."""
+        """The x and y of the points, and the errors: low in x, high in x, low in y, high in y."""
         return (*self.values(), self._errors("low", "X"), self._errors("high", "X"), *self._both_y())
 
     def _both_y(self) -> tuple[np.ndarray, np.ndarray]:

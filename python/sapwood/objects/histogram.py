@@ -1,4 +1,4 @@
-"""TH1, TH2 and TH3 of every number type, with the names of uproot and of the plottable-histogram protocol."""
+"""TH1, TH2 and TH3 of all types, with the names of uproot and of the plottable-histogram protocol."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _NAMES = "xyz"
 
 
 class Hist(Object):
-    """A histogram of ROOT in one to three dimensions. Arrays have an axis for each of the histogram, x first."""
+    """A histogram in one to three dimensions. Arrays have one axis per axis of the histogram, x first."""
 
-    #: Dimensions.
+    #: Number of dimensions.
     dimensions = 0
 
     #: What the bins hold, as the plottable-histogram protocol names it.
@@ -26,34 +26,34 @@ class Hist(Object):
 
     @property
     def axes(self) -> tuple[TAxis, ...]:
-        """Its axes, x first."""
+        """The axes, x first."""
         axes = tuple(self.member(f"f{n.upper()}axis") for n in _NAMES[: self.dimensions])
         for axis in axes:
             if isinstance(axis, Unread):
                 raise axis.error()
             if not isinstance(axis, TAxis):
-                raise CorruptError(f"{self.classname} {self.name}: {axis!r} stands in place of an axis")
+                raise CorruptError(f"{self.classname} {self.name}: {axis!r} in place of an axis")
         return axes
 
     def axis(self, axis: int | str = 0) -> TAxis:
-        """An axis by its number or by ``"x"``, ``"y"``, ``"z"``."""
+        """An axis by number or by ``"x"``, ``"y"``, ``"z"``."""
         names = _NAMES[: self.dimensions]
         if isinstance(axis, str) and len(axis) == 1 and axis in names:
             return self.axes[names.index(axis)]
         if isinstance(axis, int) and -len(names) <= axis < len(names):
             return self.axes[axis]
-        raise InvalidError(f"an axis of {self.classname} is 0 to {len(names) - 1} or one of {', '.join(names)}")
+        raise InvalidError(f"the axis of a {self.classname} must be 0 to {len(names) - 1} or one of {', '.join(names)}")
 
     @property
     def weighted(self) -> bool:
-        """Whether it keeps the sums of squared weights."""
+        """Whether it stores sums of squared weights."""
         return self._sumw2("fSumw2") is not None
 
     def _shape(self) -> tuple[int, ...]:
         return tuple(len(a) + 2 for a in self.axes)
 
     def _cells(self, numbers: Any, what: str) -> np.ndarray:
-        """Cells as they lie in the file, x fastest, under- and overflow included, to an array with x first."""
+        """Convert cells in the order of the file (x fastest, with underflow and overflow) to an array with x first."""
         flat = np.asarray(numbers)
         shape = self._shape()
         if flat.size != np.prod(shape):
@@ -72,7 +72,7 @@ class Hist(Object):
         return array if flow else array[(slice(1, -1),) * self.dimensions]
 
     def values(self, flow: bool = False) -> np.ndarray:
-        """The bins' contents; with under- and overflow if flow."""
+        """The bin contents; with underflow and overflow if ``flow``."""
         cells = self._cells(self._get(), "its array")
         waiting = pending(self)
         if waiting is not None:
@@ -80,7 +80,7 @@ class Hist(Object):
         return self._inner(cells, flow)
 
     def variances(self, flow: bool = False) -> np.ndarray:
-        """The squared errors: sums of squared weights where they are kept, else the contents."""
+        """The squared errors: sums of squared weights if stored, otherwise the contents."""
         squares = self._sumw2("fSumw2")
         if squares is None:
             return np.abs(self.values(flow).astype(np.float64))
@@ -88,22 +88,22 @@ class Hist(Object):
         return self._inner(squares if waiting is None else squares + waiting[1], flow).astype(np.float64)
 
     def errors(self, flow: bool = False) -> np.ndarray:
-        """The errors of the contents."""
+        """The errors of the bin contents."""
         return np.sqrt(self.variances(flow))
 
     def counts(self, flow: bool = False) -> np.ndarray:
-        """The contents, weighted or not, as uproot has it."""
+        """The bin contents, weighted or not, as in uproot."""
         return self.values(flow)
 
     def to_numpy(self, flow: bool = False, dd: bool = False) -> tuple[Any, ...]:
-        """(values, edges, …) as numpy.histogram gives them; (values, (edges, …)) as numpy.histogramdd if dd."""
-        # the contents first: they tell whether there are as many bins as the axes say
+        """(values, edges, …) like numpy.histogram; (values, (edges, …)) like numpy.histogramdd if ``dd``."""
+        # contents first: they are checked against the number of bins
         values = self.values(flow)
         edges = tuple(a.edges(flow) for a in self.axes)
         return (values, edges) if dd else (values, *edges)
 
     def _storage(self, bh: Any) -> tuple[Any, dict[str, np.ndarray] | np.ndarray]:
-        """The storage, and what goes into it, under- and overflow included."""
+        """The storage and its content, including underflow and overflow."""
         values = self.values(flow=True)
         if self.weighted:
             return bh.storage.Weight(), {"value": values, "variance": self.variances(flow=True)}
@@ -112,9 +112,9 @@ class Hist(Object):
         return bh.storage.Double(), values
 
     def to_boost(self, metadata: dict[str, str] | None = None, axis_metadata: dict[str, str] | None = None) -> Any:
-        """As a boost_histogram.Histogram; the dicts say which members become attributes (``{"name": "fName"}``).
+        """Convert to boost_histogram.Histogram. The dicts map attributes to members (``{"name": "fName"}``).
 
-        Axes whose bins all have labels become categories, which have no underflow.
+        Axes with a label for each bin become categories, which have no underflow.
         """
         bh = require("boost_histogram", "to_boost")
         names = {"name": "fName", "label": "fTitle"}
@@ -133,7 +133,7 @@ class Hist(Object):
         return made
 
     def to_hist(self, metadata: dict[str, str] | None = None, axis_metadata: dict[str, str] | None = None) -> Any:
-        """As a hist.Hist; see :meth:`to_boost`."""
+        """Convert to hist.Hist; see :meth:`to_boost`."""
         return require("hist", "to_hist").Hist(self.to_boost(metadata, axis_metadata))
 
     def _to_boost_histogram_(self) -> Any:
@@ -170,16 +170,16 @@ class TH3(Hist):
 
 
 class TH2Poly(Object):
-    """A histogram whose bins are polygons: the contents in the order of its list ``fBins``."""
+    """A histogram with polygons as bins, in the order of its list ``fBins``."""
 
     #: What the bins hold, as the plottable-histogram protocol names it.
     kind = "COUNT"
 
     @property
     def bins(self) -> Any:
-        """The bins: each has its polygon and its content."""
+        """The bins, each with a polygon and its content."""
         return self.member("fBins")
 
     def values(self) -> np.ndarray:
-        """The bins' contents."""
+        """The bin contents."""
         return np.array([b.member("fContent") for b in self.bins or []])

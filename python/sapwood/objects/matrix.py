@@ -8,7 +8,7 @@ from .numbers import Numbers
 
 
 class Matrix(Numbers):
-    """A TMatrixT or TMatrixTSym; of a symmetric matrix both halves are there."""
+    """A TMatrixT or TMatrixTSym; a symmetric matrix has both halves."""
 
     def __bool__(self) -> bool:
         return True

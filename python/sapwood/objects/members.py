@@ -36,7 +36,7 @@ class HasMembers:
         """Return a member by its C++ name.
 
         Args:
-            name: as the class has it, ``"fTitle"``.
+            name: C++ name of the member, for example ``"fTitle"``.
             all: include members of base classes.
             none_if_missing: return None instead of raising an exception.
 
@@ -49,17 +49,17 @@ class HasMembers:
             for base in self._bases:
                 if isinstance(base, HasMembers) and base.has_member(name):
                     return base.member(name)
-        # it may be in a base that was not read
+        # it may be in a base class that cannot be read
         for base in self._bases if all else ():
             if isinstance(base, Unread):
                 raise base.error()
         if none_if_missing:
             return None
         names = ", ".join(self.all_members if all else self._members)
-        raise KeyInFileError(f"{self.classname} has no member {name}; it has {names or 'none'}")
+        raise KeyInFileError(f"{self.classname} has no member {name}; its members are {names or 'none'}")
 
     def has_member(self, name: str, all: bool = True) -> bool:
-        """Whether there is such a member."""
+        """Whether the class has this member."""
         if name in self._members:
             return True
         return all and any(isinstance(b, HasMembers) and b.has_member(name) for b in self._bases)

@@ -1,4 +1,4 @@
-"""Objects of any class as data: what :meth:`Directory.__getitem__` gives for all that is no tree and no directory."""
+"""Objects of any class as data: the result of :meth:`Directory.__getitem__` for all but trees and directories."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ class Object(HasMembers):
     """An object as described by the file: its class, base classes, and members by name.
 
     A member is a number, text (``str``), a numpy array, a list, a dict (std::map), another :class:`Object`, None (a
-    null pointer) or an :class:`Unread`, which says why it cannot be read. Objects that the file points to several times
-    are one object here.
+    null pointer) or an :class:`Unread`, which says why it cannot be read. Several pointers to one object in the file
+    give the same Python object.
     """
 
-    #: Its version as it was written.
+    #: Version of the class in the file.
     class_version: int = 0
 
     _content: Any = None
@@ -46,23 +46,23 @@ class Object(HasMembers):
         return out
 
     def is_instance(self, classname: str) -> bool:
-        """Whether it is of this C++ class or derives from it."""
+        """Whether the object is of this C++ class or a class derived from it."""
         return self.classname == classname or any(
             isinstance(b, Object) and b.is_instance(classname) for b in self._bases
         )
 
     @property
     def name(self) -> str | None:
-        """Its name, where it has one."""
+        """The name of the object, if it has one."""
         return self.member("fName", none_if_missing=True)
 
     @property
     def title(self) -> str | None:
-        """Its title, where it has one."""
+        """The title of the object, if it has one."""
         return self.member("fTitle", none_if_missing=True)
 
     def _get(self) -> Any:
-        """What it holds beside members: that of the first base that has any."""
+        """The content besides members: its own, or that of the first base class with content."""
         if self._content is not None:
             return self._content
         for base in self._bases:
@@ -75,7 +75,7 @@ class Object(HasMembers):
         return None
 
     def _shown_name(self) -> str:
-        """Its name as it is printed, where it has one that can be read."""
+        """The name for repr, if it has one that can be read."""
         try:
             name = self.name
         except UnsupportedError:

@@ -1,4 +1,4 @@
-"""TProfile, TProfile2D, TProfile3D: means and their errors, bin by bin."""
+"""TProfile, TProfile2D and TProfile3D: means and their errors in bins."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..errors import InvalidError
 from .fill_buffer import pending
 from .histogram import Hist
 
-#: What the errors are: ROOT's EErrorType and the letters of TProfile's option.
+#: Error modes: ROOT's EErrorType, and the letters of TProfile's option.
 _MODES = {None: 0, "": 0, 0: 0, "s": 1, 1: 1, "i": 2, 2: 2, "g": 3, 3: 3}
 
 
@@ -25,11 +25,11 @@ class Profile(Hist):
 
     @property
     def weighted(self) -> bool:
-        """Whether it was filled with weights and keeps their squares."""
+        """Whether it stores sums of squared weights."""
         return self._sumw2("fBinSumw2") is not None
 
     def _sums(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Sums of weights, of weight times value, of weight times value squared."""
+        """Sums of weights, of weights times values, and of weights times squared values."""
         pending(self)
         weights = self._cells(self.member("fBinEntries"), "fBinEntries").astype(np.float64)
         sums = self._cells(self._get(), "its array").astype(np.float64)
@@ -56,13 +56,13 @@ class Profile(Hist):
         """The errors of the means.
 
         Args:
-            flow: with under- and overflow.
-            error_mode: ``""`` error of the mean, ``"s"`` spread, ``"i"`` error of the mean of whole numbers, ``"g"`` of
-                values with errors of 1, as TProfile's option; ROOT's own choice for the profile is
+            flow: include underflow and overflow.
+            error_mode: as TProfile's option: ``""`` for the error of the mean, ``"s"`` for the spread, ``"i"`` for the
+                error of the mean of integers, ``"g"`` for values with errors of 1. The profile's own mode is
                 ``member("fErrorMode")``.
         """
         if error_mode not in _MODES:
-            raise InvalidError(f"error_mode is '', 's', 'i' or 'g', not {error_mode!r}")
+            raise InvalidError(f"error_mode must be '', 's', 'i' or 'g', not {error_mode!r}")
         mode = _MODES[error_mode]
         weights, sums, squares = self._sums()
         filled = weights != 0
@@ -73,7 +73,7 @@ class Profile(Hist):
             return self._inner(spread, flow)
         effective = self._effective()
         if mode == 2:
-            # where all values are the same, that of a flat distribution of width 1
+            # if all values are the same, use a uniform distribution of width 1
             flat = filled & (spread == 0)
             spread = np.where(flat, 1, spread)
             effective = np.where(flat, 12 * effective, effective)

@@ -12,7 +12,7 @@ class ObjString(str, HasMembers):
 
     #: The C++ class.
     classname = "TObjString"
-    #: TObject's number: the bin, for the label of an axis.
+    #: The unique id of TObject: for the label of an axis the number of its bin.
     unique_id = 0
 
     @property

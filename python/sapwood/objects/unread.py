@@ -8,15 +8,15 @@ from ..errors import UnsupportedError
 
 
 class UnreadError(UnsupportedError, AttributeError):
-    """A part of an object is used that cannot be read."""
+    """Use of a part of an object that cannot be read."""
 
 
 class Unread:
-    """In place of a part of an object that cannot be read: it can be looked at, and whatever uses it as a value raises
-    an :class:`UnsupportedError` with the reason."""
+    """Placeholder for a part of an object that cannot be read. It can be printed; any use as a value raises an
+    :class:`UnsupportedError` with the reason."""
 
     def __init__(self, classname: str, why: str) -> None:
-        #: Its class, where it is known.
+        #: The C++ class, if known.
         self.classname = classname
         #: The reason.
         self.why = why
@@ -26,11 +26,11 @@ class Unread:
 
     def error(self) -> UnreadError:
         """The error for a use of the value."""
-        return UnreadError(f"{self.classname or 'a part of the object'} is not read: {self.why}")
+        return UnreadError(f"{self.classname or 'a part of the object'} cannot be read: {self.why}")
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
-            # Python itself looks for these
+            # looked up by Python itself
             raise AttributeError(name)
         raise self.error()
 

@@ -68,23 +68,23 @@ class Report:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a scan reads."""
+    """The branches and entries that a scan reads."""
 
     branches: list[int]
     first: int
     last: int
-    #: Only these of the entries.
+    #: Only these entries.
     chosen: Chosen | None = None
     #: The branches of a cut that are read first, and the function that evaluates it.
     cut: tuple[list[int], Any] | None = None
 
     @property
     def rows(self) -> int:
-        """How many rows there are before a cut."""
+        """Number of rows before a cut."""
         return self.last - self.first if self.chosen is None else len(self.chosen.numbers)
 
     def begin(self, tree: Tree, step: tuple[str, int], tell: Any, share: int | None = None) -> Any:
-        """Begins a scan; with a share, one that holds no more bytes than that before its first batch is asked for."""
+        """Start a scan. A share limits the bytes that it holds until its first batch is requested."""
         tree.file._check_open()
         numbers = None if self.chosen is None else self.chosen.numbers
         threads = tree.file._options.threads
@@ -97,7 +97,7 @@ class Wanted:
 
 
 def _wanted(tree: Tree, selection: Selection, span: Span, entries: Entries) -> Wanted:
-    """What a request for these entries reads."""
+    """The scan for a request."""
     first, last = entry_range(*span, tree.num_entries)
     picked = chosen(entries, first, last, [place(tree)])
     guide = selection.guide()
@@ -108,8 +108,10 @@ def _wanted(tree: Tree, selection: Selection, span: Span, entries: Entries) -> W
 def _steps(
     tree: Tree, wanted: Wanted, step: tuple[str, int], progress: Progress, scan: Any = None
 ) -> Iterator[tuple[int, int, dict[int, Any], np.ndarray | None]]:
-    """(start, stop, columns by branch, numbers of the entries where they are not all). Taken all at once there is one
-    step even without entries, with the types. A scan that has begun is gone on with."""
+    """(start, stop, columns by branch, entry numbers if entries are selected).
+
+    With the step "all" there is one step even without entries, for the types. A given scan is continued.
+    """
     tree.file._check_open()
     tell, done = reporter(progress)
     if not wanted.branches:
@@ -124,7 +126,7 @@ def _steps(
         for start, stop, columns, selected in scan:
             held = [dict(zip(wanted.branches, columns, strict=True))]
             del columns
-            # nothing here keeps a step's memory while the next one is read
+            # release a step's memory before the next one is read
             yield start, stop, held.pop(), None if selected is None else np.asarray(selected)
     finally:
         scan.close()
@@ -141,13 +143,13 @@ def _made(
     *,
     ordered: bool,
 ) -> Any:
-    """What becomes of a step; `offset` is the number of entries in the files before this one."""
+    """The result of a step; `offset` is the number of entries in the files before this one."""
     start, stop, columns, came = part
     entries = stop - start if came is None else len(came)
     rows = order = None
     picked = wanted.chosen
     if came is not None and wanted.cut is not None:
-        # the cut has chosen: these are the numbers of the rows that passed it
+        # the cut has been applied: these are the numbers of the rows that passed it
         rows = came - start if picked is None else np.searchsorted(picked.numbers, came)
     if ordered and picked is not None and came is not None:
 
@@ -176,7 +178,7 @@ def arrays(
     progress: Progress,
     entries: Entries = None,
 ) -> Any:
-    """See :meth:`HasBranches.arrays`."""
+    """See :meth:`HasTable.arrays`."""
     lib, group, tree = library(library_name), group_name(how), owner.tree
     selection = select(owner, expressions, cut, aliases, filters)
     wanted = _wanted(tree, selection, span, entries)
@@ -200,7 +202,7 @@ def iterate(
     offset: int = 0,
     entries: Entries = None,
 ) -> Iterator[Any]:
-    """See :meth:`HasBranches.iterate`. What is wrong with the request is said at once, not at the first step."""
+    """See :meth:`HasTable.iterate`. An invalid request fails here, not at the first step."""
     lib, group, tree = library(library_name), group_name(how), owner.tree
     selection = select(owner, expressions, cut, aliases, filters)
     wanted = _wanted(tree, selection, span, entries)
@@ -219,14 +221,14 @@ def _iterate(
     offset: int = 0,
     scan: Any = None,
 ) -> Iterator[Any]:
-    """The steps of a tree, with a :class:`Report` each where that is wanted."""
+    """The steps of a tree, each with a :class:`Report` if requested."""
     if wanted.rows == 0:
         return
     for part in _steps(tree, wanted, step, progress, scan):
         start, stop = part[:2]
         held = [_made(selection, wanted, part, lib, how, offset, ordered=False)]
         del part
-        # as in _steps: a step belongs to the caller alone
+        # as in _steps: only the caller keeps a step
         yield (held.pop(), Report(start, stop, tree, offset)) if report else held.pop()
 
 
@@ -240,7 +242,7 @@ def _step(step_size: Size) -> tuple[str, int]:
         unit, size = "entries", whole(step_size)
     if size is None or not 1 <= size < 2**63:
         raise InvalidError(
-            f'step_size is a number of entries from 1 on, text such as "100 MB" or "cluster", not {step_size!r}'
+            f'step_size must be a positive number of entries, text such as "100 MB", or "cluster", not {step_size!r}'
         )
     return unit, size
 
@@ -260,18 +262,18 @@ def array(
     leaf: str = "",
     entries: Entries = None,
 ) -> Any:
-    """See :meth:`Branch.array`; only one member of its records where a leaf is named."""
+    """See :meth:`Branch.array`; if a leaf is named, only this member of the records."""
     lib = library(library_name)
     if interpretation is not None and not isinstance(interpretation, _interpretation()):
         raise InvalidError(
-            f"interpretation is None: the file tells how {branch.path!r} is read; entries are given as "
-            f"entry_start and entry_stop, not {interpretation!r}"
+            f"interpretation must be None, not {interpretation!r}: the file describes how {branch.path!r} is read. "
+            "Pass entry_start and entry_stop by name"
         )
     if branch.branches:
         try:
             _ = branch.column_type
         except UnsupportedError:
-            # as in uproot, a branch that is only a folder is read as what is in it
+            # as in uproot, a branch without values of its own is read as its sub-branches
             filters: dict[str, Any] = {}
             return arrays(branch, None, None, filters, None, span, library_name, None, progress, entries)
     first, last = entry_range(*span, branch.num_entries)

@@ -40,7 +40,7 @@ class Branch(HasArray, HasTable):
         #: Its number in the core.
         self.number = number
         self._name = name
-        #: Names of the branches above and its own, divided by slashes.
+        #: Names of the parent branches and its own, separated by slashes.
         self.path = path
         self._parent = parent
         self._children = children
@@ -134,7 +134,7 @@ class Branch(HasArray, HasTable):
         """Return the size of a basket in the file in bytes, with its key; 0 if it is stored in the tree's header."""
         sizes = self._told["basket_bytes"]
         if not 0 <= basket < self.num_baskets:
-            raise IndexError(f"branch {self.path!r} has {self.num_baskets} baskets, none of number {basket}")
+            raise IndexError(f"branch {self.path!r} has {self.num_baskets} baskets, no basket {basket}")
         return sizes[basket] if basket < len(sizes) else 0
 
     @property

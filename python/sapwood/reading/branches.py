@@ -1,4 +1,4 @@
-"""What trees and branches have in common: a mapping of the branches below them."""
+"""The mapping of sub-branches that trees and branches have in common."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class HasBranches(Mapping):
         @property
         def branches(self) -> list[Branch]: ...
 
-    # what a subclass says about itself
+    # defined by subclasses
     @property
     def _prefix(self) -> str:
-        """The path in front of the paths of the branches below, with its last slash."""
+        """The path of the branch with a slash, which the paths of its sub-branches start with."""
         raise NotImplementedError
 
     @property
@@ -69,7 +69,7 @@ class HasBranches(Mapping):
         name_passes = matcher(filter_name, "filter_name")
         type_passes = matcher(filter_typename, "filter_typename")
         if filter_branch is not None and not callable(filter_branch):
-            raise InvalidError(f"filter_branch is a function of the branch, not {filter_branch!r}")
+            raise InvalidError(f"filter_branch must be a function of the branch, not {filter_branch!r}")
         prefix = len(self._prefix)
         for branch in self._below() if recursive else self.branches:
             if name_passes:
@@ -90,23 +90,23 @@ class HasBranches(Mapping):
             stack.extend(reversed(branch.branches))
 
     def iterkeys(self, **filters) -> Iterator[str]:
-        """Names of the branches below; the arguments of :meth:`iteritems`."""
+        """Names of the sub-branches; takes the arguments of :meth:`iteritems`."""
         return (name for name, _ in self.iteritems(**filters))
 
     def itervalues(self, **filters) -> Iterator[Branch]:
-        """The branches below; the arguments of :meth:`iteritems`."""
+        """The sub-branches; takes the arguments of :meth:`iteritems`."""
         return (branch for _, branch in self.iteritems(**filters))
 
     def keys(self, **filters) -> list[str]:  # type: ignore[override]
-        """Names of the branches below; the arguments of :meth:`iteritems`."""
+        """Names of the sub-branches; takes the arguments of :meth:`iteritems`."""
         return list(self.iterkeys(**filters))
 
     def values(self, **filters) -> list[Branch]:  # type: ignore[override]
-        """The branches below; the arguments of :meth:`iteritems`."""
+        """The sub-branches; takes the arguments of :meth:`iteritems`."""
         return list(self.itervalues(**filters))
 
     def items(self, **filters) -> list[tuple[str, Branch]]:  # type: ignore[override]
-        """(name, branch) of the branches below; the arguments of :meth:`iteritems`."""
+        """(name, branch) pairs of the sub-branches; takes the arguments of :meth:`iteritems`."""
         return list(self.iteritems(**filters))
 
     def typenames(self, **filters) -> dict[str, str]:
@@ -114,7 +114,7 @@ class HasBranches(Mapping):
         return {name: branch.typename for name, branch in self.iteritems(**filters)}
 
     def branch_number(self, name: str) -> int | None:
-        """The number of the branch of this bare name or path below here, or None; the first in the tree's order."""
+        """The number of the sub-branch with this bare name or path, or None; the first one in the order of the tree."""
         path = self.tree._by_path.get(self._prefix + name.strip("/"))
         if path is not None or name.startswith("/"):
             return path
@@ -123,7 +123,7 @@ class HasBranches(Mapping):
         return next((b.number for b in self._below() if b.name == name), None)
 
     def missing(self, name: str, context: str = "") -> KeyInFileError:
-        """The error for no such branch."""
+        """The error for an unknown branch."""
         from ..expressions.binding import unknown
 
         friend = self.tree._core.friend_hint(name)
@@ -131,7 +131,7 @@ class HasBranches(Mapping):
         return unknown(name, self.keys(), self._self_name, self.tree.file_path, elsewhere)
 
     def leaf(self, name: str) -> Leaf | None:
-        """The leaf of this bare name or path in a branch with several, here or below; None where there is none."""
+        """The leaf with this bare name or path, in a branch with several leaves; None if there is none."""
         front, _, last = name.strip("/").rpartition("/")
         for number in self.tree._leaves.get(last, ()):
             branch = self.tree._branch(number)
@@ -228,7 +228,7 @@ class HasBranches(Mapping):
 
 
 def column_words(kind: Callable[[], str]) -> str:
-    """The words for a column's type, or the reason why it cannot be read."""
+    """The type of a column as text, or the reason why it cannot be read."""
     try:
         return kind()
     except UnsupportedError as e:

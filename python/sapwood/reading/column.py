@@ -1,4 +1,4 @@
-"""What branches and leaves have in common: values that become one array."""
+"""The values of a branch or leaf as one array."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class Directory(Mapping):
     """
 
     def __init__(self, file: ReadOnlyFile | None, path: str) -> None:
-        # none for the file itself: a file that held itself would stay until a collection of cycles
+        # None for the file itself: a reference cycle would keep the file open until a garbage collection
         self._owner = file
         self._path = path
         self._listings: dict[bool, list[tuple[str, int, str]]] = {}

@@ -1,4 +1,4 @@
-"""Entry by entry, as a loop over a tree in ROOT goes."""
+"""Loops over single entries, like a loop over a tree in ROOT."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Entries:
             self._reader.add_branch(name)
         if tree._learn_entries is not None:
             self._reader.set_learn_entries(tree._learn_entries)
-        #: By name: first entry, entry behind the last, values.
+        #: By name: first entry, end (exclusive), values.
         self._blocks: dict[str, tuple[int, int, Any]] = {}
 
     @property
@@ -60,7 +60,7 @@ class Entries:
         try:
             number = range(self._first, self._last)[entry]
         except (IndexError, TypeError):
-            raise IndexError(f"there is no entry {entry!r}: there are {len(self)}") from None
+            raise IndexError(f"no entry {entry!r}: there are {len(self)} entries") from None
         return Entry(self, number)
 
     def add_branch_to_cache(self, name: str) -> int:
@@ -90,9 +90,9 @@ class Entries:
 
     @property
     def stats(self) -> dict[str, Any]:
-        """Return counters: whether it still learns (``learning``), which branches it reads ahead (``cached``), the
-        columns of clusters it fetched ahead (``blocks``), the baskets it had to fetch when they were asked for
-        (``misses``), and the jumps to other places (``jumps``)."""
+        """Counters: whether learning continues (``learning``), the branches that are read ahead (``cached``), columns
+        of clusters fetched ahead (``blocks``), baskets fetched on demand (``misses``), and jumps to other entries
+        (``jumps``)."""
         told = self._reader.stats()
         return {**told, "cached": [self._tree._branch(n).path for n in told["cached"]]}
 
@@ -158,7 +158,7 @@ class _Lists:
 
 
 def _values(column: conversion.Column) -> Any:
-    """What gives an entry's value by its place: numbers and arrays of numpy where they do, else awkward's."""
+    """The values of a column by position: numpy numbers and arrays where possible, otherwise awkward."""
     if conversion.is_rectangular(column) or column[0] == "text":
         return conversion.to_numpy(column)
     if column[0] == "list" and conversion.is_rectangular(column[2]):
@@ -169,5 +169,5 @@ def _values(column: conversion.Column) -> Any:
 def _count(entries: int) -> int:
     number = whole(entries)
     if number is None or not 0 <= number < 2**63:
-        raise InvalidError(f"a number of entries is a whole number, not {entries!r}")
+        raise InvalidError(f"the number of entries must be a non-negative integer, not {entries!r}")
     return number

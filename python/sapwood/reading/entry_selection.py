@@ -1,4 +1,4 @@
-"""Entries that are chosen one by one."""
+"""Entries selected one by one."""
 
 from __future__ import annotations
 
@@ -15,44 +15,43 @@ from ..objects.entry_list import EntryList
 if TYPE_CHECKING:
     from .tree import Tree
 
-#: Numbers of entries, or a truth value for each; an entry list of a file, or where it is as ``"file:list"``; None for
-#: all.
+#: Entry numbers, or a boolean for each entry; an entry list of a file, itself or as ``"file:list"``; None for all.
 Entries = Any
 
 
 class Place(NamedTuple):
-    """Where the entries of a tree stand among those of a chain."""
+    """The position of a tree's entries in a chain."""
 
     file: str
     tree: str
-    #: First entry, and the one behind the last.
+    #: First entry, and the end (exclusive).
     first: int
     last: int
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """Chosen entries of a tree."""
+    """Selected entries of a tree."""
 
-    #: Their numbers, ascending and each once.
+    #: Entry numbers, ascending and without duplicates.
     numbers: np.ndarray
-    #: The numbers as they were given, where that was in another order or some more than once.
+    #: The numbers as given, if they were not ascending or had duplicates.
     given: np.ndarray | None = None
 
     def order(self, came: np.ndarray) -> np.ndarray | None:
-        """For the entries that came, ascending, the row that stands at each place; None where they are in order."""
+        """For the entries that were read (ascending), the row at each position; None if no reordering is needed."""
         if self.given is None:
             return None
         return np.searchsorted(came, self.given[np.isin(self.given, came)])
 
 
 def chosen(entries: Entries, first: int, last: int, places: list[Place]) -> Chosen | None:
-    """The entries from ``first`` to ``last`` that are chosen, of the trees at these places.
+    """The selected entries between ``first`` and ``last``.
 
     Args:
-        entries: numbers in any order (negative counts from the end), or truth values: one for each entry of the tree
-            or from ``first`` to ``last``; or an entry list that ROOT made, itself or as ``"file:list"``. None for all
-            of them.
+        entries: numbers in any order (negative counts from the end); or booleans, one for each entry of the tree or
+            from ``first`` to ``last``; or an entry list of ROOT, itself or as ``"file:list"``; or None for all.
+        places: the trees.
     """
     if entries is None:
         return None
@@ -63,24 +62,24 @@ def chosen(entries: Entries, first: int, last: int, places: list[Place]) -> Chos
     except (TypeError, ValueError):
         given = np.zeros(0, dtype=object)
     if given.size == 0 and given.dtype.kind == "f":
-        # an empty list has no type of its own
+        # numpy makes an empty list float64
         given = given.astype(np.int64)
     if given.ndim != 1 or given.dtype.kind not in "biu":
         raise InvalidError(
-            "entries are numbers of entries, or a truth value for each entry, in one dimension; or a list of entries "
-            'in a file, as "file.root:list"'
+            "entries must be one-dimensional: entry numbers, or a boolean for each entry; or an entry list in a file, "
+            'as "file.root:list"'
         )
     if given.dtype.kind == "b":
         if len(given) == total:
             given = given[first:last]
         if len(given) != last - first:
             what = f"{total} entries" if last - first == total else f"{last - first} entries of {total}"
-            raise InvalidError(f"entries has {len(given)} truth values for {what}")
+            raise InvalidError(f"entries has {len(given)} booleans for {what}")
         return Chosen(np.flatnonzero(given).astype(np.int64) + first)
     numbers = given.astype(np.int64)
     outside = (numbers < -total) | (numbers >= total) | ((given > total) if given.dtype.kind == "u" else False)
     if outside.any():
-        raise InvalidError(f"there is no entry {given[outside][0]}: the tree has {total}")
+        raise InvalidError(f"no entry {given[outside][0]}: the tree has {total} entries")
     numbers = np.where(numbers < 0, numbers + total, numbers)
     numbers = numbers[(numbers >= first) & (numbers < last)]
     ascending = np.unique(numbers)
@@ -88,18 +87,18 @@ def chosen(entries: Entries, first: int, last: int, places: list[Place]) -> Chos
 
 
 def place(tree: Tree) -> Place:
-    """That of a tree by itself."""
+    """The position of a single tree."""
     return Place(tree.file_path, tree.object_path, 0, tree.num_entries)
 
 
 def _listed(entries: Entries, places: list[Place]) -> Entries:
-    """The numbers of an entry list that ROOT made; anything else as it is."""
+    """The numbers of an entry list of ROOT; anything else unchanged."""
     if isinstance(entries, (str, Mapping)) and split(entries)[1] is not None:
         from .file import open
 
         where, entries = entries, open(entries)
         if not isinstance(entries, EntryList):
-            raise InvalidError(f'entries={where!r} is not an entry list; "file.root:list" names one in a file')
+            raise InvalidError(f'entries={where!r} is not an entry list; write "file.root:list" for one in a file')
     if isinstance(entries, EntryList):
         from .. import _core
 

@@ -122,7 +122,7 @@ class ReadOnlyFile(Directory):
         warnings.warn(words, RecoveredFileWarning, stacklevel=4)
 
     def _warn_of_damage(self) -> None:
-        """Says once what looks damaged in what was read."""
+        """Warn once of each damage found so far."""
         for doubt in self._core.integrity_warnings[self._warned :]:
             import warnings
 
@@ -136,7 +136,7 @@ class ReadOnlyFile(Directory):
 
     def _check_open(self) -> None:
         if self._closed:
-            raise InvalidError(f"{self.file_path} was closed; open it again", file=self.file_path)
+            raise InvalidError(f"{self.file_path} is closed; open it again", file=self.file_path)
 
     def _tree(self, path: str, cycle: int) -> Tree:
         from .tree import Tree

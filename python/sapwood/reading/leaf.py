@@ -1,4 +1,4 @@
-"""A leaf of a branch with several: ``px`` of a branch ``p`` with the leaves ``px/F:py/F``."""
+"""Leaves of branches with several leaves: ``px`` of a branch ``p`` with the leaf list ``px/F:py/F``."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ if TYPE_CHECKING:
 
 @public
 class Leaf(HasArray):
-    """One member of the records that a branch holds. Comes from ``tree["branch/leaf"]`` or ``tree["leaf"]``."""
+    """One leaf of a branch with several. Returned by ``tree["branch/leaf"]`` or ``tree["leaf"]``."""
 
     def __init__(self, branch: Branch, name: str) -> None:
         #: The branch.
         self.branch = branch
-        #: Its own name.
+        #: Its name.
         self.name = name
 
     @property
     def tree(self) -> Tree:
-        """The tree it is in."""
+        """The tree that contains the leaf."""
         return self.branch.tree
 
     @property
     def path(self) -> str:
-        """Path of the branch and its own name, divided by a slash."""
+        """Path of the branch and name of the leaf, separated by a slash."""
         return f"{self.branch.path}/{self.name}"
 
     @property
     def num_entries(self) -> int:
-        """Entries of the branch."""
+        """Number of entries of the branch."""
         return self.branch.num_entries
 
     def _read(self, span: Span, library: str, progress: Progress, interpretation: object, entries: Entries) -> Any:

@@ -1,4 +1,4 @@
-"""What a request asks for: which branches to read, and what to make of them."""
+"""What a request selects: the branches to read, and the outputs made from them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Selection:
         return list(wanted)
 
     def guide(self) -> list[int] | None:
-        """The branches of the cut, where it pays and makes no difference to read them before the others."""
+        """The branches of the cut, if reading them first saves work and does not change the result."""
         if self.cut is None:
             return None
         branches = list(dict.fromkeys(self.cut.branches()))
@@ -50,7 +50,7 @@ class Selection:
         return branches
 
     def test(self, branches: Sequence[int]) -> Callable[..., np.ndarray]:
-        """For a scan: says of each row of columns of :meth:`guide`'s branches whether it passes the cut."""
+        """A function that tells a scan which rows of the branches of :meth:`guide` pass the cut."""
         cut = self.cut
         assert cut is not None
 
@@ -70,11 +70,11 @@ class Selection:
         rows: np.ndarray | None = None,
         order: Callable[[np.ndarray | None], np.ndarray | None] | None = None,
     ):
-        """The outputs, cut applied, as the library has them.
+        """The outputs in the form of the library, with the cut applied.
 
         Args:
-            rows: the cut has been applied already, and these are the numbers of the rows that passed it.
-            order: where rows are wanted in another order, gives for the mask of a cut which row stands at each place.
+            rows: numbers of the rows that passed the cut, if it has been applied already.
+            order: for another order of rows: a function from the mask of the cut to the row at each position.
         """
         operand = _operands(columns)
         mask = None if self.cut is None or rows is not None else _mask(self.cut, operand, entries)
@@ -101,7 +101,7 @@ class Selection:
 
 
 def _operands(columns: Mapping[int, conversion.Column]) -> Callable[[int], object]:
-    """The values of branches as expressions take them, each made once."""
+    """The values of branches as operands of expressions, each computed once."""
     made: dict[int, object] = {}
 
     def operand(branch: int) -> object:
@@ -116,7 +116,7 @@ def _operands(columns: Mapping[int, conversion.Column]) -> Callable[[int], objec
 
 @contextmanager
 def _no_collection(outputs: int):
-    """Holds the cyclic garbage collector back while thousands of nodes are made, none of them garbage."""
+    """Pause the cyclic garbage collector while thousands of nodes are made, none of which is garbage."""
     held = outputs >= 100 and gc.isenabled()
     if held:
         gc.disable()
@@ -131,10 +131,10 @@ def _one_per_entry(value, entries: int, text: str):
     if np.ndim(value) == 0 if isinstance(value, (np.ndarray, np.generic, bool, int, float)) else False:
         return np.full(entries, value)
     if not hasattr(value, "__len__") or isinstance(value, (str, tuple, list)):
-        raise InvalidError(f"{text!r} does not give a column but {type(value).__name__}")
+        raise InvalidError(f"{text!r} does not evaluate to a column but to {type(value).__name__}")
     if len(value) != entries:
         raise InvalidError(
-            f"{text!r} gives {len(value)} values for {entries} entries; an expression gives one for each"
+            f"{text!r} evaluates to {len(value)} values for {entries} entries; it must have one value per entry"
         )
     return value
 
@@ -142,7 +142,7 @@ def _one_per_entry(value, entries: int, text: str):
 def _mask(cut: Bound, operand: Callable[[int], object], entries: int) -> np.ndarray:
     text = cut.expression.text
     value = _one_per_entry(cut.evaluate(operand), entries, text)
-    remedy = "; any(…), all(…) or num(…) make one value of an entry's list"
+    remedy = "; reduce lists to one value per entry with any(…), all(…) or num(…)"
     if isinstance(value, np.ndarray):
         mask = value
     else:
@@ -152,12 +152,12 @@ def _mask(cut: Bound, operand: Callable[[int], object], entries: int) -> np.ndar
             mask = np.asarray(ak.to_numpy(value, allow_missing=False))
         except (ValueError, TypeError):
             kind = ak.type(value)
-            raise InvalidError(f"the cut {text!r} gives {kind}, not one truth value per entry{remedy}") from None
+            raise InvalidError(f"the cut {text!r} evaluates to {kind}, not to one boolean per entry{remedy}") from None
     if mask.ndim != 1:
-        raise InvalidError(f"the cut {text!r} gives an array per entry, not one truth value{remedy}")
+        raise InvalidError(f"the cut {text!r} evaluates to an array per entry, not to one boolean{remedy}")
     if mask.dtype != np.bool_:
         if mask.dtype.kind not in "iuf":
-            raise InvalidError(f"the cut {text!r} gives {mask.dtype}, not truth values")
+            raise InvalidError(f"the cut {text!r} evaluates to {mask.dtype}, not to booleans")
         mask = mask != 0
     return mask
 
@@ -169,7 +169,7 @@ def select(
     aliases: Mapping[str, str] | None,
     filters: Mapping[str, Any],
 ) -> Selection:
-    """What a request to a tree (or a branch with sub-branches) asks for."""
+    """The selection of a request to a tree or a branch with sub-branches."""
     binder = Binder(owner, aliases)
     selection = Selection(cut=binder.bind(cut) if cut is not None and cut.strip() else None)
     if expressions is None:
@@ -178,7 +178,7 @@ def select(
     texts = [expressions] if isinstance(expressions, str) else list(expressions)
     for text in texts:
         if not isinstance(text, str):
-            raise InvalidError(f"expressions are text or a list of texts, not {text!r}")
+            raise InvalidError(f"expressions must be a string or a list of strings, not {text!r}")
         selection.outputs.append((text, binder.output(text)))
     if len(dict(selection.outputs)) != len(texts):
         selection.outputs = list(dict(selection.outputs).items())
@@ -197,7 +197,7 @@ def _all(owner: HasBranches, filters: Mapping[str, Any]) -> Iterable[tuple[str, 
             refused.append((branch.path, e))
         else:
             if branch.num_entries < owner.tree.num_entries:
-                why = f"it was filled for {branch.num_entries} of the tree's {owner.tree.num_entries} entries"
+                why = f"the branch has {branch.num_entries} entries, the tree {owner.tree.num_entries}"
                 refused.append((branch.path, UnsupportedError(f"{branch.path}: {why}")))
             else:
                 found.append(branch)
@@ -206,7 +206,7 @@ def _all(owner: HasBranches, filters: Mapping[str, Any]) -> Iterable[tuple[str, 
             raise refused[0][1]
         name, reason = refused[0]
         more = f" and {len(refused) - 1} more" if len(refused) > 1 else ""
-        warnings.warn(f"left out: {name}{more}, which cannot be read ({reason})", SkippedBranchWarning, stacklevel=5)
+        warnings.warn(f"skipped {name}{more}, which cannot be read ({reason})", SkippedBranchWarning, stacklevel=5)
     counts: dict[str, int] = {}
     for b in found:
         counts[b.name] = counts.get(b.name, 0) + 1
@@ -214,11 +214,11 @@ def _all(owner: HasBranches, filters: Mapping[str, Any]) -> Iterable[tuple[str, 
     twice: list[str] = []
     for b in found:
         name = b.name if counts[b.name] == 1 else b.path
-        # of several branches of one path the first, as everywhere
+        # of several branches with the same path the first counts, as everywhere
         if outputs.setdefault(name, b.number) != b.number:
             twice.append(name)
     if twice:
-        more = f" and {len(twice) - 1} more such" if len(twice) > 1 else ""
-        words = f"left out: another branch of the name {twice[0]!r}{more}; each is in the list .branches of its parent"
+        more = f" and {len(twice) - 1} more" if len(twice) > 1 else ""
+        words = f"skipped another branch named {twice[0]!r}{more}; the list .branches of its parent contains all"
         warnings.warn(words, SkippedBranchWarning, stacklevel=5)
     return outputs.items()

@@ -143,12 +143,13 @@ class HasTable(HasBranches):
             filter_name, filter_typename, filter_branch: see :meth:`iteritems`; used when expressions is None.
             aliases: names for expressions, to be used in expressions and in the cut.
             entries: entry numbers in any order, or a boolean for each entry of the tree (or from entry_start
-                to entry_stop): only these are returned, and only their baskets are fetched. Also an
-                entry list that ROOT keeps in a file (TEntryList, TEventList), itself or as ``"file.root:list"``.
+                to entry_stop): only these are returned, and only their baskets are fetched. Or an
+                entry list from a file (TEntryList, TEventList), itself or as ``"file.root:list"``.
             library: ``"ak"`` (an ``ak.Array`` of records), ``"np"`` (a dict of numpy arrays; lists as objects),
                 ``"pd"`` (``DataFrame``), ``"pa"`` (``pyarrow.Table``) or ``"pl"`` (polars ``DataFrame``).
-            how: None, or ``"tuple"``, ``"list"``, ``"dict"`` for a collection of single columns; ``"zip"`` for lists of
-                one length made lists of records (``Muon_pt`` and ``Muon_eta`` to ``Muon`` with ``pt`` and ``eta``).
+            how: None for a table; ``"tuple"``, ``"list"`` or ``"dict"`` for a collection of single columns; ``"zip"``
+                to combine lists of the same length to lists of records (``Muon_pt`` and ``Muon_eta`` become ``Muon``
+                with ``pt`` and ``eta``).
             progress: True for a bar, or a function of (entries done, entries in all, bytes read).
             decompression_executor, interpretation_executor, array_cache: accepted for compatibility
                 with uproot, and ignored.

@@ -31,9 +31,9 @@ class Tree(HasTable):
         self._file = file
         self._core = core
         self._cycle = cycle
-        #: Bytes of the tree cache, None for the engine's choice.
+        #: Size of the tree cache in bytes; None lets the engine choose.
         self._cache_size = file._options.cache_size
-        #: What loops over entries fetch ahead without learning it, and from how many entries they learn.
+        #: Branches that loops over entries read ahead without learning, and the number of entries to learn from.
         self._cached_branches: list[str] = []
         self._learn_entries: int | None = None
         self._places = {place[0]: place for place in core.branches()}
@@ -43,7 +43,7 @@ class Tree(HasTable):
         #: Branches with several leaves, by the leaves' names.
         self._leaves: dict[str, list[int]] = {}
         for number, name, path, _, _ in self._places.values():
-            # where a name occurs twice the first one has it
+            # of duplicate names the first one counts
             self._by_path.setdefault(path, number)
             self._by_name.setdefault(name, number)
         for name, number in core.leaves():
@@ -204,15 +204,15 @@ class Tree(HasTable):
 
         Args:
             expression: such as ``"sqrt(px**2+py**2)"``; ``"y:x"`` for two dimensions; a string gets a bin for each of
-                its values. Names may be the tree's :attr:`aliases`.
+                its values. The tree's :attr:`aliases` can be used.
             cut: a condition or weight, such as ``"pt>20 && abs(eta)<2.4"``.
-            bins: ``(number, low, high)``; for two or three dimensions one such tuple for each axis, x first; a number
-                of bins, or None, for one dimension whose axis follows from the values, as ROOT finds it.
-            entries: numbers of entries, a truth value for each, or an entry list of a file: only those are drawn, and
+            bins: ``(number, low, high)``; for two or three dimensions one such tuple per axis, x first; in one
+                dimension also a number of bins or None, with a range that is derived from the values as in ROOT.
+            entries: entry numbers, a boolean for each entry, or an entry list of a file: only these are drawn, and
                 only their baskets are fetched.
 
         Returns:
-            A ``hist.Hist`` where hist is installed, else a :class:`sapwood.Histogram` with the same protocol
+            A ``hist.Hist`` if hist is installed, otherwise a :class:`sapwood.Histogram` with the same protocol
             (``values()``, ``variances()``, ``axes``, ``to_numpy()``).
         """
         from ..drawing.draw import draw

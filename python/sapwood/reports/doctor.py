@@ -30,7 +30,8 @@ class Diagnosis:
 
     @property
     def unchecked(self) -> int:
-        """How many parts could not be checked, as this version does not read them: their severity is ``unchecked``."""
+        """Number of parts that could not be checked because this version does not read them (severity
+        ``unchecked``)."""
         return self.data["damage"]["unchecked"]
 
     @property
@@ -50,7 +51,7 @@ class Diagnosis:
 
     def __repr__(self) -> str:
         damage = sum(finding["severity"] == "damage" for finding in self.findings)
-        state = "healthy" if self.healthy else f"{damage} places of damage"
+        state = "healthy" if self.healthy else f"damaged in {damage} places"
         if self.unchecked:
             state = f"{'no damage found' if self.healthy else state}, {self.unchecked} parts not checked"
         return f"<Diagnosis of {self.data['file']}: {state}, {len(self.trees)} trees>"
@@ -70,8 +71,9 @@ def doctor(
     Args:
         path: a path or URL.
         deep: decompress every basket and read every object.
-        cache_sizes: tree caches for which costs are worked out: bytes, 0 for basket by basket, None for automatic.
-        round_trips: round-trip times of networks for which they are, in seconds; 0 is a local disk.
+        cache_sizes: sizes of the tree cache for which costs are estimated: bytes, 0 for basket by basket, None for
+            automatic.
+        round_trips: round-trip times for which costs are estimated, in seconds; 0 is a local disk.
         timeout: seconds without any progress after which a read fails; None or infinity to wait indefinitely.
 
     Raises:

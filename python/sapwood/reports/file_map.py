@@ -47,7 +47,7 @@ class FileMap:
         elif kind == ".json":
             _core.write_file(os.fspath(path), self._core.json().encode())
         else:
-            raise InvalidError(f"{_core.redacted(os.fspath(path))}: a map is saved as .svg, .png or .json")
+            raise InvalidError(f"{_core.redacted(os.fspath(path))}: a map can be saved as .svg, .png or .json")
 
     def _repr_svg_(self) -> str:
         return self._core.svg()
@@ -66,12 +66,12 @@ def map(path: Where, branches: str | Iterable[str] = (), *, timeout: float | Non
 
     Args:
         path: a path or URL, optionally with a tree: ``"url:tree"``.
-        branches: names to tell apart, with ``*`` and ``?``: one colour for each, at most eight; one that fits a branch
-            with branches below it chooses those. Without, each tree has a colour.
+        branches: names to show in different colours, at most eight; ``*`` and ``?`` are wildcards. The name of a branch
+            selects its sub-branches as well. By default each tree has a colour.
         timeout: seconds without any progress after which a read fails; None or infinity to wait indefinitely.
 
     Raises:
-        KeyInFileError: (a KeyError) no such tree, or a name that fits no branch.
+        KeyInFileError: (a KeyError) no such tree, or a name that matches no branch.
     """
     from ..reading.file import Options, ReadOnlyFile
 
@@ -81,12 +81,12 @@ def map(path: Where, branches: str | Iterable[str] = (), *, timeout: float | Non
             return FileMap(file._core.map(patterns(branches)))
         tree = file[name]
         if not hasattr(tree, "map"):
-            raise InvalidError(f"{name!r} is a {type(tree).__name__}, not a tree: a map is one of a file or of a tree")
+            raise InvalidError(f"{name!r} is a {type(tree).__name__}; only files and trees have a map")
         return tree.map(branches)
 
 
 def patterns(branches: str | Iterable[str]) -> list[str]:
-    """Names as a list of text."""
+    """Names as a list of strings."""
     names = [branches] if isinstance(branches, str) else list(branches)
     if not all(isinstance(name, str) for name in names):
         raise InvalidError("branches must be strings, which may contain * and ?")

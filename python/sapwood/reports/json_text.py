@@ -1,4 +1,4 @@
-"""JSON of the core: in it a byte that is not UTF-8 is a character of its own, in Python a lone surrogate."""
+"""JSON of the core, where a byte that is not UTF-8 is a special character; in Python it is a lone surrogate."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import json
 import re
 from typing import Any
 
-#: What stands for the bytes 0x80 to 0xff in the core (crates/sapwood-span/src/raw_text.rs).
+#: The characters for the bytes 0x80 to 0xff in the core (crates/sapwood-span/src/raw_text.rs).
 _BYTES = re.compile("[\U0010ff80-\U0010ffff]")
 
 
 def loads(text: str) -> Any:
-    """The values, names as :meth:`sapwood.File.keys` has them."""
+    """The values, with names in the form of :meth:`sapwood.Directory.keys`."""
     return json.loads(_BYTES.sub(lambda c: f"\\udc{ord(c[0]) & 0xFF:02x}", text))

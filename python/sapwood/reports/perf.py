@@ -1,4 +1,4 @@
-"""What reading costs: perf stats, as ROOT's TTreePerfStats counts them and beyond."""
+"""I/O statistics: those of ROOT's TTreePerfStats, and more."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class PerfStats:
     >>> stats.print()                                    # doctest: +SKIP
 
     The numbers are attributes, by the names of the JSON: ``stats.read_calls``, ``stats.round_trips``,
-    ``stats.bytes_wasted``, ``stats.wire_wait_seconds``; what ROOT derives is in ``stats.root`` by ROOT's names.
-    Inside the block they include only completed scans. Times are in seconds, sizes in bytes.
+    ``stats.bytes_wasted``, ``stats.wire_wait_seconds``; derived numbers of ROOT are in ``stats.root`` with ROOT's
+    names. Inside the block they include only completed scans. Times are in seconds, sizes in bytes.
     """
 
     def __init__(self, record: str | os.PathLike[str] | None = None) -> None:
@@ -33,7 +33,7 @@ class PerfStats:
 
     def __enter__(self) -> PerfStats:
         if self._collector is not None or self._text is not None:
-            raise InvalidError("these perf stats were used before: sapwood.perf_stats() makes new ones")
+            raise InvalidError("these perf stats were already used; call sapwood.perf_stats() again")
         self._collector = _core.Collector(record=self._record is not None)
         return self
 
@@ -72,7 +72,7 @@ class PerfStats:
             if text is not None:
                 return text
         if self._text is None:
-            raise InvalidError("these perf stats have not started: write `with sapwood.perf_stats() as stats:`")
+            raise InvalidError("these perf stats have not started; write `with sapwood.perf_stats() as stats:`")
         return self._text
 
     def to_dict(self) -> dict[str, Any]:
@@ -104,7 +104,7 @@ class PerfStats:
 
     def __repr__(self) -> str:
         if self._collector is None and self._text is None:
-            return "<PerfStats, not begun>"
+            return "<PerfStats, not started>"
         v = self.to_dict()
         return f"<PerfStats: {v['read_bytes']} bytes in {v['read_calls']} reads, {v['real_seconds']:.3f} s>"
 
@@ -113,11 +113,11 @@ class PerfStats:
         print(self)
 
     def plot(self, ax: Any = None) -> Any:
-        """Plot the reads with matplotlib, like TTreePerfStats: entry against place in the file, a bar as long
-        as each range; and on the right axis the time at which it was asked for.
+        """Plot the reads with matplotlib, like TTreePerfStats: file position by entry, with a bar for each
+        range; and on the right axis the time of each request.
 
         Args:
-            ax: where to draw; a new figure when not given.
+            ax: axes to draw on; None for a new figure.
 
         Returns:
             The axes.
@@ -135,9 +135,9 @@ class PerfStats:
         ax.vlines(entries, low, high, color="#2c6e49", linewidth=2)
         ax.plot(entries, low, "_", color="#2c6e49", markersize=3)
         ax.set_xlabel("entry")
-        ax.set_ylabel("place in the file, MB")
+        ax.set_ylabel("position in the file, MB")
         times = ax.twinx()
-        # along the entries: what was asked for together is for entries here and there
+        # sorted by entry: a request may be for entries in several places
         curve = sorted((p["entry"], p["time"]) for p in points)
         times.plot([entry for entry, _ in curve], [time for _, time in curve], color="#b08d6a")
         times.set_ylabel("real time, s", color="#b08d6a")

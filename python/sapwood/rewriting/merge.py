@@ -27,15 +27,15 @@ def merge(
 ) -> dict[str, Any]:
     """Merge local or remote files into the new file ``out``, like ROOT's ``hadd``.
 
-    Trees are joined by copying their compressed baskets untouched, histograms of any dimension, profiles, efficiencies,
-    stacks and ``TParameter`` are added, also in lists, points of graphs are appended, and of everything else each
-    different content is kept as a cycle. ``out`` appears when it is complete.
+    Trees are joined by copying their compressed baskets. Histograms of any dimension, profiles, efficiencies, stacks
+    and ``TParameter`` are added, also in lists. Points of graphs are appended. Of all other objects each different
+    content is kept as a cycle. ``out`` appears when it is complete.
 
     Args:
         out: the file to write.
         inputs: paths or URLs.
         force: replace ``out`` if it exists.
-        compression: recompress all baskets, as in ``"zstd:5"``; by default they stay as they are.
+        compression: recompress all baskets, for example with ``"zstd:5"``; by default they are copied unchanged.
         progress: True for a bar, or a function of (inputs done, inputs, bytes written).
         threads: number of compression threads; 0 for one per core.
         timeout: seconds without any progress after which a transfer fails; None to wait indefinitely.
@@ -43,7 +43,7 @@ def merge(
 
     Returns:
         ``bytes`` of the output, ``inputs``, ``input_bytes``, ``trees`` (a list of ``path``, ``entries``, ``baskets``,
-        ``inputs``), how many objects were ``added`` and ``kept``, and ``remarks`` that a user should read.
+        ``inputs``), the number of objects ``added`` and ``kept``, and ``remarks`` for the user.
 
     Raises:
         FileThereError: (a FileExistsError) ``out`` exists.

@@ -38,31 +38,33 @@ def optimize(
 ) -> dict[str, Any]:
     """Rewrite ``source`` as the file ``out`` for fast reading, with new clusters, basket sizes and compression.
 
-    Baskets are cut between entries and joined; nothing is decoded, so trees of any class can be treated. Branches whose
-    entries hold pointers keep their baskets in one piece. Before ``out`` gets its name, every entry of every branch is
-    read back and compared with what the source held.
+    Baskets are cut between entries and joined without decoding, so this works for trees of any class. Branches whose
+    entries hold pointers keep their baskets whole. Before ``out`` appears, every entry of every branch is read back and
+    compared with the source.
 
     Args:
         source: a path or URL.
         out: the file to write.
         force: replace ``out`` if it exists.
-        compression: recompress all baskets, as in ``"zstd:5"``; by default each branch stays as it was.
-        cluster: bytes of a cluster in the file; ``cluster_entries`` gives a number of entries instead.
-        basket: bytes that a basket holds at most before compression.
-        drop: top-level branches to leave out (names with ``*`` and ``?``).
+        compression: recompress all baskets, for example with ``"zstd:5"``; by default each branch keeps its
+            compression.
+        cluster: compressed size of a cluster.
+        cluster_entries: entries per cluster, in place of ``cluster``.
+        basket: maximum size of a basket before compression.
+        drop: top-level branches to remove; ``*`` and ``?`` are wildcards.
         first: branches whose baskets come first in each cluster.
-        keep: branches whose baskets stay in one piece.
-        used: perf stats of past reads, or files of such (:func:`sapwood.perf_stats`): behind ``first`` come the
-            branches that most of them used, those used together side by side.
-        drop_unused: leave out top-level branches that none of these reads needed.
-        verify: compare all entries at the end.
+        keep: branches whose baskets are not cut.
+        used: perf stats of past reads (:func:`sapwood.perf_stats`), or files of perf stats. After ``first`` come the
+            branches that most of these reads used, with branches that were used together next to each other.
+        drop_unused: remove top-level branches that none of these reads used.
+        verify: compare all entries with the source at the end.
         progress: True for a bar, or a function of (steps done, steps, bytes written).
-        threads: number of threads that compress and compare; 0 for one per core.
+        threads: number of threads to compress and compare; 0 for one per core.
         timeout: seconds without any progress after which a transfer fails; None to wait indefinitely.
         sync: wait until ``out`` and its name are on the disk; as in :func:`recreate`.
 
     Returns:
-        ``bytes`` of the output, ``input_bytes``, ``trees`` (what became of each), ``verified``, and ``remarks``.
+        ``bytes`` of the output, ``input_bytes``, ``trees`` (a description of each), ``verified``, and ``remarks``.
     """
     size = size_in_bytes(cluster, "cluster") if cluster_entries is None else cluster_entries
     if size < 1:

@@ -1,4 +1,4 @@
-"""What is left of a damaged file."""
+"""Recovery of damaged files."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def recover(
 ) -> dict[str, Any]:
     """Recover a damaged file into the new file ``target``.
 
-    ``source`` is damaged, truncated or was not closed; it is not changed. Trees keep the entries that are whole in all
-    of their branches, other objects all cycles that can be read. ``target`` appears when it is complete.
+    ``source`` is damaged, truncated or was not closed; it is not changed. Trees keep the entries that are complete in
+    all branches, other objects all cycles that can be read. ``target`` appears when it is complete.
 
-    The entries of a damaged basket are left out of all branches, and no others: baskets of other branches are cut, but
-    for those with objects behind pointers, which are left out in one piece. Baskets behind the last header of a tree
-    are taken as far as every branch has them.
+    The entries of a damaged basket are removed from all branches, and no others: baskets of other branches are cut,
+    except those with objects behind pointers, which are removed as a whole. Baskets after the last header of a tree are
+    kept as far as every branch has them.
 
     Args:
         source: a path or URL.
@@ -41,10 +41,10 @@ def recover(
         sync: wait until ``target`` and its name are on the disk; as in :func:`recreate`.
 
     Returns:
-        ``bytes`` of the target, ``input_bytes``, ``trees`` (a list of ``path``, ``entries``, ``baskets``, and how many
-        entries are ``lost``), how many other ``objects`` and ``directories`` there are, what is ``lost`` in words,
-        ``lost_entries`` (a list of ``tree``, ``cycle``, the ``first`` and ``last`` entry of a range as ``source``
-        counts them, the ``branch`` that does not have them, the ``position`` of its basket or None, and the
+        ``bytes`` of the target, ``input_bytes``, ``trees`` (a list of ``path``, ``entries``, ``baskets``, and the
+        number of ``lost`` entries), the number of other ``objects`` and of ``directories``, descriptions of what is
+        ``lost``, ``lost_entries`` (a list of ``tree``, ``cycle``, the ``first`` and ``last`` entry of a range as
+        ``source`` counts them, the ``branch`` that does not have them, the ``position`` of its basket or None, and the
         ``reason``), and ``remarks``.
 
     Warns:
@@ -59,7 +59,7 @@ def recover(
         shown = "".join(f"\n  {what}" for what in lost[:5])
         more = f"\n  and {len(lost) - 5} more" if len(lost) > 5 else ""
         warnings.warn(
-            f"not all of {redacted(name(source))} could be recovered:{shown}{more}",
+            f"{redacted(name(source))} could be recovered only in part:{shown}{more}",
             RecoveredFileWarning,
             stacklevel=2,
         )

@@ -1,4 +1,4 @@
-"""What users hand over becomes columns as the core takes them: nested tuples with numpy arrays for the numbers.
+"""Conversion of the data that users pass to columns of the core: nested tuples with numpy arrays for the numbers.
 
 ``("flat", numbers)``, ``("regular", size, entries, content)``, ``("list", offsets, content)``,
 ``("text", offsets, bytes)``, ``("record", entries, [(name, content), ...])``
@@ -48,7 +48,7 @@ def cut(column: Column, start: int, stop: int) -> Column:
 
 
 def is_pair(column: Column) -> bool:
-    """Whether it holds tuples of two: lists of them are maps, as they are read."""
+    """Whether it holds pairs: lists of pairs are maps, in the form in which they are read."""
     return column[0] == "record" and [name for name, _ in column[2]] == ["0", "1"]
 
 
@@ -67,7 +67,7 @@ def from_any(data: Any, what: str) -> Column:
     """A column from a numpy, awkward, pyarrow, pandas or polars array, or from a list.
 
     Raises:
-        UnsupportedError: data of a kind that has no place in a tree, with the reason.
+        UnsupportedError: data that a tree cannot hold; the message says why.
     """
     if type(data) is np.ndarray:
         return _from_numpy(data, what)
@@ -80,7 +80,9 @@ def from_any(data: Any, what: str) -> Column:
         try:
             arrow = data.to_arrow()
         except (ValueError, TypeError, NotImplementedError):
-            raise UnsupportedError(f"{what}: polars' {data.dtype} has no place in a ROOT tree; convert it") from None
+            raise UnsupportedError(
+                f"{what}: polars' {data.dtype} cannot be stored in a ROOT tree; convert it first"
+            ) from None
         return _from_arrow(arrow, what)
     if module == "pandas":
         return _from_pandas(data, what)
@@ -92,29 +94,31 @@ def from_any(data: Any, what: str) -> Column:
     if hasattr(data, "__array__"):
         return _from_numpy(np.asarray(data), what)
     raise UnsupportedError(
-        f"{what}: {type(data).__name__} is not an array; use numpy, awkward, pyarrow, pandas or polars, or a list"
+        f"{what}: {type(data).__name__} is not an array; use numpy, awkward, pyarrow, pandas, polars or a list"
     )
 
 
 @functools.cache
 def _native(dtype: np.dtype) -> np.dtype | None:
-    """The same in native order; None for what is no number that a tree can hold."""
+    """The same type in native byte order; None if it is not a number that a tree can hold."""
     if dtype.kind not in _KINDS or dtype.itemsize > 8 or dtype == np.float16:
         return None
     return dtype.newbyteorder("=")
 
 
 def _numbers(array: np.ndarray, what: str) -> np.ndarray:
-    """One dimension, native order, one after the other."""
+    """One-dimensional, contiguous, in native byte order."""
     native = _native(array.dtype)
     if native is None:
-        raise UnsupportedError(f"{what}: values of type {array.dtype} have no place in a ROOT tree; convert them first")
+        raise UnsupportedError(
+            f"{what}: values of type {array.dtype} cannot be stored in a ROOT tree; convert them first"
+        )
     return np.ascontiguousarray(array, dtype=native)
 
 
 def _from_numpy(array: np.ndarray, what: str) -> Column:
     if array.ndim == 0:
-        raise InvalidError(f"{what}: a single value is no column; give an array with one value per entry")
+        raise InvalidError(f"{what}: a single value is not a column; pass an array with one value per entry")
     if array.dtype.names is not None:
         fields = [(name, _from_numpy(array[name], f"{what}.{name}")) for name in array.dtype.names]
         return "record", len(array), fields
@@ -127,7 +131,9 @@ def _from_numpy(array: np.ndarray, what: str) -> Column:
     if array.dtype.kind == "O":
         return _from_list(list(array), what)
     if array.dtype.kind in "mM":
-        raise UnsupportedError(f"{what}: ROOT has no dates; give numbers, as in array.astype('int64')")
+        raise UnsupportedError(
+            f"{what}: ROOT trees cannot hold dates; convert them to numbers, for example with array.astype('int64')"
+        )
     column: Column = ("flat", _numbers(array.reshape(-1), what))
     entries = array.size
     for size in reversed(array.shape[1:]):
@@ -138,9 +144,13 @@ def _from_numpy(array: np.ndarray, what: str) -> Column:
 
 def _texts(values: Sequence[Any], what: str) -> Column:
     if any(not isinstance(v, (str, bytes)) for v in values):
-        raise _missing(what) if any(v is None for v in values) else UnsupportedError(f"{what}: text among other values")
+        raise (
+            _missing(what)
+            if any(v is None for v in values)
+            else UnsupportedError(f"{what}: strings are mixed with other values")
+        )
     try:
-        # bytes that are no UTF-8 are read as lone surrogates, and become what they were
+        # bytes that are not UTF-8 are read as lone surrogates; restore them
         parts = [v.encode("utf-8", "surrogateescape") if isinstance(v, str) else v for v in values]
     except UnicodeEncodeError as e:
         raise InvalidError(f"{what}: {e.object!r} is not valid Unicode; it contains a lone surrogate") from None
@@ -159,7 +169,7 @@ def _from_list(values: Sequence[Any], what: str) -> Column:
         np.cumsum([len(v) for v in values], out=offsets[1:])
         types = {v.dtype for v in values}
         if len(types) > 1 and common(types) is None:
-            raise UnsupportedError(f"{what}: its arrays of {_names(types)} have no type in common; convert them")
+            raise UnsupportedError(f"{what}: its arrays of {_names(types)} have no common type; convert them first")
         return "list", offsets, ("flat", _numbers(np.concatenate(values), what))
     if all(isinstance(v, (bool, int, float, np.generic)) for v in values):
         return _from_numpy(_of_numbers(values, what), what)
@@ -172,7 +182,9 @@ def _from_list(values: Sequence[Any], what: str) -> Column:
     except (TypeError, ValueError) as e:
         raise UnsupportedError(f"{what}: {e}") from None
     except (RuntimeError, OverflowError):
-        raise UnsupportedError(f"{what}: its integers do not fit into 64 bits, or values hold themselves") from None
+        raise UnsupportedError(
+            f"{what}: its integers do not fit in 64 bits, or its values contain themselves"
+        ) from None
     if _large_floats(array.layout):
         _no_lost_integer(values, what)
     return _from_awkward(array.layout, what)
@@ -186,9 +198,9 @@ def _of_numbers(values: Sequence[Any], what: str) -> np.ndarray:
         try:
             return np.asarray([int(v) for v in values], np.uint64)
         except OverflowError:
-            raise UnsupportedError(f"{what}: its integers do not fit into 64 bits together; convert them") from None
+            raise UnsupportedError(f"{what}: its integers do not fit in one 64-bit type; convert them first") from None
     if array.dtype.kind == "O":
-        raise UnsupportedError(f"{what}: its values have no type in common; convert them")
+        raise UnsupportedError(f"{what}: its values have no common type; convert them first")
     if array.dtype.kind == "f":
         _no_lost_integer(values, what)
     return array
@@ -197,7 +209,7 @@ def _of_numbers(values: Sequence[Any], what: str) -> np.ndarray:
 def _no_lost_integer(values: Any, what: str) -> None:
     lost = lost_integer(values)
     if lost is not None:
-        raise UnsupportedError(f"{what}: {lost} stands among floats, which would round it; convert the values first")
+        raise UnsupportedError(f"{what}: {lost} is mixed with floats and would be rounded; convert the values first")
 
 
 def _large_floats(layout: Any) -> bool:
@@ -215,7 +227,7 @@ def _names(types: Iterable[np.dtype]) -> str:
 
 
 def members(row: Any) -> Mapping[str, Any] | None:
-    """What a dict or an instance of a dataclass holds; None of anything else."""
+    """The members of a dict or dataclass instance; None for anything else."""
     if isinstance(row, Mapping):
         return row
     if dataclasses.is_dataclass(row) and not isinstance(row, type):
@@ -224,7 +236,7 @@ def members(row: Any) -> Mapping[str, Any] | None:
 
 
 def _plain(value: Any) -> Any:
-    """Lists and dicts all the way down, in place of arrays and instances of dataclasses."""
+    """Replace arrays and dataclass instances by lists and dicts, at any depth."""
     if isinstance(value, np.ndarray):
         return value.tolist()
     if isinstance(value, (list, tuple)):
@@ -253,7 +265,9 @@ def _from_awkward(layout: Any, what: str) -> Column:
         return "list", offsets, _from_awkward(content, what)
     if layout.is_record:
         if layout.is_tuple and len(layout.fields) != 2:
-            raise UnsupportedError(f"{what}: tuples have no names for branches; make them records with ak.zip")
+            raise UnsupportedError(
+                f"{what}: tuples have no field names for branches; convert them to records with ak.zip"
+            )
         fields = [(f, _from_awkward(layout.content(f)[: layout.length], f"{what}.{f}")) for f in layout.fields]
         return "record", layout.length, fields
     if layout.is_option:
@@ -262,7 +276,7 @@ def _from_awkward(layout: Any, what: str) -> Column:
         return _from_awkward(ak.drop_none(ak.Array(layout), axis=0).layout, what)
     if layout.is_indexed:
         return _from_awkward(layout.project(), what)
-    raise UnsupportedError(f"{what}: arrays of type {ak.type(layout)} have no place in a ROOT tree")
+    raise UnsupportedError(f"{what}: arrays of type {ak.type(layout)} cannot be stored in a ROOT tree")
 
 
 def _from_arrow(array: Any, what: str) -> Column:
@@ -304,11 +318,11 @@ def _from_arrow(array: Any, what: str) -> Column:
         return "record", len(array), [(f.name, _from_arrow(a, f"{what}.{f.name}")) for f, a in flat]
     if pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind):
         return _from_numpy(array.to_numpy(zero_copy_only=False), what)
-    raise UnsupportedError(f"{what}: Arrow's {kind} has no place in a ROOT tree; convert it first")
+    raise UnsupportedError(f"{what}: Arrow's {kind} cannot be stored in a ROOT tree; convert it first")
 
 
 def _from_pandas(series: Any, what: str) -> Column:
-    # plain floats have NaN, pandas' own have NA
+    # numpy's floats have NaN, pandas' own have NA
     if (series.dtype.kind != "f" or str(series.dtype) in ("Float32", "Float64")) and series.isna().any():
         raise _missing(what)
     if type(series.dtype).__name__ == "ArrowDtype":
@@ -322,14 +336,14 @@ def _from_pandas(series: Any, what: str) -> Column:
 
 
 def _missing(what: str) -> Exception:
-    return UnsupportedError(f"{what}: there are missing values, which ROOT trees have not; fill or drop them first")
+    return UnsupportedError(f"{what}: ROOT trees cannot hold missing values; fill or drop them first")
 
 
 def tables(data: Any) -> dict[str, Any]:
-    """The columns of what is given for a whole tree, by name.
+    """The columns of data for a whole tree, by name.
 
     Raises:
-        UnsupportedError: it has no names.
+        UnsupportedError: the columns have no names.
     """
     module = type(data).__module__.partition(".")[0]
     if isinstance(data, Mapping):
@@ -358,16 +372,18 @@ def tables(data: Any) -> dict[str, Any]:
         if all(row is not None for row in rows):
             return _of_rows(rows)  # type: ignore[arg-type]
     raise UnsupportedError(
-        f"a {type(data).__name__} has no named columns; give a dict of arrays, a table or frame, a record array"
+        f"a {type(data).__name__} has no named columns; pass a dict of arrays, a table, a data frame or a record array"
     )
 
 
 def _named(names: Sequence[Any], columns: Sequence[Any]) -> dict[str, Any]:
-    """Columns by name; two of one name are refused, for only one of them would be written."""
+    """Columns by name; duplicate names are an error, because only one of the columns would be written."""
     out = dict(zip(names, columns, strict=True))
     if len(out) < len(names):
         twice = next(name for i, name in enumerate(names) if name in names[:i])
-        raise InvalidError(f"there are two columns called {twice} (a frame's index may be one); rename one of them")
+        raise InvalidError(
+            f"there are two columns named {twice} (one may be the index of a data frame); rename one of them"
+        )
     return out
 
 
@@ -376,8 +392,8 @@ def _of_rows(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     for i, row in enumerate(rows):
         if row.keys() != names:
             more, less = ([str(n) for n in a if n not in b] for a, b in ((row, names), (names, row)))
-            wrong = f"has {more[0]}, which the first row has not" if more else f"has no {less[0]}"
-            raise InvalidError(f"row {i} {wrong}; all rows have the same keys")
+            wrong = f"has {more[0]}, which the first row does not have" if more else f"has no {less[0]}"
+            raise InvalidError(f"row {i} {wrong}; all rows must have the same keys")
     return {name: [row[name] for row in rows] for name in names}
 
 
@@ -387,12 +403,12 @@ def _plain_index(index: Any) -> bool:
 
 
 def is_stream(data: Any) -> bool:
-    """Whether it is a reader of Arrow's, which gives tables one after the other."""
+    """Whether this is an Arrow reader, which yields batches."""
     return type(data).__module__.partition(".")[0] == "pyarrow" and hasattr(data, "read_next_batch")
 
 
 def is_table(data: Any) -> bool:
-    """Whether this is given for a whole tree."""
+    """Whether this is data for a whole tree."""
     if is_stream(data):
         return True
     try:

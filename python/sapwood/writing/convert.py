@@ -1,4 +1,4 @@
-"""Columns are brought to the types of their branches."""
+"""Conversion of columns to the types of their branches."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _WORDS = {"flat": "number", "regular": "fixed array", "list": "list", "text": "s
 
 
 def fit(column: Column, t: Type, what: str) -> Column:
-    """Brings a column to a type: numbers are converted where nothing but the precision of fractions is lost.
+    """Convert a column to a type. Numbers are converted if nothing but the precision of fractions is lost.
 
     Raises:
-        InvalidError: it is of another shape, or numbers would change.
+        InvalidError: the column has another shape, or numbers would change.
     """
     if t[0] == "scalar":
         return _fit_numbers(column, t[1], what)
@@ -31,7 +31,7 @@ def fit(column: Column, t: Type, what: str) -> Column:
         if not n and column[0] == "flat":
             extents = list(t[3])
         if math.prod(extents) != t[2] or content[0] != "flat" or (len(t[3]) > 1 and extents != list(t[3])):
-            raise InvalidError(f"{what}: each entry is an array of {' x '.join(map(str, t[3]))} numbers")
+            raise InvalidError(f"{what}: each entry must be an array of {' x '.join(map(str, t[3]))} numbers")
         return "regular", t[2], n, _fit_numbers(content, t[1], what)
     if t[0] == "jagged":
         return _fit_list(column, ("number", t[1]), what)
@@ -51,7 +51,7 @@ def _regular(column: Column) -> Column:
 
 def _fit_numbers(column: Column, dtype: str, what: str) -> Column:
     if column[0] != "flat":
-        raise InvalidError(f"{what}: each value is one {dtype}, but a {_WORDS[column[0]]} is given")
+        raise InvalidError(f"{what}: each value must be a single {dtype}, not a {_WORDS[column[0]]}")
     numbers = column[1]
     if numpy_name(numbers.dtype) == dtype:
         return column
@@ -59,12 +59,12 @@ def _fit_numbers(column: Column, dtype: str, what: str) -> Column:
     if not len(numbers):
         return "flat", np.zeros(0, wanted)
     if not np.can_cast(numbers.dtype, wanted, "same_kind") and not (numbers.dtype.kind in "iu" and wanted.kind in "iu"):
-        raise InvalidError(f"{what}: it holds {dtype}, not {numbers.dtype.name}; convert the values first")
+        raise InvalidError(f"{what}: cannot store {numbers.dtype.name} as {dtype}; convert the values first")
     if wanted.kind == "f":
         converted, lost = as_float(numbers, wanted)
         if lost is not None:
             becomes = f"becomes {converted[lost]}" if np.isinf(converted[lost]) else "would be rounded"
-            remedy = f"write another type, or convert the values with .astype({dtype!r}) first"
+            remedy = f"use another type for the branch, or convert the values with .astype({dtype!r}) first"
             raise InvalidError(f"{what}: {numbers[lost]} {becomes} as {dtype}; {remedy}")
         return "flat", converted
     with np.errstate(over="ignore", invalid="ignore"):
@@ -72,7 +72,7 @@ def _fit_numbers(column: Column, dtype: str, what: str) -> Column:
     if wanted.kind in "iu" and not np.can_cast(numbers.dtype, wanted, "safe"):
         wrong = np.flatnonzero((converted != numbers) | ((converted < 0) != (numbers < 0)))
         if len(wrong):
-            raise InvalidError(f"{what}: {numbers[wrong[0]]} does not fit into {dtype}")
+            raise InvalidError(f"{what}: {numbers[wrong[0]]} does not fit in {dtype}")
     return "flat", converted
 
 
@@ -83,7 +83,7 @@ def _fit_list(column: Column, item: Type, what: str) -> Column:
         offsets = np.arange(column[2] + 1, dtype=np.int64) * column[1]
         return "list", offsets, _fit_cpp(column[3], item, what)
     if column[0] != "list":
-        raise InvalidError(f"{what}: each value is a list, but a {_WORDS[column[0]]} is given")
+        raise InvalidError(f"{what}: each value must be a list, not a {_WORDS[column[0]]}")
     return "list", column[1], _fit_cpp(column[2], item, what)
 
 
@@ -101,7 +101,7 @@ def _fit_cpp(column: Column, t: Type, what: str) -> Column:
         if nothing:
             return "text", np.zeros(1, np.int64), np.zeros(0, np.uint8)
         if column[0] != "text":
-            raise InvalidError(f"{what}: each value is a string, but a {_WORDS[column[0]]} is given")
+            raise InvalidError(f"{what}: each value must be a string, not a {_WORDS[column[0]]}")
         return column
     if t[0] == "vector":
         return _fit_list(column, t[1], what)
@@ -110,12 +110,12 @@ def _fit_cpp(column: Column, t: Type, what: str) -> Column:
     if nothing:
         return "record", 0, [(n, _empty(m)) for n, m in t[2]]
     if column[0] != "record":
-        raise InvalidError(f"{what}: each value is a record, but a {_WORDS[column[0]]} is given")
+        raise InvalidError(f"{what}: each value must be a record, not a {_WORDS[column[0]]}")
     given = dict(column[2])
     missing = [n for n, _ in t[2] if n not in given]
     if missing or len(given) > len(t[2]):
         unknown = sorted(set(given) - {n for n, _ in t[2]})
-        raise InvalidError(f"{what}: fields missing: {missing or 'none'}, unknown: {unknown or 'none'}")
+        raise InvalidError(f"{what}: missing fields: {missing or 'none'}; unknown fields: {unknown or 'none'}")
     return "record", column[1], [(n, _fit_cpp(given[n], m, f"{what}.{n}")) for n, m in t[2]]
 
 
@@ -127,12 +127,12 @@ def _fit_map(column: Column, t: Type, what: str) -> Column:
     offsets = column[1] if column[0] == "list" else np.zeros(1, np.int64)
     if not length(column[2] if column[0] == "list" else column):
         return "list", offsets, ("record", 0, [("first", _empty(t[1])), ("second", _empty(t[2]))])
-    raise InvalidError(f"{what}: each value is a map: give lists of records of key and value, or dicts")
+    raise InvalidError(f"{what}: each value must be a map: pass dicts, or lists of records of key and value")
 
 
 def with_pairs(values: Any, t: Type) -> Any:
-    """A list of Python objects with lists of key and value in place of dicts that are maps: beside each other, dicts
-    look like records. Anything else as it is."""
+    """Replace dicts that are maps by lists of keys and values in a list of Python objects, because dicts would become
+    records. Return anything else unchanged."""
     if t[0] != "object" or not isinstance(values, (list, tuple)) or not _holds_map(t[1]):
         return values
     return [_pairs_within(value, t[1]) for value in values]

@@ -44,10 +44,10 @@ class WritableDirectory:
         return "/".join(p for p in (*self._path.split("/"), *name.split("/")) if p)
 
     def _place(self, name: str) -> tuple[int, str]:
-        """Directory and name of an object; directories are made."""
+        """Directory and name of an object; missing directories are created."""
         above, _, last = self._join(name).rpartition("/")
         if ";" in last:
-            raise InvalidError(f"{name}: cycles are numbered by the file; leave {last[last.index(';') :]} out")
+            raise InvalidError(f"{name}: cycle numbers are assigned by the file; omit {last[last.index(';') :]}")
         return self._file._core.mkdir(above), last
 
     @unicode_only
@@ -81,22 +81,22 @@ class WritableDirectory:
             name: name, optionally with directories (``"a/b/tree"``).
             branch_types: types by branch: numpy's (``"f4"``, ``("f4", (3,))``), awkward's (``"var * float32"``), C++
                 names (``"vector<vector<float>>"``, ``"string"``, ``"map<string,int>"``), type hints (``list[float]``),
-                dataclasses and typed dicts; or one of those classes for the whole tree; or data to be like.
+                dataclasses and typed dicts. Or one of these classes for the whole tree, or data with the same types.
             title: title of the tree.
-            counter_name: what the counter of a branch is called; ``"n" + branch``.
-            field_name: what the branch of a record's field is called; ``record + "_" + field``.
-            compression: of all branches, or by branch; the file's when not given.
+            counter_name: function from a branch to the name of its counter; default ``"n" + branch``.
+            field_name: function from a record and a field to the name of the branch; default ``record + "_" + field``.
+            compression: of all branches, or by branch; default: the compression of the file.
             basket_size: bytes of a basket before compression, of all branches or by branch.
-            auto_flush: entries of a cluster; or compressed bytes, negative or as text ("30 MB"), that the first cluster
-                has, and then again after as many entries; 0 for none. 30 MB when not given.
-            titles: of branches.
-            split: whether classes and collections of classes get a branch for each member, or for how many levels of
-                classes, as ROOT's split level; for all or by branch.
-            member_wise: whether collections of classes that are not split are written member by member, as ROOT does:
-                smaller, but not read by uproot; for all or by branch.
-            optimize_baskets: whether basket sizes are chosen at the first flush, as ROOT does.
-            auto_save: compressed bytes after which the file is made whole, so that a killed process loses no more;
-                0 for never. 30 MB when not given.
+            auto_flush: entries per cluster; or the compressed size of the first cluster, as text ("30 MB") or a
+                negative number, where later clusters have as many entries; 0 for no clusters. Default: 30 MB.
+            titles: titles of branches.
+            split: whether classes and collections of classes get a branch for each member, or a number of levels, like
+                ROOT's split level; for all branches or by branch.
+            member_wise: whether unsplit collections of classes are written member by member, as ROOT does: smaller, but
+                not readable by uproot; for all branches or by branch.
+            optimize_baskets: whether to choose basket sizes at the first flush, as ROOT does.
+            auto_save: compressed bytes after which the file is made complete, which limits the loss if the process is
+                killed; 0 for never. Default: 30 MB.
         """
         options: dict[str, Any] = {"optimize_baskets": bool(optimize_baskets)}
         if auto_flush is not None:
@@ -131,7 +131,8 @@ class WritableDirectory:
 
     @unicode_only
     def __setitem__(self, name: str, value: Any) -> None:
-        """Write an object: a tree from a dict of arrays, table, frame or record array; a histogram, graph or text."""
+        """Write an object: a tree from a dict of arrays, a table, data frame or record array; a histogram, graph or
+        text."""
         from .columns import is_table
         from .objects import write_object
 
@@ -142,8 +143,8 @@ class WritableDirectory:
             from ..errors import UnsupportedError
 
             raise UnsupportedError(
-                f"{name}: values of type {type(value).__name__} cannot be written; give a dict of arrays, a table, a "
-                "frame, a record array, a histogram, a graph or text"
+                f"{name}: values of type {type(value).__name__} cannot be written; pass a dict of arrays, a table, a "
+                "data frame, a record array, a histogram, a graph or text"
             )
         tree = self.mktree(name, value)
         try:
@@ -163,7 +164,7 @@ class WritableDirectory:
         cycle, kind = self._key(full)
         if kind in ("TDirectory", "TDirectoryFile"):
             return WritableDirectory(self._file, full)
-        # a tree that was there is known by its cycle: others of its name are trees of their own
+        # an existing tree is identified by its cycle: other cycles are other trees
         full = f"{full.partition(';')[0]};{cycle}"
         tree = self._file._trees.get(full)
         if tree is None:
@@ -173,7 +174,7 @@ class WritableDirectory:
         return tree
 
     def _key(self, full: str) -> tuple[int, str]:
-        """Cycle and class of what has this name: of its highest cycle, or of that which is named."""
+        """Cycle and class of the object with this name: of its highest cycle, or of the given one."""
         above, _, last = full.rpartition("/")
         last, _, wanted = last.partition(";")
         keys = [(cycle, kind) for name, cycle, kind in self._file._core.keys(above) if name == last]
@@ -181,7 +182,7 @@ class WritableDirectory:
             keys = [key for key in keys if str(key[0]) == wanted]
         if keys:
             return max(keys)
-        raise KeyInFileError(f"{self._file.file_path}: no {full} in it", file=self._file.file_path)
+        raise KeyInFileError(f"{self._file.file_path}: no object {full}", file=self._file.file_path)
 
     @unicode_only
     def __delitem__(self, name: str) -> None:
@@ -192,7 +193,7 @@ class WritableDirectory:
         """
         full, _, cycle = self._join(name).partition(";")
         if cycle and not (cycle.isascii() and cycle.isdigit() and int(cycle) < 1 << 16):
-            raise InvalidError(f"{name}: a cycle is a number, not {cycle!r}")
+            raise InvalidError(f"{name}: a cycle must be a number, not {cycle!r}")
         self._file._check_open()
         self._file._finish_tree(self._join(name))
         self._file._core.delete(full, int(cycle) if cycle else None)

@@ -81,13 +81,13 @@ def _path(path: str | os.PathLike[str]) -> str:
     except TypeError:
         raise InvalidError(f"a file name must be a string, bytes or a Path, not {path!r}") from None
     if "://" in text and not text.startswith("file://"):
-        raise InvalidError(f"{_core.redacted(text)}: only local files can be written; write a local file and copy it")
+        raise InvalidError(f"{_core.redacted(text)}: only local files can be written; write a local file, then copy it")
     return text.removeprefix("file://")
 
 
 def _close(core: _core.Writer, trees: dict[Any, WritableTree], process: int) -> None:
     if os.getpid() != process:
-        return  # a forked child has a copy of the file, which is its parent's to write
+        return  # a forked child has a copy of the file, which only its parent may write
     for tree in list(trees.values()):
         tree._finish()
     trees.clear()
@@ -106,7 +106,7 @@ class WritableFile(WritableDirectory):
         self._core = core
         self._given_path = os.fspath(path)
         self._trees: dict[str, WritableTree] = {}
-        #: members of the classes that were written, by name
+        #: members of the classes written so far, by name
         self._classes: dict[str, Any] = {}
         self._process = os.getpid()
         self._finalizer = weakref.finalize(self, _close, core, self._trees, self._process)

@@ -1,4 +1,4 @@
-"""Histograms of hist, boost-histogram, numpy and whatever follows the plottable protocol, as TH1 and its kin."""
+"""Histograms of hist, boost-histogram, numpy and the plottable-histogram protocol, as TH1 and related classes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import InvalidError, UnsupportedError
 from .objects import NOT_SET, Part, array, attributes, tlist, tnamed, tobject
 
-#: ROOT's letter of a histogram's values, and how they lie in the file; the rest becomes doubles.
+#: ROOT's letter for the type of a histogram's values, and their type in the file; other types become doubles.
 _LETTERS = {"int8": ("C", ">i1"), "int16": ("S", ">i2"), "int32": ("I", ">i4"), "float32": ("F", ">f4")}
 
 #: Versions of the classes of one, two and three dimensions, and of profiles.
@@ -55,7 +55,7 @@ class Axis:
 
 @dataclass
 class Histogram:
-    """What ROOT's histograms hold; arrays have the bins beyond the ends too, first axis first."""
+    """The content of ROOT's histograms. Arrays include underflow and overflow, first axis first."""
 
     axes: list[Axis]
     values: np.ndarray
@@ -65,14 +65,14 @@ class Histogram:
     weights: np.ndarray | None = None
     weights_squared: np.ndarray | None = None
     squares: np.ndarray | None = None
-    #: Entries and sums as they are kept; made up from the bins where they are not.
+    #: Entries and sums if known; otherwise computed from the bins.
     entries: float | None = None
     sums: list[float] | None = None
 
     def __post_init__(self) -> None:
         kind = np.asarray(self.values).dtype
         if kind.kind not in "biuf":
-            raise UnsupportedError(f"a histogram's contents are real numbers, not {kind}")
+            raise UnsupportedError(f"a histogram must contain real numbers, not {kind}")
 
     def parts(self, name: str) -> tuple[str, str, list[Part]]:
         """Class, title and parts of the object."""
@@ -84,24 +84,24 @@ class Histogram:
         return f"TH{n}{letter}", self.title, [self._histogram(name, n, kind, self.variances)]
 
     def _fold(self) -> None:
-        """Bins that reach to infinity become those beyond the ends, which they are: ROOT's axes are finite."""
+        """Turn bins with infinite edges into underflow and overflow, because ROOT's axes are finite."""
         for i, axis in enumerate(self.axes):
             edges = axis.edges
             below, above = bool(edges[0] == -np.inf), bool(edges[-1] == np.inf)
             inside = edges[int(below) : len(edges) - int(above)]
             if not np.isfinite(inside).all():
-                raise InvalidError(f"axis {'xyz'[i]}: the edges of a histogram's bins are numbers; give finite ones")
+                raise InvalidError(f"axis {'xyz'[i]}: bin edges must be finite")
             if not (below or above):
                 continue
             if len(inside) < 2:
-                raise InvalidError(f"axis {'xyz'[i]}: no bin lies between finite edges; ROOT needs one")
+                raise InvalidError(f"axis {'xyz'[i]}: no bin has two finite edges; ROOT needs at least one such bin")
             labels = axis.labels[int(below) : len(edges) - 1 - int(above)]
             self.axes[i] = Axis(inside, axis.title, labels)
             for name in ("values", "variances", "weights", "weights_squared", "squares"):
                 table = getattr(self, name)
                 if table is not None:
                     setattr(self, name, _folded(np.asarray(table), i, below, above))
-            # those of the file count what now lies beyond the ends
+            # the stored sums include what is underflow or overflow now
             self.sums = None
 
     def _sums(self, of: np.ndarray, squared: np.ndarray) -> list[float]:
@@ -119,7 +119,7 @@ class Histogram:
         return [float(s) for s in sums]
 
     def _histogram(self, name: str, n: int, kind: str, variances: np.ndarray | None) -> Part:
-        """TH1 and its kin down to the values."""
+        """The members of TH1, TH2 or TH3, up to the values."""
         weights = self.values if self.weights is None else self.weights
         squared = variances if self.weights is None else self.weights_squared
         sums = self.sums or self._sums(weights, weights if squared is None else squared)
@@ -151,7 +151,7 @@ class Histogram:
 
 
 def _folded(table: np.ndarray, axis: int, below: bool, above: bool) -> np.ndarray:
-    """With the first and last bins added to those beyond them."""
+    """Add the first and last bins to underflow and overflow."""
     cells = np.moveaxis(table, axis, 0)
     if cells.dtype.kind in "iu" and cells.dtype.itemsize == 8:
         # written as doubles in any case
@@ -172,8 +172,8 @@ def _flat(values: np.ndarray | None) -> np.ndarray:
 
 
 def histogram_of(value: Any) -> Histogram | None:
-    """A histogram that can be written, from what numpy's functions return or an object of the protocol; None of
-    anything else."""
+    """The histogram to be written for a result of numpy's functions or an object of the protocol; None for anything
+    else."""
     if isinstance(value, tuple):
         return _of_numpy(value)
     if hasattr(value, "axes") and hasattr(value, "values") and hasattr(value, "kind"):
@@ -183,18 +183,18 @@ def histogram_of(value: Any) -> Histogram | None:
 
 def _some(edges: np.ndarray) -> np.ndarray:
     if len(edges) < 2:
-        raise InvalidError("an axis of a histogram has one bin or more")
+        raise InvalidError("an axis of a histogram needs at least one bin")
     return edges
 
 
 def _edges(given: Any) -> np.ndarray:
-    """Edges of bins from below to above; in any other order ROOT fills wrong bins."""
+    """Bin edges in ascending order; in any other order ROOT fills wrong bins."""
     edges = np.asarray(given)
     if edges.dtype.kind not in "biuf":
-        raise UnsupportedError(f"the edges of a histogram's bins are real numbers, not {edges.dtype}")
+        raise UnsupportedError(f"bin edges must be real numbers, not {edges.dtype}")
     edges = _some(edges.astype(float))
     if not (edges[1:] > edges[:-1]).all():
-        raise InvalidError("the edges of a histogram's bins must ascend; sort them, with the contents")
+        raise InvalidError("bin edges must be in ascending order; sort them together with the contents")
     return edges
 
 
@@ -212,7 +212,7 @@ def _of_numpy(value: tuple[Any, ...]) -> Histogram | None:
 
 
 def _of_root(h: Any) -> Histogram:
-    """A histogram that was read from a file, by Sapwood or by uproot: its members as they are."""
+    """A histogram that was read from a file by Sapwood or uproot; its members are copied."""
     n = len(h.axes)
     axes = []
     for axis in h.axes:
@@ -237,24 +237,24 @@ def _of_root(h: Any) -> Histogram:
 
 def _of_protocol(h: Any) -> Histogram:
     if not 1 <= len(h.axes) <= 3:
-        raise UnsupportedError(f"ROOT has histograms of one to three axes, not of {len(h.axes)}")
+        raise UnsupportedError(f"ROOT histograms have one to three axes, not {len(h.axes)}")
     axes: list[Axis] = []
     pads: list[tuple[int, int]] = []
     for axis in h.axes:
         traits = getattr(axis, "traits", None)
         if getattr(traits, "circular", False):
-            raise UnsupportedError("ROOT has no circular axes; write the values with their edges")
+            raise UnsupportedError("ROOT has no circular axes; write the values and edges as a tuple instead")
         discrete = getattr(traits, "discrete", False) and len(axis) and isinstance(axis[0], str)
         edges = _some(np.arange(len(axis) + 1.0)) if discrete else _edges(axis.edges)
         title = getattr(axis, "label", "") or getattr(axis, "name", "") or ""
         if title == f"Axis {len(axes)}":
-            title = ""  # what hist says of axes without a name
+            title = ""  # the default of hist for axes without a name
         axes.append(Axis(edges, title, [str(v) for v in axis] if discrete else []))
         pads.append((1 - int(getattr(traits, "underflow", False)), 1 - int(getattr(traits, "overflow", False))))
     title = getattr(h, "title", None) or getattr(h, "name", None) or getattr(h, "label", None) or ""
 
     def whole(values: Any) -> np.ndarray | None:
-        """With the bins beyond the ends, empty where the histogram has none."""
+        """Add empty underflow and overflow bins where the histogram has none."""
         if values is None:
             return None
         values = np.asarray(values)
@@ -290,7 +290,7 @@ def _mean(h: Any, axes: list[Axis], title: str, whole: Any) -> Histogram:
     elif "count" in names:
         weights, squared, deltas = view["count"], None, view["_sum_of_deltas_squared"]
     else:
-        raise UnsupportedError("a histogram of means without the sums that a TProfile keeps")
+        raise UnsupportedError("this histogram of means does not keep the sums that a TProfile needs")
     mean = view["value"]
     sums = whole(weights * mean)
     return Histogram(axes, sums, None, title, whole(weights), whole(squared), whole(deltas + weights * mean * mean))

@@ -16,7 +16,7 @@ from .types import Names, Type, as_cpp, fields_of, of_column, of_declared, with_
 
 
 class Layout:
-    """Which columns a tree takes, and which branches each of them becomes."""
+    """The columns that a tree takes, and the branches that each of them becomes."""
 
     def __init__(
         self,
@@ -34,21 +34,21 @@ class Layout:
         for name, t in _declared(types).items():
             self.types[str(name)] = _type_of(t, str(name), names)
         self.branches: dict[str, Type] = {}
-        #: what the branch of a record's field is called; kept, so that a layout can go to another process
+        #: names of the branches for fields of records; kept because functions cannot be sent to another process
         self._fields: dict[tuple[str, str], str] = {}
         for name, t in self.types.items():
             self._add(name, t, names)
-        #: counters need not be given; the core compares those that are with what they count
+        #: counters are optional; the core compares given ones with the lists that they count
         self._counters = {b[2]: "int32" for b in self.branches.values() if b[0] == "jagged"}
         self._divided = False
         self._titles, self._options, self._split = titles, options, split
         unknown = [n for n in (*titles, *options) if n not in self.branches]
         if unknown:
-            raise KeyInFileError(f"no branch is called {unknown[0]}; they are {', '.join(self.branches)}")
+            raise KeyInFileError(f"no branch is named {unknown[0]}; the branches are {', '.join(self.branches)}")
 
     @classmethod
     def existing(cls, inputs: list[tuple[str, str]], counters: list[tuple[str, str]]) -> Layout:
-        """That of a tree in the file, from what its columns hold, and its counters."""
+        """The layout of an existing tree, from the types of its columns and its counters."""
         layout = cls({}, None, None, {}, {}, 99)
         layout._counters = dict(counters)
         layout._divided = True
@@ -59,17 +59,17 @@ class Layout:
     def _add(self, name: str, t: Type, names: Names) -> None:
         if t[0] in ("group", "lists"):
             if not t[1]:
-                raise UnsupportedError(f"branch {name}: records without fields have no place in a ROOT tree")
+                raise UnsupportedError(f"branch {name}: records without fields cannot be stored in a ROOT tree")
             for field, inner in t[1].items():
                 self._fields[name, field] = full = names.field(name, field)
                 self._add(full, inner, names)
         elif name in self.branches:
-            raise InvalidError(f"there are two branches called {name}")
+            raise InvalidError(f"there are two branches named {name}")
         else:
             self.branches[name] = t
 
     def specs(self, classes: dict[str, Any]) -> list[tuple[str, str | None, Type, dict[str, Any]]]:
-        """The branches as the core takes them, beside the classes that the file has, which become more."""
+        """The branches in the terms of the core. Classes that are new to the file are added to ``classes``."""
         out = []
         for name, t in self.branches.items():
             options = dict(self._options.get(name, {}))
@@ -80,10 +80,10 @@ class Layout:
         return out
 
     def columns(self, data: Any) -> list[tuple[str, Column]]:
-        """What is given, branch by branch, in the types of the branches."""
+        """The given columns, branch by branch, converted to the types of the branches."""
         given = tables(data)
         out: list[tuple[str, Column]] = []
-        # a branch of the file that is divided is read as those below it
+        # a split branch of an existing tree is read as its sub-branches
         whole, parts = joined(self.types, given) if self._divided else ({}, set())
         seen = {*given, *whole}
         for name, column in whole.items():
@@ -107,11 +107,11 @@ class Layout:
             self._spread(str(name), t, from_any(with_pairs(value, t), f"branch {name}"), out)
         missing = [name for name in self.types if name not in seen]
         if missing:
-            raise InvalidError(f"branch {missing[0]}: no entries are given for it", branch=missing[0])
+            raise InvalidError(f"branch {missing[0]}: no entries given", branch=missing[0])
         return out
 
     def _of_records(self, name: str, value: Any) -> list[tuple[str, Column]]:
-        """Records for a tree of the file that has a branch for each of their fields; nothing where it has not."""
+        """The fields of records, if an existing tree has a branch for each of them; otherwise nothing."""
         column = from_any(value, f"branch {name}")
         records = column[2] if column[0] == "list" else column
         if records[0] != "record":
@@ -127,10 +127,10 @@ class Layout:
             return
         records = column[2] if t[0] == "lists" and column[0] == "list" else column
         if t[0] == "lists" and column[0] != "list" and length(column):
-            raise InvalidError(f"branch {name}: each entry is a list of records")
+            raise InvalidError(f"branch {name}: each entry must be a list of records")
         fields = dict(records[2]) if records[0] == "record" else {}
         if records[0] != "record" and length(column) and length(records):
-            raise InvalidError(f"branch {name}: each entry is a record")
+            raise InvalidError(f"branch {name}: each entry must be a record")
         for field, inner in t[1].items():
             if field in fields:
                 content = fields[field]
@@ -144,7 +144,7 @@ class Layout:
 
 
 def _declared(types: Any) -> dict[str, Any]:
-    """Types by name, from whatever describes a whole tree."""
+    """Types by name, from any description of a whole tree."""
     fields = fields_of(types)
     if fields is not None:
         return fields
@@ -160,7 +160,7 @@ def _declared(types: Any) -> dict[str, Any]:
         return tables(types)
     if isinstance(types, (list, tuple)):
         return dict(types)
-    raise InvalidError(f"the branches of a tree are given by a dict of types, not by a {type(types).__name__}")
+    raise InvalidError(f"describe the branches of a tree by a dict of types, not by a {type(types).__name__}")
 
 
 def _type_of(t: Any, name: str, names: Names) -> Type:
@@ -171,7 +171,7 @@ def _type_of(t: Any, name: str, names: Names) -> Type:
 
 
 def _of_existing(text: str) -> Type:
-    """The type of a column of a tree in the file, from the core's words."""
+    """The type of a column of an existing tree, from the text of the core."""
     t = of_declared(text, "", Names())
     if t[0] in ("group", "lists", "object"):
         return "object", _with_maps(as_cpp(t, ""))
@@ -179,7 +179,7 @@ def _of_existing(text: str) -> Type:
 
 
 def _with_maps(t: Type) -> Type:
-    """The type with maps in place of lists of pairs, as divided maps are called."""
+    """The type with maps in place of lists of pairs, which is the type of split maps."""
     if t[0] == "class":
         return "class", t[1], [(n, _with_maps(m)) for n, m in t[2]]
     if t[0] == "vector" and t[1][0] == "class" and [n for n, _ in t[1][2]] == ["first", "second"]:

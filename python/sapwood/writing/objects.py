@@ -1,8 +1,8 @@
-"""Objects other than trees: text, histograms, graphs, as lists of parts that the core puts together.
+"""Objects other than trees: text, histograms and graphs, as lists of parts that the core assembles.
 
-A part is ``(kind, value)`` with the kinds u1, u2, i4, f4, f8, text and bytes, or ``("versioned", version, parts)`` for
-what one class of an object wrote, or ``("object", class, parts)`` for an object behind a pointer. The members and their
-order are those of ``crates/sapwood-write/src/classes.txt``.
+A part is ``(kind, value)`` with the kinds u1, u2, i4, f4, f8, text and bytes, or ``("versioned", version, parts)``
+for the members of one class of an object, or ``("object", class, parts)`` for an object behind a pointer. The members
+and their order are those of ``crates/sapwood-write/src/classes.txt``.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ NOT_SET = -1111.0
 
 
 def write_object(directory: WritableDirectory, name: str, value: Any) -> bool:
-    """Writes text, a histogram or a graph; False when the value is something else."""
+    """Write text, a histogram or a graph; return False for anything else."""
     from .histograms import histogram_of
 
     if type(value).__module__.partition(".")[0] in ("ROOT", "cppyy"):
         raise UnsupportedError(
-            f"{name}: PyROOT's {type(value).__name__} is unsupported; write it with ROOT, or give a histogram of hist, "
+            f"{name}: PyROOT's {type(value).__name__} is unsupported; write it with ROOT, or pass a histogram of hist, "
             "boost-histogram or numpy (contents, edges), or sapwood.Graph"
         )
     if isinstance(value, str):
@@ -66,7 +66,7 @@ def _graph_of_root(graph: Any) -> Graph:
         return None
 
     if graph.classname not in ("TGraph", "TGraphErrors", "TGraphAsymmErrors"):
-        raise UnsupportedError(f"graphs of class {graph.classname} are not written")
+        raise UnsupportedError(f"graphs of class {graph.classname} cannot be written")
     title = graph.member("fTitle")
     return Graph(graph.member("fX"), graph.member("fY"), x_errors=errors("X"), y_errors=errors("Y"), title=title)
 
@@ -100,13 +100,13 @@ def tlist(parts: Iterable[list[Part]] = ()) -> Part:
 
 
 def array(values: Any, dtype: str = ">f8") -> list[Part]:
-    """A TArray: the number of items and they."""
+    """A TArray: the number of items, and the items."""
     numbers = np.asarray(values).astype(dtype)
     return [("i4", numbers.size), ("bytes", numbers.tobytes())]
 
 
 def counted(values: np.ndarray) -> Part:
-    """A table of numbers that a member counts, behind a byte that says it is there."""
+    """An array whose length is another member, after a byte that says whether it is present."""
     return "bytes", b"\x01" + np.asarray(values, ">f8").tobytes() if len(values) else b"\x00"
 
 
@@ -126,7 +126,7 @@ class Graph:
         self.x, self.y = (np.asarray(v, float) for v in (x, y))
         self.title = title
         if self.x.ndim != 1 or self.x.shape != self.y.shape:
-            raise InvalidError(f"a graph has as many x as y, not {self.x.shape} and {self.y.shape}")
+            raise InvalidError(f"x and y of a graph must have the same length, not {self.x.shape} and {self.y.shape}")
         self.x_errors = self._errors(x_errors)
         self.y_errors = self._errors(y_errors)
 
@@ -135,7 +135,7 @@ class Graph:
             return None
         errors = tuple(np.asarray(e, float) for e in given) if isinstance(given, tuple) else (np.asarray(given, float),)
         if len(errors) > 2 or any(e.shape != self.x.shape for e in errors):
-            raise InvalidError("errors are an array, or a tuple of those below and above, as long as the points")
+            raise InvalidError("errors must be an array or a tuple (below, above), with one value per point")
         return errors if len(errors) == 2 else errors[0]  # type: ignore[return-value]
 
     def _parts(self, name: str) -> tuple[str, str, list[Part]]:

@@ -11,7 +11,7 @@ Compression = Any
 
 
 def compression_text(compression: Compression) -> str:
-    """``"zstd:5"``, ROOT's number 505, or an object of uproot's (``uproot.ZSTD(5)``) as the core takes it."""
+    """``"zstd:5"``, ROOT's number 505, or an object of uproot's (``uproot.ZSTD(5)``) as text for the core."""
     if compression is None:
         return "none"
     if isinstance(compression, str):
@@ -21,16 +21,18 @@ def compression_text(compression: Compression) -> str:
     code = getattr(compression, "code", None)
     if isinstance(code, int):
         return str(code)
-    raise InvalidError(f'compression is text such as "zstd:5", ROOT\'s number 505 or None, not {compression!r}')
+    raise InvalidError(
+        f'compression must be text such as "zstd:5", a number of ROOT such as 505, or None, not {compression!r}'
+    )
 
 
 def cluster_size(auto_flush: int | str) -> int:
-    """Entries of a cluster, or its bytes as a negative number, as ROOT has it."""
+    """Entries per cluster, or bytes as a negative number, as in ROOT."""
     if isinstance(auto_flush, str):
         return -size_in_bytes(auto_flush, "auto_flush")
     number = whole(auto_flush)
     if number is None or not -(2**63) < number < 2**63:
-        raise InvalidError(f'auto_flush is a number of entries or bytes as text ("30 MB"), not {auto_flush!r}')
+        raise InvalidError(f'auto_flush must be a number of entries, or bytes as text ("30 MB"), not {auto_flush!r}')
     return number
 
 
@@ -38,5 +40,5 @@ def split_level(split: bool | int) -> int:
     """ROOT's split level."""
     level = 99 if split is True else int(split)
     if not 0 <= level <= 99:
-        raise InvalidError(f"there is no split level {split}; choose 0 to 99")
+        raise InvalidError(f"the split level must be 0 to 99, not {split}")
     return level

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 @public
 @dataclass(frozen=True)
 class LostProducer:
-    """A producer that went without finishing."""
+    """A producer that ended without finishing."""
 
-    #: who it was: ``process 1234``, or a thread's name
+    #: its process (``process 1234``) or the name of its thread
     producer: str
-    #: its entries that are in the tree
+    #: number of its entries that are in the tree
     entries: int
-    #: what happened
+    #: the reason
     why: str
 
 
@@ -69,7 +69,7 @@ class Merger:
 
     def __getstate__(self) -> dict[str, Any]:
         if self._address is None:
-            raise UnsupportedError("producers in other processes are not known on this system; use threads")
+            raise UnsupportedError("producers in other processes are not supported on this system; use threads")
         return {"_layout": self._layout, "_address": self._address, "_process": self._process}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -77,11 +77,11 @@ class Merger:
 
     @property
     def address(self) -> str | None:
-        """Where other processes connect: the path of a socket, in a folder that only this user can enter."""
+        """Path of the socket to which other processes connect, in a directory that only this user can access."""
         return self._address
 
     def _here(self) -> _core.TreeMerger | None:
-        """The merger itself; a copy that was inherited by fork is none."""
+        """The merger itself; None in a forked child."""
         return self._core if os.getpid() == self._process else None
 
     def producer(self) -> Producer:
@@ -114,7 +114,7 @@ class Merger:
 
     @property
     def lost(self) -> list[LostProducer]:
-        """Number of producers that ended without finishing."""
+        """The producers that ended without finishing."""
         return [LostProducer(*lost) for lost in self._summary()[2]]
 
     def close(self) -> None:

@@ -1,6 +1,6 @@
-"""Columns that are given under the names of the branches below one: of a class's members, of a map's keys and values.
+"""Columns for the sub-branches of a split branch: members of a class, keys and values of a map.
 
-A divided branch is read as the columns of the branches below it; so they may be given back.
+A split branch is read as one column for each sub-branch; these columns can be written in the same form.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from .types import Type
 
 
 def joined(types: Mapping[str, Type], given: Mapping[Any, Any]) -> tuple[dict[str, Column], set[str]]:
-    """The columns of branches of which only those below them are given, and the names of these.
+    """Return the columns of branches whose sub-branches alone are given, and the names of the sub-branches.
 
     Raises:
-        InvalidError: a member is missing, two may be meant by one name, or the members of a collection have lists of
-            different lengths.
+        InvalidError: a member is missing, a name is ambiguous, or the members of a collection have lists of different
+            lengths.
     """
     members = _Members(given, types)
     out = {}
@@ -32,7 +32,7 @@ def joined(types: Mapping[str, Type], given: Mapping[Any, Any]) -> tuple[dict[st
 
 
 def _first_prefix(name: str) -> str:
-    """ROOT calls members of an object by their names alone, unless the branch's ends with a dot."""
+    """ROOT names members of an object without a prefix, unless the name of the branch ends with a dot."""
     return name if name.endswith(".") else ""
 
 
@@ -47,7 +47,7 @@ class _Members:
             self._short[last] = None if last in self._short else name
 
     def _find(self, name: str, path: str) -> str | None:
-        """What is given for a member: under its path, or under its name if that is nobody else's."""
+        """The key of a member in the given columns: its path, or its name if that is unique."""
         if path in self._given:
             return path
         found = name if name in self._given else self._short.get(name)
@@ -57,11 +57,11 @@ class _Members:
         if below and top != path.partition("/")[0]:
             return None
         if found in self.used:
-            raise InvalidError(f"branch {path}: {found} may stand for several; give the entries as {path}", branch=path)
+            raise InvalidError(f"branch {path}: {found} is ambiguous; use the name {path}", branch=path)
         return found
 
     def column(self, t: Type, name: str, path: str) -> Column | None:
-        """Of a branch: as it is given, or made of what is given for those below it."""
+        """The column of a branch: as given, or made from the columns of its sub-branches."""
         found = self._find(name, path)
         if found is None:
             return self.of(t, name, path, f"{name}.")
@@ -69,7 +69,7 @@ class _Members:
         return from_any(with_pairs(self._given[found], ("object", t)), f"branch {found}")
 
     def of(self, t: Type, name: str, path: str, prefix: str) -> Column | None:
-        """Made of what is given for the branches below one; nothing where nothing is."""
+        """The column made from the columns of the sub-branches; None if there are none."""
         if t[0] == "class":
             columns = self._all([(n, m, f"{prefix}{n}{_extents(m)}") for n, m in t[2]], name, path)
             return ("record", _one_length(columns, name), columns) if columns else None
@@ -89,12 +89,12 @@ class _Members:
         if len(missing) == len(found):
             return None
         if missing:
-            raise InvalidError(f"branch {name}: no entries are given for {missing[0]} below it", branch=name)
+            raise InvalidError(f"branch {name}: no entries for its sub-branch {missing[0]}", branch=name)
         return [(n, column) for n, column in found if column is not None]
 
 
 def _extents(t: Type) -> str:
-    """What ROOT puts behind the name of a member: the extent of a fixed array."""
+    """The suffix that ROOT adds to the name of a member: the extent of a fixed array."""
     return f"[{t[2]}]" if t[0] == "array" else ""
 
 
@@ -114,7 +114,7 @@ def _lists(columns: list[tuple[str, Column]], name: str) -> Column:
         if column[0] == "flat" and not length(column):
             column = ("list", np.zeros(1, np.int64), column)
         if column[0] != "list":
-            raise InvalidError(f"branch {name}: each entry of its member {member} is a list", branch=name)
+            raise InvalidError(f"branch {name}: each entry of its member {member} must be a list", branch=name)
         if offsets is not None and not np.array_equal(offsets, column[1]):
             raise InvalidError(f"branch {name}: the lists of its members have different lengths", branch=name)
         offsets = column[1]

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from .file import WritableFile
     from .producers import Merger
 
-#: Bytes that are handed to the core at a time: they are copied on the way, and little beside a cluster.
+#: Bytes that are passed to the core at a time. They are copied, so this is small compared to a cluster.
 STEP = 4 << 20
 
 
 class Entries:
-    """What takes entries in batches of any size: a tree that is written, or one of its producers."""
+    """Takes entries in batches of any size: a tree that is written, or one of its producers."""
 
     _layout: Layout
     _core: Any
@@ -36,8 +36,8 @@ class Entries:
         self._core.extend(columns)
 
     def extend(self, data: Any) -> None:
-        """Append entries: a dict of arrays, a table or frame, a record array, or rows as a list of dicts; of Arrow's
-        readers all batches, one after the other.
+        """Append entries: a dict of arrays, a table, a data frame, a record array, a list of rows as dicts, or an Arrow
+        reader, whose batches are appended one by one.
 
         Raises:
             InvalidError: (a ValueError) wrong lengths or types; nothing was appended.
@@ -52,9 +52,7 @@ class Entries:
         entries = {length(column) for _, column in columns}
         if len(entries) > 1:
             (first, a), (name, b) = columns[0], next(c for c in columns if length(c[1]) != length(columns[0][1]))
-            raise InvalidError(
-                f"branch {name}: {length(b)} entries are given for it, but {length(a)} for {first}", branch=name
-            )
+            raise InvalidError(f"branch {name}: {length(b)} entries, but {first} has {length(a)}", branch=name)
         if entries:
             self._take(columns, entries.pop())
 
@@ -66,7 +64,7 @@ class Entries:
         for row in args:
             held = members(row)
             if held is None:
-                raise InvalidError(f"an entry is a dict or an instance of a dataclass, not a {type(row).__name__}")
+                raise InvalidError(f"an entry must be a dict or a dataclass instance, not a {type(row).__name__}")
             values |= held
         self.extend({name: [value] for name, value in values.items()})
 
@@ -114,7 +112,7 @@ class WritableTree(Entries):
         if self._entries is not None:
             raise InvalidError(f"{self._file_path}: tree {self.name} was closed")
         if self._merger is not None:
-            raise InvalidError(f"{self._file_path}: producers write tree {self.name}; close their merger first")
+            raise InvalidError(f"{self._file_path}: tree {self.name} is written by producers; close their merger first")
 
     def _take(self, columns: list[tuple[str, Column]], total: int) -> None:
         step = max(1, int(total * STEP / max(1, sum(nbytes(c) for _, c in columns))))
@@ -128,8 +126,8 @@ class WritableTree(Entries):
         """Let several producers write this tree: threads, or processes that receive the merger.
 
         Args:
-            patience: seconds that closing the merger waits for processes that still write, which are then cut off;
-                None or infinity to wait indefinitely.
+            patience: seconds to wait for processes that still write when the merger is closed, before they are cut
+                off; None or infinity to wait indefinitely.
         """
         from .producers import Merger
 
@@ -151,7 +149,7 @@ class WritableTree(Entries):
             self._entries = entries
 
     def _give_up(self) -> None:
-        """The file is given up: no more entries."""
+        """The changes to the file are discarded: no more entries."""
         if self._entries is None:
             self._entries = self._core.entries
 

@@ -1,8 +1,8 @@
-"""Types of branches: what users write down, or a column is, becomes what the core takes.
+"""Types of branches: from declarations and columns to the types of the core.
 
 A type is ``("scalar", dtype)``, ``("fixed", dtype, n, extents)``, ``("jagged", dtype, counter)`` or
-``("object", C++ type)``; between Python and these stand groups: ``("group", {field: type})`` and
-``("lists", {field: type}, counter)``, which become a branch for each field.
+``("object", C++ type)``; the groups ``("group", {field: type})`` and
+``("lists", {field: type}, counter)`` become a branch for each field.
 """
 
 from __future__ import annotations
@@ -31,17 +31,18 @@ _NUMBERS = frozenset(
 
 @dataclass
 class Names:
-    """How counters and fields are called."""
+    """Names of counters and of fields."""
 
     counter: Callable[[str], str] = field(default=lambda counted: "n" + counted)
     field: Callable[[str, str], str] = field(default=lambda outer, inner: inner if not outer else f"{outer}_{inner}")
 
 
 def of_column(column: Column, name: str, names: Names) -> Type:
-    """The type of branch that a column goes to when nothing else is said.
+    """The default type of branch for a column.
 
-    Numbers, fixed arrays and lists of numbers become leaves (with a counter), records a branch for each field, lists of
-    records of numbers such lists with one counter for all; strings and deeper lists become objects of C++.
+    Numbers, fixed arrays and lists of numbers become leaves (lists with a counter), records a branch for each field,
+    lists of records of numbers a leaf for each field with a common counter; strings and nested lists become C++
+    objects.
     """
     kind = column[0]
     if kind == "flat":
@@ -75,7 +76,7 @@ def extents_of(column: Column) -> tuple[list[int], Column]:
 
 
 def _cpp_of(column: Column, name: str, member: bool = False) -> Type:
-    """The C++ type of a column; classes are called after the branch."""
+    """The C++ type of a column; classes are named after the branch."""
     kind = column[0]
     if kind == "flat":
         return "number", numpy_name(column[1].dtype)
@@ -87,7 +88,9 @@ def _cpp_of(column: Column, name: str, member: bool = False) -> Type:
         (_, keys), (_, values) = column[2][2]
         return "map", _cpp_of(keys, f"{name}_first"), _cpp_of(values, f"{name}_second")
     if is_pair(column):
-        raise UnsupportedError(f"branch {name}: tuples have no names for branches; make them records with ak.zip")
+        raise UnsupportedError(
+            f"branch {name}: tuples have no field names for branches; convert them to records with ak.zip"
+        )
     if kind in ("list", "regular"):
         return "vector", _cpp_of(column[2] if kind == "list" else column[3], name)
     clean = re.sub(r"\W", "_", name)
@@ -95,11 +98,11 @@ def _cpp_of(column: Column, name: str, member: bool = False) -> Type:
 
 
 def of_declared(declared: Any, name: str, names: Names) -> Type:
-    """The type of branch that a user wrote down: numpy's and Python's types, a shape as in ``("f4", (3,))``, awkward's
+    """The type of branch for a declaration: numpy's and Python's types, a shape as in ``("f4", (3,))``, awkward's
     types and their text (``"var * float32"``), C++ names (``"vector<float>"``), dataclasses and typed dicts.
 
     Raises:
-        UnsupportedError: nothing that a tree can hold.
+        UnsupportedError: a tree cannot hold this type.
     """
     if isinstance(declared, tuple) and len(declared) == 2 and not isinstance(declared[1], Mapping):
         declared = np.dtype(declared)
@@ -119,7 +122,7 @@ def of_declared(declared: Any, name: str, names: Names) -> Type:
         dtype = np.dtype(declared)
     except TypeError:
         raise UnsupportedError(
-            f"branch {name}: {declared!r} is no type that a tree can hold; values of records come as arrays with fields"
+            f"branch {name}: {declared!r} is not a type that a tree can hold; for records pass arrays with fields"
         ) from None
     return _of_dtype(dtype, name, names)
 
@@ -137,13 +140,13 @@ def _of_dtype(dtype: np.dtype, name: str, names: Names) -> Type:
 
 @functools.cache
 def numpy_name(dtype: np.dtype) -> str:
-    """What numpy calls it, which numpy takes long to say."""
+    """The name of a numpy type; cached, because numpy computes it slowly."""
     return dtype.name
 
 
 def _number(dtype: np.dtype, name: str) -> str:
     if numpy_name(dtype) not in _NUMBERS:
-        raise UnsupportedError(f"branch {name}: values of type {dtype} have no place in a ROOT tree")
+        raise UnsupportedError(f"branch {name}: values of type {dtype} cannot be stored in a ROOT tree")
     return numpy_name(dtype)
 
 
@@ -179,14 +182,14 @@ def _of_text(text: str, name: str, names: Names) -> Type:
         dtype = np.dtype(text)
     except (TypeError, ValueError, SyntaxError):
         raise UnsupportedError(
-            f"branch {name}: {text!r} is no type; write it as numpy, awkward or C++ does: float32, var * float32, "
-            "vector<float>"
+            f"branch {name}: {text!r} is not a known type; use the syntax of numpy, awkward or C++: float32, "
+            "var * float32, vector<float>"
         ) from None
     return _of_dtype(dtype, name, names)
 
 
 def _split(text: str) -> list[str]:
-    """At commas outside of braces."""
+    """Split at commas outside of brackets."""
     parts, depth, start = [], 0, 0
     for i, c in enumerate(text):
         depth += (c in "{[(<") - (c in "}])>")
@@ -213,7 +216,7 @@ def as_cpp(t: Type, name: str, member: bool = False) -> Type:
 
 
 def with_own_names(t: Type, taken: dict[str, Any]) -> Type:
-    """The type with classes that were named after branches called otherwise where other members have their names."""
+    """The type, with classes renamed that were named after branches and have the name of another class."""
     if t[0] == "object":
         return "object", with_own_names(t[1], taken)
     if t[0] in ("vector", "map"):
@@ -239,7 +242,7 @@ def fields_of(declared: Any) -> dict[str, Any] | None:
     try:
         hints = typing.get_type_hints(declared, include_extras=True)
     except NameError as e:
-        raise InvalidError(f"the types of {declared.__name__}'s fields: {e}") from None
+        raise InvalidError(f"cannot resolve the types of the fields of {declared.__name__}: {e}") from None
     if dataclasses.is_dataclass(declared):
         return {f.name: hints[f.name] for f in dataclasses.fields(declared)}
     return hints
@@ -257,10 +260,12 @@ def _of_hint(declared: Any, name: str, names: Names) -> Type:
 
 
 def _hint_as_cpp(declared: Any, name: str, within: tuple[Any, ...] = ()) -> Type:
-    """What a hint is in C++, within these classes."""
+    """The C++ type for a type hint; ``within`` are the classes around it."""
     origin, arguments = typing.get_origin(declared), typing.get_args(declared)
     if any(declared is outer for outer in within):
-        raise UnsupportedError(f"branch {name}: {declared.__name__} holds itself, which no branch can")
+        raise UnsupportedError(
+            f"branch {name}: {declared.__name__} contains itself; recursive classes cannot be written"
+        )
     fields = fields_of(declared)
     if fields is not None:
         return "class", declared.__name__, [(n, _hint_as_cpp(t, n, (*within, declared))) for n, t in fields.items()]
@@ -269,7 +274,9 @@ def _hint_as_cpp(declared: Any, name: str, within: tuple[Any, ...] = ()) -> Type
     if origin is dict and len(arguments) == 2:
         return "map", _hint_as_cpp(arguments[0], name, within), _hint_as_cpp(arguments[1], name, within)
     if origin in (list, dict, tuple):
-        raise UnsupportedError(f"branch {name}: {declared} is no type that a tree can hold; use list, dict or a class")
+        raise UnsupportedError(
+            f"branch {name}: {declared} is not a type that a tree can hold; use list[...], dict[...] or a class"
+        )
     return as_cpp(of_declared(declared, name, Names()), name, True)
 
 
@@ -280,7 +287,7 @@ def from_cpp_name(text: str) -> Type:
     if match:
         parts = _split(match[2])
         if len(parts) != (2 if match[1] == "map" else 1):
-            raise UnsupportedError(f"the type {text} is not known; use numbers, string, vector<> and map<,>")
+            raise UnsupportedError(f"unknown type {text}; use numbers, string, vector<> and map<,>")
         return (match[1], *(from_cpp_name(p) for p in parts))
     if text == "string":
         return ("text",)
@@ -288,7 +295,7 @@ def from_cpp_name(text: str) -> Type:
         return as_cpp(_of_text(text, "", Names()), "")
     name = _CPP.get(text, text)
     if name not in _NUMBERS:
-        raise UnsupportedError(f"the type {text} is not known; use numbers, string, vector<> and map<,>")
+        raise UnsupportedError(f"unknown type {text}; use numbers, string, vector<> and map<,>")
     return "number", name
 
 
