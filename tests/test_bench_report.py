@@ -63,9 +63,7 @@ def test_of_a_case_that_several_runs_have_the_last_counts(report):
     assert both["cases"][1]["rows"]["ROOT"]["median"] == 9
     assert both["skipped"] == {}
     page = "\n".join(report.page(both, {}))
-    assert (
-        "c, 2 cores, s; ROOT 6, uproot 5: 2026-01-01 `run 2`; 2026-01-01 `run again` (memory as it was found)." in page
-    )
+    assert "c, 2 cores, s; ROOT 6, uproot 5: 2026-01-01 `run 2`; 2026-01-01 `run again` (memory not prepared)." in page
 
 
 def test_the_best_peer_has_any_cache_but_no_short_cut(report):

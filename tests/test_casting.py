@@ -29,7 +29,9 @@ def test_integers_that_became_floats_beside_others(tmp_path, library, expression
         lambda **more: sapwood.concatenate([a, b], [expression], **common, **more),
         lambda **more: sapwood.chain([a, b]).arrays([expression], **common, **more),
     ):
-        with pytest.raises(sapwood.UnsupportedError, match=r"large integers would be rounded as .*; casting=") as caught:
+        with pytest.raises(
+            sapwood.UnsupportedError, match=r"large integers would be rounded as .*; casting="
+        ) as caught:
             read()
         assert caught.value.branch == expression
         if expression == "x":
