@@ -90,14 +90,24 @@ def _help(*verb: str) -> str:
     return done.stdout.rstrip()
 
 
-def plain_properties(app, what, name, object, options, lines: list[str]) -> None:
-    """Docstrings of properties are text: napoleon would take what is in front of a colon for a type."""
-    if what in ("property", "attribute"):
-        lines.insert(0, "")
+#: Stands for a colon while napoleon looks for a type in front of one.
+COLON = "\ue000"
+
+
+def hide_colon(app, what, name, object, options, lines: list[str]) -> None:
+    """Docstrings of properties are text: what is in front of a colon is no type."""
+    if what in ("property", "attribute") and lines:
+        lines[0] = lines[0].replace(":", COLON)
+
+
+def show_colon(app, what, name, object, options, lines: list[str]) -> None:
+    """The colons as they were."""
+    lines[:] = [line.replace(COLON, ":") for line in lines]
 
 
 def setup(app) -> dict[str, bool]:
     """Called by Sphinx."""
     app.add_directive("command-help", CommandHelp)
-    app.connect("autodoc-process-docstring", plain_properties, priority=400)
+    app.connect("autodoc-process-docstring", hide_colon, priority=400)
+    app.connect("autodoc-process-docstring", show_colon, priority=600)
     return {"parallel_read_safe": True}

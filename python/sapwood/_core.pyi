@@ -101,7 +101,7 @@ class Tree:
 # Axes (number of bins, low, high, title), sums of weights and of their squares, entries, labels
 Drawn = tuple[list[tuple[int, float, float, str]], Buffer, Buffer, int, list[str] | None]
 
-# First entry, entry behind the last, columns, and the numbers of the entries where not all are there
+# First entry, end (exclusive), columns, and the entry numbers if not all entries are included
 Step = tuple[int, int, list[Column], Buffer | None]
 
 @final

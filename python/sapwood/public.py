@@ -1,4 +1,4 @@
-"""Names by which users know classes and functions, whatever module they are defined in."""
+"""Public names of classes and functions, independent of the modules that define them."""
 
 from __future__ import annotations
 

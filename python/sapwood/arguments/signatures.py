@@ -96,7 +96,7 @@ class ReportedSteps(TableOptions, total=False):
 
 
 class AnySteps(GroupOptions, total=False):
-    """Options of ``Tree.iterate``, whatever they give."""
+    """Options of ``Tree.iterate`` without an exact type."""
 
     how: object
     step_size: Size
@@ -126,7 +126,7 @@ class ReportedChainSteps(Selected, total=False):
 
 
 class AnyChainSteps(Selected, total=False):
-    """Options of ``Chain.iterate``, whatever they give."""
+    """Options of ``Chain.iterate`` without an exact type."""
 
     how: object
     step_size: Size
@@ -155,4 +155,4 @@ class ReportedFilesSteps(ReportedChainSteps, FilesOptions, total=False):
 
 
 class AnyFilesSteps(AnyChainSteps, FilesOptions, total=False):
-    """Options of :func:`sapwood.iterate`, whatever they give."""
+    """Options of :func:`sapwood.iterate` without an exact type."""

@@ -1,9 +1,9 @@
 """awkward's nodes and arrays for columns, made quickly.
 
 A step of a tree of thousands of branches has thousands of nodes. awkward's constructors check each of them, which takes
-longer than decoding the step, and look up behaviors for each array. What the core hands out is right by construction,
+longer than decoding the step, and look up behaviors for each array. What the core returns is correct by construction,
 so nodes are made here by setting the attributes that the constructor would set: as long as a node that the constructor
-made has just these. Where an awkward to come keeps its nodes otherwise, the constructors are called.
+made has exactly these. If a future awkward stores its nodes differently, the constructors are called.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import awkward as ak
 import numpy as np
 from awkward import contents, index
 
-#: What nodes of this awkward are made of.
+#: The attributes of awkward's nodes.
 _ATTRIBUTES = {
     "NumpyArray": {"_data", "_parameters", "_backend"},
     "RegularArray": {"_content", "_size", "_length", "_zeros_length_generator", "_parameters", "_backend"},

@@ -26,7 +26,7 @@ _COMPARE = {
 
 _LONGEST = 10_000
 
-#: Bytes that are not UTF-8, in texts only, as Python's parser takes them.
+#: Bytes that are not UTF-8 as escapes, which Python's parser accepts in strings.
 _BYTES = {code: f"\\u{code:04x}" for code in range(0xDC80, 0xDD00)}
 
 
@@ -51,11 +51,11 @@ class Expression:
         self._check(self._tree, 0)
 
     def names(self) -> Iterator[str]:
-        """Every name in it with all its dots, in the order of the text: of branches, aliases and constants."""
+        """All dotted names of branches, aliases and constants, in the order of the text."""
         yield from self._names(self._tree)
 
     def works_by_entry(self) -> bool:
-        """Whether its value for an entry depends on that entry alone, as far as is known."""
+        """Whether its value for an entry is known to depend on that entry alone."""
         for node in ast.walk(self._tree):
             if isinstance(node, ast.Call):
                 name = _dotted(node.func) or ""
@@ -70,7 +70,7 @@ class Expression:
         return True
 
     def evaluate(self, value: Callable[[str], object]) -> object:
-        """Its value, where ``value(name)`` gives that of a name from :meth:`names`."""
+        """Its value; ``value(name)`` returns the value of a name from :meth:`names`."""
         try:
             return self._value(self._tree, value)
         except (TypeError, ValueError, IndexError, ArithmeticError, AttributeError) as e:
@@ -78,7 +78,7 @@ class Expression:
                 raise
             raise InvalidError(f"{self.text!r} cannot be computed: {e}") from e
         except RecursionError:
-            # deep expressions that hold aliases that stand for deep expressions
+            # nested aliases of deep expressions
             raise InvalidError(f"{self.text!r} is nested too deeply") from None
 
     def _refuse(self, node: ast.AST, why: str) -> InvalidError:
@@ -226,7 +226,7 @@ def _fold(join, values):
 
 
 def _dotted(node: ast.AST) -> str | None:
-    """The text of a name with dots, where it is nothing but that."""
+    """The text of a dotted name; None for anything else."""
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute):

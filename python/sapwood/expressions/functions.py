@@ -1,4 +1,4 @@
-"""The functions that expressions may call: numpy's elementwise ones, and reductions within an entry."""
+"""Functions for expressions: elementwise functions of numpy, and reductions within an entry."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ _ELEMENTWISE = [
 
 _TYPES = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64"]
 
-#: C++ names that people bring along.
+#: C++ names of functions.
 _SYNONYMS = {
     "acos": "arccos", "acosh": "arccosh", "asin": "arcsin", "asinh": "arcsinh", "atan": "arctan",
     "atan2": "arctan2", "atanh": "arctanh", "pow": "power",
 }  # fmt: skip
 
-#: Reductions: over the items of each entry unless told otherwise with axis=.
+#: Reductions over the items of each entry, unless axis= says otherwise.
 _REDUCTIONS = [
     "sum", "prod", "min", "max", "any", "all", "mean", "std", "var", "count", "count_nonzero", "argmin", "argmax",
     "num",
 ]  # fmt: skip
 
-#: Others of awkward's that make sense entry by entry.
+#: Other functions of awkward that work entry by entry.
 _AWKWARD = [
     "firsts", "flatten", "fill_none", "is_none", "local_index", "sort", "argsort", "combinations", "cartesian",
     "pad_none", "drop_none",
 ]  # fmt: skip
 
-#: Names that stand for numbers where no branch has them.
+#: Constants; a branch with such a name takes precedence.
 CONSTANTS = {"pi": np.pi, "inf": np.inf, "nan": np.nan}
 
 
@@ -65,7 +65,7 @@ def reduces(name: str) -> bool:
 def works_by_entry(name: str) -> bool:
     """Whether a function's value for an entry depends on that entry alone: then it may be computed for some of them.
 
-    Those of awkward's under its own name reduce whole columns, those that sort or count do so for a plain column.
+    Functions with the prefix ``ak.`` reduce whole columns; those that sort or count do so for flat columns.
     """
     module, _, bare = name.rpartition(".")
     bare = _SYNONYMS.get(bare, bare)
@@ -93,5 +93,5 @@ def _reduction(name: str) -> Callable:
 
 
 def names() -> list[str]:
-    """All names, for messages."""
+    """All names, for error messages."""
     return sorted({*_ELEMENTWISE, *_TYPES, *_SYNONYMS, *_REDUCTIONS, *_AWKWARD})

@@ -8,7 +8,7 @@ from .object import Object
 
 
 class Numbers(Object):
-    """An object that is an array of numpy with members beside."""
+    """An object that is a numpy array and has members as well."""
 
     def to_numpy(self) -> np.ndarray:
         """The numbers."""

@@ -115,7 +115,7 @@ def _steps(
     tree.file._check_open()
     tell, done = reporter(progress)
     if not wanted.branches:
-        # nothing but constants
+        # constants only
         for a, b in _ranges(wanted.first, wanted.last, step):
             numbers = None if wanted.chosen is None else wanted.chosen.numbers
             yield a, b, {}, None if numbers is None else numbers[(numbers >= a) & (numbers < b)]

@@ -191,10 +191,10 @@ def _from_list(values: Sequence[Any], what: str) -> Column:
 
 
 def _of_numbers(values: Sequence[Any], what: str) -> np.ndarray:
-    """Numbers as an array, none of them changed."""
+    """Numbers as an array, without changing any of them."""
     array = np.asarray(values)
     if array.dtype.kind in "fO" and all(isinstance(v, (int, np.integer)) for v in values):
-        # numpy makes floats of integers that need all 64 bits beside others
+        # numpy converts mixed signed and unsigned 64-bit integers to floats
         try:
             return np.asarray([int(v) for v in values], np.uint64)
         except OverflowError:

@@ -18,7 +18,7 @@ _WORDS = {"flat": "number", "regular": "fixed array", "list": "list", "text": "s
 
 
 def fit(column: Column, t: Type, what: str) -> Column:
-    """Convert a column to a type. Numbers are converted if nothing but the precision of fractions is lost.
+    """Convert a column to a type. Numbers are converted if only the precision of fractions is lost.
 
     Raises:
         InvalidError: the column has another shape, or numbers would change.
