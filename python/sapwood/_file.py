@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _core
 from ._errors import Error, InvalidError, KeyInFileError, NotAFileError, RecoveredFileWarning, UnverifiedFileWarning
+from ._file_objects import Reader, reader_of
 from ._filters import Filter, matcher
 from ._paths import Where, split
 from ._sizes import Size, optional_seconds, size_in_bytes, whole
@@ -45,7 +46,8 @@ def open(
 
     Args:
         path: a path or URL (``http://``, ``https://``, ``root://``); ``"url:object"``, ``{url: object}``, or a
-            ``pathlib.Path``. The object may be a branch: ``"url:tree/branch"``.
+            ``pathlib.Path``. The object may be a branch: ``"url:tree/branch"``. Or a binary file object
+            (``open(..., "rb")``, ``io.BytesIO``) or a file of fsspec (``fsspec.open(...)``), which Sapwood leaves open.
         cache_size: size of the tree cache (``"100 MB"``); 0 reads one basket per request, None lets Sapwood choose.
         timeout: seconds without any progress after which a read fails; None or infinity to wait indefinitely.
         threads: number of decompression threads; None for one per core.
@@ -62,7 +64,7 @@ def open(
         KeyInFileError: (a KeyError) no such object in the file.
         CorruptError, UnsupportedError, ReadError, StalledError, DeniedError: the file cannot be read.
     """
-    where, name = split(path)
+    where, name = reader_of(path) or split(path)
     number = None if threads is None else whole(threads)
     if threads is not None and (number is None or number < 1):
         raise InvalidError(f"threads must be at least 1, or None for one per core, not {threads!r}")
@@ -308,19 +310,12 @@ class Directory(Mapping):
 class ReadOnlyFile(Directory):
     """An open file and its top directory. A context manager; can be pickled (unpickling opens the file again)."""
 
-    def __init__(self, path: str, options: Options) -> None:
+    def __init__(self, path: str | Reader, options: Options) -> None:
         self._options = options
         try:
-            self._core = _core.open(
-                path,
-                options.cache_size,
-                options.timeout,
-                options.threads,
-                options.recover,
-                options.insecure_redirects,
-            )
+            self._core = self._open(path) if isinstance(path, str) else self._open_reader(path)
         except Error:
-            if "://" not in path and os.path.isdir(path):
+            if isinstance(path, str) and "://" not in path and os.path.isdir(path):
                 raise NotAFileError(f"{path} is a directory, not a file", file=path) from None
             raise
         if self._core.recovered is not None:
@@ -335,6 +330,23 @@ class ReadOnlyFile(Directory):
         self._given_path = path
         self._trees: weakref.WeakValueDictionary[tuple[str, int], Tree] = weakref.WeakValueDictionary()
         super().__init__(None, "")
+
+    def _open(self, path: str) -> _core.File:
+        options = self._options
+        return _core.open(
+            path,
+            options.cache_size,
+            options.timeout,
+            options.threads,
+            options.recover,
+            options.insecure_redirects,
+        )
+
+    def _open_reader(self, reader: Reader) -> _core.File:
+        options = self._options
+        return _core.open_reader(
+            reader, reader.name, reader.size, options.cache_size, options.timeout, options.threads, options.recover
+        )
 
     def _warn_of_recovery(self, found: int, lost: list[str]) -> None:
         import warnings
@@ -401,4 +413,14 @@ class ReadOnlyFile(Directory):
         return f"<ReadOnlyFile {self.file_path!r}{' (closed)' if self._closed else ''}>"
 
     def __reduce__(self):
-        return ReadOnlyFile, (self._given_path, self._options)
+        path = self._given_path
+        if isinstance(path, str):
+            return ReadOnlyFile, (path, self._options)
+        return _open_again, (path.given, self._options)
+
+
+def _open_again(given: Any, options: Options) -> ReadOnlyFile:
+    """What a file of a file object or of fsspec is unpickled by."""
+    found = reader_of(given)
+    assert found is not None
+    return ReadOnlyFile(found[0], options)
