@@ -80,7 +80,7 @@ $(VENV)/.made: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "Python 3.10 or newer is needed, this is " + sys.version)'
 	@[ -x $(BIN)/python ] || $(PYTHON) -m venv $(VENV)
 	$(PIP) install "numpy>=1.24"
-	@$(BIN)/python -c 'import pathlib, sysconfig; pathlib.Path(sysconfig.get_path("purelib"), "sapwood.pth").write_text("$(CURDIR)/python\n")'
+	@$(BIN)/python .ci/install_in_place.py
 	@touch $@
 
 test-tools: $(VENV)/.tools

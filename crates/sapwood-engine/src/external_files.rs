@@ -19,8 +19,8 @@ pub(crate) struct BasketFile {
 
 /// A file, and those in which its trees keep baskets: opened when they are first needed.
 pub(crate) struct ExternalFiles {
-    /// What the file itself was opened by, credentials included: never shown.
-    location: String,
+    /// What the file itself was opened by, credentials included: never shown. None where nothing is beside it.
+    location: Option<String>,
     options: OpenOptions,
     source: Arc<dyn Source>,
     size: u64,
@@ -35,8 +35,8 @@ struct Opened {
 
 impl ExternalFiles {
     /// None is opened yet.
-    pub fn new(location: &str, options: &OpenOptions, source: Arc<dyn Source>, size: u64) -> Self {
-        Self { location: location.to_owned(), options: options.clone(), source, size, opened: Mutex::default() }
+    pub fn new(location: Option<&str>, options: &OpenOptions, source: Arc<dyn Source>, size: u64) -> Self {
+        Self { location: location.map(str::to_owned), options: options.clone(), source, size, opened: Mutex::default() }
     }
 
     fn opened(&self) -> MutexGuard<'_, Opened> {
@@ -64,7 +64,11 @@ impl ExternalFiles {
     }
 
     fn open(&self, joined: &mut Option<Joined>, name: &str) -> Result<BasketFile> {
-        let place = beside(&self.location, name)?;
+        let Some(location) = &self.location else {
+            let what = format!("its values are in another file, {name}, and this one was not opened by path or URL");
+            return Err(Error::unsupported(what).with_remedy("open it by its path or URL"));
+        };
+        let place = beside(location, name)?;
         let lacks = |e: Error| {
             Error::new(ErrorKind::Unsupported, format!("its values are in another file, {name}: {}", e.what()))
                 .with_remedy("put that file beside this one")

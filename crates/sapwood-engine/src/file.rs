@@ -1,6 +1,6 @@
 use crate::doctor::free_segments;
 use crate::external_files::{BasketFile, ExternalFiles};
-pub(crate) use crate::open_source::open_source;
+pub(crate) use crate::open_source::{open_reader, open_source};
 use crate::options::OpenOptions;
 use crate::perf::{self, Counters, FileMeters};
 pub(crate) use crate::read_source::{answer, read};
@@ -11,7 +11,7 @@ use crate::unlisted::confirmed;
 use bytes::Bytes;
 use sapwood_format::object::Objects;
 use sapwood_format::{Header, Key, Listing, ObjectAt, Opener, Recovered, Step, Target};
-use sapwood_source::{Opening, Source, SourceStats};
+use sapwood_source::{Opening, ReadRanges, Source, SourceStats};
 use sapwood_span::{Error, Result, Span};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -58,7 +58,24 @@ impl File {
     /// What the source says, or `Corrupt` when it is not a ROOT file.
     pub fn open(url: &str, options: &OpenOptions) -> Result<Self> {
         let opened = Instant::now();
-        let Opening { source, size, head, tail } = open_source(url, options)?;
+        Self::of(open_source(url, options)?, opened, Some(url), options)
+    }
+
+    /// Opens a file that `reader` reads: an object store's client, a file object of another language. Baskets in other
+    /// files are not looked for.
+    ///
+    /// # Errors
+    /// What the reader says, or `Corrupt` when it is not a ROOT file.
+    pub fn open_reader(reader: Arc<dyn ReadRanges>, options: &OpenOptions) -> Result<Self> {
+        let opened = Instant::now();
+        let name = reader.name().to_owned();
+        let opening = open_reader(reader, options).map_err(|e| e.in_file(&name))?;
+        Self::of(opening, opened, None, options)
+    }
+
+    /// `location`: what it was opened by, where files beside it can be found by that.
+    fn of(opening: Opening, opened: Instant, location: Option<&str>, options: &OpenOptions) -> Result<Self> {
+        let Opening { source, size, head, tail } = opening;
         let mut opener = Opener::new(size);
         if !source.is_local() {
             opener.guess(GUESS);
@@ -80,7 +97,7 @@ impl File {
         let meters = FileMeters::default();
         let inner = Inner {
             url: name,
-            external: ExternalFiles::new(url, &options, source.clone(), size),
+            external: ExternalFiles::new(location, &options, source.clone(), size),
             source,
             size,
             header,

@@ -5,6 +5,7 @@
 //! clusters are under way.
 
 mod batch;
+mod byte_file;
 mod chain;
 mod doctor;
 mod entries;
@@ -30,6 +31,7 @@ mod unlisted;
 mod wildcard;
 
 pub use batch::Batch;
+pub use byte_file::ByteFile;
 pub use chain::{Chain, ChainBatch, ChainFile, ChainOptions, ChainScan, ReadRequest, Skipped};
 pub use doctor::{Examination, ExamineOptions, Finding, Severity, examine};
 pub use entries::EntryList;
@@ -39,7 +41,7 @@ pub use file::File;
 pub use options::{Cut, OnRecovery, OpenOptions, Progress, ScanOptions, StepSize};
 pub use remote::{list_directory, locate_file};
 pub use report::IoReport;
-pub use sapwood_source::{RemoteEntry, is_remote, redacted};
+pub use sapwood_source::{ReadRanges, RemoteEntry, is_remote, redacted};
 pub use scan::Scan;
 pub use tree::Tree;
 pub use wildcard::{expand, glob_match};

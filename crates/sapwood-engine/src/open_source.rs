@@ -3,10 +3,10 @@
 use crate::options::OpenOptions;
 use crate::read_source::poll_once;
 use crate::runtime;
-use sapwood_source::{Opening, SourceOptions};
+use sapwood_source::{Opening, ReadRanges, SourceOptions};
 use sapwood_span::Result;
 use sapwood_span::raw_text::path_of;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 /// Bytes of the file's end that opening asks for: key list and class descriptions lie there. A fresh connection carries
@@ -36,6 +36,13 @@ fn insecure_redirects_everywhere() -> bool {
     static SET: LazyLock<bool> =
         LazyLock::new(|| std::env::var_os("SAPWOOD_INSECURE_REDIRECTS").is_some_and(|v| v == "1"));
     *SET
+}
+
+/// Opens a file that other code reads.
+pub(crate) fn open_reader(reader: Arc<dyn ReadRanges>, options: &OpenOptions) -> Result<Opening> {
+    let wanted = source_options(options);
+    let handle = runtime::handle()?;
+    runtime::wait(async move { sapwood_source::open_reader(reader, wanted.head, wanted.tail, &handle).await })
 }
 
 pub(crate) fn open_source(url: &str, options: &OpenOptions) -> Result<Opening> {

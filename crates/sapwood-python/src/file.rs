@@ -46,6 +46,11 @@ pub struct File {
 }
 
 impl File {
+    /// For Python.
+    pub fn new(inner: sapwood::File) -> Self {
+        Self { inner }
+    }
+
     fn ask<T: Send + 'static>(
         &self,
         py: Python<'_>,

@@ -3,6 +3,7 @@
 //! Thin on purpose: files, trees and scans with plain arguments, columns as buffers that numpy takes without copying.
 //! Every call that may wait gives the interpreter free and stays open to signals (see [`wait`]).
 
+mod byte_file;
 mod chain;
 mod column;
 mod command;
@@ -61,5 +62,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(command::run_command, module)?)?;
     module.add_class::<perf::Collector>()?;
     module.add_function(wrap_pyfunction!(perf::perf_text, module)?)?;
+    module.add_class::<byte_file::ByteFile>()?;
+    module.add_function(wrap_pyfunction!(byte_file::open_bytes, module)?)?;
+    module.add_function(wrap_pyfunction!(byte_file::open_reader, module)?)?;
+    module.add_function(wrap_pyfunction!(byte_file::list_directory, module)?)?;
     module.add_function(wrap_pyfunction!(file::open, module)?)
 }

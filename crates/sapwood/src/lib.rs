@@ -21,9 +21,10 @@ pub use sapwood_codec::{Algorithm, Compression};
 pub use sapwood_column::{Array, ColumnType, DType, Form, Values, with_values};
 pub use sapwood_engine::perf;
 pub use sapwood_engine::{
-    Batch, Block, Chain, ChainBatch, ChainFile, ChainOptions, ChainScan, Counted, Cut, EntryList, EntryListObject,
-    EntryReader, EntryStats, File, IoReport, ListPart, OnRecovery, OpenOptions, Progress, ReadRequest, RemoteEntry,
-    Scan, ScanOptions, Skipped, StepSize, Tree, expand, glob_match, is_remote, list_directory, locate_file, redacted,
+    Batch, Block, ByteFile, Chain, ChainBatch, ChainFile, ChainOptions, ChainScan, Counted, Cut, EntryList,
+    EntryListObject, EntryReader, EntryStats, File, IoReport, ListPart, OnRecovery, OpenOptions, Progress, ReadRanges,
+    ReadRequest, RemoteEntry, Scan, ScanOptions, Skipped, StepSize, Tree, expand, glob_match, is_remote,
+    list_directory, locate_file, redacted,
 };
 pub use sapwood_engine::{Examination, ExamineOptions, Finding, Severity, examine};
 pub use sapwood_format::object::{Data, Numbers, Object, Objects, Refused, Value};

@@ -15,6 +15,7 @@ from ..arguments.sizes import Size, optional_seconds, size_in_bytes, whole
 from ..errors import Error, InvalidError, NotAFileError, RecoveredFileWarning, UnverifiedFileWarning
 from ..public import public
 from .directory import Directory
+from .file_objects import BinaryFile, Reader, reader_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,12 +38,12 @@ class Options:
 
 
 @overload
-def open(path: bytes | os.PathLike[Any] | Mapping[Any, None], **options: Unpack[OpenOptions]) -> ReadOnlyFile: ...
+def open(path: bytes | os.PathLike[Any] | BinaryFile | Mapping[Any, None], **options: Unpack[OpenOptions]) -> ReadOnlyFile: ...
 @overload
 def open(path: str | Mapping[Any, str | None], **options: Unpack[OpenOptions]) -> Any: ...
 @public
 def open(
-    path: Where,
+    path: Where | BinaryFile | Mapping[Any, str | None],
     *,
     cache_size: Size | None = None,
     timeout: float | None = 60,
@@ -54,7 +55,8 @@ def open(
 
     Args:
         path: a path or URL (``http://``, ``https://``, ``root://``); ``"url:object"``, ``{url: object}``, or a
-            ``pathlib.Path``. The object may be a branch: ``"url:tree/branch"``.
+            ``pathlib.Path``. The object may be a branch: ``"url:tree/branch"``. Or a binary file object
+            (``open(..., "rb")``, ``io.BytesIO``) or a file of fsspec (``fsspec.open(...)``), which Sapwood leaves open.
         cache_size: size of the tree cache (``"100 MB"``); 0 reads one basket per request, None lets Sapwood choose.
         timeout: seconds without any progress after which a read fails; None or infinity to wait indefinitely.
         threads: number of decompression threads; None for one per core.
@@ -71,7 +73,7 @@ def open(
         KeyInFileError: (a KeyError) no such object in the file.
         CorruptError, UnsupportedError, ReadError, StalledError, DeniedError: the file cannot be read.
     """
-    where, name = split(path)
+    where, name = reader_of(path) or split(path)
     number = None if threads is None else whole(threads)
     if threads is not None and (number is None or number < 1):
         raise InvalidError(f"threads must be at least 1, or None for one per core, not {threads!r}")
@@ -85,19 +87,12 @@ def open(
 class ReadOnlyFile(Directory):
     """An open file and its top directory. A context manager; can be pickled (unpickling opens the file again)."""
 
-    def __init__(self, path: str, options: Options) -> None:
+    def __init__(self, path: str | Reader, options: Options) -> None:
         self._options = options
         try:
-            self._core = _core.open(
-                path,
-                options.cache_size,
-                options.timeout,
-                options.threads,
-                options.recover,
-                options.insecure_redirects,
-            )
+            self._core = self._open(path) if isinstance(path, str) else self._open_reader(path)
         except Error:
-            if "://" not in path and os.path.isdir(path):
+            if isinstance(path, str) and "://" not in path and os.path.isdir(path):
                 raise NotAFileError(f"{path} is a directory, not a file", file=path) from None
             raise
         if self._core.recovered is not None:
@@ -112,6 +107,23 @@ class ReadOnlyFile(Directory):
         self._given_path = path
         self._trees: weakref.WeakValueDictionary[tuple[str, int], Tree] = weakref.WeakValueDictionary()
         super().__init__(None, "")
+
+    def _open(self, path: str) -> _core.File:
+        options = self._options
+        return _core.open(
+            path,
+            options.cache_size,
+            options.timeout,
+            options.threads,
+            options.recover,
+            options.insecure_redirects,
+        )
+
+    def _open_reader(self, reader: Reader) -> _core.File:
+        options = self._options
+        return _core.open_reader(
+            reader, reader.name, reader.size, options.cache_size, options.timeout, options.threads, options.recover
+        )
 
     def _warn_of_recovery(self, found: int, lost: list[str]) -> None:
         import warnings
@@ -180,4 +192,5 @@ class ReadOnlyFile(Directory):
     def __reduce__(self):
         # by public names alone: a module may be called otherwise where this is read
         options = {**dataclasses.asdict(self._options), "threads": self._options.threads or None}
-        return functools.partial(open, **options), ({self._given_path: None},)
+        path = self._given_path
+        return functools.partial(open, **options), ({path: None} if isinstance(path, str) else path.given,)
