@@ -16,7 +16,6 @@ use crate::target::Target;
 use sapwood::perf::{Collector, PerfStats};
 use sapwood::raw_text::text_of_path;
 use sapwood::{Chain, ChainBatch, ChainFile, Error, OpenOptions, Result, Tree, glob_match, redacted};
-use sapwood_query::picture::{Read, reads};
 use sapwood_query::{Binding, Bound, Expr, bind_each};
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -169,19 +168,7 @@ fn branches(tree: &Tree, patterns: &[String]) -> Result<Vec<usize>> {
 
 /// Draws the stats, or keeps them.
 fn save(path: &Path, stats: &PerfStats, title: &str) -> Result<(), Failure> {
-    let picture = || {
-        let note = format!(
-            "{:.1} MB in {} reads, {:.2} s, {:.2} s of it waiting",
-            stats.read_bytes as f64 * 1e-6,
-            stats.read_calls,
-            stats.real_seconds,
-            stats.wire_wait_seconds
-        );
-        let points: Vec<Read> = (stats.points.iter())
-            .map(|p| Read { entry: p.entry, offset: p.offset, len: p.len, time: p.time })
-            .collect();
-        reads(&output::clean(title), &note, &points)
-    };
+    let picture = || stats.picture(title);
     let bytes = match Kind::of(path).map_err(Failure::Usage)? {
         Kind::Png => picture().to_png(picture::SCALE)?,
         Kind::Svg => picture().to_svg().into_bytes(),

@@ -6,17 +6,18 @@
 
 mod batch;
 mod chain;
-mod doctor;
 mod entries;
 mod entry_list_object;
 mod entry_reader;
 mod external_files;
 mod file;
+mod free_segments;
 mod names;
+pub mod observe;
 mod only_tree;
 mod open_source;
 mod options;
-pub mod perf;
+mod raw_file;
 mod read_source;
 mod recognise;
 mod recover;
@@ -31,12 +32,12 @@ mod wildcard;
 
 pub use batch::Batch;
 pub use chain::{Chain, ChainBatch, ChainFile, ChainOptions, ChainScan, ReadRequest, Skipped};
-pub use doctor::{Examination, ExamineOptions, Finding, Severity, examine};
 pub use entries::EntryList;
 pub use entry_list_object::{Counted, EntryListObject, ListPart};
 pub use entry_reader::{Block, EntryReader, EntryStats};
 pub use file::File;
 pub use options::{Cut, OnRecovery, OpenOptions, Progress, ScanOptions, StepSize};
+pub use raw_file::RawFile;
 pub use remote::{list_directory, locate_file};
 pub use report::IoReport;
 pub use sapwood_source::{RemoteEntry, is_remote, redacted};
