@@ -127,10 +127,6 @@ impl File {
         &self.0.options
     }
 
-    pub(crate) fn source(&self) -> &Arc<dyn Source> {
-        &self.0.source
-    }
-
     /// The file of this name, in which a branch says that its baskets lie.
     ///
     /// # Errors

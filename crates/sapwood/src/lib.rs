@@ -48,9 +48,7 @@ pub use sapwood_span::{Error, ErrorKind, Result, Span, defect, is_steering, prin
 /// # Ok(()) }
 /// ```
 pub mod perf {
-    pub use sapwood_perf::{
-        BranchPerf, Collector, HostPerf, PerfStats, Point, Replay, ScanLog, Slowest, What, WhatIf,
-    };
+    pub use sapwood_perf::{BranchPerf, Collector, HostPerf, PerfStats, Point, Replay, ScanLog, Slowest, What, WhatIf};
 }
 
 /// Writing files: new ones, and more into those that are there.

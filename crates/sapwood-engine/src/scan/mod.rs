@@ -17,8 +17,8 @@ mod work;
 
 use crate::batch::Batch;
 use crate::entries::EntryList;
-use crate::options::{Progress, ScanOptions};
 use crate::observe::Probe;
+use crate::options::{Progress, ScanOptions};
 use crate::report::IoReport;
 pub(crate) use baskets::basket_at;
 use cut_evaluator::CutEvaluator;

@@ -236,3 +236,15 @@ impl PerfStats {
         self.branches.iter().filter(|b| b.baskets > 0).map(|b| b.name.as_str())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_branch_is_used_when_a_basket_of_it_was_decoded() {
+        let branch = |name: &str, baskets| BranchPerf { name: name.into(), baskets, ..BranchPerf::default() };
+        let stats = PerfStats { branches: vec![branch("t/a", 1), branch("t/b", 0)], ..PerfStats::default() };
+        assert_eq!(stats.used_branches().collect::<Vec<_>>(), ["t/a"]);
+    }
+}

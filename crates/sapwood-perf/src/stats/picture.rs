@@ -14,9 +14,8 @@ impl PerfStats {
             self.real_seconds,
             self.wire_wait_seconds
         );
-        let points: Vec<Read> = (self.points.iter())
-            .map(|p| Read { entry: p.entry, offset: p.offset, len: p.len, time: p.time })
-            .collect();
+        let points: Vec<Read> =
+            (self.points.iter()).map(|p| Read { entry: p.entry, offset: p.offset, len: p.len, time: p.time }).collect();
         reads(&clean(title), &note, &points)
     }
 }

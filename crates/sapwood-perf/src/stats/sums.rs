@@ -378,7 +378,14 @@ mod tests {
             threads: 0,
             plan: PlanStats { asked_bytes: 640, ..PlanStats::default() },
             times: vec![
-                DecodeTimes { baskets: 2, bytes: 350, unzipped: 900, unzip: 0.5, decode: 0.25, ..DecodeTimes::default() };
+                DecodeTimes {
+                    baskets: 2,
+                    bytes: 350,
+                    unzipped: 900,
+                    unzip: 0.5,
+                    decode: 0.25,
+                    ..DecodeTimes::default()
+                };
                 2
             ],
             began: Instant::now(),
