@@ -17,14 +17,12 @@ mod value;
 pub use read::{read_class, read_object};
 pub use value::{Data, Numbers, Object, Objects, Refused, Value};
 
-use crate::cursor::Cursor;
+use crate::cursor::{Cursor, MAP_OFFSET};
 use sapwood_span::{Error, Result};
 
 const NEW_CLASS: u32 = 0xffff_ffff;
 const CLASS_MASK: u32 = 0x8000_0000;
 const BYTE_COUNT: u32 = 0x4000_0000;
-/// References point two behind the position (ROOT's kMapOffset).
-pub(crate) const MAP_OFFSET: u64 = 2;
 const IS_REFERENCED: u32 = 1 << 4;
 
 /// What a pointer led to.

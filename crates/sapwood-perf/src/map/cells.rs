@@ -49,7 +49,7 @@ fn shown(held: &[u64; 2 + MOST], size: u64) -> Cell {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sapwood::Span;
+    use sapwood_span::Span;
 
     fn range(start: u64, len: u64, kind: Kind) -> Range {
         Range { span: Span::new(start, len), kind }
