@@ -1,12 +1,13 @@
 //! The command line.
 
+mod perf;
 mod rewriting;
 mod text;
 
+pub use perf::PerfArgs;
 pub use rewriting::{MergeArgs, OptimizeArgs, RecoverArgs};
 pub use text::name;
 
-use crate::perf::PerfArgs;
 use crate::units;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use sapwood::{CacheSize, OpenOptions};

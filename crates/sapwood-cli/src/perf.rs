@@ -1,11 +1,8 @@
 //! `sapwood perf`: what a read costs, and what the planner did.
 
-mod args;
 mod replay;
 
-pub use args::PerfArgs;
-
-use crate::args::Global;
+use crate::args::{Global, PerfArgs};
 use crate::failure::Failure;
 use crate::given;
 use crate::interrupt::Interrupt;

@@ -2,6 +2,7 @@ use crate::by_members::ByMembers;
 use crate::input::Input;
 use crate::lists::Lists;
 use crate::regular::{Shape, fuse};
+use crate::starts::Starts;
 use crate::{Array, ColumnType, Form, Item};
 use sapwood_format::tree::{BasketData, EmbeddedBasket};
 use sapwood_span::{Error, Result};
@@ -67,13 +68,6 @@ pub enum Decoded {
 /// Entries without bytes that are believed: a count out of a damaged file must not take all memory.
 const MOST_EMPTY: usize = 1 << 20;
 
-/// Where entries begin, whichever way the file said it.
-#[derive(Clone, Copy)]
-pub(crate) enum Starts<'a> {
-    Table { raw: &'a [u8], key_len: u32 },
-    List(&'a [u32]),
-}
-
 /// A basket's values as they lie in the file.
 #[derive(Clone, Copy)]
 struct Raw<'a> {
@@ -89,18 +83,6 @@ impl Raw<'_> {
     fn all_of(&self, size: usize) -> bool {
         self.entries.checked_mul(size) == Some(self.data.len())
             && self.starts.as_ref().is_none_or(|s| (0..self.entries).all(|i| s.get(i) == i * size))
-    }
-}
-
-impl Starts<'_> {
-    pub(crate) fn get(&self, i: usize) -> usize {
-        match self {
-            Starts::Table { raw, key_len } => {
-                let b = raw.get(i * 4..i * 4 + 4).map_or([0; 4], |b| [b[0], b[1], b[2], b[3]]);
-                u32::from_be_bytes(b).saturating_sub(*key_len) as usize
-            }
-            Starts::List(l) => l.get(i).map_or(0, |&x| x as usize),
-        }
     }
 }
 

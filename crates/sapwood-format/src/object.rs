@@ -2,6 +2,7 @@
 //! as data.
 
 mod arrays;
+mod class_kinds;
 mod collection;
 /// C++ type names, taken apart.
 pub mod cpp;
@@ -10,6 +11,7 @@ mod listed;
 mod made;
 mod number;
 mod other;
+mod pair;
 mod read;
 mod special;
 mod value;

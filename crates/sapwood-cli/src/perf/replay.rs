@@ -1,6 +1,6 @@
 //! A recorded event log: what the planner did, whether it would do it again, and what it would do elsewhere.
 
-use super::PerfArgs;
+use crate::args::PerfArgs;
 use crate::failure::Failure;
 use crate::given;
 use crate::output;

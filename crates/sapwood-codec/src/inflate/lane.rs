@@ -2,7 +2,7 @@
 
 use super::tables::{DISTANCE_SYMBOLS, END, EXCEPTION, LENGTHS_SYMBOLS, LITERAL, LITERAL_SYMBOLS, Tables};
 use super::{IN_ROOM, OUT_ROOM};
-use crate::queue::Packed;
+use crate::packed::Packed;
 use std::ops::Range;
 use std::time::Duration;
 

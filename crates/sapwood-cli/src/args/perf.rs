@@ -1,4 +1,4 @@
-use crate::args::{cache_size, name};
+use super::{cache_size, name};
 use crate::units;
 use clap::Args;
 use sapwood::CacheSize;
