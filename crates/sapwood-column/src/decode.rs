@@ -169,33 +169,7 @@ impl Layout {
             None => self.column_type().empty(),
         };
         match self.entries {
-            Entries::One => {
-                if let Some(size) = self.item.fixed_size() {
-                    return self.fixed(raw.data, raw.entries, size, out).map(Decoded::Column);
-                }
-                let mut out = out;
-                if let (Some(lists), Some(Starts::Table { raw: table, key_len })) = (&self.lists, &raw.starts) {
-                    if lists.read(raw.data, table, *key_len, &mut out).is_some() {
-                        return Ok(Decoded::Column(out));
-                    }
-                    out.clear();
-                }
-                if let Some(starts) = &raw.starts {
-                    for kernel in &self.by_members {
-                        if kernel.read(raw.data, raw.entries, starts, &mut out).is_some() {
-                            return Ok(Decoded::Column(out));
-                        }
-                        out.clear();
-                    }
-                }
-                if let Some(shape) = self.regular(raw.data)
-                    && raw.all_of(shape.size())
-                {
-                    shape.read(raw.data, &mut out)?;
-                    return Ok(Decoded::Column(out));
-                }
-                self.each(raw, out, |c, out| self.item.read(c, out)).map(Decoded::Column)
-            }
+            Entries::One => self.one_each(raw, out).map(Decoded::Column),
             // without offsets an empty rest is no entry
             Entries::Text if raw.starts.is_none() => {
                 self.each(raw, out, |c, out| self.item.read(c, out)).map(Decoded::Column)
@@ -243,6 +217,34 @@ impl Layout {
                 })
                 .map(Decoded::Column),
         }
+    }
+
+    /// One item an entry: by the first kernel that fits, else one by one.
+    fn one_each(&self, raw: Raw, mut out: Array) -> Result<Array> {
+        if let Some(size) = self.item.fixed_size() {
+            return self.fixed(raw.data, raw.entries, size, out);
+        }
+        if let (Some(lists), Some(Starts::Table { raw: table, key_len })) = (&self.lists, &raw.starts) {
+            if lists.read(raw.data, table, *key_len, &mut out).is_some() {
+                return Ok(out);
+            }
+            out.clear();
+        }
+        if let Some(starts) = &raw.starts {
+            for kernel in &self.by_members {
+                if kernel.read(raw.data, raw.entries, starts, &mut out).is_some() {
+                    return Ok(out);
+                }
+                out.clear();
+            }
+        }
+        if let Some(shape) = self.regular(raw.data)
+            && raw.all_of(shape.size())
+        {
+            shape.read(raw.data, &mut out)?;
+            return Ok(out);
+        }
+        self.each(raw, out, |c, out| self.item.read(c, out))
     }
 
     /// How all records in these bytes are read at once, if they have one size.

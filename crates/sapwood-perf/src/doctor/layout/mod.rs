@@ -273,6 +273,26 @@ mod tests {
     }
 
     #[test]
+    fn prices_bridge_no_gap_that_the_client_would_not() {
+        // every second basket of 1000 bytes is another branch's
+        let branch = |b: u64| Branch {
+            name: format!("b{b}"),
+            entries: 10,
+            entry_number: 10,
+            write_basket: 10,
+            basket_bytes: vec![1000; 10],
+            basket_entry: (0..10).collect(),
+            basket_seek: (0..10).map(|i| 2000 + (2 * i + b) * 1000).collect(),
+            ..Branch::default()
+        };
+        let tree = Tree { entries: 10, top: vec![0, 1], branches: vec![branch(0), branch(1)], ..Tree::default() };
+        let far = Duration::from_millis(20);
+        let d = diagnose(&tree, &[0, 10], &[CacheSize::Auto], &[far]).unwrap();
+        let one = d.costs.iter().find(|c| c.reads == "one branch").unwrap();
+        assert_eq!((one.now.ranges, one.now.bytes), (10, 10_000), "{one:?}");
+    }
+
+    #[test]
     fn a_tree_without_baskets_has_no_costs() {
         let d = diagnose(&Tree::default(), &[0], &[CacheSize::Auto], &[Duration::ZERO]).unwrap();
         assert_eq!((d.baskets, d.costs.len()), (0, 0));
