@@ -1,4 +1,4 @@
-//! A file by its records, for those who examine it: its directories are not relied on.
+//! A file as a sequence of records, for checks that must not rely on its directories.
 
 use crate::free_segments::free_segments;
 use crate::open_source::open_source;
@@ -60,7 +60,7 @@ impl RawFile {
         answer(&self.source, &mut self.opener, |o| o.list("", recursive))
     }
 
-    /// What its list of free segments says, in order; without what lies behind the end.
+    /// The entries of its list of free segments, in order, without the one after the end of the file.
     ///
     /// # Errors
     /// That the list cannot be read.
@@ -68,8 +68,8 @@ impl RawFile {
         free_segments(&self.source, &self.header, self.size)
     }
 
-    /// Keys of objects that are there and none of `listed`: they lie in a directory's list of keys behind as many as it
-    /// says that there are.
+    /// Keys of existing objects that are not in `listed`: they follow in a directory's list of keys after the number of keys
+    /// that the list states.
     ///
     /// # Errors
     /// When the source fails.

@@ -4,7 +4,7 @@ use sapwood_format::tree::Tree;
 use sapwood_plan::Basket;
 use sapwood_span::Span;
 
-/// The baskets in the file, branch by branch: none of those that lie in the tree's header or in another file.
+/// The baskets in the file, branch by branch: without those in the tree's header or in another file.
 pub(crate) fn baskets(tree: &Tree) -> Vec<Basket> {
     let mut out = Vec::new();
     for (number, b) in tree.branches.iter().enumerate().filter(|(_, b)| b.file_name.is_empty()) {

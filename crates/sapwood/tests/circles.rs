@@ -179,7 +179,7 @@ fn sources(krate: &Path) -> BTreeMap<Module, String> {
     let mut found = Vec::new();
     files(&root, &mut found);
     let module = |path: &Path| {
-        let inner = path.strip_prefix(&root).expect("it lies in src").with_extension("");
+        let inner = path.strip_prefix(&root).expect("it is in src").with_extension("");
         let mut names: Module = inner.iter().map(|n| n.to_string_lossy().into_owned()).collect();
         if names.last().is_some_and(|n| n == "mod" || (names.len() == 1 && (n == "lib" || n == "main"))) {
             names.pop();

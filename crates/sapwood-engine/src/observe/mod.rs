@@ -1,8 +1,8 @@
-//! Hooks for perf stats: who listens to the reading of this process, what files and scans tell them.
+//! Hooks for perf stats: what files and scans report while an observer is registered.
 //!
-//! An [`Observer`] hears of every file that is used and of every scan that ends, while its [`Observing`] lives. With none,
-//! scans count what they always count ([`crate::IoReport`]) and nothing more; with one, the planner's log is kept until a
-//! scan ends. What becomes of the numbers is the observer's affair.
+//! An [`Observer`] is called for every file that is used and for every scan that ends, until its [`Observing`] is dropped.
+//! Without observers, scans count what they always count ([`crate::IoReport`]) and nothing more; with one, the planner's
+//! log is kept until the scan ends. What is computed from the numbers is up to the observer.
 
 mod cpu;
 mod file;
@@ -17,20 +17,20 @@ pub use trace::{DecodeTimes, ScanTrace};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Hears of the reading of this process.
+/// Receives what files and scans of this process report.
 pub trait Observer: Send + Sync {
-    /// A file is opened, or used for the first time since the observer began. Comes once for each file.
+    /// A file is opened, or used for the first time since the observer was registered. Called once for each file.
     fn file_used(&self, meter: Arc<FileMeter>);
 
-    /// A scan has ended; only those that began while the observer was there are told of.
+    /// A scan has ended that began after the observer was registered.
     fn scan_ended(&self, trace: &ScanTrace);
 }
 
-/// Those who listen now.
+/// The registered observers.
 static OBSERVERS: Mutex<Vec<Registered>> = Mutex::new(Vec::new());
 /// How many, for a look without the lock.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
-/// The number of the next observer.
+/// The number that the next observer gets.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
 /// An observer, and the number that tells it apart.
@@ -40,11 +40,11 @@ pub(crate) struct Registered {
     observer: Arc<dyn Observer>,
 }
 
-/// While this lives, its observer listens.
+/// Keeps an observer registered until it is dropped.
 pub struct Observing(u64);
 
-/// Begins to tell an observer of all reading. Several may listen at the same time.
-#[must_use = "dropping it ends the listening"]
+/// Registers an observer. There may be several at the same time.
+#[must_use = "the observer is removed when this is dropped"]
 pub fn observe(observer: Arc<dyn Observer>) -> Observing {
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let mut all = lock(&OBSERVERS);
@@ -64,7 +64,7 @@ impl Drop for Observing {
     }
 }
 
-/// The observers that listen now; none in nearly all processes.
+/// The registered observers; none in nearly all processes.
 pub(crate) fn observers() -> Vec<Registered> {
     if COUNT.load(Ordering::Relaxed) == 0 { Vec::new() } else { lock(&OBSERVERS).clone() }
 }

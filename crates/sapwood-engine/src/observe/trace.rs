@@ -33,7 +33,7 @@ pub(crate) struct Probe {
 /// Two waits with less than this between them are one that was looked after.
 const SAME: Duration = Duration::from_micros(200);
 
-/// A scan that has ended: what was read, what the planner was told and did, and what decoding took.
+/// A scan that has ended: what was read, the planner's input and actions, and what decoding took.
 #[derive(Clone, Debug)]
 pub struct ScanTrace {
     /// Path or URL, without credentials.
@@ -73,7 +73,7 @@ pub struct ScanTrace {
 }
 
 impl Probe {
-    /// None when nobody listens.
+    /// None without observers.
     pub fn new(observers: Vec<Registered>) -> Option<Self> {
         (!observers.is_empty()).then(|| Self { observers, waits: Vec::new() })
     }

@@ -1,4 +1,4 @@
-//! The planner's log of one scan as a file: a line of JSON with all that the planner was told at the beginning, then a
+//! The planner's log of one scan as a file: a line of JSON with the planner's input at the beginning, then a
 //! line for every event and action. Times are nanoseconds, so that replaying it gives the same actions to the last bit.
 
 use super::ScanLog;

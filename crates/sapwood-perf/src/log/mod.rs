@@ -1,4 +1,4 @@
-//! The planner's recorded log of one scan: what it was told, and what it did.
+//! The planner's recorded log of one scan: its input and its actions.
 
 mod lines;
 mod replay;
@@ -12,7 +12,7 @@ use sapwood_plan::{Action, Basket, Event, Log, Record, Request, replay};
 use sapwood_span::Result;
 use std::time::Duration;
 
-/// All that a planner was told in one scan, and what it did.
+/// The planner's input in one scan, and its actions.
 #[derive(Clone, Debug, Default)]
 pub struct ScanLog {
     /// Path or URL, without credentials.

@@ -1,4 +1,4 @@
-//! Listens to the reading of this process and sums it up.
+//! Sums up what this process reads.
 
 use super::PerfStats;
 use super::sums::Sums;
