@@ -6,7 +6,7 @@ pub(super) mod report;
 
 use crate::baskets::baskets;
 use sapwood_format::tree::Tree;
-use sapwood_plan::{Basket, CacheSize, Request};
+use sapwood_plan::{Basket, CacheSize, Limits, Request};
 use sapwood_rewrite::optimize::{BASKET, CLUSTER};
 use sapwood_rewrite::ordered;
 use sapwood_sim::{Client, Faults, Link, run};
@@ -215,11 +215,11 @@ fn price(
     if baskets.is_empty() || to <= from {
         return Ok(Price::default());
     }
-    let link = match round_trip.is_zero() {
-        true => Link::local(500e6, Duration::from_micros(80)),
-        false => Link::new(round_trip, BANDWIDTH),
+    let (link, limits) = match round_trip.is_zero() {
+        true => (Link::local(500e6, Duration::from_micros(80)), Limits::local(2)),
+        false => (Link::new(round_trip, BANDWIDTH), Limits::http(round_trip)),
     };
-    let request = Request { cache, limits: link.limits(), clusters: clusters.to_vec(), ..Request::default() };
+    let request = Request { cache, limits, clusters: clusters.to_vec(), ..Request::default() };
     // batches along the clusters, as scans have them
     let mut edges: Vec<u64> = clusters.iter().copied().filter(|c| *c > from && *c < to).collect();
     edges.insert(0, from);
