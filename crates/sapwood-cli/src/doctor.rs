@@ -4,7 +4,7 @@ use crate::args::DoctorArgs;
 use crate::failure::Failure;
 use crate::output;
 use sapwood::OpenOptions;
-use sapwood_report::doctor::{Conditions, Doctor};
+use sapwood::doctor::{Conditions, Doctor};
 use std::io::Write;
 
 /// Runs the verb.

@@ -1,7 +1,7 @@
 //! How a command ends when it does not end well.
 
-use crate::output::clean;
 use sapwood::ErrorKind;
+use sapwood::text::clean;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -28,7 +28,7 @@ use args::{Cli, Verb};
 use clap::Parser;
 use failure::Failure;
 use interrupt::Interrupt;
-use sapwood_report::units;
+use sapwood::text::units;
 use std::ffi::OsString;
 use std::io::Write;
 

@@ -6,7 +6,7 @@ use crate::output;
 use crate::output::picture::{Kind, SCALE};
 use crate::target::Target;
 use sapwood::OpenOptions;
-use sapwood_report::map::FileMap;
+use sapwood::map::FileMap;
 use std::io::Write;
 
 /// Runs the verb.

@@ -19,7 +19,7 @@ pub fn run(args: &OptimizeArgs, options: &OpenOptions, global: &Global, interrup
     let shown = bar.clone();
     let mut used = Used::default();
     for path in &args.used {
-        used.add(&perf::load(path)?);
+        used.add(perf::load(path)?.used_branches());
     }
     let options = OptimizeOptions {
         force: args.writing.force,

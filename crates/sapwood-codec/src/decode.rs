@@ -1,5 +1,5 @@
 use crate::block::{self, Block, Codec, HEADER, LZ4_CHECKSUM};
-use crate::queue::Lanes;
+use crate::lanes::Lanes;
 use crate::{lz4, lzma};
 use sapwood_span::{Error, Result};
 use std::fmt;

@@ -2,29 +2,12 @@
 
 use crate::block::{self, Codec, HEADER};
 use crate::decode::{Decoder, usual};
-use crate::inflate::{Lane, Pair};
+use crate::inflate::Lane;
+use crate::lanes::Lanes;
+use crate::packed::Packed;
 use sapwood_span::Result;
 use std::ops::Range;
 use std::time::{Duration, Instant};
-
-/// Whoever holds a chain of blocks.
-pub trait Packed {
-    /// The blocks.
-    fn compressed(&self) -> &[u8];
-    /// The size the key promised.
-    fn size(&self) -> usize;
-}
-
-/// The blocks, their size, and whatever tells this chain from others.
-impl<K> Packed for (&[u8], usize, K) {
-    fn compressed(&self) -> &[u8] {
-        self.0
-    }
-
-    fn size(&self) -> usize {
-        self.1
-    }
-}
 
 /// Where chains come from, and where what was in them goes.
 pub trait DecompressQueue {
@@ -36,18 +19,6 @@ pub trait DecompressQueue {
 
     /// One is unpacked, or it cannot be (kind `Corrupt`); and the time that took.
     fn done(&mut self, item: Self::Item, bytes: Result<&[u8]>, took: Duration);
-}
-
-/// What is kept from one call to the next.
-pub(crate) struct Lanes {
-    pair: Pair,
-    buffers: Vec<Vec<u8>>,
-}
-
-impl Lanes {
-    pub fn new() -> Self {
-        Self { pair: Pair::new(), buffers: Vec::new() }
-    }
 }
 
 impl Decoder {

@@ -3,9 +3,9 @@
 //!
 //! As the other kernels, it knows baskets as they should be, and leaves all others to the general reader.
 
-use crate::decode::Starts;
 use crate::input::FIRST_WITH_CLASS_VERSION;
 use crate::regular::{Lane, Shape};
+use crate::starts::Starts;
 use crate::{Array, Item, Object};
 
 /// The mark of a byte count, and of a version in front of members one after another.

@@ -2,6 +2,7 @@ use crate::by_members::ByMembers;
 use crate::input::Input;
 use crate::lists::Lists;
 use crate::regular::{Shape, fuse};
+use crate::starts::Starts;
 use crate::{Array, ColumnType, Form, Item};
 use sapwood_format::tree::{BasketData, EmbeddedBasket};
 use sapwood_span::{Error, Result};
@@ -67,13 +68,6 @@ pub enum Decoded {
 /// Entries without bytes that are believed: a count out of a damaged file must not take all memory.
 const MOST_EMPTY: usize = 1 << 20;
 
-/// Where entries begin, whichever way the file said it.
-#[derive(Clone, Copy)]
-pub(crate) enum Starts<'a> {
-    Table { raw: &'a [u8], key_len: u32 },
-    List(&'a [u32]),
-}
-
 /// A basket's values as they lie in the file.
 #[derive(Clone, Copy)]
 struct Raw<'a> {
@@ -89,18 +83,6 @@ impl Raw<'_> {
     fn all_of(&self, size: usize) -> bool {
         self.entries.checked_mul(size) == Some(self.data.len())
             && self.starts.as_ref().is_none_or(|s| (0..self.entries).all(|i| s.get(i) == i * size))
-    }
-}
-
-impl Starts<'_> {
-    pub(crate) fn get(&self, i: usize) -> usize {
-        match self {
-            Starts::Table { raw, key_len } => {
-                let b = raw.get(i * 4..i * 4 + 4).map_or([0; 4], |b| [b[0], b[1], b[2], b[3]]);
-                u32::from_be_bytes(b).saturating_sub(*key_len) as usize
-            }
-            Starts::List(l) => l.get(i).map_or(0, |&x| x as usize),
-        }
     }
 }
 
@@ -187,33 +169,7 @@ impl Layout {
             None => self.column_type().empty(),
         };
         match self.entries {
-            Entries::One => {
-                if let Some(size) = self.item.fixed_size() {
-                    return self.fixed(raw.data, raw.entries, size, out).map(Decoded::Column);
-                }
-                let mut out = out;
-                if let (Some(lists), Some(Starts::Table { raw: table, key_len })) = (&self.lists, &raw.starts) {
-                    if lists.read(raw.data, table, *key_len, &mut out).is_some() {
-                        return Ok(Decoded::Column(out));
-                    }
-                    out.clear();
-                }
-                if let Some(starts) = &raw.starts {
-                    for kernel in &self.by_members {
-                        if kernel.read(raw.data, raw.entries, starts, &mut out).is_some() {
-                            return Ok(Decoded::Column(out));
-                        }
-                        out.clear();
-                    }
-                }
-                if let Some(shape) = self.regular(raw.data)
-                    && raw.all_of(shape.size())
-                {
-                    shape.read(raw.data, &mut out)?;
-                    return Ok(Decoded::Column(out));
-                }
-                self.each(raw, out, |c, out| self.item.read(c, out)).map(Decoded::Column)
-            }
+            Entries::One => self.one_each(raw, out).map(Decoded::Column),
             // without offsets an empty rest is no entry
             Entries::Text if raw.starts.is_none() => {
                 self.each(raw, out, |c, out| self.item.read(c, out)).map(Decoded::Column)
@@ -261,6 +217,34 @@ impl Layout {
                 })
                 .map(Decoded::Column),
         }
+    }
+
+    /// One item an entry: by the first kernel that fits, else one by one.
+    fn one_each(&self, raw: Raw, mut out: Array) -> Result<Array> {
+        if let Some(size) = self.item.fixed_size() {
+            return self.fixed(raw.data, raw.entries, size, out);
+        }
+        if let (Some(lists), Some(Starts::Table { raw: table, key_len })) = (&self.lists, &raw.starts) {
+            if lists.read(raw.data, table, *key_len, &mut out).is_some() {
+                return Ok(out);
+            }
+            out.clear();
+        }
+        if let Some(starts) = &raw.starts {
+            for kernel in &self.by_members {
+                if kernel.read(raw.data, raw.entries, starts, &mut out).is_some() {
+                    return Ok(out);
+                }
+                out.clear();
+            }
+        }
+        if let Some(shape) = self.regular(raw.data)
+            && raw.all_of(shape.size())
+        {
+            shape.read(raw.data, &mut out)?;
+            return Ok(out);
+        }
+        self.each(raw, out, |c, out| self.item.read(c, out))
     }
 
     /// How all records in these bytes are read at once, if they have one size.

@@ -26,6 +26,7 @@ mod memory;
 mod names;
 mod read;
 mod regular;
+mod starts;
 mod type_name;
 mod values;
 

@@ -1,9 +1,9 @@
-use crate::doctor::free_segments;
 use crate::external_files::{BasketFile, ExternalFiles};
-pub(crate) use crate::open_source::{open_reader, open_source};
+use crate::free_segments::free_segments;
+use crate::observe::{self, Counters, FileMeters};
+use crate::open_source::{open_reader, open_source};
 use crate::options::OpenOptions;
-use crate::perf::{self, Counters, FileMeters};
-pub(crate) use crate::read_source::{answer, read};
+use crate::read_source::{answer, read};
 use crate::recognise::recognise;
 use crate::recover::root_keys;
 use crate::report::IoReport;
@@ -35,7 +35,7 @@ struct Inner {
     opened: Instant,
     totals: Mutex<IoReport>,
     recovered: Option<Recovered>,
-    /// For collectors of perf stats, which want to be told when the file is closed.
+    /// For observers, which want to be told when the file is closed.
     meters: FileMeters,
 }
 
@@ -109,7 +109,7 @@ impl File {
             meters,
         };
         let file = Self(Arc::new(inner));
-        file.watched_by(&perf::listening(), Default::default);
+        file.watched_by(&observe::observers(), Default::default);
         Ok(file)
     }
 
@@ -144,10 +144,6 @@ impl File {
         &self.0.options
     }
 
-    pub(crate) fn source(&self) -> &Arc<dyn Source> {
-        &self.0.source
-    }
-
     /// The file of this name, in which a branch says that its baskets lie.
     ///
     /// # Errors
@@ -172,7 +168,7 @@ impl File {
 
     /// Asks until the question is answered, and reads what that needs.
     pub(crate) fn ask<T>(&self, question: impl FnMut(&mut Opener) -> Result<Step<T>>) -> Result<T> {
-        self.watched_by(&perf::listening(), || self.counts());
+        self.watched_by(&observe::observers(), || self.counts());
         answer(&self.0.source, &mut self.opener(), question).map_err(|e| e.in_file(&self.0.url))
     }
 
@@ -280,11 +276,11 @@ impl File {
         self.0.counts()
     }
 
-    /// These collectors want to know what it does from now on; `before` is what it has done.
-    pub(crate) fn watched_by(&self, collectors: &[Arc<perf::Shared>], before: impl Fn() -> (SourceStats, IoReport)) {
-        if !collectors.is_empty() {
+    /// These observers want to know what it does from now on; `before` is what it has done.
+    pub(crate) fn watched_by(&self, observers: &[observe::Registered], before: impl Fn() -> (SourceStats, IoReport)) {
+        if !observers.is_empty() {
             let counters: Arc<dyn Counters> = self.0.clone();
-            self.0.meters.watch(collectors, &self.0.url, &Arc::downgrade(&counters), before);
+            self.0.meters.watch(observers, &self.0.url, &Arc::downgrade(&counters), before);
         }
     }
 
@@ -302,7 +298,18 @@ impl std::fmt::Debug for File {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::perf::Collector;
+    use crate::observe::{FileMeter, Observer, ScanTrace, observe};
+
+    /// Keeps the meters of the files that it hears of.
+    #[derive(Default)]
+    struct Meters(Mutex<Vec<Arc<FileMeter>>>);
+
+    impl Observer for Meters {
+        fn file_used(&self, meter: Arc<FileMeter>) {
+            self.0.lock().unwrap().push(meter);
+        }
+        fn scan_ended(&self, _: &ScanTrace) {}
+    }
 
     #[test]
     fn reads_of_external_files_count_when_the_file_is_closed() {
@@ -312,14 +319,23 @@ mod tests {
         sapwood_write::FileWriter::create(&path, sapwood_codec::Compression::default()).unwrap().finish().unwrap();
         std::fs::write(folder.join("baskets.root"), [&b"root"[..], &[0; 2000]].concat()).unwrap();
 
-        let collector = Collector::start(false);
+        let meters = Arc::new(Meters::default());
+        let observing = observe(meters.clone());
         let file = File::open(path.to_str().unwrap(), &OpenOptions::default()).unwrap();
         let external = file.external("baskets.root").unwrap();
         read(&file.all_sources(), &[Span::new(external.begin + 100, 50)]).unwrap();
-        let counted = |collector: &Collector| (collector.stats().requests, collector.stats().bytes_fetched);
-        let open = counted(&collector);
+        let counted = || {
+            let mut meters = meters.0.lock().unwrap().clone();
+            // other tests of this process read files too
+            meters.retain(|m| m.url().contains("sapwood-external"));
+            assert_eq!(meters.len(), 1);
+            (meters[0].counts().requests, meters[0].counts().bytes_fetched)
+        };
+        let open = counted();
+        assert!(open.0 > 0 && open.1 > 0);
         drop(file);
-        assert_eq!(counted(&collector), open);
+        assert_eq!(counted(), open);
+        drop(observing);
         std::fs::remove_dir_all(&folder).unwrap();
     }
 }

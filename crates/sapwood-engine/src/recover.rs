@@ -1,6 +1,6 @@
 //! Opening files whose directories cannot be relied on.
 
-use crate::doctor::free_segments;
+use crate::free_segments::free_segments;
 use crate::options::{OnRecovery, OpenOptions};
 use crate::read_source::{answer, read};
 use crate::unlisted::unlisted;

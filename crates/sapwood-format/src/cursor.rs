@@ -4,6 +4,9 @@ use sapwood_span::{Error, Result};
 /// Bytes of a class's name in front of an object; the longest in real files have a few hundred.
 const LONGEST_CLASS_NAME: usize = 4096;
 
+/// References point two behind the position (ROOT's kMapOffset).
+pub(crate) const MAP_OFFSET: u64 = 2;
+
 /// A bounds-checked reader of big-endian values. It never reads behind its end and never panics.
 ///
 /// `origin` is what ROOT would call position 0 of the buffer: object references are positions
@@ -138,7 +141,7 @@ impl<'a> Cursor<'a> {
 
     /// The class that was named at this reference position (of the new-class tag in front of the name).
     pub fn class_at(&mut self, reference: u64) -> Result<String> {
-        let at = reference.saturating_sub(crate::object::MAP_OFFSET + self.origin as u64);
+        let at = reference.saturating_sub(MAP_OFFSET + self.origin as u64);
         let mut there = Cursor::new(self.data, self.origin);
         let found = usize::try_from(at).ok().filter(|&at| at < self.pos).and_then(|at| {
             there.seek(at).ok()?;

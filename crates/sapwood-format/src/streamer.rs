@@ -1,6 +1,5 @@
 //! The class descriptions inside a file: what the bytes of an object mean.
 
-use crate::builtin;
 use crate::cursor::Cursor;
 use crate::object::{Pointed, read_base_object, read_object_array_head, read_pointer};
 use sapwood_span::{Error, Result};
@@ -199,16 +198,14 @@ impl Streamers {
         self.classes.push(Arc::new(info));
     }
 
-    /// The description of a class in this version: the file's own, or else that of ROOT's class.
-    pub fn find(&self, class: &str, version: i32) -> Option<&Arc<ClassInfo>> {
-        let which = |v: &Versions| v.by_version.get(&version).copied();
-        self.described(class, which).or_else(|| builtin::classes().described(class, which))
+    /// The file's own description of a class in this version.
+    pub(crate) fn own(&self, class: &str, version: i32) -> Option<&Arc<ClassInfo>> {
+        self.described(class, |v| v.by_version.get(&version).copied())
     }
 
-    /// The description with this checksum: the file's own, or else that of ROOT's class.
-    pub fn find_checksum(&self, class: &str, checksum: u32) -> Option<&Arc<ClassInfo>> {
-        let which = |v: &Versions| v.by_checksum.get(&checksum).copied();
-        self.described(class, which).or_else(|| builtin::classes().described(class, which))
+    /// The file's own description with this checksum.
+    pub(crate) fn own_checksum(&self, class: &str, checksum: u32) -> Option<&Arc<ClassInfo>> {
+        self.described(class, |v| v.by_checksum.get(&checksum).copied())
     }
 
     fn described(&self, class: &str, which: impl Fn(&Versions) -> Option<usize>) -> Option<&Arc<ClassInfo>> {

@@ -269,7 +269,8 @@ mod tests {
     fn the_first_allowance_is_what_the_network_carries() {
         let ms = Duration::from_millis;
         assert_eq!(first_allowance(&Limits::local(8), 9 << 20), 0);
-        assert_eq!(first_allowance(&Limits::http(ms(20)), 9 << 20), 16 * FRESH_CONNECTION);
+        let far = Limits { max_in_flight: 16, ..Limits::http(ms(20)) };
+        assert_eq!(first_allowance(&far, 9 << 20), 16 * FRESH_CONNECTION);
         assert_eq!(first_allowance(&Limits::http(ms(240)), 8 << 20), 10 << 20);
         let slow = Limits { bandwidth: Some(1e6), ..Limits::http(ms(240)) };
         assert_eq!(first_allowance(&slow, 9 << 20), 240_000);

@@ -48,7 +48,7 @@ pub fn optimize<'py>(
     let (stats, drop_unused) = used;
     let mut used = Used::default();
     for text in &stats {
-        used.add(&PerfStats::from_json(text).map_err(fail)?);
+        used.add(PerfStats::from_json(text).map_err(fail)?.used_branches());
     }
     let options = OptimizeOptions {
         force,

@@ -3,9 +3,9 @@ use crate::seconds::{round_trip, seconds};
 use crate::text::{Text, strings};
 use crate::wait::wait;
 use pyo3::prelude::*;
+use sapwood::doctor::{Conditions, Doctor};
+use sapwood::map::FileMap;
 use sapwood::{CacheSize, OpenOptions};
-use sapwood_report::doctor::{Conditions, Doctor};
-use sapwood_report::map::FileMap;
 
 /// Examines a file: its report as JSON and as text. Caches (bytes; none: automatic) and round-trip times (seconds) are
 /// those for which costs are worked out.

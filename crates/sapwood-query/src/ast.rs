@@ -1,6 +1,5 @@
 //! What an expression says, before anything is known of the tree.
 
-use sapwood_span::Result;
 use std::fmt;
 
 /// A binary operator.
@@ -134,31 +133,6 @@ pub struct Expr {
 }
 
 impl Expr {
-    /// Parses one expression: `sqrt(px**2+py**2)`.
-    ///
-    /// # Errors
-    /// `Invalid`, showing the text with a caret below the place that makes no sense.
-    pub fn parse(text: &str) -> Result<Self> {
-        crate::parse::parse(text)
-    }
-
-    /// Parses several expressions separated by colons, as TTree::Draw and TTree::Scan take them:
-    /// `x:y:c?1:2` are three.
-    ///
-    /// # Errors
-    /// As [`Expr::parse`].
-    pub fn parse_list(text: &str) -> Result<Vec<Self>> {
-        crate::parse::parse_list(text)
-    }
-
-    /// Parses a selection; a blank one is none, as TTree::Draw has it.
-    ///
-    /// # Errors
-    /// As [`Expr::parse`].
-    pub fn selection(text: &str) -> Result<Option<Self>> {
-        if text.trim().is_empty() { Ok(None) } else { Self::parse(text).map(Some) }
-    }
-
     /// The text this was parsed from, trimmed.
     pub fn text(&self) -> &str {
         &self.text

@@ -1,10 +1,10 @@
 //! Runs a program over a block of entries: every operation is one loop over a block of doubles.
 
+use crate::batch::Batch;
 use crate::block::{Block, Pool, binary, call, fold, fresh, map, select};
 use crate::layout::{Layout, MISSING, Positions};
 use crate::number::{to_i64, truth};
 use crate::program::{Access, Aggregate, Fold, Level, Node, NodeKind, Program, Step, TextNode};
-use crate::query::Batch;
 use crate::view::{Leaf, View, ViewLevel};
 use sapwood_column::with_values;
 use std::ops::Range;

@@ -64,6 +64,33 @@ fn size_of(name: &str) -> Option<&str> {
     Some(stem.strip_prefix('@').unwrap_or(stem))
 }
 
+impl Expr {
+    /// Parses one expression: `sqrt(px**2+py**2)`.
+    ///
+    /// # Errors
+    /// `Invalid`, showing the text with a caret below the place that makes no sense.
+    pub fn parse(text: &str) -> Result<Self> {
+        parse(text)
+    }
+
+    /// Parses several expressions separated by colons, as TTree::Draw and TTree::Scan take them:
+    /// `x:y:c?1:2` are three.
+    ///
+    /// # Errors
+    /// As [`Expr::parse`].
+    pub fn parse_list(text: &str) -> Result<Vec<Self>> {
+        parse_list(text)
+    }
+
+    /// Parses a selection; a blank one is none, as TTree::Draw has it.
+    ///
+    /// # Errors
+    /// As [`Expr::parse`].
+    pub fn selection(text: &str) -> Result<Option<Self>> {
+        if text.trim().is_empty() { Ok(None) } else { Self::parse(text).map(Some) }
+    }
+}
+
 pub(crate) fn parse(text: &str) -> Result<Expr> {
     let mut p = Parser::new(text)?;
     let e = p.expression()?;

@@ -1,13 +1,14 @@
 use crate::ast::Expr;
+use crate::batch::Batch;
 use crate::bind::{Running, bind};
 use crate::block::{Block, Pool, fresh};
+use crate::collector::{Collector, Passed};
 use crate::eval::Evaluator;
 use crate::layout::Layout;
 use crate::program::{Level, Node, NodeKind, Output, Program};
-use crate::rows::{Collector, Rows};
+use crate::rows::Rows;
 use crate::shape::Schema;
 use crate::view::View;
-use sapwood_column::Array;
 use sapwood_span::{Error, Result};
 
 /// Instances a block aims at: a few registers of this many doubles stay in the nearest caches.
@@ -23,30 +24,6 @@ pub struct Query {
     program: Program,
     names: Vec<String>,
     texts: Vec<String>,
-}
-
-/// Entries of a tree as columns.
-#[derive(Clone, Debug)]
-pub struct Batch<'a> {
-    /// Number of the first entry in the tree, or in the chain: `Entry$`.
-    pub first_entry: u64,
-    /// Number of the first entry in its file: `LocalEntry$`.
-    pub first_local_entry: u64,
-    /// Entries of the whole tree or chain: `Entries$`.
-    pub total_entries: u64,
-    /// Entries in this batch.
-    pub entries: usize,
-    /// How far each of them lies behind the first one, where they do not follow each other.
-    pub apart: Option<&'a [u64]>,
-    /// One column per name, in the order of [`Query::names`].
-    pub columns: Vec<&'a Array>,
-}
-
-impl Batch<'_> {
-    /// How far an entry of the batch lies behind `first_entry`.
-    pub(crate) fn behind(&self, entry: usize) -> u64 {
-        self.apart.map_or(entry as u64, |apart| apart.get(entry).copied().unwrap_or_default())
-    }
 }
 
 /// The rows of one block that passed the selection.
@@ -187,22 +164,6 @@ impl Query {
             f(&evaluator, &mut pool)?;
         }
         Ok(())
-    }
-}
-
-/// Which rows of a block passed the selection.
-pub(crate) enum Passed {
-    All,
-    /// The selection's value per row: those that are not 0 passed.
-    Some(Vec<f64>),
-}
-
-impl Passed {
-    pub(crate) fn contains(&self, row: usize) -> bool {
-        match self {
-            Passed::All => true,
-            Passed::Some(cut) => cut[row] != 0.0,
-        }
     }
 }
 

@@ -4,7 +4,6 @@
 //! - [`merge`]: many files into one, as ROOT's `hadd` does; what is no tree is added up in `objects`.
 //! - [`optimize`]: a file laid out anew so that it reads fast.
 //! - [`recover`]: what can be found of a damaged file, in a new one.
-//! - [`doctor`]: what reading a tree costs, and what it would cost laid out anew.
 //!
 //! All of them open inputs with `input`, move baskets with `copy` and `recode` in the threads of `ordered`, and put the
 //! new file together in `output`: trees (`tree`, `clusters`), objects, class descriptions (`classes`), on top of
@@ -14,7 +13,6 @@ mod classes;
 mod clusters;
 mod container;
 mod copy;
-pub mod doctor;
 mod input;
 pub mod merge;
 mod objects;
@@ -25,3 +23,5 @@ mod output;
 mod recode;
 pub mod recover;
 mod tree;
+
+pub use ordered::{Results, ordered};

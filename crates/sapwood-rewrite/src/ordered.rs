@@ -46,7 +46,7 @@ impl<R> Drop for Stop<'_, R> {
 }
 
 /// The results in the order of their jobs.
-pub(crate) struct Results<'a, R>(&'a Shared<R>);
+pub struct Results<'a, R>(&'a Shared<R>);
 
 impl<R> Iterator for Results<'_, R> {
     type Item = R;
@@ -75,7 +75,7 @@ impl<R> Iterator for Results<'_, R> {
 /// # Errors
 /// What `consume` says. A thread that panics ends the results early, and what `consume` made of them does not count: the
 /// defect is the error, so that nothing may be committed before this is back.
-pub(crate) fn ordered<J, W, R: Send, T>(
+pub fn ordered<J, W, R: Send, T>(
     threads: usize,
     window: usize,
     jobs: impl Iterator<Item = J> + Send,

@@ -59,9 +59,14 @@ impl Link {
         }
     }
 
-    /// The limits under which a scan over this link is planned: those of HTTP, or of a local file.
-    /// The bandwidth is left for the planner to find out.
+    /// Limits under which the planner has room on this link: those of a local file, or those of HTTP with 16
+    /// connections at every distance. The bandwidth is left for the planner to find out. What a scan costs that opens
+    /// fewer connections, as Sapwood's client does, [`Limits::http`] says.
     pub fn limits(&self) -> Limits {
-        if self.round_trip.is_zero() { Limits::local(2) } else { Limits::http(self.round_trip) }
+        if self.round_trip.is_zero() {
+            Limits::local(2)
+        } else {
+            Limits { max_in_flight: 16, ..Limits::http(self.round_trip) }
+        }
     }
 }

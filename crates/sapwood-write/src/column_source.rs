@@ -1,9 +1,8 @@
 //! From the columns that are given to the bytes of branches: what is checked once, then handed on piece by piece.
 
 use crate::cpp::CppType;
-use crate::layout::Sizes;
-use crate::schema::LONGEST_ENTRY;
-use crate::serial;
+use crate::layout::{LONGEST_ENTRY, Sizes};
+use crate::serial::{self, Form, field, nth_field};
 use sapwood_column::{Array, DType, Values};
 use sapwood_span::{Error, Result};
 use std::borrow::Cow;
@@ -22,17 +21,6 @@ pub(crate) enum ColumnSource {
     Class { column: usize, members: Vec<(String, ColumnSource)> },
     /// A list of classes (or pairs of key and value), member by member.
     Collection { column: usize, members: Vec<(String, ColumnSource)>, map: bool },
-}
-
-/// What stands in front of an object's bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
-    /// What a branch of its own has: nothing in front of classes and strings.
-    Whole,
-    /// What a member of a class has.
-    Member,
-    /// Several, within one entry of a split collection: one header for all.
-    Items,
 }
 
 /// The entries given for one branch.
@@ -270,18 +258,6 @@ fn flat(array: &Array) -> Option<&Values> {
         Array::Regular { content, .. } => flat(content),
         _ => None,
     }
-}
-
-/// A record's column by name.
-pub(crate) fn field<'a>(array: &'a Array, name: &str) -> Option<&'a Array> {
-    let Array::Record { fields, .. } = array else { return None };
-    fields.iter().find(|(n, _)| n == name).map(|(_, a)| a)
-}
-
-/// A record's column by position.
-pub(crate) fn nth_field(array: &Array, i: usize) -> Option<&Array> {
-    let Array::Record { fields, .. } = array else { return None };
-    fields.get(i).map(|(_, a)| a)
 }
 
 /// The number of items between offsets.

@@ -2,7 +2,7 @@
 
 use crate::append::{find, not_found};
 use crate::core::Core;
-use crate::existing::{is_record, subdirectory};
+use crate::existing_records::{is_record, subdirectory};
 use crate::file::FileWriter;
 use crate::key::Key;
 use crate::used::{Used, baskets, is_tree};

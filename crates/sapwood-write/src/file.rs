@@ -273,7 +273,7 @@ impl FileWriter {
                 let what = format!("{name} is a tree that is being written, not a directory");
                 return Err(core.named(Error::invalid(what).with_remedy("use another name")));
             }
-            let there = crate::existing::subdirectory(&mut core, at, name).map_err(|e| core.named(e))?;
+            let there = crate::existing_records::subdirectory(&mut core, at, name).map_err(|e| core.named(e))?;
             at = match there {
                 Some(there) => there,
                 None => core.attempt(|core| commit::mkdir(core, at, name))?,

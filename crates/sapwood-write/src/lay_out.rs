@@ -2,15 +2,23 @@
 
 use crate::column::{Column, Data, ElementFacts, Input, Inputs, Leaf, WHOLE, element_leaf, is_unsigned, leaf_class};
 use crate::column::{member_facts, split_items};
-use crate::column_source::{ColumnSource, Form};
+use crate::column_source::ColumnSource;
 use crate::cpp::{Class, CppType};
-use crate::schema::{BranchSpec, BranchType, code};
+use crate::schema::{BranchSpec, BranchType, check_spec, code};
+use crate::serial::Form;
 use sapwood_column::DType;
 use sapwood_span::{Error, Result};
 use std::collections::{HashMap, HashSet};
 
-/// Lays out all branches.
-pub(crate) fn lay_out(specs: &[BranchSpec]) -> Result<(Vec<Column>, Inputs)> {
+/// Lays the branches out: each counter that was not asked for itself comes just before its first user.
+pub(crate) fn resolve(specs: &[BranchSpec]) -> Result<(Vec<Column>, Inputs)> {
+    for spec in specs {
+        check_spec(spec).map_err(|e| e.in_branch(&spec.name))?;
+    }
+    lay_out(specs)
+}
+
+fn lay_out(specs: &[BranchSpec]) -> Result<(Vec<Column>, Inputs)> {
     let asked = specs.iter().map(|s| &*s.name).collect();
     let mut layout =
         Layout { asked, columns: Vec::new(), inputs: Vec::with_capacity(specs.len()), index: HashMap::new() };

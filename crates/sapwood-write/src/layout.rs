@@ -1,6 +1,9 @@
 //! Where baskets end: pure arithmetic over sizes, the same however the entries arrive in batches, and the same as
 //! ROOT's (`TBranch::FillImpl`).
 
+/// The most bytes one entry of one branch can take.
+pub(crate) const LONGEST_ENTRY: u64 = 1 << 30;
+
 /// Bytes of the entry offset table of `entries` entries: a count, each entry's offset, one behind.
 pub(crate) const fn offset_table(entries: u64) -> u64 {
     4 * (entries + 2)

@@ -1,14 +1,14 @@
 //! The header of a tree that is appended to: as it was, but for counters, tables of baskets and clusters.
 
-use crate::append::Old;
 use crate::basket::Branch;
 use crate::core::{Core, Table};
 use crate::key::Key;
-use crate::tree::Progress;
+use crate::old_tree::Old;
+use crate::progress::Progress;
 use sapwood_edit::survey::{Edit, Name, Survey};
-use sapwood_edit::tree::{BranchFacts, Placed, TreeFacts, read_facts, set, set_baskets, set_ranges};
+use sapwood_edit::tree::{BranchFacts, Placed, read_facts, set, set_baskets, set_ranges};
 use sapwood_format::Streamers;
-use sapwood_span::{Error, Result};
+use sapwood_span::Result;
 
 /// A header as it was when the tree was opened.
 pub(crate) struct Resumed {
@@ -25,31 +25,6 @@ pub(crate) struct Resumed {
     auto_flush: i64,
     /// What its branches' tables were.
     tables: Vec<Table>,
-}
-
-/// Refuses headers of which something would be lost, or wrong with more entries.
-pub(crate) fn check_header(facts: &TreeFacts, s: &Survey) -> Result<()> {
-    let has_index =
-        s.child(0, Name::TreeIndex).is_some() || s.field(0, Name::IndexValues).is_some_and(|f| f.at.len() > 4);
-    if has_index {
-        return Err(Error::unsupported("it has an index, in which new entries would be missing").with_remedy(
-            "remove the index first (SetTreeIndex(nullptr) and Write in ROOT), and rebuild it afterwards",
-        ));
-    }
-    if s.child(0, Name::BranchRef).is_some() {
-        return Err(Error::unsupported("it has a table of references, of which new entries would have none")
-            .with_remedy("write a new tree"));
-    }
-    if let Some((_, class)) = s.unknown.first() {
-        return Err(Error::unsupported(format!("its header holds {class}, which cannot be moved"))
-            .with_remedy("write a new tree"));
-    }
-    match facts.branches.iter().find(|b| !b.embedded.is_empty()) {
-        Some(b) => Err(Error::unsupported("its baskets are in the tree's header")
-            .with_remedy("copy the file with sapwood optimize first")
-            .in_branch(b.schema.path.clone())),
-        None => Ok(()),
-    }
 }
 
 impl Resumed {

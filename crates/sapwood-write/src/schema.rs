@@ -1,6 +1,5 @@
-use crate::column::{Column, Inputs};
 use crate::cpp::CppType;
-use crate::lay_out::lay_out;
+use crate::layout::LONGEST_ENTRY;
 use sapwood_codec::Compression;
 use sapwood_column::DType;
 use sapwood_span::raw_text::bytes_of;
@@ -139,20 +138,11 @@ impl BranchSpec {
 const LONGEST_NAME: usize = 1024;
 /// The longest title of a tree or branch.
 const LONGEST_TITLE: usize = 16_384;
-/// The most bytes one entry of one branch can take.
-pub(crate) const LONGEST_ENTRY: u64 = 1 << 30;
 /// Members of a class, those of its members counted in.
 const MOST_MEMBERS: usize = 10_000;
 
-/// Lays the branches out: each counter that was not asked for itself comes just before its first user.
-pub(crate) fn resolve(specs: &[BranchSpec]) -> Result<(Vec<Column>, Inputs)> {
-    for spec in specs {
-        check_spec(spec).map_err(|e| e.in_branch(&spec.name))?;
-    }
-    lay_out(specs)
-}
-
-fn check_spec(spec: &BranchSpec) -> Result<()> {
+/// Whether a branch can be written.
+pub(crate) fn check_spec(spec: &BranchSpec) -> Result<()> {
     check_name("branch", &spec.name)?;
     if spec.split_level > 99 {
         return Err(
@@ -290,6 +280,7 @@ pub(crate) const fn code(dtype: DType) -> char {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lay_out::resolve;
 
     #[test]
     fn counters_come_first_and_once() {

@@ -1,12 +1,22 @@
 //! Objects as ROOT streams them: numbers big-endian, collections behind a byte count and a version, classes behind a
 //! byte count and their version.
 
-use crate::column_source::{Form, field, nth_field};
 use crate::cpp::{Class, CppType};
-use crate::schema::LONGEST_ENTRY;
+use crate::layout::LONGEST_ENTRY;
 use sapwood_column::{Array, Values};
 use sapwood_span::{Error, Result};
 use std::ops::Range;
+
+/// What stands in front of an object's bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// What a branch of its own has: nothing in front of classes and strings.
+    Whole,
+    /// What a member of a class has.
+    Member,
+    /// Several, within one entry of a split collection: one header for all.
+    Items,
+}
 
 /// Marks a length as a byte count.
 const BYTE_COUNT: u32 = 0x4000_0000;
@@ -253,6 +263,18 @@ pub(crate) fn big_endian(values: &Values, range: Range<usize>, out: &mut Vec<u8>
         Values::F32(v) => swap!(v),
         Values::F64(v) => swap!(v),
     }
+}
+
+/// A record's column by name.
+pub(crate) fn field<'a>(array: &'a Array, name: &str) -> Option<&'a Array> {
+    let Array::Record { fields, .. } = array else { return None };
+    fields.iter().find(|(n, _)| n == name).map(|(_, a)| a)
+}
+
+/// A record's column by position.
+pub(crate) fn nth_field(array: &Array, i: usize) -> Option<&Array> {
+    let Array::Record { fields, .. } = array else { return None };
+    fields.get(i).map(|(_, a)| a)
 }
 
 #[cfg(test)]

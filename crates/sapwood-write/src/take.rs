@@ -131,7 +131,8 @@ impl<'a> Taken<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::{BranchSpec, resolve};
+    use crate::lay_out::resolve;
+    use crate::schema::BranchSpec;
     use sapwood_column::DType;
 
     #[test]

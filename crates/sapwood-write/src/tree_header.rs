@@ -4,7 +4,7 @@ use crate::classes;
 use crate::column::{Column, ElementFacts, Leaf};
 use crate::core::Table;
 use crate::layout::Cluster;
-use crate::tree::Progress;
+use crate::progress::Progress;
 use sapwood_codec::Compression;
 use sapwood_span::{Error, Result};
 

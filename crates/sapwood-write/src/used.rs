@@ -4,7 +4,7 @@
 use crate::commit::LONGEST_GAP;
 use crate::core::Core;
 use crate::directory::{CLASS, DirectoryId};
-use crate::existing::{object, subdirectory};
+use crate::existing_records::{object, subdirectory};
 use crate::key::{FIRST_RECORD, Key};
 use sapwood_format::is_histogram;
 use sapwood_format::tree::read_tree;

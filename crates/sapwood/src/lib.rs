@@ -19,20 +19,38 @@
 
 pub use sapwood_codec::{Algorithm, Compression};
 pub use sapwood_column::{Array, ColumnType, DType, Form, Values, with_values};
-pub use sapwood_engine::perf;
 pub use sapwood_engine::{
     Batch, Block, ByteFile, Chain, ChainBatch, ChainFile, ChainOptions, ChainScan, Counted, Cut, EntryList,
     EntryListObject, EntryReader, EntryStats, File, IoReport, ListPart, OnRecovery, OpenOptions, Progress, ReadRanges,
     ReadRequest, RemoteEntry, Scan, ScanOptions, Skipped, StepSize, Tree, expand, glob_match, is_remote,
     list_directory, locate_file, redacted,
 };
-pub use sapwood_engine::{Examination, ExamineOptions, Finding, Severity, examine};
 pub use sapwood_format::object::{Data, Numbers, Object, Objects, Refused, Value};
 pub use sapwood_format::streamer::{ClassInfo, Element};
 pub use sapwood_format::tree::{Branch, BranchElement, Leaf, Tree as TreeHeader};
 pub use sapwood_format::{Header, Key, Listing, Orphans, Recovered, datetime};
+pub use sapwood_perf::doctor::{Examination, ExamineOptions, Finding, Severity, examine};
+pub use sapwood_perf::{doctor, map, text};
 pub use sapwood_plan::CacheSize;
 pub use sapwood_span::{Error, ErrorKind, Result, Span, defect, is_steering, printable, raw_text};
+
+/// What reading costs: perf stats, and the planner's recorded log.
+///
+/// ```no_run
+/// use sapwood::perf::Collector;
+/// use sapwood::{File, OpenOptions, ScanOptions};
+///
+/// # fn main() -> sapwood::Result<()> {
+/// let collector = Collector::start(false);
+/// let tree = File::open("https://example.org/events.root", &OpenOptions::default())?.tree("Events")?;
+/// let branches = vec![tree.find("Muon_pt")?];
+/// tree.scan(&ScanOptions { branches, ..ScanOptions::default() })?.try_for_each(|batch| batch.map(drop))?;
+/// println!("{}", collector.stats());
+/// # Ok(()) }
+/// ```
+pub mod perf {
+    pub use sapwood_perf::{BranchPerf, Collector, HostPerf, PerfStats, Point, Replay, ScanLog, Slowest, What, WhatIf};
+}
 
 /// Writing files: new ones, and more into those that are there.
 ///

@@ -8,8 +8,8 @@ pub mod rows;
 mod stdout;
 
 pub use json::{escaped, json, string};
+pub use sapwood::text::{clean, table};
 pub use sapwood::write::write_file;
-pub use sapwood_report::{clean, table};
 pub use stdout::{Stdout, check_stdout, stdout, stdout_was_closed};
 
 use crate::args::Global;

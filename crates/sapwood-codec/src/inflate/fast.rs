@@ -7,7 +7,7 @@
 use super::lane::{Lane, State};
 use super::tables::{DISTANCE_BITS, EXCEPTION, LINK, LITERAL, LITERAL_BITS, Tables, linked};
 use super::{IN_ROOM, OUT_ROOM};
-use crate::queue::Packed;
+use crate::packed::Packed;
 
 /// What of a lane is kept in registers.
 struct Hot {

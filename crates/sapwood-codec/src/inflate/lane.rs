@@ -2,7 +2,7 @@
 
 use super::tables::{DISTANCE_SYMBOLS, END, EXCEPTION, LENGTHS_SYMBOLS, LITERAL, LITERAL_SYMBOLS, Tables};
 use super::{IN_ROOM, OUT_ROOM};
-use crate::queue::Packed;
+use crate::packed::Packed;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -53,9 +53,21 @@ impl<T: Packed> Lane<T> {
         if out.len() < room {
             out.resize(room, 0);
         }
-        let (state, took) = (State::Failed, Duration::ZERO);
-        let (at, bits, count, filled, begin, end, last, timed) = (0, 0, 0, 0, 0, 0, false, 0);
-        let mut lane = Self { item, stream, at, bits, count, out, filled, begin, end, state, last, took, timed };
+        let mut lane = Self {
+            item,
+            stream,
+            at: 0,
+            bits: 0,
+            count: 0,
+            out,
+            filled: 0,
+            begin: 0,
+            end: 0,
+            state: State::Failed,
+            last: false,
+            took: Duration::ZERO,
+            timed: 0,
+        };
         lane.go_on((lane.stream.clone(), size));
         lane
     }

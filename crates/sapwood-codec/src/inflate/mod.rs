@@ -12,7 +12,7 @@ mod fast;
 mod lane;
 mod tables;
 
-use crate::queue::Packed;
+use crate::packed::Packed;
 pub(crate) use lane::Lane;
 use tables::Tables;
 

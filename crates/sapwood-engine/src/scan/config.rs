@@ -11,6 +11,6 @@ pub(super) struct ScanConfig<'a> {
     pub cache: CacheSize,
     /// Threads that decode.
     pub threads: usize,
-    /// Whether a collector of perf stats listens.
+    /// Whether an observer listens.
     pub traced: bool,
 }

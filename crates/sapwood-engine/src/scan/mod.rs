@@ -17,8 +17,8 @@ mod work;
 
 use crate::batch::Batch;
 use crate::entries::EntryList;
+use crate::observe::Probe;
 use crate::options::{Progress, ScanOptions};
-use crate::perf::Probe;
 use crate::report::IoReport;
 pub(crate) use baskets::basket_at;
 use cut_evaluator::CutEvaluator;
@@ -61,7 +61,7 @@ pub struct Scan {
     before: SourceStats,
     options: ScanOptions,
     finished: bool,
-    /// For collectors of perf stats, when there are any.
+    /// For observers, when there are any.
     probe: Option<Probe>,
 }
 

@@ -10,8 +10,8 @@ use super::state::{InitialState, ScanState};
 use super::steps::{self, Steps};
 use super::{Scan, work};
 use crate::entries::EntryList;
+use crate::observe::{Probe, observers};
 use crate::options::ScanOptions;
-use crate::perf::{self, Probe};
 use crate::tree::Tree;
 use bytes::Bytes;
 use sapwood_plan::{CacheSize, Limits, Request};
@@ -67,9 +67,9 @@ impl Scan {
             let column = |b: &usize| branches.iter().position(|x| x == b);
             CutEvaluator::new(cut.test.clone(), cut.branches.iter().filter_map(column).collect())
         });
-        let collectors = perf::listening();
-        tree.file().watched_by(&collectors, || tree.file().counts());
-        let probe = Probe::new(collectors);
+        let observers = observers();
+        tree.file().watched_by(&observers, || tree.file().counts());
+        let probe = Probe::new(observers);
         let before = tree.file().all_sources().stats();
         let threads = threads(tree, options);
         let cache = options.cache.unwrap_or(tree.file().options().cache);

@@ -17,6 +17,18 @@ pub(crate) fn classes() -> &'static Streamers {
     &CLASSES
 }
 
+impl Streamers {
+    /// The description of a class in this version: the file's own, or else that of ROOT's class.
+    pub fn find(&self, class: &str, version: i32) -> Option<&Arc<ClassInfo>> {
+        self.own(class, version).or_else(|| classes().own(class, version))
+    }
+
+    /// The description with this checksum: the file's own, or else that of ROOT's class.
+    pub fn find_checksum(&self, class: &str, checksum: u32) -> Option<&Arc<ClassInfo>> {
+        self.own_checksum(class, checksum).or_else(|| classes().own_checksum(class, checksum))
+    }
+}
+
 /// What a tree's header is made of in a version that was never described. The descriptions need not go to the end of
 /// the class: they serve reading a tree and nothing else.
 pub(crate) fn early(class: &str, version: i32) -> Option<&'static Arc<ClassInfo>> {

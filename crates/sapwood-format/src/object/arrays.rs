@@ -1,6 +1,5 @@
 //! ROOT's classes around arrays of numbers.
 
-use super::cpp::template;
 use super::made::Made;
 use super::number::Number;
 use super::read::Reader;
@@ -85,30 +84,4 @@ fn mirrored<T: Copy + Default>(upper: &[T], rows: usize) -> Vec<T> {
         }
     }
     out
-}
-
-/// The type code of a TArray's numbers.
-pub(super) fn array_code(class: &str) -> Option<i32> {
-    Some(match class {
-        "TArrayC" => code::CHAR,
-        "TArrayS" => code::SHORT,
-        "TArrayI" => code::INT,
-        "TArrayL" => code::LONG,
-        "TArrayL64" => code::LONG64,
-        "TArrayF" => code::FLOAT,
-        "TArrayD" => code::DOUBLE,
-        _ => return None,
-    })
-}
-
-/// The type code of a symmetric matrix's numbers.
-pub(super) fn symmetric(class: &str) -> Option<i32> {
-    match template(class)? {
-        ("TMatrixTSym", args) => match args.as_slice() {
-            ["float" | "Float_t"] => Some(code::FLOAT),
-            ["double" | "Double_t"] => Some(code::DOUBLE),
-            _ => None,
-        },
-        _ => None,
-    }
 }

@@ -1,6 +1,6 @@
 //! C++ type names as class descriptions write them.
 
-use super::number::code_of;
+use super::number::{NAMES, code_of};
 use crate::streamer::code;
 
 /// A type that stands in a collection.
@@ -136,50 +136,6 @@ pub fn is_sequence(name: &str) -> bool {
 pub fn is_map(name: &str) -> bool {
     matches!(name, "map" | "multimap" | "unordered_map" | "unordered_multimap")
 }
-
-/// Type code of a number that a C++ name stands for; kept beside the parser because names, not codes, nest.
-pub(super) const NAMES: &[(&str, i32)] = &[
-    ("bool", code::BOOL),
-    ("Bool_t", code::BOOL),
-    ("char", code::CHAR),
-    ("Char_t", code::CHAR),
-    ("signed char", code::CHAR),
-    ("int8_t", code::CHAR),
-    ("unsigned char", code::UCHAR),
-    ("UChar_t", code::UCHAR),
-    ("uint8_t", code::UCHAR),
-    ("Byte_t", code::UCHAR),
-    ("short", code::SHORT),
-    ("Short_t", code::SHORT),
-    ("int16_t", code::SHORT),
-    ("unsigned short", code::USHORT),
-    ("UShort_t", code::USHORT),
-    ("uint16_t", code::USHORT),
-    ("int", code::INT),
-    ("Int_t", code::INT),
-    ("int32_t", code::INT),
-    ("unsigned int", code::UINT),
-    ("unsigned", code::UINT),
-    ("UInt_t", code::UINT),
-    ("uint32_t", code::UINT),
-    ("long", code::LONG),
-    ("Long_t", code::LONG),
-    ("unsigned long", code::ULONG),
-    ("ULong_t", code::ULONG),
-    ("size_t", code::ULONG),
-    ("long long", code::LONG64),
-    ("Long64_t", code::LONG64),
-    ("int64_t", code::LONG64),
-    ("unsigned long long", code::ULONG64),
-    ("ULong64_t", code::ULONG64),
-    ("uint64_t", code::ULONG64),
-    ("float", code::FLOAT),
-    ("Float_t", code::FLOAT),
-    ("double", code::DOUBLE),
-    ("Double_t", code::DOUBLE),
-    ("Double32_t", code::DOUBLE32),
-    ("Float16_t", code::FLOAT16),
-];
 
 #[cfg(test)]
 mod tests {

@@ -1,11 +1,54 @@
 //! Numbers by their type codes.
 
-use super::cpp::NAMES;
 use super::value::{Data, Value};
 use crate::cursor::Cursor;
 use crate::packed::Packed;
 use crate::streamer::code;
 use sapwood_span::{Error, Result};
+
+/// Type code of a number that a C++ name stands for.
+pub(super) const NAMES: &[(&str, i32)] = &[
+    ("bool", code::BOOL),
+    ("Bool_t", code::BOOL),
+    ("char", code::CHAR),
+    ("Char_t", code::CHAR),
+    ("signed char", code::CHAR),
+    ("int8_t", code::CHAR),
+    ("unsigned char", code::UCHAR),
+    ("UChar_t", code::UCHAR),
+    ("uint8_t", code::UCHAR),
+    ("Byte_t", code::UCHAR),
+    ("short", code::SHORT),
+    ("Short_t", code::SHORT),
+    ("int16_t", code::SHORT),
+    ("unsigned short", code::USHORT),
+    ("UShort_t", code::USHORT),
+    ("uint16_t", code::USHORT),
+    ("int", code::INT),
+    ("Int_t", code::INT),
+    ("int32_t", code::INT),
+    ("unsigned int", code::UINT),
+    ("unsigned", code::UINT),
+    ("UInt_t", code::UINT),
+    ("uint32_t", code::UINT),
+    ("long", code::LONG),
+    ("Long_t", code::LONG),
+    ("unsigned long", code::ULONG),
+    ("ULong_t", code::ULONG),
+    ("size_t", code::ULONG),
+    ("long long", code::LONG64),
+    ("Long64_t", code::LONG64),
+    ("int64_t", code::LONG64),
+    ("unsigned long long", code::ULONG64),
+    ("ULong64_t", code::ULONG64),
+    ("uint64_t", code::ULONG64),
+    ("float", code::FLOAT),
+    ("Float_t", code::FLOAT),
+    ("double", code::DOUBLE),
+    ("Double_t", code::DOUBLE),
+    ("Double32_t", code::DOUBLE32),
+    ("Float16_t", code::FLOAT16),
+];
 
 /// The type code of a number's C++ name.
 pub fn code_of(name: &str) -> Option<i32> {

@@ -5,7 +5,7 @@ use super::number::Number;
 use super::read::Reader;
 use super::value::{Object, Value};
 use crate::cursor::Cursor;
-use crate::streamer::{Element, code};
+use crate::streamer::code;
 use sapwood_span::Result;
 
 impl Reader<'_> {
@@ -156,25 +156,5 @@ impl Reader<'_> {
         }
         self.ends(c, &v, "RooWorkspace::CodeRepo")?;
         made.done(Value::Null)
-    }
-}
-
-/// The member of a pair, as a description would have it.
-pub(super) fn pair_element(name: &str, type_name: &str) -> Element {
-    use super::cpp::{Cpp, bare};
-    let (kind, code) = match Cpp::parse(type_name) {
-        Cpp::Number(k) => ("TStreamerBasicType", k),
-        Cpp::Text if bare(type_name) == "TString" => ("TStreamerString", code::TSTRING),
-        Cpp::Text => ("TStreamerSTLstring", code::STL_STRING),
-        Cpp::Pointer(_) => ("TStreamerObjectAnyPointer", code::ANY_P),
-        Cpp::Class(_) => ("TStreamerObjectAny", code::ANY),
-        _ => ("TStreamerSTL", code::STL),
-    };
-    Element {
-        name: name.to_owned(),
-        kind: kind.to_owned(),
-        code,
-        type_name: type_name.to_owned(),
-        ..Element::default()
     }
 }

@@ -1,8 +1,8 @@
 //! Reads objects as the file's own class descriptions say.
 
+use super::class_kinds::begins_bare;
 use super::cpp::{canonical, template};
-use super::other::pair_element;
-use super::special::begins_bare;
+use super::pair::pair_element;
 use super::value::{Object, Objects, Refused, Value};
 use super::{Pointed, read_pointer};
 use crate::cursor::{Cursor, Version};

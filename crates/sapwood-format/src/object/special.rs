@@ -1,6 +1,6 @@
 //! Classes of ROOT that write themselves, not as their description says.
 
-use super::arrays::{array_code, symmetric};
+use super::class_kinds::{array_code, symmetric};
 use super::cpp::Cpp;
 use super::element::IS_REFERENCED;
 use super::made::Made;
@@ -142,13 +142,6 @@ impl Reader<'_> {
         c.seek(end)?;
         self.refuse(class, Span::new(start.reference(), (end - start.pos()) as u64), ErrorKind::Unsupported, why)
     }
-}
-
-/// Whether objects of a class have no byte count in front, or one that does not tell where they end.
-pub(super) fn begins_bare(class: &str) -> bool {
-    matches!(class, "TString" | "string" | "TDatime" | "TRef" | "TQObject")
-        || array_code(class).is_some()
-        || (class.contains('<') && (symmetric(class).is_some() || Cpp::parse(class).is_collection()))
 }
 
 fn tobject_info() -> Arc<ClassInfo> {

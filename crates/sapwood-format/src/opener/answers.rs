@@ -4,17 +4,8 @@ use crate::key::Key;
 use crate::object::{Objects, read_object};
 use crate::streamer::Streamers;
 use crate::tree::Tree;
-use sapwood_span::{Result, Span};
+use sapwood_span::Result;
 use std::sync::Arc;
-
-/// The answer to a question about a file.
-#[derive(Clone, Debug)]
-pub enum Step<T> {
-    /// Give these bytes to [`Opener::push`](super::Opener::push), then ask again.
-    Need(Vec<Span>),
-    /// The answer.
-    Done(T),
-}
 
 /// What to look for: the name of an object and, where it matters, its cycle.
 #[derive(Clone, Debug, PartialEq, Eq)]

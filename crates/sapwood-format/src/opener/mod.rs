@@ -4,7 +4,8 @@
 mod answers;
 mod chunks;
 
-pub use answers::{Listing, ObjectAt, Step, Target, TreeAt};
+use crate::step::Step;
+pub use answers::{Listing, ObjectAt, Target, TreeAt};
 pub use chunks::Chunks;
 
 use crate::directory::{DIRECTORY_BYTES, Directory, keys_behind, parse_key_list};

@@ -1,18 +1,23 @@
 //! Lists and stacks: what can be added is, the rest of the second follows the first (`TSeqCollection::Merge`).
 
-use super::part::Part;
-use super::rules::rule;
+use super::part::{Part, Rule};
 use sapwood_edit::survey::{Changes, Edit, Insert, Name, Survey, put_integer};
 use sapwood_span::raw_text::text_of;
 use sapwood_span::{Error, ErrorKind, Result};
 use std::collections::HashMap;
 
 /// Both lists in one. Items that can be added are added to the one of their class and name (where there are several,
-/// each to one of them, in their order); all others of the second list come behind those of the first.
+/// each to one of them, in their order); all others of the second list come behind those of the first. `rule` says how
+/// items of a class are added.
 ///
 /// # Errors
 /// `Invalid` when items of one name contradict each other, with the difference.
-pub(super) fn join<'p>(one: Part<'p>, two: Part<'p>, changes: &mut Changes<'p>) -> Result<()> {
+pub(super) fn join<'p>(
+    one: Part<'p>,
+    two: Part<'p>,
+    changes: &mut Changes<'p>,
+    rule: fn(&str) -> Option<Rule>,
+) -> Result<()> {
     let (a, b) = (one.survey, two.survey);
     let mut known: HashMap<(&str, &[u8]), Vec<usize>> = HashMap::new();
     // the last one first, so that they are taken from the end in their order
@@ -68,11 +73,16 @@ pub(super) fn join<'p>(one: Part<'p>, two: Part<'p>, changes: &mut Changes<'p>) 
 ///
 /// # Errors
 /// As [`join`]; `Unsupported` when one of them has none.
-pub(super) fn join_stacks<'p>(one: Part<'p>, two: Part<'p>, changes: &mut Changes<'p>) -> Result<()> {
+pub(super) fn join_stacks<'p>(
+    one: Part<'p>,
+    two: Part<'p>,
+    changes: &mut Changes<'p>,
+    rule: fn(&str) -> Option<Rule>,
+) -> Result<()> {
     let (Some(a), Some(b)) = (one.survey.child(one.node, Name::Hists), two.survey.child(two.node, Name::Hists)) else {
         return Err(Error::unsupported("is a stack without histograms"));
     };
-    join(one.at(a), two.at(b), changes)
+    join(one.at(a), two.at(b), changes, rule)
 }
 
 /// What an item is called; nothing where it has no name.

@@ -1,6 +1,10 @@
 //! An object that is added to another, or to which another is added.
 
-use sapwood_edit::survey::Survey;
+use sapwood_edit::survey::{Changes, Survey};
+use sapwood_span::Result;
+
+/// Adds the second object to the first by exchanging bytes of the first.
+pub(super) type Rule = for<'p> fn(Part<'p>, Part<'p>, &mut Changes<'p>) -> Result<()>;
 
 /// One of two objects: where it was surveyed, and its number there.
 #[derive(Clone, Copy)]

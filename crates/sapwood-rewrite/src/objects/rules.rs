@@ -1,6 +1,6 @@
 //! What is done with two objects of one name: which classes are added up, and how.
 
-use super::part::Part;
+use super::part::{Part, Rule};
 use super::{collection, efficiency, event_list, graph, hist, multi, parameter, poly};
 use sapwood_edit::survey::{Changes, Survey, survey};
 use sapwood_format::Streamers;
@@ -22,9 +22,6 @@ impl<'a> Streamed<'a> {
     }
 }
 
-/// Adds the second object to the first by exchanging bytes of the first.
-pub(super) type Rule = for<'p> fn(Part<'p>, Part<'p>, &mut Changes<'p>) -> Result<()>;
-
 /// How objects of a class are added up; none where they are not.
 pub(super) fn rule(class: &str) -> Option<Rule> {
     Some(match class {
@@ -36,10 +33,18 @@ pub(super) fn rule(class: &str) -> Option<Rule> {
         "TEfficiency" => efficiency::add,
         "TH2Poly" => poly::add,
         "TEventList" => event_list::join,
-        "TList" | "THashList" | "TObjArray" => collection::join,
-        "THStack" => collection::join_stacks,
+        "TList" | "THashList" | "TObjArray" => join_lists,
+        "THStack" => join_stacks,
         _ => return None,
     })
+}
+
+fn join_lists<'p>(one: Part<'p>, two: Part<'p>, changes: &mut Changes<'p>) -> Result<()> {
+    collection::join(one, two, changes, rule)
+}
+
+fn join_stacks<'p>(one: Part<'p>, two: Part<'p>, changes: &mut Changes<'p>) -> Result<()> {
+    collection::join_stacks(one, two, changes, rule)
 }
 
 /// Whether objects of a class are added up.

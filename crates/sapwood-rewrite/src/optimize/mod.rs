@@ -45,9 +45,9 @@ const SHARE: usize = 256 << 10;
 /// A branch counts for so many at least.
 const LEAST: usize = 1 << 10;
 /// Bytes of a cluster in the file, as ROOT flushes by default.
-pub(crate) const CLUSTER: u64 = 30_000_000;
+pub const CLUSTER: u64 = 30_000_000;
 /// Bytes of a basket before compression.
-pub(crate) const BASKET: u32 = 1 << 20;
+pub const BASKET: u32 = 1 << 20;
 
 /// How much of a tree lies together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,6 @@
 //! Which branches past reads used, out of perf stats that were saved: what is used together shall lie together.
 
 use super::plan::BranchPlan;
-use sapwood_engine::perf::PerfStats;
 use sapwood_format::tree::Tree;
 use sapwood_span::{Error, Result};
 use std::cmp::Reverse;
@@ -16,9 +15,9 @@ pub struct Used {
 }
 
 impl Used {
-    /// Takes note of a read. A branch counts as used when any basket of it was decoded.
-    pub fn add(&mut self, stats: &PerfStats) {
-        self.reads.push(stats.branches.iter().filter(|b| b.baskets > 0).map(|b| b.name.clone()).collect());
+    /// Takes note of a read: the branches that it used, each as tree and branch, as in `Events/muons/muons.pt`.
+    pub fn add(&mut self, branches: impl IntoIterator<Item = impl Into<String>>) {
+        self.reads.push(branches.into_iter().map(Into::into).collect());
     }
 
     /// Whether any read is known.
@@ -91,14 +90,12 @@ impl Used {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sapwood_engine::perf::BranchPerf;
     use sapwood_format::tree::{Branch, Leaf};
 
     fn used(reads: &[&[&str]]) -> Used {
         let mut used = Used::default();
         for names in reads {
-            let branch = |name: &&str| BranchPerf { name: format!("t/{name}"), baskets: 1, ..BranchPerf::default() };
-            used.add(&PerfStats { branches: names.iter().map(branch).collect(), ..PerfStats::default() });
+            used.add(names.iter().map(|name| format!("t/{name}")));
         }
         used
     }

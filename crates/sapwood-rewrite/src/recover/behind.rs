@@ -45,6 +45,38 @@ fn chain<'a>(orphans: &BTreeMap<u16, Vec<&'a OrphanBasket>>, first: usize) -> Ve
     (first..first + orphans.len()).map_while(next).collect()
 }
 
+/// Baskets by the name of their branch, then by their number in it.
+type ByBranch<'o> = HashMap<&'o str, BTreeMap<u16, Vec<&'o OrphanBasket>>>;
+
+/// The name that a branch's baskets have.
+fn name_of(header: &Tree, branch: usize) -> &str {
+    header.branches.get(branch).map_or("TRefTable", |b| b.name.as_str())
+}
+
+/// The baskets behind those that the header knows, by branch.
+///
+/// # Errors
+/// In words, that it is not clear of which branch they are.
+fn by_branch<'o>(
+    facts: &TreeFacts,
+    header: &Tree,
+    orphans: &'o [OrphanBasket],
+) -> std::result::Result<ByBranch<'o>, String> {
+    let known = facts.branches.iter().flat_map(|b| &b.baskets).map(|b| b.span.start).max().unwrap_or(0);
+    let mut by_name: ByBranch = HashMap::new();
+    for o in orphans.iter().filter(|o| o.span.start > known && o.entries > 0) {
+        by_name.entry(&o.branch).or_default().entry(o.cycle).or_default().push(o);
+    }
+    for of in by_name.keys() {
+        match (0..facts.branches.len()).filter(|&i| name_of(header, i) == *of).count() {
+            0 => return Err(format!("the header has no branch {of}")),
+            1 => {}
+            n => return Err(format!("{n} branches have the name {of}")),
+        }
+    }
+    Ok(by_name)
+}
+
 /// Puts baskets behind those that a tree's header knows, as far as each of its branches has them.
 ///
 /// # Errors
@@ -54,19 +86,8 @@ pub(super) fn rescue(
     header: &Tree,
     orphans: &[OrphanBasket],
 ) -> std::result::Result<Rescued, String> {
-    let known = facts.branches.iter().flat_map(|b| &b.baskets).map(|b| b.span.start).max().unwrap_or(0);
-    let mut by_name: HashMap<&str, BTreeMap<u16, Vec<&OrphanBasket>>> = HashMap::new();
-    for o in orphans.iter().filter(|o| o.span.start > known && o.entries > 0) {
-        by_name.entry(&o.branch).or_default().entry(o.cycle).or_default().push(o);
-    }
-    let name = |i: usize| header.branches.get(i).map_or("TRefTable", |b| b.name.as_str());
-    for of in by_name.keys() {
-        match (0..facts.branches.len()).filter(|&i| name(i) == *of).count() {
-            0 => return Err(format!("the header has no branch {of}")),
-            1 => {}
-            n => return Err(format!("{n} branches have the name {of}")),
-        }
-    }
+    let by_name = by_branch(facts, header, orphans)?;
+    let name = |i: usize| name_of(header, i);
     let before = facts.entries;
     let mut chains: Vec<(usize, u64, Vec<&OrphanBasket>)> = Vec::new();
     let (mut least, mut most) = ((u64::MAX, String::new()), before);

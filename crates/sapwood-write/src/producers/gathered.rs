@@ -2,8 +2,7 @@
 
 use crate::column::{Column, Data};
 use crate::column_source::EntryValues;
-use crate::layout::Sizes;
-use crate::schema::LONGEST_ENTRY;
+use crate::layout::{LONGEST_ENTRY, Sizes};
 use crate::serial::big_endian;
 use sapwood_column::Values;
 use sapwood_span::{Error, Result};

@@ -4,7 +4,7 @@
 //! socket where it is another process (`gate`, `remote`, `wire`). Joined, they are the entries of one writer: its
 //! clusters, its basket sizes, one cluster of memory, whatever the number of producers.
 
-mod gathered;
+pub(crate) mod gathered;
 #[cfg(unix)]
 mod listener;
 #[cfg(unix)]
@@ -22,7 +22,7 @@ use crate::column::Input;
 use crate::column_source::EntryValues;
 use crate::take::take;
 use crate::tree::TreeWriter;
-pub(crate) use gathered::{Gathered, Lane};
+use gathered::{Gathered, Lane};
 #[cfg(unix)]
 pub use listener::ProducerListener;
 use sapwood_column::Array;

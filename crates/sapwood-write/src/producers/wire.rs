@@ -11,8 +11,9 @@
 use super::Schema;
 use super::gathered::{Gathered, Lane, Strand};
 use crate::column::{Data, Input};
-use crate::column_source::{ColumnSource, Form};
+use crate::column_source::ColumnSource;
 use crate::cpp::{Class, CppType};
+use crate::serial::Form;
 use sapwood_column::DType;
 use sapwood_span::{Error, ErrorKind, Result};
 use std::io::{self, Read, Write};
@@ -334,7 +335,8 @@ fn get_type(from: &mut &[u8], deep: usize) -> io::Result<CppType> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::{BranchSpec, resolve};
+    use crate::lay_out::resolve;
+    use crate::schema::BranchSpec;
     use sapwood_column::{Array, Values};
 
     fn example() -> Schema {

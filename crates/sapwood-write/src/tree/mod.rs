@@ -1,6 +1,5 @@
 mod clusters;
 
-use crate::append::{Old, OldBranch};
 use crate::basket::{Branch, Home};
 use crate::column::{Column, Data, Input};
 use crate::column_source::{ColumnSource, EntryValues};
@@ -8,10 +7,13 @@ use crate::core::{Core, OpenTree, Shared, Table};
 use crate::cursor::Cursor;
 use crate::directory::DirectoryId;
 use crate::key::Key;
+use crate::lay_out::resolve;
 use crate::layout::Cluster;
-use crate::producers::{Gathered, Lane};
+use crate::old_tree::{Old, OldBranch};
+use crate::producers::gathered::{Gathered, Lane};
+use crate::progress::Progress;
 use crate::resumed::Resumed;
-use crate::schema::{BranchSpec, BranchType, check_basket_bytes, resolve};
+use crate::schema::{BranchSpec, BranchType, check_basket_bytes};
 use crate::take::{Taken, take};
 use sapwood_codec::Compression;
 use sapwood_column::Array;
@@ -48,45 +50,8 @@ impl Default for TreeOptions {
     }
 }
 
-/// ROOT's standing rule of when to save the header, as long as it is not known in entries (`TTree::fAutoSave`).
-const AUTO_SAVE: i64 = -300_000_000;
 /// Bytes of objects that are made at a time.
 const STEP: usize = 8 << 20;
-
-/// What a tree keeps between flushes.
-#[derive(Clone, Debug)]
-pub(crate) struct Progress {
-    /// Entries so far.
-    pub(crate) entries: u64,
-    /// Entries at the last end of a cluster; 0 before the first.
-    pub(crate) flushed: u64,
-    /// Entries when ROOT would have saved the header last.
-    pub(crate) saved: u64,
-    /// Where clusters are counted from.
-    pub(crate) origin: u64,
-    pub(crate) cluster: Cluster,
-    pub(crate) auto_save: i64,
-    /// Ranges of clusters that ended: last entry and entries of a cluster.
-    pub(crate) ranges: Vec<(u64, u64)>,
-    /// Names for expressions.
-    pub(crate) aliases: Vec<(String, String)>,
-}
-
-impl Progress {
-    /// Of a tree that begins.
-    pub(crate) fn new(cluster: Cluster) -> Self {
-        Self {
-            entries: 0,
-            flushed: 0,
-            saved: 0,
-            origin: 0,
-            cluster,
-            auto_save: AUTO_SAVE,
-            ranges: Vec::new(),
-            aliases: Vec::new(),
-        }
-    }
-}
 
 /// Writes a tree into a file: entries in batches of columns, of any size.
 ///

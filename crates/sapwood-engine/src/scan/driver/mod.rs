@@ -38,7 +38,7 @@ pub(super) struct Driver {
     started: Instant,
     /// Threads that decode.
     pub threads: usize,
-    /// What the planner was asked for, when a collector of perf stats listens.
+    /// What the planner was asked for, when an observer listens.
     request: Option<Request>,
 }
 
@@ -50,7 +50,7 @@ struct Running {
 }
 
 impl Driver {
-    /// `request`: what the planner was asked for, if perf stats are wanted.
+    /// `request`: what the planner was asked for, if an observer listens.
     pub fn new(
         plan: Arc<ScanPlan>,
         state: ScanState,

@@ -1,19 +1,17 @@
-//! What a scan that ends tells the collectors of perf stats.
+//! What a scan that ends tells those who observe it.
 
 use super::Driver;
-use crate::perf::{ScanLog, Trace};
+use crate::observe::ScanTrace;
 use sapwood_plan::{CacheSize, Request};
 
 impl Driver {
     /// All that was recorded; none unless the scan was traced. The planner's log is taken.
-    pub fn trace(&self, requests: u64, threads: usize) -> Option<Trace> {
+    pub fn trace(&self, requests: u64, threads: usize) -> Option<ScanTrace> {
         let request = self.request.clone()?;
         let mut s = self.lock();
         let (times, log) = s.state.take_trace()?;
         let plan = s.state.plan_stats();
         drop(s);
-        let seconds: f64 = times.iter().map(|t| t.unzip + t.decode).sum();
-        let bytes: u64 = times.iter().map(|t| t.bytes).sum();
         let header = self.tree.header();
         let steps = &self.plan.steps;
         let cache_bytes = match request.cache {
@@ -21,20 +19,15 @@ impl Driver {
             _ if request.hold == 0 => Request::DEFAULT_HOLD,
             _ => request.hold,
         };
-        Some(Trace {
-            log: ScanLog {
-                file: self.plan.url.clone(),
-                tree: self.tree.path().to_owned(),
-                branches: (0..self.plan.columns.len()).map(|c| self.plan.path_of(c)).collect(),
-                baskets: self.plan.to_fetch(),
-                request,
-                threads: threads as u64,
-                inflate: if seconds > 0.0 { bytes as f64 / seconds } else { 0.0 },
-                bandwidth: plan.bandwidth,
-                round_trip: plan.round_trip,
-                log,
-            },
+        Some(ScanTrace {
+            file: self.plan.url.clone(),
+            tree: self.tree.path().to_owned(),
+            branches: (0..self.plan.columns.len()).map(|c| self.plan.path_of(c)).collect(),
+            baskets: self.plan.to_fetch(),
+            request,
+            log,
             plan,
+            threads: threads as u64,
             times,
             began: self.started,
             entries: steps.first().map_or(0, |r| r.start)..steps.last().map_or(0, |r| r.end),

@@ -23,7 +23,7 @@ pub(super) use progress::Stage;
 
 use super::plan::ScanPlan;
 use super::task::{DecodeTask, Job};
-use crate::perf::Times;
+use crate::observe::DecodeTimes;
 use crate::report::IoReport;
 use ahead::Ahead;
 use assembly::Assembly;
@@ -52,7 +52,7 @@ pub(super) struct InitialState<'a> {
     pub local: bool,
     /// Threads that decode.
     pub threads: usize,
-    /// Whether all is recorded for collectors of perf stats.
+    /// Whether all is recorded for observers.
     pub traced: bool,
 }
 
@@ -81,8 +81,8 @@ pub(super) struct ScanState {
     failure: Option<Error>,
     stopped: bool,
     report: IoReport,
-    /// What decoding took, by column, when a collector of perf stats listens.
-    times: Option<Vec<Times>>,
+    /// What decoding took, by column, when an observer listens.
+    times: Option<Vec<DecodeTimes>>,
 }
 
 impl ScanState {
@@ -118,7 +118,7 @@ impl ScanState {
             failure: None,
             stopped: false,
             report,
-            times: traced.then(|| vec![Times::default(); plan.columns.len()]),
+            times: traced.then(|| vec![DecodeTimes::default(); plan.columns.len()]),
             plan,
         })
     }

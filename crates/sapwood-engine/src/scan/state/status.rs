@@ -1,7 +1,7 @@
 //! How things stand with a scan.
 
 use super::{ScanState, Stage};
-use crate::perf::Times;
+use crate::observe::DecodeTimes;
 use crate::report::IoReport;
 use sapwood_plan::{Log, PlanStats};
 use sapwood_span::Result;
@@ -73,8 +73,8 @@ impl ScanState {
         &self.report
     }
 
-    /// For collectors of perf stats, if they listen: what decoding took by column, and the planner's log, which is taken.
-    pub fn take_trace(&mut self) -> Option<(Vec<Times>, Log)> {
+    /// For observers, if there are any: what decoding took by column, and the planner's log, which is taken.
+    pub fn take_trace(&mut self) -> Option<(Vec<DecodeTimes>, Log)> {
         let times = self.times.clone()?;
         Some((times, self.planner.take_log()))
     }

@@ -1,0 +1,388 @@
+//! The command line.
+
+mod perf;
+mod rewriting;
+mod text;
+
+pub use perf::PerfArgs;
+pub use rewriting::{MergeArgs, OptimizeArgs, RecoverArgs};
+pub use text::name;
+
+use crate::units;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use sapwood::{CacheSize, OpenOptions};
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Reads ROOT trees, near or far.
+#[derive(Parser)]
+#[command(name = "sapwood", version, about, after_help = TARGETS, arg_required_else_help = true)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub verb: Verb,
+    /// Options of all commands.
+    #[command(flatten)]
+    pub global: Global,
+}
+
+const TARGETS: &str = "\
+A target is a path or a URL (http://, https://, root://, roots://). Add a colon and a name for an object in the file:
+  data.root        data.root:Events        https://host:8443/data.root:dir/Events;2
+If a file has a single tree, the name can be omitted.
+
+Examples:
+  sapwood ls data.root
+  sapwood show data.root:Events
+  sapwood draw data.root:Events 'sqrt(px**2+py**2) >> h(100,0,50)' 'nMuon >= 2'
+  sapwood scan https://host/data.root:Events run:event --limit 10";
+
+/// Global options.
+#[derive(Args)]
+#[command(next_help_heading = "Global options")]
+pub struct Global {
+    /// Print one JSON object instead of text
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Size of the tree cache (10MB, 64kB); 0 reads one basket per request
+    #[arg(long, global = true, value_name = "BYTES|auto|0", default_value = "auto", value_parser = cache_size)]
+    pub cache_size: CacheSize,
+    /// Number of decompression threads; 0 for one per core
+    #[arg(long, global = true, value_name = "N", default_value_t = 0)]
+    pub threads: usize,
+    /// Abort a transfer after this long without progress
+    #[arg(long, global = true, value_name = "TIME", default_value = "60s", value_parser = timeout)]
+    pub timeout: Duration,
+    /// Maximum connections per server [default: as many as help, up to 16]
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub connections: Option<u16>,
+    /// Recover a damaged file even if that reads all of a large remote file
+    #[arg(long, global = true)]
+    pub recover: bool,
+    /// Follow redirects from https to http, and from other hosts to this machine
+    #[arg(long, global = true)]
+    pub insecure_redirects: bool,
+    /// Suppress progress and warnings
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+}
+
+impl Global {
+    /// How files are opened.
+    pub fn open_options(&self) -> OpenOptions {
+        OpenOptions {
+            cache: self.cache_size,
+            threads: self.threads,
+            timeout: self.timeout,
+            recover: self.recover.then_some(true),
+            on_recovery: crate::progress::recovery(self.quiet),
+            insecure_redirects: self.insecure_redirects,
+            max_connections: self.connections.map(usize::from),
+            ..OpenOptions::default()
+        }
+    }
+}
+
+/// The verbs.
+#[derive(Subcommand)]
+pub enum Verb {
+    /// List a file's keys: classes, sizes, cycles
+    Ls(LsArgs),
+    /// Show a tree (branches, types, entries, compression, clusters) or any other object
+    Show(ShowArgs),
+    /// Draw an expression of a tree's branches as a histogram (TTree::Draw)
+    Draw(DrawArgs),
+    /// Print a tree's values as a table, CSV or JSON lines (TTree::Scan)
+    Scan(ScanArgs),
+    /// Read a tree and print its I/O statistics (TTreePerfStats, and more)
+    Perf(PerfArgs),
+    /// Show where the baskets are in a file, as text or as a picture (TFile::DrawMap)
+    Map(MapArgs),
+    /// Check a file for damage and a slow layout, and estimate what a rewrite would gain
+    Doctor(DoctorArgs),
+    /// Merge files: copy the baskets of trees, add histograms (hadd)
+    Merge(MergeArgs),
+    /// Rewrite a file for faster reading: clusters, basket sizes, compression
+    Optimize(OptimizeArgs),
+    /// Save what is left of a damaged, truncated or unclosed file to a new file
+    Recover(RecoverArgs),
+    /// Serve a directory over HTTP, optionally with simulated delay and bandwidth
+    Serve(ServeArgs),
+    /// Write a sample file with simulated collisions
+    #[command(hide = true)]
+    Sample(SampleArgs),
+}
+
+/// `sapwood ls`
+#[derive(Args)]
+#[command(after_help = "\
+Sizes are those of the keys. A tree's key holds only its header; `sapwood show` adds up its baskets.
+
+Examples:
+  sapwood ls -r -l data.root
+  sapwood ls https://host/data.root:histograms")]
+pub struct LsArgs {
+    /// File, optionally with a directory in it
+    #[arg(value_name = "URL[:DIR]", value_parser = name())]
+    pub target: String,
+    /// List subdirectories recursively
+    #[arg(short, long)]
+    pub recursive: bool,
+    /// Show compressed and uncompressed sizes, dates and titles
+    #[arg(short, long)]
+    pub long: bool,
+    /// List the servers that have the file, according to the XRootD server in the URL; opens nothing
+    #[arg(long, conflicts_with_all = ["recursive", "long"])]
+    pub locate: bool,
+}
+
+/// `sapwood show`
+#[derive(Args)]
+#[command(after_help = "\
+Branches and parts of objects that cannot be read are listed with the reason.
+
+Examples:
+  sapwood show data.root:Events
+  sapwood show data.root:Events/Muon_pt
+  sapwood show data.root:histograms/pt")]
+pub struct ShowArgs {
+    /// File, and a tree, branch or other object in it; can be omitted if the file has only one tree
+    #[arg(value_name = "URL[:OBJECT[/BRANCH]]", value_parser = name())]
+    pub target: String,
+}
+
+/// `sapwood draw`
+#[derive(Args)]
+#[command(after_help = "\
+Expressions are those of TTree::Draw: arithmetic, comparisons, functions (sqrt, cos, abs, min, …), a[i],
+Sum$, Max$, Length$, Entry$, and aliases stored in the tree (TTree::SetAlias). CUT is the weight of each row;
+rows with weight 0 are skipped. Without a binning, the axis limits follow the data as in ROOT, and each string
+has its own bin.
+
+Examples:
+  sapwood draw data.root:Events 'Muon_pt >> h(100,0,100)' 'nMuon >= 2'
+  sapwood draw data.root:Events 'sqrt(px**2+py**2)' --bins 50,0,20 -o pt.png -o pt.json
+  sapwood draw 'run2024/*.root:Events' nMuon --add extra.root:Events")]
+pub struct DrawArgs {
+    /// File and tree; omit the tree if the file has only one. Use `*` and `?` to read several files as one chain
+    /// (also in root:// URLs), or @FILE for a list of files, one per line
+    #[arg(value_name = "URL[:TREE]", value_parser = name())]
+    pub target: String,
+    /// Expression to draw; append >>h(100,0,40) to set name and binning, >>h(100) for the number of bins
+    #[arg(value_name = "EXPR", allow_hyphen_values = true, value_parser = name())]
+    pub expression: String,
+    /// Selection, and weight of each row
+    #[arg(value_name = "CUT", allow_hyphen_values = true, value_parser = name())]
+    pub cut: Option<String>,
+    /// Selection, if not given after EXPR
+    #[arg(long = "cut", value_name = "CUT", conflicts_with = "cut", allow_hyphen_values = true, value_parser = name())]
+    pub cut_option: Option<String>,
+    /// Number of bins, optionally with lower and upper edge
+    #[arg(long, value_name = "N[,LOW,HIGH]", allow_hyphen_values = true)]
+    pub bins: Option<String>,
+    /// Also write the drawing to a file (.png, .svg, .json); can be repeated
+    #[arg(short, long = "output", value_name = "FILE")]
+    pub outputs: Vec<PathBuf>,
+    /// Entries to read: Python slices (100:200, 5000:, -100:) and numbers, separated by commas; a file of numbers;
+    /// or FILE.root:LIST, a TEntryList or TEventList. Entries are counted across all files
+    #[arg(long, value_name = "START:STOP,N,…|FILE|FILE:LIST", allow_hyphen_values = true, value_parser = name())]
+    pub entries: Option<String>,
+    /// Add a file to the chain; can be repeated
+    #[arg(long, value_name = "URL[:TREE]", value_parser = name())]
+    pub add: Vec<String>,
+    /// Skip unreadable or incomplete files, with a warning
+    #[arg(long)]
+    pub skip_bad: bool,
+    /// Write the planner's log to a file, for `sapwood perf --replay`
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+}
+
+/// `sapwood scan`
+#[derive(Args)]
+#[command(after_help = "\
+With EXPRS, each instance has a row, as in TTree::Scan: a list of three values makes three rows, shorter lists are
+blank (null in JSON) after their end, single values and strings are repeated. An entry with empty lists has one row.
+With a CUT on lists, all lists run in parallel with it and stop at the shortest.
+Without EXPRS, each entry has one row with all readable branches, lists and records included.
+
+Examples:
+  sapwood scan data.root:Events run:event:Muon_pt 'nMuon >= 2'
+  sapwood scan data.root:Events x,y --format csv > xy.csv
+  sapwood scan data.root:Events --format jsonl --limit 100")]
+pub struct ScanArgs {
+    /// File and tree; omit the tree if the file has only one. Use `*` and `?` to read several files as one chain
+    /// (also in root:// URLs), or @FILE for a list of files, one per line
+    #[arg(value_name = "URL[:TREE]", value_parser = name())]
+    pub target: String,
+    /// Expressions, separated by colons or commas [default: all readable branches]
+    #[arg(value_name = "EXPRS", allow_hyphen_values = true, value_parser = name())]
+    pub expressions: Option<String>,
+    /// Selection: skip rows where it is 0
+    #[arg(value_name = "CUT", allow_hyphen_values = true, value_parser = name())]
+    pub cut: Option<String>,
+    /// Selection, if not given after EXPRS
+    #[arg(long = "cut", value_name = "CUT", conflicts_with = "cut", allow_hyphen_values = true, value_parser = name())]
+    pub cut_option: Option<String>,
+    /// Output format
+    #[arg(long, value_enum, default_value_t = Format::Table, conflicts_with = "json")]
+    pub format: Format,
+    /// Rows to print; 0 for all [default: 25 for a table on a terminal, otherwise all]
+    #[arg(long, value_name = "N")]
+    pub limit: Option<u64>,
+    /// Entries to read: Python slices (100:200, 5000:, -100:) and numbers, separated by commas; a file of numbers;
+    /// or FILE.root:LIST, a TEntryList or TEventList. Entries are counted across all files
+    #[arg(long, value_name = "START:STOP,N,…|FILE|FILE:LIST", allow_hyphen_values = true, value_parser = name())]
+    pub entries: Option<String>,
+    /// Add a file to the chain; can be repeated
+    #[arg(long, value_name = "URL[:TREE]", value_parser = name())]
+    pub add: Vec<String>,
+    /// Skip unreadable or incomplete files, with a warning
+    #[arg(long)]
+    pub skip_bad: bool,
+    /// Write the planner's log to a file, for `sapwood perf --replay`
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+}
+
+/// How `scan` prints rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Aligned columns
+    Table,
+    /// Comma-separated values with a header line
+    Csv,
+    /// One JSON object per row
+    Jsonl,
+}
+
+/// `sapwood map`
+#[derive(Args)]
+#[command(after_help = "\
+The map shows the file from the first byte to the last, line by line. Each pattern of -b has its own letter or colour;
+without -b, each tree has. A pattern that matches a branch includes its subbranches.
+
+Examples:
+  sapwood map data.root
+  sapwood map data.root:Events -b 'Muon_*' -b Jet_pt -o map.svg")]
+pub struct MapArgs {
+    /// File, optionally with a tree in it
+    #[arg(value_name = "URL[:TREE]", value_parser = name())]
+    pub target: String,
+    /// Highlight branches that match a pattern (*, ?); can be repeated
+    #[arg(short, long = "branch", value_name = "GLOB", value_parser = name())]
+    pub branches: Vec<String>,
+    /// Write the picture (.png, .svg) or the numbers (.json) to a file; can be repeated
+    #[arg(short, long = "output", value_name = "FILE")]
+    pub outputs: Vec<PathBuf>,
+}
+
+/// `sapwood doctor`
+#[derive(Args)]
+#[command(after_help = "\
+The exit status is 1 if the file is damaged or cannot be read at all. It is 0 if no damage was found, even if parts could
+not be checked because this version does not support them: the first line and `unchecked` in --json count these. Notes
+report what is unusual but harmless.
+
+Examples:
+  sapwood doctor data.root
+  sapwood doctor --if-cache 10MB --if-cache 100MB --if-round-trip 50ms data.root
+  sapwood doctor --deep --json data.root")]
+pub struct DoctorArgs {
+    /// File
+    #[arg(value_name = "URL", value_parser = name())]
+    pub file: String,
+    /// Read every basket and every object, and verify checksums
+    #[arg(long)]
+    pub deep: bool,
+    /// Estimate costs for this tree cache size; can be repeated [default: 0, auto]
+    #[arg(long, value_name = "BYTES|auto|0", value_parser = cache_size)]
+    pub if_cache: Vec<CacheSize>,
+    /// Estimate costs for this round-trip time; 0ms is a local disk; can be repeated [default: 0ms, 20ms, 200ms]
+    #[arg(long, value_name = "TIME", value_parser = units::parse_round_trip)]
+    pub if_round_trip: Vec<Duration>,
+}
+
+/// `sapwood serve`
+#[derive(Args)]
+#[command(after_help = "\
+The first line of output is the address. Press Ctrl-C to stop.
+
+Example: simulate a server 50 ms away with a bandwidth of 100 Mbit/s
+  sapwood serve data --delay 50ms --bandwidth 100Mbit")]
+pub struct ServeArgs {
+    /// Directory to serve
+    #[arg(value_name = "DIR")]
+    pub directory: PathBuf,
+    /// Port to listen on; 0 for any free port
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub port: u16,
+    /// Address to listen on; the default is reachable from this machine only
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1")]
+    pub bind: IpAddr,
+    /// Accept requests with this Host name; can be repeated. By default only localhost and IP addresses are accepted,
+    /// so that web pages cannot read the files through a browser
+    #[arg(long = "allow-host", value_name = "NAME")]
+    pub allowed_hosts: Vec<String>,
+    /// Simulated round-trip time
+    #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = sapwood_serve::parse_delay)]
+    pub delay: Duration,
+    /// Simulated bandwidth, shared by all connections [default: unlimited]
+    #[arg(long, value_name = "RATE", value_parser = sapwood_serve::parse_bandwidth)]
+    pub bandwidth: Option<u64>,
+}
+
+/// `sapwood sample`
+#[derive(Args)]
+pub struct SampleArgs {
+    /// File to write
+    #[arg(value_name = "OUT")]
+    pub output: PathBuf,
+    /// Number of entries
+    #[arg(long, value_name = "N")]
+    pub entries: u64,
+    /// Random seed
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Scatter many small baskets over the file, as in old files
+    #[arg(long)]
+    pub scattered: bool,
+}
+
+/// The value of `--cache-size`.
+pub fn cache_size(text: &str) -> Result<CacheSize, String> {
+    match text {
+        "auto" => Ok(CacheSize::Auto),
+        _ => Ok(match units::parse_bytes(text)? {
+            0 => CacheSize::Off,
+            n => CacheSize::Bytes(n),
+        }),
+    }
+}
+
+fn timeout(text: &str) -> Result<Duration, String> {
+    match units::parse_duration(text)? {
+        Duration::ZERO => Err("the time-out must be greater than 0".to_owned()),
+        t => Ok(t),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn cache_sizes() {
+        assert_eq!(cache_size("auto"), Ok(CacheSize::Auto));
+        assert_eq!(cache_size("0"), Ok(CacheSize::Off));
+        assert_eq!(cache_size("64kB"), Ok(CacheSize::Bytes(64_000)));
+        assert!(cache_size("much").is_err());
+    }
+}

@@ -1,0 +1,172 @@
+//! Every basket decompressed, every branch and every object read as users read them, by the same readers: what any of
+//! them refuses is found here.
+
+use super::{Examination, histograms, named};
+use sapwood_codec::Decoder;
+use sapwood_engine::{File, ScanOptions, Tree};
+use sapwood_format::inflate;
+use sapwood_format::tree::{BasketHead, split_basket};
+use sapwood_span::{Error, ErrorKind, Result, Span};
+use std::collections::{BTreeMap, HashSet};
+
+/// Bytes of baskets that are fetched at once.
+const AT_ONCE: u64 = 8 << 20;
+
+/// Checks all trees and objects of a file.
+pub fn check(out: &mut Examination, file: &File) {
+    let Ok(keys) = file.list("", true) else { return };
+    let mut done = HashSet::new();
+    let mut decoder = Decoder::new();
+    for l in &keys {
+        let name = named(&l.path, &l.key);
+        if l.key.is_tree() {
+            if let Ok(tree) = file.tree(&name) {
+                let seen = baskets(out, file, &tree, &name, &mut done, &mut decoder);
+                values(out, &tree, &name, &seen);
+            }
+        } else if !l.key.is_directory() {
+            match file.read_object(&name) {
+                Ok(objects) => {
+                    out.objects += 1;
+                    histograms::check(out, &name, l.key.span, &objects);
+                    for r in objects.refused() {
+                        let e = Error::new(r.kind, format!("{} is not read: {}", r.class, r.why));
+                        out.error("object", &name, Some(l.key.span), &e);
+                    }
+                }
+                Err(e) => out.error("object", &name, Some(l.key.span), &e),
+            }
+        }
+    }
+    // whoever reads these objects is warned
+    for doubt in file.integrity_warnings() {
+        out.note("record", "", None, doubt);
+    }
+}
+
+/// What was seen of a tree's baskets.
+#[derive(Default)]
+struct Seen {
+    /// Those that are bad.
+    bad: HashSet<Span>,
+    /// Branches of which some baskets keep where their entries begin, and those of which some do not.
+    with_offsets: HashSet<usize>,
+    without_offsets: HashSet<usize>,
+}
+
+/// Reads all values of all branches. Baskets of which it was said already that they are bad are not told of again.
+fn values(out: &mut Examination, tree: &Tree, name: &str, seen: &Seen) {
+    let mut together: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+    for &i in tree.order() {
+        let Some(b) = tree.header().branches.get(i).filter(|b| b.external_file().is_none()) else { continue };
+        // what only holds other branches has no values of its own
+        let is_empty = || b.basket_seek.iter().all(|&s| s == 0) && b.embedded.iter().all(|(_, e)| e.data.is_empty());
+        if !b.children.is_empty() && is_empty() {
+            continue;
+        }
+        match tree.column_type(i) {
+            Ok(_) => together.entry(tree.entries_of(i)).or_default().push(i),
+            Err(e) => out.error("tree", &format!("{name}:{}", tree.name_of(i)), Some(tree.key().span), &e),
+        }
+    }
+    for (entries, branches) in together {
+        if read_all(tree, branches.clone(), entries).is_ok() {
+            continue;
+        }
+        for i in branches {
+            let Err(e) = read_all(tree, vec![i], entries) else { continue };
+            if e.span().is_some_and(|span| seen.bad.contains(&span)) {
+                continue;
+            }
+            let place = format!("{name}:{}", tree.name_of(i));
+            // baskets of one branch that tell it in two ways come of an update that went wrong
+            let mixed = seen.with_offsets.contains(&i) && seen.without_offsets.contains(&i);
+            if mixed && e.kind() == ErrorKind::Unsupported {
+                let what = format!("only some of its baskets keep where their entries begin: {}", e.what());
+                out.damage("basket", &place, e.span().or(Some(tree.key().span)), what);
+            } else {
+                out.error("basket", &place, Some(tree.key().span), &e);
+            }
+        }
+    }
+}
+
+fn read_all(tree: &Tree, branches: Vec<usize>, entries: u64) -> Result<()> {
+    let scan = ScanOptions { branches, entries: Some(0..entries), ..ScanOptions::default() };
+    tree.scan(&scan)?.try_for_each(|batch| batch.map(drop))
+}
+
+/// Decompresses all baskets.
+fn baskets(
+    out: &mut Examination,
+    file: &File,
+    tree: &Tree,
+    name: &str,
+    done: &mut HashSet<u64>,
+    decoder: &mut Decoder,
+) -> Seen {
+    let mut seen = Seen::default();
+    let mut all: Vec<(Span, usize, usize)> = Vec::new();
+    for &i in tree.order() {
+        let Some(b) = tree.header().branches.get(i).filter(|b| b.file_name.is_empty()) else { continue };
+        for (k, (&seek, &bytes)) in b.basket_seek.iter().zip(&b.basket_bytes).take(b.write_basket).enumerate() {
+            let span = Span::new(seek, bytes.into());
+            // what lies beyond the end was told before
+            if seek != 0 && span.end() <= file.size() && done.insert(seek) {
+                all.push((span, i, k));
+            }
+        }
+    }
+    all.sort_by_key(|(span, _, _)| span.start);
+    let mut rest = all.as_slice();
+    while !rest.is_empty() {
+        let mut bytes = 0;
+        let n = rest
+            .iter()
+            .take_while(|(s, _, _)| {
+                bytes += s.len;
+                bytes <= AT_ONCE
+            })
+            .count()
+            .max(1);
+        let (now, later) = rest.split_at(n);
+        rest = later;
+        let spans: Vec<Span> = now.iter().map(|(s, _, _)| *s).collect();
+        let records = match file.read(&spans) {
+            Ok(records) => records,
+            Err(e) => {
+                out.error("basket", name, None, &e);
+                continue;
+            }
+        };
+        for ((span, branch, k), record) in now.iter().zip(records) {
+            out.decompressed += 1;
+            let no_offsets = tree.header().branches[*branch].entry_offset_len == 0;
+            match whole(&record, decoder, no_offsets) {
+                Ok(Some(true)) => drop(seen.with_offsets.insert(*branch)),
+                Ok(Some(false)) => drop(seen.without_offsets.insert(*branch)),
+                Ok(None) => {}
+                Err(e) => {
+                    let place = format!("{name}:{}", tree.name_of(*branch));
+                    let what = format!("basket {k}: {}", e.what());
+                    out.error("basket", &place, Some(*span), &e.worded(what));
+                    seen.bad.insert(*span);
+                }
+            }
+        }
+    }
+    seen
+}
+
+/// Whether a basket keeps where its entries begin; nothing of one without values.
+fn whole(record: &[u8], decoder: &mut Decoder, no_offsets: bool) -> Result<Option<bool>> {
+    let (head, key) = BasketHead::read(record)?;
+    let payload = record.get(key.key_len as usize..key.span.len as usize).unwrap_or_default();
+    let data = inflate(&key, payload, decoder)?;
+    let basket = split_basket(&head, &data)?;
+    if no_offsets && basket.offsets.is_some() && basket.entries > 0 {
+        // ROOT then takes entries to be of one size
+        return Err(Error::corrupt("it keeps where its entries begin, but its branch says that no basket does"));
+    }
+    Ok((!basket.data.is_empty()).then_some(basket.offsets.is_some()))
+}

@@ -1,0 +1,67 @@
+//! The list of free segments, held against what lives in the file.
+
+use super::Examination;
+use super::records::Records;
+use sapwood_engine::{File, RawFile};
+use sapwood_format::{DIRECTORY_BYTES, Directory, Header};
+use sapwood_span::Span;
+use std::collections::HashMap;
+
+/// Checks that nothing lies in what is free; `baskets` are those of all trees, by position.
+pub fn check(out: &mut Examination, raw: &RawFile, file: &File, records: &Records, baskets: &HashMap<u64, u64>) {
+    let h = raw.header();
+    let segments = match raw.free_segments() {
+        Ok(segments) => segments,
+        Err(e) => return out.error("free list", "", Some(h.free), &e),
+    };
+    let mut used = None;
+    for free in &segments {
+        let used = used.get_or_insert_with(|| in_use(file, h, baskets));
+        let behind = used.partition_point(|s| s.start < free.end());
+        if let Some(live) = behind.checked_sub(1).and_then(|i| used.get(i)).filter(|s| s.end() > free.start) {
+            let what = format!("bytes {}-{} are marked free, but are in use", free.start, free.end());
+            out.damage("free list", "", Some(*live), what);
+            continue;
+        }
+        let Some((there, record)) = records.first_within(*free) else { continue };
+        let what = format!("bytes {}-{} are marked free, but hold a record", free.start, free.end());
+        if record.is_page {
+            // of ntuples, whose pages are not followed here
+            out.damage("free list", "", Some(there), what);
+        } else {
+            let why = "that nothing refers to: an update was stopped before it marked them, the next one will";
+            out.note("free list", "", Some(there), format!("{what} {why}"));
+        }
+    }
+}
+
+/// What the header, directories and trees refer to: in order, none overlapping another.
+fn in_use(file: &File, h: &Header, baskets: &HashMap<u64, u64>) -> Vec<Span> {
+    let names = u64::from(h.nbytes_name);
+    let mut all = vec![Span::new(0, h.begin + names + DIRECTORY_BYTES - 18), h.info, h.free];
+    all.extend(baskets.iter().map(|(&start, &len)| Span::new(start, len)));
+    let mut directories = vec![Span::new(h.begin + names, DIRECTORY_BYTES)];
+    for l in file.list("", true).unwrap_or_default() {
+        all.push(l.key.span);
+        if l.key.is_directory() {
+            directories.push(l.key.payload());
+        }
+    }
+    directories.retain_mut(|d| {
+        d.len = d.len.min(file.size().saturating_sub(d.start));
+        d.len > 0
+    });
+    for record in file.read(&directories).unwrap_or_default() {
+        all.extend(Directory::parse(&record).map(|d| d.keys));
+    }
+    all.retain(|s| s.len > 0);
+    all.sort_by_key(|s| s.start);
+    let mut out: Vec<Span> = Vec::with_capacity(all.len());
+    for span in all {
+        match out.last_mut() {
+            Some(last) if last.end() >= span.start => last.len = span.end().max(last.end()) - last.start,
+            _ => out.push(span),
+        }
+    }
+    out
+}

@@ -1,0 +1,119 @@
+//! The records of a file as a walk over them finds them.
+
+use super::Examination;
+use sapwood_engine::RawFile;
+use sapwood_format::tree::BasketHead;
+use sapwood_format::{Found, Key};
+use sapwood_span::{Result, Span};
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// A record, as its label says.
+#[derive(Clone, Copy, Debug)]
+pub struct Record {
+    /// Bytes, label included.
+    pub len: u64,
+    /// See [`label_hash`].
+    pub label: u64,
+    /// Entries, when it is a basket.
+    pub entries: Option<u32>,
+    /// Whether it holds pages of an ntuple, or what tells of them.
+    pub is_page: bool,
+}
+
+/// Where the records lie.
+#[derive(Debug, Default)]
+pub struct Records {
+    by_start: BTreeMap<u64, Record>,
+    /// Whether the file says that it was closed.
+    closed: bool,
+    /// What a closed file says is free: what was begun there and not committed is no damage.
+    free: Vec<Span>,
+    /// Records that are objects: no baskets, and nothing of the file's own.
+    pub objects: u64,
+}
+
+/// Tells labels apart: name, class and cycle. Directories are listed as `TDirectoryFile` and labelled `TDirectory`, or
+/// the other way round, as a writer likes.
+pub fn label_hash(key: &Key) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let class = if key.is_directory() { "TDirectory" } else { &key.class };
+    (&key.name, class, key.cycle).hash(&mut hasher);
+    hasher.finish()
+}
+
+impl Records {
+    /// Walks over a file from its first record to its end.
+    pub fn walk(out: &mut Examination, raw: &RawFile) -> Result<Self> {
+        let (header, size) = (raw.header(), raw.size());
+        // a file that was not closed goes on behind the end that its header says
+        let closed = header.free.start != 0 && header.end <= size;
+        let end = if closed { header.end } else { size };
+        let free = if closed { raw.free_segments().unwrap_or_default() } else { Vec::new() };
+        let mut records = Self { closed, free, ..Self::default() };
+        raw.walk(end, |found| records.add(out, found))?;
+        Ok(records)
+    }
+
+    fn add(&mut self, out: &mut Examination, found: Found) {
+        match found {
+            Found::Key(key, bytes) => {
+                out.records += 1;
+                let basket = key.class == "TBasket";
+                let entries = if basket {
+                    match BasketHead::read_label(&bytes) {
+                        Ok((head, _)) => Some(head.entries),
+                        Err(_) if self.is_free(&key) => None,
+                        Err(e) => {
+                            out.error("basket", &format!("{}:{}", key.title, key.name), Some(key.span), &e);
+                            None
+                        }
+                    }
+                } else {
+                    None
+                };
+                if !basket && key.class != "TFile" && key.name != "StreamerInfo" {
+                    self.objects += 1;
+                }
+                let record =
+                    Record { len: key.span.len, label: label_hash(&key), entries, is_page: key.class == "RBlob" };
+                self.by_start.insert(key.span.start, record);
+            }
+            Found::Gap(span) => out.free_bytes += span.len,
+            // some writers leave bytes behind without saying so; what a key or a tree looks for there is told elsewhere
+            Found::Damage(span) if self.closed => {
+                out.note("record", "", Some(span), format!("{} bytes are neither a record nor free", span.len));
+            }
+            Found::Damage(span) => out.damage("record", "", Some(span), format!("{} bytes are no record", span.len)),
+            Found::Cut(key) => {
+                let what = format!("{} {} is truncated", key.class, key.name);
+                if self.is_free(&key) {
+                    return out.note("record", &key.name, Some(key.span), format!("{what}, where the file is free"));
+                }
+                out.damage("record", &key.name, Some(key.span), what);
+            }
+            Found::End => {}
+        }
+    }
+
+    /// Whether a record begins in what is free.
+    fn is_free(&self, key: &Key) -> bool {
+        let before = self.free.partition_point(|s| s.start <= key.span.start);
+        before.checked_sub(1).and_then(|i| self.free.get(i)).is_some_and(|s| key.span.start < s.end())
+    }
+
+    /// The record that begins at a position.
+    pub fn at(&self, start: u64) -> Option<&Record> {
+        self.by_start.get(&start)
+    }
+
+    /// The first record that begins within a span.
+    pub fn first_within(&self, span: Span) -> Option<(Span, &Record)> {
+        self.by_start.range(span.start..span.end()).next().map(|(&start, r)| (Span::new(start, r.len), r))
+    }
+
+    /// Baskets: where they lie, and how long they are.
+    pub fn baskets(&self) -> impl Iterator<Item = Span> {
+        self.by_start.iter().filter(|(_, r)| r.entries.is_some()).map(|(&start, r)| Span::new(start, r.len))
+    }
+}

@@ -1,0 +1,93 @@
+//! The section on damage: records, directories, trees, baskets.
+
+use super::{Examination, Severity};
+use crate::text::clean;
+use crate::text::units::{self, plural};
+use serde_json::{Value, json};
+use std::io::{self, Write};
+
+/// Findings that are printed; `--json` has all.
+const PRINTED: usize = 100;
+
+/// For people: what was looked at, then the findings, damage first.
+///
+/// # Errors
+/// When `out` cannot be written.
+pub fn print(file: &str, deep: bool, e: &Examination, out: &mut impl Write) -> io::Result<()> {
+    writeln!(
+        out,
+        "{}: {}, {}, {}, {} with {}; {} free",
+        clean(file),
+        plural(e.records, "record"),
+        plural(e.keys, "key"),
+        units::counted(e.classes, "described class", "described classes"),
+        plural(e.trees, "tree"),
+        plural(e.baskets, "basket"),
+        units::bytes(e.free_bytes)
+    )?;
+    if deep {
+        writeln!(out, "{} decompressed, {} read", plural(e.decompressed, "basket"), plural(e.objects, "object"))?;
+    }
+    let of = |severity| e.findings.iter().filter(|f| f.severity == severity).collect::<Vec<_>>();
+    let damage = of(Severity::Damage);
+    writeln!(out, "{}", headline(damage.len() as u64 + e.more, e.unchecked))?;
+    let unchecked = (of(Severity::Unchecked), "not checked, as this version does not read it:");
+    for (findings, title) in [(damage, "damaged:"), unchecked, (of(Severity::Note), "notes:")] {
+        if !findings.is_empty() {
+            writeln!(out, "{title}")?;
+        }
+        for f in findings.iter().take(PRINTED) {
+            let place = f.span.map_or(String::new(), |s| format!(" (bytes {}-{})", s.start, s.end()));
+            let object = if f.object.is_empty() { String::new() } else { format!(" {}", clean(&f.object)) };
+            writeln!(out, "  {}{object}: {}{place}", f.part, clean(&f.what))?;
+        }
+        if findings.len() > PRINTED {
+            writeln!(out, "  … and {} more (--json has all)", findings.len() - PRINTED)?;
+        }
+    }
+    Ok(())
+}
+
+/// What was found, in one line: what could not be looked at is no part of "no damage".
+fn headline(damage: u64, unchecked: u64) -> String {
+    let damage = match damage {
+        0 => "no damage found".to_owned(),
+        1 => "1 place of damage".to_owned(),
+        n => format!("{} places of damage", units::count(n)),
+    };
+    match unchecked {
+        0 => damage,
+        n => format!("{damage}; {} could not be checked", plural(n, "part")),
+    }
+}
+
+/// For programs.
+pub fn to_json(e: &Examination) -> Value {
+    let findings: Vec<Value> = e
+        .findings
+        .iter()
+        .map(|f| {
+            json!({
+                "severity": match f.severity { Severity::Damage => "damage", Severity::Note => "note", Severity::Unchecked => "unchecked" },
+                "part": f.part,
+                "object": f.object,
+                "bytes": f.span.map(|s| [s.start, s.end()]),
+                "what": f.what,
+            })
+        })
+        .collect();
+    json!({
+        "healthy": e.is_healthy(),
+        "findings": findings,
+        "findings_not_listed": e.more,
+        "unchecked": e.unchecked,
+        "records": e.records,
+        "free_bytes": e.free_bytes,
+        "keys": e.keys,
+        "classes": e.classes,
+        "trees": e.trees,
+        "baskets": e.baskets,
+        "baskets_decompressed": e.decompressed,
+        "objects_read": e.objects,
+    })
+}

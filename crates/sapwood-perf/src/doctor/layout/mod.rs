@@ -1,0 +1,300 @@
+//! How well a tree lies in its file, told from its header alone: sizes and order of baskets, and what typical uses
+//! cost, worked out by the planner itself over modelled networks; the same for the layout that
+//! [`optimize`](sapwood_rewrite::optimize) would give it.
+
+pub(super) mod report;
+
+use crate::baskets::baskets;
+use sapwood_format::tree::Tree;
+use sapwood_plan::{Basket, CacheSize, Limits, Request};
+use sapwood_rewrite::optimize::{BASKET, CLUSTER};
+use sapwood_rewrite::ordered;
+use sapwood_sim::{Client, Faults, Link, run};
+use sapwood_span::{Result, Span};
+use std::time::Duration;
+
+/// Bytes per second of the networks that costs are worked out for: 1 Gbit/s.
+const BANDWIDTH: f64 = 125e6;
+/// A tree of more baskets is described but not simulated: a million take about half a minute of one core.
+const MOST: usize = 2_000_000;
+
+/// How a tree lies, and what reading it costs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Diagnosis {
+    /// Clusters: first entries, and the number of entries at the end.
+    pub clusters: Vec<u64>,
+    /// Baskets in the file.
+    pub baskets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Smallest, median and largest basket, in bytes.
+    pub basket_bytes: (u64, u64, u64),
+    /// Baskets that lie in front of one that is needed before them, when all branches are read entry by entry.
+    pub backward: u64,
+    /// Baskets that share bytes with another: damage, or a writer's mistake.
+    pub overlapping: u64,
+    /// Branches with baskets, by bytes, the largest first.
+    pub branches: Vec<BranchSizes>,
+    /// What typical uses cost now and after a rewrite; empty when there are too many baskets to work it out.
+    pub costs: Vec<Cost>,
+}
+
+/// The baskets of a branch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BranchSizes {
+    /// Its path.
+    pub name: String,
+    /// Baskets in the file.
+    pub baskets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// What a use costs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cost {
+    /// What is read: `all branches`, `one branch` (of median size), `20 % of the entries`.
+    pub reads: &'static str,
+    /// Size of the tree cache.
+    pub cache: CacheSize,
+    /// Round-trip time of the network; zero is a local disk.
+    pub round_trip: Duration,
+    /// Now.
+    pub now: Price,
+    /// As `sapwood optimize` would lay it out.
+    pub rewritten: Price,
+}
+
+/// Requests, ranges in them, bytes asked for, and time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Price {
+    /// Requests to the server, or reads of a local file.
+    pub requests: u64,
+    /// Ranges in them.
+    pub ranges: u64,
+    /// Bytes asked for, bridged gaps included.
+    pub bytes: u64,
+    /// Until the last entry.
+    pub time: Duration,
+}
+
+/// Examines a tree for these sizes of the tree cache and round-trip times.
+///
+/// # Errors
+/// `Invalid` when the planner refuses its baskets, as those of a damaged header.
+pub fn diagnose(tree: &Tree, clusters: &[u64], caches: &[CacheSize], round_trips: &[Duration]) -> Result<Diagnosis> {
+    let now = baskets(tree);
+    let mut out = layout(tree, &now);
+    out.clusters = clusters.to_vec();
+    if now.is_empty() || now.len() > MOST {
+        return Ok(out);
+    }
+    let (then, then_clusters) = rewritten(tree, &now);
+    let median = median_branch(&out, tree, &now);
+    let fifth = (tree.entries * 2 / 5, tree.entries * 2 / 5 + tree.entries.div_ceil(5));
+    let mut uses: Vec<Use> = Vec::new();
+    for (reads, branch, entries) in [
+        ("all branches", None, (0, tree.entries)),
+        ("one branch", median, (0, tree.entries)),
+        ("20 % of the entries", None, fifth),
+    ] {
+        for &cache in caches {
+            uses.extend(round_trips.iter().map(|&round_trip| Use { reads, branch, entries, cache, round_trip }));
+        }
+    }
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(uses.len());
+    out.costs = ordered(
+        threads,
+        2 * threads,
+        uses.into_iter(),
+        || (),
+        |(), one| Ok(one.cost(one.price(&now, clusters)?, one.price(&then, &then_clusters)?)),
+        |costs| costs.collect::<Result<_>>(),
+    )?;
+    Ok(out)
+}
+
+/// A way to read a tree.
+struct Use {
+    reads: &'static str,
+    branch: Option<u32>,
+    entries: (u64, u64),
+    cache: CacheSize,
+    round_trip: Duration,
+}
+
+impl Use {
+    fn price(&self, all: &[Basket], clusters: &[u64]) -> Result<Price> {
+        price(choose(all, self.branch, self.entries), clusters, self.entries, self.cache, self.round_trip)
+    }
+
+    fn cost(&self, now: Price, rewritten: Price) -> Cost {
+        Cost { reads: self.reads, cache: self.cache, round_trip: self.round_trip, now, rewritten }
+    }
+}
+
+fn layout(tree: &Tree, all: &[Basket]) -> Diagnosis {
+    let mut sizes: Vec<u64> = all.iter().map(|b| b.span.len).collect();
+    sizes.sort_unstable();
+    let middle = |s: &[u64]| s.get(s.len() / 2).copied().unwrap_or(0);
+    let mut order: Vec<&Basket> = all.iter().collect();
+    order.sort_by_key(|b| (b.first, b.branch));
+    let backward = order.windows(2).filter(|w| w[1].span.start < w[0].span.start).count() as u64;
+    order.sort_by_key(|b| b.span.start);
+    let overlapping = order.windows(2).filter(|w| w[1].span.start < w[0].span.end()).count() as u64;
+    let mut branches: Vec<BranchSizes> = Vec::new();
+    for group in all.chunk_by(|a, b| a.branch == b.branch) {
+        let name = group.first().map(|b| tree.path(b.branch as usize)).unwrap_or_default();
+        let bytes = group.iter().map(|b| b.span.len).sum();
+        branches.push(BranchSizes { name, baskets: group.len() as u64, bytes });
+    }
+    branches.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.name.cmp(&b.name)));
+    Diagnosis {
+        baskets: all.len() as u64,
+        bytes: sizes.iter().sum(),
+        basket_bytes: (sizes.first().copied().unwrap_or(0), middle(&sizes), sizes.last().copied().unwrap_or(0)),
+        backward,
+        overlapping,
+        branches,
+        ..Diagnosis::default()
+    }
+}
+
+fn median_branch(d: &Diagnosis, tree: &Tree, all: &[Basket]) -> Option<u32> {
+    let name = &d.branches.get(d.branches.len() / 2)?.name;
+    all.iter().map(|b| b.branch).find(|&b| tree.path(b as usize) == *name)
+}
+
+/// The layout that a rewrite gives: even clusters, in each the baskets of every branch side by side.
+fn rewritten(tree: &Tree, now: &[Basket]) -> (Vec<Basket>, Vec<u64>) {
+    let bytes: u64 = now.iter().map(|b| b.span.len).sum();
+    let clusters = bytes.div_ceil(CLUSTER).clamp(1, tree.entries.max(1));
+    let step = tree.entries.div_ceil(clusters).max(1);
+    let starts: Vec<u64> = (0..tree.entries.div_ceil(step)).map(|i| i * step).collect();
+    let mut out = Vec::new();
+    let mut at = 1024;
+    let groups: Vec<&[Basket]> = now.chunk_by(|a, b| a.branch == b.branch).collect();
+    let mut counts = vec![0; groups.len()];
+    for &start in &starts {
+        for (group, count) in groups.iter().zip(&mut counts) {
+            let end = group.last().map_or(0, |b| b.last).min(start + step);
+            if end <= start {
+                continue;
+            }
+            let of = |f: fn(&Basket) -> u64| group.iter().map(f).sum::<u64>() as f64;
+            let part = (end - start) as f64 / group.last().map_or(1, |b| b.last) as f64;
+            let (zipped, unzipped) = (of(|b| b.span.len) * part, of(|b| b.unzipped) * part);
+            let n = ((unzipped / f64::from(BASKET)).ceil() as u64).clamp(1, end - start);
+            for k in 0..n {
+                let [first, last] = [k, k + 1].map(|k| start + (end - start) * k / n);
+                let len = ((zipped / n as f64) as u64).max(1);
+                let branch = group.first().map_or(0, |b| b.branch);
+                let (span, unzipped) = (Span::new(at, len), (unzipped / n as f64) as u64);
+                out.push(Basket { branch, index: *count, span, first, last, unzipped });
+                *count += 1;
+                at += len;
+            }
+        }
+    }
+    (out, starts)
+}
+
+fn choose(all: &[Basket], branch: Option<u32>, (from, to): (u64, u64)) -> Vec<Basket> {
+    let wanted = |b: &&Basket| branch.is_none_or(|n| n == b.branch) && b.first < to && b.last > from;
+    all.iter().filter(wanted).copied().collect()
+}
+
+/// Runs the planner over a modelled network.
+fn price(
+    baskets: Vec<Basket>,
+    clusters: &[u64],
+    (from, to): (u64, u64),
+    cache: CacheSize,
+    round_trip: Duration,
+) -> Result<Price> {
+    if baskets.is_empty() || to <= from {
+        return Ok(Price::default());
+    }
+    let (link, limits) = match round_trip.is_zero() {
+        true => (Link::local(500e6, Duration::from_micros(80)), Limits::local(2)),
+        false => (Link::new(round_trip, BANDWIDTH), Limits::http(round_trip)),
+    };
+    let request = Request { cache, limits, clusters: clusters.to_vec(), ..Request::default() };
+    // batches along the clusters, as scans have them
+    let mut edges: Vec<u64> = clusters.iter().copied().filter(|c| *c > from && *c < to).collect();
+    edges.insert(0, from);
+    edges.push(to);
+    let batches = edges.windows(2).map(|w| (w[0], w[1])).collect();
+    let client = Client { batches, ..Client::sequential(1, 1) };
+    let report = run(&baskets, request, &link, &client, &Faults::default())?;
+    let s = &report.stats;
+    Ok(Price { requests: s.requests, ranges: s.ranges, bytes: s.asked_bytes, time: report.time })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sapwood_format::tree::Branch;
+
+    /// Twenty branches whose small baskets take turns in the file, in the order in which they filled up.
+    fn scattered() -> Tree {
+        let (branches, baskets, entries) = (20u64, 50u64, 1000u64);
+        let branch = |b: u64| Branch {
+            name: format!("b{b}"),
+            entries,
+            entry_number: entries,
+            write_basket: baskets as usize,
+            total_bytes: 3000 * baskets,
+            basket_bytes: vec![1000; baskets as usize],
+            basket_entry: (0..baskets).map(|i| i * entries / baskets).collect(),
+            // every second branch lies at the end
+            basket_seek: (0..baskets).map(|i| 2000 + (b % 2) * 2_000_000 + (i * branches + b) * 1000).collect(),
+            ..Branch::default()
+        };
+        let all: Vec<Branch> = (0..branches).map(branch).collect();
+        Tree { entries, top: (0..all.len()).collect(), branches: all, ..Tree::default() }
+    }
+
+    #[test]
+    fn a_scattered_tree_is_told_and_a_rewrite_gains() {
+        let round_trips = [Duration::ZERO, Duration::from_millis(50)];
+        let d = diagnose(&scattered(), &[0, 1000], &[CacheSize::Off, CacheSize::Auto], &round_trips).unwrap();
+        assert_eq!((d.baskets, d.bytes, d.basket_bytes), (1000, 1_000_000, (1000, 1000, 1000)));
+        assert!(d.backward > 100, "{}", d.backward);
+        assert_eq!((d.overlapping, d.branches.len(), d.costs.len()), (0, 20, 12));
+        let all = d.costs.iter().find(|c| c.reads == "all branches" && c.cache == CacheSize::Off).unwrap();
+        assert_eq!((all.now.requests, all.rewritten.requests), (1000, 20));
+        // so small a tree becomes one basket a branch: a part of its entries then costs all of them, and the doctor says so
+        let part = d.costs.iter().find(|c| c.reads.contains("entries") && c.cache == CacheSize::Auto).unwrap();
+        assert!(part.rewritten.bytes > part.now.bytes, "{part:?}");
+        for c in d.costs.iter().filter(|c| !c.reads.contains("entries")) {
+            assert!(c.rewritten.requests <= c.now.requests, "{c:?}");
+        }
+    }
+
+    #[test]
+    fn prices_bridge_no_gap_that_the_client_would_not() {
+        // every second basket of 1000 bytes is another branch's
+        let branch = |b: u64| Branch {
+            name: format!("b{b}"),
+            entries: 10,
+            entry_number: 10,
+            write_basket: 10,
+            basket_bytes: vec![1000; 10],
+            basket_entry: (0..10).collect(),
+            basket_seek: (0..10).map(|i| 2000 + (2 * i + b) * 1000).collect(),
+            ..Branch::default()
+        };
+        let tree = Tree { entries: 10, top: vec![0, 1], branches: vec![branch(0), branch(1)], ..Tree::default() };
+        let far = Duration::from_millis(20);
+        let d = diagnose(&tree, &[0, 10], &[CacheSize::Auto], &[far]).unwrap();
+        let one = d.costs.iter().find(|c| c.reads == "one branch").unwrap();
+        assert_eq!((one.now.ranges, one.now.bytes), (10, 10_000), "{one:?}");
+    }
+
+    #[test]
+    fn a_tree_without_baskets_has_no_costs() {
+        let d = diagnose(&Tree::default(), &[0], &[CacheSize::Auto], &[Duration::ZERO]).unwrap();
+        assert_eq!((d.baskets, d.costs.len()), (0, 0));
+    }
+}

@@ -1,0 +1,24 @@
+//! Measurements and diagnoses: perf stats, the planner's recorded log, the cost of a scan over other networks, damage in a
+//! file and the cost of its layout. As values, as text and as JSON.
+//!
+//! - [`Collector`] listens to the reading of this process and gives [`PerfStats`], as ROOT's `TTreePerfStats` has them.
+//! - [`ScanLog`] is the recorded log of a scan; [`Replay`] runs it again, [`WhatIf`] is what would have come of it with
+//!   another cache or network.
+//! - [`doctor`]: damage, and what reading a tree costs.
+//! - [`map`]: which bytes of a file hold what.
+//! - [`text`]: tables, sizes and times.
+//!
+//! The numbers come from the hooks of the engine (`sapwood_engine::observe`).
+
+#![forbid(unsafe_code)]
+
+mod baskets;
+pub mod doctor;
+mod json;
+mod log;
+pub mod map;
+mod stats;
+pub mod text;
+
+pub use log::{Replay, ScanLog, What, WhatIf};
+pub use stats::{BranchPerf, Collector, HostPerf, PerfStats, Point, Slowest};

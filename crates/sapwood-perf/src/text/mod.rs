@@ -1,0 +1,11 @@
+//! Text for people: tables, sizes and times, and what of a file may be shown.
+
+pub mod table;
+pub mod units;
+
+use sapwood_span::printable;
+
+/// Text from a file as it may be shown, see [`printable`].
+pub fn clean(text: &str) -> String {
+    printable(text).into_owned()
+}

@@ -1,0 +1,27 @@
+//! What an evaluation is given.
+
+use sapwood_column::Array;
+
+/// Entries of a tree as columns.
+#[derive(Clone, Debug)]
+pub struct Batch<'a> {
+    /// Number of the first entry in the tree, or in the chain: `Entry$`.
+    pub first_entry: u64,
+    /// Number of the first entry in its file: `LocalEntry$`.
+    pub first_local_entry: u64,
+    /// Entries of the whole tree or chain: `Entries$`.
+    pub total_entries: u64,
+    /// Entries in this batch.
+    pub entries: usize,
+    /// How far each of them lies behind the first one, where they do not follow each other.
+    pub apart: Option<&'a [u64]>,
+    /// One column per name, in the order of [`Query::names`](crate::Query::names).
+    pub columns: Vec<&'a Array>,
+}
+
+impl Batch<'_> {
+    /// How far an entry of the batch lies behind `first_entry`.
+    pub(crate) fn behind(&self, entry: usize) -> u64 {
+        self.apart.map_or(entry as u64, |apart| apart.get(entry).copied().unwrap_or_default())
+    }
+}
