@@ -70,16 +70,14 @@ pub struct Global {
 impl Global {
     /// How files are opened.
     pub fn open_options(&self) -> OpenOptions {
-        OpenOptions {
-            cache: self.cache_size,
-            threads: self.threads,
-            timeout: self.timeout,
-            recover: self.recover.then_some(true),
-            on_recovery: crate::progress::recovery(self.quiet),
-            insecure_redirects: self.insecure_redirects,
-            max_connections: self.connections.map(usize::from),
-            ..OpenOptions::default()
-        }
+        OpenOptions::default()
+            .cache(self.cache_size)
+            .threads(self.threads)
+            .timeout(self.timeout)
+            .recover(self.recover.then_some(true))
+            .on_recovery(crate::progress::recovery(self.quiet))
+            .insecure_redirects(self.insecure_redirects)
+            .max_connections(self.connections.map(usize::from))
     }
 }
 

@@ -6,7 +6,7 @@ fn read() -> sapwood::Result<()> {
     let tree = file.tree("Events")?;
     let branches = vec![tree.find("Muon_pt")?, tree.find("MET_pt")?];
     let mut entries = 0;
-    for batch in tree.scan(&sapwood::ScanOptions { branches, ..Default::default() })? {
+    for batch in tree.scan_with(&sapwood::ScanOptions::default().branches(branches))? {
         let batch = batch?;
         entries += batch.entries.end - batch.entries.start;
     }
@@ -52,7 +52,7 @@ fn readme() -> sapwood::Result<()> {
     let file = sapwood::File::open("events.root", &Default::default())?;
     let tree = file.tree("Events")?;
     let branches = vec![tree.find("Muon_pt")?];
-    for batch in tree.scan(&sapwood::ScanOptions { branches, ..Default::default() })? {
+    for batch in tree.scan_with(&sapwood::ScanOptions::default().branches(branches))? {
         println!("{:?}", batch?.columns[0].len());
     }
     Ok(())

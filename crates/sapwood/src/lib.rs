@@ -7,7 +7,7 @@
 //! let file = File::open("https://example.org/events.root", &OpenOptions::default())?;
 //! let tree = file.tree("Events")?;
 //! let branches = vec![tree.find("Muon_pt")?, tree.find("Muon_eta")?];
-//! for batch in tree.scan(&ScanOptions { branches, ..ScanOptions::default() })? {
+//! for batch in tree.scan_with(&ScanOptions::default().branches(branches))? {
 //!     let batch = batch?;
 //!     println!("{} entries, {} columns", batch.entries.end - batch.entries.start, batch.columns.len());
 //! }
@@ -31,7 +31,7 @@ pub use sapwood_format::streamer::{ClassInfo, Element};
 pub use sapwood_format::tree::{Branch, BranchElement, Leaf, Tree as TreeHeader};
 pub use sapwood_format::{Header, Key, Listing, Orphans, Recovered, datetime};
 pub use sapwood_plan::CacheSize;
-pub use sapwood_span::{Error, ErrorKind, Result, Span, defect, is_steering, printable, raw_text};
+pub use sapwood_span::{Error, ErrorKind, Result, Setting, Span, defect, is_steering, printable, raw_text};
 
 /// Writing files: new ones, and more into those that are there.
 ///

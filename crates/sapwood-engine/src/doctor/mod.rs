@@ -14,7 +14,7 @@ use crate::unlisted::unlisted;
 use records::Records;
 use sapwood_format::{Header, Key, Listing, Opener};
 use sapwood_source::{Opening, Source};
-use sapwood_span::{Error, ErrorKind, Result, Span};
+use sapwood_span::{Error, ErrorKind, Result, Span, setters};
 use std::sync::Arc;
 
 /// Findings that are kept; more are only counted.
@@ -48,10 +48,13 @@ pub struct Finding {
 
 /// How a file is examined.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct ExamineOptions {
     /// Reads and decompresses every basket and every object, which checks their checksums.
     pub deep: bool,
 }
+
+setters!(ExamineOptions { deep: bool } into {});
 
 /// What an examination looked at, and what it found.
 #[derive(Clone, Debug, Default)]

@@ -25,7 +25,7 @@ impl Doctor {
     /// # Errors
     /// When it cannot be read at all, or is no ROOT file; damage is no error.
     pub fn examine(file: &str, deep: bool, options: &OpenOptions, conditions: &Conditions) -> Result<Self> {
-        let damage = sapwood::examine(file, options, &ExamineOptions { deep })?;
+        let damage = sapwood::examine(file, options, &ExamineOptions::default().deep(deep))?;
         let layout = layout::examine(file, options, conditions);
         Ok(Self { file: sapwood::redacted(file), deep, damage, layout })
     }

@@ -39,7 +39,8 @@ pub(super) fn join<'p>(one: Part<'p>, two: Part<'p>, changes: &mut Changes<'p>) 
             }
             Err(e) => {
                 let called = text_of(called);
-                return Err(Error::new(e.kind(), format!("{called} in it {}", e.what())).with_source(e));
+                let what = format!("{called} in it {}", e.what());
+                return Err(e.worded(what));
             }
         }
     }

@@ -188,7 +188,7 @@ pub(super) async fn to_open(client: &Client, mut hope: RetryBudget, along: Along
             }
         };
         if client.is_redirected(&place) && error.kind() != ErrorKind::Invalid {
-            if client.go_back(&place, why).map_err(|_| error.duplicate())? {
+            if client.go_back(&place, why).map_err(|_| error.clone())? {
                 first_failure = Some(error);
                 continue;
             }
