@@ -323,10 +323,10 @@ pub struct ServeArgs {
     #[arg(long = "allow-host", value_name = "NAME")]
     pub allowed_hosts: Vec<String>,
     /// Simulated round-trip time
-    #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = sapwood_serve::parse_delay)]
+    #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = sapwood::serve::parse_delay)]
     pub delay: Duration,
     /// Simulated bandwidth, shared by all connections [default: unlimited]
-    #[arg(long, value_name = "RATE", value_parser = sapwood_serve::parse_bandwidth)]
+    #[arg(long, value_name = "RATE", value_parser = sapwood::serve::parse_bandwidth)]
     pub bandwidth: Option<u64>,
 }
 

@@ -5,10 +5,10 @@ use crate::failure::{Failure, remark};
 use crate::interrupt::Interrupt;
 use crate::progress::Bar;
 use crate::target::several;
+use sapwood::query::{Bind, Bound, Entries, Expr, Reader, Rows};
 use sapwood::{
     Array, Chain, ChainBatch, ChainFile, ChainOptions, Error, IoReport, OpenOptions, Result, ScanOptions, Tree,
 };
-use sapwood_query::{Bind, Bound, Entries, Expr, Reader, Rows};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -173,7 +173,7 @@ impl<'a> Reading<'a> {
     pub fn with<R>(
         &self,
         part: &ChainBatch<Bound>,
-        f: impl FnOnce(&sapwood_query::Query, &sapwood_query::Batch<'_>) -> Result<R>,
+        f: impl FnOnce(&sapwood::query::Query, &sapwood::query::Batch<'_>) -> Result<R>,
     ) -> Result<R> {
         let ChainBatch { link, prepared, batch } = part;
         let columns: &[Array] = batch.columns.get(prepared.shown.len()..).unwrap_or_default();

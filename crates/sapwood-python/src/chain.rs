@@ -7,8 +7,8 @@ use crate::select::{entries, numbers};
 use crate::text::{Text, texts, told};
 use crate::wait::wait;
 use pyo3::prelude::*;
+use sapwood::query::Entries;
 use sapwood::{Chain, ChainOptions, Counted, EntryListObject, ListPart, OpenOptions, ScanOptions};
-use sapwood_query::Entries;
 use std::ffi::CString;
 use std::sync::Arc;
 

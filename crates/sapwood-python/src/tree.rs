@@ -9,8 +9,8 @@ use crate::text::{Text, told};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use sapwood::query::Entries;
 use sapwood::{Branch, Chain, ScanOptions, TreeHeader};
-use sapwood_query::Entries;
 use std::sync::Arc;
 
 /// A tree's header, and the way to its values. Branches are named by their number.

@@ -46,7 +46,7 @@ fn rows(name: &str, entries: &EntryList) -> Array {
 fn read(tree: &Tree, options: &ScanOptions) -> Result<EntryList> {
     let mut ranges: Vec<Range<u64>> = Vec::new();
     let mut end = 0;
-    for batch in tree.scan(options)? {
+    for batch in tree.scan_with(options)? {
         let batch = batch?;
         assert!(batch.entries.start >= end, "batches come in order");
         end = batch.entries.end;
@@ -252,7 +252,7 @@ fn what_a_cut_says_wrong_is_an_error() {
     let options = |test: fn(&Batch) -> Result<Vec<bool>>| {
         ScanOptions::default().branches(tree.order().to_vec()).cut(Some(Cut::new(branches.clone(), test)))
     };
-    let message = |options: &ScanOptions| tree.scan(options).unwrap().find_map(|b| b.err()).unwrap().to_string();
+    let message = |options: &ScanOptions| tree.scan_with(options).unwrap().find_map(|b| b.err()).unwrap().to_string();
     assert!(message(&options(|_| Ok(vec![true]))).contains("a cut has 1 values for"));
     assert!(message(&options(|_| Err(sapwood::Error::invalid("no such thing")))).contains("no such thing"));
 }

@@ -1,0 +1,4 @@
+//! What reading costs: statistics of every read of the process, recorded scans, and what they would cost elsewhere.
+
+pub use sapwood_engine::perf::*;
+pub use sapwood_plan::{Action, Basket, BasketId, Event, Fetch, FetchId, Log, Part, Range, Record, Request};
