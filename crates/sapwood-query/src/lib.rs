@@ -16,6 +16,7 @@
 //! [`Query::scan`] gives the rows of TTree::Scan, where expressions run apart; strings are repeated in them like numbers.
 
 #![forbid(unsafe_code)]
+#![warn(unreachable_pub, unnameable_types)]
 
 mod alias;
 mod apart;

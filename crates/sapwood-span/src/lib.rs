@@ -4,6 +4,7 @@
 //! This crate has no dependencies.
 
 #![forbid(unsafe_code)]
+#![warn(unreachable_pub, unnameable_types)]
 
 mod coalesce;
 pub mod defect;
