@@ -65,6 +65,9 @@ pub struct Global {
     /// Suppress progress and warnings
     #[arg(short, long, global = true)]
     pub quiet: bool,
+    /// Log redirects, retries and fall-backs to stderr; -vv also logs connections and requests [env: SAPWOOD_LOG=info|debug]
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub verbose: u8,
 }
 
 impl Global {
