@@ -69,9 +69,9 @@ def test_verbose_prints_redirects_retries_and_fall_backs(run, url):
 
 def test_more_verbose_prints_connections_and_requests(run, url):
     text = logged(run, url, "-vv")
-    assert "debug: connected host=127.0.0.1" in text
+    assert 'debug: connected host="127.0.0.1"' in text
     assert "debug: request url=http://127.0.0.1" in text
-    assert "bytes=0-" in text
+    assert 'bytes="bytes=0-' in text
     assert "status=302" in text
     assert logged(run, url, SAPWOOD_LOG="debug").count("debug: request") == text.count("debug: request")
 
