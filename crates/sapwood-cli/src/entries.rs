@@ -2,9 +2,9 @@
 
 use crate::failure::Failure;
 use crate::target::Target;
+use sapwood::query::Entries;
 use sapwood::raw_text::path_of;
 use sapwood::{Chain, Counted, EntryList, EntryListObject, OpenOptions, Tree};
-use sapwood_query::Entries;
 use std::sync::Arc;
 
 /// How many numbers a list of entries may hold.

@@ -1,7 +1,7 @@
 //! How a command ends when it does not end well.
 
-use sapwood::ErrorKind;
 use sapwood::text::clean;
+use sapwood::{ErrorKind, Setting};
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -71,10 +71,14 @@ pub fn remark(text: &str) {
 
 impl From<sapwood::Error> for Failure {
     fn from(e: sapwood::Error) -> Self {
-        match e.kind() {
-            ErrorKind::AlreadyExists => Failure::Error(e.with_other_remedy("give another name, or replace it with -f")),
-            _ => Failure::Error(e),
-        }
+        let remedy = match e.setting() {
+            Some(Setting::Replace) => "give another name, or replace it with -f",
+            Some(Setting::Recover) => "read it with --recover, or fetch the file again from its source",
+            Some(Setting::InsecureRedirects) => "follow it anyway with --insecure-redirects",
+            Some(Setting::KeepBranch) => "keep the branch as it is with --keep",
+            _ => return Failure::Error(e),
+        };
+        Failure::Error(e.with_other_remedy(remedy))
     }
 }
 

@@ -7,6 +7,7 @@ mod entries;
 mod failure;
 mod given;
 mod interrupt;
+mod log;
 mod ls;
 mod map;
 mod merge;
@@ -71,6 +72,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
     if cli.global.quiet {
         failure::be_quiet();
     }
+    log::begin(cli.global.verbose)?;
     let (global, options) = (&cli.global, cli.global.open_options());
     match &cli.verb {
         Verb::Ls(a) => ls::run(a, &options, global.json),

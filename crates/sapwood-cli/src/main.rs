@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 /// Columns in large pages.
 #[global_allocator]
-static ALLOCATOR: sapwood_pages::LargePages = sapwood_pages::LargePages;
+static ALLOCATOR: sapwood::pages::LargePages = sapwood::pages::LargePages;
 
 fn main() -> ExitCode {
     ExitCode::from(sapwood_cli::main(std::env::args_os()))

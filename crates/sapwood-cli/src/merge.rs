@@ -11,21 +11,19 @@ use sapwood::merge::{MergeOptions, MergeReport, merge};
 use sapwood::raw_text::text_of_path;
 use sapwood::{OpenOptions, Result};
 use serde_json::{Value, json};
-use std::sync::Arc;
 
 /// Runs the verb.
 pub fn run(args: &MergeArgs, options: &OpenOptions, global: &Global, interrupt: &Interrupt) -> Result<(), Failure> {
     let inputs = listed(args.inputs.iter().map(String::as_str))?;
     let bar = Working::new(global.quiet || global.json);
     let shown = bar.clone();
-    let options = MergeOptions {
-        force: args.writing.force,
-        compression: args.recompression.compress,
-        open: options.clone(),
-        sync: !args.writing.no_sync,
-        progress: Some(Arc::new(move |p| shown.tell(p.inputs as u64, p.total as u64, p.bytes))),
-        cancel: interrupt.defer_all()?,
-    };
+    let options = MergeOptions::new()
+        .force(args.writing.force)
+        .compression(args.recompression.compress)
+        .open(options.clone())
+        .sync(!args.writing.no_sync)
+        .progress(move |p| shown.tell(p.inputs as u64, p.total as u64, p.bytes))
+        .cancel(interrupt.defer_all()?);
     let merged = merge(&args.output, &inputs, &options);
     bar.done();
     let report = merged?;

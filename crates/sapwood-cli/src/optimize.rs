@@ -11,7 +11,6 @@ use sapwood::OpenOptions;
 use sapwood::optimize::{OptimizeOptions, OptimizeReport, OptimizedTree, Used, optimize};
 use sapwood::raw_text::text_of_path;
 use serde_json::{Value, json};
-use std::sync::Arc;
 
 /// Runs the verb.
 pub fn run(args: &OptimizeArgs, options: &OpenOptions, global: &Global, interrupt: &Interrupt) -> Result<(), Failure> {
@@ -21,22 +20,21 @@ pub fn run(args: &OptimizeArgs, options: &OpenOptions, global: &Global, interrup
     for path in &args.used {
         used.add(perf::load(path)?.used_branches());
     }
-    let options = OptimizeOptions {
-        force: args.writing.force,
-        compression: args.recompression.compress,
-        cluster: args.cluster,
-        basket_bytes: args.basket,
-        drop: args.drop.clone(),
-        first: args.first.clone(),
-        used,
-        drop_unused: args.drop_unused,
-        keep: args.keep.clone(),
-        verify: !args.no_verify,
-        open: options.clone(),
-        sync: !args.writing.no_sync,
-        progress: Some(Arc::new(move |p| shown.tell(p.done, p.total, p.bytes))),
-        cancel: interrupt.defer_all()?,
-    };
+    let options = OptimizeOptions::new()
+        .force(args.writing.force)
+        .compression(args.recompression.compress)
+        .cluster(args.cluster)
+        .basket_bytes(args.basket)
+        .drop(args.drop.clone())
+        .first(args.first.clone())
+        .used(used)
+        .drop_unused(args.drop_unused)
+        .keep(args.keep.clone())
+        .verify(!args.no_verify)
+        .open(options.clone())
+        .sync(!args.writing.no_sync)
+        .progress(move |p| shown.tell(p.done, p.total, p.bytes))
+        .cancel(interrupt.defer_all()?);
     let done = optimize(&args.output, &args.input, &options);
     bar.done();
     let report = done?;

@@ -1,8 +1,8 @@
 //! A progress bar on stderr, for a person who waits.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use sapwood::query::Entries;
 use sapwood::{OnRecovery, Progress, Tree};
-use sapwood_query::Entries;
 use std::io::IsTerminal;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

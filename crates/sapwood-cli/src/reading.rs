@@ -5,11 +5,10 @@ use crate::failure::{Failure, remark};
 use crate::interrupt::Interrupt;
 use crate::progress::Bar;
 use crate::target::several;
+use sapwood::query::{Bind, Bound, Entries, Expr, Reader, Rows};
 use sapwood::{
-    Array, Chain, ChainBatch, ChainFile, ChainOptions, Error, IoReport, OpenOptions, Result, ScanOptions, StepSize,
-    Tree,
+    Array, Chain, ChainBatch, ChainFile, ChainOptions, Error, IoReport, OpenOptions, Result, ScanOptions, Tree,
 };
-use sapwood_query::{Bind, Bound, Entries, Expr, Reader, Rows};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -50,7 +49,7 @@ impl Inputs<'_> {
     pub fn chain(&self) -> Result<Chain> {
         let targets = several(std::iter::once(self.target).chain(self.add.iter().map(String::as_str)), self.open)?;
         let files = targets.iter().map(|t| (t.url.clone(), t.object.clone())).collect();
-        let options = ChainOptions { open: self.open.clone(), skip_bad: self.skip_bad };
+        let options = ChainOptions::default().open(self.open.clone()).skip_bad(self.skip_bad);
         let chain = Chain::new(files, options);
         match targets.as_slice() {
             // opened in the usual way: it says more about what may be wrong
@@ -123,12 +122,8 @@ impl<'a> Reading<'a> {
         mut f: impl FnMut(&ChainBatch<Bound>) -> Result<ControlFlow<()>, E>,
     ) -> Result<bool, E> {
         let bar = Bar::new(self.quiet || self.chain.files().len() > 1, &self.first, branches, &chosen);
-        let options = ScanOptions {
-            step: StepSize::Cluster,
-            progress: bar.callback(),
-            cancel: self.cancel.clone(),
-            ..ScanOptions::default()
-        };
+        let mut options = ScanOptions::default().cancel(self.cancel.clone());
+        options.progress = bar.callback();
         let (chain, total) = (self.chain.clone(), self.total.get());
         let list = match &chosen {
             Entries::List(list) => Some(list.clone()),
@@ -178,7 +173,7 @@ impl<'a> Reading<'a> {
     pub fn with<R>(
         &self,
         part: &ChainBatch<Bound>,
-        f: impl FnOnce(&sapwood_query::Query, &sapwood_query::Batch<'_>) -> Result<R>,
+        f: impl FnOnce(&sapwood::query::Query, &sapwood::query::Batch<'_>) -> Result<R>,
     ) -> Result<R> {
         let ChainBatch { link, prepared, batch } = part;
         let columns: &[Array] = batch.columns.get(prepared.shown.len()..).unwrap_or_default();

@@ -11,7 +11,6 @@ use sapwood::merge::MergeOptions;
 use sapwood::raw_text::text_of_path;
 use sapwood::recover::{Recovered, recover};
 use serde_json::{Value, json};
-use std::sync::Arc;
 
 /// Losses that are told on stderr; JSON has all.
 const TOLD: usize = 20;
@@ -20,14 +19,12 @@ const TOLD: usize = 20;
 pub fn run(args: &RecoverArgs, options: &OpenOptions, global: &Global, interrupt: &Interrupt) -> Result<(), Failure> {
     let bar = Working::new(global.quiet || global.json);
     let shown = bar.clone();
-    let options = MergeOptions {
-        force: args.writing.force,
-        sync: !args.writing.no_sync,
-        open: options.clone(),
-        progress: Some(Arc::new(move |p| shown.tell(p.inputs as u64, p.total as u64, p.bytes))),
-        cancel: interrupt.defer_all()?,
-        ..MergeOptions::default()
-    };
+    let options = MergeOptions::default()
+        .force(args.writing.force)
+        .sync(!args.writing.no_sync)
+        .open(options.clone())
+        .progress(move |p| shown.tell(p.inputs as u64, p.total as u64, p.bytes))
+        .cancel(interrupt.defer_all()?);
     let recovered = recover(&args.input, &args.output, &options);
     bar.done();
     let report = recovered?;

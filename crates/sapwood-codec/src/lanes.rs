@@ -9,7 +9,7 @@ pub(crate) struct Lanes {
 }
 
 impl Lanes {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { pair: Pair::new(), buffers: Vec::new() }
     }
 }

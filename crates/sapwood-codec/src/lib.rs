@@ -5,6 +5,8 @@
 //! number that ROOT keeps as `fCompress`. No I/O, no threads; every size is checked against what
 //! was given before memory is asked for.
 
+#![warn(unreachable_pub, unnameable_types)]
+
 mod block;
 mod decode;
 mod deflate;

@@ -39,7 +39,7 @@ pub(crate) struct Run {
 
 impl ByMembers {
     /// The layouts, if the item is such a collection: with class versions, with checksums instead.
-    pub fn of(item: &Item) -> Vec<Self> {
+    pub(crate) fn of(item: &Item) -> Vec<Self> {
         let Item::Headed(inner) = item else { return Vec::new() };
         let Item::Records(inner) = &**inner else { return Vec::new() };
         let Item::Object(object) = &**inner else { return Vec::new() };
@@ -72,7 +72,7 @@ impl ByMembers {
     }
 
     /// Appends all entries; none, and the column is to be cleared, where something is unusual.
-    pub fn read(&self, data: &[u8], entries: usize, starts: &Starts, out: &mut Array) -> Option<()> {
+    pub(crate) fn read(&self, data: &[u8], entries: usize, starts: &Starts, out: &mut Array) -> Option<()> {
         let Array::List { offsets, content } = out else { return None };
         let mut runs = Vec::with_capacity(entries);
         let mut total = 0usize;
@@ -136,7 +136,7 @@ impl ByMembers {
 impl Run {
     /// The bytes of a member that takes `size` bytes in each record.
     #[inline]
-    pub fn slice<'a>(&self, data: &'a [u8], before: usize, size: usize) -> Option<&'a [u8]> {
+    pub(crate) fn slice<'a>(&self, data: &'a [u8], before: usize, size: usize) -> Option<&'a [u8]> {
         let from = self.at + self.n * before;
         data.get(from..from + self.n * size)
     }

@@ -39,7 +39,7 @@ pub(crate) struct Context<'s> {
 }
 
 impl<'s> Context<'s> {
-    pub fn new(streamers: &'s Streamers, most: usize) -> Self {
+    pub(crate) fn new(streamers: &'s Streamers, most: usize) -> Self {
         Self {
             streamers,
             members: Cell::new(0),
@@ -54,7 +54,7 @@ impl<'s> Context<'s> {
     }
 
     /// The same for a layout in which pointers are links into tables.
-    pub fn with_tables(&self) -> Self {
+    pub(crate) fn with_tables(&self) -> Self {
         Self { tables: Some(Tables::default()), all: self.all.clone(), ..Self::new(self.streamers, self.most) }
     }
 
@@ -74,7 +74,7 @@ impl<'s> Context<'s> {
     }
 
     /// How many members were worked out.
-    pub fn counted(&self) -> usize {
+    pub(crate) fn counted(&self) -> usize {
         self.all.get()
     }
 
@@ -85,7 +85,7 @@ impl<'s> Context<'s> {
     }
 
     /// All versions of a class, the newest first.
-    pub fn versions(&self, name: &str) -> Vec<&'s Arc<ClassInfo>> {
+    pub(crate) fn versions(&self, name: &str) -> Vec<&'s Arc<ClassInfo>> {
         let name = bare(name);
         let mut found: Vec<_> = self.streamers.versions(name).collect();
         if found.is_empty() {

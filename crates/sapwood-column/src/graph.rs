@@ -34,7 +34,7 @@ pub(crate) struct Tables {
 
 impl Tables {
     /// The numbers of the tables for a class and those derived from it.
-    pub fn links(&self, class: &str, cx: &Context) -> Result<Item> {
+    pub(crate) fn links(&self, class: &str, cx: &Context) -> Result<Item> {
         let mut names = self.names.borrow_mut();
         let mut number = |class: &str| {
             names.iter().position(|n| n == class).unwrap_or_else(|| {

@@ -38,24 +38,24 @@ pub(crate) struct Input<'a> {
 
 impl<'a> Input<'a> {
     /// The bytes of an entry; `origin` is what ROOT's references count to the first of them.
-    pub fn new(data: &'a [u8], origin: usize) -> Self {
+    pub(crate) fn new(data: &'a [u8], origin: usize) -> Self {
         let cursor = Cursor::new(data, origin);
         Self { cursor, mode: Mode::Objects, links: None, references: MOST_REFERENCES, depth: 0 }
     }
 
     /// The next bytes, at most so many, which stay where they are.
-    pub fn ahead(&self, most: usize) -> &'a [u8] {
+    pub(crate) fn ahead(&self, most: usize) -> &'a [u8] {
         let rest = self.cursor.rest();
         rest.get(..most).unwrap_or(rest)
     }
 
     /// The mode for the collection that begins here; what lies inside of it is written object by object again.
-    pub fn take_mode(&mut self) -> Mode {
+    pub(crate) fn take_mode(&mut self) -> Mode {
         std::mem::replace(&mut self.mode, Mode::Objects)
     }
 
     /// Reads an object that lies elsewhere in the entry, and comes back.
-    pub fn at<T>(&mut self, reference: u64, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+    pub(crate) fn at<T>(&mut self, reference: u64, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let here = self.pos();
         // references count from the origin, and two more (ROOT's kMapOffset)
         let origin = self.reference() - here as u64;
@@ -74,7 +74,7 @@ impl<'a> Input<'a> {
     }
 
     /// Reads one level deeper.
-    pub fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+    pub(crate) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.depth += 1;
         if self.depth > DEEPEST_OBJECTS {
             return Err(Error::corrupt("objects that point to each other without end"));

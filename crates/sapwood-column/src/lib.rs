@@ -4,6 +4,8 @@
 //! decodes whole baskets, with one dispatch on type per basket where entries are numbers, and straight runs of bytes
 //! for lists of numbers. No I/O, no threads: bytes in, columns out.
 
+#![warn(unreachable_pub, unnameable_types)]
+
 mod array;
 mod by_members;
 mod class;

@@ -18,7 +18,7 @@ pub(crate) struct Lists {
 
 impl Lists {
     /// The layout, if the item is one.
-    pub fn of(item: &Item) -> Option<Self> {
+    pub(crate) fn of(item: &Item) -> Option<Self> {
         let Item::Headed(inner) = item else { return None };
         let mut depth = 0;
         let mut item = &**inner;
@@ -34,7 +34,7 @@ impl Lists {
 
     /// Appends all entries; none, and the column is to be cleared, where something is unusual. `starts` are the offsets
     /// as they lie in the file, which count from `key_len` in front of the data.
-    pub fn read(&self, data: &[u8], starts: &[u8], key_len: u32, out: &mut Array) -> Option<()> {
+    pub(crate) fn read(&self, data: &[u8], starts: &[u8], key_len: u32, out: &mut Array) -> Option<()> {
         let mut levels = Vec::with_capacity(self.depth);
         let values = levels_of(out, &mut levels)?;
         if levels.len() != self.depth || values.dtype() != self.number {

@@ -6,6 +6,8 @@
 //! - [`tree`] is the survey of a tree's header: its branches, their baskets, and how these are exchanged.
 //! - [`Label`], [`FileHead`] and their kin are what stands in front of records and of a file.
 
+#![warn(unreachable_pub, unnameable_types)]
+
 mod branch_compression;
 mod file_head;
 mod label;

@@ -59,7 +59,7 @@ impl ExternalFiles {
         };
         match result {
             Ok(file) => Ok(file.clone()),
-            Err(e) => Err(e.duplicate()),
+            Err(e) => Err(e.clone()),
         }
     }
 

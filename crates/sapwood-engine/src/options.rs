@@ -1,8 +1,9 @@
 use crate::batch::Batch;
 use crate::entries::EntryList;
+use crate::file::File;
 use bytes::Bytes;
 use sapwood_plan::CacheSize;
-use sapwood_span::Result;
+use sapwood_span::{Result, setters};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -11,7 +12,17 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// How a file is opened and read.
+///
+/// ```no_run
+/// use sapwood_engine::OpenOptions;
+/// use std::time::Duration;
+///
+/// # fn main() -> sapwood_span::Result<()> {
+/// let file = OpenOptions::new().timeout(Duration::from_secs(10)).threads(2usize).open("https://example.org/events.root")?;
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct OpenOptions {
     /// Size of the tree cache for scans that do not say otherwise.
     pub cache: CacheSize,
@@ -63,8 +74,26 @@ impl Default for OpenOptions {
     }
 }
 
+setters!(OpenOptions { cache: CacheSize, threads: usize, timeout: Duration, recover_all: bool, insecure_redirects: bool } into { max_connections: Option<usize>, ca_dir: Option<PathBuf>, recover: Option<bool>, on_recovery: Option<OnRecovery> });
+
+impl OpenOptions {
+    /// The defaults.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Opens a file like this.
+    ///
+    /// # Errors
+    /// As [`File::open`].
+    pub fn open(&self, url: &str) -> Result<File> {
+        File::open(url, self)
+    }
+}
+
 /// How many entries come at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum StepSize {
     /// All in one batch.
     All,
@@ -80,6 +109,7 @@ pub enum StepSize {
 
 /// How far a scan has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Progress {
     /// Entries delivered.
     pub entries: u64,
@@ -89,8 +119,9 @@ pub struct Progress {
     pub bytes: u64,
 }
 
-/// What a scan reads.
+/// What a scan reads: what [`ScanBuilder`](crate::ScanBuilder) puts together.
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct ScanOptions {
     /// Branches, as indices into the tree's header.
     pub branches: Vec<usize>,
@@ -117,12 +148,39 @@ pub struct ScanOptions {
 
 /// A condition on entries that is evaluated while a scan reads.
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct Cut {
     /// The branches it needs, as indices into the tree's header.
     pub branches: Vec<usize>,
     /// Says for each row of a batch of these branches (its columns are in their order) whether it passes. It is called by
     /// the thread that asks the scan for batches, for some megabytes at a time, in the order of entries.
     pub test: CutTest,
+}
+
+setters!(ScanOptions { known: Arc<HashMap<u64, Bytes>>, step: StepSize, threads: usize, cancel: Arc<AtomicBool> } into { branches: Vec<usize>, entries: Option<Range<u64>>, selected: Option<Arc<EntryList>>, cut: Option<Cut>, cache: Option<CacheSize> });
+
+impl ScanOptions {
+    /// A scan of these branches, given as indices into the tree's header.
+    pub fn new(branches: impl Into<Vec<usize>>) -> Self {
+        Self::default().branches(branches)
+    }
+
+    /// Calls a function after every batch.
+    #[must_use]
+    pub fn progress(mut self, progress: impl Fn(Progress) + Send + Sync + 'static) -> Self {
+        self.progress = Some(Arc::new(progress));
+        self
+    }
+}
+
+impl Cut {
+    /// A condition on these branches; for `test` see [`Cut::test`].
+    pub fn new(
+        branches: impl Into<Vec<usize>>,
+        test: impl Fn(&Batch) -> Result<Vec<bool>> + Send + Sync + 'static,
+    ) -> Self {
+        Self { branches: branches.into(), test: Arc::new(test) }
+    }
 }
 
 /// See [`Cut::test`].

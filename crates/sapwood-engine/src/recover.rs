@@ -6,7 +6,7 @@ use crate::read_source::{answer, read};
 use crate::unlisted::unlisted;
 use sapwood_format::{Header, Listing, Opener, Recovered, Recovery, Step, UNCOMMITTED};
 use sapwood_source::Source;
-use sapwood_span::{Error, ErrorKind, Result, Span};
+use sapwood_span::{Error, ErrorKind, Result, Setting, Span};
 use std::sync::Arc;
 
 /// Bytes read at once when all records of a local file are looked at.
@@ -83,7 +83,9 @@ fn unasked(header: &Header, size: u64, error: Option<Error>) -> Error {
     };
     let what = format!("{why}. Its objects may be found by reading all of it, {} MB", size / 1_000_000);
     let error = error.unwrap_or_else(|| Error::corrupt("")).worded(what);
-    error.with_remedy("--recover (in Python recover=True) does that; or fetch the file again from its source")
+    error
+        .with_remedy("open it with recovery enabled, or fetch the file again from its source")
+        .with_setting(Setting::Recover)
 }
 
 /// Bytes to read at once while all records are looked at.

@@ -147,7 +147,7 @@ impl Tree {
         };
         match place.get_or_init(layout) {
             Ok(l) => Ok(l),
-            Err(e) => Err(e.duplicate().in_file(self.0.file.url())),
+            Err(e) => Err(e.clone().in_file(self.0.file.url())),
         }
     }
 

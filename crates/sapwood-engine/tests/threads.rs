@@ -29,12 +29,7 @@ fn helpers() -> usize {
 fn no_thread_outlives_its_scan() {
     let path = std::env::temp_dir().join(format!("sapwood-threads-{}.root", std::process::id()));
     let mut file = FileWriter::create(&path, Compression::default()).unwrap();
-    let layout = TreeOptions {
-        cluster: Cluster::Entries(1000),
-        basket_bytes: 8000,
-        optimize_baskets: false,
-        ..TreeOptions::default()
-    };
+    let layout = TreeOptions::default().cluster(Cluster::Entries(1000)).basket_bytes(8000).optimize_baskets(false);
     let mut tree = file.tree("t", "", &[BranchSpec::scalar("x", DType::U64)], layout).unwrap();
     // more than a scan would do without helpers
     let column = Array::Flat(Values::U64((0..100_000u64).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect()));
@@ -46,15 +41,12 @@ fn no_thread_outlives_its_scan() {
 
     let file = File::open(path.to_str().unwrap(), &OpenOptions::default()).unwrap();
     let tree = file.tree("t").unwrap();
-    let options = |threads| ScanOptions {
-        branches: vec![tree.find("x").unwrap()],
-        step: StepSize::Entries(1000),
-        threads,
-        ..ScanOptions::default()
+    let options = |threads| {
+        ScanOptions::default().branches(vec![tree.find("x").unwrap()]).step(StepSize::Entries(1000)).threads(threads)
     };
     assert_eq!(helpers(), 0, "opening starts none");
 
-    let mut scan = tree.scan(&options(8)).unwrap();
+    let mut scan = tree.scan_with(&options(8)).unwrap();
     // a thread gives itself its name: wait until all have
     for _ in 0..3000 {
         if helpers() == 7 {
@@ -72,26 +64,26 @@ fn no_thread_outlives_its_scan() {
     assert!(scan.next().is_none());
     drop(scan);
 
-    let mut scan = tree.scan(&options(8)).unwrap();
+    let mut scan = tree.scan_with(&options(8)).unwrap();
     assert!(scan.next().unwrap().is_ok());
     drop(scan);
     assert_eq!(helpers(), 0, "dropped early");
 
-    drop(tree.scan(&options(8)).unwrap());
+    drop(tree.scan_with(&options(8)).unwrap());
     assert_eq!(helpers(), 0, "dropped before its first batch");
 
-    let mut scan = tree.scan(&options(8)).unwrap();
+    let mut scan = tree.scan_with(&options(8)).unwrap();
     scan.cancel().store(true, Ordering::Relaxed);
     assert!(scan.next().unwrap().is_err());
     assert_eq!(helpers(), 0, "told to stop");
 
     std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(20_000).unwrap();
-    let mut scan = tree.scan(&options(8)).unwrap();
+    let mut scan = tree.scan_with(&options(8)).unwrap();
     assert!(scan.by_ref().any(|b| b.is_err()), "the file was truncated");
     assert_eq!(helpers(), 0, "failed");
     drop(scan);
 
-    let scan = tree.scan(&options(1)).unwrap();
+    let scan = tree.scan_with(&options(1)).unwrap();
     assert_eq!(helpers(), 0, "one thread is the consumer's own");
     drop(scan);
 
@@ -108,7 +100,7 @@ fn no_thread_outlives_its_scan() {
     let chain = Chain::new(paths.iter().map(|p| (p.clone(), None)).collect(), ChainOptions::default());
     let wanted = move |link: &ChainFile| {
         let branches = vec![link.tree.find("x")?];
-        let options = ScanOptions { branches, step: StepSize::Entries(1000), threads: 3, ..ScanOptions::default() };
+        let options = ScanOptions::default().branches(branches).step(StepSize::Entries(1000)).threads(3);
         Ok((ReadRequest::Read(options), ()))
     };
     let mut batches = 0;

@@ -23,7 +23,7 @@ pub struct Header {
 }
 
 /// Bytes of the header that are read.
-pub const HEADER_BYTES: u64 = 75;
+pub(crate) const HEADER_BYTES: u64 = 75;
 
 impl Header {
     /// Parses the first bytes of a file of `size` bytes.

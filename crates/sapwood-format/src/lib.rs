@@ -4,6 +4,7 @@
 //! Nothing here reads files: [`Opener`] says which bytes it needs next.
 
 #![forbid(unsafe_code)]
+#![warn(unreachable_pub, unnameable_types)]
 
 mod builtin;
 mod class_names;

@@ -17,7 +17,7 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    pub fn new(limits: &Limits) -> Self {
+    pub(crate) fn new(limits: &Limits) -> Self {
         Self {
             max_gap: limits.range_overhead,
             max_range: limits.max_range_bytes.max(1),
@@ -29,12 +29,12 @@ impl Draft {
     }
 
     /// Bytes and (about) ranges of the request with this basket in it.
-    pub fn with(&self, position: u32, span: Span) -> (u64, usize) {
+    pub(crate) fn with(&self, position: u32, span: Span) -> (u64, usize) {
         let (bytes, joined) = self.after(position, span);
         (bytes, joined.max(usize::try_from(bytes.div_ceil(self.max_range)).unwrap_or(usize::MAX)))
     }
 
-    pub fn add(&mut self, position: u32, span: Span) {
+    pub(crate) fn add(&mut self, position: u32, span: Span) {
         (self.bytes, self.joined) = self.after(position, span);
         self.spans.insert((span.start, position), span.end());
         self.picked.push(position);
@@ -63,7 +63,7 @@ impl Draft {
 
     /// The ranges, exactly, and the positions they are for. What was taken last is dropped until
     /// the limits hold; one basket always stays.
-    pub fn finish(mut self, limits: &Limits, span_of: impl Fn(u32) -> Span) -> (Vec<Span>, Vec<u32>) {
+    pub(crate) fn finish(mut self, limits: &Limits, span_of: impl Fn(u32) -> Span) -> (Vec<Span>, Vec<u32>) {
         loop {
             let spans: Vec<Span> = self.picked.iter().map(|&p| span_of(p)).collect();
             let ranges = coalesce(&spans, self.max_gap, self.max_range);

@@ -14,6 +14,7 @@
 //! of the other branches is fetched before the cut is evaluated.
 
 #![forbid(unsafe_code)]
+#![warn(unreachable_pub, unnameable_types)]
 
 mod assumed;
 mod basket;

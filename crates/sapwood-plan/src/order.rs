@@ -52,7 +52,7 @@ impl Order {
     /// Checks the baskets and sorts them.
     ///
     /// In the order of entries and offsets; with the cache `off`, of entries and branches.
-    pub fn new(baskets: &[Basket], off: bool, boundaries: Vec<u64>) -> Result<Self> {
+    pub(crate) fn new(baskets: &[Basket], off: bool, boundaries: Vec<u64>) -> Result<Self> {
         check(baskets, &boundaries)?;
         let cluster_of = |entry: u64| boundaries.partition_point(|&b| b <= entry);
         let mut bytes = vec![0u64; boundaries.len() + 1];
@@ -105,20 +105,20 @@ impl Order {
     }
 
     /// The position from which reading ahead goes on when the consumer works on this entry.
-    pub fn position_of_entry(&self, entry: u64) -> u32 {
+    pub(crate) fn position_of_entry(&self, entry: u64) -> u32 {
         let cluster = self.boundaries.partition_point(|&b| b <= entry);
         let from = self.small[cluster].unwrap_or(entry);
         self.keys.partition_point(|&k| k < from) as u32
     }
 
     /// Whether a basket of another cluster stands before this position.
-    pub fn begins_cluster(&self, position: u32) -> bool {
+    pub(crate) fn begins_cluster(&self, position: u32) -> bool {
         let p = position as usize;
         p > 0 && self.clusters[p] != self.clusters[p - 1]
     }
 
     /// The positions of all baskets with an entry in `first..last`, branch by branch.
-    pub fn overlapping(&mut self, baskets: &[Basket], first: u64, last: u64, out: &mut Vec<u32>) {
+    pub(crate) fn overlapping(&mut self, baskets: &[Basket], first: u64, last: u64, out: &mut Vec<u32>) {
         let ids = &self.ids;
         let at = |p: u32| &baskets[ids[p as usize] as usize];
         for branch in &mut self.branches {
@@ -136,7 +136,7 @@ impl Order {
 
     /// Per position, whether its basket most likely begins a range of a request: nothing that is
     /// needed about the same time lies closely before it in the file. An estimate.
-    pub fn range_starts(&self, baskets: &[Basket], limits: &Limits) -> Vec<bool> {
+    pub(crate) fn range_starts(&self, baskets: &[Basket], limits: &Limits) -> Vec<bool> {
         let mut starts = vec![true; self.ids.len()];
         for pair in self.by_offset.windows(2) {
             let (a, b) = (pair[0], pair[1]);
@@ -148,7 +148,7 @@ impl Order {
         starts
     }
 
-    pub fn id(&self, position: u32) -> BasketId {
+    pub(crate) fn id(&self, position: u32) -> BasketId {
         BasketId(self.ids[position as usize])
     }
 }

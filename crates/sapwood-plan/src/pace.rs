@@ -83,7 +83,7 @@ struct Division {
 }
 
 impl Pace {
-    pub fn arrived(&mut self, now: Duration, bytes: u64) {
+    pub(crate) fn arrived(&mut self, now: Duration, bytes: u64) {
         self.arrived += bytes;
         if self.arrivals.len() == ARRIVALS {
             self.arrivals.pop_front();
@@ -92,7 +92,7 @@ impl Pace {
     }
 
     /// A reply is complete. Bandwidth is what all fetches together brought during it.
-    pub fn done(&mut self, now: Duration, first_byte: Duration, total: Duration, bytes: u64) {
+    pub(crate) fn done(&mut self, now: Duration, first_byte: Duration, total: Duration, bytes: u64) {
         if !first_byte.is_zero() {
             self.round_trip = Some(self.round_trip.map_or(first_byte, |r| r.min(first_byte)));
         }
@@ -113,30 +113,30 @@ impl Pace {
         self.rates.push_back(brought as f64 / transfer.as_secs_f64());
     }
 
-    pub fn round_trip(&self, limits: &Limits) -> Option<Duration> {
+    pub(crate) fn round_trip(&self, limits: &Limits) -> Option<Duration> {
         if limits.far() { self.round_trip.or(limits.round_trip) } else { None }
     }
 
     /// The best of the latest replies: a slow one says more about slow start, or about its server,
     /// than about the way. What was known before counts until enough is measured.
-    pub fn bandwidth(&self, limits: &Limits) -> Option<f64> {
+    pub(crate) fn bandwidth(&self, limits: &Limits) -> Option<f64> {
         let prior = if self.rates.len() < RATES { limits.bandwidth.filter(|b| *b > 0.0) } else { None };
         self.rates.iter().copied().chain(prior).reduce(f64::max)
     }
 
     /// A request was made by these sizes.
-    pub fn keep(&mut self, sizes: &Sizes) {
+    pub(crate) fn keep(&mut self, sizes: &Sizes) {
         self.division = sizes.division;
     }
 
     /// Limits on the `n`th request since the scan began, or since the consumer jumped.
-    pub fn ramp(limits: &Limits, n: u32) -> u64 {
+    pub(crate) fn ramp(limits: &Limits, n: u32) -> u64 {
         let first = if limits.far() { FIRST_FAR } else { FIRST_LOCAL };
         first.saturating_mul(1 << (2 * n.min(16)))
     }
 
     /// Changes nothing: asking twice gives the same.
-    pub fn sizes(&self, limits: &Limits, cache: Cache, extent: Extent, backlog: Backlog) -> Sizes {
+    pub(crate) fn sizes(&self, limits: &Limits, cache: Cache, extent: Extent, backlog: Backlog) -> Sizes {
         let hold = cache.hold;
         let Extent { basket, largest_cluster, mean_cluster } = extent;
         let all = limits.max_in_flight.max(1) as u64;

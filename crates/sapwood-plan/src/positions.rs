@@ -6,12 +6,12 @@ pub(crate) struct Positions {
 
 impl Positions {
     /// The empty set, for numbers below `len`.
-    pub fn empty(len: usize) -> Self {
+    pub(crate) fn empty(len: usize) -> Self {
         Self { words: vec![0; len.div_ceil(64)] }
     }
 
     /// Every number below `len`.
-    pub fn full(len: usize) -> Self {
+    pub(crate) fn full(len: usize) -> Self {
         let mut words = vec![u64::MAX; len.div_ceil(64)];
         if let Some(last) = words.last_mut()
             && !len.is_multiple_of(64)
@@ -21,25 +21,25 @@ impl Positions {
         Self { words }
     }
 
-    pub fn contains(&self, p: u32) -> bool {
+    pub(crate) fn contains(&self, p: u32) -> bool {
         self.words[p as usize / 64] >> (p % 64) & 1 == 1
     }
 
-    pub fn insert(&mut self, p: u32) {
+    pub(crate) fn insert(&mut self, p: u32) {
         self.words[p as usize / 64] |= 1 << (p % 64);
     }
 
-    pub fn remove(&mut self, p: u32) {
+    pub(crate) fn remove(&mut self, p: u32) {
         self.words[p as usize / 64] &= !(1 << (p % 64));
     }
 
     /// The least number, at least `from`, that is in both sets (of the same length).
-    pub fn next_common(&self, other: &Self, from: u32) -> Option<u32> {
+    pub(crate) fn next_common(&self, other: &Self, from: u32) -> Option<u32> {
         self.scan(from, |i, w| w & other.words[i])
     }
 
     /// The least member, at least `from`, that is not in `other` (of the same length).
-    pub fn next_without(&self, other: &Self, from: u32) -> Option<u32> {
+    pub(crate) fn next_without(&self, other: &Self, from: u32) -> Option<u32> {
         self.scan(from, |i, w| w & !other.words[i])
     }
 

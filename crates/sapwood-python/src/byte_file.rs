@@ -20,7 +20,7 @@ pub struct ByteFile(sapwood::ByteFile);
 #[pyo3(signature = (url, timeout=Some(60.0), insecure_redirects=false))]
 pub fn open_bytes(py: Python<'_>, url: Text, timeout: Option<f64>, insecure_redirects: bool) -> PyResult<ByteFile> {
     let timeout = seconds(timeout, "timeout")?;
-    let options = OpenOptions { timeout, insecure_redirects, ..OpenOptions::default() };
+    let options = OpenOptions::new().timeout(timeout).insecure_redirects(insecure_redirects);
     let opened = wait(py, |_| Ok(()), move || sapwood::ByteFile::open(&url, &options))?;
     opened.map(ByteFile).map_err(|e| exception(py, &e, Missing::File))
 }
@@ -120,7 +120,7 @@ pub fn open_reader(
     recover: Option<bool>,
 ) -> PyResult<File> {
     let timeout = seconds(timeout, "timeout")?;
-    let options = OpenOptions { cache: cache(cache_size), timeout, threads, recover, ..OpenOptions::default() };
+    let options = OpenOptions::new().cache(cache(cache_size)).timeout(timeout).threads(threads).recover(recover);
     let reader = Arc::new(PythonReader { name: name.to_string(), size, read });
     let opened = wait(py, |_| Ok(()), move || sapwood::File::open_reader(reader, &options))?;
     opened.map(File::new).map_err(|e| exception(py, &e, Missing::File))

@@ -7,8 +7,8 @@ use crate::select::{entries, numbers};
 use crate::text::{Text, texts, told};
 use crate::wait::wait;
 use pyo3::prelude::*;
+use sapwood::query::Entries;
 use sapwood::{Chain, ChainOptions, Counted, EntryListObject, ListPart, OpenOptions, ScanOptions};
-use sapwood_query::Entries;
 use std::ffi::CString;
 use std::sync::Arc;
 
@@ -23,9 +23,9 @@ fn chain(
     skip_bad: bool,
 ) -> PyResult<Chain> {
     let timeout = seconds(timeout, "timeout")?;
-    let open = OpenOptions { cache: cache(cache_size), timeout, threads, ..OpenOptions::default() };
+    let open = OpenOptions::default().cache(cache(cache_size)).timeout(timeout).threads(threads);
     let files = files.into_iter().map(|(file, tree)| (file.0, tree.map(|t| t.0))).collect();
-    Ok(Chain::new(files, ChainOptions { open, skip_bad }))
+    Ok(Chain::new(files, ChainOptions::default().open(open).skip_bad(skip_bad)))
 }
 
 /// Warns of the files that were left out.

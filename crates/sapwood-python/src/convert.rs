@@ -1,5 +1,6 @@
 //! What Python hands over: columns as nested tuples of numpy arrays, types as nested tuples of names.
 
+use crate::held_buffer::HeldBuffer;
 use crate::text::Text;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -59,62 +60,46 @@ pub fn dtype(name: &str) -> PyResult<DType> {
     found.ok_or_else(|| PyValueError::new_err(format!("no number is of type {name}")))
 }
 
-/// A type's number by its letter and size, which numpy says sooner than its name.
-fn of_kind(kind: &str) -> PyResult<DType> {
-    Ok(match kind {
-        "b1" => DType::Bool,
-        "i1" => DType::I8,
-        "u1" => DType::U8,
-        "i2" => DType::I16,
-        "u2" => DType::U16,
-        "i4" => DType::I32,
-        "u4" => DType::U32,
-        "i8" => DType::I64,
-        "u8" => DType::U64,
-        "f4" => DType::F32,
-        "f8" => DType::F64,
-        _ => return Err(PyValueError::new_err(format!("no number is of type {kind}"))),
+/// The type of a buffer's items, by their format in the language of the module `struct` and their size.
+fn of_format(format: &str, size: usize) -> Option<DType> {
+    let native: &[char] =
+        if cfg!(target_endian = "little") { &['@', '=', '^', '<'] } else { &['@', '=', '^', '>', '!'] };
+    let letter = format.strip_prefix(native).unwrap_or(format);
+    Some(match (letter, size) {
+        ("?", 1) => DType::Bool,
+        ("b", 1) => DType::I8,
+        ("B", 1) => DType::U8,
+        ("h" | "i" | "l" | "q" | "n", 2) => DType::I16,
+        ("h" | "i" | "l" | "q" | "n", 4) => DType::I32,
+        ("h" | "i" | "l" | "q" | "n", 8) => DType::I64,
+        ("H" | "I" | "L" | "Q" | "N", 2) => DType::U16,
+        ("H" | "I" | "L" | "Q" | "N", 4) => DType::U32,
+        ("H" | "I" | "L" | "Q" | "N", 8) => DType::U64,
+        ("f", 4) => DType::F32,
+        ("d", 8) => DType::F64,
+        _ => return None,
     })
 }
 
-/// The numbers of a numpy array of one dimension, copied. They must lie one after the other in native order.
+/// The numbers of a numpy array, or of anything else with a buffer, copied: one dimension, side by side, in native order.
 pub fn values(given: &Bound<'_, PyAny>) -> PyResult<Values> {
-    let interface = given.getattr("__array_interface__")?;
-    let (address, _): (usize, bool) = interface.get_item("data")?.extract()?;
-    let (len,): (usize,) = interface.get_item("shape")?.extract()?;
-    let apart = !interface.get_item("strides")?.is_none();
-    let typestr: String = interface.get_item("typestr")?.extract()?;
-    let native = if cfg!(target_endian = "little") { ['<', '|'] } else { ['>', '|'] };
-    let Some(kind) = typestr.strip_prefix(native).filter(|_| !apart) else {
-        return Err(PyValueError::new_err("the numbers do not lie one after the other in native order"));
+    let held = HeldBuffer::of(given)?;
+    let format = held.format();
+    let Some(dtype) = of_format(format, held.item_size()) else {
+        return Err(PyValueError::new_err(format!("no numbers in native order are of type {format:?}")));
     };
-    macro_rules! copy {
-        ($t:ty) => {{
-            let mut out: Vec<$t> = Vec::with_capacity(len);
-            if len > 0 {
-                // SAFETY: `address` is where numpy stores `len` numbers of this type, without gaps and in native order, as
-                // was just checked. `given` keeps them alive, and the interpreter lock is held, so nothing changes them.
-                // The source may be unaligned: bytes are copied. `out` has room for `len` numbers.
-                unsafe {
-                    std::ptr::copy_nonoverlapping(address as *const u8, out.as_mut_ptr().cast(), len * size_of::<$t>());
-                    out.set_len(len);
-                }
-            }
-            out
-        }};
-    }
-    Ok(match of_kind(kind)? {
-        DType::Bool => Values::Bool(copy!(u8)),
-        DType::I8 => Values::I8(copy!(i8)),
-        DType::U8 => Values::U8(copy!(u8)),
-        DType::I16 => Values::I16(copy!(i16)),
-        DType::U16 => Values::U16(copy!(u16)),
-        DType::I32 => Values::I32(copy!(i32)),
-        DType::U32 => Values::U32(copy!(u32)),
-        DType::I64 => Values::I64(copy!(i64)),
-        DType::U64 => Values::U64(copy!(u64)),
-        DType::F32 => Values::F32(copy!(f32)),
-        DType::F64 => Values::F64(copy!(f64)),
+    Ok(match dtype {
+        DType::Bool => Values::Bool(held.copy()?),
+        DType::I8 => Values::I8(held.copy()?),
+        DType::U8 => Values::U8(held.copy()?),
+        DType::I16 => Values::I16(held.copy()?),
+        DType::U16 => Values::U16(held.copy()?),
+        DType::I32 => Values::I32(held.copy()?),
+        DType::U32 => Values::U32(held.copy()?),
+        DType::I64 => Values::I64(held.copy()?),
+        DType::U64 => Values::U64(held.copy()?),
+        DType::F32 => Values::F32(held.copy()?),
+        DType::F64 => Values::F64(held.copy()?),
     })
 }
 

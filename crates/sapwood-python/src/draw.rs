@@ -4,8 +4,8 @@ use crate::meter::Meter;
 use crate::text::{Text, texts};
 use crate::wait::wait;
 use pyo3::prelude::*;
+use sapwood::query::{AutoHist, Axis, Binding, Entries, Expr, Hist1D, Reader, TextHist, bind_each, parse_target};
 use sapwood::{Chain, ChainBatch, Error, ErrorKind, Result, ScanOptions, Values};
-use sapwood_query::{AutoHist, Axis, Binding, Entries, Expr, Hist1D, Reader, TextHist, bind_each, parse_target};
 use std::sync::atomic::Ordering;
 
 /// A histogram: axes of (number of bins, low, high, title) with x first, sums of weights and of squared weights with

@@ -2,7 +2,8 @@ use crate::text::{Text, told};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sapwood::raw_text::path_of;
-use sapwood::{Error, ErrorKind};
+use sapwood::{Error, ErrorKind, Setting};
+use std::borrow::Cow;
 use std::path::Path;
 
 /// What it means when something is not found.
@@ -38,13 +39,25 @@ pub fn exception(py: Python<'_>, error: &Error, missing: Missing) -> PyErr {
         (_, Missing::Written) => "WriteError",
         _ => "ReadError",
     };
-    build(py, class, error).unwrap_or_else(|e| e)
+    build(py, class, &in_python(error)).unwrap_or_else(|e| e)
+}
+
+/// The error with the option that helps as Python calls it.
+fn in_python(error: &Error) -> Cow<'_, Error> {
+    let remedy = match error.setting() {
+        Some(Setting::Replace) => "replace it with recreate, or add to it with update",
+        Some(Setting::Recover) => "read it with recover=True, or fetch the file again from its source",
+        Some(Setting::InsecureRedirects) => "follow it anyway with insecure_redirects=True",
+        Some(Setting::KeepBranch) => "keep the branch as it is with keep=",
+        _ => return Cow::Borrowed(error),
+    };
+    Cow::Owned(error.clone().with_other_remedy(remedy))
 }
 
 /// The error of a function that has the argument `force`.
 pub fn with_force(error: Error) -> Error {
-    match error.kind() {
-        ErrorKind::AlreadyExists => error.with_other_remedy("give another name, or replace it with force=True"),
+    match error.setting() {
+        Some(Setting::Replace) => error.with_other_remedy("give another name, or replace it with force=True"),
         _ => error,
     }
 }

@@ -25,7 +25,12 @@ pub fn open(
 ) -> PyResult<File> {
     let timeout = seconds(timeout, "timeout")?;
     let cache = cache(cache_size);
-    let options = OpenOptions { cache, timeout, threads, recover, insecure_redirects, ..OpenOptions::default() };
+    let options = OpenOptions::default()
+        .cache(cache)
+        .timeout(timeout)
+        .threads(threads)
+        .recover(recover)
+        .insecure_redirects(insecure_redirects);
     let opened = wait(py, |_| Ok(()), move || sapwood::File::open(&url, &options))?;
     opened.map(|inner| File { inner }).map_err(|e| exception(py, &e, Missing::File))
 }

@@ -12,6 +12,7 @@ mod draw;
 mod entries;
 mod error;
 mod file;
+mod held_buffer;
 mod merge;
 mod meter;
 mod object;
@@ -31,11 +32,11 @@ use pyo3::prelude::*;
 
 /// Columns in large pages.
 #[global_allocator]
-static ALLOCATOR: sapwood_pages::LargePages = sapwood_pages::LargePages;
+static ALLOCATOR: sapwood::pages::LargePages = sapwood::pages::LargePages;
 
 /// The core of sapwood; use the package `sapwood` instead.
-// Without a lock around Python other threads could change or free an array while its numbers are copied (taking.rs): a
-// free-threaded Python takes its lock again when it imports this.
+// Memory is safe without the interpreter lock (held_buffer.rs). It is kept because the package's own state in Python was
+// never tried without it: a free-threaded Python takes its lock again when it imports this.
 #[pymodule(gil_used = true)]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;

@@ -36,18 +36,17 @@ pub fn merge<'py>(
     let far = Arc::new(Far::default());
     let seen = far.clone();
     let cancel = Arc::new(AtomicBool::new(false));
-    let options = MergeOptions {
-        force,
-        compression,
-        open: OpenOptions { threads, timeout, ..OpenOptions::default() },
-        sync,
-        progress: Some(Arc::new(move |p: MergeProgress| {
+    let options = MergeOptions::default()
+        .force(force)
+        .compression(compression)
+        .open(OpenOptions::default().threads(threads).timeout(timeout))
+        .sync(sync)
+        .progress(move |p: MergeProgress| {
             seen.done.store(p.inputs as u64, Relaxed);
             seen.total.store(p.total as u64, Relaxed);
             seen.bytes.store(p.bytes, Relaxed);
-        })),
-        cancel: cancel.clone(),
-    };
+        })
+        .cancel(cancel.clone());
     let tell = |py: Python<'_>| match &progress {
         Some(f) => {
             let n = |n: &AtomicU64| n.load(Relaxed);
@@ -95,8 +94,8 @@ pub fn recover<'py>(
     let fail = |e: Error| exception(py, &with_force(e), Missing::File);
     let timeout = seconds(timeout, "timeout")?;
     let cancel = Arc::new(AtomicBool::new(false));
-    let open = OpenOptions { threads, timeout, ..OpenOptions::default() };
-    let options = MergeOptions { force, sync, open, cancel: cancel.clone(), ..MergeOptions::default() };
+    let open = OpenOptions::default().threads(threads).timeout(timeout);
+    let options = MergeOptions::default().force(force).sync(sync).open(open).cancel(cancel.clone());
     let report = interruptible(py, |_| Ok(()), cancel, move || recover_file(&url, &out, &options))?.map_err(fail)?;
     let lost =
         |t: &MergedTree| report.lost_entries.iter().filter(|l| l.path == t.path).map(|l| l.entries).max().unwrap_or(0);

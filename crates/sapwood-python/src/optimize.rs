@@ -50,26 +50,25 @@ pub fn optimize<'py>(
     for text in &stats {
         used.add(PerfStats::from_json(text).map_err(fail)?.used_branches());
     }
-    let options = OptimizeOptions {
-        force,
-        compression,
-        cluster: if entries { ClusterSize::Entries(cluster) } else { ClusterSize::Bytes(cluster) },
-        basket_bytes: basket,
-        drop: strings(drop),
-        first: strings(first),
-        used,
-        drop_unused,
-        keep: strings(keep),
-        verify,
-        open: OpenOptions { threads: reading.0, timeout, ..OpenOptions::default() },
-        sync,
-        progress: Some(Arc::new(move |p: OptimizeProgress| {
+    let options = OptimizeOptions::default()
+        .force(force)
+        .compression(compression)
+        .cluster(if entries { ClusterSize::Entries(cluster) } else { ClusterSize::Bytes(cluster) })
+        .basket_bytes(basket)
+        .drop(strings(drop))
+        .first(strings(first))
+        .used(used)
+        .drop_unused(drop_unused)
+        .keep(strings(keep))
+        .verify(verify)
+        .open(OpenOptions::default().threads(reading.0).timeout(timeout))
+        .sync(sync)
+        .progress(move |p: OptimizeProgress| {
             for (place, n) in seen.iter().zip([p.done, p.total, p.bytes]) {
                 place.store(n, Relaxed);
             }
-        })),
-        cancel: cancel.clone(),
-    };
+        })
+        .cancel(cancel.clone());
     let tell = |py: Python<'_>| match &progress {
         Some(f) => {
             let [done, all, bytes] = [0, 1, 2].map(|i| counts[i].load(Relaxed));

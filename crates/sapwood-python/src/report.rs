@@ -27,7 +27,7 @@ pub fn doctor(
     let caches: Vec<CacheSize> = caches.iter().map(size).collect();
     let round_trips = round_trips.into_iter().map(round_trip).collect::<PyResult<Vec<_>>>()?;
     let conditions = Conditions::new(&caches, &round_trips);
-    let options = OpenOptions { timeout, ..OpenOptions::default() };
+    let options = OpenOptions::default().timeout(timeout);
     let done = wait(py, |_| Ok(()), move || Doctor::examine(&url, deep, &options, &conditions))?;
     let report = done.map_err(|e| exception(py, &e, Missing::File))?;
     let mut text = Vec::new();

@@ -64,7 +64,8 @@ impl Scan {
         let cancel = options.cancel.clone();
         let forms = forms(&tree, &options.branches);
         let file = tree.file().url().to_owned();
-        let begun = wait(py, |_| Ok(()), move || if ahead { tree.scan_ahead(&options) } else { tree.scan(&options) });
+        let begun =
+            wait(py, |_| Ok(()), move || if ahead { tree.scan_ahead(&options) } else { tree.scan_with(&options) });
         if begun.is_err() {
             cancel.store(true, Ordering::Relaxed);
         }

@@ -52,7 +52,7 @@ impl Selection {
                 })
             })
         };
-        Cut { branches: self.branches.clone(), test: Arc::new(test) }
+        Cut::new(self.branches.clone(), test)
     }
 
     /// What the function raised.

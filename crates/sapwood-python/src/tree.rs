@@ -9,8 +9,8 @@ use crate::text::{Text, told};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use sapwood::query::Entries;
 use sapwood::{Branch, Chain, ScanOptions, TreeHeader};
-use sapwood_query::Entries;
 use std::sync::Arc;
 
 /// A tree's header, and the way to its values. Branches are named by their number.
@@ -193,7 +193,7 @@ impl Tree {
             self.branch_header(b)?;
         }
         let step = step(unit, size)?;
-        let mut options = ScanOptions { branches, step, ..options(start, stop, cache_size, threads) };
+        let mut options = options(start, stop, cache_size, threads).branches(branches).step(step);
         options.selected = selected.map(|s| entries(&s)).transpose()?.map(Into::into);
         let selection = cut.map(|(branches, function)| Selection::new(&self.inner, branches, function));
         options.cut = selection.as_ref().map(Selection::cut);
@@ -248,5 +248,5 @@ impl Tree {
 
 fn options(start: u64, stop: u64, cache_size: Option<u64>, threads: usize) -> ScanOptions {
     let cache = cache_size.map(|bytes| cache(Some(bytes)));
-    ScanOptions { entries: Some(start..stop), cache, threads, ..ScanOptions::default() }
+    ScanOptions::default().entries(Some(start..stop)).cache(cache).threads(threads)
 }

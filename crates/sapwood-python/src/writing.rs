@@ -66,7 +66,8 @@ impl Writer {
     ) -> PyResult<Self> {
         let (replace, sync) = place;
         let compression = self::compression(py, compression)?;
-        let options = FileOptions { compression, title: title.0, replace, sync, threads, ..FileOptions::default() };
+        let options =
+            FileOptions::default().compression(compression).title(title.0).replace(replace).sync(sync).threads(threads);
         let file = py.detach(|| FileWriter::create_with(path, options));
         Ok(Self(Mutex::new(Some(raise(py, file)?))))
     }
@@ -74,7 +75,10 @@ impl Writer {
     /// Opens a file to write more into it.
     #[staticmethod]
     fn update(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let file = py.detach(|| FileWriter::update(path));
+        let file = py.detach(|| FileWriter::update(path)).map_err(|e| match e.kind() {
+            ErrorKind::NotFound => e.with_other_remedy("create it with recreate"),
+            _ => e,
+        });
         Ok(Self(Mutex::new(Some(raise(py, file)?))))
     }
 

@@ -16,6 +16,7 @@
 //! [`Query::scan`] gives the rows of TTree::Scan, where expressions run apart; strings are repeated in them like numbers.
 
 #![forbid(unsafe_code)]
+#![warn(unreachable_pub, unnameable_types)]
 
 mod alias;
 mod apart;
@@ -38,6 +39,7 @@ mod program;
 mod query;
 mod reader;
 mod rows;
+mod scan_cut;
 mod shape;
 mod target;
 mod text;
@@ -54,6 +56,7 @@ pub use hist::{Axis, Hist1D};
 pub use query::{Query, Selected};
 pub use reader::{Bind, Bound, Entries, Reader, bind_each};
 pub use rows::{Cell, Rows};
+pub use scan_cut::ScanCut;
 pub use shape::{Dim, Kind, Schema, Shape};
 pub use target::{Target, parse_target};
 pub use text_hist::TextHist;

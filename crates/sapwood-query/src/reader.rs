@@ -113,9 +113,9 @@ impl Reader {
                     .in_file(link.tree.file().url())
                     .with_remedy("name Entries$ in the expression or the cut"));
             }
-            let branches = bound.shown.iter().chain(&binding.branches).copied().collect();
+            let branches: Vec<usize> = bound.shown.iter().chain(&binding.branches).copied().collect();
             let cut = binding.cut(link.first_entry, total, !bound.shown.is_empty());
-            let options = ScanOptions { branches, entries: Some(range), selected, cut, ..options.clone() };
+            let options = options.clone().branches(branches).entries(Some(range)).selected(selected).cut(cut);
             Ok((ReadRequest::Read(options), bound))
         })
     }
@@ -129,6 +129,12 @@ impl Binding {
         if guide.branches.is_empty() || (!others && guide.branches.len() == self.branches.len()) {
             return None;
         }
+        Some(guide.as_cut(first_entry, total))
+    }
+
+    /// The selection of a binding that has nothing else, as a scan evaluates it.
+    pub(crate) fn as_cut(self: Arc<Self>, first_entry: u64, total: u64) -> Cut {
+        let guide = self;
         let branches = guide.branches.clone();
         let test = move |batch: &sapwood_engine::Batch| {
             let rows = guide.with_batch(batch, &batch.columns, first_entry, total, |b| guide.query.rows(b))?;
@@ -150,7 +156,7 @@ impl Binding {
             }
             Ok(passed)
         };
-        Some(Cut { branches, test: Arc::new(test) })
+        Cut::new(branches, test)
     }
 
     /// Gives a scan's batch to `f` as the query takes it. `columns` are those of [`Binding::branches`]; the entries of the

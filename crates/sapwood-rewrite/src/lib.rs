@@ -9,6 +9,8 @@
 //! new file together in `output`: trees (`tree`, `clusters`), objects, class descriptions (`classes`), on top of
 //! `container`, which knows records and directories and nothing of what they hold.
 
+#![warn(unreachable_pub, unnameable_types)]
+
 mod classes;
 mod clusters;
 mod container;

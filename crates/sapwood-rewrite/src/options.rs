@@ -3,13 +3,14 @@
 use sapwood_codec::Compression;
 use sapwood_engine::OpenOptions;
 use sapwood_span::raw_text::path_of;
-use sapwood_span::{Error, ErrorKind, Result};
+use sapwood_span::{Error, ErrorKind, Result, setters};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// How files are merged.
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct MergeOptions {
     /// Replace the output if it exists.
     pub force: bool,
@@ -38,8 +39,25 @@ impl Default for MergeOptions {
     }
 }
 
+setters!(MergeOptions { force: bool, open: OpenOptions, sync: bool, cancel: Arc<AtomicBool> } into { compression: Option<Compression> });
+
+impl MergeOptions {
+    /// The defaults.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Calls a function now and then with how far it is.
+    #[must_use]
+    pub fn progress(mut self, progress: impl Fn(MergeProgress) + Send + Sync + 'static) -> Self {
+        self.progress = Some(Arc::new(progress));
+        self
+    }
+}
+
 /// How far a merge has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MergeProgress {
     /// Inputs that are done, and all.
     pub inputs: usize,
@@ -51,6 +69,7 @@ pub struct MergeProgress {
 
 /// What a merge did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MergeReport {
     /// Inputs.
     pub inputs: usize,

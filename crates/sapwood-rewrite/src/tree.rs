@@ -276,8 +276,10 @@ impl TreeSum {
         }
         let label = Label { pid: 0, big: false, ..self.label.clone() };
         let path = self.path.clone();
-        file.put_object(self.directory, label, |base| survey.rewrite(&mut edits, base))
-            .map_err(|e| Error::new(e.kind(), format!("{path}: {}", e.what())).with_source(e))?;
+        file.put_object(self.directory, label, |base| survey.rewrite(&mut edits, base)).map_err(|e| {
+            let what = format!("{path}: {}", e.what());
+            e.worded(what)
+        })?;
         Ok(())
     }
 

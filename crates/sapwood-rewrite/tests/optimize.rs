@@ -18,7 +18,7 @@ fn write(path: &Path) {
         BranchSpec::object("text", CppType::Text),
     ];
     let mut file = FileWriter::create(path, Compression::NONE).unwrap();
-    let options = TreeOptions { cluster: Cluster::Entries(3000), ..TreeOptions::default() };
+    let options = TreeOptions::default().cluster(Cluster::Entries(3000));
     let mut tree = file.tree("t", "", &specs, options).unwrap();
     let offsets: Vec<i64> = (0..=ENTRIES).map(|i| i / 2 * 3).collect();
     let items = offsets.last().copied().unwrap_or(0);
@@ -54,8 +54,7 @@ fn optimize_damaged(folder: &Path, at: Option<u64>) -> sapwood_span::Result<()> 
             file.write_all_at(&[byte[0] ^ 1], at).unwrap();
         }
     };
-    let options =
-        OptimizeOptions { cluster: ClusterSize::Entries(7000), progress: Some(Arc::new(damage)), ..Default::default() };
+    let options = OptimizeOptions::default().cluster(ClusterSize::Entries(7000)).progress(damage);
     optimize(&out, source.to_str().unwrap(), &options).map(|report| assert!(report.verified))
 }
 

@@ -25,7 +25,7 @@ pub(crate) struct CutProgress<'a> {
 
 impl<'a> CutProgress<'a> {
     /// The batches must ascend without a gap.
-    pub fn new(cut: &'a Cut, baskets: &[Basket], batches: &'a [(u64, u64)], limits: &Limits) -> Self {
+    pub(crate) fn new(cut: &'a Cut, baskets: &[Basket], batches: &'a [(u64, u64)], limits: &Limits) -> Self {
         let last = batches.len().saturating_sub(1);
         let steps: Vec<(usize, usize)> = (baskets.iter())
             .map(|b| {
@@ -49,16 +49,16 @@ impl<'a> CutProgress<'a> {
     }
 
     /// What the planner is told before anything is wanted.
-    pub fn withhold(&self) -> Event {
+    pub(crate) fn withhold(&self) -> Event {
         Event::Withhold(ids(&self.prefetch.withheld()))
     }
 
-    pub fn is_skipped(&self, basket: BasketId) -> bool {
+    pub(crate) fn is_skipped(&self, basket: BasketId) -> bool {
         self.prefetch.is_skipped(basket.index())
     }
 
     /// A basket is inflated, or given up.
-    pub fn finished(&mut self, basket: BasketId) {
+    pub(crate) fn finished(&mut self, basket: BasketId) {
         if !self.prefetch.depends(basket.index()) {
             let (from, to) = self.steps[basket.index()];
             self.missing[from..=to].iter_mut().for_each(|n| *n -= 1);
@@ -66,7 +66,7 @@ impl<'a> CutProgress<'a> {
     }
 
     /// Evaluates the next step, if what it needs is here.
-    pub fn evaluate(&mut self) -> Option<CutDecision> {
+    pub(crate) fn evaluate(&mut self) -> Option<CutDecision> {
         let step = self.prefetch.next_step();
         if *self.missing.get(step)? > 0 {
             return None;

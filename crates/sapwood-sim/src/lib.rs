@@ -8,6 +8,7 @@
 //! from which people read a file at CERN.
 
 #![forbid(unsafe_code)]
+#![warn(unreachable_pub, unnameable_types)]
 
 mod client;
 mod cut;

@@ -55,12 +55,12 @@ enum Mark {
 }
 
 impl<'a> Network<'a> {
-    pub fn new(link: &'a Link) -> Self {
+    pub(crate) fn new(link: &'a Link) -> Self {
         Self { link, round_trip: link.round_trip.as_secs_f64(), now: 0.0, connections: Vec::new() }
     }
 
     /// Sends a request on the idle connection with the widest window, or on a new one.
-    pub fn send(&mut self, fetch: &Fetch, fault: Option<Fault>) {
+    pub(crate) fn send(&mut self, fetch: &Fetch, fault: Option<Fault>) {
         let idle = (0..self.connections.len())
             .filter(|&i| self.connections[i].reply.is_none())
             .max_by(|&a, &b| self.connections[a].window.total_cmp(&self.connections[b].window));
@@ -78,7 +78,7 @@ impl<'a> Network<'a> {
     }
 
     /// Closes the connection of a fetch.
-    pub fn cancel(&mut self, fetch: FetchId) {
+    pub(crate) fn cancel(&mut self, fetch: FetchId) {
         let fresh = self.fresh();
         if let Some(c) = self.connections.iter_mut().find(|c| c.reply.as_ref().is_some_and(|r| r.fetch == fetch)) {
             *c = fresh;
@@ -119,7 +119,7 @@ impl<'a> Network<'a> {
     }
 
     /// When the rates change next, or a mark is reached.
-    pub fn next_change(&self) -> Option<f64> {
+    pub(crate) fn next_change(&self) -> Option<f64> {
         let rates = self.rates();
         let mut next: Option<f64> = None;
         for (c, rate) in self.connections.iter().zip(&rates) {
@@ -140,7 +140,7 @@ impl<'a> Network<'a> {
 
     /// Lets time pass until `to`, at most until the next change. What is sent arrives half a round
     /// trip later, at the time given with it.
-    pub fn advance(&mut self, to: f64, out: &mut Vec<(f64, Delivery)>) {
+    pub(crate) fn advance(&mut self, to: f64, out: &mut Vec<(f64, Delivery)>) {
         let rates = self.rates();
         let step = to - self.now;
         self.now = to;

@@ -25,6 +25,7 @@ pub(crate) async fn tcp(host: &str, port: u16) -> Result<(TcpStream, Duration)> 
     let addresses: Vec<SocketAddr> =
         lookup_host((host, port)).await.map_err(|e| Error::io(format!("cannot find the host {host}"), e))?.collect();
     let (stream, round_trip) = first_to_answer(&addresses, host, port).await?;
+    crate::trace::connected(host, port, round_trip);
     // Requests are small and must not wait for each other.
     let _ = stream.set_nodelay(true);
     window::widen(&stream);

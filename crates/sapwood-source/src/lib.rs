@@ -29,6 +29,7 @@ mod silence;
 mod source;
 mod streams;
 mod tls;
+mod trace;
 mod url;
 mod user;
 mod window;

@@ -1,7 +1,7 @@
 //! Where a redirect may lead, and which hosts may share a credential.
 
 use crate::lock;
-use sapwood_span::{Error, ErrorKind, Result};
+use sapwood_span::{Error, ErrorKind, Result, Setting};
 use std::net::IpAddr;
 use std::sync::Mutex;
 
@@ -88,7 +88,8 @@ fn check(from: Scope, to: Scope, host: &str) -> Result<()> {
 /// A redirect that is not followed unless the user asks for it.
 pub(crate) fn refused(what: String) -> Error {
     Error::new(ErrorKind::Denied, what)
-        .with_remedy("--insecure-redirects (in Python insecure_redirects=True) follows it anyway")
+        .with_remedy("allow insecure redirects to follow it")
+        .with_setting(Setting::InsecureRedirects)
 }
 
 /// Whether a credential for one host may be shown to the other: the same host, or one of the same registrable domain, as
@@ -137,7 +138,7 @@ mod tests {
                 assert_eq!(check(from, to, "h").is_ok(), good, "{from:?} {to:?}");
             }
         }
-        assert!(check_name(Scope::Network, "127.0.0.1").unwrap_err().to_string().contains("--insecure-redirects"));
+        assert!(check_name(Scope::Network, "127.0.0.1").unwrap_err().to_string().contains("allow insecure redirects"));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 use crate::Span;
+use std::error::Error as StdError;
 use std::fmt;
+use std::sync::Arc;
 
 /// A result whose error is [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -32,12 +34,33 @@ pub enum ErrorKind {
     Defect,
 }
 
+/// An option that lets an operation go on which was refused. Each interface calls it by the name that it has there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Setting {
+    /// Replace a file that exists: `FileOptions::replace` or the `force` of the other options.
+    Replace,
+    /// Recover a damaged file even if all of it has to be read: `OpenOptions::recover`.
+    Recover,
+    /// Follow redirects that lower the protection: `OpenOptions::insecure_redirects`.
+    InsecureRedirects,
+    /// Keep the baskets of a branch in one piece: `OptimizeOptions::keep`.
+    KeepBranch,
+}
+
 /// The one error type: what failed, in which file, where, and what to do about it.
 ///
-/// Built in layers: the place that notices says what is wrong; outer layers add the file, the
-/// branch or the position they know (the innermost word wins).
+/// Built in layers: the code that finds the fault says what is wrong; outer layers add the file, the branch or the
+/// position they know. What an inner layer has said stays.
+///
+/// Displayed, it is complete: the underlying errors are part of the text. As they must not be printed twice,
+/// [`source`](std::error::Error::source) gives none; [`Error::cause`] gives the underlying error to programs.
+///
+/// Clones share the underlying error.
+#[derive(Clone)]
 pub struct Error(Box<Inner>);
 
+#[derive(Clone)]
 struct Inner {
     kind: ErrorKind,
     what: String,
@@ -45,7 +68,8 @@ struct Inner {
     branch: Option<String>,
     span: Option<Span>,
     remedy: Option<String>,
-    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+    setting: Option<Setting>,
+    cause: Option<Arc<dyn StdError + Send + Sync>>,
 }
 
 impl Error {
@@ -58,7 +82,8 @@ impl Error {
             branch: None,
             span: None,
             remedy: None,
-            source: None,
+            setting: None,
+            cause: None,
         }))
     }
 
@@ -82,7 +107,7 @@ impl Error {
         Self::new(ErrorKind::NotFound, what)
     }
 
-    /// A failure of the operating system, with its own words kept as the source.
+    /// A failure of the operating system, with its own text kept as the cause.
     pub fn io(what: impl Into<String>, error: std::io::Error) -> Self {
         let kind = match error.kind() {
             std::io::ErrorKind::NotFound => ErrorKind::NotFound,
@@ -123,15 +148,22 @@ impl Error {
         self
     }
 
-    /// What the user can do about it, in the words of an interface: replaces what was said before.
+    /// What the user can do about it, in the words of an interface: replaces what was said before, and the setting, which
+    /// it names.
     pub fn with_other_remedy(mut self, remedy: impl Into<String>) -> Self {
-        self.0.remedy = Some(remedy.into());
+        (self.0.remedy, self.0.setting) = (Some(remedy.into()), None);
         self
     }
 
-    /// Keeps the underlying error.
-    pub fn with_source(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
-        self.0.source = Some(Box::new(source));
+    /// Names the option that lets the operation go on, so that each interface can say how to set it.
+    pub fn with_setting(mut self, setting: Setting) -> Self {
+        self.0.setting.get_or_insert(setting);
+        self
+    }
+
+    /// Keeps the underlying error, whose text follows that of this one.
+    pub fn with_source(mut self, source: impl StdError + Send + Sync + 'static) -> Self {
+        self.0.cause = Some(Arc::new(source));
         self
     }
 
@@ -160,23 +192,30 @@ impl Error {
         self.0.span
     }
 
-    /// A copy without the source error: for telling several waiters of one failure.
-    pub fn duplicate(&self) -> Self {
-        let i = &*self.0;
-        let what = match &i.source {
-            Some(s) => format!("{}: {s}", i.what),
-            None => i.what.clone(),
-        };
-        Self(Box::new(Inner {
-            kind: i.kind,
-            what,
-            file: i.file.clone(),
-            branch: i.branch.clone(),
-            span: i.span,
-            remedy: i.remedy.clone(),
-            source: None,
-        }))
+    /// The option that lets the operation go on, where there is one.
+    pub fn setting(&self) -> Option<Setting> {
+        self.0.setting
     }
+
+    /// The underlying error, for programs: [`std::io::Error`] where the operating system failed. Its text is part of
+    /// this error's own.
+    pub fn cause(&self) -> Option<&(dyn StdError + 'static)> {
+        self.0.cause.as_deref().map(|e| e as _)
+    }
+}
+
+/// What the cause and the errors below it say, each text once: many errors repeat the one below them.
+fn causes(cause: &(dyn StdError + 'static)) -> String {
+    let mut text = cause.to_string();
+    let mut next = cause.source();
+    while let Some(error) = next {
+        let more = error.to_string();
+        if !text.contains(&more) {
+            text = format!("{text}: {more}");
+        }
+        next = error.source();
+    }
+    text
 }
 
 /// Bytes of a message: more nobody reads. Names out of damaged files can be as long as these, and layers add theirs.
@@ -204,8 +243,12 @@ impl fmt::Display for Error {
         if let Some(s) = i.span {
             write!(f, " (bytes {}-{})", s.start, s.end())?;
         }
-        if let Some(source) = &i.source {
-            write!(f, ": {source}")?;
+        if let Some(cause) = &i.cause {
+            let text = causes(&**cause);
+            // a layer may have put it into its own words already
+            if !i.what.ends_with(&text) {
+                write!(f, ": {text}")?;
+            }
         }
         if let Some(remedy) = &i.remedy {
             write!(f, "; {remedy}")?;
@@ -220,11 +263,8 @@ impl fmt::Debug for Error {
     }
 }
 
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.0.source.as_deref().map(|e| e as _)
-    }
-}
+/// Without [`source`](StdError::source): the text is complete, and reporters print the sources behind it.
+impl StdError for Error {}
 
 #[cfg(test)]
 mod tests {
@@ -239,7 +279,58 @@ mod tests {
             .in_file("a.root")
             .with_remedy("run `sapwood doctor a.root`");
         assert_eq!(e.to_string(), "a.root: branch x: basket is truncated (bytes 100-120); run `sapwood doctor a.root`");
-        assert_eq!(e.duplicate().to_string(), e.to_string());
+        assert_eq!(e.clone().to_string(), e.to_string());
         assert_eq!(e.kind(), ErrorKind::Corrupt);
+    }
+    /// What `anyhow` and others print of an error: its text, and that of all sources.
+    fn report(error: &dyn StdError) -> String {
+        match error.source() {
+            Some(source) => format!("{error}: {}", report(source)),
+            None => error.to_string(),
+        }
+    }
+
+    #[derive(Debug)]
+    struct Layer(&'static str, Option<Box<Layer>>);
+
+    impl fmt::Display for Layer {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str(self.0)
+        }
+    }
+
+    impl StdError for Layer {
+        fn source(&self) -> Option<&(dyn StdError + 'static)> {
+            self.1.as_deref().map(|e| e as _)
+        }
+    }
+
+    #[test]
+    fn the_source_is_printed_once() {
+        let refused = || std::io::Error::other("connection refused");
+        let e = Error::io("cannot connect", refused());
+        assert_eq!(report(&e), "cannot connect: connection refused");
+        // in the words of a layer above
+        let e = e.worded("cannot open: connection refused");
+        assert_eq!(report(&e), "cannot open: connection refused");
+        // an error that says nothing of those below it, and one that repeats them
+        let below = Layer("connection reset", None);
+        let e = Error::new(ErrorKind::Io, "no answer").with_source(Layer("connection error", Some(Box::new(below))));
+        assert_eq!(report(&e), "no answer: connection error: connection reset");
+        let below = Layer("connection reset", None);
+        let e = Error::new(ErrorKind::Io, "no answer")
+            .with_source(Layer("broken: connection reset", Some(Box::new(below))));
+        assert_eq!(report(&e), "no answer: broken: connection reset");
+    }
+
+    #[test]
+    fn a_clone_has_the_same_cause() {
+        let e = Error::io("cannot read", std::io::Error::from_raw_os_error(5)).in_file("a.root").at(Span::new(1, 2));
+        let copy = e.clone();
+        drop(e);
+        let cause = copy.cause().and_then(|c| c.downcast_ref::<std::io::Error>());
+        assert_eq!(cause.and_then(std::io::Error::raw_os_error), Some(5));
+        assert_eq!(copy.to_string(), Error::to_string(&copy.clone()));
+        assert_eq!((copy.file(), copy.span()), (Some("a.root"), Some(Span::new(1, 2))));
     }
 }

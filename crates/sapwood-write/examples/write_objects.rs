@@ -150,7 +150,7 @@ fn write(path: &str, entries: &str, compression: &str) -> Result<()> {
     let entries: usize = entries.parse().map_err(|_| Error::invalid("ENTRIES is a number"))?;
     let mut file = FileWriter::create(path, compression.parse()?)?;
     let specs = specs();
-    let options = TreeOptions { cluster: Cluster::Entries(150), basket_bytes: 4000, ..TreeOptions::default() };
+    let options = TreeOptions::default().cluster(Cluster::Entries(150)).basket_bytes(4000);
     let mut tree = file.tree("objects", "objects of every kind", &specs, options)?;
     let columns: Vec<(&str, Array)> = specs
         .iter()

@@ -67,8 +67,7 @@ fn types(path: &str, [entries, compression, cluster, basket_bytes]: [&str; 4], g
         None if cluster == "never" => Cluster::Never,
         None => Cluster::Entries(number(cluster)?),
     };
-    let options =
-        TreeOptions { cluster, basket_bytes: number(basket_bytes)?, optimize_baskets: false, ..TreeOptions::default() };
+    let options = TreeOptions::default().cluster(cluster).basket_bytes(number(basket_bytes)?).optimize_baskets(false);
     let mut branches = Vec::new();
     for t in TYPES {
         branches.push(BranchSpec::scalar(format!("s_{}", t.name()), t));

@@ -183,7 +183,7 @@ impl Core {
             State::Finished => Err(self.named(Error::invalid("the file is finished already"))),
             State::GivenUp => Err(self.named(Error::invalid("the file was abandoned").with_remedy("write it again"))),
             State::Failed => Err(self.named(match &self.failure {
-                Some(e) => e.duplicate().worded(format!("writing failed before: {}", e.what())),
+                Some(e) => e.clone().worded(format!("writing failed before: {}", e.what())),
                 // by a panic
                 None => Error::invalid("writing failed before").with_remedy("write the file again"),
             })),
@@ -219,7 +219,7 @@ impl Core {
         let done = write(self);
         match &done {
             Ok(_) => self.state = State::Open,
-            Err(e) => self.failure = Some(e.duplicate()),
+            Err(e) => self.failure = Some(e.clone()),
         }
         done
     }

@@ -35,9 +35,9 @@ impl FileWriter {
         let path = path.as_ref();
         let name = || text_of_path(path);
         let storage = ExistingFile::open(path).map_err(|e| match e.kind() {
-            std::io::ErrorKind::NotFound => {
-                Error::new(ErrorKind::NotFound, "no such file").with_remedy("create it with recreate").in_file(name())
-            }
+            std::io::ErrorKind::NotFound => Error::new(ErrorKind::NotFound, "no such file")
+                .with_remedy("an update needs an existing file; create a new one instead")
+                .in_file(name()),
             _ => failed(path, 0, e),
         })?;
         let len = storage.len();

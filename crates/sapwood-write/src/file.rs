@@ -12,14 +12,23 @@ use sapwood_edit::stamp;
 use sapwood_format::cursor::Cursor;
 use sapwood_format::{ClassInfo, Streamers};
 use sapwood_span::raw_text::{text_of_os, text_of_path};
-use sapwood_span::{Error, Result, Span, printable};
+use sapwood_span::{Error, Result, Span, printable, setters};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 /// What a new file is like.
+///
+/// ```no_run
+/// use sapwood_write::FileOptions;
+///
+/// # fn main() -> sapwood_span::Result<()> {
+/// let file = FileOptions::new().compression("zstd:5".parse::<sapwood_codec::Compression>()?).replace(false).create("events.root")?;
+/// # file.finish() }
+/// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct FileOptions {
     /// Of the headers, and of trees that do not say otherwise.
     pub compression: Compression,
@@ -50,6 +59,23 @@ impl Default for FileOptions {
             replace: true,
             sync: true,
         }
+    }
+}
+
+setters!(FileOptions { compression: Compression, threads: usize, replace: bool, sync: bool } into { title: String, created: Option<SystemTime>, uuid: Option<[u8; 16]> });
+
+impl FileOptions {
+    /// The defaults.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Begins a file like this.
+    ///
+    /// # Errors
+    /// As [`FileWriter::create_with`].
+    pub fn create(self, path: impl AsRef<Path>) -> Result<FileWriter> {
+        FileWriter::create_with(path, self)
     }
 }
 

@@ -26,6 +26,8 @@
 //!
 //! All of it is local: making new files of others, which may be far away, is `sapwood-rewrite`.
 
+#![warn(unreachable_pub, unnameable_types)]
+
 mod access;
 mod append;
 mod basket;

@@ -3,7 +3,7 @@ use crate::layout::LONGEST_ENTRY;
 use sapwood_codec::Compression;
 use sapwood_column::DType;
 use sapwood_span::raw_text::bytes_of;
-use sapwood_span::{Error, Result};
+use sapwood_span::{Error, Result, setters};
 
 /// What one entry of a branch holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +26,7 @@ pub enum BranchType {
 
 /// A branch to be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct BranchSpec {
     /// Its name, and its leaf's.
     pub name: String,
@@ -47,6 +48,8 @@ pub struct BranchSpec {
     /// as uproot can read them.
     pub member_wise: bool,
 }
+
+setters!(BranchSpec { split_level: u8 } into { basket_bytes: Option<u32>, extents: Vec<usize> });
 
 impl BranchSpec {
     /// A branch of this type.

@@ -1,7 +1,7 @@
 use crate::storage::{Gone, Storage};
 use crate::target::{NAMED, Unfinished};
 use sapwood_span::raw_text::text_of_path;
-use sapwood_span::{Error, ErrorKind, Result, Span, redact};
+use sapwood_span::{Error, ErrorKind, Result, Setting, Span, redact};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -206,7 +206,8 @@ pub(crate) fn failed(path: &Path, at: u64, error: io::Error) -> Error {
     }
     match error.kind() {
         io::ErrorKind::AlreadyExists => Error::new(ErrorKind::AlreadyExists, "the file already exists")
-            .with_remedy("replace it with recreate, or add to it with update")
+            .with_remedy("replace it, open it for update, or give another name")
+            .with_setting(Setting::Replace)
             .in_file(file),
         // of ours, not the system's
         io::ErrorKind::InvalidInput if error.raw_os_error().is_none() => {

@@ -73,12 +73,10 @@ fn columns(counts: &[u8], first: usize) -> Vec<(&'static str, Array)> {
 
 fn write(folder: &Folder, counts: &Counts, cuts: &[usize], compression: &str, options: TreeOptions) -> Vec<u8> {
     let path = folder.0.join("a.root");
-    let file = FileOptions {
-        compression: compression.parse::<Compression>().unwrap(),
-        created: Some(UNIX_EPOCH),
-        uuid: Some([7; 16]),
-        ..FileOptions::default()
-    };
+    let file = FileOptions::default()
+        .compression(compression.parse::<Compression>().unwrap())
+        .created(Some(UNIX_EPOCH))
+        .uuid(Some([7; 16]));
     let mut file = FileWriter::create_with(&path, file).unwrap();
     let mut tree = file.tree("Events", "a title", &specs(), options).unwrap();
     let mut start = 0;
@@ -111,7 +109,7 @@ proptest! {
         basket_bytes in 100u32..5000,
     ) {
         let folder = Folder::new();
-        let options = TreeOptions { cluster, basket_bytes, optimize_baskets: false, ..TreeOptions::default() };
+        let options = TreeOptions::default().cluster(cluster).basket_bytes(basket_bytes).optimize_baskets(false);
         let mut cuts: Vec<usize> = cuts.iter().map(|c| c.index(counts.len() + 1)).collect();
         cuts.sort_unstable();
         let file = write(&folder, &counts, &[], compression, options);
@@ -165,15 +163,13 @@ fn large_baskets_are_the_same_however_they_come() {
     let write = |compression: &str, step: usize, threads: usize| {
         let path = folder.0.join("large.root");
         let compression = compression.parse().unwrap();
-        let options = FileOptions {
-            compression,
-            threads,
-            created: Some(UNIX_EPOCH),
-            uuid: Some([7; 16]),
-            ..FileOptions::default()
-        };
+        let options = FileOptions::default()
+            .compression(compression)
+            .threads(threads)
+            .created(Some(UNIX_EPOCH))
+            .uuid(Some([7; 16]));
         let mut file = FileWriter::create_with(&path, options).unwrap();
-        let options = TreeOptions { cluster: Cluster::Never, basket_bytes: 2_500_000, ..TreeOptions::default() };
+        let options = TreeOptions::default().cluster(Cluster::Never).basket_bytes(2_500_000);
         let mut tree = file.tree("t", "", &specs, options).unwrap();
         for from in (0..n).step_by(step) {
             let part = |v: &[u32]| Array::Flat(Values::U32(v[from..n.min(from + step)].to_vec()));
@@ -257,7 +253,7 @@ fn a_refused_batch_leaves_no_trace() {
     let folder = Folder::new();
     let whole = write(&folder, &vec![2; 300], &[], "zlib:1", TreeOptions::default());
     let path = folder.0.join("a.root");
-    let options = FileOptions { created: Some(UNIX_EPOCH), uuid: Some([7; 16]), ..FileOptions::default() };
+    let options = FileOptions::default().created(Some(UNIX_EPOCH)).uuid(Some([7; 16]));
     let mut file = FileWriter::create_with(&path, options).unwrap();
     let mut tree = file.tree("Events", "a title", &specs(), TreeOptions::default()).unwrap();
     let good = columns(&[2; 300], 0);
@@ -308,8 +304,8 @@ fn nonsense_is_refused() {
     let mut file = FileWriter::create(folder.0.join("a.root"), Compression::default()).unwrap();
     let mut fail = |name: &str, options: TreeOptions| file.tree(name, "", &specs(), options).unwrap_err().to_string();
     assert!(fail("a/b", TreeOptions::default()).contains("'/' has a special meaning in ROOT"));
-    assert!(fail("t", TreeOptions { basket_bytes: 99, ..TreeOptions::default() }).contains("cannot have 99 bytes"));
-    let empty = TreeOptions { cluster: Cluster::Entries(0), ..TreeOptions::default() };
+    assert!(fail("t", TreeOptions::default().basket_bytes(99)).contains("cannot have 99 bytes"));
+    let empty = TreeOptions::default().cluster(Cluster::Entries(0));
     assert!(fail("t", empty).contains("clusters cannot be empty"));
     let open = file.tree("t", "", &[], TreeOptions::default()).unwrap();
     let twice = file.tree("t", "", &[], TreeOptions::default()).unwrap_err().to_string();

@@ -111,7 +111,7 @@ fn main() -> Result<()> {
     let tree = File::open(&path, &OpenOptions::default())?.tree("events")?;
     println!("{} entries of {} branches", tree.entries(), tree.header().branches.len());
     let branches = vec![tree.find("vertex/tracks/tracks.x")?];
-    for batch in tree.scan(&ScanOptions { branches, ..ScanOptions::default() })? {
+    for batch in tree.scan_with(&ScanOptions::default().branches(branches))? {
         println!("{:?}", batch?.columns[0].slice(0, 5));
     }
     Ok(())

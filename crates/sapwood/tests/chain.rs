@@ -15,12 +15,7 @@ use std::time::Duration;
 const ENTRIES: [u64; 4] = [3000, 500, 1, 4000];
 
 fn clusters() -> TreeOptions {
-    TreeOptions {
-        cluster: Cluster::Entries(500),
-        basket_bytes: 4000,
-        optimize_baskets: false,
-        ..TreeOptions::default()
-    }
+    TreeOptions::default().cluster(Cluster::Entries(500)).basket_bytes(4000).optimize_baskets(false)
 }
 
 /// Four files of every type; each begins anew with entry 0.
@@ -46,7 +41,7 @@ fn everything(
 ) -> impl Fn(&ChainFile) -> Result<(ReadRequest, ())> + Send + Sync + 'static {
     move |link| {
         let branches = names.iter().map(|n| link.tree.find(n)).collect::<Result<_>>()?;
-        Ok((ReadRequest::Read(ScanOptions { branches, step: StepSize::Entries(700), ..ScanOptions::default() }), ()))
+        Ok((ReadRequest::Read(ScanOptions::default().branches(branches).step(StepSize::Entries(700))), ()))
     }
 }
 
@@ -75,8 +70,8 @@ fn all_files_in_order_from_disk_and_from_afar() {
     let all: u64 = ENTRIES.iter().sum();
     for urls in [&local, &remote] {
         for cache in [CacheSize::Auto, CacheSize::Bytes(5 << 20), CacheSize::Bytes(20_000), CacheSize::Off] {
-            let open = OpenOptions { cache, ..OpenOptions::default() };
-            let chain = chain(urls, ChainOptions { open, skip_bad: false });
+            let open = OpenOptions::default().cache(cache);
+            let chain = chain(urls, ChainOptions::default().open(open).skip_bad(false));
             assert_eq!(check(&chain).runs(), std::slice::from_ref(&(0..all)), "{cache:?}");
         }
     }
@@ -117,8 +112,8 @@ fn an_exhausted_budget_opens_files_without_reading_ahead() {
     files(&folder);
     let origin = serve(&folder, 0);
     let urls: Vec<String> = (0..4).map(|i| format!("{}{i}.root", origin.url())).collect();
-    let open = OpenOptions { cache: CacheSize::Bytes(30_000), ..OpenOptions::default() };
-    let chain = chain(&urls, ChainOptions { open, skip_bad: false });
+    let open = OpenOptions::default().cache(CacheSize::Bytes(30_000));
+    let chain = chain(&urls, ChainOptions::default().open(open).skip_bad(false));
     let mut held = 0;
     let mut scan = chain.scan(everything(NAMES));
     while let Some(part) = scan.next() {
@@ -154,7 +149,7 @@ fn a_bad_file_is_named_or_left_out() {
     let error = chain(&urls[3..], ChainOptions::default()).scan(everything(NAMES)).find_map(|p| p.err()).unwrap();
     assert_eq!(error.file(), Some(other.as_str()), "{error}");
 
-    let lenient = chain(&urls, ChainOptions { skip_bad: true, ..ChainOptions::default() });
+    let lenient = chain(&urls, ChainOptions::default().skip_bad(true));
     let all: u64 = ENTRIES.iter().sum();
     assert_eq!(check(&lenient).runs(), std::slice::from_ref(&(0..all)), "entries are those of the good files");
     let skipped: Vec<String> = lenient.skipped().into_iter().map(|s| s.file).collect();
@@ -162,7 +157,7 @@ fn a_bad_file_is_named_or_left_out() {
     // a branch that is missing is a reason as well
     let missing = lenient.scan(|link: &ChainFile| {
         let branches = vec![link.tree.find(if link.file == 1 { "nothing" } else { "int8_one" })?];
-        Ok((ReadRequest::Read(ScanOptions { branches, ..ScanOptions::default() }), ()))
+        Ok((ReadRequest::Read(ScanOptions::default().branches(branches)), ()))
     });
     let files: Vec<usize> = missing.map(|p| p.unwrap().link.file).collect();
     assert!(!files.contains(&1) && files.contains(&3));
@@ -179,7 +174,7 @@ fn an_end_opens_no_further_file() {
     let chain = chain(&urls, ChainOptions::default());
     let wanted = |link: &ChainFile| {
         let branches = vec![link.tree.find("int8_one")?];
-        let read = ScanOptions { branches, entries: Some(0..10), ..ScanOptions::default() };
+        let read = ScanOptions::default().branches(branches).entries(Some(0..10));
         let wanted = [ReadRequest::Nothing, ReadRequest::Read(read), ReadRequest::End].into_iter().nth(link.file);
         Ok((wanted.unwrap_or(ReadRequest::End), ()))
     };

@@ -61,7 +61,7 @@ fn branches_are_what_fields_and_attributes_say() {
     assert_eq!((&branches[2].ty, &branches[3].ty), (&counted(DType::Bool), &counted(DType::U64)));
     let members = vec![("type".into(), CppType::Number(DType::U8)), ("at".into(), CppType::Array(DType::F32, 6))];
     let point = CppType::class("geo::Point", members);
-    assert_eq!(branches[5], BranchSpec { split_level: 1, ..BranchSpec::object("points", CppType::vector(point)) });
+    assert_eq!(branches[5], BranchSpec::object("points", CppType::vector(point)).split_level(1));
     assert_eq!((branches[6].split_level, branches[6].member_wise, branches[4].split_level), (0, true, 99));
 }
 
@@ -92,8 +92,8 @@ fn rows_come_back() {
     let read = |tree: &str, branch: &str| {
         let tree = file.tree(tree).unwrap();
         let branches = vec![tree.find(branch).unwrap()];
-        let options = ScanOptions { branches, step: StepSize::All, ..ScanOptions::default() };
-        tree.scan(&options).unwrap().next().unwrap().unwrap().columns.remove(0)
+        let options = ScanOptions::default().branches(branches).step(StepSize::All);
+        tree.scan_with(&options).unwrap().next().unwrap().unwrap().columns.remove(0)
     };
     let Array::Flat(Values::F64(x)) = read("t", "x") else { panic!() };
     assert!(x.iter().enumerate().all(|(k, &x)| x == k as f64) && x.len() == 10_000);
@@ -127,7 +127,7 @@ fn what_makes_no_sense_is_named() {
     assert!(Counted::branches().unwrap_err().to_string().contains("no list of numbers"));
     let folder = Folder::new();
     let mut file = FileWriter::create(folder.file("a.root"), Compression::default()).unwrap();
-    let deep = BranchSpec { split_level: 100, ..Point::branch("p") };
+    let deep = Point::branch("p").split_level(100);
     let e = file.tree("t", "", &[deep], TreeOptions::default()).unwrap_err();
     assert!(e.to_string().contains("no split level 100"), "{e}");
 }

@@ -40,6 +40,10 @@ const NEVER: &[(&str, &[&str], &str)] = &[
     ("sapwood-xrd", &["tokio", "hyper", "mio"], "it does no I/O"),
 ];
 
+/// The interfaces, and all of the workspace that they may use: the facade, and the text about files that both print.
+const INTERFACES: &[&str] = &["sapwood-cli", "sapwood-python"];
+const FOR_INTERFACES: &[&str] = &["sapwood", "sapwood-report"];
+
 fn floor(name: &str) -> Option<usize> {
     HOUSE.iter().position(|floor| floor.contains(&name))
 }
@@ -78,6 +82,9 @@ fn faults(uses: &[(String, Vec<String>)]) -> Vec<String> {
                 Some(at) if at >= mine => out.push(format!("{name} uses {other}, which does not stand above it")),
                 _ => {}
             }
+            if INTERFACES.contains(&&**name) && floor(other).is_some() && !FOR_INTERFACES.contains(&&**other) {
+                out.push(format!("{name} uses {other}: interfaces go through the facade"));
+            }
             for (_, banned, why) in NEVER.iter().filter(|(n, _, _)| n == name) {
                 if banned.contains(&other.as_str()) {
                     out.push(format!("{name} uses {other}: {why}"));
@@ -107,7 +114,34 @@ fn faults_are_found() {
     assert_eq!(wrong("sapwood-plan", &["sapwood-span", "sapwood-format", "bytes"]), "");
     assert!(wrong("sapwood-plan", &["sapwood-engine"]).contains("sapwood-engine, which does not stand above"));
     assert!(wrong("sapwood-cli", &["sapwood-python"]).contains("does not stand above"));
-    assert!(wrong("sapwood-cli", &["sapwood", "sapwood-source"]).contains("faces go through the facade"));
+    assert!(wrong("sapwood-cli", &["sapwood", "sapwood-source"]).contains("interfaces go through the facade"));
     assert!(wrong("sapwood-span", &["bytes"]).contains("no dependency"));
     assert!(wrong("sapwood-shed", &[]).contains("no place"));
+}
+
+/// The crates that the facade is built of with these features, without those for tests.
+fn tree(features: &[&str]) -> Vec<String> {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let done = Command::new(cargo)
+        .args(["tree", "-p", "sapwood", "--edges", "normal", "--prefix", "none", "--offline"])
+        .args(features)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("cargo can be run");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let said = String::from_utf8_lossy(&done.stdout).into_owned();
+    said.lines().filter_map(|l| l.split(' ').next()).map(str::to_owned).collect()
+}
+
+#[test]
+fn writing_needs_no_network() {
+    const NETWORK: &[&str] = &["tokio", "mio", "hyper", "rustls", "tokio-rustls", "sapwood-source", "sapwood-engine"];
+    let network = |features: &[&str]| {
+        let all = tree(features);
+        assert!(all.iter().any(|c| c == "sapwood-codec"), "cargo lists the crates: {all:?}");
+        all.into_iter().filter(|c| NETWORK.contains(&&**c)).collect::<Vec<_>>()
+    };
+    assert_eq!(network(&["--no-default-features", "--features", "write"]), Vec::<String>::new());
+    assert_eq!(network(&["--no-default-features"]), Vec::<String>::new());
+    assert!(network(&["--no-default-features", "--features", "read"]).contains(&"rustls".to_owned()));
 }

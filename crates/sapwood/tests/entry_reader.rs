@@ -11,12 +11,7 @@ const ENTRIES: u64 = 20_000;
 
 fn far() -> (Folder, OriginHandle, File) {
     let folder = Folder::new();
-    let layout = TreeOptions {
-        cluster: Cluster::Entries(1000),
-        basket_bytes: 3000,
-        optimize_baskets: false,
-        ..TreeOptions::default()
-    };
+    let layout = TreeOptions::default().cluster(Cluster::Entries(1000)).basket_bytes(3000).optimize_baskets(false);
     write(&folder.file("a.root"), ENTRIES, "zlib:1", layout);
     let origin = Origin::start(OriginOptions::new(folder.path())).unwrap();
     let file = open(&format!("{}a.root", origin.url()));
@@ -49,8 +44,8 @@ fn cost(file: &File, work: impl FnOnce()) -> (u64, u64) {
 
 /// What a scan of the same branches costs.
 fn scanned(tree: &Tree, branches: &[usize]) -> (u64, u64) {
-    let options = ScanOptions { branches: branches.to_vec(), ..ScanOptions::default() };
-    cost(tree.file(), || tree.scan(&options).unwrap().for_each(|b| drop(b.unwrap())))
+    let options = ScanOptions::default().branches(branches.to_vec());
+    cost(tree.file(), || tree.scan_with(&options).unwrap().for_each(|b| drop(b.unwrap())))
 }
 
 #[test]

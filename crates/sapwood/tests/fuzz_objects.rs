@@ -111,7 +111,7 @@ fn descriptions_of_objects() {
 
 /// Opens a damaged file as a user would: recovered where it has to be, examined, all its objects read.
 fn open_and_examine(path: &str, r: &mut Random) {
-    let options = OpenOptions { threads: 1, ..OpenOptions::default() };
+    let options = OpenOptions::default().threads(1);
     if let Ok(file) = File::open(path, &options)
         && let Ok(keys) = file.list("", true)
     {
@@ -127,7 +127,7 @@ fn open_and_examine(path: &str, r: &mut Random) {
         }
         let _ = file.recovered().map(sapwood::Recovered::lost);
     }
-    let _ = examine(path, &options, &ExamineOptions { deep: r.below(4) == 0 });
+    let _ = examine(path, &options, &ExamineOptions::default().deep(r.below(4) == 0));
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn whole_files_are_healthy() {
     let names = ["objects", "leaves", "split", "codecs", "collections", "whole", "types"];
     cases::all("whole files", &names, ToString::to_string, |name| {
         let path = format!("{FOLDER}/{name}.root");
-        let found = examine(&path, &OpenOptions::default(), &ExamineOptions { deep: true }).unwrap();
+        let found = examine(&path, &OpenOptions::default(), &ExamineOptions::default().deep(true)).unwrap();
         assert!(found.is_healthy() && found.keys > 0, "{name}: {:?}", found.findings);
         assert!(File::open(&path, &OpenOptions::default()).unwrap().recovered().is_none());
         std::fs::metadata(&path).map_or(0, |m| m.len() as usize)

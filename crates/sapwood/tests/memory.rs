@@ -66,7 +66,7 @@ fn many_branches(folder: &Folder, producers: usize) -> usize {
     let columns: Vec<(&str, &Array)> = specs.iter().map(|s| (&*s.name, &column)).collect();
     most_held(|| {
         let mut file = FileWriter::create(folder.file("many.root"), Compression::default()).unwrap();
-        let options = TreeOptions { cluster: Cluster::Entries(200), ..TreeOptions::default() };
+        let options = TreeOptions::default().cluster(Cluster::Entries(200));
         let merger = Merger::new(file.tree("t", "", &specs, options).unwrap());
         std::thread::scope(|scope| {
             for _ in 0..producers {
@@ -103,7 +103,7 @@ fn a_writer_holds_a_packed_cluster_and_what_is_on_its_way() {
     let path = folder.file("one.root");
     let held = most_held(|| {
         let mut file = FileWriter::create(&path, Compression::default()).unwrap();
-        let options = TreeOptions { cluster: Cluster::Entries(240_000), ..TreeOptions::default() };
+        let options = TreeOptions::default().cluster(Cluster::Entries(240_000));
         let mut tree = file.tree("t", "", &specs, options).unwrap();
         for _ in 0..240 {
             tree.extend(&columns).unwrap();

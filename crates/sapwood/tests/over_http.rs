@@ -22,16 +22,11 @@ fn serve_far(folder: &Folder) -> OriginHandle {
 }
 
 fn small_baskets() -> TreeOptions {
-    TreeOptions {
-        cluster: Cluster::Entries(500),
-        basket_bytes: 2000,
-        optimize_baskets: false,
-        ..TreeOptions::default()
-    }
+    TreeOptions::default().cluster(Cluster::Entries(500)).basket_bytes(2000).optimize_baskets(false)
 }
 
 fn all(tree: &Tree, cache: CacheSize) -> ScanOptions {
-    ScanOptions { branches: tree.order().to_vec(), cache: Some(cache), ..ScanOptions::default() }
+    ScanOptions::default().branches(tree.order().to_vec()).cache(Some(cache))
 }
 
 /// The basket records of a tree in the file.
@@ -68,7 +63,7 @@ fn values_are_those_of_the_file() {
             (StepSize::Cluster, Some(0..1500), 8),
             (StepSize::Bytes(30_000), Some(1499..1500), 2),
         ] {
-            let mut options = ScanOptions { step, entries, threads, ..all(&tree, cache) };
+            let mut options = all(&tree, cache).step(step).entries(entries).threads(threads);
             if cache == CacheSize::Off {
                 options.branches.truncate(4); // a request per basket
             }
@@ -86,7 +81,7 @@ fn a_cold_open_asks_for_the_first_basket_early() {
     let tree = file.tree("Events").unwrap();
     assert!(file.size() > 1 << 20, "{} bytes: more than the first reads bring", file.size());
     let spans = baskets(&tree);
-    let options = ScanOptions { entries: Some(0..100), ..all(&tree, CacheSize::Auto) };
+    let options = all(&tree, CacheSize::Auto).entries(Some(0..100));
     check(&tree, &options, "cold");
     let log = origin.requests();
     let asks_for_basket = |s: &Served| s.ranges.iter().any(|r| spans.iter().any(|b| r.contains(*b)));
@@ -109,7 +104,7 @@ fn the_tree_cache_asks_less_often_than_size_0() {
         let mut options = all(&tree, cache);
         options.branches.retain(|&b| tree.header().branches[b].name.starts_with("float"));
         let before = origin.requests().len();
-        let mut scan = tree.scan(&options).unwrap();
+        let mut scan = tree.scan_with(&options).unwrap();
         assert!(scan.by_ref().all(|b| b.is_ok()));
         let report = scan.report();
         let served = origin.requests().split_off(before);
@@ -130,10 +125,10 @@ fn the_tree_cache_asks_less_often_than_size_0() {
 
 /// Reads a batch, does something to the server or the file, and reads on: the batches until an error, and the error.
 fn disturbed(url: &str, disturb: impl FnOnce()) -> (u64, Error) {
-    let options = OpenOptions { timeout: Duration::from_secs(1), ..OpenOptions::default() };
+    let options = OpenOptions::default().timeout(Duration::from_secs(1));
     let tree = File::open(url, &options).unwrap().tree("Events").unwrap();
-    let options = ScanOptions { step: StepSize::Entries(500), ..all(&tree, CacheSize::Bytes(20_000)) };
-    let mut scan = tree.scan(&options).unwrap();
+    let options = all(&tree, CacheSize::Bytes(20_000)).step(StepSize::Entries(500));
+    let mut scan = tree.scan_with(&options).unwrap();
     let mut done = 0;
     let first = scan.next().unwrap().unwrap();
     let mut disturb = Some(disturb);
@@ -177,7 +172,7 @@ fn a_server_that_was_never_there_is_an_error_in_bounded_time() {
     let missing = File::open(&url, &OpenOptions::default()).unwrap_err();
     assert_eq!((missing.kind(), missing.file()), (ErrorKind::NotFound, Some(url.as_str())), "{missing}");
     origin.stop();
-    let options = OpenOptions { timeout: Duration::from_secs(1), ..OpenOptions::default() };
+    let options = OpenOptions::default().timeout(Duration::from_secs(1));
     let asked = url.clone();
     let error = in_time(move || File::open(&asked, &options).unwrap_err());
     assert_eq!(error.file(), Some(url.as_str()), "{error}");
@@ -219,7 +214,7 @@ fn cancel_ends_a_scan_that_waits_for_the_network() {
     let url = format!("{}a.root", origin.url());
     let error = in_time(move || {
         let tree = open(&url).tree("Events").unwrap();
-        let mut scan = tree.scan(&all(&tree, CacheSize::Auto)).unwrap();
+        let mut scan = tree.scan_with(&all(&tree, CacheSize::Auto)).unwrap();
         let cancel = scan.cancel();
         std::thread::spawn(move || {
             std::thread::sleep(Duration::from_millis(300));

@@ -20,7 +20,7 @@ const BRANCHES: usize = 200;
 fn many_baskets(path: &str) -> Vec<u8> {
     let specs: Vec<BranchSpec> = (0..BRANCHES).map(|i| BranchSpec::scalar(format!("b{i}"), DType::F32)).collect();
     let mut file = FileWriter::create(path, Compression::NONE).unwrap();
-    let options = TreeOptions { cluster: Cluster::Entries(300), optimize_baskets: false, ..TreeOptions::default() };
+    let options = TreeOptions::default().cluster(Cluster::Entries(300)).optimize_baskets(false);
     let mut tree = file.tree("t", "", &specs, options).unwrap();
     let column = Array::Flat(Values::F32((0..18_000_u16).map(f32::from).collect()));
     let columns: Vec<(&str, &Array)> = specs.iter().map(|s| (&*s.name, &column)).collect();
@@ -49,7 +49,7 @@ fn a_scattered_query_costs_what_it_wants_where_a_server_takes_one_range() {
         let tree = open(&server.url()).tree("t").unwrap();
         let (opening, flights) = (sent.load(Ordering::Relaxed), server.flights());
         let branches = tree.order().iter().copied().filter(|b| b % 100 == 7).collect();
-        let mut scan = tree.scan(&ScanOptions { branches, ..ScanOptions::default() }).unwrap();
+        let mut scan = tree.scan_with(&ScanOptions::default().branches(branches)).unwrap();
         assert_eq!(scan.by_ref().map(|b| b.unwrap().entries.end).last(), Some(18_000));
         let (report, flights) = (scan.report(), server.flights() - flights);
         let (cost, wanted) = (sent.load(Ordering::Relaxed) - opening, report.bytes_wanted);

@@ -43,19 +43,14 @@ fn fails_with(place: &'static str, file: &str, work: impl FnOnce() -> Result<()>
 }
 
 fn clusters() -> TreeOptions {
-    TreeOptions {
-        cluster: Cluster::Entries(500),
-        basket_bytes: 4000,
-        optimize_baskets: false,
-        ..TreeOptions::default()
-    }
+    TreeOptions::default().cluster(Cluster::Entries(500)).basket_bytes(4000).optimize_baskets(false)
 }
 
 /// Reads all branches of a file's tree.
 fn read(url: &str, threads: usize, cache: CacheSize) -> Result<()> {
     let tree = open(url).tree("Events")?;
     let branches = tree.order().to_vec();
-    for batch in tree.scan(&ScanOptions { branches, threads, cache: Some(cache), ..ScanOptions::default() })? {
+    for batch in tree.scan_with(&ScanOptions::default().branches(branches).threads(threads).cache(Some(cache)))? {
         batch?;
     }
     Ok(())
@@ -84,7 +79,7 @@ fn of_a_worker_that_reads_unpacks_decodes_or_joins() {
     }
     // the next reading knows nothing of it
     let tree = open(&path).tree("Events").unwrap();
-    check(&tree, &ScanOptions { branches: tree.order().to_vec(), ..ScanOptions::default() }, "after all");
+    check(&tree, &ScanOptions::default().branches(tree.order().to_vec()), "after all");
 }
 
 #[test]
@@ -115,12 +110,12 @@ fn of_the_opener_of_a_chain_whatever_is_left_out() {
     names.iter().for_each(|name| write(name, 1000, "zlib:1", clusters()));
     for skip_bad in [false, true] {
         let files = names.iter().map(|u| (u.clone(), Some("Events".to_owned()))).collect();
-        let options = ChainOptions { skip_bad, ..ChainOptions::default() };
+        let options = ChainOptions::default().skip_bad(skip_bad);
         let first = names[0].clone();
         let e = fails("chain", move || {
             for part in Chain::new(files, options).scan(|link: &sapwood::ChainFile| {
                 let branches = link.tree.order().to_vec();
-                Ok((ReadRequest::Read(ScanOptions { branches, ..ScanOptions::default() }), ()))
+                Ok((ReadRequest::Read(ScanOptions::default().branches(branches)), ()))
             }) {
                 part?;
             }
@@ -158,7 +153,7 @@ fn of_a_thread_that_merges_or_optimizes() {
     let folder = Folder::new();
     let (a, out) = (folder.file("a.root"), folder.file("out.root"));
     write(&a, 3000, "zlib:1", clusters());
-    let options = || MergeOptions { compression: Some("zlib:2".parse().unwrap()), ..MergeOptions::default() };
+    let options = || MergeOptions::default().compression(Some("zlib:2".parse().unwrap()));
     let (inputs, target) = (vec![a.clone(), a.clone()], out.clone());
     fails("ordered", move || merge(Path::new(&target), &inputs, &options()).map(|_| ()));
     assert!(!Path::new(&out).exists());

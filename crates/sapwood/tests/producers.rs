@@ -22,7 +22,7 @@ fn specs() -> Vec<BranchSpec> {
 
 fn file(path: &str) -> (FileWriter, TreeWriter) {
     let mut file = FileWriter::create(path, Compression::default()).unwrap();
-    let options = TreeOptions { cluster: Cluster::Entries(1000), ..TreeOptions::default() };
+    let options = TreeOptions::default().cluster(Cluster::Entries(1000));
     let tree = file.tree("t", "", &specs(), options).unwrap();
     (file, tree)
 }
@@ -76,8 +76,8 @@ fn produce(producer: &mut Producer, who: i32, batches: i64) {
 fn entries(path: &str, producers: usize) -> Vec<i64> {
     let tree = File::open(path, &OpenOptions::default()).unwrap().tree("t").unwrap();
     let branches = ["who", "x", "hits", "label", "split.t", "split.name"].map(|n| tree.find(n).unwrap()).to_vec();
-    let scan = ScanOptions { branches, step: StepSize::All, ..ScanOptions::default() };
-    let read = tree.scan(&scan).unwrap().next().unwrap().unwrap();
+    let scan = ScanOptions::default().branches(branches).step(StepSize::All);
+    let read = tree.scan_with(&scan).unwrap().next().unwrap().unwrap();
     let Array::Flat(Values::I32(who)) = &read.columns[0] else { panic!() };
     let mut at = vec![0; producers];
     let mut wanted: Vec<Array> = read.columns.iter().map(|a| a.slice(0, 0)).collect();
@@ -159,7 +159,7 @@ fn many_branches_on_many_producers_are_as_much_work_as_on_one() {
     let write = |producers: usize| {
         let path = folder.file(&format!("{producers:02}.root"));
         let mut file = FileWriter::create(&path, Compression::NONE).unwrap();
-        let options = TreeOptions { cluster: Cluster::Entries(400), ..TreeOptions::default() };
+        let options = TreeOptions::default().cluster(Cluster::Entries(400));
         let merger = Merger::new(file.tree("t", "", &specs, options).unwrap());
         std::thread::scope(|scope| {
             for _ in 0..producers {

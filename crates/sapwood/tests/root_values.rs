@@ -94,7 +94,7 @@ fn leave_out(values: &mut Value, expected: &Value) {
 
 fn read(tree: &Tree, name: &str) -> sapwood::Result<Value> {
     let branch = tree.find(name)?;
-    let options = ScanOptions { branches: vec![branch], step: StepSize::Entries(7), ..ScanOptions::default() };
+    let options = ScanOptions::default().branches(vec![branch]).step(StepSize::Entries(7));
     let column = columns(tree, &options)?.remove(0);
     Ok((0..column.len()).map(|i| value(&column, i)).collect())
 }

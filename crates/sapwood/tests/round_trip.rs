@@ -17,11 +17,11 @@ fn all(tree: &Tree) -> Vec<usize> {
 }
 
 fn options(tree: &Tree, entries: Option<Range<u64>>) -> ScanOptions {
-    ScanOptions { branches: all(tree), entries, ..ScanOptions::default() }
+    ScanOptions::default().branches(all(tree)).entries(entries)
 }
 
 fn tiny(cluster: Cluster) -> TreeOptions {
-    TreeOptions { cluster, basket_bytes: 600, optimize_baskets: false, ..TreeOptions::default() }
+    TreeOptions::default().cluster(cluster).basket_bytes(600).optimize_baskets(false)
 }
 
 #[test]
@@ -33,18 +33,9 @@ fn every_type_codec_and_layout() {
         ("zlib:9", tiny(Cluster::Never), 333),
         ("lzma:3", tiny(Cluster::Entries(64)), 200),
         ("lz4:1", tiny(Cluster::Bytes(20_000)), 700),
-        ("lz4:9", TreeOptions { cluster: Cluster::Entries(90), ..TreeOptions::default() }, 500),
+        ("lz4:9", TreeOptions::default().cluster(Cluster::Entries(90)), 500),
         ("zstd:5", tiny(Cluster::Entries(1)), 40),
-        (
-            "zstd:1",
-            TreeOptions {
-                cluster: Cluster::Never,
-                basket_bytes: 100,
-                optimize_baskets: false,
-                ..TreeOptions::default()
-            },
-            120,
-        ),
+        ("zstd:1", TreeOptions::default().cluster(Cluster::Never).basket_bytes(100).optimize_baskets(false), 120),
         ("zlib:1", TreeOptions::default(), 1),
     ];
     for (i, (codec, layout, entries)) in cases.into_iter().enumerate() {
@@ -64,7 +55,7 @@ fn a_tree_without_entries_has_one_empty_batch_of_the_right_types() {
     let tree = open(&path).tree("Events").unwrap();
     assert_eq!((tree.entries(), tree.clusters()), (0, [0].as_slice()));
     for step in [StepSize::All, StepSize::Cluster, StepSize::Entries(1), StepSize::Bytes(1)] {
-        let options = ScanOptions { step, ..options(&tree, None) };
+        let options = options(&tree, None).step(step);
         let got = batches(&tree, &options).unwrap();
         assert!(got.len() <= 1, "{step:?}");
         for batch in got {
@@ -98,7 +89,7 @@ fn every_range_step_cache_and_number_of_threads() {
             // each range meets each step; caches and threads take turns, so that all pairs are met
             let cache = caches[(i + j) % caches.len()];
             let threads = [1, 2, 8][(i + 2 * j) % 3];
-            let options = ScanOptions { step, cache: Some(cache), threads, ..options(&tree, entries.clone()) };
+            let options = options(&tree, entries.clone()).step(step).cache(Some(cache)).threads(threads);
             check(&tree, &options, &format!("{step:?}, {cache:?}, {threads} threads"));
         }
     }
@@ -111,7 +102,7 @@ fn steps_are_as_large_as_asked_for() {
     write(&path, 1000, "zlib:1", tiny(Cluster::Entries(130)));
     let tree = open(&path).tree("Events").unwrap();
     let lengths = |step, entries| {
-        let options = ScanOptions { step, ..options(&tree, Some(entries)) };
+        let options = options(&tree, Some(entries)).step(step);
         let got = batches(&tree, &options).unwrap();
         got.iter().map(|b| b.entries.end - b.entries.start).collect::<Vec<_>>()
     };
@@ -130,7 +121,7 @@ fn one_branch_twice_and_none_at_all() {
     write(&path, 50, "lz4", TreeOptions::default());
     let tree = open(&path).tree("Events").unwrap();
     let b = tree.find("int32_any").unwrap();
-    let twice = ScanOptions { branches: vec![b, b], ..ScanOptions::default() };
+    let twice = ScanOptions::default().branches(vec![b, b]);
     let got = columns(&tree, &twice).unwrap();
     assert_eq!(got[0], got[1]);
     check(&tree, &twice, "twice");
@@ -145,8 +136,8 @@ fn the_tree_cache_reads_less_often_than_size_0() {
     write(&path, 1000, "zlib:1", tiny(Cluster::Never));
     let requests = |cache| {
         let tree = open(&path).tree("Events").unwrap();
-        let options = ScanOptions { cache: Some(cache), threads: 1, ..options(&tree, None) };
-        let mut scan = tree.scan(&options).unwrap();
+        let options = options(&tree, None).cache(Some(cache)).threads(1);
+        let mut scan = tree.scan_with(&options).unwrap();
         let all: Vec<_> = scan.by_ref().map(|b| b.unwrap().entries).collect();
         assert!(!all.is_empty());
         scan.report()
@@ -169,8 +160,8 @@ fn cancel_ends_a_scan() {
     write(&path, 500, "zlib:1", tiny(Cluster::Entries(50)));
     let tree = open(&path).tree("Events").unwrap();
     for threads in [1, 4] {
-        let options = ScanOptions { step: StepSize::Entries(50), threads, ..options(&tree, None) };
-        let mut scan = tree.scan(&options).unwrap();
+        let options = options(&tree, None).step(StepSize::Entries(50)).threads(threads);
+        let mut scan = tree.scan_with(&options).unwrap();
         assert_eq!(scan.next().unwrap().unwrap().entries, 0..50);
         scan.cancel().store(true, Ordering::Relaxed);
         let error = scan.next().unwrap().unwrap_err();
@@ -181,7 +172,7 @@ fn cancel_ends_a_scan() {
     // and before it began
     let options = options(&tree, None);
     options.cancel.store(true, Ordering::Relaxed);
-    assert_eq!(tree.scan(&options).unwrap().next().unwrap().unwrap_err().kind(), ErrorKind::Interrupted);
+    assert_eq!(tree.scan_with(&options).unwrap().next().unwrap().unwrap_err().kind(), ErrorKind::Interrupted);
 }
 
 #[test]
@@ -192,11 +183,8 @@ fn progress_grows_to_the_end() {
     let tree = open(&path).tree("Events").unwrap();
     let said = Arc::new(Mutex::new(Vec::new()));
     let listener = said.clone();
-    let options = ScanOptions {
-        step: StepSize::Entries(90),
-        progress: Some(Arc::new(move |p| listener.lock().unwrap().push(p))),
-        ..options(&tree, Some(20..420))
-    };
+    let options =
+        options(&tree, Some(20..420)).step(StepSize::Entries(90)).progress(move |p| listener.lock().unwrap().push(p));
     batches(&tree, &options).unwrap();
     let said = said.lock().unwrap();
     assert_eq!(said.iter().map(|p| p.entries).collect::<Vec<_>>(), [90, 180, 270, 360, 400]);
@@ -238,11 +226,11 @@ fn names_that_are_not_there_are_answered_with_those_that_are() {
     let error = tree.find("int32_on").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotFound);
     assert!(error.to_string().contains("int32_one"), "{error}");
-    let nowhere = ScanOptions { branches: vec![10_000], ..ScanOptions::default() };
-    assert_eq!(tree.scan(&nowhere).err().unwrap().kind(), ErrorKind::NotFound);
+    let nowhere = ScanOptions::default().branches(vec![10_000]);
+    assert_eq!(tree.scan_with(&nowhere).err().unwrap().kind(), ErrorKind::NotFound);
     #[allow(clippy::reversed_empty_ranges, reason = "what is refused")]
     for entries in [0..6, 4..3, 6..6] {
-        let error = tree.scan(&options(&tree, Some(entries))).err().unwrap();
+        let error = tree.scan_with(&options(&tree, Some(entries))).err().unwrap();
         assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
     }
     assert_eq!(File::open(&folder.file("b.root"), &OpenOptions::default()).unwrap_err().kind(), ErrorKind::NotFound);
@@ -271,12 +259,7 @@ fn entries_larger_than_baskets_and_baskets_larger_than_the_cache() {
     let folder = Folder::new();
     let path = folder.file("a.root");
     let mut file = FileWriter::create(&path, Compression::NONE).unwrap();
-    let layout = TreeOptions {
-        cluster: Cluster::Entries(2),
-        basket_bytes: 100,
-        optimize_baskets: false,
-        ..TreeOptions::default()
-    };
+    let layout = TreeOptions::default().cluster(Cluster::Entries(2)).basket_bytes(100).optimize_baskets(false);
     let mut tree = file.tree("t", "", &[BranchSpec::jagged("x", DType::U8)], layout).unwrap();
     let offsets: Vec<i64> = vec![0, 0, 100_000, 100_001, 400_000];
     let content = Array::Flat(Values::U8((0..400_000u32).map(|i| (i * 7 / 5) as u8).collect()));
@@ -287,7 +270,7 @@ fn entries_larger_than_baskets_and_baskets_larger_than_the_cache() {
     let tree = open(&path).tree("t").unwrap();
     let x = tree.find("x").unwrap();
     for cache in [CacheSize::Off, CacheSize::Auto, CacheSize::Bytes(1000)] {
-        let options = ScanOptions { branches: vec![x], cache: Some(cache), ..ScanOptions::default() };
+        let options = ScanOptions::default().branches(vec![x]).cache(Some(cache));
         assert_eq!(columns(&tree, &options).unwrap(), std::slice::from_ref(&column), "{cache:?}");
     }
 }

@@ -14,12 +14,7 @@ const ENTRIES: u64 = 20_000;
 
 /// Baskets of a cluster each, 500 entries.
 fn clusters() -> TreeOptions {
-    TreeOptions {
-        cluster: Cluster::Entries(500),
-        basket_bytes: 64_000,
-        optimize_baskets: false,
-        ..TreeOptions::default()
-    }
+    TreeOptions::default().cluster(Cluster::Entries(500)).basket_bytes(64_000).optimize_baskets(false)
 }
 
 fn serve(folder: &Folder, delay: u64) -> OriginHandle {
@@ -51,7 +46,7 @@ fn rows(name: &str, entries: &EntryList) -> Array {
 fn read(tree: &Tree, options: &ScanOptions) -> Result<EntryList> {
     let mut ranges: Vec<Range<u64>> = Vec::new();
     let mut end = 0;
-    for batch in tree.scan(options)? {
+    for batch in tree.scan_with(options)? {
         let batch = batch?;
         assert!(batch.entries.start >= end, "batches come in order");
         end = batch.entries.end;
@@ -109,7 +104,7 @@ fn only_baskets_with_a_chosen_entry_are_fetched() {
     for (list, most) in [(scattered, 16), (neighbours, 5)] {
         for step in [StepSize::All, StepSize::Cluster, StepSize::Entries(300), StepSize::Bytes(10_000)] {
             let selected = Some(Arc::new(list.clone()));
-            let options = ScanOptions { branches: branches.clone(), selected, step, ..ScanOptions::default() };
+            let options = ScanOptions::default().branches(branches.clone()).selected(selected).step(step);
             let (requests, bytes, _) = cost(&file, || assert_eq!(read(&tree, &options).unwrap(), list));
             let wanted = basket_bytes(&tree, &branches, &list);
             // gaps of up to a kilobyte are read along, headers of the parts count
@@ -124,11 +119,7 @@ fn twenty_neighbours_of_one_branch_cost_next_to_nothing() {
     let (_folder, _origin, file) = far(0);
     let tree = file.tree("Events").unwrap();
     let list = EntryList::from(10_240..10_260);
-    let options = ScanOptions {
-        branches: find(&tree, &["float32_one"]),
-        selected: Some(Arc::new(list.clone())),
-        ..ScanOptions::default()
-    };
+    let options = ScanOptions::default().branches(find(&tree, &["float32_one"])).selected(Some(Arc::new(list.clone())));
     let (requests, bytes, _) = cost(&file, || assert_eq!(read(&tree, &options).unwrap(), list));
     assert!(requests == 1 && bytes < 5000, "{requests} requests, {bytes} bytes");
 }
@@ -140,11 +131,8 @@ fn lists_within_ranges_and_empty_lists() {
     let file = open(&folder.file("a.root"));
     let tree = file.tree("Events").unwrap();
     let list = Arc::new(EntryList::from_numbers((0..3000).filter(|n| n % 3 == 1).collect()));
-    let options = |entries: Range<u64>, selected: &Arc<EntryList>| ScanOptions {
-        branches: tree.order().to_vec(),
-        entries: Some(entries),
-        selected: Some(selected.clone()),
-        ..ScanOptions::default()
+    let options = |entries: Range<u64>, selected: &Arc<EntryList>| {
+        ScanOptions::default().branches(tree.order().to_vec()).entries(Some(entries)).selected(Some(selected.clone()))
     };
     assert_eq!(read(&tree, &options(700..1900, &list)).unwrap(), list.within(&(700..1900)));
     let none = Arc::new(EntryList::default());
@@ -165,7 +153,7 @@ fn cut(tree: &Tree, passes: impl Fn(u64) -> bool + Send + Sync + 'static) -> Cut
         assert!(matches!(&batch.columns[1], Array::Flat(Values::I32(n)) if n.len() as u64 == entries.len()));
         Ok(entries.iter().map(&passes).collect())
     };
-    Cut { branches, test: Arc::new(test) }
+    Cut::new(branches, test)
 }
 
 #[test]
@@ -188,14 +176,12 @@ fn a_cut_gives_the_rows_that_pass() {
             for threads in [1, 4] {
                 for selected in [None, Some(some.clone())] {
                     let among = selected.clone();
-                    let options = ScanOptions {
-                        branches: tree.order().to_vec(),
-                        cut: Some(cut(&tree, passes)),
-                        step,
-                        threads,
-                        selected,
-                        ..ScanOptions::default()
-                    };
+                    let options = ScanOptions::default()
+                        .branches(tree.order().to_vec())
+                        .cut(Some(cut(&tree, passes)))
+                        .step(step)
+                        .threads(threads)
+                        .selected(selected);
                     let listed = |n: &u64| among.as_ref().is_none_or(|l| l.touches(&(*n..*n + 1)));
                     let expected = (0..6000).filter(|&n| passes(n)).filter(listed).collect();
                     let read = read(&tree, &options).unwrap();
@@ -220,12 +206,10 @@ fn baskets_where_nothing_passes_are_not_fetched() {
     ] {
         let tree = file.tree("Events").unwrap();
         let branches = tree.order().to_vec();
-        let options = ScanOptions {
-            branches: branches.clone(),
-            cut: Some(cut(&tree, |n| (4100..4200).contains(&n) || n == 15_777)),
-            cache: Some(cache),
-            ..ScanOptions::default()
-        };
+        let options = ScanOptions::default()
+            .branches(branches.clone())
+            .cut(Some(cut(&tree, |n| (4100..4200).contains(&n) || n == 15_777)))
+            .cache(Some(cache));
         let passed = EntryList::from_numbers((4100..4200).chain([15_777]).collect());
         let (_, bytes, _) = cost(file, || assert_eq!(read(&tree, &options).unwrap(), passed));
         let all = EntryList::from(0..ENTRIES);
@@ -244,13 +228,13 @@ fn baskets_where_nothing_passes_are_not_fetched() {
 fn a_cut_that_passes_everywhere_costs_one_round_trip_at_most() {
     let (_folder, _origin, file) = far(25);
     let tree = file.tree("Events").unwrap();
-    let plain = ScanOptions { branches: tree.order().to_vec(), ..ScanOptions::default() };
+    let plain = ScanOptions::default().branches(tree.order().to_vec());
     // connections are open and the way is known after the first
-    for b in tree.scan(&plain).unwrap() {
+    for b in tree.scan_with(&plain).unwrap() {
         b.unwrap();
     }
-    let (requests, bytes, trips) = cost(&file, || tree.scan(&plain).unwrap().for_each(|b| drop(b.unwrap())));
-    let options = ScanOptions { cut: Some(cut(&tree, |_| true)), ..plain.clone() };
+    let (requests, bytes, trips) = cost(&file, || tree.scan_with(&plain).unwrap().for_each(|b| drop(b.unwrap())));
+    let options = plain.clone().cut(Some(cut(&tree, |_| true)));
     let all = EntryList::from(0..ENTRIES);
     let (r, b, t) = cost(&file, || assert_eq!(read(&tree, &options).unwrap(), all));
     assert!(t <= trips + 1, "{t} round trips, {trips} without a cut");
@@ -265,12 +249,10 @@ fn what_a_cut_says_wrong_is_an_error() {
     let file = open(&folder.file("a.root"));
     let tree = file.tree("Events").unwrap();
     let branches = find(&tree, &["uint64_one"]);
-    let options = |test: fn(&Batch) -> Result<Vec<bool>>| ScanOptions {
-        branches: tree.order().to_vec(),
-        cut: Some(Cut { branches: branches.clone(), test: Arc::new(test) }),
-        ..ScanOptions::default()
+    let options = |test: fn(&Batch) -> Result<Vec<bool>>| {
+        ScanOptions::default().branches(tree.order().to_vec()).cut(Some(Cut::new(branches.clone(), test)))
     };
-    let message = |options: &ScanOptions| tree.scan(options).unwrap().find_map(|b| b.err()).unwrap().to_string();
+    let message = |options: &ScanOptions| tree.scan_with(options).unwrap().find_map(|b| b.err()).unwrap().to_string();
     assert!(message(&options(|_| Ok(vec![true]))).contains("a cut has 1 values for"));
     assert!(message(&options(|_| Err(sapwood::Error::invalid("no such thing")))).contains("no such thing"));
 }

@@ -26,7 +26,7 @@ fn text(file: &mut FileWriter, name: &str, len: usize) {
 }
 
 fn damage(path: &str) -> Vec<Finding> {
-    let found = examine(path, &OpenOptions::default(), &ExamineOptions { deep: true }).unwrap();
+    let found = examine(path, &OpenOptions::default(), &ExamineOptions::default().deep(true)).unwrap();
     found.findings.into_iter().filter(|f| f.severity == Severity::Damage).collect()
 }
 

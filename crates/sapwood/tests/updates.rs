@@ -177,9 +177,9 @@ fn a_killed_writer_leaves_a_whole_file_of_the_last_autosave() {
     let folder = Folder::new();
     let path = folder.file("killed.root");
     let disk = Disk::default();
-    let file_options = FileOptions { compression: Compression::NONE, ..FileOptions::default() };
+    let file_options = FileOptions::default().compression(Compression::NONE);
     let mut file = FileWriter::create_on(Box::new(disk.clone()), Path::new("killed.root"), file_options).unwrap();
-    let save = TreeOptions { auto_save_bytes: 20_000, ..options() };
+    let save = options().auto_save_bytes(20_000);
     let mut tree = file.tree("t", "", &specs(), save).unwrap();
     let mut entries = Vec::new();
     for i in 0..20 {
@@ -204,7 +204,7 @@ fn a_killed_writer_leaves_a_whole_file_of_the_last_autosave() {
 fn a_new_file_does_not_replace_unless_told() {
     let folder = Folder::new();
     let path = folder.file("there.root");
-    let keep = || FileOptions { replace: false, ..FileOptions::default() };
+    let keep = || FileOptions::default().replace(false);
     let first = FileWriter::create_with(&path, keep()).unwrap();
     let second = FileWriter::create_with(&path, keep()).unwrap();
     first.finish().unwrap();

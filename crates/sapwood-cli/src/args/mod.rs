@@ -66,21 +66,22 @@ pub struct Global {
     /// Suppress progress and warnings
     #[arg(short, long, global = true)]
     pub quiet: bool,
+    /// Log redirects, retries and fall-backs to stderr; -vv also logs connections and requests [env: SAPWOOD_LOG=info|debug]
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub verbose: u8,
 }
 
 impl Global {
     /// How files are opened.
     pub fn open_options(&self) -> OpenOptions {
-        OpenOptions {
-            cache: self.cache_size,
-            threads: self.threads,
-            timeout: self.timeout,
-            recover: self.recover.then_some(true),
-            on_recovery: crate::progress::recovery(self.quiet),
-            insecure_redirects: self.insecure_redirects,
-            max_connections: self.connections.map(usize::from),
-            ..OpenOptions::default()
-        }
+        OpenOptions::default()
+            .cache(self.cache_size)
+            .threads(self.threads)
+            .timeout(self.timeout)
+            .recover(self.recover.then_some(true))
+            .on_recovery(crate::progress::recovery(self.quiet))
+            .insecure_redirects(self.insecure_redirects)
+            .max_connections(self.connections.map(usize::from))
     }
 }
 
@@ -326,10 +327,10 @@ pub struct ServeArgs {
     #[arg(long = "allow-host", value_name = "NAME")]
     pub allowed_hosts: Vec<String>,
     /// Simulated round-trip time
-    #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = sapwood_serve::parse_delay)]
+    #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = sapwood::serve::parse_delay)]
     pub delay: Duration,
     /// Simulated bandwidth, shared by all connections [default: unlimited]
-    #[arg(long, value_name = "RATE", value_parser = sapwood_serve::parse_bandwidth)]
+    #[arg(long, value_name = "RATE", value_parser = sapwood::serve::parse_bandwidth)]
     pub bandwidth: Option<u64>,
 }
 

@@ -54,6 +54,6 @@ pub struct PerfArgs {
     #[arg(long, value_name = "TIME", value_parser = units::parse_round_trip)]
     pub if_round_trip: Vec<Duration>,
     /// With --replay: simulate this bandwidth, such as 100Mbit; can be repeated
-    #[arg(long, value_name = "RATE", value_parser = sapwood_serve::parse_bandwidth)]
+    #[arg(long, value_name = "RATE", value_parser = sapwood::serve::parse_bandwidth)]
     pub if_bandwidth: Vec<u64>,
 }

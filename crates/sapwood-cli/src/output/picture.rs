@@ -1,7 +1,7 @@
+use sapwood::query::Hist1D;
+use sapwood::query::picture::{self, Labels};
 use sapwood::raw_text::text_of_path;
 use sapwood::{Result, redacted};
-use sapwood_query::Hist1D;
-use sapwood_query::picture::{self, Labels};
 use std::path::Path;
 
 /// Pixels per unit of length: sharp on any screen.

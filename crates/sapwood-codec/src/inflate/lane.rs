@@ -48,7 +48,7 @@ pub(crate) struct Lane<T> {
 
 impl<T: Packed> Lane<T> {
     /// Of an item and its first block: where that lies in the chain, and what it unpacks to.
-    pub fn new(item: T, (stream, size): (Range<usize>, usize), mut out: Vec<u8>) -> Self {
+    pub(crate) fn new(item: T, (stream, size): (Range<usize>, usize), mut out: Vec<u8>) -> Self {
         let room = item.size() + OUT_ROOM;
         if out.len() < room {
             out.resize(room, 0);
@@ -73,7 +73,7 @@ impl<T: Packed> Lane<T> {
     }
 
     /// Goes on with the block behind the one that ended.
-    pub fn go_on(&mut self, (stream, size): (Range<usize>, usize)) {
+    pub(crate) fn go_on(&mut self, (stream, size): (Range<usize>, usize)) {
         self.stream = stream;
         // two bytes of zlib: deflate, no dictionary, and their check (RFC 1950, 2.2)
         let begins = self.input().first_chunk().is_some_and(|&[method, flags]| {
@@ -86,7 +86,7 @@ impl<T: Packed> Lane<T> {
     }
 
     /// Where in the chain the next block would begin, and how much of the item is still to come.
-    pub fn left(&self) -> (usize, usize) {
+    pub(crate) fn left(&self) -> (usize, usize) {
         (self.stream.end, self.item.size().saturating_sub(self.end))
     }
 
@@ -94,29 +94,29 @@ impl<T: Packed> Lane<T> {
         self.item.compressed().get(self.stream.clone()).unwrap_or_default()
     }
 
-    pub fn is_active(&self) -> bool {
+    pub(crate) fn is_active(&self) -> bool {
         matches!(self.state, State::Header | State::Symbols)
     }
 
     /// Whether nothing of it is unpacked.
-    pub fn is_fresh(&self) -> bool {
+    pub(crate) fn is_fresh(&self) -> bool {
         self.filled == 0
     }
 
     /// Leaves it to another decoder.
-    pub fn give_up(&mut self) {
+    pub(crate) fn give_up(&mut self) {
         self.state = State::Failed;
     }
 
     /// Whether all of the block is unpacked, and is what it should be.
-    pub fn is_right(&self) -> bool {
+    pub(crate) fn is_right(&self) -> bool {
         let Some(out) = self.out.get(self.begin..self.end) else { return false };
         let ended = self.state == State::Ended && self.filled == self.end;
         ended && self.trailer().is_some_and(|sum| u32::from_be_bytes(sum) == checksum(out))
     }
 
     /// What was unpacked since the last call.
-    pub fn progress(&mut self) -> usize {
+    pub(crate) fn progress(&mut self) -> usize {
         let now = self.filled;
         now.saturating_sub(std::mem::replace(&mut self.timed, now))
     }

@@ -28,12 +28,12 @@ pub(crate) struct Pair {
 }
 
 impl Pair {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { tables: [Tables::new(), Tables::new()] }
     }
 
     /// Goes on with what is there: two streams until a block of one of them ends, one stream to the end of its block.
-    pub fn advance<T: Packed>(&mut self, lanes: &mut [Option<Lane<T>>; 2]) {
+    pub(crate) fn advance<T: Packed>(&mut self, lanes: &mut [Option<Lane<T>>; 2]) {
         let [s, t] = &mut self.tables;
         match lanes {
             [Some(a), Some(b)] => {

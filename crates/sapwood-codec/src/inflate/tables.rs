@@ -95,7 +95,7 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             literals: [0; LITERAL_ENTRIES],
             distances: [0; DISTANCE_ENTRIES],
@@ -106,18 +106,18 @@ impl Tables {
     }
 
     /// For the codes of which a block's header consists; false where these lengths make no code.
-    pub fn set_lengths(&mut self, lengths: &[u8]) -> bool {
+    pub(super) fn set_lengths(&mut self, lengths: &[u8]) -> bool {
         build(&mut self.lengths, LENGTHS_BITS, lengths, &PLAIN_VALUES, &mut self.order)
     }
 
     /// What the next bits of a header are: the symbol and how many bits to take.
-    pub fn length_symbol(&self, bits: u64) -> Option<(u32, u32)> {
+    pub(super) fn length_symbol(&self, bits: u64) -> Option<(u32, u32)> {
         let e = self.lengths[bits as usize % self.lengths.len()];
         (e & EXCEPTION == 0).then_some((e >> 16, e & 15))
     }
 
     /// For the symbols of a block; false where these lengths make no code.
-    pub fn set_block(&mut self, literals: &[u8], distances: &[u8]) -> bool {
+    pub(super) fn set_block(&mut self, literals: &[u8], distances: &[u8]) -> bool {
         // a code of n bits is met once in 2^n symbols
         let share: u32 =
             literals.iter().take(256).filter(|&&l| l > 0).map(|&l| 1 << (LONGEST - usize::from(l & 15))).sum();
@@ -127,12 +127,12 @@ impl Tables {
     }
 
     /// The entry for literals and lengths that the next bits stand for, and how many bits led to its table.
-    pub fn literal(&self, bits: u64) -> (u32, u32) {
+    pub(super) fn literal(&self, bits: u64) -> (u32, u32) {
         follow(&self.literals, LITERAL_BITS, bits)
     }
 
     /// The same for distances.
-    pub fn distance(&self, bits: u64) -> (u32, u32) {
+    pub(super) fn distance(&self, bits: u64) -> (u32, u32) {
         follow(&self.distances, DISTANCE_BITS, bits)
     }
 }

@@ -10,12 +10,13 @@ use crate::file::File;
 use crate::options::{OpenOptions, ScanOptions};
 use crate::tree::Tree;
 use sapwood_source::redacted;
-use sapwood_span::{Error, Result};
+use sapwood_span::{Error, Result, setters};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// How the files of a chain are opened.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct ChainOptions {
     /// How each file is opened.
     pub open: OpenOptions,
@@ -24,8 +25,11 @@ pub struct ChainOptions {
     pub skip_bad: bool,
 }
 
+setters!(ChainOptions { open: OpenOptions, skip_bad: bool } into {  });
+
 /// A file that was left out.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Skipped {
     /// Its path or URL, without credentials.
     pub file: String,
@@ -118,7 +122,7 @@ impl Chain {
                 Ok(tree) => return Ok((self.beginning(file, tree.clone()), tree)),
                 Err(why) if !self.0.options.skip_bad => return Err(why.in_file(redacted(url))),
                 Err(why) => {
-                    last = why.duplicate().in_file(redacted(url));
+                    last = why.clone().in_file(redacted(url));
                     self.0.leave_out(file, why);
                 }
             }
@@ -133,8 +137,7 @@ impl Chain {
 
     /// Which files have been left out so far, in their order, and why.
     pub fn skipped(&self) -> Vec<Skipped> {
-        let all = self.0.lock();
-        all.iter().map(|(_, s)| Skipped { file: s.file.clone(), why: s.why.duplicate() }).collect()
+        self.0.lock().iter().map(|(_, s)| s.clone()).collect()
     }
 
     /// Opens a file of the chain and its tree.

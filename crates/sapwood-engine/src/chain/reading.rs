@@ -133,7 +133,7 @@ impl<T: Send + Sync + 'static> ChainScan<T> {
             self.look_ahead();
             if let Some(part) = &mut self.current {
                 if let Reading::Later(options) = &part.scan {
-                    part.scan = Reading::Now(Box::new(part.link.tree.scan(options)?));
+                    part.scan = Reading::Now(Box::new(part.link.tree.scan_with(options)?));
                 }
                 if let Reading::Now(scan) = &mut part.scan
                     && let Some(batch) = scan.next()

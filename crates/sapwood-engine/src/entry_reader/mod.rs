@@ -11,7 +11,6 @@ use crate::batch::Batch;
 use crate::options::ScanOptions;
 use crate::scan::{Scan, basket_at};
 use crate::tree::Tree;
-use crate::wildcard::glob_match;
 use bytes::Bytes;
 use sapwood_column::Array;
 use sapwood_plan::{CacheSize, Request};
@@ -139,20 +138,8 @@ impl EntryReader {
     /// # Errors
     /// `NotFound` when nothing fits; `Unsupported` for one branch that cannot be read.
     pub fn add_branch(&mut self, name: &str) -> Result<usize> {
-        let header = self.tree.header();
-        let wild = name.contains(['*', '?']);
-        let found: Vec<usize> = if wild {
-            let fit = |i: usize| glob_match(name, &self.tree.name_of(i)) || glob_match(name, &header.branches[i].name);
-            let readable = |i: usize| header.branches[i].children.is_empty() && self.tree.column_type(i).is_ok();
-            self.tree.order().iter().copied().filter(|&i| fit(i) && readable(i)).collect()
-        } else {
-            vec![self.tree.find(name)?]
-        };
-        if found.is_empty() {
-            return Err(Error::not_found(format!("no branch matches {name}")).in_file(self.tree.file().url()));
-        }
         let before = self.cached.len();
-        for branch in found {
+        for branch in self.tree.find_all(name)? {
             self.tree.column_type(branch)?;
             self.join(branch);
         }

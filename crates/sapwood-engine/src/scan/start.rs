@@ -28,11 +28,11 @@ const SMALL_SCAN: u64 = 256 << 10;
 const HOLD_LOCAL: u64 = 8 << 20;
 
 impl Tree {
-    /// Reads branches.
+    /// Reads what these options say; [`Tree::scan`] puts them together.
     ///
     /// # Errors
     /// `Unsupported` or `NotFound` for a branch, `Invalid` for impossible entries.
-    pub fn scan(&self, options: &ScanOptions) -> Result<Scan> {
+    pub fn scan_with(&self, options: &ScanOptions) -> Result<Scan> {
         Scan::start(self, options, false)
     }
 
@@ -40,7 +40,7 @@ impl Tree {
     /// first batch is asked for.
     ///
     /// # Errors
-    /// As [`Tree::scan`].
+    /// As [`Tree::scan_with`].
     pub fn scan_ahead(&self, options: &ScanOptions) -> Result<Scan> {
         Scan::start(self, options, true)
     }

@@ -51,13 +51,13 @@ pub(super) const NAMES: &[(&str, i32)] = &[
 ];
 
 /// The type code of a number's C++ name.
-pub fn code_of(name: &str) -> Option<i32> {
+pub(super) fn code_of(name: &str) -> Option<i32> {
     NAMES.iter().find(|(n, _)| *n == name).map(|&(_, k)| k)
 }
 
 /// How a number of this code lies in the file; none for what is not a number.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Number {
+pub(super) enum Number {
     /// As in memory, but big-endian.
     Plain(i32),
     /// Double32_t with a range or shortened.
@@ -68,7 +68,7 @@ pub enum Number {
 
 impl Number {
     /// From a type code and the comment of the member.
-    pub fn new(k: i32, comment: &str) -> Option<Self> {
+    pub(super) fn new(k: i32, comment: &str) -> Option<Self> {
         Some(match k {
             code::DOUBLE32 => Number::Double(Packed::from_comment(comment, false)),
             code::FLOAT16 => Number::Float(Packed::from_comment(comment, true)),
@@ -79,7 +79,7 @@ impl Number {
     }
 
     /// Bytes in the file.
-    pub fn size(self) -> usize {
+    pub(super) fn size(self) -> usize {
         match self {
             Number::Double(p) | Number::Float(p) => p.size(),
             Number::Plain(k) => match k {
@@ -92,7 +92,7 @@ impl Number {
     }
 
     /// Reads one.
-    pub fn read(self, c: &mut Cursor) -> Result<Value> {
+    pub(super) fn read(self, c: &mut Cursor) -> Result<Value> {
         Ok(match self {
             Number::Double(p) => Value::Double(p.read(c)?),
             Number::Float(p) => Value::Float(p.read(c)? as f32),
@@ -116,7 +116,7 @@ impl Number {
     ///
     /// # Errors
     /// `Corrupt` when so many bytes are not left; nothing is allocated before that is known.
-    pub fn read_many(self, c: &mut Cursor, n: usize) -> Result<Data> {
+    pub(super) fn read_many(self, c: &mut Cursor, n: usize) -> Result<Data> {
         let width = self.size();
         let bytes = n.checked_mul(width).filter(|&b| b <= c.left());
         let bytes = bytes.ok_or_else(|| {

@@ -20,7 +20,7 @@ pub(super) enum Number {
 }
 
 impl Number {
-    pub fn as_i64(self) -> i64 {
+    pub(super) fn as_i64(self) -> i64 {
         match self {
             Number::Int(i) => i,
             Number::Real(x) => x as i64,

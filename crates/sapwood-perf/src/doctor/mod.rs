@@ -27,7 +27,7 @@ impl Doctor {
     /// # Errors
     /// When it cannot be read at all, or is no ROOT file; damage is no error.
     pub fn examine(file: &str, deep: bool, options: &OpenOptions, conditions: &Conditions) -> Result<Self> {
-        let damage = damage::examine(file, options, &ExamineOptions { deep })?;
+        let damage = damage::examine(file, options, &ExamineOptions::default().deep(deep))?;
         let layout = layout::report::examine(file, options, conditions);
         Ok(Self { file: sapwood_engine::redacted(file), deep, damage, layout })
     }

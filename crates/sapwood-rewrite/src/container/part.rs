@@ -1,5 +1,5 @@
 use sapwood_span::raw_text::text_of_path;
-use sapwood_span::{Error, ErrorKind, Result, redact};
+use sapwood_span::{Error, ErrorKind, Result, Setting, redact};
 use sapwood_write::target::{NAMED, Placement, Target, Unfinished};
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
@@ -104,7 +104,8 @@ fn refused(path: &Path, error: io::Error) -> Error {
     let file = redact(&text_of_path(path));
     match error.kind() {
         io::ErrorKind::AlreadyExists => Error::new(ErrorKind::AlreadyExists, "the file already exists")
-            .with_remedy("give another name, or allow replacing it"),
+            .with_remedy("give another name, or allow replacing it")
+            .with_setting(Setting::Replace),
         io::ErrorKind::InvalidInput => Error::invalid(error.to_string()).with_remedy("give the name of a file"),
         _ => {
             let e = Error::io("cannot create the file", error);

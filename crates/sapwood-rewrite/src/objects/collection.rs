@@ -44,7 +44,8 @@ pub(super) fn join<'p>(
             }
             Err(e) => {
                 let called = text_of(called);
-                return Err(Error::new(e.kind(), format!("{called} in it {}", e.what())).with_source(e));
+                let what = format!("{called} in it {}", e.what());
+                return Err(e.worded(what));
             }
         }
     }

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use sapwood_column::interpret;
 use sapwood_format::Streamers;
 use sapwood_format::tree::{BasketData, Leaf, Tree, split_basket};
-use sapwood_span::{Error, Result};
+use sapwood_span::{Error, Result, Setting};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -103,7 +103,8 @@ impl Counted {
                 entries.start,
                 entries.end.saturating_sub(1)
             ))
-            .with_remedy("leave the branch as it is: --keep"));
+            .with_remedy("keep the baskets of this branch in one piece")
+            .with_setting(Setting::KeepBranch));
         }
         Ok(BasketData { offsets: Some(Cow::Owned(table)), ..basket })
     }

@@ -3,7 +3,7 @@
 use sapwood_column::{Entries, interpret};
 use sapwood_format::Streamers;
 use sapwood_format::tree::{BasketData, Tree};
-use sapwood_span::{Error, Result};
+use sapwood_span::{Error, Result, Setting};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -78,7 +78,8 @@ impl<'a> Slices<'a> {
                     payload.get(data.len()..data.len() + 4).map_or(0, |b| b.try_into().map_or(0, u32::from_be_bytes));
                 if payload.len() > data.len() + 4 + 4 * table as usize {
                     return Err(Error::unsupported("a basket whose entries were moved before")
-                        .with_remedy("leave the branch as it is: --keep"));
+                        .with_remedy("keep the baskets of this branch in one piece")
+                        .with_setting(Setting::KeepBranch));
                 }
                 let mut at = 0;
                 for i in 0..=entries {

@@ -42,7 +42,7 @@ fn write(path: &Path) {
         BranchSpec::object("text", CppType::Text),
     ];
     let mut file = FileWriter::create(path, Compression::NONE).unwrap();
-    let options = TreeOptions { cluster: Cluster::Entries(700), ..TreeOptions::default() };
+    let options = TreeOptions::default().cluster(Cluster::Entries(700));
     let mut tree = file.tree("events", "", &specs, options).unwrap();
     let offsets: Vec<i64> = (0..=ENTRIES as i64).map(|i| i / 2 * 3).collect();
     let items = offsets.last().copied().unwrap_or(0);

@@ -33,7 +33,7 @@ use plan::TreePlan;
 use sapwood_codec::Compression;
 use sapwood_engine::{OpenOptions, glob_match};
 use sapwood_span::raw_text::path_of;
-use sapwood_span::{Error, ErrorKind, Result};
+use sapwood_span::{Error, ErrorKind, Result, setters};
 use sapwood_write::target::Placement;
 use std::path::Path;
 use std::sync::Arc;
@@ -60,6 +60,7 @@ pub enum ClusterSize {
 
 /// How a file is laid out anew.
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct OptimizeOptions {
     /// Replace the output if it exists.
     pub force: bool,
@@ -113,8 +114,25 @@ impl Default for OptimizeOptions {
     }
 }
 
+setters!(OptimizeOptions { force: bool, cluster: ClusterSize, basket_bytes: u32, used: Used, drop_unused: bool, verify: bool, open: OpenOptions, sync: bool, cancel: Arc<AtomicBool> } into { compression: Option<Compression>, drop: Vec<String>, first: Vec<String>, keep: Vec<String> });
+
+impl OptimizeOptions {
+    /// The defaults.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Calls a function now and then with how far it is.
+    #[must_use]
+    pub fn progress(mut self, progress: impl Fn(OptimizeProgress) + Send + Sync + 'static) -> Self {
+        self.progress = Some(Arc::new(progress));
+        self
+    }
+}
+
 /// How far it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct OptimizeProgress {
     /// Clusters that were written and branches that were compared.
     pub done: u64,

@@ -11,7 +11,7 @@ use crate::options::{MergeOptions, MergeProgress, MergedTree, check, check_diffe
 use crate::output::Output;
 use crate::recode::Recoder;
 use sapwood_codec::Compression;
-use sapwood_engine::{File, OpenOptions};
+use sapwood_engine::File;
 use sapwood_span::{Error, Result};
 use sapwood_write::target::Placement;
 use std::path::Path;
@@ -87,7 +87,7 @@ impl std::fmt::Display for LostRange {
 /// `Corrupt` when nothing is left of it; `Invalid` when the output exists; what reading or writing says.
 pub fn recover(input: &str, out: &Path, options: &MergeOptions) -> Result<Recovered> {
     check_differ(input, out)?;
-    let open = OpenOptions { recover: Some(true), recover_all: true, ..options.open.clone() };
+    let open = options.open.clone().recover(Some(true)).recover_all(true);
     let file = File::open(input, &open)?;
     let mut found = Recovered { input_bytes: file.size(), ..Recovered::default() };
     let own = Compression::from_settings(file.header().compression).unwrap_or_default();

@@ -8,6 +8,7 @@ use crate::lock;
 use crate::open::SourceOptions;
 use crate::redirect::{Scope, check_name, check_peer, refused};
 use crate::silence::{self, Silence};
+use crate::trace;
 use crate::url::Url;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Empty};
@@ -111,6 +112,7 @@ impl Client {
 
     /// Back to where it all began: there may be word of another replica.
     fn begin_anew(&self) -> Result<ServerUrl> {
+        trace::go_back(|| self.original.redacted());
         self.move_to(self.original.clone(), None)
     }
 
@@ -164,6 +166,7 @@ impl Client {
                     reply.drain().await;
                     let moved = self.follow(&place, reply.peer, &to).map_err(RequestFailure::Fatal)?;
                     Counters::add(&self.counters.redirects, 1);
+                    trace::redirect(|| place.url.redacted(), || moved.url.redacted());
                     if ranges > 1 && !moved.host.multi() {
                         let what = "the server redirected to does not take several ranges in one request";
                         return Err(RequestFailure::Step(Error::new(ErrorKind::Protocol, what)));
@@ -217,6 +220,7 @@ impl Client {
             place.check(lent.link.peer).map_err(RequestFailure::Fatal)?;
             let asked_for = self.request(place, range).map_err(RequestFailure::Fatal)?;
             let (wait, begin, used) = (self.counters.wait(), Instant::now(), lent.used);
+            trace::request(|| place.url.redacted(), range, used);
             let asked = self.ask(&mut lent, asked_for, ranges);
             let longest = patience.asked(ranges > 1);
             match silence::broken_by(asked, longest, || reachable(&place.url)).await {
@@ -226,6 +230,7 @@ impl Client {
                 }
                 Ok(Ok(response)) => {
                     self.away.store(false, Relaxed);
+                    trace::answer(|| place.url.redacted(), response.status().as_u16(), begin.elapsed());
                     self.counters.waited(wait, 1);
                     lock(&place.host.meter).waited(begin.elapsed());
                     if let Some(name) = response.headers().get(header::SERVER).and_then(|v| v.to_str().ok()) {

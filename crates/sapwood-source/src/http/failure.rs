@@ -168,6 +168,7 @@ impl RetryBudget {
         if self.moved.elapsed() + self.pause >= self.longest {
             return Err(error.with_remedy(format!("failed after {} attempts", self.tries)));
         }
+        crate::trace::retry(&error, self.pause);
         tokio::time::sleep(self.pause).await;
         self.pause = (self.pause * 2).min(BETWEEN_CONNECTIONS);
         Ok(())
@@ -202,6 +203,7 @@ impl RetryBudget {
             }
             _ => return Err(error),
         };
+        crate::trace::retry(&error, pause);
         tokio::time::sleep(pause).await;
         self.pause = (self.pause * 2).min(LONGEST_PAUSE);
         Ok(())

@@ -120,10 +120,12 @@ impl HttpFile {
                 Err(RequestFailure::Step(_)) if multi => {
                     multi = false;
                     Counters::add(&self.client.counters.fallbacks, 1);
+                    crate::trace::fall_back(|| self.client.place().url.redacted(), "single ranges");
                 }
                 Err(RequestFailure::Silent { since, .. }) if multi => {
                     (multi, silent) = (false, Some(since));
                     Counters::add(&self.client.counters.fallbacks, 1);
+                    crate::trace::fall_back(|| self.client.place().url.redacted(), "single ranges");
                 }
                 Err(RequestFailure::Elsewhere) => {}
                 Err(

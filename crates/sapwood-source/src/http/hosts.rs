@@ -302,7 +302,7 @@ impl Host {
                     let mut pool = host.pool();
                     pool.opening = pool.opening.saturating_sub(1);
                     while let Some(waiter) = pool.waiting.pop_front() {
-                        if waiter.send(Err(error.duplicate())).is_ok() {
+                        if waiter.send(Err(error.clone())).is_ok() {
                             break;
                         }
                     }

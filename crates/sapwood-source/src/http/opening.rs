@@ -47,11 +47,13 @@ async fn ends(client: &Arc<Client>) -> Result<Opening> {
             Err(RequestFailure::Step(_)) if multi => {
                 (simple, stepped) = (true, true);
                 Counters::add(&client.counters.fallbacks, 1);
+                crate::trace::fall_back(|| client.place().url.redacted(), "single ranges");
                 continue;
             }
             // A server may hang over several ranges; one that cannot be reached will not get better.
             Err(RequestFailure::Again { stalled: true, .. } | RequestFailure::Silent { .. }) if multi => {
                 client.place().host.silent_over_multi();
+                crate::trace::fall_back(|| client.place().url.redacted(), "single ranges");
                 simple = true;
                 continue;
             }
@@ -294,6 +296,7 @@ async fn whole(
     }
     if !multi {
         Counters::add(&client.counters.fallbacks, 1);
+        crate::trace::fall_back(|| client.place().url.redacted(), "the whole file");
     }
     Ok(in_memory(client, all.freeze()))
 }

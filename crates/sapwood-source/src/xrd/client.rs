@@ -132,6 +132,7 @@ impl Client {
         let token = if to.token.is_empty() { String::new() } else { to.token.clone() };
         let host = host(&self.origin, &url, &self.identity, &self.caller.options, token);
         Counters::add(&self.counters().redirects, 1);
+        crate::trace::redirect(|| route.place.url.redacted(), || url.redacted());
         route.place = ServerUrl { url, host, from };
         Ok(())
     }
@@ -146,6 +147,7 @@ impl Client {
         if route.place.url == from.url {
             route.count(from)?;
             let host = host(&self.origin, &self.origin, &self.identity, &self.caller.options, String::new());
+            crate::trace::go_back(|| self.origin.redacted());
             route.place = ServerUrl { url: self.origin.clone(), host, from: None };
         }
         let name = from.url.host.clone();
@@ -279,6 +281,7 @@ impl RetryBudget {
         if over {
             return Err(error);
         }
+        crate::trace::retry(&error, self.pause);
         sleep(self.pause).await;
         self.pause = (self.pause * 2).min(LONGEST_PAUSE);
         Ok(())

@@ -202,7 +202,7 @@ impl Conn {
             let (tell, answer) = oneshot::channel();
             match &state.dead {
                 Some(dead) => {
-                    let _ = tell.send(Err(dead.duplicate()));
+                    let _ = tell.send(Err(dead.clone()));
                 }
                 None => {
                     let pending = Pending {

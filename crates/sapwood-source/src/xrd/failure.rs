@@ -6,6 +6,7 @@ use sapwood_xrd::code::{error as number, error_name};
 use sapwood_xrd::reply::Failure;
 
 /// Why a session is over.
+#[derive(Clone)]
 pub(crate) struct Broken {
     pub error: Error,
     /// The server said so while it was being set up.
@@ -46,11 +47,6 @@ impl Broken {
     pub fn refused(refusal: Refusal) -> Self {
         let error = refused(&refusal);
         Self { refusal: Some(refusal), ..Self::new(error) }
-    }
-
-    /// For another one who waits.
-    pub fn duplicate(&self) -> Self {
-        Self { error: self.error.duplicate(), refusal: self.refusal.clone(), ..*self }
     }
 }
 

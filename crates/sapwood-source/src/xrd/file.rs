@@ -332,6 +332,7 @@ impl XrdFile {
         (0..requests).for_each(|_| job.request_sent());
         Counters::add(&counters.requests, requests as u64);
         Counters::add(&counters.ranges, ranges);
+        crate::trace::request_of(|| self.client.place().url.redacted(), requests, ranges);
     }
 
     /// A read is answered; `extra` bytes of the answer are none of the file.

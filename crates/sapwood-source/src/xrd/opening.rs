@@ -188,7 +188,7 @@ pub(super) async fn to_open(client: &Client, mut hope: RetryBudget, along: Along
             }
         };
         if client.is_redirected(&place) && error.kind() != ErrorKind::Invalid {
-            if client.go_back(&place, why).map_err(|_| error.duplicate())? {
+            if client.go_back(&place, why).map_err(|_| error.clone())? {
                 first_failure = Some(error);
                 continue;
             }
@@ -230,6 +230,7 @@ pub(super) async fn open_on(
     let ask_limits = place.host.known().vector.is_none();
     let options = code::open::READ | code::open::RETSTAT | code::open::ASYNC;
     Counters::add(&counters.requests, 1);
+    crate::trace::request(|| place.url.redacted(), "open", false);
     let reads = along();
     let riding = reads.len();
     let mut answers = conn.open(&client.path(), options, reads, ask_limits.then_some(&limits), counters).into_iter();

@@ -271,7 +271,7 @@ impl Core {
     pub fn die(&self, state: &mut State, why: Broken) {
         if state.dead.is_none() {
             for (_, pending) in state.pending.drain() {
-                let _ = pending.tell.send(Err(why.duplicate()));
+                let _ = pending.tell.send(Err(why.clone()));
             }
             state.dead = Some(why);
             for task in state.tasks.drain(..) {

@@ -17,10 +17,11 @@ use crate::schema::{BranchSpec, BranchType, check_basket_bytes};
 use crate::take::{Taken, take};
 use sapwood_codec::Compression;
 use sapwood_column::Array;
-use sapwood_span::{Error, Result};
+use sapwood_span::{Error, Result, setters};
 
 /// How a tree is laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TreeOptions {
     /// When all branches' baskets are written together.
     pub cluster: Cluster,
@@ -47,6 +48,15 @@ impl Default for TreeOptions {
             optimize_baskets: true,
             auto_save_bytes: 30_000_000,
         }
+    }
+}
+
+setters!(TreeOptions { cluster: Cluster, basket_bytes: u32, optimize_baskets: bool, auto_save_bytes: u64 } into { compression: Option<Compression> });
+
+impl TreeOptions {
+    /// ROOT's defaults.
+    pub fn new() -> Self {
+        Self::default()
     }
 }
 
@@ -89,7 +99,7 @@ impl TreeWriter {
     ) -> Result<Self> {
         check_basket_bytes(options.basket_bytes)?;
         if matches!(options.cluster, Cluster::Entries(0) | Cluster::Bytes(0)) {
-            return Err(Error::invalid("clusters cannot be empty").with_remedy("choose 1 or more, or Cluster::Never"));
+            return Err(Error::invalid("clusters cannot be empty").with_remedy("choose 1 or more, or disable clusters"));
         }
         let (columns, inputs) = resolve(branches)?;
         core.described.add_own("TTree");

@@ -122,13 +122,13 @@ pub fn fill(tree: &mut TreeWriter, from: usize, to: usize) {
 }
 
 pub fn options() -> TreeOptions {
-    TreeOptions { cluster: Cluster::Entries(50), basket_bytes: 1000, ..TreeOptions::default() }
+    TreeOptions::default().cluster(Cluster::Entries(50)).basket_bytes(1000)
 }
 
 /// A file with a tree of 120 entries, one in a directory, and a text.
 pub fn old_file() -> Vec<u8> {
     let disk = Disk::default();
-    let options = FileOptions { compression: Compression::default(), ..FileOptions::default() };
+    let options = FileOptions::default().compression(Compression::default());
     let mut file = FileWriter::create_on(Box::new(disk.clone()), Path::new("old.root"), options).unwrap();
     let mut tree = file.tree("t", "", &specs(), self::options()).unwrap();
     fill(&mut tree, 0, 120);
@@ -168,12 +168,10 @@ pub fn content(path: &str) -> sapwood::Result<Vec<String>> {
             continue;
         }
         let tree = file.tree(&path)?;
-        let scan = ScanOptions {
-            branches: vec![tree.find("x")?, tree.find("j")?, tree.find("s")?, tree.find("vv")?],
-            step: StepSize::All,
-            ..ScanOptions::default()
-        };
-        for batch in tree.scan(&scan)? {
+        let scan = ScanOptions::default()
+            .branches(vec![tree.find("x")?, tree.find("j")?, tree.find("s")?, tree.find("vv")?])
+            .step(StepSize::All);
+        for batch in tree.scan_with(&scan)? {
             let batch = batch?;
             let n = tree.entries() as i64;
             assert_eq!(batch.columns[0], Array::Flat(Values::I64((0..n).collect())));

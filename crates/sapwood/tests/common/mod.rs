@@ -126,12 +126,10 @@ pub fn column(name: &str, entries: std::ops::Range<u64>) -> Array {
 
 /// Writes `entries` of [`every_branch`] as the tree `Events`.
 pub fn write(path: &str, entries: u64, compression: &str, options: TreeOptions) {
-    let file = FileOptions {
-        compression: compression.parse::<Compression>().unwrap(),
-        created: Some(UNIX_EPOCH),
-        uuid: Some([7; 16]),
-        ..FileOptions::default()
-    };
+    let file = FileOptions::default()
+        .compression(compression.parse::<Compression>().unwrap())
+        .created(Some(UNIX_EPOCH))
+        .uuid(Some([7; 16]));
     let mut file = FileWriter::create_with(path, file).unwrap();
     let specs = every_branch();
     let mut tree = file.tree("Events", "all types", &specs, options).unwrap();
@@ -151,7 +149,7 @@ pub fn batches(tree: &Tree, options: &ScanOptions) -> Result<Vec<Batch>> {
     let wanted = options.entries.clone().unwrap_or(0..tree.entries());
     let mut at = wanted.start;
     let mut out = Vec::new();
-    for batch in tree.scan(options)? {
+    for batch in tree.scan_with(options)? {
         let batch = batch?;
         assert_eq!(batch.entries.start, at, "a batch begins where the one before ended");
         assert!(batch.entries.end > at || wanted.is_empty(), "an empty batch");

@@ -11,7 +11,7 @@ const TREES: usize = 20;
 
 /// Opens a file, lists it, and reads each branch of each tree, and some together; how many columns were read.
 pub fn read_everything(path: &str) -> Result<usize> {
-    let file = File::open(path, &OpenOptions { threads: 1, ..OpenOptions::default() })?;
+    let file = File::open(path, &OpenOptions::default().threads(1))?;
     let mut read = 0;
     let trees = file.list("", true)?.into_iter().filter(|l| l.key.is_tree());
     for listing in trees.take(TREES) {
@@ -41,8 +41,8 @@ fn read_tree(tree: &Tree) -> usize {
 }
 
 fn scan(tree: &Tree, branches: Vec<usize>, step: StepSize, cache: CacheSize) -> Result<()> {
-    let options = ScanOptions { branches, step, cache: Some(cache), threads: 1, ..ScanOptions::default() };
-    for batch in tree.scan(&options)? {
+    let options = ScanOptions::default().branches(branches).step(step).cache(Some(cache)).threads(1);
+    for batch in tree.scan_with(&options)? {
         let batch = batch?;
         for (column, &b) in batch.columns.iter().zip(&options.branches) {
             assert_eq!(column.len() as u64, batch.entries.end - batch.entries.start, "branch {}", tree.name_of(b));

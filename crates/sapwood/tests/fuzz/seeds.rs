@@ -46,12 +46,7 @@ pub static SEEDS: LazyLock<Vec<Seed>> = LazyLock::new(|| {
     let temporary = Folder::new();
     let path = temporary.file("a.root");
     for (codec, cluster) in [("none", Cluster::Entries(10)), ("lz4:1", Cluster::Never)] {
-        write(
-            &path,
-            25,
-            codec,
-            TreeOptions { cluster, basket_bytes: 500, optimize_baskets: false, ..TreeOptions::default() },
-        );
+        write(&path, 25, codec, TreeOptions::default().cluster(cluster).basket_bytes(500).optimize_baskets(false));
         out.push(Seed::new(&format!("written, {codec}"), std::fs::read(&path).unwrap()));
     }
     out

@@ -142,7 +142,7 @@ impl Assembly {
                 // what is before it is appended first
                 (None, Some(_)) if !next.pieces.is_empty() => break,
                 (None, Some(Ok(_))) => return Err(plan.in_column(column, no_counter())),
-                (None, Some(Err(e))) => return Err(e.duplicate()),
+                (None, Some(Err(e))) => return Err(e.clone()),
             };
             next.pieces.push(piece);
             f.joined = end.min(b.entries.end);
@@ -199,7 +199,7 @@ impl Assembly {
                     let stop = entries.end.min(basket.end) - basket.start;
                     out.append_range(column_of(d), start as usize..stop as usize)?;
                 }
-                Some(Err(e)) => return Err(e.duplicate()),
+                Some(Err(e)) => return Err(e.clone()),
                 None => return Err(Error::invalid("a counter's basket is missing").in_file(&*plan.url)),
             }
         }

@@ -159,7 +159,7 @@ impl ScanState {
 
     /// Nothing more can be completed: a thread of the scan panicked.
     pub fn give_up(&mut self, defect: &Error) {
-        self.progress.fail(0, &defect.duplicate().in_file(&*self.plan.url));
+        self.progress.fail(0, &defect.clone().in_file(&*self.plan.url));
         // whoever was appending to a column will not say so any more
         self.assembly.close();
     }
@@ -175,10 +175,10 @@ impl ScanState {
     pub(super) fn given_up(&mut self, baskets: &[BasketId]) {
         for &id in baskets {
             let Some(basket) = self.plan.basket_of(id) else { continue };
-            let why = self.failure.as_ref().map_or_else(
-                || Error::new(ErrorKind::Io, "could not be read").in_file(&*self.plan.url),
-                Error::duplicate,
-            );
+            let why = self
+                .failure
+                .as_ref()
+                .map_or_else(|| Error::new(ErrorKind::Io, "could not be read").in_file(&*self.plan.url), Error::clone);
             let branch = self.plan.path_of(self.plan.baskets[basket].column);
             self.finished(basket, Err(why.in_branch(branch)), 0);
         }

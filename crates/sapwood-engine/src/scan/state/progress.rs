@@ -41,7 +41,7 @@ impl Progress {
     /// From this step on nothing can be completed, unless an earlier one has failed already.
     pub fn fail(&mut self, step: usize, why: &Error) {
         if self.broken.as_ref().is_none_or(|(first, _)| step < *first) {
-            self.broken = Some((step, why.duplicate()));
+            self.broken = Some((step, why.clone()));
         }
     }
 
@@ -49,7 +49,7 @@ impl Progress {
     /// Why this step, or one before it, cannot be completed.
     pub fn check(&self, step: usize) -> Result<()> {
         match &self.broken {
-            Some((first, e)) if *first <= step => Err(e.duplicate()),
+            Some((first, e)) if *first <= step => Err(e.clone()),
             _ => Ok(()),
         }
     }

@@ -54,7 +54,7 @@ impl ScanState {
                         return Err(plan.in_column(column, no_counter()));
                     }
                     Some(Ok(d)) => d.clone(),
-                    Some(Err(e)) => return Err(e.duplicate()),
+                    Some(Err(e)) => return Err(e.clone()),
                     None => return Err(plan.in_column(column, Error::invalid("a basket was delivered twice"))),
                 };
                 let start = entries.start.max(b.entries.start) - b.entries.start;

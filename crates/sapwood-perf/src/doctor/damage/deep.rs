@@ -92,8 +92,8 @@ fn values(out: &mut Examination, tree: &Tree, name: &str, seen: &Seen) {
 }
 
 fn read_all(tree: &Tree, branches: Vec<usize>, entries: u64) -> Result<()> {
-    let scan = ScanOptions { branches, entries: Some(0..entries), ..ScanOptions::default() };
-    tree.scan(&scan)?.try_for_each(|batch| batch.map(drop))
+    let scan = ScanOptions::default().branches(branches).entries(0..entries);
+    tree.scan_with(&scan)?.try_for_each(|batch| batch.map(drop))
 }
 
 /// Decompresses all baskets.

@@ -10,7 +10,7 @@ mod trees;
 use records::Records;
 use sapwood_engine::{File, OpenOptions, RawFile};
 use sapwood_format::{Header, Key, Listing};
-use sapwood_span::{Error, ErrorKind, Result, Span};
+use sapwood_span::{Error, ErrorKind, Result, Span, setters};
 
 /// Findings that are kept; more are only counted.
 const KEPT: usize = 10_000;
@@ -43,10 +43,13 @@ pub struct Finding {
 
 /// How a file is examined.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct ExamineOptions {
     /// Reads and decompresses every basket and every object, which checks their checksums.
     pub deep: bool,
 }
+
+setters!(ExamineOptions { deep: bool } into {});
 
 /// What an examination looked at, and what it found.
 #[derive(Clone, Debug, Default)]
@@ -118,7 +121,7 @@ pub fn examine(url: &str, options: &OpenOptions, how: &ExamineOptions) -> Result
     let listed = check_directories(&mut out, &mut raw, &records);
     // objects are read as a user would read them, recovered where they have to be
     // whoever asks for a diagnosis has asked for all records
-    let recovering = OpenOptions { recover: options.recover.or(Some(true)), ..options.clone() };
+    let recovering = options.clone().recover(options.recover.or(Some(true)));
     match File::open(url, &recovering) {
         Ok(file) => {
             let baskets = trees::check(&mut out, &file, &records);

@@ -1,0 +1,4 @@
+//! What reading costs: statistics of every read of the process, recorded scans, and what they would cost elsewhere.
+
+pub use sapwood_perf::{BranchPerf, Collector, HostPerf, PerfStats, Point, Replay, ScanLog, Slowest, What, WhatIf};
+pub use sapwood_plan::{Action, Basket, BasketId, Event, Fetch, FetchId, Log, Part, Range, Record, Request};
