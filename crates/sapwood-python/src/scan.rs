@@ -6,7 +6,7 @@ use crate::select::{Selection, numbers};
 use crate::wait::wait;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyCapsule, PyDict, PyList};
 use sapwood::{Error, Form, IoReport, ScanOptions, StepSize};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -34,6 +34,9 @@ pub struct Scan {
     forms: Vec<Option<Form>>,
     /// What the cut's function raised, where there is a cut.
     selection: Option<Selection>,
+    /// What it reads, for the types of Arrow.
+    tree: sapwood::Tree,
+    branches: Vec<usize>,
 }
 
 enum State {
@@ -64,13 +67,23 @@ impl Scan {
         let cancel = options.cancel.clone();
         let forms = forms(&tree, &options.branches);
         let file = tree.file().url().to_owned();
+        let (read, branches) = (tree.clone(), options.branches.clone());
         let begun =
             wait(py, |_| Ok(()), move || if ahead { tree.scan_ahead(&options) } else { tree.scan_with(&options) });
         if begun.is_err() {
             cancel.store(true, Ordering::Relaxed);
         }
         let scan = begun?.map_err(|e| exception(py, &e, Missing::Key))?;
-        Ok(Self { state: Mutex::new(State::Idle(Box::new(scan))), cancel, file, meter, forms, selection })
+        Ok(Self {
+            state: Mutex::new(State::Idle(Box::new(scan))),
+            cancel,
+            file,
+            meter,
+            forms,
+            selection,
+            tree: read,
+            branches,
+        })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -149,6 +162,39 @@ impl Scan {
                 Ok(None)
             }
         }
+    }
+
+    /// Arrow's PyCapsule interface: the batches to come as a stream of record batches. The scan is over for Python then.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // a request that need not be kept: consumers cast what they get
+        drop(requested_schema);
+        let state = std::mem::replace(&mut *self.lock(), State::Busy);
+        let scan = match state {
+            State::Idle(scan) => {
+                *self.lock() = State::Over(scan.report());
+                scan
+            }
+            other => {
+                *self.lock() = other;
+                let e = Error::invalid("this scan is over or in use: a stream needs a new one").in_file(&self.file);
+                return Err(exception(py, &e, Missing::File));
+            }
+        };
+        let (tree, branches) = (self.tree.clone(), self.branches.clone());
+        let begun = wait(py, |_| Ok(()), move || sapwood::arrow::stream_of(&tree, &branches, *scan));
+        if begun.is_err() {
+            self.cancel.store(true, Ordering::Relaxed);
+        }
+        let stream = begun?.map_err(|e| {
+            let raised = self.selection.as_ref().and_then(Selection::raised);
+            raised.unwrap_or_else(|| exception(py, &e, Missing::File))
+        })?;
+        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
     }
 
     /// Stops reading; what is under way is dropped.

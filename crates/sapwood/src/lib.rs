@@ -29,6 +29,7 @@
 #![cfg_attr(feature = "perf", doc = "| `perf` | [`perf`] | statistics of reading |")]
 #![cfg_attr(feature = "serve", doc = "| `serve` | [`serve`] | a small HTTP server |")]
 #![cfg_attr(feature = "pages", doc = "| `pages` | [`pages`] | an allocator with large pages |")]
+#![cfg_attr(feature = "arrow", doc = "| `arrow` | [`arrow`] | batches through Arrow's C interfaces |")]
 //!
 //! At the root are the terms that all of them share: errors, columns, compression; and, with `read`, what [`read`] has.
 
@@ -40,6 +41,8 @@ pub use sapwood_column::{Array, ColumnType, DType, Form, Values, with_values};
 pub use sapwood_format::streamer::{ClassInfo, Element};
 pub use sapwood_span::{Error, ErrorKind, Result, Setting, Span, defect, is_steering, printable, raw_text};
 
+#[cfg(feature = "arrow")]
+pub mod arrow;
 #[cfg(feature = "merge")]
 pub mod merge;
 #[cfg(feature = "optimize")]

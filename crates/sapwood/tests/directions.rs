@@ -10,7 +10,7 @@ const HOUSE: &[&[&str]] = &[
     &["sapwood-format"],
     &["sapwood-edit"],
     &["sapwood-column"],
-    &["sapwood-write"],
+    &["sapwood-write", "sapwood-arrow"],
     &["sapwood-plan"],
     &["sapwood-sim"],
     &["sapwood-xrd"],
@@ -37,6 +37,7 @@ const NEVER: &[(&str, &[&str], &str)] = &[
     ("sapwood-write", &["tokio", "hyper", "mio", "rustls"], "it writes local files"),
     ("sapwood-plan", &["tokio", "hyper", "mio", "rand"], "it does no I/O and knows no chance"),
     ("sapwood-codec", &["tokio", "hyper", "mio"], "it does no I/O"),
+    ("sapwood-arrow", &["tokio", "hyper", "mio"], "it does no I/O"),
     ("sapwood-xrd", &["tokio", "hyper", "mio"], "it does no I/O"),
 ];
 

@@ -1,0 +1,251 @@
+//! Columns, exported: their memory goes along and is freed by `release`.
+
+use crate::data_type::DataType;
+use crate::ffi::ArrowArray;
+use sapwood_column::{Array, Values, with_values};
+use sapwood_span::Result;
+use std::ffi::c_void;
+use std::ptr::{null, null_mut};
+
+/// Memory of one buffer.
+enum Buffer {
+    Numbers(Values),
+    Offsets(Vec<i64>),
+    Bytes(Vec<u8>),
+}
+
+impl Buffer {
+    /// Where it is: this does not change while the buffer is only moved.
+    fn address(&self) -> *const c_void {
+        match self {
+            Self::Numbers(values) => with_values!(values, v => v.as_ptr().cast()),
+            Self::Offsets(offsets) => offsets.as_ptr().cast(),
+            Self::Bytes(bytes) => bytes.as_ptr().cast(),
+        }
+    }
+}
+
+/// What an array owns: its buffers and where they are, and its children, each in a box of its own.
+struct Held {
+    _memory: Vec<Buffer>,
+    buffers: Vec<*const c_void>,
+    children: Vec<*mut ArrowArray>,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        for &child in &self.children {
+            // SAFETY: each came from Box::into_raw and is freed here only; one that was taken over has no `release` left.
+            drop(unsafe { Box::from_raw(child) });
+        }
+        #[cfg(test)]
+        tests::LIVE.with(|n| n.set(n.get() - 1));
+    }
+}
+
+impl ArrowArray {
+    /// A column of this type. No entry is missing: there are no validity bits.
+    ///
+    /// # Errors
+    /// The column is of another type, or holds strings that are not UTF-8 where the type is that of strings.
+    pub fn of_column(array: Array, ty: &DataType) -> Result<Self> {
+        ty.check(&array)?;
+        Ok(Self::column(array))
+    }
+
+    /// A batch: a struct of columns of the same length.
+    ///
+    /// # Errors
+    /// As [`ArrowArray::of_column`].
+    pub(crate) fn of_batch(columns: Vec<Array>, types: &[(String, DataType)]) -> Result<Self> {
+        for (array, (_, ty)) in columns.iter().zip(types) {
+            ty.check(array)?;
+        }
+        let rows = columns.first().map_or(0, Array::len);
+        Ok(Self::new(rows, vec![None], columns.into_iter().map(Self::column).collect()))
+    }
+
+    fn column(array: Array) -> Self {
+        let len = array.len();
+        match array {
+            Array::Flat(Values::Bool(bools)) => Self::new(len, vec![None, Some(Buffer::Bytes(bits(&bools)))], vec![]),
+            Array::Flat(values) => Self::new(len, vec![None, Some(Buffer::Numbers(values))], vec![]),
+            Array::Regular { content, .. } => Self::new(len, vec![None], vec![Self::column(*content)]),
+            Array::List { offsets, content } => {
+                Self::new(len, vec![None, Some(Buffer::Offsets(one_at_least(offsets)))], vec![Self::column(*content)])
+            }
+            Array::Text { offsets, bytes } => {
+                let offsets = Buffer::Offsets(one_at_least(offsets));
+                Self::new(len, vec![None, Some(offsets), Some(Buffer::Bytes(bytes))], vec![])
+            }
+            Array::Record { fields, .. } => {
+                Self::new(len, vec![None], fields.into_iter().map(|(_, a)| Self::column(a)).collect())
+            }
+        }
+    }
+
+    fn new(len: usize, memory: Vec<Option<Buffer>>, children: Vec<Self>) -> Self {
+        #[cfg(test)]
+        tests::LIVE.with(|n| n.set(n.get() + 1));
+        let buffers = memory.iter().map(|m| m.as_ref().map_or(null(), Buffer::address)).collect::<Vec<_>>();
+        let children = children.into_iter().map(|c| Box::into_raw(Box::new(c))).collect::<Vec<_>>();
+        let mut held = Box::new(Held { _memory: memory.into_iter().flatten().collect(), buffers, children });
+        Self {
+            length: len as i64,
+            null_count: 0,
+            offset: 0,
+            n_buffers: held.buffers.len() as i64,
+            n_children: held.children.len() as i64,
+            buffers: held.buffers.as_mut_ptr(),
+            children: held.children.as_mut_ptr(),
+            dictionary: null_mut(),
+            release: Some(release),
+            private_data: Box::into_raw(held).cast(),
+        }
+    }
+
+    /// What stands for no array: the end of a stream.
+    pub(crate) fn released() -> Self {
+        Self {
+            length: 0,
+            null_count: 0,
+            offset: 0,
+            n_buffers: 0,
+            n_children: 0,
+            buffers: null_mut(),
+            children: null_mut(),
+            dictionary: null_mut(),
+            release: None,
+            private_data: null_mut(),
+        }
+    }
+}
+
+/// # Safety
+/// `array` was made by [`ArrowArray::new`] and not released yet.
+unsafe extern "C" fn release(array: *mut ArrowArray) {
+    // SAFETY: as the specification demands of whoever calls it; `private_data` came from Box::into_raw in `new`.
+    unsafe {
+        drop(Box::from_raw((*array).private_data.cast::<Held>()));
+        (*array).release = None;
+        (*array).private_data = null_mut();
+    }
+}
+
+/// Offsets number one more than the entries, also where there are none.
+fn one_at_least(mut offsets: Vec<i64>) -> Vec<i64> {
+    if offsets.is_empty() {
+        offsets.push(0);
+    }
+    offsets
+}
+
+/// Booleans as bits, the first the lowest of the first byte.
+fn bits(bools: &[u8]) -> Vec<u8> {
+    bools.chunks(8).map(|c| c.iter().enumerate().fold(0, |byte, (i, &b)| byte | (u8::from(b != 0) << i))).collect()
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::ArrowSchema;
+    use sapwood_column::{ColumnType, DType};
+    use std::cell::Cell;
+
+    thread_local! {
+        /// Arrays of this thread's test that are not released.
+        pub(crate) static LIVE: Cell<i64> = const { Cell::new(0) };
+    }
+
+    fn live() -> i64 {
+        LIVE.with(Cell::get)
+    }
+
+    fn example() -> (ColumnType, Array) {
+        let text = Array::Text { offsets: vec![0, 1, 3], bytes: "aé".into() };
+        let list =
+            Array::List { offsets: vec![0, 2, 3], content: Box::new(Array::Flat(Values::F32(vec![1.0, 2.0, 3.0]))) };
+        let flags = Array::Regular {
+            size: 5,
+            len: 2,
+            content: Box::new(Array::Flat(Values::Bool(vec![1, 0, 0, 1, 1, 0, 0, 0, 1, 1]))),
+        };
+        let named = |n: &str, a| (n.to_owned(), a);
+        let array =
+            Array::Record { len: 2, fields: vec![named("text", text), named("list", list), named("flags", flags)] };
+        let list = ColumnType::List { item: Box::new(ColumnType::Number(DType::F32)) };
+        let flags = ColumnType::Regular { size: 5, item: Box::new(ColumnType::Number(DType::Bool)) };
+        let fields = vec![("text".into(), ColumnType::Text), ("list".into(), list), ("flags".into(), flags)];
+        (ColumnType::Record { fields }, array)
+    }
+
+    /// So many numbers at a buffer of an array.
+    fn read<T: Copy>(array: &ArrowArray, buffer: usize, n: usize) -> Vec<T> {
+        assert!((buffer as i64) < array.n_buffers);
+        // SAFETY: the array has this buffer, of at least `n` items of this type, as the tests lay it out.
+        unsafe { std::slice::from_raw_parts((*array.buffers.add(buffer)).cast::<T>(), n).to_vec() }
+    }
+
+    fn child(array: &ArrowArray, i: usize) -> &ArrowArray {
+        assert!((i as i64) < array.n_children);
+        // SAFETY: the array has this child and lives as long as the reference.
+        unsafe { &**array.children.add(i) }
+    }
+
+    #[test]
+    fn what_is_exported_has_the_values_at_their_places() {
+        let (ty, array) = example();
+        let ty = DataType::of(&ty, Some(&array));
+        let out = ArrowArray::of_column(array, &ty).unwrap();
+        assert_eq!((out.length, out.n_buffers, out.n_children, live()), (2, 1, 3, 6));
+        let text = child(&out, 0);
+        assert_eq!(read::<i64>(text, 1, 3), [0, 1, 3]);
+        assert_eq!(read::<u8>(text, 2, 3), "aé".as_bytes());
+        assert_eq!(read::<f32>(child(child(&out, 1), 0), 1, 3), [1.0, 2.0, 3.0]);
+        assert_eq!(read::<u8>(child(child(&out, 2), 0), 1, 2), [0b0001_1001, 0b11]);
+        drop(out);
+        assert_eq!(live(), 0);
+    }
+
+    #[test]
+    fn release_frees_everything_once() {
+        let (ty, array) = example();
+        let ty = DataType::of(&ty, Some(&array));
+        let mut out = ArrowArray::of_column(array, &ty).unwrap();
+        // a consumer takes over one child, as the specification lets it: copy it and mark the original as released
+        // SAFETY: the child is there, and its original is marked, so that only the copy releases it.
+        let taken = unsafe {
+            let original = *out.children.add(1);
+            let copy = std::ptr::read(original);
+            (*original).release = None;
+            copy
+        };
+        let release = out.release.unwrap();
+        // SAFETY: it was not released yet.
+        unsafe { release(&raw mut out) };
+        assert!(out.release.is_none(), "it is marked");
+        assert_eq!(live(), 2, "the child that was taken over lives, with its own child");
+        assert_eq!(read::<i64>(&taken, 1, 3), [0, 2, 3]);
+        drop(out);
+        drop(taken);
+        assert_eq!(live(), 0);
+    }
+
+    #[test]
+    fn strings_that_are_not_utf8_are_binary_or_refused() {
+        let odd = || Array::Text { offsets: vec![0, 1, 2], bytes: "é".into() };
+        assert_eq!(DataType::of(&ColumnType::Text, Some(&odd())), DataType::Binary, "cut within a character");
+        assert_eq!(DataType::of(&ColumnType::Text, None), DataType::Text);
+        assert!(ArrowArray::of_column(odd(), &DataType::Binary).is_ok());
+        let e = ArrowArray::of_column(odd(), &DataType::Text).unwrap_err();
+        assert!(e.to_string().contains("not UTF-8"), "{e}");
+        assert!(ArrowArray::of_column(odd(), &DataType::Number(DType::F32)).is_err());
+    }
+
+    #[test]
+    fn names_that_arrow_does_not_have_are_refused() {
+        assert!(ArrowSchema::of_type("x", &DataType::Text).is_ok());
+        assert!(ArrowSchema::of_type("x\0y", &DataType::Text).is_err());
+        assert!(ArrowSchema::of_type(&sapwood_span::raw_text::text_of(&[b'x', 0xff]), &DataType::Text).is_err());
+    }
+}

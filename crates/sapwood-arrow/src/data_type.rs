@@ -1,0 +1,94 @@
+use sapwood_column::{Array, ColumnType, DType};
+use sapwood_span::{Error, Result};
+
+/// The Arrow type of a column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DataType {
+    /// A number or a boolean.
+    Number(DType),
+    /// `large_string`.
+    Text,
+    /// `large_binary`.
+    Binary,
+    /// `fixed_size_list` of so many items.
+    FixedSizeList(usize, Box<DataType>),
+    /// `large_list`.
+    List(Box<DataType>),
+    /// `struct`.
+    Struct(Vec<(String, DataType)>),
+}
+
+impl DataType {
+    /// That of columns of this type, given the first of them: strings are `large_string` if all of it is UTF-8.
+    pub fn of(ty: &ColumnType, first: Option<&Array>) -> Self {
+        match (ty, first) {
+            (ColumnType::Number(d), _) => Self::Number(*d),
+            (ColumnType::Text, Some(Array::Text { offsets, bytes })) if !is_utf8(offsets, bytes) => Self::Binary,
+            (ColumnType::Text, _) => Self::Text,
+            (ColumnType::Regular { size, item }, first) => {
+                let content = match first {
+                    Some(Array::Regular { content, .. }) => Some(&**content),
+                    _ => None,
+                };
+                Self::FixedSizeList(*size, Box::new(Self::of(item, content)))
+            }
+            (ColumnType::List { item }, first) => {
+                let content = match first {
+                    Some(Array::List { content, .. }) => Some(&**content),
+                    _ => None,
+                };
+                Self::List(Box::new(Self::of(item, content)))
+            }
+            (ColumnType::Record { fields }, first) => {
+                let content = |i: usize| match first {
+                    Some(Array::Record { fields, .. }) => fields.get(i).map(|(_, a)| a),
+                    _ => None,
+                };
+                let field = |(i, (name, ty)): (usize, &(String, ColumnType))| (name.clone(), Self::of(ty, content(i)));
+                Self::Struct(fields.iter().enumerate().map(field).collect())
+            }
+        }
+    }
+
+    /// Whether a column is of this type.
+    ///
+    /// # Errors
+    /// `Unsupported` for strings that are not UTF-8 in a column of strings; a column of another type.
+    pub(crate) fn check(&self, array: &Array) -> Result<()> {
+        let fits = match (self, array) {
+            (Self::Number(d), Array::Flat(v)) => v.dtype() == *d,
+            (Self::Text, Array::Text { offsets, bytes }) => {
+                if !is_utf8(offsets, bytes) {
+                    let what =
+                        "strings that are not UTF-8 follow strings that are, in a stream of Arrow's large_string";
+                    return Err(Error::unsupported(what).with_remedy("read the branch without Arrow"));
+                }
+                true
+            }
+            (Self::Binary, Array::Text { .. }) => true,
+            (Self::FixedSizeList(n, item), Array::Regular { size, content, .. }) => {
+                item.check(content)?;
+                n == size
+            }
+            (Self::List(item), Array::List { content, .. }) => {
+                item.check(content)?;
+                true
+            }
+            (Self::Struct(types), Array::Record { fields, .. }) => {
+                for ((_, ty), (_, array)) in types.iter().zip(fields) {
+                    ty.check(array)?;
+                }
+                types.len() == fields.len()
+            }
+            _ => false,
+        };
+        if fits { Ok(()) } else { Err(Error::invalid("a batch has a column of another type than the first")) }
+    }
+}
+
+/// Whether each of the strings is UTF-8.
+fn is_utf8(offsets: &[i64], bytes: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(bytes) else { return false };
+    offsets.iter().all(|&o| usize::try_from(o).is_ok_and(|o| text.is_char_boundary(o)))
+}
