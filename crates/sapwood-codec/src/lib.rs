@@ -5,7 +5,9 @@
 //! number that ROOT keeps as `fCompress`. No I/O, no threads; every size is checked against what
 //! was given before memory is asked for.
 
+mod adler;
 mod block;
+mod damage;
 mod decode;
 mod deflate;
 mod digest;

@@ -5,7 +5,8 @@
 pub mod doctor;
 pub mod map;
 pub mod table;
-pub mod units;
+
+pub use sapwood_span::units;
 
 use sapwood::printable;
 

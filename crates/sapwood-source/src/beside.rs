@@ -1,9 +1,9 @@
 //! Files whose names come out of other files.
 
-use crate::url::{Location, Url, percent_encode_all};
+use crate::url::{Location, Url};
 use crate::xrd::RootUrl;
-use sapwood_span::raw_text::{path_of, text_of_path};
-use sapwood_span::{Error, Result};
+use sapwood_span::raw_text::{bytes_of, path_of, text_of_path};
+use sapwood_span::{Error, Result, percent};
 
 /// The name of a file that another one mentions, which lies beside it unless the name is absolute and both are local.
 ///
@@ -30,7 +30,7 @@ pub fn beside(file: &str, name: &str) -> Result<String> {
         }
         Location::Http(url) => {
             let segments = segments(name).map_err(refused)?;
-            let names: Vec<String> = segments.iter().map(|s| percent_encode_all(s)).collect();
+            let names: Vec<String> = segments.iter().map(|s| percent::encode_component(&bytes_of(s))).collect();
             let (path, query) = url.target.split_once('?').map_or((url.target.as_str(), None), |(p, q)| (p, Some(q)));
             let folder = &path[..path.rfind('/').map_or(0, |at| at + 1)];
             let query = query.map_or_else(String::new, |q| format!("?{q}"));

@@ -73,9 +73,7 @@ pub use cpp::{Class, CppType};
 pub use directory::DirectoryId;
 pub use file::{FileOptions, FileWriter};
 pub use layout::Cluster;
-#[cfg(unix)]
-pub use producers::ProducerListener;
-pub use producers::{Lost, Merger, Producer, Summary};
+pub use producers::{Lost, Merger, Producer, ProducerListener, Summary};
 pub use record::{Record, RecordWriter, Rows, Value};
 pub use schema::{BranchSpec, BranchType};
 pub use storage::Storage;

@@ -166,12 +166,9 @@ impl Target {
 fn create(path: &Path, private: bool) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true);
-    #[cfg(unix)]
     if private {
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     }
-    #[cfg(not(unix))]
-    let _ = private;
     options.open(path)
 }
 

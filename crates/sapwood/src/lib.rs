@@ -87,12 +87,9 @@ pub mod write {
     pub use sapwood_derive::Record;
     pub use sapwood_write::{
         BranchSpec, BranchType, Class, Cluster, CppType, DirectoryId, FileOptions, FileWriter, Lost, Merger,
-        ObjectBuffer, Producer, Record, RecordWriter, Rows, Storage, Summary, TreeOptions, TreeWriter, Value,
-        write_file,
+        ObjectBuffer, Producer, ProducerListener, Record, RecordWriter, Rows, Storage, Summary, TreeOptions,
+        TreeWriter, Value, write_file,
     };
-
-    #[cfg(unix)]
-    pub use sapwood_write::ProducerListener;
 
     pub use sapwood_write::sample;
 }

@@ -5,6 +5,7 @@ use super::host::{Caller, Host, Key};
 use super::identity::identity;
 use super::place::RootUrl;
 use super::state::MOST_WAITS;
+use crate::backoff::Backoff;
 use crate::counters::Counters;
 use crate::lock;
 use crate::open::SourceOptions;
@@ -15,7 +16,6 @@ use sapwood_xrd::reply::Redirect;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
-use tokio::time::sleep;
 
 /// Redirects from a name to its file, those after failures included.
 pub(super) const MOST_REDIRECTS: usize = 16;
@@ -199,9 +199,7 @@ pub(crate) struct RetryBudget {
     longest: Duration,
     /// Tries left, where their number counts and not the time.
     left: Option<u32>,
-    tries: u32,
-    first_pause: Duration,
-    pause: Duration,
+    backoff: Backoff,
 }
 
 impl RetryBudget {
@@ -213,14 +211,7 @@ impl RetryBudget {
     /// For something that has worked: as long as the progress timeout, of which some has passed where nothing has come
     /// since then.
     pub fn proven(options: &SourceOptions, moved: Instant) -> Self {
-        Self {
-            moved,
-            longest: options.progress_timeout,
-            left: None,
-            tries: 0,
-            first_pause: options.backoff,
-            pause: options.backoff,
-        }
+        Self { moved, longest: options.progress_timeout, left: None, backoff: Backoff::new(options) }
     }
 
     /// Whether it has never worked.
@@ -251,14 +242,14 @@ impl RetryBudget {
     /// Something arrived, the last of it then: that may be long ago when it is told.
     pub fn renew(&mut self, at: Instant) {
         self.moved = self.moved.max(at);
-        self.pause = self.first_pause;
+        self.backoff.reset();
     }
 
     /// How long a connection may take now.
     pub fn connect_timeout(&self, usual: Duration) -> Duration {
         match self.left {
             Some(_) => usual,
-            None if self.tries > 0 => usual.min(SHORT),
+            None if self.backoff.attempts() > 0 => usual.min(SHORT),
             None => usual.min(self.longest.saturating_sub(self.moved.elapsed()).max(SHORT)),
         }
     }
@@ -268,19 +259,15 @@ impl RetryBudget {
     /// # Errors
     /// There is none: the error given comes back.
     pub async fn spend(&mut self, error: Error) -> Result<()> {
-        self.tries += 1;
+        self.backoff.failed();
         let over = match &mut self.left {
             Some(left) => left.checked_sub(1).map(|n| *left = n).is_none(),
-            None => self.moved.elapsed() + self.pause >= self.longest,
+            None => self.moved.elapsed() + self.backoff.pause() >= self.longest,
         };
-        if over && self.tries > 1 {
-            return Err(error.with_remedy(format!("failed after {} attempts", self.tries)));
-        }
         if over {
-            return Err(error);
+            return Err(self.backoff.give_up(error));
         }
-        sleep(self.pause).await;
-        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+        self.backoff.wait(Duration::ZERO, LONGEST_PAUSE).await;
         Ok(())
     }
 }

@@ -2,8 +2,9 @@
 
 use super::sweep::{self, SOCKET};
 use super::wire::{self, BAD, END, GOOD, MAGIC, PIECE, VERSION};
-use super::{Gathered, Lane, Merger, Registration, Summary, Waited, lock};
+use super::{Gathered, Lane, Merger, Registration, Summary, Waited};
 use sapwood_span::defect::{caught, inject};
+use sapwood_span::sync::{lock, wait};
 use sapwood_span::{Error, ErrorKind, Result};
 use std::collections::BTreeMap;
 use std::fs::DirBuilder;
@@ -13,7 +14,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -73,7 +74,7 @@ impl Inside {
             if let Some(gathered) = buffers.pop() {
                 return PieceBuffer { inside: self, gathered };
             }
-            buffers = self.left.wait(buffers).unwrap_or_else(PoisonError::into_inner);
+            buffers = wait(&self.left, buffers);
         }
     }
 }

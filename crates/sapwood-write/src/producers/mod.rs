@@ -5,17 +5,11 @@
 //! clusters, its basket sizes, one cluster of memory, whatever the number of producers.
 
 mod gathered;
-#[cfg(unix)]
 mod listener;
-#[cfg(unix)]
 mod patient;
-#[cfg(unix)]
 mod peer;
-#[cfg(unix)]
 mod remote;
-#[cfg(unix)]
 mod sweep;
-#[cfg(unix)]
 mod wire;
 
 use crate::column::Input;
@@ -23,17 +17,16 @@ use crate::column_source::EntryValues;
 use crate::take::take;
 use crate::tree::TreeWriter;
 pub(crate) use gathered::{Gathered, Lane};
-#[cfg(unix)]
 pub use listener::ProducerListener;
 use sapwood_column::Array;
+use sapwood_span::sync::lock;
 use sapwood_span::{Error, Result};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How often whoever waits is asked whether to go on.
-#[cfg(unix)]
 const TICK: Duration = Duration::from_millis(100);
 /// Bytes that all producers together hold before they hand them on.
 const HELD: usize = 32 << 20;
@@ -77,7 +70,6 @@ struct ActiveProducers {
 }
 
 /// How waiting for producers ended.
-#[cfg(unix)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Waited {
     AllGone,
@@ -105,10 +97,6 @@ pub struct Lost {
     pub entries: u64,
     /// What happened.
     pub why: String,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn finished() -> Error {
@@ -188,7 +176,6 @@ impl Merger {
     }
 
     /// Waits until no other process writes, at most so long, asking now and then whether to go on.
-    #[cfg(unix)]
     fn wait_for_processes(&self, patience: Duration, go_on: &mut dyn FnMut() -> bool) -> Waited {
         // what lies beyond the clock is for ever
         let until = Instant::now().checked_add(patience);
@@ -252,7 +239,6 @@ impl Drop for Registration {
 /// How a producer hands on what it holds.
 enum Transport {
     Local(Registration),
-    #[cfg(unix)]
     Remote(remote::Line),
 }
 
@@ -260,7 +246,6 @@ impl Transport {
     fn share(&self) -> usize {
         match self {
             Transport::Local(registration) => registration.merger.share(),
-            #[cfg(unix)]
             Transport::Remote(line) => line.share(),
         }
     }
@@ -287,7 +272,6 @@ impl Producer {
     ///
     /// # Errors
     /// `Io` when nobody listens there; `Unsupported` when it is another version of Sapwood.
-    #[cfg(unix)]
     pub fn connect(address: impl AsRef<std::path::Path>) -> Result<Self> {
         let (line, schema) = remote::Line::open(address.as_ref())?;
         Ok(Self::new(Arc::new(schema), Transport::Remote(line)))
@@ -296,7 +280,6 @@ impl Producer {
     /// Has `go_on` asked now and then, at least ten times a second, while the merger in another process is waited for;
     /// when it says no, what is being done ends with an `Interrupted` error, and the producer is lost. Without it a
     /// merger that was stopped is waited for until it goes on.
-    #[cfg(unix)]
     pub fn set_interrupt(&mut self, go_on: impl FnMut() -> bool + Send + 'static) {
         if let Transport::Remote(line) = &mut self.way {
             line.set_interrupt(Box::new(go_on));
@@ -341,7 +324,6 @@ impl Producer {
         }
         let done = match &mut self.way {
             Transport::Local(registration) => registration.give(&self.gathered),
-            #[cfg(unix)]
             Transport::Remote(line) => line.give(&self.gathered),
         };
         self.gathered.clear(MOST);
@@ -361,7 +343,6 @@ impl Producer {
         self.over = true;
         match &mut self.way {
             Transport::Local(registration) => registration.why = Some("it gave up".to_owned()),
-            #[cfg(unix)]
             Transport::Remote(line) => line.give_up(),
         }
     }
@@ -384,7 +365,6 @@ impl Producer {
                 }
                 done
             }
-            #[cfg(unix)]
             Transport::Remote(line) => done.and_then(|()| line.end()),
         }
     }

@@ -2,11 +2,12 @@
 
 use super::TICK;
 use super::peer::Peer;
+use sapwood_span::sync::lock;
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Whether to go on.
 pub(super) type GoOn = dyn FnMut() -> bool + Send;
@@ -48,7 +49,7 @@ impl Patient {
 
     /// Has `go_on` asked whenever nothing moves for a while; for both.
     pub(super) fn set_interrupt(&self, go_on: Box<GoOn>) {
-        *self.shared.go_on.lock().unwrap_or_else(PoisonError::into_inner) = Some(go_on);
+        *lock(&self.shared.go_on) = Some(go_on);
     }
 
     /// Ends it; for both.
@@ -72,7 +73,7 @@ impl Patient {
                     if self.shared.peer.is_gone() {
                         return Err(io::ErrorKind::ConnectionReset.into());
                     }
-                    let mut go_on = self.shared.go_on.lock().unwrap_or_else(PoisonError::into_inner);
+                    let mut go_on = lock(&self.shared.go_on);
                     if go_on.as_mut().is_some_and(|go_on| !go_on()) {
                         self.give_up();
                     }
