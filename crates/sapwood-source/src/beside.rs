@@ -23,10 +23,10 @@ pub fn beside(file: &str, name: &str) -> Result<String> {
     match Location::parse(file)? {
         Location::Local(path) => {
             let name = path_of(name);
-            let place = if name.is_absolute() { name.into_owned() } else { path.with_file_name("").join(name) };
+            let path = if name.is_absolute() { name.into_owned() } else { path.with_file_name("").join(name) };
             // a folder may be called as a URL begins
-            let place = Some(text_of_path(&place)).filter(|p| matches!(Location::parse(p), Ok(Location::Local(_))));
-            place.ok_or_else(|| refused("which is no name of a file"))
+            let path = Some(text_of_path(&path)).filter(|p| matches!(Location::parse(p), Ok(Location::Local(_))));
+            path.ok_or_else(|| refused("which is no name of a file"))
         }
         Location::Http(url) => {
             let segments = segments(name).map_err(refused)?;

@@ -6,7 +6,7 @@ mod common;
 
 use common::xrd_checks::{self, FEW, SIZE, answering, any_read, is_login, is_open, is_page_read, is_vector, read};
 use common::xrd_scripted::{Asked, Back, Then, XrdServer, good, vector};
-use common::{fetch, impatient, noise, open_right, runtime};
+use common::{impatient, noise, open_right, runtime};
 use sapwood_source::Hosts;
 use sapwood_span::{Error, ErrorKind, Span};
 use sapwood_xrd::code::{self, status};

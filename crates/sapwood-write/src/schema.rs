@@ -1,6 +1,6 @@
 use crate::column::{Column, Inputs};
 use crate::cpp::CppType;
-use crate::lay_out::lay_out;
+use crate::split_branches::split_branches;
 use sapwood_codec::Compression;
 use sapwood_column::DType;
 use sapwood_span::raw_text::bytes_of;
@@ -149,7 +149,7 @@ pub(crate) fn resolve(specs: &[BranchSpec]) -> Result<(Vec<Column>, Inputs)> {
     for spec in specs {
         check_spec(spec).map_err(|e| e.in_branch(&spec.name))?;
     }
-    lay_out(specs)
+    split_branches(specs)
 }
 
 fn check_spec(spec: &BranchSpec) -> Result<()> {

@@ -49,8 +49,8 @@ pub(crate) struct NewFile(Target);
 
 impl NewFile {
     /// Begins it; an existing target is refused now and at the end unless it may be replaced.
-    pub(crate) fn begin(path: &Path, place: Placement) -> io::Result<Self> {
-        Target::begin(path, place).map(Self)
+    pub(crate) fn begin(path: &Path, placement: Placement) -> io::Result<Self> {
+        Target::begin(path, placement).map(Self)
     }
 }
 

@@ -127,7 +127,7 @@ fn streams_of_every_kind_are_unpacked_here() {
 
 #[test]
 fn as_many_as_there_are() {
-    let data = |i: usize| if i % 3 == 0 { skewed(scaled(i * 1700)) } else { floats(scaled(i * 900)) };
+    let data = |i: usize| if i.is_multiple_of(3) { skewed(scaled(i * 1700)) } else { floats(scaled(i * 900)) };
     let datas: Vec<Vec<u8>> = (0..40).map(data).collect();
     let packed: Vec<Vec<u8>> = datas.iter().enumerate().map(|(i, d)| pack(d, i as i32 % 13)).collect();
     for n in if cfg!(miri) { vec![3, 40] } else { vec![0, 1, 2, 3, 40] } {

@@ -382,12 +382,12 @@ mod tests {
             content: Box::new(Array::Flat(Values::F32(vec![9., 1., 2., 3.]))),
         };
         let i = Array::Flat(Values::I16(vec![7, 8, 9]));
-        let taken = crate::take::take(&inputs, &[("x", &x), ("i", &i)]).unwrap();
+        let batch = crate::batch::check_batch(&inputs, &[("x", &x), ("i", &i)]).unwrap();
         let mut pieces = vec![None, None, None];
         let mut gathered = Gathered::new(&lanes);
         for range in [0..1, 1..3] {
             let n = range.len();
-            taken.hand(&inputs, range, &mut pieces).unwrap();
+            batch.distribute(&inputs, range, &mut pieces).unwrap();
             gathered.append(&pieces, n).unwrap();
         }
         assert_eq!(gathered.strands[1].offsets, [0, 8, 8, 12]);

@@ -1,4 +1,5 @@
-//! From the branches that are asked for to those that lie in the file.
+//! From the branches that are asked for to those that are in the file: classes and collections are split into one branch
+//! for each member.
 
 use crate::column::{Column, Data, ElementFacts, Input, Inputs, Leaf, WHOLE, element_leaf, is_unsigned, leaf_class};
 use crate::column::{member_facts, split_items};
@@ -9,8 +10,8 @@ use sapwood_column::DType;
 use sapwood_span::{Error, Result};
 use std::collections::{HashMap, HashSet};
 
-/// Lays out all branches.
-pub(crate) fn lay_out(specs: &[BranchSpec]) -> Result<(Vec<Column>, Inputs)> {
+/// The columns of all branches, and what fills them.
+pub(crate) fn split_branches(specs: &[BranchSpec]) -> Result<(Vec<Column>, Inputs)> {
     let asked = specs.iter().map(|s| &*s.name).collect();
     let mut layout =
         Layout { asked, columns: Vec::new(), inputs: Vec::with_capacity(specs.len()), index: HashMap::new() };
@@ -210,8 +211,8 @@ impl Layout<'_> {
     /// The members of a class, each in a branch of its own.
     fn class(&mut self, spec: &BranchSpec, class: &Class, parent: usize, prefix: &str, level: i32) -> ColumnSource {
         let members = class.members.iter().enumerate().map(|(id, (name, ty))| {
-            let place = MemberBranch { spec, parent, prefix: prefix.to_owned(), class, id, level };
-            (name.clone(), self.member(&place, name, ty))
+            let branch = MemberBranch { spec, parent, prefix: prefix.to_owned(), class, id, level };
+            (name.clone(), self.member(&branch, name, ty))
         });
         let members = members.collect();
         ColumnSource::Class { column: parent, members }
