@@ -301,13 +301,18 @@ def in_label(folder, name, branch, change):
     return patched(folder, name, changed)
 
 
+def offsets_of(data, records, branch):
+    """Where the table of offsets of a branch's first basket begins: their number, then the offsets."""
+    b = basket(records, branch)
+    payload = b[3] + b[4]
+    (last,) = struct.unpack(">i", data[payload - 5 : payload - 1])
+    return payload + last - b[4]
+
+
 @hostile
 def offsets_beyond_the_basket(folder):
     def change(data, records):
-        b = basket(records, "s")
-        payload = b[3] + b[4]
-        (last,) = struct.unpack(">i", data[payload - 5 : payload - 1])
-        at = payload + last - b[4]
+        at = offsets_of(data, records, "s")
         for i in range(1, 100):
             data[at + 4 + 4 * i : at + 8 + 4 * i] = struct.pack(">I", 0x7FFFFFFF - i)
 
@@ -317,10 +322,7 @@ def offsets_beyond_the_basket(folder):
 @hostile
 def more_offsets_than_can_be(folder):
     def change(data, records):
-        b = basket(records, "s")
-        payload = b[3] + b[4]
-        (last,) = struct.unpack(">i", data[payload - 5 : payload - 1])
-        at = payload + last - b[4]
+        at = offsets_of(data, records, "s")
         data[at : at + 4] = struct.pack(">i", 0x7FFFFFFF)
 
     return patched(folder, "offset-count", change)

@@ -12,20 +12,9 @@ import awkward as ak
 import numpy as np
 import pytest
 import uproot
+from scripts import run_script
 
 import sapwood
-
-
-def python(code, *arguments):
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        stdin=subprocess.DEVNULL,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done
 
 
 @pytest.mark.parametrize(
@@ -192,7 +181,7 @@ def test_many_inputs_with_few_descriptors_and_little_memory(command, flat, tmp_p
         sys.exit(done.returncode)
         """
     )
-    done = python(code, command, "-q", "merge", tmp_path / "out.root", f"@{tmp_path / 'list.txt'}")
+    done = run_script(code, command, "-q", "merge", tmp_path / "out.root", f"@{tmp_path / 'list.txt'}")
     assert int(done.stdout) < 100_000
     with sapwood.open(flat) as one, sapwood.open(tmp_path / "out.root") as all_of_them:
         assert all_of_them["t"].num_entries == 600 * one["t"].num_entries

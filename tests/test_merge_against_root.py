@@ -1,13 +1,12 @@
 """sapwood merge against ROOT's own hadd: trees with every kind of branch, histograms, profiles, numbers."""
 
 import json
-import subprocess
-import sys
 import textwrap
 
 import numpy as np
 import pytest
 import uproot
+from scripts import run_script
 
 ORACLE = textwrap.dedent(
     r"""
@@ -173,23 +172,11 @@ CHECK = textwrap.dedent(
 )
 
 
-def python(code, *arguments):
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        stdin=subprocess.DEVNULL,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done
-
-
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory, root_here):
     """Two files that ROOT wrote, and what its own merger makes of them."""
     folder = tmp_path_factory.mktemp("merge")
-    python(ORACLE, folder)
+    run_script(ORACLE, folder)
     return folder
 
 
@@ -200,7 +187,7 @@ def test_as_hadd(run, pair, compression):
     words = ["--compress", compression] if compression else []
     done = run("merge", *words, out, pair / "h0.root", pair / "h1.root")
     assert done.returncode == 0, done.stderr
-    checked = python(CHECK, pair / "expected.json", out, pair / "h0.root", pair / "h1.root")
+    checked = run_script(CHECK, pair / "expected.json", out, pair / "h0.root", pair / "h1.root")
     messages = [line for line in checked.stderr.splitlines() if "Warning" in line or "Error" in line]
     assert messages == []
     result = json.loads(checked.stdout.split("RESULT")[1])

@@ -4,13 +4,12 @@ compared with what was filled."""
 import json
 import os
 import signal
-import subprocess
-import sys
 import warnings
 
 import awkward as ak
 import numpy as np
 import pytest
+from scripts import run_script
 
 import sapwood
 
@@ -78,14 +77,7 @@ print(tree.GetEntries())
 
 
 def script(text, *words, status=0):
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", text, *map(str, words)],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        stdin=subprocess.DEVNULL,
-    )
-    assert done.returncode == status, done.stderr[-2000:]
+    done = run_script(text, *words, status=status)
     assert "Error" not in done.stderr, done.stderr[-2000:]
     return done.stdout
 

@@ -12,6 +12,7 @@ import awkward as ak
 import numpy as np
 import pytest
 import uproot
+from scripts import run_script
 
 import sapwood
 
@@ -20,15 +21,7 @@ HERE = Path(__file__).parent
 
 def script(text, *words):
     """Runs lines of Python with ROOT in a process of their own; what they print."""
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", text, *map(str, words)],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        stdin=subprocess.DEVNULL,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    return done.stdout
+    return run_script(text, *words).stdout
 
 
 def root_reads(path):

@@ -12,7 +12,7 @@ pub(crate) const MAX_BLOCK: usize = 0xff_ffff;
 /// Bytes of checksum before an LZ4 payload.
 pub(crate) const LZ4_CHECKSUM: usize = 8;
 
-/// Who compressed a block.
+/// What compressed a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Codec {
     Zlib,

@@ -1,10 +1,11 @@
 use crate::block::{self, Block, Codec, HEADER, LZ4_CHECKSUM};
+use crate::damage::Damage;
 use crate::lanes::Lanes;
 use crate::{lz4, lzma};
-use sapwood_span::{Error, Result};
+use sapwood_span::{Error, ErrorKind, Result};
 use std::fmt;
 use twox_hash::XxHash64;
-use zstd::bulk::Decompressor as ZstdDecompressor;
+use zstd::zstd_safe::DCtx as ZstdDecompressor;
 
 /// Unpacks chains of compressed blocks; keeps its codecs' working memory from call to call.
 ///
@@ -105,24 +106,24 @@ impl Decoder {
     fn unpack(&mut self, block: Block<'_>, out: &mut [u8]) -> Result<()> {
         let data = block.payload;
         let written = match block.codec {
-            Codec::Zlib => self.deflate().zlib_decompress(data, out).map_err(|e| bad(block, &e.to_string()))?,
+            Codec::Zlib => self.deflate().zlib_decompress(data, out).map_err(|e| bad(block, Damage::of_deflate(e)))?,
             Codec::OldDeflate => {
-                self.deflate().deflate_decompress(data, out).map_err(|e| bad(block, &e.to_string()))?
+                self.deflate().deflate_decompress(data, out).map_err(|e| bad(block, Damage::of_deflate(e)))?
             }
-            Codec::Lzma => lzma::decompress(data, out).map_err(|e| bad(block, &e))?,
-            Codec::Zstd => self.zstd()?.decompress_to_buffer(data, out).map_err(|e| bad(block, &e.to_string()))?,
+            Codec::Lzma => lzma::decompress(data, out).map_err(|damage| bad(block, damage))?,
+            Codec::Zstd => self.zstd()?.decompress(out, data).map_err(|code| bad(block, Damage::of_zstd(code)))?,
             Codec::Lz4 => {
                 let (sum, body) =
-                    data.split_first_chunk::<LZ4_CHECKSUM>().ok_or_else(|| bad(block, "no room for its checksum"))?;
+                    data.split_first_chunk::<LZ4_CHECKSUM>().ok_or_else(|| bad(block, Damage::NoChecksum))?;
                 let (said, is) = (u64::from_be_bytes(*sum), XxHash64::oneshot(0, body));
                 if said != is {
-                    return Err(bad(block, &format!("its checksum is {is:016x}, not {said:016x}")));
+                    return Err(bad(block, Damage::Checksum { said, is }));
                 }
-                lz4::decompress(body, out).ok_or_else(|| bad(block, "not an LZ4 stream of this size"))?
+                lz4::decompress(body, out).ok_or_else(|| bad(block, Damage::Invalid))?
             }
         };
         if written != out.len() {
-            return Err(bad(block, &format!("it unpacks to {written} bytes, not the {} it claims", out.len())));
+            return Err(bad(block, Damage::TooShort(written)));
         }
         Ok(())
     }
@@ -133,9 +134,9 @@ impl Decoder {
 
     fn zstd(&mut self) -> Result<&mut ZstdDecompressor<'static>> {
         if self.zstd.is_none() {
-            self.zstd = Some(ZstdDecompressor::new().map_err(|e| Error::io("no memory for a zstd decoder", e))?);
+            self.zstd = ZstdDecompressor::try_create();
         }
-        self.zstd.as_mut().ok_or_else(|| Error::unsupported("no zstd decoder"))
+        self.zstd.as_mut().ok_or_else(|| Error::new(ErrorKind::Io, "no memory for a zstd decoder"))
     }
 }
 
@@ -145,6 +146,7 @@ pub(crate) fn usual(compressed: &[u8]) -> usize {
     compressed.len().saturating_mul(100).saturating_add(block::MAX_BLOCK)
 }
 
-fn bad(block: Block<'_>, why: &str) -> Error {
+fn bad(block: Block<'_>, damage: Damage) -> Error {
+    let why = damage.describe(block.size);
     Error::corrupt(format!("{} block at offset {} is damaged: {why}", block.codec.name(), block.at))
 }

@@ -7,7 +7,9 @@
 
 #![warn(unreachable_pub, unnameable_types)]
 
+mod adler;
 mod block;
+mod damage;
 mod decode;
 mod deflate;
 mod digest;

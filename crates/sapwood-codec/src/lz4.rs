@@ -1,4 +1,4 @@
-//! The C LZ4 library, behind safe functions: the only unsafe code of this crate.
+//! The C LZ4 library, behind safe functions.
 
 use std::ffi::{c_char, c_int};
 

@@ -1,23 +1,29 @@
 //! One xz stream in memory.
 
-use liblzma::stream::{Action, Check, Filters, LzmaOptions, Status, Stream};
+use crate::damage::Damage;
+use liblzma::stream::{Action, Check, Error, Filters, LzmaOptions, Status, Stream};
 
 /// Memory an xz decoder may ask for: level 9 takes 65 MiB; a header that wants more is damaged.
 const MEMORY_LIMIT: u64 = 256 << 20;
 
 /// Unpacks a whole xz stream into `out`; the bytes written, or what is wrong.
-pub(crate) fn decompress(data: &[u8], out: &mut [u8]) -> Result<usize, String> {
-    let mut stream = Stream::new_stream_decoder(MEMORY_LIMIT, 0).map_err(|e| e.to_string())?;
+pub(crate) fn decompress(data: &[u8], out: &mut [u8]) -> Result<usize, Damage> {
+    let damage = |e: Error| match e {
+        Error::MemLimit | Error::Mem => Damage::Memory(MEMORY_LIMIT),
+        _ => Damage::Invalid,
+    };
+    let mut stream = Stream::new_stream_decoder(MEMORY_LIMIT, 0).map_err(damage)?;
     loop {
         let (read, written) = (stream.total_in(), stream.total_out());
         let from = usize::try_from(read).ok().and_then(|n| data.get(n..)).unwrap_or_default();
         let to = usize::try_from(written).ok().and_then(|n| out.get_mut(n..)).unwrap_or_default();
-        let status = stream.process(from, to, Action::Finish).map_err(|e| e.to_string())?;
+        let status = stream.process(from, to, Action::Finish).map_err(damage)?;
         if status == Status::StreamEnd {
-            return usize::try_from(stream.total_out()).map_err(|e| e.to_string());
+            return usize::try_from(stream.total_out()).map_err(|_| Damage::TooLong);
         }
         if stream.total_in() == read && stream.total_out() == written {
-            return Err("the stream does not end where it should".to_owned());
+            // no progress: it wants more room or more data
+            return Err(if to.is_empty() { Damage::TooLong } else { Damage::Invalid });
         }
     }
 }

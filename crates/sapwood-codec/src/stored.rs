@@ -1,3 +1,4 @@
+use crate::adler::adler32;
 use crate::block::{self, Codec, HEADER};
 
 /// Bytes of a stored block of deflate at most: two bytes of length (RFC 1951, 3.2.4).
@@ -26,7 +27,7 @@ pub fn store(data: &[u8], out: &mut Vec<u8>) {
             out.extend_from_slice(&(!len).to_le_bytes());
             out.extend_from_slice(stored);
         }
-        out.extend_from_slice(&libdeflater::adler32(part).to_be_bytes());
+        out.extend_from_slice(&adler32(part).to_be_bytes());
     }
 }
 

@@ -7,7 +7,8 @@ use std::cell::UnsafeCell;
 pub struct Mappings;
 
 /// Run by the loader, before a thread can have the lock: a child must not inherit it from a thread that it does not
-/// have. Were this done with the first block, another thread could fork while the first one is being taken.
+/// have. Were this done with the first block, another thread could fork while the first one is being taken. An allocator
+/// has no `main` in which it could be done, and in Python's extension there is none of ours at all.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static WATCH: extern "C" fn() = watch_forks;

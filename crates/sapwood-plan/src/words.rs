@@ -1,4 +1,5 @@
 use crate::{Action, Basket, BasketId, Event, Fetch};
+use sapwood_span::units;
 
 /// An action in words: `fetch 2: 12.1 kB in 4 ranges: Muon_pt[3..5] nMuon[3]`.
 ///
@@ -21,7 +22,7 @@ pub fn describe_event<N: AsRef<str>>(event: &Event, baskets: &[Basket], name: im
         Event::Done { fetch, first_byte, total, bytes } => format!(
             "fetch {} done: {} in {:.3} ms, first byte after {:.3} ms",
             fetch.0,
-            size_words(*bytes),
+            units::bytes(*bytes),
             total.as_secs_f64() * 1e3,
             first_byte.as_secs_f64() * 1e3
         ),
@@ -33,13 +34,13 @@ pub fn describe_event<N: AsRef<str>>(event: &Event, baskets: &[Basket], name: im
             "limits: {} requests of {} ranges and {}, gap {}",
             l.max_in_flight,
             l.max_ranges,
-            size_words(l.max_request_bytes),
-            size_words(l.range_overhead)
+            units::bytes(l.max_request_bytes),
+            units::bytes(l.range_overhead)
         ),
         Event::Withhold(ids) => format!("withhold {}", basket_words(ids.iter().copied(), baskets, &name)),
         Event::Release(ids) => format!("release {}", basket_words(ids.iter().copied(), baskets, &name)),
         Event::Skip(ids) => format!("skip {}", basket_words(ids.iter().copied(), baskets, &name)),
-        Event::Budget(bytes) => format!("budget {}", size_words(*bytes)),
+        Event::Budget(bytes) => format!("budget {}", units::bytes(*bytes)),
         Event::Stop => "stop".into(),
     }
 }
@@ -51,7 +52,7 @@ fn fetch_words<N: AsRef<str>>(fetch: &Fetch, baskets: &[Basket], name: impl Fn(u
     format!(
         "fetch {}{urgent}: {} in {ranges} {plural}: {}",
         fetch.id.0,
-        size_words(fetch.bytes()),
+        units::bytes(fetch.bytes()),
         basket_words(fetch.baskets(), baskets, name)
     )
 }
@@ -75,14 +76,4 @@ fn basket_words<N: AsRef<str>>(
         })
         .collect();
     words.join(" ")
-}
-
-/// Decimal units, as disks and networks count.
-fn size_words(bytes: u64) -> String {
-    match bytes {
-        0..1000 => format!("{bytes} B"),
-        1000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
-        1_000_000..1_000_000_000 => format!("{:.1} MB", bytes as f64 / 1e6),
-        _ => format!("{:.1} GB", bytes as f64 / 1e9),
-    }
 }

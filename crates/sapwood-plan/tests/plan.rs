@@ -69,15 +69,15 @@ fn the_first_requests_in_words() {
     let log = planner.take_log().describe(planner.baskets(), |b| NAMES[b as usize]);
     let expected = "    \
     0.000 ms  want entries 0..100
-    0.000 ms  fetch 0 (urgent): 8.0 kB in 4 ranges: nMuon[0..2] Muon_pt[0] Muon_eta[0]
-    0.000 ms  fetch 1: 8.0 kB in 4 ranges: nMuon[2] Muon_pt[1..3] Muon_eta[1]
+    0.000 ms  fetch 0 (urgent): 8.00 kB in 4 ranges: nMuon[0..2] Muon_pt[0] Muon_eta[0]
+    0.000 ms  fetch 1: 8.00 kB in 4 ranges: nMuon[2] Muon_pt[1..3] Muon_eta[1]
    21.000 ms  arrived nMuon[0] by fetch 0
    21.000 ms  arrived Muon_pt[0] by fetch 0
    21.000 ms  arrived Muon_eta[0] by fetch 0
    21.000 ms  arrived nMuon[1] by fetch 0
-   21.000 ms  fetch 0 done: 8.0 kB in 21.000 ms, first byte after 20.000 ms
+   21.000 ms  fetch 0 done: 8.00 kB in 21.000 ms, first byte after 20.000 ms
    22.000 ms  consumed Muon_pt[0]
-   22.000 ms  fetch 2: 8.0 kB in 4 ranges: nMuon[3] Muon_pt[3] Muon_eta[2..4]
+   22.000 ms  fetch 2: 8.00 kB in 4 ranges: nMuon[3] Muon_pt[3] Muon_eta[2..4]
    30.000 ms  fetch 1 failed for good
    30.000 ms  give up nMuon[2] Muon_pt[1..3] Muon_eta[1]
    31.000 ms  stop
@@ -116,7 +116,7 @@ fn after_a_jump_the_awaited_go_first() {
     planner.handle(ms(5), Event::Want { first: 50_000, last: 50_100 });
     assert_eq!(
         words(&mut planner, ms(5)),
-        ["cancel fetch 1", "fetch 2 (urgent): 8.0 kB in 4 ranges: nMuon[500..502] Muon_pt[500] Muon_eta[500]"]
+        ["cancel fetch 1", "fetch 2 (urgent): 8.00 kB in 4 ranges: nMuon[500..502] Muon_pt[500] Muon_eta[500]"]
     );
     assert_eq!((planner.stats().jumps, planner.stats().cancelled, planner.stats().repeated), (1, 1, 4));
     // What the cancelled fetch still reports is ignored.
@@ -213,7 +213,7 @@ fn what_a_reply_leaves_out_is_asked_for_again() {
         planner.handle(ms(20), Event::Arrived { fetch: fetch.id, basket });
     }
     planner.handle(ms(20), Event::Done { fetch: fetch.id, first_byte: ms(20), total: ms(20), bytes: 4000 });
-    assert_eq!(words(&mut planner, ms(20)), ["fetch 1: 2.0 kB in 1 range: Muon_pt[0]"]);
+    assert_eq!(words(&mut planner, ms(20)), ["fetch 1: 2.00 kB in 1 range: Muon_pt[0]"]);
 }
 
 #[test]
@@ -287,12 +287,12 @@ fn what_is_withheld_is_asked_for_when_released_and_never_when_skipped() {
     let others: Vec<BasketId> = (0..12).filter(|i| i % 3 != 0).map(BasketId).collect();
     planner.handle(ms(0), Event::Withhold(others.clone()));
     planner.handle(ms(0), Event::Want { first: 0, last: 100 });
-    assert_eq!(words(&mut planner, ms(0)), ["fetch 0 (urgent): 8.0 kB in 4 ranges: nMuon[0..4]"]);
+    assert_eq!(words(&mut planner, ms(0)), ["fetch 0 (urgent): 8.00 kB in 4 ranges: nMuon[0..4]"]);
     assert!(planner.has_asked_all());
     planner.handle(ms(1), Event::Release(vec![BasketId(4), BasketId(5)]));
     planner.handle(ms(1), Event::Skip(vec![BasketId(1), BasketId(2), BasketId(4), BasketId(0)]));
     // what is under way is not skipped, what was released may be
-    assert_eq!(words(&mut planner, ms(1)), ["fetch 1: 2.0 kB in 1 range: Muon_eta[1]"]);
+    assert_eq!(words(&mut planner, ms(1)), ["fetch 1: 2.00 kB in 1 range: Muon_eta[1]"]);
     planner.handle(ms(2), Event::Release(others));
     assert_eq!(words(&mut planner, ms(2)), [] as [&str; 0], "both requests that are allowed are under way");
     let stats = planner.stats();

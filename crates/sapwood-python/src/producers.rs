@@ -3,14 +3,12 @@
 use crate::convert;
 use crate::seconds::seconds;
 use crate::text::Text;
-#[cfg(unix)]
 use crate::wait::wait;
 use crate::writing::{WriterTree, closed, lock, raise, taken};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use sapwood::write::{self, Merger, Producer};
 use sapwood::{Error, ErrorKind};
-#[cfg(unix)]
 use std::sync::TryLockError;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,8 +19,7 @@ pub struct TreeMerger {
     tree: Py<WriterTree>,
     merger: Mutex<Option<Merger>>,
     /// Whoever closes the merger has it while it waits.
-    #[cfg(unix)]
-    gate: Mutex<Option<write::ProducerListener>>,
+    listener: Mutex<Option<write::ProducerListener>>,
 }
 
 /// One producer's end; `None` once it has finished.
@@ -38,7 +35,6 @@ pub struct TreeProducer {
 type Raised = Arc<Mutex<Option<PyErr>>>;
 
 /// Whether no signal's handler raised anything; keeps what did.
-#[cfg(unix)]
 fn no_signal(raised: &Mutex<Option<PyErr>>) -> bool {
     match Python::attach(|py| py.check_signals()) {
         Ok(()) => true,
@@ -64,29 +60,21 @@ impl TreeMerger {
     fn new(py: Python<'_>, tree: Py<WriterTree>) -> PyResult<Self> {
         let given = py.detach(|| taken(&tree.get().0)).ok_or_else(closed);
         let merger = Mutex::new(Some(Merger::new(raise(py, given)?)));
-        #[cfg(unix)]
-        return Ok(Self { tree, merger, gate: Mutex::new(None) });
-        #[cfg(not(unix))]
-        return Ok(Self { tree, merger });
+        Ok(Self { tree, merger, listener: Mutex::new(None) })
     }
 
     /// Where producers of other processes connect.
     fn address(&self, py: Python<'_>) -> PyResult<String> {
         let address = py.detach(|| {
-            #[cfg(unix)]
-            {
-                let merger = self.merger()?;
-                let mut gate = lock(&self.gate);
-                let listening = match gate.take() {
-                    Some(gate) => gate,
-                    None => merger.listen()?,
-                };
-                let address = listening.address().to_string_lossy().into_owned();
-                *gate = Some(listening);
-                Ok(address)
-            }
-            #[cfg(not(unix))]
-            Err(Error::unsupported("producers in other processes, on this system").with_remedy("use threads"))
+            let merger = self.merger()?;
+            let mut listener = lock(&self.listener);
+            let listening = match listener.take() {
+                Some(listening) => listening,
+                None => merger.listen()?,
+            };
+            let address = listening.address().to_string_lossy().into_owned();
+            *listener = Some(listening);
+            Ok(address)
         });
         raise(py, address)
     }
@@ -113,24 +101,18 @@ impl TreeMerger {
         let patience = seconds(patience, "patience")?;
         let raised = Raised::default();
         let done = py.detach(|| {
-            #[cfg(unix)]
+            let mut listener = match self.listener.try_lock() {
+                Ok(listener) => listener,
+                Err(TryLockError::Poisoned(listener)) => listener.into_inner(),
+                Err(TryLockError::WouldBlock) => return Err(Error::invalid("another thread is closing the merger")),
+            };
+            if let Some(listening) = listener.as_mut()
+                && !listening.close_while(patience, || no_signal(&raised))
             {
-                let mut place = match self.gate.try_lock() {
-                    Ok(place) => place,
-                    Err(TryLockError::Poisoned(place)) => place.into_inner(),
-                    Err(TryLockError::WouldBlock) => {
-                        return Err(Error::invalid("another thread is closing the merger"));
-                    }
-                };
-                if let Some(gate) = place.as_mut()
-                    && !gate.close_while(patience, || no_signal(&raised))
-                {
-                    return Err(Error::new(ErrorKind::Interrupted, "interrupted while the merger was closed"));
-                }
-                *place = None;
+                return Err(Error::new(ErrorKind::Interrupted, "interrupted while the merger was closed"));
             }
-            #[cfg(not(unix))]
-            let _ = patience;
+            *listener = None;
+            drop(listener);
             let (tree, summary) = self.merger()?.into_tree()?;
             *lock(&self.merger) = None;
             *lock(&self.tree.get().0) = Some(tree);
@@ -150,12 +132,11 @@ impl TreeMerger {
     }
 }
 
-#[cfg(unix)]
 impl Drop for TreeMerger {
     fn drop(&mut self) {
         // it waits for threads that write, and these may be Python's; none is left where the interpreter has ended
-        if let Some(gate) = self.gate.get_mut().unwrap_or_else(PoisonError::into_inner).take() {
-            Python::try_attach(|py| py.detach(|| drop(gate)));
+        if let Some(listener) = self.listener.get_mut().unwrap_or_else(PoisonError::into_inner).take() {
+            Python::try_attach(|py| py.detach(|| drop(listener)));
         }
     }
 }
@@ -165,18 +146,13 @@ impl TreeProducer {
     /// A producer for the tree of another process.
     #[staticmethod]
     fn connect(py: Python<'_>, address: String) -> PyResult<Self> {
-        #[cfg(unix)]
-        {
-            // a merger that was stopped says nothing
-            let producer = wait(py, |_| Ok(()), move || Producer::connect(address))?;
-            let mut producer = raise(py, producer)?;
-            let raised = Raised::default();
-            let seen = raised.clone();
-            producer.set_interrupt(move || no_signal(&seen));
-            Ok(Self::new(producer, raised))
-        }
-        #[cfg(not(unix))]
-        raise(py, Err(Error::unsupported(format!("a producer for {address}, on this system"))))
+        // a merger that was stopped says nothing
+        let producer = wait(py, |_| Ok(()), move || Producer::connect(address))?;
+        let mut producer = raise(py, producer)?;
+        let raised = Raised::default();
+        let seen = raised.clone();
+        producer.set_interrupt(move || no_signal(&seen));
+        Ok(Self::new(producer, raised))
     }
 
     /// Takes entries: `(name, column)` for each branch.

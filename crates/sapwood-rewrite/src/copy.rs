@@ -4,8 +4,9 @@ use crate::input::{Input, Reader};
 use crate::recode::Recoder;
 use sapwood_codec::Compression;
 use sapwood_edit::tree::{Basket, Embedded};
+use sapwood_span::sync::lock;
 use sapwood_span::{Error, Result, Span};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Bytes that are read at once from a local file: enough for few system calls, few enough to stay in the processor's
 /// cache until they are written.
@@ -82,13 +83,13 @@ pub(crate) struct Pool(Mutex<Vec<Vec<u8>>>);
 
 impl Pool {
     pub(crate) fn take(&self) -> Vec<u8> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+        lock(&self.0).pop().unwrap_or_default()
     }
 
     pub(crate) fn give(&self, buffer: Vec<u8>) {
         // one that a giant basket made large is given back to the system
         if buffer.capacity() as u64 <= 2 * REMOTE_CHUNK {
-            self.0.lock().unwrap_or_else(PoisonError::into_inner).push(buffer);
+            lock(&self.0).push(buffer);
         }
     }
 }

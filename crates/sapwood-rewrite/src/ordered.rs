@@ -1,9 +1,10 @@
 //! Work that several threads do and one takes over in order: opening inputs, reading ahead, packing.
 
 use sapwood_span::defect::{caught, inject};
+use sapwood_span::sync::{lock, wait};
 use sapwood_span::{Error, Result};
 use std::collections::BTreeMap;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard};
 
 /// What the threads share.
 struct Shared<R> {
@@ -27,11 +28,11 @@ struct State<R> {
 
 impl<R> Shared<R> {
     fn lock(&self) -> MutexGuard<'_, State<R>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     fn wait<'a>(&self, guard: MutexGuard<'a, State<R>>) -> MutexGuard<'a, State<R>> {
-        self.changed.wait(guard).unwrap_or_else(PoisonError::into_inner)
+        wait(&self.changed, guard)
     }
 }
 

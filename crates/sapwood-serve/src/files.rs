@@ -2,7 +2,7 @@
 
 use crate::stamp::{Stamp, Version};
 use bytes::Bytes;
-use sapwood_span::Span;
+use sapwood_span::{Span, percent};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
@@ -99,7 +99,7 @@ fn open_below(root: &Path, real: &Path) -> io::Result<Option<(File, PathBuf)>> {
 fn components(path: &str) -> Option<Vec<Vec<u8>>> {
     let mut out = Vec::new();
     for part in path.split('/') {
-        let part = decode(part)?;
+        let part = percent::decode_strict(part.as_bytes())?;
         match part.as_slice() {
             b"" | b"." => {}
             // After decoding, a component is a name: it neither climbs nor holds a separator.
@@ -107,20 +107,6 @@ fn components(path: &str) -> Option<Vec<Vec<u8>>> {
             name if name.contains(&b'/') || name.contains(&0) => return None,
             _ => out.push(part),
         }
-    }
-    Some(out)
-}
-
-fn decode(text: &str) -> Option<Vec<u8>> {
-    let mut out = Vec::with_capacity(text.len());
-    let mut bytes = text.bytes();
-    while let Some(b) = bytes.next() {
-        if b != b'%' {
-            out.push(b);
-            continue;
-        }
-        let mut digit = || bytes.next().and_then(|d| (d as char).to_digit(16));
-        out.push((digit()? * 16 + digit()?) as u8);
     }
     Some(out)
 }

@@ -14,10 +14,8 @@ mod ranges;
 mod respond;
 mod stamp;
 mod stream;
-mod units;
 mod wan;
 
 pub use connections::ClientLimits;
 pub use log::Served;
 pub use origin::{Origin, OriginHandle, OriginOptions};
-pub use units::{parse_bandwidth, parse_delay};

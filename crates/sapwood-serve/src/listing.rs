@@ -1,6 +1,7 @@
 //! The page that shows a folder.
 
 use crate::files::Folder;
+use sapwood_span::percent;
 use std::fmt::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -66,15 +67,7 @@ fn escape(text: &str) -> String {
 
 /// A name as a relative link: the leading `./` keeps `a:b` from being taken for a scheme.
 fn encode(name: &[u8]) -> String {
-    let mut out = String::from("./");
-    for &b in name {
-        if b.is_ascii_alphanumeric() || b"-._~".contains(&b) {
-            out.push(b as char);
-        } else {
-            let _ = write!(out, "%{b:02X}");
-        }
-    }
-    out
+    format!("./{}", percent::encode_component(name))
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! Files whose names come out of other files.
 
-use crate::url::{Location, Url, percent_encode_all};
+use crate::url::{Location, Url};
 use crate::xrd::RootUrl;
-use sapwood_span::raw_text::{path_of, text_of_path};
-use sapwood_span::{Error, Result};
+use sapwood_span::raw_text::{bytes_of, path_of, text_of_path};
+use sapwood_span::{Error, Result, percent};
 
 /// The name of a file that another one mentions, which lies beside it unless the name is absolute and both are local.
 ///
@@ -23,14 +23,14 @@ pub fn beside(file: &str, name: &str) -> Result<String> {
     match Location::parse(file)? {
         Location::Local(path) => {
             let name = path_of(name);
-            let place = if name.is_absolute() { name.into_owned() } else { path.with_file_name("").join(name) };
+            let path = if name.is_absolute() { name.into_owned() } else { path.with_file_name("").join(name) };
             // a folder may be called as a URL begins
-            let place = Some(text_of_path(&place)).filter(|p| matches!(Location::parse(p), Ok(Location::Local(_))));
-            place.ok_or_else(|| refused("which is no name of a file"))
+            let path = Some(text_of_path(&path)).filter(|p| matches!(Location::parse(p), Ok(Location::Local(_))));
+            path.ok_or_else(|| refused("which is no name of a file"))
         }
         Location::Http(url) => {
             let segments = segments(name).map_err(refused)?;
-            let names: Vec<String> = segments.iter().map(|s| percent_encode_all(s)).collect();
+            let names: Vec<String> = segments.iter().map(|s| percent::encode_component(&bytes_of(s))).collect();
             let (path, query) = url.target.split_once('?').map_or((url.target.as_str(), None), |(p, q)| (p, Some(q)));
             let folder = &path[..path.rfind('/').map_or(0, |at| at + 1)];
             let query = query.map_or_else(String::new, |q| format!("?{q}"));

@@ -9,6 +9,7 @@
 //! ```
 
 mod assemble;
+mod backoff;
 mod beside;
 mod bounds;
 mod changed;
@@ -47,7 +48,7 @@ pub use source::{BoxFuture, FetchReport, Limits, Opening, Sink, Source, SourceSt
 pub use url::redacted;
 pub use xrd::{RemoteEntry, list, locate};
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+pub(crate) use sapwood_span::sync::lock;
 
 /// Why a task of ours gave nothing.
 pub(crate) fn ended(task: tokio::task::JoinError) -> sapwood_span::Error {
@@ -56,9 +57,4 @@ pub(crate) fn ended(task: tokio::task::JoinError) -> sapwood_span::Error {
         Ok(payload) => defect::of_panic(&*payload),
         Err(_) => Error::new(ErrorKind::Interrupted, "reading was stopped: the runtime shut down"),
     }
-}
-
-/// Locks; a panic elsewhere leaves nothing half done here.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

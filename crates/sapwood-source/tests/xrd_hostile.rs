@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::xrd_checks::{is_open, is_vector};
 use common::xrd_scripted::{Asked, Back, Then, XrdServer, good, vector};
 use common::{fetch, impatient, noise, open_right, runtime, scattered};
 use sapwood_source::{FetchReport, SourceOptions, SourceStats};
@@ -53,14 +54,6 @@ fn at_first(times: usize, kind: fn(&Request) -> bool, answer: fn(&Asked, &mut Ba
             good(asked, back, &file)
         }
     })
-}
-
-fn is_vector(request: &Request) -> bool {
-    matches!(request, Request::ReadV(_))
-}
-
-fn is_open(request: &Request) -> bool {
-    matches!(request, Request::Open { .. })
 }
 
 #[test]

@@ -2,10 +2,11 @@
 
 mod common;
 
+use common::xrd_checks::{SIZE, answering, is_open, read, refused};
 use common::xrd_scripted::{Asked, Back, Then, XrdServer, good, vector};
 use common::{Collect, fetch, impatient, noise, open_right, runtime, scattered};
 use sapwood_source::{Hosts, SourceOptions, list, locate};
-use sapwood_span::{Error, ErrorKind, Result, Span};
+use sapwood_span::{ErrorKind, Result, Span};
 use sapwood_xrd::code::{self, server, status};
 use sapwood_xrd::reply::{Login, Open, Protocol, Stat};
 use sapwood_xrd::{CHUNK, Request};
@@ -13,44 +14,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-const SIZE: usize = 300_000;
-
-fn is_open(request: &Request) -> bool {
-    matches!(request, Request::Open { .. })
-}
-
-/// A server that answers these requests as told and everything else rightly.
-fn tricks(
-    which: impl Fn(&Request) -> bool + Send + Sync + 'static,
-    answer: impl Fn(&Asked, &mut Back, &[u8]) -> Then + Send + Sync + 'static,
-) -> XrdServer {
-    let file = noise(SIZE);
-    XrdServer::start(
-        move |asked, back| {
-            if which(&asked.request) { answer(asked, back, &file) } else { good(asked, back, &file) }
-        },
-    )
-}
-
-fn read(server: &XrdServer) -> Result<()> {
-    let (rt, file) = (runtime(), noise(SIZE));
-    let opening = open_right(&rt, &server.url(), &impatient(), &file)?;
-    fetch(&rt, &opening.source, &scattered(10, SIZE as u64), &file)?;
-    fetch(&rt, &opening.source, &scattered(12, SIZE as u64), &file)?;
-    Ok(())
-}
-
-fn refused(name: &str, server: &XrdServer) -> Error {
-    let error = read(server).expect_err(name);
-    let text = error.to_string();
-    assert!(!text.chars().any(char::is_control) && text.len() < 4000, "{name}: {text:?}");
-    assert!(server.log().len() <= 120 && server.connections() <= 30, "{name}: {} requests", server.log().len());
-    error
-}
-
 fn listing(body: Vec<u8>) -> Result<Vec<String>> {
     let is_listing = |r: &Request| matches!(r, Request::DirList { .. });
-    let server = tricks(is_listing, move |_, back, _| {
+    let server = answering(is_listing, move |_, back, _| {
         for piece in body.chunks(50_000) {
             back.send(status::OKSOFAR, piece);
         }
@@ -80,7 +46,7 @@ fn directories_that_lead_elsewhere_or_have_no_end() {
     assert!(listing(b"a\n".repeat(5_000_000)).unwrap_err().to_string().contains("too many"));
     let is_listing = |r: &Request| matches!(r, Request::DirList { .. });
     // longer than the timeout, and never silent for as long
-    let slow = tricks(is_listing, |asked, back, _| {
+    let slow = answering(is_listing, |asked, back, _| {
         for i in 0..40 {
             back.send(status::OKSOFAR, format!("{i}\n").as_bytes());
         }
@@ -91,7 +57,7 @@ fn directories_that_lead_elsewhere_or_have_no_end() {
     let rt = runtime();
     let error = rt.block_on(list(&slow.url(), &impatient(), rt.handle())).unwrap_err();
     assert!(error.to_string().contains("closed"), "it is heard to its end: {error}");
-    let endless = tricks(is_listing, |asked, _, _| {
+    let endless = answering(is_listing, |asked, _, _| {
         let mut piece = Vec::new();
         sapwood_xrd::frame::encode_reply(asked.stream, status::OKSOFAR, &b"name\n0 1 2 3\n".repeat(4000), &mut piece);
         Then::Repeat(piece, Duration::ZERO, 100_000)
@@ -104,7 +70,7 @@ fn directories_that_lead_elsewhere_or_have_no_end() {
 fn locations_that_are_none() {
     let ask = |answer: Vec<u8>| {
         let is_locate = |r: &Request| matches!(r, Request::Locate { .. });
-        let server = tricks(is_locate, move |_, back, _| back.ok(&answer));
+        let server = answering(is_locate, move |_, back, _| back.ok(&answer));
         let rt = runtime();
         let found = rt.block_on(locate(&server.url(), &impatient(), rt.handle()));
         // a second one where the first broke before its login was through
@@ -123,15 +89,15 @@ fn locations_that_are_none() {
 #[test]
 fn listing_follows_a_login_that_is_sent_elsewhere() {
     let is_listing = |r: &Request| matches!(r, Request::DirList { .. });
-    let there = tricks(is_listing, |_, back, _| back.ok(b"a.root\n"));
+    let there = answering(is_listing, |_, back, _| back.ok(b"a.root\n"));
     let port = there.port;
-    let door = tricks(|r| matches!(r, Request::Login { .. }), move |_, back, _| back.redirect(port, ""));
+    let door = answering(|r| matches!(r, Request::Login { .. }), move |_, back, _| back.redirect(port, ""));
     let rt = runtime();
     let entries = rt.block_on(list(&door.url(), &impatient(), rt.handle())).unwrap();
     assert_eq!(entries.len(), 1);
     let own = Arc::new(AtomicUsize::new(0));
     let here = Arc::clone(&own);
-    let circle = tricks(
+    let circle = answering(
         |r| matches!(r, Request::Login { .. }),
         move |_, back, _| back.redirect(here.load(Ordering::Relaxed) as u16, ""),
     );
@@ -186,7 +152,7 @@ fn authentication_without_end() {
 #[test]
 fn tls_that_is_promised_demanded_or_begun_and_not_there() {
     let flagged = |flags: u32| {
-        tricks(
+        answering(
             |r| matches!(r, Request::Protocol { .. }),
             move |_, back, _| back.ok(&Protocol { version: 0x0511, flags }.encode()),
         )
@@ -214,7 +180,8 @@ fn tls_that_is_promised_demanded_or_begun_and_not_there() {
     }
     // TLS is demanded by each request, long after it could have begun
     for which in [is_open as fn(&Request) -> bool, |r| matches!(r, Request::ReadV(_))] {
-        let error = refused("demanded late", &tricks(which, |_, back, _| back.fail(code::error::TLS_REQUIRED, "TLS!")));
+        let error =
+            refused("demanded late", &answering(which, |_, back, _| back.fail(code::error::TLS_REQUIRED, "TLS!")));
         assert!(error.kind() == ErrorKind::Denied && error.to_string().contains("roots://"), "{error}");
     }
 }
@@ -234,7 +201,7 @@ fn what_redirects_add_is_handed_on_and_leads_nowhere_else() {
         let file = noise(SIZE);
         let there = XrdServer::start(move |asked, back| good(asked, back, &file));
         let port = there.port;
-        let door = tricks(is_open, move |_, back, _| back.redirect(port, opaque));
+        let door = answering(is_open, move |_, back, _| back.redirect(port, opaque));
         let url = format!("root://127.0.0.1:{}//f.root?authz=SECRET&x=1", door.port);
         let (rt, file) = (runtime(), noise(SIZE));
         let opening = open_right(&rt, &url, &impatient(), &file).unwrap();
@@ -323,7 +290,7 @@ fn stats_that_change_their_form() {
             other[..8].copy_from_slice(b"replaced");
             let replaced = Arc::new(AtomicBool::new(false));
             let flag = Arc::clone(&replaced);
-            let server = tricks(
+            let server = answering(
                 |r| !matches!(r, Request::Login { .. } | Request::Protocol { .. } | Request::Open { .. }),
                 move |asked, back, file| match &asked.request {
                     Request::StatOpen { .. } => back.ok(stat),
@@ -350,7 +317,7 @@ fn stats_that_change_their_form() {
 fn opens_that_contradict_the_stat() {
     // no stat comes with the open: the one that is asked for then counts, and its size is held against the bytes
     for size in [SIZE as u64, SIZE as u64 + 1, 0, 1, i64::MAX as u64] {
-        let server = tricks(
+        let server = answering(
             |r| matches!(r, Request::Open { .. } | Request::Stat { .. }),
             move |asked, back, _| match asked.request {
                 Request::Open { .. } => {
@@ -422,7 +389,7 @@ fn vectors_in_another_order_with_overlaps_and_of_other_files() {
         ),
     ];
     for (name, change, right) in table {
-        let server = tricks(
+        let server = answering(
             |r| matches!(r, Request::ReadV(_)),
             move |asked, back, file| {
                 let Request::ReadV(chunks) = &asked.request else { return Then::Close };
@@ -457,10 +424,12 @@ fn fail_over(second: Vec<u8>, modified: &'static Mutex<i64>) -> (XrdServer, XrdS
             _ => good(asked, back, &other),
         }
     });
-    let dies =
-        tricks(|r| matches!(r, Request::ReadV(_)), |_, back, _| back.fail(code::error::IO_ERROR, "the disk is gone"));
+    let dies = answering(
+        |r| matches!(r, Request::ReadV(_)),
+        |_, back, _| back.fail(code::error::IO_ERROR, "the disk is gone"),
+    );
     let (first, second) = (dies.port, takes_over.port);
-    let door = tricks(is_open, move |asked, back, _| match &asked.request {
+    let door = answering(is_open, move |asked, back, _| match &asked.request {
         Request::Open { path, .. } if String::from_utf8_lossy(&path.0).contains("tried=") => back.redirect(second, ""),
         _ => back.redirect(first, ""),
     });

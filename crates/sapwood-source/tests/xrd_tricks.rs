@@ -4,10 +4,11 @@
 
 mod common;
 
+use common::xrd_checks::{self, FEW, SIZE, answering, any_read, is_login, is_open, is_page_read, is_vector, read};
 use common::xrd_scripted::{Asked, Back, Then, XrdServer, good, vector};
-use common::{fetch, impatient, noise, open_right, runtime, scattered};
+use common::{impatient, noise, open_right, runtime};
 use sapwood_source::Hosts;
-use sapwood_span::{Error, ErrorKind, Result, Span};
+use sapwood_span::{Error, ErrorKind, Span};
 use sapwood_xrd::code::{self, status};
 use sapwood_xrd::frame::{StatusHead, encode_reply, encode_status};
 use sapwood_xrd::reply::{Login, Open, Protocol, Stat};
@@ -16,29 +17,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-const SIZE: usize = 300_000;
 /// Between two messages of a server that sends the same for ever; and how many of them "for ever" are. Together they are
 /// longer than all that the options of these tests allow to wait.
 const OFTEN: Duration = Duration::from_millis(20);
 const FOR_EVER: usize = 250;
-/// Requests that a server sees of one client that opens, and reads twice.
-const FEW: usize = 120;
-
-fn read(server: &XrdServer) -> Result<()> {
-    let (rt, file) = (runtime(), noise(SIZE));
-    let opening = open_right(&rt, &server.url(), &impatient(), &file)?;
-    fetch(&rt, &opening.source, &scattered(10, SIZE as u64), &file)?;
-    fetch(&rt, &opening.source, &scattered(12, SIZE as u64), &file)?;
-    Ok(())
-}
-
 fn refused(name: &str, server: &XrdServer) -> Error {
-    let error = read(server).expect_err(name);
-    let text = error.to_string();
-    assert!(text.contains("f.root"), "{name}: {text}");
-    assert!(!text.chars().any(char::is_control) && text.len() < 4000, "{name}: {text:?}");
-    let asked = server.log().len();
-    assert!(asked <= FEW && server.connections() <= 30, "{name}: {asked} requests, {}", server.connections());
+    let error = xrd_checks::refused(name, server);
+    assert!(error.to_string().contains("f.root"), "{name}: {error}");
     error
 }
 
@@ -59,39 +44,6 @@ fn beside<T: Send>(cases: impl IntoIterator<Item = T>, case: impl Fn(T) + Sync) 
     });
 }
 
-/// A server that answers these requests as told and everything else rightly.
-fn tricks(
-    which: impl Fn(&Request) -> bool + Send + Sync + 'static,
-    answer: impl Fn(&Asked, &mut Back, &[u8]) -> Then + Send + Sync + 'static,
-) -> XrdServer {
-    let file = noise(SIZE);
-    XrdServer::start(
-        move |asked, back| {
-            if which(&asked.request) { answer(asked, back, &file) } else { good(asked, back, &file) }
-        },
-    )
-}
-
-fn is_open(request: &Request) -> bool {
-    matches!(request, Request::Open { .. })
-}
-
-fn is_vector(request: &Request) -> bool {
-    matches!(request, Request::ReadV(_))
-}
-
-fn is_login(request: &Request) -> bool {
-    matches!(request, Request::Login { .. })
-}
-
-fn is_page_read(request: &Request) -> bool {
-    matches!(request, Request::PageRead { .. })
-}
-
-fn any_read(request: &Request) -> bool {
-    is_vector(request) || is_page_read(request) || matches!(request, Request::Read { .. })
-}
-
 fn frame(stream: u16, status: u16, body: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     encode_reply(stream, status, body, &mut out);
@@ -110,16 +62,16 @@ fn count(server: &XrdServer, which: fn(&Request) -> bool) -> usize {
 #[test]
 fn messages_without_end_do_not_hold_an_open() {
     beside([5000, 5002, 5004, 5005, 5007, 9999], |action| {
-        let server = tricks(is_open, move |_, _, _| Then::Repeat(message(action), OFTEN, FOR_EVER));
+        let server = answering(is_open, move |_, _, _| Then::Repeat(message(action), OFTEN, FOR_EVER));
         assert_eq!(refused("messages", &server).kind(), ErrorKind::Timeout);
     });
-    let busy = tricks(is_open, |_, _, _| Then::Repeat(message(5002), Duration::ZERO, 100_000));
+    let busy = answering(is_open, |_, _, _| Then::Repeat(message(5002), Duration::ZERO, 100_000));
     assert_eq!(refused("many messages", &busy).kind(), ErrorKind::Protocol, "they are counted");
 }
 
 #[test]
 fn messages_within_an_answer_are_passed_over_and_do_not_hold_it() {
-    let good_inside = tricks(is_vector, |asked, back, file| {
+    let good_inside = answering(is_vector, |asked, back, file| {
         let body = vector(&asked.request, file);
         for piece in body.chunks(5000) {
             back.send(status::OKSOFAR, piece);
@@ -128,7 +80,7 @@ fn messages_within_an_answer_are_passed_over_and_do_not_hold_it() {
         back.ok(b"")
     });
     read(&good_inside).unwrap();
-    let without_end = tricks(is_vector, |asked, back, file| {
+    let without_end = answering(is_vector, |asked, back, file| {
         let body = vector(&asked.request, file);
         back.send(status::OKSOFAR, &body[..100]);
         Then::Repeat(message(5002), OFTEN, FOR_EVER)
@@ -139,9 +91,9 @@ fn messages_within_an_answer_are_passed_over_and_do_not_hold_it() {
 #[test]
 fn empty_pieces_without_end_are_no_progress() {
     let server =
-        tricks(is_vector, |asked, _, _| Then::Repeat(frame(asked.stream, status::OKSOFAR, b""), OFTEN, FOR_EVER));
+        answering(is_vector, |asked, _, _| Then::Repeat(frame(asked.stream, status::OKSOFAR, b""), OFTEN, FOR_EVER));
     assert_eq!(refused("empty pieces", &server).kind(), ErrorKind::Timeout);
-    let pages = tricks(is_page_read, |asked, _, _| {
+    let pages = answering(is_page_read, |asked, _, _| {
         let Request::PageRead { offset, .. } = asked.request else { return Then::Close };
         let mut out = Vec::new();
         let info = offset.to_be_bytes().to_vec();
@@ -153,7 +105,7 @@ fn empty_pieces_without_end_are_no_progress() {
 
 #[test]
 fn a_small_answer_that_drips_is_no_progress() {
-    let server = tricks(is_open, |asked, back, _| {
+    let server = answering(is_open, |asked, back, _| {
         let head = [&asked.stream.to_be_bytes()[..], &[0, 0], &100_000u32.to_be_bytes()].concat();
         back.raw(&head);
         Then::Repeat(vec![0], OFTEN, FOR_EVER)
@@ -163,8 +115,10 @@ fn a_small_answer_that_drips_is_no_progress() {
 
 #[test]
 fn waits_of_no_time_are_not_a_storm_of_requests() {
-    let server =
-        tricks(is_open, |asked, back, file| if asked.number < 5000 { back.wait(0) } else { good(asked, back, file) });
+    let server = answering(
+        is_open,
+        |asked, back, file| if asked.number < 5000 { back.wait(0) } else { good(asked, back, file) },
+    );
     let error = refused("waits", &server);
     assert_eq!(error.kind(), ErrorKind::Timeout);
     assert!(error.to_string().contains("timeout"), "{error}");
@@ -173,8 +127,10 @@ fn waits_of_no_time_are_not_a_storm_of_requests() {
 
 #[test]
 fn a_login_that_is_to_wait_for_ever() {
-    let server =
-        tricks(is_login, |asked, back, file| if asked.number < 5000 { back.wait(0) } else { good(asked, back, file) });
+    let server = answering(
+        is_login,
+        |asked, back, file| if asked.number < 5000 { back.wait(0) } else { good(asked, back, file) },
+    );
     right_or_refused("waits", &server);
     assert!(count(&server, is_login) <= 12, "{}", count(&server, is_login));
 }
@@ -185,7 +141,7 @@ fn waits_add_up_over_redirects() {
     let (port, waits) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let (own, counted) = (Arc::clone(&port), Arc::clone(&waits));
     let first = Mutex::new(true);
-    let server = tricks(is_open, move |_, back, _| {
+    let server = answering(is_open, move |_, back, _| {
         let mut first = first.lock().unwrap();
         *first = !*first;
         if *first {
@@ -204,7 +160,7 @@ fn waits_add_up_over_redirects() {
 fn reads_that_are_redirected_in_circles() {
     let (port, turns) = (Arc::new(AtomicUsize::new(0)), AtomicUsize::new(0));
     let own = Arc::clone(&port);
-    let server = tricks(is_vector, move |asked, back, file| {
+    let server = answering(is_vector, move |asked, back, file| {
         if turns.fetch_add(1, Ordering::Relaxed) < 500 {
             back.redirect(own.load(Ordering::Relaxed) as u16, "&again=1")
         } else {
@@ -219,7 +175,7 @@ fn reads_that_are_redirected_in_circles() {
 
 #[test]
 fn reads_that_bring_one_byte_each() {
-    let server = tricks(is_vector, |asked, back, file| {
+    let server = answering(is_vector, |asked, back, file| {
         let body = vector(&asked.request, file);
         back.ok(&body[..17])
     });
@@ -286,7 +242,7 @@ fn replies_to_the_wrong_stream_twice_or_to_nothing() {
     ];
     for which in [is_open as fn(&Request) -> bool, is_vector, is_login, is_page_read] {
         for (name, trick) in table {
-            right_or_refused(name, &tricks(which, trick));
+            right_or_refused(name, &answering(which, trick));
         }
     }
 }
@@ -297,7 +253,7 @@ fn lengths_beyond_all_measure() {
     for which in [is_open as fn(&Request) -> bool, is_vector, is_login, is_page_read] {
         let lens = [u32::MAX, 1 << 31, (1 << 31) - 1, 200_000_000, 17 << 20];
         beside(kinds.iter().flat_map(|kind| lens.map(|len| (*kind, len))), |(status, len)| {
-            let server = tricks(which, move |asked, back, _| {
+            let server = answering(which, move |asked, back, _| {
                 let head = [&asked.stream.to_be_bytes()[..], &status.to_be_bytes(), &len.to_be_bytes()].concat();
                 back.raw(&head);
                 back.raw(&[0; 64]);
@@ -323,11 +279,14 @@ fn bodies_that_are_cut_short() {
     ];
     beside(bodies, |(status, body)| {
         for which in [is_open as fn(&Request) -> bool, is_login, is_vector] {
-            right_or_refused(&format!("{status} {body:?}"), &tricks(which, move |_, back, _| back.send(status, body)));
+            right_or_refused(
+                &format!("{status} {body:?}"),
+                &answering(which, move |_, back, _| back.send(status, body)),
+            );
         }
     });
     let long =
-        tricks(is_open, |_, back, _| back.send(status::ERROR, &[&[0, 0, 0x0b, 0xc3][..], &[b'x'; 60_000]].concat()));
+        answering(is_open, |_, back, _| back.send(status::ERROR, &[&[0, 0, 0x0b, 0xc3][..], &[b'x'; 60_000]].concat()));
     assert_eq!(refused("a long text without an end", &long).kind(), ErrorKind::NotFound);
 }
 
@@ -352,7 +311,7 @@ fn redirects_to_nowhere() {
     beside(bodies, |body| {
         for which in [is_open as fn(&Request) -> bool, is_vector, is_login] {
             let body = body.clone();
-            refused("a redirect", &tricks(which, move |_, back, _| back.send(status::REDIRECT, &body)));
+            refused("a redirect", &answering(which, move |_, back, _| back.send(status::REDIRECT, &body)));
         }
     });
 }
@@ -362,10 +321,10 @@ fn greetings_and_logins_that_make_no_sense() {
     let protocols: [&[u8]; 4] = [b"", &[0, 0, 5], &[0xff; 8], &[0; 8]];
     for body in protocols {
         let is_protocol = |r: &Request| matches!(r, Request::Protocol { .. });
-        right_or_refused("protocol", &tricks(is_protocol, move |_, back, _| back.ok(body)));
+        right_or_refused("protocol", &answering(is_protocol, move |_, back, _| back.ok(body)));
     }
     let security = |list: String| {
-        tricks(is_login, move |_, back, _| back.ok(&Login { session: [1; 16], security: list.clone() }.encode()))
+        answering(is_login, move |_, back, _| back.ok(&Login { session: [1; 16], security: list.clone() }.encode()))
     };
     for list in ["&P=unix".repeat(30_000), "&P=host,x&P=unix".repeat(10_000), format!("&P={}", "g".repeat(200_000))] {
         right_or_refused("security", &security(list));
@@ -380,8 +339,8 @@ fn greetings_and_logins_that_make_no_sense() {
         _ => good(asked, back, &file),
     });
     assert_eq!(refused("authentication", &refusing).kind(), ErrorKind::Denied);
-    right_or_refused("more", &tricks(is_login, |_, back, _| back.send(status::AUTHMORE, b"and now?")));
-    let half_way = tricks(is_open, |_, back, _| {
+    right_or_refused("more", &answering(is_login, |_, back, _| back.send(status::AUTHMORE, b"and now?")));
+    let half_way = answering(is_open, |_, back, _| {
         back.send(status::OK, &Protocol { version: 0x511, flags: code::server::GOTO_TLS }.encode())
     });
     right_or_refused("TLS half way", &half_way);
@@ -390,7 +349,7 @@ fn greetings_and_logins_that_make_no_sense() {
 #[test]
 fn sizes_that_are_not_the_files() {
     let opened = |size: u64| {
-        tricks(is_open, move |_, back, _| {
+        answering(is_open, move |_, back, _| {
             let handle = back.files.to_le_bytes();
             *back.files += 1;
             back.ok(&Open { handle, stat: Some(Stat { size, flags: 16, modified: 1, inode: None }) }.encode())
@@ -473,7 +432,7 @@ fn pages_that_lie() {
         ("too much", |_, data| data.extend([0; 9000])),
     ];
     beside(lies, |(name, lie)| {
-        let server = tricks(is_page_read, move |asked, back, file| {
+        let server = answering(is_page_read, move |asked, back, file| {
             let Request::PageRead { offset, len, .. } = asked.request else { return Then::Close };
             let from = (offset as usize).min(file.len());
             let mut data = encode_pages(offset, &file[from..(from + len as usize).min(file.len())]);
@@ -560,7 +519,7 @@ fn half_a_greeting() {
 #[test]
 fn every_read_fails_in_its_own_way() {
     beside((3000..3045).chain([0, 1, u32::MAX]), |number| {
-        let server = tricks(any_read, move |_, back, _| back.fail(number, "no\u{7}"));
+        let server = answering(any_read, move |_, back, _| back.fail(number, "no\u{7}"));
         refused(&number.to_string(), &server);
     });
 }

@@ -1,24 +1,33 @@
 //! The words every other crate speaks: byte ranges of a file ([`Span`]), sets of them
-//! ([`coalesce`]), the one error type ([`Error`]), and names of files as errors may show them ([`redact`]).
+//! ([`coalesce`]), the one error type ([`Error`]), names of files as errors may show them ([`redact`]), and numbers with
+//! their units ([`units`]).
 //!
-//! This crate has no dependencies.
+//! Its one dependency is `percent-encoding`, which has none.
 
 #![forbid(unsafe_code)]
 #![warn(unreachable_pub, unnameable_types)]
 
+#[cfg(not(unix))]
+compile_error!(
+    "Sapwood runs on Linux and macOS; on Windows, use it in WSL (docs/decisions/0040-what-is-not-our-own.md)"
+);
+
 mod coalesce;
 pub mod defect;
 mod error;
+pub mod percent;
 mod printable;
 pub mod raw_text;
 mod remote;
 mod secret;
 mod setters;
 mod span;
+pub mod sync;
+pub mod units;
 
 pub use coalesce::{Coalesced, coalesce};
 pub use error::{Error, ErrorKind, Result, Setting};
 pub use printable::{is_steering, printable};
 pub use remote::{is_remote, redact, scheme};
-pub use secret::{is_secret, percent_decode, redact_parameters, redact_path};
+pub use secret::{is_secret, redact_parameters, redact_path};
 pub use span::Span;

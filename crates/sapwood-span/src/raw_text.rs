@@ -8,6 +8,7 @@
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 /// What is added to a byte to make the character that stands for it.
@@ -66,10 +67,7 @@ pub fn bytes_of(text: &str) -> Cow<'_, [u8]> {
 
 /// The name of a file as text.
 pub fn text_of_os(name: &OsStr) -> String {
-    #[cfg(unix)]
-    return text_of(std::os::unix::ffi::OsStrExt::as_bytes(name));
-    #[cfg(not(unix))]
-    return name.to_string_lossy().into_owned();
+    text_of(name.as_bytes())
 }
 
 /// A path as text.
@@ -81,10 +79,7 @@ pub fn text_of_path(path: &Path) -> String {
 pub fn path_of(text: &str) -> Cow<'_, Path> {
     match bytes_of(text) {
         Cow::Borrowed(_) => Cow::Borrowed(Path::new(text)),
-        #[cfg(unix)]
-        Cow::Owned(bytes) => Cow::Owned(PathBuf::from(<OsString as std::os::unix::ffi::OsStringExt>::from_vec(bytes))),
-        #[cfg(not(unix))]
-        Cow::Owned(_) => Cow::Owned(PathBuf::from(OsString::from(text))),
+        Cow::Owned(bytes) => Cow::Owned(PathBuf::from(OsString::from_vec(bytes))),
     }
 }
 
@@ -125,10 +120,8 @@ mod tests {
         assert_eq!((raw_byte('\u{10ffe9}'), raw_byte('é')), (Some(0xe9), None));
     }
 
-    #[cfg(unix)]
     #[test]
     fn paths_come_back() {
-        use std::os::unix::ffi::OsStrExt;
         let name = OsStr::from_bytes(b"/tmp/\xff\xfe.root");
         assert_eq!(path_of(&text_of_os(name)).as_os_str(), name);
         assert!(matches!(path_of("/tmp/a"), Cow::Borrowed(_)));

@@ -1,6 +1,6 @@
 //! What nobody else should see in names of files, paths and queries.
 
-use crate::raw_text::bytes_of;
+use crate::percent;
 
 /// A path for messages: what may be a credential among the parameters of its parts (`/name;token=...`) is left out.
 pub fn redact_path(path: &str) -> String {
@@ -42,29 +42,8 @@ fn is_web_token(text: &str) -> bool {
 
 /// Whether a key of a query names something that nobody else should see.
 pub fn is_secret(key: &str) -> bool {
-    let key = String::from_utf8_lossy(&percent_decode(key)).to_ascii_lowercase();
+    let key = String::from_utf8_lossy(&percent::decode(key)).to_ascii_lowercase();
     ["auth", "token", "sig", "key", "cred", "secret", "pass", "macaroon", "jwt", "bearer"]
         .iter()
         .any(|word| key.contains(word))
-}
-
-/// Decodes `%41`; a percent sign that no two hexadecimal digits follow stays.
-pub fn percent_decode(text: &str) -> Vec<u8> {
-    let bytes = bytes_of(text);
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut rest = bytes.as_ref();
-    while let Some((&first, after)) = rest.split_first() {
-        let digit = |i: usize| after.get(i).and_then(|&b| (b as char).to_digit(16));
-        match (first, digit(0), digit(1)) {
-            (b'%', Some(high), Some(low)) => {
-                out.push((high * 16 + low) as u8);
-                rest = after.get(2..).unwrap_or_default();
-            }
-            _ => {
-                out.push(first);
-                rest = after;
-            }
-        }
-    }
-    out
 }

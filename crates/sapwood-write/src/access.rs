@@ -7,17 +7,11 @@ use std::path::Path;
 /// Mode, owner, group and POSIX ACL of a file.
 #[derive(Clone, Debug)]
 pub(crate) struct Access {
-    #[cfg(unix)]
     mode: u32,
-    #[cfg(unix)]
     owner: (u32, u32),
-    #[cfg(unix)]
     acl: Option<Vec<u8>>,
-    #[cfg(not(unix))]
-    permissions: std::fs::Permissions,
 }
 
-#[cfg(unix)]
 impl Access {
     /// Those of a file that is there.
     pub(crate) fn of(path: &Path, there: &Metadata) -> Self {
@@ -69,24 +63,6 @@ impl Access {
     }
 }
 
-#[cfg(not(unix))]
-impl Access {
-    /// Those of a file that is there.
-    pub(crate) fn of(_path: &Path, there: &Metadata) -> Self {
-        Self { permissions: there.permissions() }
-    }
-
-    /// Nothing yet: a file that is read-only cannot be written.
-    pub(crate) fn give(&mut self, _file: &File) -> io::Result<()> {
-        Ok(())
-    }
-
-    /// Gives them to the file.
-    pub(crate) fn complete(&self, file: &File) -> io::Result<()> {
-        file.set_permissions(self.permissions.clone())
-    }
-}
-
 /// POSIX access control lists, as Linux keeps them: in an extended attribute, whose bytes are copied.
 #[cfg(target_os = "linux")]
 mod acl {
@@ -127,7 +103,7 @@ mod acl {
     }
 }
 
-#[cfg(all(unix, not(target_os = "linux")))]
+#[cfg(not(target_os = "linux"))]
 mod acl {
     use std::fs::File;
     use std::path::Path;

@@ -33,7 +33,7 @@ pub(crate) fn choose(leaves: &[Facts], memory: u64, cluster: u64) -> Vec<u32> {
     let (mut least, mut most, mut factor) = (512_u32, 256_000_u32, 1.0_f64);
     for second in [false, true] {
         let mut sum: i64 = 0;
-        for (leaf, place) in leaves.iter().zip(&mut sizes) {
+        for (leaf, slot) in leaves.iter().zip(&mut sizes) {
             if leaf.mother {
                 continue;
             }
@@ -56,7 +56,7 @@ pub(crate) fn choose(leaves: &[Facts], memory: u64, cluster: u64) -> Vec<u32> {
             sum += i64::from(size);
             if second {
                 // a buffer holds at least a key and the offsets (`TBranch::SetBasketSize`)
-                *place = size.max(100 + leaf.name_len as u32 + leaf.offsets_len);
+                *slot = size.max(100 + leaf.name_len as u32 + leaf.offsets_len);
             }
         }
         factor = (memory as f64 / sum.max(1) as f64).min(100.0);

@@ -105,8 +105,8 @@ impl ObjectBuffer {
     /// Fills in the byte count of what was begun.
     pub fn end(&mut self, mark: Mark) {
         let count = (self.bytes.len() - mark.0 - 4) as u32 | BYTE_COUNT;
-        if let Some(place) = self.bytes.get_mut(mark.0..mark.0 + 4) {
-            place.copy_from_slice(&count.to_be_bytes());
+        if let Some(slot) = self.bytes.get_mut(mark.0..mark.0 + 4) {
+            slot.copy_from_slice(&count.to_be_bytes());
         }
     }
 

@@ -39,8 +39,8 @@ fn element(cells: &[&str]) -> Option<Element> {
         type_name: (*type_name).to_owned(),
         ..Element::default()
     };
-    for (place, n) in e.max_index.iter_mut().zip(extents.split(' ')) {
-        *place = n.parse().ok()?;
+    for (slot, n) in e.max_index.iter_mut().zip(extents.split(' ')) {
+        *slot = n.parse().ok()?;
     }
     let dims = dims.parse().ok()?;
     e.dims = e.max_index.iter().copied().take(dims).collect();

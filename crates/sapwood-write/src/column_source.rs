@@ -181,8 +181,8 @@ impl ColumnSource {
         out: &mut [Option<EntryValues<'a>>],
     ) -> Result<()> {
         let mut give = |column: usize, values: Cow<'a, Values>, shape: Shape<'a>| {
-            if let Some(place) = out.get_mut(column) {
-                *place = Some(EntryValues { values, shape });
+            if let Some(slot) = out.get_mut(column) {
+                *slot = Some(EntryValues { values, shape });
             }
         };
         match (self, array) {
@@ -240,8 +240,8 @@ impl ColumnSource {
             }
             _ => return Ok(()),
         };
-        if let Some(place) = out.get_mut(self.column()) {
-            *place = Some(EntryValues { values, shape });
+        if let Some(slot) = out.get_mut(self.column()) {
+            *slot = Some(EntryValues { values, shape });
         }
         Ok(())
     }

@@ -10,9 +10,10 @@ use crate::space::Space;
 use sapwood_codec::{Compression, Encoder};
 use sapwood_edit::ROOT_VERSION;
 use sapwood_span::raw_text::text_of_path;
+use sapwood_span::sync::lock;
 use sapwood_span::{Error, Result, Span};
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Bytes of baskets that wait to be compressed or written; beyond it, whoever brings more helps. At the end of a
 /// cluster all baskets come at once: what is left then is what other cores do while the next cluster fills, and is
@@ -29,7 +30,7 @@ pub(crate) struct Shared(pub(crate) Arc<Mutex<Core>>);
 impl Shared {
     pub(crate) fn lock(&self) -> MutexGuard<'_, Core> {
         // a panic elsewhere leaves the file unfinished, which `state` tells
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

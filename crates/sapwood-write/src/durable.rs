@@ -36,7 +36,6 @@ impl WriteOut {
 
 /// Closes a file. Network file systems say only now that there was no room for what was written, and a file that is
 /// merely dropped keeps that to itself.
-#[cfg(unix)]
 pub(crate) fn close(file: File) -> io::Result<()> {
     use std::os::fd::IntoRawFd;
     // SAFETY: the descriptor is the file's, which is no more; whatever this says, it is closed once
@@ -46,18 +45,10 @@ pub(crate) fn close(file: File) -> io::Result<()> {
     }
 }
 
-/// Closes a file.
-#[cfg(not(unix))]
-pub(crate) fn close(file: File) -> io::Result<()> {
-    drop(file);
-    Ok(())
-}
-
 /// A folder whose entries shall last.
 #[derive(Debug)]
-pub(crate) struct Folder(#[cfg(unix)] Option<File>);
+pub(crate) struct Folder(Option<File>);
 
-#[cfg(unix)]
 impl Folder {
     /// The folder of a file. One that may not be read cannot be synced: nothing is done for it then.
     pub(crate) fn of(path: &Path) -> io::Result<Self> {
@@ -76,18 +67,5 @@ impl Folder {
             Err(e) if e.raw_os_error().is_some_and(|code| unknown.contains(&code)) => Ok(()),
             done => done,
         }
-    }
-}
-
-#[cfg(not(unix))]
-impl Folder {
-    /// The folder of a file.
-    pub(crate) fn of(_path: &Path) -> io::Result<Self> {
-        Ok(Self())
-    }
-
-    /// Nothing: such systems keep a folder's entries by themselves.
-    pub(crate) fn sync(&self) -> io::Result<()> {
-        Ok(())
     }
 }

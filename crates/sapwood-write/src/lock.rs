@@ -25,14 +25,8 @@ pub(crate) fn to_replace(path: &Path) -> io::Result<Option<File>> {
 ///
 /// # Errors
 /// `NotFound` when it leads nowhere; what the operating system says.
-#[cfg(unix)]
 pub(crate) fn is_still(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;
     let (open, there) = (file.metadata()?, fs::metadata(path)?);
     Ok((open.dev(), open.ino()) == (there.dev(), there.ino()))
-}
-
-#[cfg(not(unix))]
-pub(crate) fn is_still(_file: &File, path: &Path) -> io::Result<bool> {
-    fs::metadata(path).map(|_| true)
 }

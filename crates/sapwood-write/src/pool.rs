@@ -2,9 +2,10 @@
 
 use sapwood_codec::{Compression, Encoder, store};
 use sapwood_span::defect::{caught, inject};
+use sapwood_span::sync::{lock, wait};
 use sapwood_span::{Error, Result};
 use std::collections::VecDeque;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 
 /// Bytes that are compressed by the caller itself before threads are worth their start.
@@ -191,7 +192,7 @@ impl Pool {
                 lock(&self.shared.queue).keep(free);
             } else if job.stored_len().is_none() {
                 // a worker has it, and takes the lock before it tells
-                drop(self.shared.done.wait(queue).unwrap_or_else(PoisonError::into_inner));
+                drop(wait(&self.shared.done, queue));
             }
         }
     }
@@ -235,13 +236,9 @@ fn work(shared: &Shared) {
             queue.keep(free);
             shared.done.notify_all();
         } else {
-            queue = shared.more.wait(queue).unwrap_or_else(PoisonError::into_inner);
+            queue = wait(&shared.more, queue);
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

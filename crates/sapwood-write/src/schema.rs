@@ -283,7 +283,7 @@ pub(crate) const fn code(dtype: DType) -> char {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lay_out::resolve;
+    use crate::split_branches::resolve;
 
     #[test]
     fn counters_come_first_and_once() {

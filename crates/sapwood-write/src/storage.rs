@@ -49,8 +49,8 @@ pub(crate) struct NewFile(Target);
 
 impl NewFile {
     /// Begins it; an existing target is refused now and at the end unless it may be replaced.
-    pub(crate) fn begin(path: &Path, place: Placement) -> io::Result<Self> {
-        Target::begin(path, place).map(Self)
+    pub(crate) fn begin(path: &Path, placement: Placement) -> io::Result<Self> {
+        Target::begin(path, placement).map(Self)
     }
 }
 
@@ -109,26 +109,10 @@ impl Storage for Gone {
     fn abandon(&mut self, _committed: u64) {}
 }
 
-#[cfg(unix)]
 pub(crate) fn write_all_at(file: &File, at: u64, bytes: &[u8]) -> io::Result<()> {
     std::os::unix::fs::FileExt::write_all_at(file, bytes, at)
 }
 
-#[cfg(unix)]
 pub(crate) fn read_exact_at(file: &File, at: u64, into: &mut [u8]) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, into, at)
-}
-
-#[cfg(not(unix))]
-pub(crate) fn write_all_at(mut file: &File, at: u64, bytes: &[u8]) -> io::Result<()> {
-    use std::io::{Seek, SeekFrom, Write};
-    file.seek(SeekFrom::Start(at))?;
-    file.write_all(bytes)
-}
-
-#[cfg(not(unix))]
-pub(crate) fn read_exact_at(mut file: &File, at: u64, into: &mut [u8]) -> io::Result<()> {
-    use std::io::{Read, Seek, SeekFrom};
-    file.seek(SeekFrom::Start(at))?;
-    file.read_exact(into)
 }

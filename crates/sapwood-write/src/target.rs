@@ -25,7 +25,7 @@ pub struct Target {
     file: Option<File>,
     temporary: PathBuf,
     path: PathBuf,
-    place: Placement,
+    placement: Placement,
     /// Who may do what with the file that is replaced.
     access: Option<Access>,
     written: WriteOut,
@@ -50,7 +50,7 @@ impl Target {
     /// # Errors
     /// `AlreadyExists` when there is a file that may not be replaced; `InvalidInput` when the name is a URL, or what is
     /// there is no file; what the system says.
-    pub fn begin(given: &Path, place: Placement) -> io::Result<Self> {
+    pub fn begin(given: &Path, placement: Placement) -> io::Result<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         if sapwood_span::is_remote(&given.to_string_lossy()) {
             return Err(refused("only local files are written"));
@@ -60,7 +60,7 @@ impl Target {
         let access = match fs::symlink_metadata(&path) {
             Ok(there) => {
                 only_files(&there)?;
-                if !place.replace {
+                if !placement.replace {
                     return Err(io::ErrorKind::AlreadyExists.into());
                 }
                 Some(Access::of(&path, &there))
@@ -79,7 +79,7 @@ impl Target {
             let process = std::process::id();
             let written = WriteOut::default();
             // from here on whatever fails takes it away
-            let mut target = Self { file: None, temporary, path, place, access, written, process, _lock: lock };
+            let mut target = Self { file: None, temporary, path, placement, access, written, process, _lock: lock };
             if let Some(access) = &mut target.access
                 && let Err(e) = access.give(&file)
             {
@@ -101,7 +101,7 @@ impl Target {
 
     /// Everything up to here has been written: the disk may begin with it.
     pub fn written(&mut self, end: u64) {
-        if let Some(file) = self.file.as_ref().filter(|_| self.place.sync) {
+        if let Some(file) = self.file.as_ref().filter(|_| self.placement.sync) {
             self.written.up_to(file, end);
         }
     }
@@ -121,11 +121,11 @@ impl Target {
         if let Some(access) = &self.access {
             access.complete(&file).map_err(|e| Unfinished::error("cannot set the file's permissions", e))?;
         }
-        if self.place.sync {
+        if self.placement.sync {
             file.sync_all().map_err(|e| Unfinished::error("cannot sync the file to the disk", e))?;
         }
         close(file).map_err(|e| Unfinished::error("cannot close the file", e))?;
-        let folder = if self.place.sync {
+        let folder = if self.placement.sync {
             Some(Folder::of(&self.path).map_err(|e| Unfinished::error("cannot open its folder to sync it", e))?)
         } else {
             None
@@ -135,7 +135,7 @@ impl Target {
     }
 
     fn take_name(&self) -> io::Result<()> {
-        if !self.place.replace {
+        if !self.placement.replace {
             // a link does not replace what appeared meanwhile; where links are unknown, the test below has to do
             match fs::hard_link(&self.temporary, &self.path) {
                 Ok(()) => {
@@ -166,12 +166,9 @@ impl Target {
 fn create(path: &Path, private: bool) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true);
-    #[cfg(unix)]
     if private {
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     }
-    #[cfg(not(unix))]
-    let _ = private;
     options.open(path)
 }
 

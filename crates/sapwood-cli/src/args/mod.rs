@@ -10,7 +10,7 @@ pub use text::name;
 
 use crate::units;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use sapwood::{CacheSize, OpenOptions};
+use sapwood::{CacheSize, Error, OpenOptions, Result};
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -301,7 +301,7 @@ pub struct DoctorArgs {
     #[arg(long, value_name = "BYTES|auto|0", value_parser = cache_size)]
     pub if_cache: Vec<CacheSize>,
     /// Estimate costs for this round-trip time; 0ms is a local disk; can be repeated [default: 0ms, 20ms, 200ms]
-    #[arg(long, value_name = "TIME", value_parser = units::parse_round_trip)]
+    #[arg(long, value_name = "TIME", value_parser = units::parse_delay)]
     pub if_round_trip: Vec<Duration>,
 }
 
@@ -327,10 +327,10 @@ pub struct ServeArgs {
     #[arg(long = "allow-host", value_name = "NAME")]
     pub allowed_hosts: Vec<String>,
     /// Simulated round-trip time
-    #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = sapwood::serve::parse_delay)]
+    #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = units::parse_delay)]
     pub delay: Duration,
     /// Simulated bandwidth, shared by all connections [default: unlimited]
-    #[arg(long, value_name = "RATE", value_parser = sapwood::serve::parse_bandwidth)]
+    #[arg(long, value_name = "RATE", value_parser = units::parse_bandwidth)]
     pub bandwidth: Option<u64>,
 }
 
@@ -352,7 +352,7 @@ pub struct SampleArgs {
 }
 
 /// The value of `--cache-size`.
-pub fn cache_size(text: &str) -> Result<CacheSize, String> {
+pub fn cache_size(text: &str) -> Result<CacheSize> {
     match text {
         "auto" => Ok(CacheSize::Auto),
         _ => Ok(match units::parse_bytes(text)? {
@@ -362,9 +362,9 @@ pub fn cache_size(text: &str) -> Result<CacheSize, String> {
     }
 }
 
-fn timeout(text: &str) -> Result<Duration, String> {
+fn timeout(text: &str) -> Result<Duration> {
     match units::parse_duration(text)? {
-        Duration::ZERO => Err("the time-out must be greater than 0".to_owned()),
+        Duration::ZERO => Err(Error::invalid("the time-out must be greater than 0")),
         t => Ok(t),
     }
 }
@@ -381,9 +381,9 @@ mod tests {
 
     #[test]
     fn cache_sizes() {
-        assert_eq!(cache_size("auto"), Ok(CacheSize::Auto));
-        assert_eq!(cache_size("0"), Ok(CacheSize::Off));
-        assert_eq!(cache_size("64kB"), Ok(CacheSize::Bytes(64_000)));
+        assert_eq!(cache_size("auto").unwrap(), CacheSize::Auto);
+        assert_eq!(cache_size("0").unwrap(), CacheSize::Off);
+        assert_eq!(cache_size("64kB").unwrap(), CacheSize::Bytes(64_000));
         assert!(cache_size("much").is_err());
     }
 }

@@ -51,9 +51,9 @@ pub struct PerfArgs {
     #[arg(long, value_name = "BYTES|auto|0", value_parser = cache_size)]
     pub if_cache: Vec<CacheSize>,
     /// With --replay: simulate this round-trip time; 0 for a local disk; can be repeated
-    #[arg(long, value_name = "TIME", value_parser = units::parse_round_trip)]
+    #[arg(long, value_name = "TIME", value_parser = units::parse_delay)]
     pub if_round_trip: Vec<Duration>,
     /// With --replay: simulate this bandwidth, such as 100Mbit; can be repeated
-    #[arg(long, value_name = "RATE", value_parser = sapwood::serve::parse_bandwidth)]
+    #[arg(long, value_name = "RATE", value_parser = units::parse_bandwidth)]
     pub if_bandwidth: Vec<u64>,
 }

@@ -3,8 +3,8 @@
 use super::name;
 use crate::units;
 use clap::Args;
-use sapwood::Compression;
 use sapwood::optimize::ClusterSize;
+use sapwood::{Compression, Error, Result};
 use std::path::PathBuf;
 
 /// Options of commands that write a file out of others.
@@ -126,17 +126,17 @@ pub struct RecoverArgs {
 }
 
 /// A bare number counts entries, one with a unit bytes.
-fn cluster_size(text: &str) -> Result<ClusterSize, String> {
+fn cluster_size(text: &str) -> Result<ClusterSize> {
     match text.parse::<u64>() {
-        Ok(0) => Err("a cluster needs at least one entry".to_owned()),
+        Ok(0) => Err(Error::invalid("a cluster needs at least one entry")),
         Ok(n) => Ok(ClusterSize::Entries(n)),
         Err(_) => Ok(ClusterSize::Bytes(units::parse_bytes(text)?.max(1))),
     }
 }
 
-fn basket_size(text: &str) -> Result<u32, String> {
+fn basket_size(text: &str) -> Result<u32> {
     match units::parse_bytes(text)? {
         n @ 512..=1_000_000_000 => Ok(n as u32),
-        _ => Err("the basket size must be 512 bytes to 1 GB".to_owned()),
+        _ => Err(Error::invalid("the basket size must be 512 bytes to 1 GB")),
     }
 }

@@ -3,9 +3,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Whether stdout was closed when the process began: Rust's runtime then opens /dev/null in its place, and everything
 /// written would vanish with a good exit status.
+///
+/// It must be looked at before the runtime starts, and only the loader calls anything so early: in `main`, the runtime's
+/// /dev/null cannot be told from one that the caller chose. No standard API says what was closed.
 static CLOSED: AtomicBool = AtomicBool::new(false);
 
-#[cfg(unix)]
 mod early {
     use super::CLOSED;
     use std::sync::atomic::Ordering;

@@ -17,6 +17,7 @@ mod wide;
 #[cfg(test)]
 mod tests;
 
+use crate::adler::adler32;
 use bits::Bits;
 use block::Coder;
 use lanes::WAYS;
@@ -82,7 +83,7 @@ impl Columns {
             }
         }
         bits.align();
-        bits.bytes(&libdeflater::adler32(data).to_be_bytes());
+        bits.bytes(&adler32(data).to_be_bytes());
         Outcome::Packed(bits.position())
     }
 }

@@ -2,6 +2,7 @@
 
 use super::tables::{DISTANCE_SYMBOLS, END, EXCEPTION, LENGTHS_SYMBOLS, LITERAL, LITERAL_SYMBOLS, Tables};
 use super::{IN_ROOM, OUT_ROOM};
+use crate::adler::adler32;
 use crate::packed::Packed;
 use std::ops::Range;
 use std::time::Duration;
@@ -112,7 +113,7 @@ impl<T: Packed> Lane<T> {
     pub(crate) fn is_right(&self) -> bool {
         let Some(out) = self.out.get(self.begin..self.end) else { return false };
         let ended = self.state == State::Ended && self.filled == self.end;
-        ended && self.trailer().is_some_and(|sum| u32::from_be_bytes(sum) == checksum(out))
+        ended && self.trailer().is_some_and(|sum| u32::from_be_bytes(sum) == adler32(out))
     }
 
     /// What was unpacked since the last call.
@@ -283,10 +284,4 @@ impl<T: Packed> Lane<T> {
         let extra = self.take((e & 63).checked_sub(code)?)?;
         Some(((e >> 16) + extra) as usize)
     }
-}
-
-fn checksum(bytes: &[u8]) -> u32 {
-    let mut sum = libdeflater::Adler32::new();
-    sum.update(bytes);
-    sum.sum()
 }

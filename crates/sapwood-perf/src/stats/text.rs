@@ -2,6 +2,7 @@
 
 use super::PerfStats;
 use super::number::general;
+use sapwood_span::units::bytes;
 use std::fmt;
 
 /// Branches that are printed; the JSON has all.
@@ -182,20 +183,6 @@ impl PerfStats {
         let more = self.branches.len() - shown.len();
         if more > 0 { writeln!(f, "and {more} more branches: all are in the JSON") } else { Ok(()) }
     }
-}
-
-/// `999 B`, `12.1 kB`, `140.1 MB`.
-fn bytes(n: u64) -> String {
-    let mut value = n as f64;
-    let mut unit = "B";
-    for next in ["kB", "MB", "GB", "TB"] {
-        if value < 999.95 {
-            break;
-        }
-        value /= 1000.0;
-        unit = next;
-    }
-    if unit == "B" { format!("{n} B") } else { format!("{value:.1} {unit}") }
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! Text for people: tables, sizes and times, and what of a file may be shown.
 
 pub mod table;
-pub mod units;
+
+pub use sapwood_span::units;
 
 use sapwood_span::printable;
 

@@ -1,9 +1,10 @@
 //! What was cut for clusters before their turn came, until it does.
 
 use super::build::ClusterPart;
+use sapwood_span::sync::{lock, wait};
 use sapwood_span::{Error, ErrorKind, Result};
 use std::collections::HashMap;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard};
 
 /// Tree, branch and cluster.
 type ClusterId = (usize, usize, usize);
@@ -24,7 +25,7 @@ struct State {
 
 impl ClusterParts {
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Keeps a branch's pieces for the clusters behind `cluster`.
@@ -53,7 +54,7 @@ impl ClusterParts {
             if state.failed {
                 return Err(Error::new(ErrorKind::Interrupted, "the cluster before could not be packed"));
             }
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = wait(&self.changed, state);
         }
     }
 

@@ -51,7 +51,7 @@ pub(crate) struct Client {
     pub counters: Arc<Counters>,
     original: Url,
     authorization: Option<HeaderValue>,
-    place: Mutex<ServerUrl>,
+    server: Mutex<ServerUrl>,
     opened: Opened,
     /// Nothing has been heard of the server lately.
     away: AtomicBool,
@@ -67,7 +67,7 @@ impl Client {
         };
         let text = authorization.as_ref().and_then(|a| a.to_str().ok());
         let host = options.hosts.get(&url, text, options.ca_dir.as_deref(), options.max_connections)?;
-        let place = Mutex::new(ServerUrl { url: url.clone(), host, from: None });
+        let server = Mutex::new(ServerUrl { url: url.clone(), host, from: None });
         Ok(Self {
             name: url.redacted(),
             options,
@@ -76,15 +76,15 @@ impl Client {
             counters,
             original: url,
             authorization,
-            place,
+            server,
             opened,
             away: AtomicBool::new(false),
         })
     }
 
     /// Where the file is read now.
-    pub fn place(&self) -> ServerUrl {
-        lock(&self.place).clone()
+    pub fn server(&self) -> ServerUrl {
+        lock(&self.server).clone()
     }
 
     /// The credential, if this URL leads to the very server that it was meant for.
@@ -120,9 +120,9 @@ impl Client {
         let text = self.credential_for(&url).and_then(|a| a.to_str().ok());
         let o = &self.options;
         let host = o.hosts.get(&url, text, o.ca_dir.as_deref(), o.max_connections)?;
-        let place = ServerUrl { url, host, from };
-        *lock(&self.place) = place.clone();
-        Ok(place)
+        let server = ServerUrl { url, host, from };
+        *lock(&self.server) = server.clone();
+        Ok(server)
     }
 
     /// The runtime that runs this, or the one that opened the file.
@@ -135,19 +135,24 @@ impl Client {
         if self.process != std::process::id() && Handle::try_current().is_err() {
             return;
         }
-        self.place().host.warm(connections, &self.handle(), self.connect_timeout(), &self.opened);
+        self.server().host.warm(connections, &self.handle(), self.connect_timeout(), &self.opened);
     }
 
     /// Sends a request for these ranges (the value of the `Range` header, and how many are in
     /// it), follows redirects, and goes back to where it all began when a place found by a
     /// redirect has ceased to work.
-    pub async fn send(&self, range: &str, ranges: usize, patience: &mut RetryBudget) -> Result<Reply, RequestFailure> {
+    pub async fn send(
+        &self,
+        range: &str,
+        ranges: usize,
+        retry_budget: &mut RetryBudget,
+    ) -> Result<Reply, RequestFailure> {
         let mut renewed = false;
         for _ in 0..=MAX_REDIRECTS {
-            let place = self.place();
-            let mut reply = match self.exchange(&place, range, ranges, patience).await {
+            let server = self.server();
+            let mut reply = match self.exchange(&server, range, ranges, retry_budget).await {
                 Ok(reply) => reply,
-                Err(RequestFailure::Unreached(_)) if !renewed && place.url != self.original => {
+                Err(RequestFailure::Unreached(_)) if !renewed && server.url != self.original => {
                     renewed = true;
                     self.begin_anew().map_err(RequestFailure::Fatal)?;
                     continue;
@@ -164,15 +169,15 @@ impl Client {
                         ))
                     })?;
                     reply.drain().await;
-                    let moved = self.follow(&place, reply.peer, &to).map_err(RequestFailure::Fatal)?;
+                    let moved = self.follow(&server, reply.peer, &to).map_err(RequestFailure::Fatal)?;
                     Counters::add(&self.counters.redirects, 1);
-                    trace::redirect(|| place.url.redacted(), || moved.url.redacted());
+                    trace::redirect(|| server.url.redacted(), || moved.url.redacted());
                     if ranges > 1 && !moved.host.multi() {
                         let what = "the server redirected to does not take several ranges in one request";
                         return Err(RequestFailure::Step(Error::new(ErrorKind::Protocol, what)));
                     }
                 }
-                401 | 403 | 404 | 410 | 500..=599 if !renewed && place.url != self.original => {
+                401 | 403 | 404 | 410 | 500..=599 if !renewed && server.url != self.original => {
                     renewed = true;
                     reply.drain().await;
                     self.begin_anew().map_err(RequestFailure::Fatal)?;
@@ -180,63 +185,64 @@ impl Client {
                 _ => return Ok(reply),
             }
         }
-        let what = format!("more than {MAX_REDIRECTS} redirects, the last one to {}", self.place().url.redacted());
+        let what = format!("more than {MAX_REDIRECTS} redirects, the last one to {}", self.server().url.redacted());
         self.begin_anew().map_err(RequestFailure::Fatal)?;
         Err(RequestFailure::Fatal(Error::new(ErrorKind::Protocol, what)))
     }
 
     /// Connects to a host that was never met: how far it is decides how it is asked.
-    pub async fn connect_first(&self, patience: &mut RetryBudget) -> Result<ServerUrl, RequestFailure> {
-        let place = self.place();
-        if lock(&place.host.meter).distance().is_none() {
-            let lent = self.lend(&place, patience).await?;
-            place.host.give_back(lent.link);
+    pub async fn connect_first(&self, retry_budget: &mut RetryBudget) -> Result<ServerUrl, RequestFailure> {
+        let server = self.server();
+        if lock(&server.host.meter).distance().is_none() {
+            let lent = self.lend(&server, retry_budget).await?;
+            server.host.give_back(lent.link);
         }
-        Ok(place)
+        Ok(server)
     }
 
-    async fn lend(&self, place: &ServerUrl, patience: &mut RetryBudget) -> Result<Lent, RequestFailure> {
+    async fn lend(&self, server: &ServerUrl, retry_budget: &mut RetryBudget) -> Result<Lent, RequestFailure> {
         let wait = self.counters.wait();
-        let lent = place.host.lend(&self.handle(), || self.connect_timeout().min(patience.begin()), &self.opened).await;
+        let lent =
+            server.host.lend(&self.handle(), || self.connect_timeout().min(retry_budget.begin()), &self.opened).await;
         let lent = lent.map_err(|error| match error.kind() {
             ErrorKind::Denied | ErrorKind::Invalid => RequestFailure::Fatal(error),
             _ => self.lost(RequestFailure::Unreached(error)),
         })?;
         if lent.waited && !lent.used {
-            self.counters.waited(wait, if place.host.secure() { 2 } else { 1 });
+            self.counters.waited(wait, if server.host.secure() { 2 } else { 1 });
         }
         Ok(lent)
     }
 
     async fn exchange(
         &self,
-        place: &ServerUrl,
+        server: &ServerUrl,
         range: &str,
         ranges: usize,
-        patience: &mut RetryBudget,
+        retry_budget: &mut RetryBudget,
     ) -> Result<Reply, RequestFailure> {
         loop {
-            let mut lent = self.lend(place, patience).await?;
-            place.check(lent.link.peer).map_err(RequestFailure::Fatal)?;
-            let asked_for = self.request(place, range).map_err(RequestFailure::Fatal)?;
+            let mut lent = self.lend(server, retry_budget).await?;
+            server.check(lent.link.peer).map_err(RequestFailure::Fatal)?;
+            let asked_for = self.request(server, range).map_err(RequestFailure::Fatal)?;
             let (wait, begin, used) = (self.counters.wait(), Instant::now(), lent.used);
-            trace::request(|| place.url.redacted(), range, used);
+            trace::request(|| server.url.redacted(), range, used);
             let asked = self.ask(&mut lent, asked_for, ranges);
-            let longest = patience.asked(ranges > 1);
-            match silence::broken_by(asked, longest, || reachable(&place.url)).await {
+            let longest = retry_budget.asked(ranges > 1);
+            match silence::broken_by(asked, longest, || reachable(&server.url)).await {
                 Err(silence) => {
-                    place.host.forget_idle();
+                    server.host.forget_idle();
                     return Err(self.lost(silent(silence, "no answer", self.options.progress_timeout)));
                 }
                 Ok(Ok(response)) => {
                     self.away.store(false, Relaxed);
-                    trace::answer(|| place.url.redacted(), response.status().as_u16(), begin.elapsed());
+                    trace::answer(|| server.url.redacted(), response.status().as_u16(), begin.elapsed());
                     self.counters.waited(wait, 1);
-                    lock(&place.host.meter).waited(begin.elapsed());
+                    lock(&server.host.meter).waited(begin.elapsed());
                     if let Some(name) = response.headers().get(header::SERVER).and_then(|v| v.to_str().ok()) {
-                        place.host.says_it_is(name);
+                        server.host.says_it_is(name);
                     }
-                    return Reply::new(response, lent, place, self);
+                    return Reply::new(response, lent, server, self);
                 }
                 // A connection that lay idle may have been closed by the server at any moment:
                 // that says nothing about the next one.
@@ -257,15 +263,15 @@ impl Client {
     ///
     /// # Errors
     /// `Invalid` for an address that cannot be said in HTTP: another one in its place would be a guess.
-    fn request(&self, place: &ServerUrl, range: &str) -> Result<Request<Empty<Bytes>>> {
+    fn request(&self, server: &ServerUrl, range: &str) -> Result<Request<Empty<Bytes>>> {
         let mut request = Request::new(Empty::<Bytes>::new());
         // A proxy that makes no tunnel is told the whole address.
-        let proxy = if place.url.https { None } else { super::proxy::of(&place.url).ok().flatten() };
+        let proxy = if server.url.https { None } else { super::proxy::of(&server.url).ok().flatten() };
         let target = match &proxy {
-            Some(_) => format!("http://{}{}", place.url.authority(), place.url.target),
-            None => place.url.target.clone(),
+            Some(_) => format!("http://{}{}", server.url.authority(), server.url.target),
+            None => server.url.target.clone(),
         };
-        let unfit = |what: &str| Error::invalid(format!("{what} of {} is not valid in HTTP", place.url.redacted()));
+        let unfit = |what: &str| Error::invalid(format!("{what} of {} is not valid in HTTP", server.url.redacted()));
         *request.uri_mut() = target.parse().map_err(|_| unfit("the path"))?;
         let headers = request.headers_mut();
         let mut set = |name, value: &str| {
@@ -273,7 +279,7 @@ impl Client {
             headers.insert(name, value);
             Ok(())
         };
-        set(header::HOST, &place.url.authority())?;
+        set(header::HOST, &server.url.authority())?;
         set(header::USER_AGENT, concat!("sapwood/", env!("CARGO_PKG_VERSION")))?;
         set(header::ACCEPT, "*/*")?;
         set(header::ACCEPT_ENCODING, "identity")?;
@@ -281,7 +287,7 @@ impl Client {
         if let Some(authorization) = proxy.and_then(|p| p.authorization) {
             set(header::PROXY_AUTHORIZATION, &authorization)?;
         }
-        if let Some(credential) = self.credential_for(&place.url) {
+        if let Some(credential) = self.credential_for(&server.url) {
             headers.insert(header::AUTHORIZATION, credential.clone());
         }
         Ok(request)
@@ -361,20 +367,20 @@ impl Reply {
     fn new(
         response: Response<Incoming>,
         lent: Lent,
-        place: &ServerUrl,
+        server: &ServerUrl,
         client: &Client,
     ) -> Result<Self, RequestFailure> {
         let (head, body) = response.into_parts();
         let reply = Self {
             status: head.status.as_u16(),
             headers: head.headers,
-            host: Arc::clone(&place.host),
+            host: Arc::clone(&server.host),
             peer: lent.link.peer,
             wire: 0,
             body,
             lent: Some(lent),
             counters: Arc::clone(&client.counters),
-            url: place.url.clone(),
+            url: server.url.clone(),
             longest: client.options.progress_timeout,
         };
         match reply.header("content-encoding") {

@@ -31,8 +31,8 @@ pub(crate) struct Connected {
 /// Connects to the URL's host, or to the proxy on the way to it; the connection lives in a task of the current runtime.
 ///
 /// # Errors
-/// Name resolution, TCP or TLS fails, a proxy refuses, or all of it takes longer than `patience`.
-pub(crate) async fn connect(url: Url, tls: Option<Arc<ClientConfig>>, patience: Duration) -> Result<Connected> {
+/// Name resolution, TCP or TLS fails, a proxy refuses, or all of it takes longer than `time_limit`.
+pub(crate) async fn connect(url: Url, tls: Option<Arc<ClientConfig>>, time_limit: Duration) -> Result<Connected> {
     let attempt = async {
         let (stream, round_trip, peer) = match proxy::of(&url)? {
             None => {
@@ -61,8 +61,8 @@ pub(crate) async fn connect(url: Url, tls: Option<Arc<ClientConfig>>, patience: 
         };
         Ok(Connected { sender, round_trip, peer, gauge })
     };
-    timeout(patience, attempt).await.unwrap_or_else(|_| {
-        let what = format!("no connection to {} within {:.0?}", url.authority(), patience);
+    timeout(time_limit, attempt).await.unwrap_or_else(|_| {
+        let what = format!("no connection to {} within {:.0?}", url.authority(), time_limit);
         Err(Error::new(ErrorKind::Timeout, what).with_remedy("check the address and the network"))
     })
 }

@@ -1,6 +1,7 @@
 //! What can go wrong with a request, sorted by what to do about it.
 
 use super::client::Reply;
+use crate::backoff::Backoff;
 use crate::open::SourceOptions;
 use sapwood_span::{Error, ErrorKind, Result};
 use std::time::{Duration, Instant, SystemTime};
@@ -76,13 +77,11 @@ impl RequestFailure {
     }
 }
 
-/// How often something is tried again, and how long silence may last.
+/// How often a request is sent again, and how long silence may last.
 pub(crate) struct RetryBudget {
     retries: u32,
     left: u32,
-    tries: u32,
-    first_pause: Duration,
-    pause: Duration,
+    backoff: Backoff,
     /// When something last came of it, and how long ago that may be.
     moved: Instant,
     longest: Duration,
@@ -99,13 +98,11 @@ impl RetryBudget {
 
     /// For a server that has been silent since then, if it was.
     pub fn since(options: &SourceOptions, silent: Option<Instant>) -> Self {
-        let (retries, pause, now) = (options.retries, options.backoff, Instant::now());
+        let (retries, now) = (options.retries, Instant::now());
         Self {
             retries,
             left: retries,
-            tries: 0,
-            first_pause: pause,
-            pause,
+            backoff: Backoff::new(options),
             moved: silent.unwrap_or(now),
             longest: options.progress_timeout,
             heard: now,
@@ -152,9 +149,9 @@ impl RetryBudget {
     /// Something arrived after all: the count begins anew, though not for ever.
     pub fn renew(&mut self) {
         self.catch_up();
-        if self.tries < self.retries.saturating_mul(10) {
+        if self.backoff.attempts() < self.retries.saturating_mul(10) {
             self.left = self.retries;
-            self.pause = self.first_pause;
+            self.backoff.reset();
         }
     }
 
@@ -163,14 +160,13 @@ impl RetryBudget {
     /// # Errors
     /// There is none: the error given comes back.
     pub async fn unreached(&mut self, error: Error) -> Result<()> {
-        self.tries += 1;
+        self.backoff.failed();
         self.fresh = false;
-        if self.moved.elapsed() + self.pause >= self.longest {
-            return Err(error.with_remedy(format!("failed after {} attempts", self.tries)));
+        if self.moved.elapsed() + self.backoff.pause() >= self.longest {
+            return Err(self.backoff.give_up(error));
         }
-        crate::trace::retry(&error, self.pause);
-        tokio::time::sleep(self.pause).await;
-        self.pause = (self.pause * 2).min(BETWEEN_CONNECTIONS);
+        crate::trace::retry(&error, self.backoff.pause());
+        self.backoff.wait(Duration::ZERO, BETWEEN_CONNECTIONS).await;
         Ok(())
     }
 
@@ -185,7 +181,8 @@ impl RetryBudget {
         if stalled && silent >= self.longest {
             return Err(error);
         }
-        let pause = wait.unwrap_or_default().max(self.pause);
+        let at_least = wait.unwrap_or_default();
+        let pause = at_least.max(self.backoff.pause());
         if let Some(wait) = wait
             && silent.saturating_add(wait) >= self.longest
         {
@@ -195,17 +192,13 @@ impl RetryBudget {
             return Err(Error::new(ErrorKind::Io, what).with_remedy(remedy));
         }
         let cost = if stalled { self.retries / 2 + 1 } else { 1 };
-        self.tries += 1;
+        self.backoff.failed();
         self.left = match self.left.checked_sub(cost) {
             Some(left) if silent + pause < self.longest => left,
-            _ if self.tries > 1 => {
-                return Err(error.with_remedy(format!("failed after {} attempts", self.tries)));
-            }
-            _ => return Err(error),
+            _ => return Err(self.backoff.give_up(error)),
         };
-        crate::trace::retry(&error, pause);
-        tokio::time::sleep(pause).await;
-        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+        crate::trace::retry(&error, self.backoff.pause().max(at_least));
+        self.backoff.wait(at_least, LONGEST_PAUSE).await;
         Ok(())
     }
 }

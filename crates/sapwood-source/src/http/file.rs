@@ -98,7 +98,7 @@ impl HttpFile {
     /// Fills the job with all that it misses. `soon`: somebody waits for all of it, and nothing else is under way.
     pub async fn complete(self: &Arc<Self>, job: &Arc<Job>, soon: bool, last: bool) -> Result<()> {
         let whole = [Span::new(0, self.size)];
-        let mut multi = self.client.place().host.multi();
+        let mut multi = self.client.server().host.multi();
         // since when a server has been silent over several ranges
         let mut silent = None;
         loop {
@@ -106,7 +106,7 @@ impl HttpFile {
             if missing.is_empty() {
                 return Ok(());
             }
-            let host = self.client.place().host;
+            let host = self.client.server().host;
             let (gap, line) = if multi { (PART_OVERHEAD, host.line()) } else { (self.gap_of_single(), range::SINGLE) };
             let joined: Vec<Span> = coalesce(&missing, gap, MAX_REQUEST).into_iter().map(|c| c.span).collect();
             let shared = if soon { opening_window::shared(&joined, &host, self.client.options.far) } else { None };
@@ -120,12 +120,12 @@ impl HttpFile {
                 Err(RequestFailure::Step(_)) if multi => {
                     multi = false;
                     Counters::add(&self.client.counters.fallbacks, 1);
-                    crate::trace::fall_back(|| self.client.place().url.redacted(), "single ranges");
+                    crate::trace::fall_back(|| self.client.server().url.redacted(), "single ranges");
                 }
                 Err(RequestFailure::Silent { since, .. }) if multi => {
                     (multi, silent) = (false, Some(since));
                     Counters::add(&self.client.counters.fallbacks, 1);
-                    crate::trace::fall_back(|| self.client.place().url.redacted(), "single ranges");
+                    crate::trace::fall_back(|| self.client.server().url.redacted(), "single ranges");
                 }
                 Err(RequestFailure::Elsewhere) => {}
                 Err(
@@ -177,7 +177,7 @@ impl HttpFile {
 
     /// One request, sent again for what is missing as long as there is hope.
     async fn group(&self, job: &Job, group: Vec<Span>, style: &RequestStyle) -> Result<(), RequestFailure> {
-        let mut patience = RetryBudget::since(&self.client.options, style.silent);
+        let mut retry_budget = RetryBudget::since(&self.client.options, style.silent);
         let mut pieces = group.clone();
         let mut elsewhere = 0;
         loop {
@@ -190,7 +190,7 @@ impl HttpFile {
             let along = style.along.as_ref().filter(|_| !bare);
             let ranges = along.map_or_else(|| pieces.clone(), |beginning| with_beginning(&pieces, beginning));
             let seen = along.cloned().map(Recognised::new);
-            let result = self.request(job, &ranges, seen, &mut patience).await;
+            let result = self.request(job, &ranges, seen, &mut retry_budget).await;
             if bare && !begun.was_alone() {
                 // what began meanwhile may have been answered out of another version
                 job.overtaken.store(true, Relaxed);
@@ -206,7 +206,7 @@ impl HttpFile {
             }
             let after: u64 = pieces.iter().map(|s| s.len).sum();
             if after < before {
-                patience.renew();
+                retry_budget.renew();
             }
             let at = pieces.first().copied().unwrap_or_default();
             let (error, wait, stalled) = match result {
@@ -217,10 +217,10 @@ impl HttpFile {
                 Ok(()) => (Error::new(ErrorKind::Protocol, "the server's response lacks requested bytes"), None, false),
                 // A server may hang over several ranges: the network is not to blame yet.
                 Err(RequestFailure::Again { error, stalled: true, .. })
-                    if multi && after == before && patience.is_left() =>
+                    if multi && after == before && retry_budget.is_left() =>
                 {
-                    self.client.place().host.silent_over_multi();
-                    return Err(RequestFailure::Silent { error, since: patience.moved() });
+                    self.client.server().host.silent_over_multi();
+                    return Err(RequestFailure::Silent { error, since: retry_budget.moved() });
                 }
                 Err(RequestFailure::Again { error, wait, stalled }) => (error, wait, stalled),
                 // found to be the same file; but a server that is another each time is none to read from
@@ -233,12 +233,12 @@ impl HttpFile {
                     return Err(RequestFailure::Fatal(Error::new(ErrorKind::Protocol, what)));
                 }
                 Err(RequestFailure::Unreached(error)) => {
-                    patience.unreached(error.at(at)).await.map_err(RequestFailure::Fatal)?;
+                    retry_budget.unreached(error.at(at)).await.map_err(RequestFailure::Fatal)?;
                     continue;
                 }
                 Err(other) => return Err(other),
             };
-            patience.spend(error.at(at), wait, stalled).await.map_err(RequestFailure::Fatal)?;
+            retry_budget.spend(error.at(at), wait, stalled).await.map_err(RequestFailure::Fatal)?;
             job.retried();
             Counters::add(&self.client.counters.retries, 1);
         }
@@ -250,13 +250,13 @@ impl HttpFile {
         job: &Job,
         pieces: &[Span],
         mut seen: Option<Recognised>,
-        patience: &mut RetryBudget,
+        retry_budget: &mut RetryBudget,
     ) -> Result<(), RequestFailure> {
         let multi = pieces.len() > 1;
         let wanted: u64 = pieces.iter().map(|s| s.len).sum();
         job.request_sent();
         let header = range::header(pieces);
-        let mut reply = self.client.send(&header, pieces.len(), patience).await?;
+        let mut reply = self.client.send(&header, pieces.len(), retry_budget).await?;
         if !matches!(reply.status, 200 | 206) {
             if let Some(now) = reply.header("content-range").and_then(range::content_range).and_then(|r| r.total) {
                 self.check_size(Some(now))?;
@@ -277,10 +277,10 @@ impl HttpFile {
             return Err(RequestFailure::status(&reply, multi));
         }
         if self.version.check(&reply).map_err(RequestFailure::Fatal)? == Told::NewServer {
-            let place = reply.url.clone();
+            let url = reply.url.clone();
             // its connection must be free for what is to be asked
             drop(reply);
-            self.recognise(&place).await?;
+            self.recognise(&url).await?;
             return Err(RequestFailure::Elsewhere);
         }
         let mut body = Body::of(&reply).map_err(|what| RequestFailure::nonsense(what, multi))?;
@@ -294,7 +294,7 @@ impl HttpFile {
         let mut out = Vec::new();
         while let Some(chunk) = reply.chunk().await? {
             job.moved(chunk.len() as u64);
-            patience.heard();
+            retry_budget.heard();
             if reply.wire > budget {
                 job.stepped.store(true, Relaxed);
                 return Err(RequestFailure::nonsense("the server sends much more than was requested", multi));
@@ -374,7 +374,7 @@ impl HttpFile {
                 return Ok(FetchReport { payload, total: begin.elapsed(), ..FetchReport::default() });
             }
             // else each answer brings the beginning along
-            let single = !self.client.place().host.multi();
+            let single = !self.client.server().host.multi();
             let compare =
                 (last && single).then(|| WithBeginning::add(&mut spans, &sink, &self.version.beginning)).flatten();
             if let Some(compare) = &compare {
@@ -395,7 +395,7 @@ impl HttpFile {
     /// What one more single-range request costs in bytes: its share of what could have come
     /// meanwhile over all connections.
     fn gap_of_single(&self) -> u64 {
-        let host = self.client.place().host;
+        let host = self.client.server().host;
         let parallel = host.parallel() as f64;
         let meter = lock(&host.meter);
         match (meter.round_trip(), meter.bandwidth()) {
@@ -434,7 +434,7 @@ impl Source for HttpFile {
     }
 
     fn limits(&self) -> Limits {
-        let host = self.client.place().host;
+        let host = self.client.server().host;
         let multi = host.multi();
         let (range_overhead, max_ranges) =
             if multi { (PART_OVERHEAD, host.line().most(self.size)) } else { (self.gap_of_single(), 1) };
@@ -473,7 +473,7 @@ impl Source for HttpFile {
             return Vec::new();
         }
         // the same for all files of a server: who shows it may show it once
-        let server = self.client.place().url.authority();
+        let server = self.client.server().url.authority();
         let what = "does not say which version of a file it sends (no ETag, no Last-Modified): a change while a file is \
                     being read shows only by its size and its first bytes";
         vec![format!("the server {server} {what}")]
@@ -484,7 +484,7 @@ impl Source for HttpFile {
     }
 
     fn prepare(&self, requests: usize) {
-        let host = self.client.place().host;
+        let host = self.client.server().host;
         let near = lock(&host.meter).round_trip().is_none_or(|t| t < Duration::from_millis(5));
         // Next door a connection costs next to nothing when it is needed.
         if self.memory.is_none() && !near {
@@ -493,7 +493,7 @@ impl Source for HttpFile {
     }
 
     fn stats(&self) -> SourceStats {
-        let host = self.client.place().host;
+        let host = self.client.server().host;
         let meter = lock(&host.meter);
         SourceStats { round_trip: meter.round_trip(), bandwidth: meter.bandwidth(), ..self.client.counters.snapshot() }
     }

@@ -237,7 +237,7 @@ impl Host {
         lock(&self.meter).streams(busy, self.max)
     }
 
-    /// A connection, idle or new; waits while as many as allowed are in use. `patience`, asked when its turn has come: how
+    /// A connection, idle or new; waits while as many as allowed are in use. `time_limit`, asked when its turn has come: how
     /// long opening one may take.
     ///
     /// # Errors
@@ -245,7 +245,7 @@ impl Host {
     pub async fn lend(
         self: &Arc<Self>,
         handle: &Handle,
-        patience: impl FnOnce() -> Duration,
+        time_limit: impl FnOnce() -> Duration,
         opened: &Opened,
     ) -> Result<Lent> {
         let closed = || Error::new(ErrorKind::Interrupted, "the source is shut down");
@@ -262,7 +262,7 @@ impl Host {
             pool.waiting.retain(|w| !w.is_closed());
             pool.waiting.push_back(tell);
             if pool.opening < pool.waiting.len() {
-                self.open_one(&mut pool, handle, patience(), opened);
+                self.open_one(&mut pool, handle, time_limit(), opened);
             }
             receiver
         };
@@ -272,24 +272,24 @@ impl Host {
     }
 
     /// Opens connections in the background until so many are open or being opened.
-    pub fn warm(self: &Arc<Self>, connections: usize, handle: &Handle, patience: Duration, opened: &Opened) {
+    pub fn warm(self: &Arc<Self>, connections: usize, handle: &Handle, time_limit: Duration, opened: &Opened) {
         let mut pool = self.pool();
         pool.idle.retain(|l| !l.sender.is_closed());
         let busy = self.max.saturating_sub(pool.permits.available_permits());
         let there = pool.idle.len() + pool.opening + busy;
         for _ in there..connections.min(self.max) {
-            self.open_one(&mut pool, handle, patience, opened);
+            self.open_one(&mut pool, handle, time_limit, opened);
         }
     }
 
-    fn open_one(self: &Arc<Self>, pool: &mut Pool, handle: &Handle, patience: Duration, opened: &Opened) {
+    fn open_one(self: &Arc<Self>, pool: &mut Pool, handle: &Handle, time_limit: Duration, opened: &Opened) {
         pool.opening += 1;
         let (host, opened) = (Arc::clone(self), opened.clone());
         let guard = OpeningGuard(Some(host));
         handle.spawn(async move {
             let mut guard = guard;
             let Some(host) = guard.0.clone() else { return };
-            let result = caught_async(connect(host.address.clone(), host.tls.clone(), patience)).await;
+            let result = caught_async(connect(host.address.clone(), host.tls.clone(), time_limit)).await;
             guard.0 = None;
             match result {
                 Ok(connected) => {

@@ -36,24 +36,24 @@ pub(crate) async fn open(url: Url, options: SourceOptions, handle: Handle) -> Re
 }
 
 async fn ends(client: &Arc<Client>) -> Result<Opening> {
-    let mut patience = RetryBudget::new(&client.options);
+    let mut retry_budget = RetryBudget::new(&client.options);
     let (mut simple, mut stepped) = (false, false);
     loop {
-        let multi = !simple && client.place().host.multi();
-        let result = attempt(client, multi, stepped, &mut patience).await;
-        patience.catch_up();
+        let multi = !simple && client.server().host.multi();
+        let result = attempt(client, multi, stepped, &mut retry_budget).await;
+        retry_budget.catch_up();
         let (error, wait, stalled) = match result {
             Ok(opening) => return Ok(opening),
             Err(RequestFailure::Step(_)) if multi => {
                 (simple, stepped) = (true, true);
                 Counters::add(&client.counters.fallbacks, 1);
-                crate::trace::fall_back(|| client.place().url.redacted(), "single ranges");
+                crate::trace::fall_back(|| client.server().url.redacted(), "single ranges");
                 continue;
             }
             // A server may hang over several ranges; one that cannot be reached will not get better.
             Err(RequestFailure::Again { stalled: true, .. } | RequestFailure::Silent { .. }) if multi => {
-                client.place().host.silent_over_multi();
-                crate::trace::fall_back(|| client.place().url.redacted(), "single ranges");
+                client.server().host.silent_over_multi();
+                crate::trace::fall_back(|| client.server().url.redacted(), "single ranges");
                 simple = true;
                 continue;
             }
@@ -74,7 +74,7 @@ async fn ends(client: &Arc<Client>) -> Result<Opening> {
                 | RequestFailure::Silent { error, .. },
             ) => return Err(error),
         };
-        patience.spend(error, wait, stalled).await?;
+        retry_budget.spend(error, wait, stalled).await?;
         Counters::add(&client.counters.retries, 1);
     }
 }
@@ -84,9 +84,9 @@ async fn attempt(
     client: &Arc<Client>,
     multi: bool,
     stepped: bool,
-    patience: &mut RetryBudget,
+    retry_budget: &mut RetryBudget,
 ) -> Result<Opening, RequestFailure> {
-    let host = client.connect_first(patience).await?.host;
+    let host = client.connect_first(retry_budget).await?.host;
     let (head, mut tail) = (client.options.head.max(1), client.options.tail.max(1));
     if host.is_far(client.options.far) {
         tail = tail.min(opening_window::FIRST.saturating_sub(head)).max(1);
@@ -97,16 +97,16 @@ async fn attempt(
     }
     let mut beside = None;
     let mut reply = if multi {
-        client.send(&format!("bytes=0-{},-{tail}", head - 1), 2, patience).await?
+        client.send(&format!("bytes=0-{},-{tail}", head - 1), 2, retry_budget).await?
     } else {
         let other = Arc::clone(client);
         beside = Some(Beside(client.handle().spawn(async move { tail_alone(&other, tail).await })));
-        client.send(&format!("bytes=0-{}", head - 1), 1, patience).await?
+        client.send(&format!("bytes=0-{}", head - 1), 1, retry_budget).await?
     };
     let ranges = reply.header("content-range").and_then(content_range);
     match reply.status {
         206 => {}
-        200 => return whole(client, reply, multi, patience).await,
+        200 => return whole(client, reply, multi, retry_budget).await,
         416 if ranges.is_some_and(|r| r.total == Some(0)) => return Ok(in_memory(client, Bytes::new())),
         _ => {
             reply.drain().await;
@@ -129,7 +129,7 @@ async fn attempt(
     let mut out = Vec::new();
     let budget = head.saturating_add(tail).saturating_mul(2).saturating_add(SMALL_FILE);
     while let Some(chunk) = reply.chunk().await? {
-        patience.heard();
+        retry_budget.heard();
         if reply.wire > budget {
             return Err(RequestFailure::nonsense("the server sends much more than was requested", multi));
         }
@@ -250,8 +250,8 @@ impl Found {
 /// The last bytes of the file, if the server can do that: if not, the head's answer tells the
 /// size and they are asked for by position.
 async fn tail_alone(client: &Client, tail: u64) -> Option<Found> {
-    let mut patience = RetryBudget::new(&client.options);
-    let mut reply = client.send(&format!("bytes=-{tail}"), 1, &mut patience).await.ok()?;
+    let mut retry_budget = RetryBudget::new(&client.options);
+    let mut reply = client.send(&format!("bytes=-{tail}"), 1, &mut retry_budget).await.ok()?;
     if reply.status != 206 {
         return None;
     }
@@ -271,7 +271,7 @@ async fn whole(
     client: &Arc<Client>,
     mut reply: Reply,
     multi: bool,
-    patience: &mut RetryBudget,
+    retry_budget: &mut RetryBudget,
 ) -> Result<Opening, RequestFailure> {
     let options = &client.options;
     let limit = if multi { options.head.saturating_add(options.tail).max(SMALL_FILE) } else { options.whole_file };
@@ -288,7 +288,7 @@ async fn whole(
     }
     let mut all = BytesMut::new();
     while let Some(chunk) = reply.chunk().await? {
-        patience.heard();
+        retry_budget.heard();
         if reply.wire > limit {
             return Err(too_large(None));
         }
@@ -296,7 +296,7 @@ async fn whole(
     }
     if !multi {
         Counters::add(&client.counters.fallbacks, 1);
-        crate::trace::fall_back(|| client.place().url.redacted(), "the whole file");
+        crate::trace::fall_back(|| client.server().url.redacted(), "the whole file");
     }
     Ok(in_memory(client, all.freeze()))
 }

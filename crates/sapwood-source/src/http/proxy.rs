@@ -3,8 +3,12 @@
 //! The rules are curl's: small letters first, then capitals (but `HTTP_PROXY` is not looked at: a web server sets it from
 //! a request's header); `no_proxy` lists hosts, domains (with what is below them), addresses and networks, `*` is all.
 //! This machine itself is always reached directly.
+//!
+//! Not hyper-util's matcher: in `no_proxy` it knows no ports (`host:8080`), no brackets (`[fe80::1]`) and no `*.domain`, its
+//! `*` leaves out addresses, it prefers capitals, and where it cannot use a proxy (another scheme, no address) it
+//! connects directly instead of reporting that.
 
-use super::credential::base64;
+use super::credential::basic;
 use crate::url::Url;
 use sapwood_span::{Error, ErrorKind, Result};
 use std::net::IpAddr;
@@ -74,10 +78,7 @@ impl Proxy {
         }
         let url = Url::parse(false, rest)
             .map_err(|e| Error::invalid("the proxy address is invalid").with_source(e).with_remedy(remedy))?;
-        let authorization = url
-            .user
-            .as_ref()
-            .map(|(user, password)| format!("Basic {}", base64(format!("{user}:{password}").as_bytes())));
+        let authorization = url.user.as_ref().map(|(user, password)| basic(user, password));
         Ok(Self { host: url.bare_host().to_owned(), port: url.port, authorization })
     }
 

@@ -29,9 +29,9 @@ fn grow(first: &mut Span, by: Span) -> bool {
 impl HttpFile {
     /// Compares the size and the first bytes of what a server has that another one redirected to, or that took over, with
     /// those of the file that was opened.
-    pub async fn recognise(&self, place: &Url) -> Result<(), RequestFailure> {
+    pub async fn recognise(&self, url: &Url) -> Result<(), RequestFailure> {
         let _one = self.version.asking.lock().await;
-        if self.version.knows(place) {
+        if self.version.knows(url) {
             return Ok(());
         }
         let Some(then) = self.version.beginning.bytes() else {
@@ -41,7 +41,7 @@ impl HttpFile {
         let span = Span::new(0, then.len() as u64);
         let mut reply =
             self.client.send(&range::header(&[span]), 1, &mut RetryBudget::new(&self.client.options)).await?;
-        if reply.url.without_query() != place.without_query()
+        if reply.url.without_query() != url.without_query()
             || self.version.check(&reply).map_err(RequestFailure::Fatal)? == Told::Same
         {
             return Ok(());
@@ -53,7 +53,7 @@ impl HttpFile {
         let validator = Validator::of(&reply.headers);
         let mut body = Body::of(&reply).map_err(|what| RequestFailure::nonsense(what, false))?;
         let another = |how: String| {
-            let what = format!("{} has another file: {how}", place.redacted());
+            let what = format!("{} has another file: {how}", url.redacted());
             RequestFailure::Fatal(Error::corrupt(what).with_remedy("open it again"))
         };
         let mut out = Vec::new();

@@ -75,17 +75,17 @@ pub(crate) enum Told {
 impl Version {
     /// The answers of this server, with the path of this one's URL, are of the version that was opened.
     pub fn learn(&self, reply: &Reply, validator: Validator) {
-        let place = reply.url.without_query();
+        let server = reply.url.without_query();
         let mut known = lock(&self.known);
-        if !known.iter().any(|(p, _)| *p == place) {
-            known.push((place, validator));
+        if !known.iter().any(|(p, _)| *p == server) {
+            known.push((server, validator));
         }
     }
 
     /// Whether this server's answers can be held against what it said before.
     pub fn knows(&self, url: &Url) -> bool {
-        let place = url.without_query();
-        lock(&self.known).iter().any(|(p, _)| *p == place)
+        let server = url.without_query();
+        lock(&self.known).iter().any(|(p, _)| *p == server)
     }
 
     /// Holds an answer against what the same server said before.
@@ -93,10 +93,10 @@ impl Version {
     /// # Errors
     /// `Corrupt` for another version.
     pub fn check(&self, reply: &Reply) -> Result<Told> {
-        let place = reply.url.without_query();
+        let server = reply.url.without_query();
         let now = Validator::of(&reply.headers);
         let mut known = lock(&self.known);
-        let Some((_, then)) = known.iter_mut().find(|(p, _)| *p == place) else { return Ok(Told::NewServer) };
+        let Some((_, then)) = known.iter_mut().find(|(p, _)| *p == server) else { return Ok(Told::NewServer) };
         then.check(&now)?;
         if !then.is_some() && now.is_some() {
             *then = now;

@@ -15,7 +15,7 @@ const PROVEN: u64 = 1 << 20;
 
 impl Host {
     /// A session for bulk: waits until one is free, and opens others as long as more are worth having.
-    pub async fn bulk(self: &Arc<Self>, caller: &Caller, patience: Duration) -> Result<Lease, Broken> {
+    pub async fn bulk(self: &Arc<Self>, caller: &Caller, time_limit: Duration) -> Result<Lease, Broken> {
         let wait = caller.counters.wait();
         let mut waited = false;
         loop {
@@ -30,7 +30,7 @@ impl Host {
                 let open = pool.conns.len() + pool.dialing;
                 // Worth having, they are opened although those there are could take more.
                 if wanted > 1 && open > 0 && open < self.most_sessions().min(wanted + 1) {
-                    self.dial_aside(&mut pool, caller, patience);
+                    self.dial_aside(&mut pool, caller, time_limit);
                 }
                 let busy = |c: &Arc<Conn>| pool.bulk.get(&c.number).copied().unwrap_or(0);
                 // One session stays free for small requests, where there are several.
@@ -43,7 +43,7 @@ impl Host {
                 let best = |c: &&Arc<Conn>| (std::cmp::Reverse(busy(c)), c.carried());
                 if let Some(conn) = pool.conns.iter().filter(free).max_by_key(best).cloned() {
                     *pool.bulk.entry(conn.number).or_default() += 1;
-                    conn.be_patient(caller.options.progress_timeout);
+                    conn.set_time_limit(caller.options.progress_timeout);
                     if waited && !conn.is_used() {
                         caller.counters.waited(wait, 1);
                     }
@@ -53,7 +53,7 @@ impl Host {
                     return Err(failed);
                 }
                 if pool.conns.len() + pool.dialing < self.most_sessions().min(wanted + 1) {
-                    self.dial_aside(&mut pool, caller, patience);
+                    self.dial_aside(&mut pool, caller, time_limit);
                 }
             }
             let _queued = Queued::new(self);

@@ -3,8 +3,9 @@
 use super::conn::Conn;
 use super::host::{Caller, Host, Key};
 use super::identity::identity;
-use super::place::RootUrl;
+use super::root_url::RootUrl;
 use super::state::MOST_WAITS;
+use crate::backoff::Backoff;
 use crate::counters::Counters;
 use crate::lock;
 use crate::open::SourceOptions;
@@ -15,7 +16,6 @@ use sapwood_xrd::reply::Redirect;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
-use tokio::time::sleep;
 
 /// Redirects from a name to its file, those after failures included.
 pub(super) const MOST_REDIRECTS: usize = 16;
@@ -54,7 +54,7 @@ pub(crate) struct Client {
 }
 
 struct Route {
-    place: ServerUrl,
+    server: ServerUrl,
     /// Servers that a redirect named and that failed, each with the reason in the protocol's word.
     tried: Vec<(String, &'static str)>,
     redirects: usize,
@@ -77,7 +77,7 @@ impl Client {
         let cautious = url.has_secret();
         let caller = Caller::new(options, handle, cautious);
         let host = host(&url, &url, &identity, &caller.options, String::new());
-        let route = Route { place: ServerUrl { url: url.clone(), host, from: None }, tried: Vec::new(), redirects: 0 };
+        let route = Route { server: ServerUrl { url: url.clone(), host, from: None }, tried: Vec::new(), redirects: 0 };
         Self { name: url.redacted(), caller, identity, origin: url, route: Mutex::new(route) }
     }
 
@@ -86,32 +86,32 @@ impl Client {
     }
 
     /// Where the file is read now.
-    pub fn place(&self) -> ServerUrl {
-        lock(&self.route).place.clone()
+    pub fn server(&self) -> ServerUrl {
+        lock(&self.route).server.clone()
     }
 
     /// Path and options for opening the file where it is read now.
     pub fn path(&self) -> String {
         let route = lock(&self.route);
-        if route.tried.is_empty() || route.place.url != self.origin {
-            return route.place.url.opaque("");
+        if route.tried.is_empty() || route.server.url != self.origin {
+            return route.server.url.opaque("");
         }
         let join = |words: Vec<&str>| words.join(",");
         let hosts = join(route.tried.iter().map(|(host, _)| host.as_str()).collect());
         let reasons = join(route.tried.iter().map(|(_, why)| *why).collect());
-        route.place.url.opaque(&format!("tried={hosts}&triedrc={reasons}"))
+        route.server.url.opaque(&format!("tried={hosts}&triedrc={reasons}"))
     }
 
     /// Whether a redirect led to this place: the server that gave it may know another one.
-    pub fn is_redirected(&self, place: &ServerUrl) -> bool {
-        place.url.server() != self.origin.server()
+    pub fn is_redirected(&self, server: &ServerUrl) -> bool {
+        server.url.server() != self.origin.server()
     }
 
     /// How long connecting may take.
-    pub fn connect_timeout(&self, place: &ServerUrl) -> Duration {
+    pub fn connect_timeout(&self, server: &ServerUrl) -> Duration {
         let options = &self.caller.options;
         let longest = options.connect_timeout.min(options.progress_timeout);
-        if self.is_redirected(place) { longest.min(SHORT * 2) } else { longest }
+        if self.is_redirected(server) { longest.min(SHORT * 2) } else { longest }
     }
 
     /// Goes where a redirect leads, unless somebody else has gone on already.
@@ -120,7 +120,7 @@ impl Client {
     /// Too many of them, or one that leads nowhere.
     pub fn follow(&self, from: &ServerUrl, to: &Redirect) -> Result<()> {
         let mut route = lock(&self.route);
-        if route.place.url != from.url {
+        if route.server.url != from.url {
             return Ok(());
         }
         route.count(from)?;
@@ -132,8 +132,8 @@ impl Client {
         let token = if to.token.is_empty() { String::new() } else { to.token.clone() };
         let host = host(&self.origin, &url, &self.identity, &self.caller.options, token);
         Counters::add(&self.counters().redirects, 1);
-        crate::trace::redirect(|| route.place.url.redacted(), || url.redacted());
-        route.place = ServerUrl { url, host, from };
+        crate::trace::redirect(|| route.server.url.redacted(), || url.redacted());
+        route.server = ServerUrl { url, host, from };
         Ok(())
     }
 
@@ -144,11 +144,11 @@ impl Client {
     /// Too many of them.
     pub fn go_back(&self, from: &ServerUrl, why: &'static str) -> Result<bool> {
         let mut route = lock(&self.route);
-        if route.place.url == from.url {
+        if route.server.url == from.url {
             route.count(from)?;
             let host = host(&self.origin, &self.origin, &self.identity, &self.caller.options, String::new());
             crate::trace::go_back(|| self.origin.redacted());
-            route.place = ServerUrl { url: self.origin.clone(), host, from: None };
+            route.server = ServerUrl { url: self.origin.clone(), host, from: None };
         }
         let name = from.url.host.clone();
         let news = !route.tried.iter().any(|(host, _)| *host == name);
@@ -201,9 +201,7 @@ pub(crate) struct RetryBudget {
     longest: Duration,
     /// Tries left, where their number counts and not the time.
     left: Option<u32>,
-    tries: u32,
-    first_pause: Duration,
-    pause: Duration,
+    backoff: Backoff,
 }
 
 impl RetryBudget {
@@ -215,14 +213,7 @@ impl RetryBudget {
     /// For something that has worked: as long as the progress timeout, of which some has passed where nothing has come
     /// since then.
     pub fn proven(options: &SourceOptions, moved: Instant) -> Self {
-        Self {
-            moved,
-            longest: options.progress_timeout,
-            left: None,
-            tries: 0,
-            first_pause: options.backoff,
-            pause: options.backoff,
-        }
+        Self { moved, longest: options.progress_timeout, left: None, backoff: Backoff::new(options) }
     }
 
     /// Whether it has never worked.
@@ -253,14 +244,14 @@ impl RetryBudget {
     /// Something arrived, the last of it then: that may be long ago when it is told.
     pub fn renew(&mut self, at: Instant) {
         self.moved = self.moved.max(at);
-        self.pause = self.first_pause;
+        self.backoff.reset();
     }
 
     /// How long a connection may take now.
     pub fn connect_timeout(&self, usual: Duration) -> Duration {
         match self.left {
             Some(_) => usual,
-            None if self.tries > 0 => usual.min(SHORT),
+            None if self.backoff.attempts() > 0 => usual.min(SHORT),
             None => usual.min(self.longest.saturating_sub(self.moved.elapsed()).max(SHORT)),
         }
     }
@@ -270,20 +261,16 @@ impl RetryBudget {
     /// # Errors
     /// There is none: the error given comes back.
     pub async fn spend(&mut self, error: Error) -> Result<()> {
-        self.tries += 1;
+        self.backoff.failed();
         let over = match &mut self.left {
             Some(left) => left.checked_sub(1).map(|n| *left = n).is_none(),
-            None => self.moved.elapsed() + self.pause >= self.longest,
+            None => self.moved.elapsed() + self.backoff.pause() >= self.longest,
         };
-        if over && self.tries > 1 {
-            return Err(error.with_remedy(format!("failed after {} attempts", self.tries)));
-        }
         if over {
-            return Err(error);
+            return Err(self.backoff.give_up(error));
         }
-        crate::trace::retry(&error, self.pause);
-        sleep(self.pause).await;
-        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+        crate::trace::retry(&error, self.backoff.pause());
+        self.backoff.wait(Duration::ZERO, LONGEST_PAUSE).await;
         Ok(())
     }
 }
@@ -297,14 +284,14 @@ mod tests {
         let options = SourceOptions { progress_timeout: Duration::from_secs(60), ..SourceOptions::default() };
         let Some(long_ago) = Instant::now().checked_sub(Duration::from_secs(50)) else { return };
         let usual = Duration::from_secs(30);
-        let mut hope = RetryBudget::proven(&options, long_ago);
-        hope.renew(long_ago + Duration::from_secs(5));
-        let left = hope.connect_timeout(usual);
+        let mut budget = RetryBudget::proven(&options, long_ago);
+        budget.renew(long_ago + Duration::from_secs(5));
+        let left = budget.connect_timeout(usual);
         assert!(left > Duration::from_secs(10) && left <= Duration::from_secs(15), "{left:?}");
-        hope.renew(long_ago);
-        assert!(hope.connect_timeout(usual) > Duration::from_secs(10), "it does not go back");
-        hope.renew(Instant::now());
-        assert_eq!(hope.connect_timeout(usual), usual);
+        budget.renew(long_ago);
+        assert!(budget.connect_timeout(usual) > Duration::from_secs(10), "it does not go back");
+        budget.renew(Instant::now());
+        assert_eq!(budget.connect_timeout(usual), usual);
         assert_eq!(RetryBudget::fresh(&options).connect_timeout(usual), usual);
     }
 }

@@ -56,8 +56,8 @@ impl Conn {
     }
 
     /// Somebody with this progress timeout is about to ask something.
-    pub fn be_patient(&self, longest: Duration) {
-        lock(&self.core.state).patience = longest;
+    pub fn set_time_limit(&self, longest: Duration) {
+        lock(&self.core.state).time_limit = longest;
     }
 
     /// Bytes received over it so far.
@@ -97,7 +97,7 @@ impl Conn {
 
     /// A data link for bulk: the one with the least under way. None is ready at first; while all are busy another one
     /// is opened in the background, if there may be more of them.
-    pub fn data_link(&self, more: bool, patience: Duration, caller: &Caller) -> Option<LinkId> {
+    pub fn data_link(&self, more: bool, time_limit: Duration, caller: &Caller) -> Option<LinkId> {
         let mut state = lock(&self.core.state);
         let refused = |e: &Event| matches!(e, Event::Refused(_));
         let best = Some(state.session.data_link()).filter(|link| *link > 0);
@@ -110,7 +110,7 @@ impl Conn {
             && let Some(link) = state.session.bind()
         {
             state.links.push(Wire::new());
-            let task = sockets::data_link(Arc::downgrade(&self.core), link, self.way.clone(), patience);
+            let task = sockets::data_link(Arc::downgrade(&self.core), link, self.way.clone(), time_limit);
             let task = caller.handle().spawn(task).abort_handle();
             Counters::add(&caller.counters.connections, 1);
             state.tasks.push(task);
@@ -215,7 +215,7 @@ impl Conn {
                         wait: counters.wait(),
                         turns,
                         counters: Arc::clone(counters),
-                        most: state.patience.saturating_mul(MOST_WAITS),
+                        most: state.time_limit.saturating_mul(MOST_WAITS),
                         limit: None,
                     };
                     state.pending.insert(id, pending);

@@ -66,7 +66,7 @@ pub(crate) enum RetryAction {
 }
 
 /// What a server's refusal of a request calls for.
-pub(crate) fn cure(failure: &Failure) -> RetryAction {
+pub(crate) fn retry_action(failure: &Failure) -> RetryAction {
     match failure.number {
         number::FILE_NOT_OPEN => RetryAction::Reopen,
         // so servers answer whoever has not logged in

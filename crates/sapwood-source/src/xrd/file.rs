@@ -2,7 +2,7 @@
 
 use super::client::{Client, MOST_REDIRECTS, RetryBudget, ServerUrl};
 use super::conn::{Answer, Conn, Take};
-use super::failure::{Broken, RetryAction, cure, failed};
+use super::failure::{Broken, RetryAction, failed, retry_action};
 use super::host::{DEPTH, VECTOR};
 use super::opening::{Along, OpenFailure, Opened, open_on, settle};
 use super::plan;
@@ -52,13 +52,13 @@ fn recognising(seen: &Arc<Mutex<Recognised>>, take: Take) -> Take {
 }
 
 /// The server's answer brought nothing and calls for another try at once.
-fn detour(count: &mut usize, hope: &RetryBudget) -> Result<()> {
+fn detour(count: &mut usize, budget: &RetryBudget) -> Result<()> {
     *count += 1;
     if *count > MOST_REDIRECTS {
         let what = format!("more than {MOST_REDIRECTS} redirects and other detours, and none of the requested bytes");
         return Err(Error::new(ErrorKind::Protocol, what).with_remedy("try another server, or later"));
     }
-    if hope.is_over() { Err(hope.too_long()) } else { Ok(()) }
+    if budget.is_over() { Err(budget.too_long()) } else { Ok(()) }
 }
 
 /// The file's handle in one session; locked while it is being opened there.
@@ -107,13 +107,13 @@ impl XrdFile {
             let left = ended.unwrap_or_else(|e| Err(crate::ended(e)))?;
             groups = self.cut(job, &left);
             // what is asked for anew has waited before
-            moved = moved.max(lock(&self.client.place().host.meter).last().unwrap_or(moved));
+            moved = moved.max(lock(&self.client.server().host.meter).last().unwrap_or(moved));
         }
     }
 
     /// Requests for what is missing inside these bounds.
     fn cut(&self, job: &Job, bounds: &[Span]) -> Vec<Vec<Span>> {
-        let host = self.client.place().host;
+        let host = self.client.server().host;
         let most = host.piece().unwrap_or(plan::MAX_REQUEST);
         plan::requests(&job.missing(bounds), host.known().vector.unwrap_or(VECTOR), most)
     }
@@ -121,21 +121,21 @@ impl XrdFile {
     /// One request, sent again for what is missing as long as there is hope. Gives what is to be asked for in other
     /// requests: its session was given up, for it would have taken too long.
     async fn group(self: &Arc<Self>, job: &Arc<Job>, group: Vec<Span>, moved: Instant) -> Result<Vec<Span>> {
-        let mut hope = RetryBudget::proven(&self.client.caller.options, moved);
+        let mut budget = RetryBudget::proven(&self.client.caller.options, moved);
         let (mut damaged, mut left_out, mut stalled, mut forgotten) = (0, 0, 0, false);
         // Answers that bring nothing and call for another try at once; answers that bring little of what they should.
         let (mut detours, mut meagre) = (0, 0);
         loop {
-            let (place, started) = (self.client.place(), Instant::now());
+            let (server, started) = (self.client.server(), Instant::now());
             let missing = job.missing(&group);
             let Some(&at) = missing.first() else { return Ok(missing) };
-            let wanted = plan::again(&missing, place.host.known().vector.unwrap_or(VECTOR));
+            let wanted = plan::again(&missing, server.host.known().vector.unwrap_or(VECTOR));
             let before: u64 = missing.iter().map(|s| s.len).sum();
-            let result = self.attempt(job, &place, &wanted, &hope).await;
+            let result = self.attempt(job, &server, &wanted, &budget).await;
             let after = job.missing(&group).iter().map(|s| s.len).sum::<u64>();
             let moved = after < before;
             if moved {
-                hope.renew(lock(&place.host.meter).last().unwrap_or(started));
+                budget.renew(lock(&server.host.meter).last().unwrap_or(started));
                 (damaged, left_out, detours) = (0, 0, 0);
             }
             let error = match result {
@@ -156,7 +156,7 @@ impl XrdFile {
                     error
                 }
                 Ok(Outcome::Unread) => {
-                    detour(&mut detours, &hope).map_err(|e| e.at(at))?;
+                    detour(&mut detours, &budget).map_err(|e| e.at(at))?;
                     continue;
                 }
                 Ok(Outcome::Damaged(pages)) => {
@@ -170,54 +170,54 @@ impl XrdFile {
                 Ok(_) => Error::new(ErrorKind::Io, "a data connection broke"),
                 Err(OpenFailure::Broken(broken)) if broken.given_up => return Ok(job.missing(&group)),
                 // Once may be the connection; twice is the server, however little it sends in between.
-                Err(OpenFailure::Broken(broken)) if broken.stalled && hope.is_silent(&mut stalled) => {
+                Err(OpenFailure::Broken(broken)) if broken.stalled && budget.is_silent(&mut stalled) => {
                     return Err(broken.error.at(at));
                 }
                 // Once may be a server that was restarted behind the connection.
                 Err(OpenFailure::Failed(failure))
-                    if cure(&failure) == RetryAction::LogIn && std::mem::replace(&mut forgotten, true) =>
+                    if retry_action(&failure) == RetryAction::LogIn && std::mem::replace(&mut forgotten, true) =>
                 {
                     return Err(failed(&failure).at(at));
                 }
-                Err(fate) => match self.consider(&place, fate).map_err(|e| e.at(at))? {
+                Err(outcome) => match self.consider(&server, outcome).map_err(|e| e.at(at))? {
                     Some(error) => error,
                     None => {
-                        detour(&mut detours, &hope).map_err(|e| e.at(at))?;
+                        detour(&mut detours, &budget).map_err(|e| e.at(at))?;
                         continue;
                     }
                 },
             };
-            hope.spend(error.at(at)).await?;
+            budget.spend(error.at(at)).await?;
             job.retried();
             Counters::add(&self.client.counters().retries, 1);
         }
     }
 
     /// What to do about a failure: at once again, again after a pause (the error given), or nothing (the error).
-    fn consider(&self, place: &ServerUrl, fate: OpenFailure) -> Result<Option<Error>> {
-        let (error, cure, why) = match fate {
+    fn consider(&self, server: &ServerUrl, outcome: OpenFailure) -> Result<Option<Error>> {
+        let (error, action, why) = match outcome {
             OpenFailure::Fatal(error) => return Err(error),
-            OpenFailure::Redirect(to) => return self.client.follow(place, &to).map(|()| None),
+            OpenFailure::Redirect(to) => return self.client.follow(server, &to).map(|()| None),
             OpenFailure::Failed(failure) => {
                 let why = if failure.number == code::error::NOT_FOUND { "enoent" } else { "ioerr" };
-                (failed(&failure), cure(&failure), why)
+                (failed(&failure), retry_action(&failure), why)
             }
             OpenFailure::Broken(broken) => {
                 if let Some(Refusal::Redirect(to)) = &broken.refusal {
-                    return self.client.follow(place, to).map(|()| None);
+                    return self.client.follow(server, to).map(|()| None);
                 }
-                if place.host.adapt(&broken) {
+                if server.host.adapt(&broken) {
                     return Ok(None);
                 }
                 let lasting = broken.last || broken.error.kind() == ErrorKind::Denied;
                 (broken.error, if lasting { RetryAction::None } else { RetryAction::Again }, "ioerr")
             }
         };
-        let redirected = self.client.is_redirected(place);
-        match cure {
-            RetryAction::Smaller if place.host.shrink() => Ok(None),
+        let redirected = self.client.is_redirected(server);
+        match action {
+            RetryAction::Smaller if server.host.shrink() => Ok(None),
             // What a redirect granted may have run out.
-            RetryAction::Again | RetryAction::None if redirected && self.client.go_back(place, why)? => Ok(None),
+            RetryAction::Again | RetryAction::None if redirected && self.client.go_back(server, why)? => Ok(None),
             RetryAction::None => Err(error),
             _ => {
                 if redirected {
@@ -231,29 +231,29 @@ impl XrdFile {
     async fn attempt(
         self: &Arc<Self>,
         job: &Arc<Job>,
-        place: &ServerUrl,
+        server: &ServerUrl,
         wanted: &[Span],
-        hope: &RetryBudget,
+        budget: &RetryBudget,
     ) -> Result<Outcome, OpenFailure> {
-        let patience = hope.connect_timeout(self.client.connect_timeout(place));
+        let time_limit = budget.connect_timeout(self.client.connect_timeout(server));
         let total: u64 = wanted.iter().map(|s| s.len).sum();
         if total <= QUICK {
-            let conn = place.host.quick(&self.client.caller, patience).await.map_err(OpenFailure::Broken)?;
-            return self.read(job, place, conn, wanted).await;
+            let conn = server.host.quick(&self.client.caller, time_limit).await.map_err(OpenFailure::Broken)?;
+            return self.read(job, server, conn, wanted).await;
         }
         if let &[one] = wanted
             && one.len >= LONG
-            && let Some(outcome) = self.read_aside(job, place, one, patience).await
+            && let Some(outcome) = self.read_aside(job, server, one, time_limit).await
         {
             return outcome;
         }
-        let lease = place.host.bulk(&self.client.caller, patience).await.map_err(OpenFailure::Broken)?;
-        let mut reading = std::pin::pin!(self.read(job, place, Arc::clone(&lease.conn), wanted));
+        let lease = server.host.bulk(&self.client.caller, time_limit).await.map_err(OpenFailure::Broken)?;
+        let mut reading = std::pin::pin!(self.read(job, server, Arc::clone(&lease.conn), wanted));
         loop {
             tokio::select! {
                 biased;
                 outcome = &mut reading => return outcome,
-                () = sleep(LOOK) => place.host.relieve(&lease.conn),
+                () = sleep(LOOK) => server.host.relieve(&lease.conn),
             }
         }
     }
@@ -263,16 +263,16 @@ impl XrdFile {
     async fn read_aside(
         &self,
         job: &Arc<Job>,
-        place: &ServerUrl,
+        server: &ServerUrl,
         span: Span,
-        patience: std::time::Duration,
+        time_limit: std::time::Duration,
     ) -> Option<Result<Outcome, OpenFailure>> {
         let caller = &self.client.caller;
-        let conn = place.host.quick(caller, patience).await.ok()?;
+        let conn = server.host.quick(caller, time_limit).await.ok()?;
         let slot = self.slot(&conn);
         let handle = (*slot.lock().await)?;
-        let link = conn.data_link(place.host.spare_data_links() > 0, patience, caller)?;
-        let known = place.host.known();
+        let link = conn.data_link(server.host.spare_data_links() > 0, time_limit, caller)?;
+        let known = server.host.known();
         let pages = known.pages && !known.tls;
         self.count(job, 1, 1);
         let take = take(job, &caller.counters);
@@ -281,22 +281,22 @@ impl XrdFile {
         if job.last.load(Relaxed) {
             // the links of a session do not wait for each other; such servers are near
             let stat = conn.ask(&Request::StatOpen { handle }, None, &caller.counters);
-            if let Err(fate) = self.compare(place, Some(stat)).await {
-                return Some(Err(fate));
+            if let Err(outcome) = self.compare(server, Some(stat)).await {
+                return Some(Err(outcome));
             }
         }
         Some(self.ended(job, &conn, &slot, extra, answer).await)
     }
 
     /// Waits for what a server says of the open file, and compares; where it says nothing, the first bytes are to tell.
-    async fn compare(&self, place: &ServerUrl, stat: Option<Answer>) -> Result<(), OpenFailure> {
+    async fn compare(&self, server: &ServerUrl, stat: Option<Answer>) -> Result<(), OpenFailure> {
         let Some(stat) = stat else { return Ok(()) };
         let now = match stat.get().await {
             Ok(Outcome::Ok(body)) => Stat::parse(&body).ok(),
             _ => None,
         };
         let doubted = match now {
-            Some(now) => self.version.compare(&place.url.server(), &now).map_err(OpenFailure::Fatal)?,
+            Some(now) => self.version.compare(&server.url.server(), &now).map_err(OpenFailure::Fatal)?,
             None => true,
         };
         if doubted {
@@ -307,7 +307,7 @@ impl XrdFile {
 
     /// Refuses what a server has opened if it is another file, by its first bytes or by what the server says of it.
     fn refuse_another(&self, opened: &Opened, differs: bool) -> Result<(), OpenFailure> {
-        let server = opened.place.url.server();
+        let server = opened.server.url.server();
         if self.version.knows(&server) {
             if self.version.compare(&server, &opened.stat).map_err(OpenFailure::Fatal)? {
                 self.doubted.store(true, Relaxed);
@@ -332,7 +332,7 @@ impl XrdFile {
         (0..requests).for_each(|_| job.request_sent());
         Counters::add(&counters.requests, requests as u64);
         Counters::add(&counters.ranges, ranges);
-        crate::trace::request_of(|| self.client.place().url.redacted(), requests, ranges);
+        crate::trace::request_of(|| self.client.server().url.redacted(), requests, ranges);
     }
 
     /// A read is answered; `extra` bytes of the answer are none of the file.
@@ -350,7 +350,7 @@ impl XrdFile {
             other => {
                 let settled = settle(other);
                 if let Err(OpenFailure::Failed(failure)) = &settled {
-                    match cure(failure) {
+                    match retry_action(failure) {
                         RetryAction::Reopen => *slot.lock().await = None,
                         RetryAction::LogIn => conn.give_up(),
                         _ => {}
@@ -365,7 +365,7 @@ impl XrdFile {
     async fn read(
         self: &Arc<Self>,
         job: &Arc<Job>,
-        place: &ServerUrl,
+        server: &ServerUrl,
         conn: Arc<Conn>,
         wanted: &[Span],
     ) -> Result<Outcome, OpenFailure> {
@@ -373,7 +373,7 @@ impl XrdFile {
         let slot = self.slot(&conn);
         let mut open = slot.lock().await;
         // Encryption notices damage by itself.
-        let known = place.host.known();
+        let known = server.host.known();
         let pages = known.pages && !known.tls;
         let (ranges, _) = known.vector.unwrap_or(VECTOR);
         let ask = |handle: Handle| -> Vec<(Request, Take)> {
@@ -399,7 +399,7 @@ impl XrdFile {
                 }
                 let answer = together(outcomes);
                 if matches!(answer, Ok(Outcome::Ok(_))) {
-                    self.compare(place, stat).await?;
+                    self.compare(server, stat).await?;
                 }
                 answer
             }
@@ -424,7 +424,7 @@ impl XrdFile {
                         seen.as_ref().map_or_else(|| take(job, counters), |s| recognising(s, take(job, counters)));
                     of([0; 4]).into_iter().map(|request| (request, Arc::clone(&take))).collect()
                 };
-                let opened = open_on(&self.client, place, Arc::clone(&conn), &along as Along).await?;
+                let opened = open_on(&self.client, server, Arc::clone(&conn), &along as Along).await?;
                 self.refuse_another(&opened, seen.as_ref().is_some_and(|seen| lock(seen).differs()))?;
                 if seen.is_none_or(|seen| lock(&seen).is_complete()) {
                     *open = Some(opened.handle);
@@ -492,7 +492,7 @@ impl Source for XrdFile {
     }
 
     fn limits(&self) -> Limits {
-        let host = self.client.place().host;
+        let host = self.client.server().host;
         let (ranges, _) = host.known().vector.unwrap_or(VECTOR);
         let (ranges, streams) = (host.ranges_at_once(plan::in_a_flight(ranges)), host.streams());
         let meter = lock(&host.meter);
@@ -531,16 +531,16 @@ impl Source for XrdFile {
     }
 
     fn prepare(&self, requests: usize) {
-        let place = self.client.place();
+        let server = self.client.server();
         // Next door a session costs next to nothing when it is needed.
-        if !place.host.is_near() {
-            let patience = self.client.connect_timeout(&place);
-            place.host.warm(requests, &self.client.caller, patience);
+        if !server.host.is_near() {
+            let time_limit = self.client.connect_timeout(&server);
+            server.host.warm(requests, &self.client.caller, time_limit);
         }
     }
 
     fn stats(&self) -> SourceStats {
-        let host = self.client.place().host;
+        let host = self.client.server().host;
         let meter = lock(&host.meter);
         let counted = self.client.counters().snapshot();
         SourceStats { round_trip: meter.round_trip(), bandwidth: meter.bandwidth(), ..counted }

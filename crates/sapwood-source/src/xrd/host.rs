@@ -254,7 +254,7 @@ impl Host {
     }
 
     /// The session with the least under way; a new one where there is none, or where all are deep in bulk.
-    pub async fn quick(self: &Arc<Self>, caller: &Caller, patience: Duration) -> Result<Arc<Conn>, Broken> {
+    pub async fn quick(self: &Arc<Self>, caller: &Caller, time_limit: Duration) -> Result<Arc<Conn>, Broken> {
         /// Less than this hardly delays anything.
         const LITTLE: u64 = 128 << 10;
         let fitting = || {
@@ -262,7 +262,7 @@ impl Host {
             pool.sift();
             let crowded = pool.conns.len() >= self.most_sessions();
             let least = pool.conns.iter().min_by_key(|c| c.load()).filter(|c| crowded || c.load() < LITTLE);
-            least.inspect(|c| c.be_patient(caller.options.progress_timeout)).cloned()
+            least.inspect(|c| c.set_time_limit(caller.options.progress_timeout)).cloned()
         };
         if let Some(conn) = fitting() {
             return Ok(conn);
@@ -274,7 +274,7 @@ impl Host {
             return Ok(conn);
         }
         let wait = caller.counters.wait();
-        let conn = self.dial(caller, patience).await?;
+        let conn = self.dial(caller, time_limit).await?;
         caller.counters.waited(wait, 1);
         lock(&conn.core.state).unclaimed = true;
         self.pool().conns.push(Arc::clone(&conn));
@@ -282,24 +282,24 @@ impl Host {
     }
 
     /// Opens sessions in the background until there are so many, for bulk, and one more that is kept free.
-    pub fn warm(self: &Arc<Self>, bulk: usize, caller: &Caller, patience: Duration) {
+    pub fn warm(self: &Arc<Self>, bulk: usize, caller: &Caller, time_limit: Duration) {
         if !caller.is_ours() && Handle::try_current().is_err() {
             return;
         }
         let mut pool = self.pool();
         let most = self.most_sessions().min(bulk.min(self.streams_of(pool.bulk.len())) + 1);
         for _ in pool.conns.len() + pool.dialing..most {
-            self.dial_aside(&mut pool, caller, patience);
+            self.dial_aside(&mut pool, caller, time_limit);
         }
     }
 
-    pub(super) fn dial_aside(self: &Arc<Self>, pool: &mut Pool, caller: &Caller, patience: Duration) {
+    pub(super) fn dial_aside(self: &Arc<Self>, pool: &mut Pool, caller: &Caller, time_limit: Duration) {
         pool.dialing += 1;
         let guard = Dialing(Arc::clone(self));
         let caller = caller.clone();
         let handle = caller.handle();
         handle.spawn(async move {
-            let dialed = async { Ok(guard.0.dial(&caller, patience).await) };
+            let dialed = async { Ok(guard.0.dial(&caller, time_limit).await) };
             let result = caught_async(dialed).await.unwrap_or_else(|defect| Err(Broken::new(defect).finally()));
             let mut pool = guard.0.pool();
             match result {
@@ -310,11 +310,11 @@ impl Host {
     }
 
     /// Opens a session. Its login may still be under way when it is given back: requests can be made.
-    pub async fn dial(self: &Arc<Self>, caller: &Caller, patience: Duration) -> Result<Arc<Conn>, Broken> {
+    pub async fn dial(self: &Arc<Self>, caller: &Caller, time_limit: Duration) -> Result<Arc<Conn>, Broken> {
         let known = self.known();
         let Key { host, port, .. } = &self.key;
-        let connected = timeout(patience, dial::tcp(host, *port)).await.unwrap_or_else(|_| {
-            let what = format!("no connection to {} within {patience:.0?}", dial::authority(host, *port));
+        let connected = timeout(time_limit, dial::tcp(host, *port)).await.unwrap_or_else(|_| {
+            let what = format!("no connection to {} within {time_limit:.0?}", dial::authority(host, *port));
             Err(Error::new(ErrorKind::Timeout, what).with_remedy("check the address and the network"))
         });
         let (stream, round_trip) = connected.map_err(Broken::new)?;

@@ -1,7 +1,7 @@
 //! Directories, and who has a file.
 
 use super::client::{Client, RetryBudget};
-use super::failure::{Broken, RetryAction, cure, failed};
+use super::failure::{Broken, RetryAction, failed, retry_action};
 use super::opening::{OpenFailure, settle};
 use crate::open::SourceOptions;
 use crate::url::Location;
@@ -90,54 +90,54 @@ async fn ask_anywhere(
     };
     let name = url.redacted();
     let client = Client::new(url, options.clone(), handle.clone());
-    let mut hope = RetryBudget::fresh(options);
+    let mut budget = RetryBudget::fresh(options);
     let (mut adapted, mut lost) = (0, false);
     let answer = async {
         loop {
-            if hope.is_over() {
-                return Err(hope.too_long());
+            if budget.is_over() {
+                return Err(budget.too_long());
             }
-            let place = client.place();
-            let patience = client.connect_timeout(&place);
+            let server = client.server();
+            let time_limit = client.connect_timeout(&server);
             let mut used = false;
-            let asked = match place.host.quick(&client.caller, patience).await {
+            let asked = match server.host.quick(&client.caller, time_limit).await {
                 Ok(conn) => {
-                    place.check(&conn)?;
+                    server.check(&conn)?;
                     used = conn.is_used();
                     let request = question(SecretBytes::from(client.path().as_str()));
                     let answer = settle(conn.ask(&request, None, client.counters()).get().await);
-                    place.host.proves(&conn);
-                    if matches!(&answer, Err(fate) if fate.lost_session()) {
+                    server.host.proves(&conn);
+                    if matches!(&answer, Err(outcome) if outcome.lost_session()) {
                         conn.give_up();
                     }
                     answer
                 }
                 Err(broken) => Err(OpenFailure::Broken(broken)),
             };
-            let (error, cure) = match asked {
+            let (error, action) = match asked {
                 Ok(body) => return Ok(body),
                 Err(OpenFailure::Redirect(to))
                 | Err(OpenFailure::Broken(Broken { refusal: Some(Refusal::Redirect(to)), .. })) => {
-                    client.follow(&place, &to)?;
+                    client.follow(&server, &to)?;
                     continue;
                 }
-                Err(OpenFailure::Broken(broken)) if adapted < 4 && place.host.adapt(&broken) => {
+                Err(OpenFailure::Broken(broken)) if adapted < 4 && server.host.adapt(&broken) => {
                     adapted += 1;
                     continue;
                 }
                 // The server has dropped it while nobody asked anything.
-                Err(fate) if used && fate.lost_session() && !std::mem::replace(&mut lost, true) => continue,
+                Err(outcome) if used && outcome.lost_session() && !std::mem::replace(&mut lost, true) => continue,
                 Err(OpenFailure::Broken(broken)) => (broken.error, RetryAction::None),
-                Err(OpenFailure::Failed(failure)) if cure(&failure) == RetryAction::LogIn => {
+                Err(OpenFailure::Failed(failure)) if retry_action(&failure) == RetryAction::LogIn => {
                     (failed(&failure), RetryAction::None)
                 }
-                Err(OpenFailure::Failed(failure)) => (failed(&failure), cure(&failure)),
+                Err(OpenFailure::Failed(failure)) => (failed(&failure), retry_action(&failure)),
                 Err(OpenFailure::Fatal(error)) => (error, RetryAction::None),
             };
-            if cure == RetryAction::None {
+            if action == RetryAction::None {
                 return Err(error);
             }
-            hope.spend(error).await?;
+            budget.spend(error).await?;
         }
     };
     answer.await.map_err(|e: Error| e.in_file(name))

@@ -2,11 +2,11 @@
 
 use super::client::{Client, RetryBudget, ServerUrl};
 use super::conn::{Conn, Take};
-use super::failure::{Broken, RetryAction, cure, failed};
+use super::failure::{Broken, RetryAction, failed, retry_action};
 use super::file::XrdFile;
 use super::host::VECTOR;
-use super::place::RootUrl;
 use super::plan;
+use super::root_url::RootUrl;
 use super::version::Version;
 use crate::assemble::Piece;
 use crate::counters::Counters;
@@ -43,7 +43,7 @@ impl OpenFailure {
             Self::Broken(broken) => {
                 broken.refusal.is_none() && !broken.stalled && !broken.last && broken.error.kind() == ErrorKind::Io
             }
-            Self::Failed(failure) => cure(failure) == RetryAction::LogIn,
+            Self::Failed(failure) => retry_action(failure) == RetryAction::LogIn,
             Self::Redirect(_) | Self::Fatal(_) => false,
         }
     }
@@ -52,7 +52,7 @@ impl OpenFailure {
 /// A file that a server has opened.
 pub(super) struct Opened {
     pub conn: Arc<Conn>,
-    pub place: ServerUrl,
+    pub server: ServerUrl,
     pub handle: Handle,
     pub stat: Stat,
     /// How the reads ended that rode along.
@@ -125,61 +125,65 @@ impl Sink for Ends {
 }
 
 /// Opens the file wherever redirects lead, going back and asking for another server where one fails.
-pub(super) async fn to_open(client: &Client, mut hope: RetryBudget, along: Along<'_>) -> Result<Opened> {
+pub(super) async fn to_open(client: &Client, mut budget: RetryBudget, along: Along<'_>) -> Result<Opened> {
     let (mut adapted, mut stalled, mut lost) = (0, 0, false);
     // What a server said that a redirect had named: more telling than the redirector's regret.
     let mut first_failure: Option<Error> = None;
     loop {
-        if hope.is_over() {
-            return Err(first_failure.unwrap_or_else(|| hope.too_long()));
+        if budget.is_over() {
+            return Err(first_failure.unwrap_or_else(|| budget.too_long()));
         }
-        let place = client.place();
-        let patience = hope.connect_timeout(client.connect_timeout(&place));
-        let fate = match place.host.quick(&client.caller, patience).await {
+        let server = client.server();
+        let time_limit = budget.connect_timeout(client.connect_timeout(&server));
+        let outcome = match server.host.quick(&client.caller, time_limit).await {
             Ok(conn) => {
                 let used = conn.is_used();
-                match open_on(client, &place, Arc::clone(&conn), along).await {
+                match open_on(client, &server, Arc::clone(&conn), along).await {
                     Ok(opened) => {
                         client.arrived();
                         return Ok(opened);
                     }
-                    Err(fate) => {
-                        if fate.lost_session() {
+                    Err(outcome) => {
+                        if outcome.lost_session() {
                             conn.give_up();
                             // The server has dropped it while nobody asked anything.
                             if used && !std::mem::replace(&mut lost, true) {
                                 continue;
                             }
                         }
-                        fate
+                        outcome
                     }
                 }
             }
             Err(broken) => OpenFailure::Broken(broken),
         };
         let mut unreached = client.counters().snapshot().round_trips == 0;
-        let (error, cure, why) = match fate {
+        let (error, action, why) = match outcome {
             OpenFailure::Redirect(to) => {
-                client.follow(&place, &to)?;
+                client.follow(&server, &to)?;
                 continue;
             }
             OpenFailure::Fatal(error) => (error, RetryAction::None, "ioerr"),
             OpenFailure::Failed(failure) => {
                 let why = if failure.number == code::error::NOT_FOUND { "enoent" } else { "ioerr" };
-                let cure = if cure(&failure) == RetryAction::LogIn { RetryAction::None } else { cure(&failure) };
-                (failed(&failure), cure, why)
+                let action = if retry_action(&failure) == RetryAction::LogIn {
+                    RetryAction::None
+                } else {
+                    retry_action(&failure)
+                };
+                (failed(&failure), action, why)
             }
             OpenFailure::Broken(broken) => {
                 if let Some(sapwood_xrd::Refusal::Redirect(to)) = &broken.refusal {
-                    client.follow(&place, to)?;
+                    client.follow(&server, to)?;
                     continue;
                 }
-                if adapted < 4 && place.host.adapt(&broken) {
+                if adapted < 4 && server.host.adapt(&broken) {
                     adapted += 1;
                     continue;
                 }
                 // Once may be the connection; twice is the server.
-                let again = broken.stalled && hope.is_silent(&mut stalled);
+                let again = broken.stalled && budget.is_silent(&mut stalled);
                 let lasting = broken.last || again || matches!(broken.refusal, Some(ref r) if is_lasting(r));
                 let lasting = lasting || matches!(broken.error.kind(), ErrorKind::Denied | ErrorKind::Invalid);
                 // half of the progress timeout is left
@@ -187,26 +191,26 @@ pub(super) async fn to_open(client: &Client, mut hope: RetryBudget, along: Along
                 (broken.error, if lasting { RetryAction::None } else { RetryAction::Again }, "ioerr")
             }
         };
-        if client.is_redirected(&place) && error.kind() != ErrorKind::Invalid {
-            if client.go_back(&place, why).map_err(|_| error.clone())? {
+        if client.is_redirected(&server) && error.kind() != ErrorKind::Invalid {
+            if client.go_back(&server, why).map_err(|_| error.clone())? {
                 first_failure = Some(error);
                 continue;
             }
             // Asked for another server, the redirector has named the same again: perhaps it comes back.
-            hope.spend(error).await?;
+            budget.spend(error).await?;
             client.begin_anew();
             continue;
         }
         let error = match first_failure.take() {
-            Some(first) if cure == RetryAction::None => {
+            Some(first) if action == RetryAction::None => {
                 first.with_remedy(format!("asked for another server: {}", error.what()))
             }
             _ => error,
         };
-        if cure == RetryAction::None || (unreached && hope.is_fresh()) {
+        if action == RetryAction::None || (unreached && budget.is_fresh()) {
             return Err(error);
         }
-        hope.spend(error).await?;
+        budget.spend(error).await?;
         Counters::add(&client.counters().retries, 1);
     }
 }
@@ -219,24 +223,24 @@ fn is_lasting(refusal: &sapwood_xrd::Refusal) -> bool {
 /// Opens the file over this session.
 pub(super) async fn open_on(
     client: &Client,
-    place: &ServerUrl,
+    server: &ServerUrl,
     conn: Arc<Conn>,
     along: Along<'_>,
 ) -> Result<Opened, OpenFailure> {
-    place.check(&conn).map_err(OpenFailure::Fatal)?;
+    server.check(&conn).map_err(OpenFailure::Fatal)?;
     let counters = client.counters();
     let words = "readv_iov_max readv_ior_max".to_owned();
     let limits = Request::Query { kind: code::QUERY_CONFIG, words };
-    let ask_limits = place.host.known().vector.is_none();
+    let ask_limits = server.host.known().vector.is_none();
     let options = code::open::READ | code::open::RETSTAT | code::open::ASYNC;
     Counters::add(&counters.requests, 1);
-    crate::trace::request(|| place.url.redacted(), "open", false);
+    crate::trace::request(|| server.url.redacted(), "open", false);
     let reads = along();
     let riding = reads.len();
     let mut answers = conn.open(&client.path(), options, reads, ask_limits.then_some(&limits), counters).into_iter();
     let Some(open) = answers.next() else { return Err(OpenFailure::Fatal(Error::invalid("nothing was asked"))) };
     let body = settle(open.get().await)?;
-    place.host.proves(&conn);
+    server.host.proves(&conn);
     let nonsense = |n: sapwood_xrd::frame::Nonsense| {
         OpenFailure::Fatal(Error::new(ErrorKind::Protocol, format!("the server's response is invalid: {n}")))
     };
@@ -255,7 +259,7 @@ pub(super) async fn open_on(
     }
     if let Some(answer) = answers.next() {
         // Last in the flight, it may come a round trip later; nobody needs it before the first large read.
-        let host = Arc::clone(&place.host);
+        let host = Arc::clone(&server.host);
         client.caller.handle().spawn(async move {
             let (ranges, bytes) = match answer.get().await {
                 Ok(Outcome::Ok(body)) => reply::vector_limits(&body),
@@ -264,7 +268,7 @@ pub(super) async fn open_on(
             host.vector(plan::usable(ranges, bytes));
         });
     }
-    Ok(Opened { conn, place: place.clone(), handle: opened.handle, stat, reads: outcomes })
+    Ok(Opened { conn, server: server.clone(), handle: opened.handle, stat, reads: outcomes })
 }
 
 /// The body of an answer that is one.

@@ -32,9 +32,9 @@ pub(crate) struct Endpoint {
 }
 
 /// Opens the connection of a data link and runs it.
-pub(super) async fn data_link(core: Weak<Core>, link: LinkId, way: Endpoint, patience: Duration) {
+pub(super) async fn data_link(core: Weak<Core>, link: LinkId, way: Endpoint, time_limit: Duration) {
     let host = way.address.map_or_else(|| way.host.clone(), |ip| ip.to_string());
-    match timeout(patience, dial::tcp(&host, way.port)).await {
+    match timeout(time_limit, dial::tcp(&host, way.port)).await {
         Ok(Ok((stream, _))) => {
             let eager = way.tls.is_none();
             run(core, link, stream, way, eager).await;

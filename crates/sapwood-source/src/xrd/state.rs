@@ -35,7 +35,7 @@ pub(crate) struct Core {
 pub(crate) struct State {
     pub session: Session,
     /// The progress timeout of whoever asked last.
-    pub patience: Duration,
+    pub time_limit: Duration,
     pub(super) eager: Eager,
     pub links: Vec<Wire>,
     pub(super) pending: HashMap<Id, Pending>,
@@ -90,10 +90,10 @@ pub(super) struct Pending {
 }
 
 impl Core {
-    pub fn new(session: Session, eager: Eager, patience: Duration, meter: Arc<Mutex<Meter>>) -> Arc<Self> {
+    pub fn new(session: Session, eager: Eager, time_limit: Duration, meter: Arc<Mutex<Meter>>) -> Arc<Self> {
         let state = State {
             session,
-            patience,
+            time_limit,
             eager,
             links: vec![Wire::new()],
             pending: HashMap::new(),
@@ -255,13 +255,13 @@ impl Core {
                     now
                 }
             };
-            let limit = since.max(pending.moved) + state.patience / 2;
+            let limit = since.max(pending.moved) + state.time_limit / 2;
             if now < limit {
                 return Some(limit);
             }
             state.session.forget(id);
             if let Some(pending) = state.pending.remove(&id) {
-                let what = format!("one request was not answered for {:.0?} (progress timeout)", state.patience);
+                let what = format!("one request was not answered for {:.0?} (progress timeout)", state.time_limit);
                 let _ = pending.tell.send(Err(Broken::stalled(Error::new(ErrorKind::Timeout, what))));
             }
         }

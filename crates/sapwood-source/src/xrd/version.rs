@@ -47,7 +47,7 @@ impl Version {
 
     /// This server has the version that was opened.
     pub fn learn(&self, opened: &Opened) {
-        let server = opened.place.url.server();
+        let server = opened.server.url.server();
         let mut known = lock(&self.known);
         if !known.iter().any(|k| k.server == server) {
             known.push(Known { server, modified: opened.stat.modified, inode: opened.stat.inode });

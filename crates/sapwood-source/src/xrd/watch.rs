@@ -100,9 +100,9 @@ fn look(core: &Core, probe_at: Option<Instant>) -> Option<(Task, Duration)> {
     let silent = silence(core, &mut state, now);
     let resend = state.session.deadline().map(|at| at.saturating_sub(now - core.begin));
     // the other half is for asking over another session: what is said when that is silent, too, is true then
-    let longest = state.patience / 2;
+    let longest = state.time_limit / 2;
     if silent.is_some_and(|s| s >= longest) {
-        let what = format!("no progress for {:.0?} (progress timeout)", state.patience);
+        let what = format!("no progress for {:.0?} (progress timeout)", state.time_limit);
         core.die(&mut state, Broken::stalled(Error::new(ErrorKind::Timeout, what)));
         return None;
     }

@@ -3,6 +3,7 @@
 
 pub mod scripted;
 pub mod servers;
+pub mod xrd_checks;
 pub mod xrd_scripted;
 
 use bytes::Bytes;

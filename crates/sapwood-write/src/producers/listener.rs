@@ -2,8 +2,9 @@
 
 use super::sweep::{self, SOCKET};
 use super::wire::{self, BAD, END, GOOD, MAGIC, PIECE, VERSION};
-use super::{Gathered, Lane, Merger, Registration, Summary, Waited, lock};
+use super::{Gathered, Lane, Merger, Registration, Summary, Waited};
 use sapwood_span::defect::{caught, inject};
+use sapwood_span::sync::{lock, wait};
 use sapwood_span::{Error, ErrorKind, Result};
 use std::collections::BTreeMap;
 use std::fs::DirBuilder;
@@ -13,7 +14,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -73,7 +74,7 @@ impl Inside {
             if let Some(gathered) = buffers.pop() {
                 return PieceBuffer { inside: self, gathered };
             }
-            buffers = self.left.wait(buffers).unwrap_or_else(PoisonError::into_inner);
+            buffers = wait(&self.left, buffers);
         }
     }
 }
@@ -145,18 +146,18 @@ impl ProducerListener {
 
     /// Takes no more producers and waits for those that still write, at most so long; then they are cut off and
     /// counted as lost. What became of all so far.
-    pub fn close(mut self, patience: Duration) -> Summary {
-        self.shut(patience, &mut || true);
+    pub fn close(mut self, timeout: Duration) -> Summary {
+        self.shut(timeout, &mut || true);
         self.merger.summary()
     }
 
     /// The same; `go_on` is asked now and then, at least ten times a second, and ends the waiting when it says no.
     /// Whether all is done: if not, producers that are there go on, and this can be called again.
-    pub fn close_while(&mut self, patience: Duration, mut go_on: impl FnMut() -> bool) -> bool {
-        self.shut(patience, &mut go_on)
+    pub fn close_while(&mut self, timeout: Duration, mut go_on: impl FnMut() -> bool) -> bool {
+        self.shut(timeout, &mut go_on)
     }
 
-    fn shut(&mut self, patience: Duration, go_on: &mut dyn FnMut() -> bool) -> bool {
+    fn shut(&mut self, timeout: Duration, go_on: &mut dyn FnMut() -> bool) -> bool {
         let Some(listening) = &self.listening else { return true };
         self.inside.closed.store(true, Ordering::SeqCst);
         // whoever called before this call is let in, then the thread ends
@@ -168,7 +169,7 @@ impl ProducerListener {
                 std::thread::sleep(SHORT);
             }
         }
-        match self.merger.wait_for_processes(patience, go_on) {
+        match self.merger.wait_for_processes(timeout, go_on) {
             Waited::AllGone => {}
             Waited::Interrupted => return false,
             Waited::TimeOver => {

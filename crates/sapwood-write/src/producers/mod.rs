@@ -5,35 +5,28 @@
 //! clusters, its basket sizes, one cluster of memory, whatever the number of producers.
 
 pub(crate) mod gathered;
-#[cfg(unix)]
+mod interruptible;
 mod listener;
-#[cfg(unix)]
-mod patient;
-#[cfg(unix)]
 mod peer;
-#[cfg(unix)]
 mod remote;
-#[cfg(unix)]
 mod sweep;
-#[cfg(unix)]
 mod wire;
 
+use crate::batch::check_batch;
 use crate::column::Input;
 use crate::column_source::EntryValues;
-use crate::take::take;
 use crate::tree::TreeWriter;
 use gathered::{Gathered, Lane};
-#[cfg(unix)]
 pub use listener::ProducerListener;
 use sapwood_column::Array;
+use sapwood_span::sync::lock;
 use sapwood_span::{Error, Result};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How often whoever waits is asked whether to go on.
-#[cfg(unix)]
 const TICK: Duration = Duration::from_millis(100);
 /// Bytes that all producers together hold before they hand them on.
 const HELD: usize = 32 << 20;
@@ -61,7 +54,7 @@ pub struct Merger(Arc<Joined>);
 struct Joined {
     tree: Mutex<Option<TreeWriter>>,
     schema: Arc<Schema>,
-    people: Mutex<ActiveProducers>,
+    active: Mutex<ActiveProducers>,
     /// A producer went.
     gone: Condvar,
     /// Producers that are there.
@@ -72,12 +65,11 @@ struct Joined {
 struct ActiveProducers {
     next: u64,
     /// Who writes: name, and whether it is another process.
-    there: BTreeMap<u64, (String, bool)>,
+    producers: BTreeMap<u64, (String, bool)>,
     summary: Summary,
 }
 
 /// How waiting for producers ended.
-#[cfg(unix)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Waited {
     AllGone,
@@ -107,10 +99,6 @@ pub struct Lost {
     pub why: String,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 fn finished() -> Error {
     Error::invalid("the tree is finished already")
 }
@@ -122,7 +110,7 @@ impl Merger {
         Self(Arc::new(Joined {
             tree: Mutex::new(Some(tree)),
             schema: Arc::new(schema),
-            people: Mutex::default(),
+            active: Mutex::default(),
             gone: Condvar::new(),
             count: AtomicUsize::new(0),
         }))
@@ -144,10 +132,10 @@ impl Merger {
 
     /// A place among the producers.
     fn enter(&self, name: String, process: bool) -> Registration {
-        let mut people = lock(&self.0.people);
-        let id = people.next;
-        people.next += 1;
-        people.there.insert(id, (name, process));
+        let mut active = lock(&self.0.active);
+        let id = active.next;
+        active.next += 1;
+        active.producers.insert(id, (name, process));
         self.0.count.fetch_add(1, Ordering::Relaxed);
         Registration { merger: self.clone(), id, entries: 0, why: None }
     }
@@ -159,7 +147,7 @@ impl Merger {
 
     /// What became of producers so far.
     pub fn summary(&self) -> Summary {
-        lock(&self.0.people).summary.clone()
+        lock(&self.0.active).summary.clone()
     }
 
     /// Finishes the tree.
@@ -177,31 +165,30 @@ impl Merger {
     /// # Errors
     /// `Invalid` while producers are there, or when it was given back before.
     pub fn into_tree(self) -> Result<(TreeWriter, Summary)> {
-        let people = lock(&self.0.people);
-        if !people.there.is_empty() {
-            let names: Vec<&str> = people.there.values().map(|(n, _)| &**n).take(8).collect();
-            let what = format!("{} producers are still writing: {}", people.there.len(), names.join(", "));
+        let active = lock(&self.0.active);
+        if !active.producers.is_empty() {
+            let names: Vec<&str> = active.producers.values().map(|(n, _)| &**n).take(8).collect();
+            let what = format!("{} producers are still writing: {}", active.producers.len(), names.join(", "));
             return Err(Error::invalid(what).with_remedy("finish or drop each producer first"));
         }
         let tree = lock(&self.0.tree).take().ok_or_else(finished)?;
-        Ok((tree, people.summary.clone()))
+        Ok((tree, active.summary.clone()))
     }
 
     /// Waits until no other process writes, at most so long, asking now and then whether to go on.
-    #[cfg(unix)]
-    fn wait_for_processes(&self, patience: Duration, go_on: &mut dyn FnMut() -> bool) -> Waited {
+    fn wait_for_processes(&self, timeout: Duration, go_on: &mut dyn FnMut() -> bool) -> Waited {
         // what lies beyond the clock is for ever
-        let until = Instant::now().checked_add(patience);
+        let until = Instant::now().checked_add(timeout);
         loop {
-            let people = lock(&self.0.people);
-            if !people.there.values().any(|(_, process)| *process) {
+            let active = lock(&self.0.active);
+            if !active.producers.values().any(|(_, process)| *process) {
                 return Waited::AllGone;
             }
             let left = until.map_or(TICK, |until| until.saturating_duration_since(Instant::now()));
             if left.is_zero() {
                 return Waited::TimeOver;
             }
-            drop(self.0.gone.wait_timeout(people, left.min(TICK)).unwrap_or_else(PoisonError::into_inner));
+            drop(self.0.gone.wait_timeout(active, left.min(TICK)).unwrap_or_else(PoisonError::into_inner));
             if !go_on() {
                 return Waited::Interrupted;
             }
@@ -229,7 +216,7 @@ impl Registration {
         let joined = &self.merger.0;
         lock(&joined.tree).as_mut().ok_or_else(finished)?.extend_gathered(gathered)?;
         self.entries += gathered.entries as u64;
-        lock(&joined.people).summary.pieces += 1;
+        lock(&joined.active).summary.pieces += 1;
         Ok(())
     }
 }
@@ -237,14 +224,14 @@ impl Registration {
 impl Drop for Registration {
     fn drop(&mut self) {
         let joined = &self.merger.0;
-        let mut people = lock(&joined.people);
-        let producer = people.there.remove(&self.id).map(|(name, _)| name).unwrap_or_default();
+        let mut active = lock(&joined.active);
+        let producer = active.producers.remove(&self.id).map(|(name, _)| name).unwrap_or_default();
         match self.why.take() {
-            None => people.summary.finished += 1,
-            Some(why) => people.summary.lost.push(Lost { producer, entries: self.entries, why }),
+            None => active.summary.finished += 1,
+            Some(why) => active.summary.lost.push(Lost { producer, entries: self.entries, why }),
         }
         joined.count.fetch_sub(1, Ordering::Relaxed);
-        drop(people);
+        drop(active);
         joined.gone.notify_all();
     }
 }
@@ -252,7 +239,6 @@ impl Drop for Registration {
 /// How a producer hands on what it holds.
 enum Transport {
     Local(Registration),
-    #[cfg(unix)]
     Remote(remote::Line),
 }
 
@@ -260,7 +246,6 @@ impl Transport {
     fn share(&self) -> usize {
         match self {
             Transport::Local(registration) => registration.merger.share(),
-            #[cfg(unix)]
             Transport::Remote(line) => line.share(),
         }
     }
@@ -272,22 +257,21 @@ impl Transport {
 /// lost, with what it holds.
 pub struct Producer {
     schema: Arc<Schema>,
-    way: Transport,
+    transport: Transport,
     gathered: Gathered,
     entries: u64,
     over: bool,
 }
 
 impl Producer {
-    fn new(schema: Arc<Schema>, way: Transport) -> Self {
-        Self { gathered: Gathered::new(&schema.lanes), schema, way, entries: 0, over: false }
+    fn new(schema: Arc<Schema>, transport: Transport) -> Self {
+        Self { gathered: Gathered::new(&schema.lanes), schema, transport, entries: 0, over: false }
     }
 
     /// A producer for the tree of another process, which listens at this address ([`ProducerListener::address`]).
     ///
     /// # Errors
     /// `Io` when nobody listens there; `Unsupported` when it is another version of Sapwood.
-    #[cfg(unix)]
     pub fn connect(address: impl AsRef<std::path::Path>) -> Result<Self> {
         let (line, schema) = remote::Line::open(address.as_ref())?;
         Ok(Self::new(Arc::new(schema), Transport::Remote(line)))
@@ -296,9 +280,8 @@ impl Producer {
     /// Has `go_on` asked now and then, at least ten times a second, while the merger in another process is waited for;
     /// when it says no, what is being done ends with an `Interrupted` error, and the producer is lost. Without it a
     /// merger that was stopped is waited for until it goes on.
-    #[cfg(unix)]
     pub fn set_interrupt(&mut self, go_on: impl FnMut() -> bool + Send + 'static) {
-        if let Transport::Remote(line) = &mut self.way {
+        if let Transport::Remote(line) = &mut self.transport {
             line.set_interrupt(Box::new(go_on));
         }
     }
@@ -314,13 +297,13 @@ impl Producer {
     /// As there; what is refused leaves no trace.
     pub fn extend(&mut self, columns: &[(&str, &Array)]) -> Result<()> {
         let schema = self.schema.clone();
-        let taken = take(&schema.inputs, columns)?;
+        let batch = check_batch(&schema.inputs, columns)?;
         let mut from = 0;
-        while from < taken.entries {
-            let share = self.way.share();
-            let to = taken.entries.min(from + taken.step(share).max(1));
+        while from < batch.entries {
+            let share = self.transport.share();
+            let to = batch.entries.min(from + batch.step(share).max(1));
             let mut pieces: Vec<Option<EntryValues<'_>>> = schema.lanes.iter().map(|_| None).collect();
-            taken.hand(&schema.inputs, from..to, &mut pieces)?;
+            batch.distribute(&schema.inputs, from..to, &mut pieces)?;
             self.gathered.append(&pieces, to - from)?;
             self.entries += (to - from) as u64;
             from = to;
@@ -339,9 +322,8 @@ impl Producer {
         if self.gathered.entries == 0 {
             return Ok(());
         }
-        let done = match &mut self.way {
+        let done = match &mut self.transport {
             Transport::Local(registration) => registration.give(&self.gathered),
-            #[cfg(unix)]
             Transport::Remote(line) => line.give(&self.gathered),
         };
         self.gathered.clear(MOST);
@@ -359,9 +341,8 @@ impl Producer {
     /// Goes without finishing: what it holds is lost, and the merger says so.
     pub fn abandon(mut self) {
         self.over = true;
-        match &mut self.way {
+        match &mut self.transport {
             Transport::Local(registration) => registration.why = Some("it gave up".to_owned()),
-            #[cfg(unix)]
             Transport::Remote(line) => line.give_up(),
         }
     }
@@ -371,20 +352,19 @@ impl Producer {
             return Ok(());
         }
         if std::thread::panicking() {
-            if let Transport::Local(registration) = &mut self.way {
+            if let Transport::Local(registration) = &mut self.transport {
                 registration.why = Some("its thread panicked".to_owned());
             }
             return Ok(());
         }
         let done = self.flush();
-        match &mut self.way {
+        match &mut self.transport {
             Transport::Local(registration) => {
                 if let Err(e) = &done {
                     registration.why = Some(e.to_string());
                 }
                 done
             }
-            #[cfg(unix)]
             Transport::Remote(line) => done.and_then(|()| line.end()),
         }
     }

@@ -1,6 +1,6 @@
 //! A producer's end of the line to a merger in another process.
 
-use super::patient::{GoOn, Patient};
+use super::interruptible::{GoOn, InterruptibleStream};
 use super::wire::{self, BAD, END, GOOD, MAGIC, VERSION};
 use super::{Gathered, Schema};
 use sapwood_span::{Error, ErrorKind, Result};
@@ -15,15 +15,15 @@ const LONGEST_SCHEMA: u64 = 1 << 30;
 
 /// The line to a merger.
 pub(super) struct Line {
-    to: BufWriter<Patient>,
-    from: Patient,
+    to: BufWriter<InterruptibleStream>,
+    from: InterruptibleStream,
     /// Whether an answer is on its way.
     waiting: bool,
     share: usize,
 }
 
 fn gone(e: io::Error) -> Error {
-    if Patient::gave_up(&e) {
+    if InterruptibleStream::gave_up(&e) {
         return Error::new(ErrorKind::Interrupted, "interrupted while waiting for the merger")
             .with_remedy("make a new producer and write again what was not handed over");
     }
@@ -38,7 +38,7 @@ fn gone(e: io::Error) -> Error {
 impl Line {
     /// Calls the merger; what its tree takes.
     pub(super) fn open(address: &Path) -> Result<(Self, Schema)> {
-        let called = UnixStream::connect(address).and_then(Patient::pair);
+        let called = UnixStream::connect(address).and_then(InterruptibleStream::pair);
         let (from, to) = called.map_err(|e| {
             Error::io(format!("no merger is listening at {}", address.display()), e)
                 .with_remedy("start producers while the merger is open")
@@ -106,7 +106,7 @@ impl Line {
         if !std::mem::take(&mut self.waiting) {
             return Ok(());
         }
-        let said = |from: &mut Patient| match wire::get_u8(from)? {
+        let said = |from: &mut InterruptibleStream| match wire::get_u8(from)? {
             GOOD => Ok(Ok(wire::get_u64(from)? as usize)),
             BAD => Ok(Err(wire::get_text(from)?)),
             _ => Err(io::ErrorKind::InvalidData.into()),

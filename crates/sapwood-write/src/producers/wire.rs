@@ -335,8 +335,8 @@ fn get_type(from: &mut &[u8], deep: usize) -> io::Result<CppType> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lay_out::resolve;
     use crate::schema::BranchSpec;
+    use crate::split_branches::resolve;
     use sapwood_column::{Array, Values};
 
     fn example() -> Schema {
@@ -384,12 +384,12 @@ mod tests {
             content: Box::new(Array::Flat(Values::F32(vec![9., 1., 2., 3.]))),
         };
         let i = Array::Flat(Values::I16(vec![7, 8, 9]));
-        let taken = crate::take::take(&inputs, &[("x", &x), ("i", &i)]).unwrap();
+        let batch = crate::batch::check_batch(&inputs, &[("x", &x), ("i", &i)]).unwrap();
         let mut pieces = vec![None, None, None];
         let mut gathered = Gathered::new(&lanes);
         for range in [0..1, 1..3] {
             let n = range.len();
-            taken.hand(&inputs, range, &mut pieces).unwrap();
+            batch.distribute(&inputs, range, &mut pieces).unwrap();
             gathered.append(&pieces, n).unwrap();
         }
         assert_eq!(gathered.strands[1].offsets, [0, 8, 8, 12]);

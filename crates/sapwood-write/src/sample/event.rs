@@ -237,12 +237,12 @@ fn decay(random: &mut Random) -> [Muon; 2] {
 fn put_decays(name: &str, decays: &[Option<[Muon; 2]>], offsets: &[i64], numbers: &mut [f64]) {
     for (decay, &start) in decays.iter().zip(offsets) {
         let Some(muons) = decay else { continue };
-        for (muon, place) in muons.iter().zip(numbers.iter_mut().skip(start as usize)) {
+        for (muon, slot) in muons.iter().zip(numbers.iter_mut().skip(start as usize)) {
             match name {
-                "Muon_pt" => *place = muon.pt,
-                "Muon_eta" => *place = muon.eta,
-                "Muon_phi" => *place = muon.phi,
-                "Muon_charge" => *place = muon.charge,
+                "Muon_pt" => *slot = muon.pt,
+                "Muon_eta" => *slot = muon.eta,
+                "Muon_phi" => *slot = muon.phi,
+                "Muon_charge" => *slot = muon.charge,
                 _ => {}
             }
         }

@@ -1,20 +1,20 @@
 mod clusters;
 
 use crate::basket::{Branch, Home};
+use crate::batch::{CheckedBatch, check_batch};
 use crate::column::{Column, Data, Input};
 use crate::column_source::{ColumnSource, EntryValues};
 use crate::core::{Core, OpenTree, Shared, Table};
 use crate::cursor::Cursor;
 use crate::directory::DirectoryId;
 use crate::key::Key;
-use crate::lay_out::resolve;
 use crate::layout::Cluster;
 use crate::old_tree::{Old, OldBranch};
 use crate::producers::gathered::{Gathered, Lane};
 use crate::progress::Progress;
 use crate::resumed::Resumed;
 use crate::schema::{BranchSpec, BranchType, check_basket_bytes};
-use crate::take::{Taken, take};
+use crate::split_branches::resolve;
 use sapwood_codec::Compression;
 use sapwood_column::Array;
 use sapwood_span::{Error, Result, setters};
@@ -231,20 +231,20 @@ impl TreeWriter {
         let mut core = shared.lock();
         core.check()?;
         let inputs = std::mem::take(&mut self.inputs);
-        let done = take(&inputs, columns).map_err(|e| core.named(e)).and_then(|taken| {
-            core.attempt(|core| self.extend_in_steps(core, &inputs, &taken).map_err(|e| core.named(e)))
+        let done = check_batch(&inputs, columns).map_err(|e| core.named(e)).and_then(|batch| {
+            core.attempt(|core| self.extend_in_steps(core, &inputs, &batch).map_err(|e| core.named(e)))
         });
         self.inputs = inputs;
         done
     }
 
-    fn extend_in_steps(&mut self, core: &mut Core, inputs: &[Input], taken: &Taken<'_>) -> Result<()> {
-        let step = if inputs.iter().any(|i| i.feed.makes_bytes()) { taken.step(STEP) } else { taken.entries };
+    fn extend_in_steps(&mut self, core: &mut Core, inputs: &[Input], batch: &CheckedBatch<'_>) -> Result<()> {
+        let step = if inputs.iter().any(|i| i.feed.makes_bytes()) { batch.step(STEP) } else { batch.entries };
         let mut from = 0;
-        while from < taken.entries {
-            let to = taken.entries.min(from + step.max(1));
+        while from < batch.entries {
+            let to = batch.entries.min(from + step.max(1));
             let mut pieces: Vec<Option<EntryValues<'_>>> = self.branches.iter().map(|_| None).collect();
-            taken.hand(inputs, from..to, &mut pieces)?;
+            batch.distribute(inputs, from..to, &mut pieces)?;
             for (branch, piece) in self.branches.iter_mut().zip(&pieces) {
                 if let Some(piece) = piece {
                     branch.survey(piece);

@@ -1,4 +1,5 @@
-//! From the branches that are asked for to those that lie in the file.
+//! From the branches that are asked for to those that are in the file: classes and collections are split into one branch
+//! for each member.
 
 use crate::column::{Column, Data, ElementFacts, Input, Inputs, Leaf, WHOLE, element_leaf, is_unsigned, leaf_class};
 use crate::column::{member_facts, split_items};
@@ -15,10 +16,11 @@ pub(crate) fn resolve(specs: &[BranchSpec]) -> Result<(Vec<Column>, Inputs)> {
     for spec in specs {
         check_spec(spec).map_err(|e| e.in_branch(&spec.name))?;
     }
-    lay_out(specs)
+    split_branches(specs)
 }
 
-fn lay_out(specs: &[BranchSpec]) -> Result<(Vec<Column>, Inputs)> {
+/// The columns of all branches, and what fills them.
+fn split_branches(specs: &[BranchSpec]) -> Result<(Vec<Column>, Inputs)> {
     let asked = specs.iter().map(|s| &*s.name).collect();
     let mut layout =
         Layout { asked, columns: Vec::new(), inputs: Vec::with_capacity(specs.len()), index: HashMap::new() };
@@ -218,8 +220,8 @@ impl Layout<'_> {
     /// The members of a class, each in a branch of its own.
     fn class(&mut self, spec: &BranchSpec, class: &Class, parent: usize, prefix: &str, level: i32) -> ColumnSource {
         let members = class.members.iter().enumerate().map(|(id, (name, ty))| {
-            let place = MemberBranch { spec, parent, prefix: prefix.to_owned(), class, id, level };
-            (name.clone(), self.member(&place, name, ty))
+            let branch = MemberBranch { spec, parent, prefix: prefix.to_owned(), class, id, level };
+            (name.clone(), self.member(&branch, name, ty))
         });
         let members = members.collect();
         ColumnSource::Class { column: parent, members }

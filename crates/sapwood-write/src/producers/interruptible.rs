@@ -2,17 +2,18 @@
 
 use super::TICK;
 use super::peer::Peer;
+use sapwood_span::sync::lock;
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Whether to go on.
 pub(super) type GoOn = dyn FnMut() -> bool + Send;
 
 /// One end of a connection, for reading or for writing.
-pub(super) struct Patient {
+pub(super) struct InterruptibleStream {
     stream: UnixStream,
     shared: Arc<Shared>,
 }
@@ -36,7 +37,7 @@ impl fmt::Display for GivenUp {
 
 impl std::error::Error for GivenUp {}
 
-impl Patient {
+impl InterruptibleStream {
     /// A connection for reading and the same for writing.
     pub(super) fn pair(stream: UnixStream) -> io::Result<(Self, Self)> {
         stream.set_read_timeout(Some(TICK))?;
@@ -48,7 +49,7 @@ impl Patient {
 
     /// Has `go_on` asked whenever nothing moves for a while; for both.
     pub(super) fn set_interrupt(&self, go_on: Box<GoOn>) {
-        *self.shared.go_on.lock().unwrap_or_else(PoisonError::into_inner) = Some(go_on);
+        *lock(&self.shared.go_on) = Some(go_on);
     }
 
     /// Ends it; for both.
@@ -72,7 +73,7 @@ impl Patient {
                     if self.shared.peer.is_gone() {
                         return Err(io::ErrorKind::ConnectionReset.into());
                     }
-                    let mut go_on = self.shared.go_on.lock().unwrap_or_else(PoisonError::into_inner);
+                    let mut go_on = lock(&self.shared.go_on);
                     if go_on.as_mut().is_some_and(|go_on| !go_on()) {
                         self.give_up();
                     }
@@ -83,13 +84,13 @@ impl Patient {
     }
 }
 
-impl Read for Patient {
+impl Read for InterruptibleStream {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         self.wait(|mut stream| stream.read(into))
     }
 }
 
-impl Write for Patient {
+impl Write for InterruptibleStream {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.wait(|mut stream| stream.write(bytes))
     }
@@ -107,7 +108,7 @@ mod tests {
     #[test]
     fn who_waits_is_asked_and_can_give_up() {
         let (here, mut there) = UnixStream::pair().unwrap();
-        let (mut from, mut to) = Patient::pair(here).unwrap();
+        let (mut from, mut to) = InterruptibleStream::pair(here).unwrap();
         let asked = Arc::new(AtomicU32::new(0));
         let seen = asked.clone();
         let go_on = Box::new(move || seen.fetch_add(1, Ordering::SeqCst) % 3 < 2);
@@ -119,11 +120,11 @@ mod tests {
         assert_eq!((&bytes, asked.load(Ordering::SeqCst)), (b"ab", 0));
         // nobody reads at the other end
         let e = to.write_all(&vec![0; 10 << 20]).unwrap_err();
-        assert!(Patient::gave_up(&e), "{e}");
+        assert!(InterruptibleStream::gave_up(&e), "{e}");
         assert_eq!(asked.load(Ordering::SeqCst), 3);
         // then it is over for both directions, at once
-        assert!(Patient::gave_up(&from.read(&mut bytes).unwrap_err()));
-        assert!(Patient::gave_up(&to.write(b"x").unwrap_err()));
+        assert!(InterruptibleStream::gave_up(&from.read(&mut bytes).unwrap_err()));
+        assert!(InterruptibleStream::gave_up(&to.write(b"x").unwrap_err()));
         assert_eq!(asked.load(Ordering::SeqCst), 3);
     }
 }

@@ -1,3 +1,5 @@
+//! The columns of a batch, checked together before any of them is written.
+
 use crate::column::Input;
 use crate::column_source::{ColumnSource, EntryValues, counts_of};
 use sapwood_column::{Array, Values};
@@ -7,7 +9,7 @@ use std::ops::Range;
 
 /// The columns of a batch, checked together.
 #[derive(Debug)]
-pub(crate) struct Taken<'a> {
+pub(crate) struct CheckedBatch<'a> {
     /// In the inputs' order; none for counters that are filled from what they count.
     arrays: Vec<Option<&'a Array>>,
     /// Which input's column such a counter is filled from.
@@ -16,17 +18,17 @@ pub(crate) struct Taken<'a> {
 }
 
 /// Checks what was given for all inputs together: each once, all of one length, counters and counts in agreement.
-pub(crate) fn take<'a>(inputs: &[Input], given: &[(&str, &'a Array)]) -> Result<Taken<'a>> {
+pub(crate) fn check_batch<'a>(inputs: &[Input], given: &[(&str, &'a Array)]) -> Result<CheckedBatch<'a>> {
     let index: HashMap<&str, usize> = inputs.iter().enumerate().map(|(i, input)| (&*input.name, i)).collect();
     let mut arrays: Vec<Option<&'a Array>> = vec![None; inputs.len()];
     for (name, array) in given {
-        let place = index.get(name).and_then(|&i| arrays.get_mut(i));
-        let Some(place) = place else {
+        let slot = index.get(name).and_then(|&i| arrays.get_mut(i));
+        let Some(slot) = slot else {
             let all: Vec<&str> = inputs.iter().filter(|i| !i.automatic).map(|i| &*i.name).take(20).collect();
             return Err(Error::not_found(format!("the tree has no branch {name}"))
                 .with_remedy(format!("its branches begin with: {}", all.join(", "))));
         };
-        if place.replace(array).is_some() {
+        if slot.replace(array).is_some() {
             return Err(Error::invalid("it is given twice").in_branch(*name));
         }
     }
@@ -47,7 +49,7 @@ pub(crate) fn take<'a>(inputs: &[Input], given: &[(&str, &'a Array)]) -> Result<
         }
     }
     let counted = count(inputs, &arrays)?;
-    Ok(Taken { arrays, counted, entries: first.map_or(0, |(n, _)| n) })
+    Ok(CheckedBatch { arrays, counted, entries: first.map_or(0, |(n, _)| n) })
 }
 
 /// Compares counters with what they count; for each counter, the first input that it counts.
@@ -99,7 +101,7 @@ fn differs_from(first: &[i64], offsets: &[i64]) -> Option<(usize, i64, i64)> {
     })
 }
 
-impl<'a> Taken<'a> {
+impl<'a> CheckedBatch<'a> {
     /// How many entries have about so many bytes.
     pub(crate) fn step(&self, bytes: usize) -> usize {
         let all: usize = self.arrays.iter().flatten().map(|a| a.nbytes()).sum();
@@ -107,7 +109,7 @@ impl<'a> Taken<'a> {
     }
 
     /// Hands entries to their branches.
-    pub(crate) fn hand(
+    pub(crate) fn distribute(
         &self,
         inputs: &[Input],
         range: Range<usize>,
@@ -119,9 +121,8 @@ impl<'a> Taken<'a> {
                 continue;
             }
             let counted = self.counted.get(i).copied().flatten().and_then(|by| self.arrays.get(by).copied().flatten());
-            if let (Some(Array::List { offsets, .. }), Some(place)) = (counted, out.get_mut(input.feed.column())) {
-                *place =
-                    Some(EntryValues::counts(counts_of(offsets.get(range.start..=range.end).unwrap_or_default())?));
+            if let (Some(Array::List { offsets, .. }), Some(slot)) = (counted, out.get_mut(input.feed.column())) {
+                *slot = Some(EntryValues::counts(counts_of(offsets.get(range.start..=range.end).unwrap_or_default())?));
             }
         }
         Ok(())
@@ -131,8 +132,8 @@ impl<'a> Taken<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lay_out::resolve;
     use crate::schema::BranchSpec;
+    use crate::split_branches::resolve;
     use sapwood_column::DType;
 
     #[test]
@@ -145,10 +146,11 @@ mod tests {
             BranchSpec::jagged_by("y", DType::F32, "n"),
         ])
         .unwrap();
-        let fail =
-            |s: &Array, x: &Array, y: &Array| take(&inputs, &[("s", s), ("x", x), ("y", y)]).unwrap_err().to_string();
+        let fail = |s: &Array, x: &Array, y: &Array| {
+            check_batch(&inputs, &[("s", s), ("x", x), ("y", y)]).unwrap_err().to_string()
+        };
         let good = list(vec![0, 2, 5]);
-        assert!(take(&inputs, &[("s", &flat(2)), ("x", &good), ("y", &good)]).is_ok());
+        assert!(check_batch(&inputs, &[("s", &flat(2)), ("x", &good), ("y", &good)]).is_ok());
         assert!(fail(&flat(3), &good, &good).starts_with("branch x: 2 entries are given for it, but 3 for s"));
         let e = fail(&flat(2), &good, &list(vec![0, 2, 6]));
         assert!(e.starts_with("branch y: entry 1 of the batch has 4 values where its counter is n and x has 3"), "{e}");
@@ -157,7 +159,7 @@ mod tests {
         assert!(fail(&flat(2), &list(vec![]), &good).contains("no offsets"));
         assert!(fail(&good, &good, &good).contains("give a flat array"));
         assert!(fail(&Array::Flat(Values::F64(vec![0.0; 2])), &good, &good).contains("it holds float32, not float64"));
-        assert!(matches!(take(&inputs, &[("s", &flat(2)), ("x", &good)]), Err(e) if e.branch() == Some("y")));
-        assert!(matches!(take(&inputs, &[("z", &flat(2))]), Err(e) if e.what().contains("no branch z")));
+        assert!(matches!(check_batch(&inputs, &[("s", &flat(2)), ("x", &good)]), Err(e) if e.branch() == Some("y")));
+        assert!(matches!(check_batch(&inputs, &[("z", &flat(2))]), Err(e) if e.what().contains("no branch z")));
     }
 }

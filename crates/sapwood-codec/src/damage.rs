@@ -1,0 +1,48 @@
+//! What is wrong with a block, in the same plain words for every codec: the C libraries' own texts name their buffers and
+//! functions.
+
+use zstd::zstd_safe::{ErrorCode, zstd_sys::ZSTD_ErrorCode};
+
+/// What is wrong with a block whose header makes sense.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Damage {
+    /// The codec cannot make sense of the payload.
+    Invalid,
+    /// It unpacks to more bytes than its header says.
+    TooLong,
+    /// It unpacks to so many bytes, fewer than its header says.
+    TooShort(usize),
+    /// An LZ4 payload is too short for its checksum.
+    NoChecksum,
+    /// The checksum before an LZ4 payload is another one.
+    Checksum { said: u64, is: u64 },
+    /// An xz header asks for more memory than its decoder may take.
+    Memory(u64),
+}
+
+impl Damage {
+    pub(crate) fn of_deflate(error: libdeflater::DecompressionError) -> Self {
+        match error {
+            libdeflater::DecompressionError::BadData => Damage::Invalid,
+            libdeflater::DecompressionError::InsufficientSpace => Damage::TooLong,
+        }
+    }
+
+    /// Zstandard's functions return the negative of a number in `ZSTD_ErrorCode`.
+    pub(crate) fn of_zstd(code: ErrorCode) -> Self {
+        let too_long = (ZSTD_ErrorCode::ZSTD_error_dstSize_tooSmall as usize).wrapping_neg();
+        if code == too_long { Damage::TooLong } else { Damage::Invalid }
+    }
+
+    /// As a message says it of a block that claims to unpack to `size` bytes.
+    pub(crate) fn describe(self, size: usize) -> String {
+        match self {
+            Damage::Invalid => "its compressed data are invalid".to_owned(),
+            Damage::TooLong => format!("it unpacks to more than the {size} bytes it claims"),
+            Damage::TooShort(written) => format!("it unpacks to {written} bytes, not the {size} it claims"),
+            Damage::NoChecksum => "it is too short for its checksum".to_owned(),
+            Damage::Checksum { said, is } => format!("its checksum is {is:016x}, not {said:016x}"),
+            Damage::Memory(limit) => format!("it asks for more than {} MiB of memory", limit >> 20),
+        }
+    }
+}

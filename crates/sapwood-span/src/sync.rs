@@ -1,0 +1,36 @@
+//! Locks that outlive a panic.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// Locks, whether or not a thread panicked with the lock held.
+///
+/// For state that is whole between any two of its changes. A panic is reported where it happened (see [`crate::defect`]);
+/// to poison all other threads with it would only hide it.
+pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Waits until the condition is signalled, as [`Condvar::wait`], and takes the lock again as [`lock`] does.
+pub fn wait<'a, T>(condition: &Condvar, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+    condition.wait(guard).unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_with_the_lock_held_does_not_lock_others_out() {
+        let mutex = Mutex::new(1);
+        let panicked = std::thread::scope(|s| {
+            s.spawn(|| {
+                let _guard = lock(&mutex);
+                std::panic::resume_unwind(Box::new("on purpose"));
+            })
+            .join()
+        });
+        assert!(panicked.is_err() && mutex.is_poisoned());
+        *lock(&mutex) += 1;
+        assert_eq!(*lock(&mutex), 2);
+    }
+}
