@@ -30,6 +30,8 @@ class Options:
     threads: int
     recover: bool | None = None
     insecure_redirects: bool = False
+    #: opening waits for the keys only, not for the bytes where a tree's header usually is
+    keys_only: bool = False
 
 
 def open(
@@ -68,7 +70,7 @@ def open(
         raise InvalidError(f"threads must be at least 1, or None for one per core, not {threads!r}")
     patience = optional_seconds(timeout, "timeout")
     cache = None if cache_size is None else size_in_bytes(cache_size, "cache_size")
-    file = ReadOnlyFile(where, Options(cache, patience, number or 0, recover, insecure_redirects))
+    file = ReadOnlyFile(where, Options(cache, patience, number or 0, recover, insecure_redirects, name is None))
     return file if name is None else file[name]
 
 
@@ -318,6 +320,7 @@ class ReadOnlyFile(Directory):
                 options.threads,
                 options.recover,
                 options.insecure_redirects,
+                options.keys_only,
             )
         except Error:
             if "://" not in path and os.path.isdir(path):
