@@ -210,9 +210,7 @@ impl Opener {
         match question(self)? {
             Some(answer) => Ok(Step::Done(answer)),
             None if self.need.is_empty() => Err(Error::corrupt("the file's directory has no valid position")),
-            None => {
-                Ok(Step::Need(without_overlaps(std::mem::take(&mut self.need))))
-            }
+            None => Ok(Step::Need(without_overlaps(std::mem::take(&mut self.need)))),
         }
     }
 
