@@ -218,6 +218,7 @@ def open(
     threads: int = ...,
     recover: bool | None = ...,
     insecure_redirects: bool = ...,
+    keys_only: bool = ...,
 ) -> File: ...
 
 # A part of an object's bytes: see sapwood.writing.objects

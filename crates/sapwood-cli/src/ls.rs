@@ -13,6 +13,7 @@ use std::io::Write;
 /// Runs the verb.
 pub fn run(args: &LsArgs, options: &OpenOptions, as_json: bool) -> Result<(), Failure> {
     let target = Target::parse(&args.target);
+    let options = &options.clone().keys_only(true);
     if args.locate {
         return locate(&target.url, options, as_json);
     }

@@ -10,14 +10,14 @@ use crate::report::IoReport;
 use crate::unlisted::confirmed;
 use bytes::Bytes;
 use sapwood_format::object::Objects;
-use sapwood_format::{Header, Key, Listing, ObjectAt, Opener, Recovered, Step, Target};
+use sapwood_format::{Ahead, Header, Key, Listing, ObjectAt, Opener, Recovered, Step, Target};
 use sapwood_source::{Opening, ReadRanges, Source, SourceStats};
 use sapwood_span::{Error, Result, Span};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// Bytes in front of the tail that are asked for along with a key list that the tail did not hold: most often the
-/// tree's header lies there, and a round trip is saved.
+/// Bytes in front of the tail that are asked for along with a key list that the tail did not hold, if a tree will be read:
+/// most often its header lies there, and a round trip is saved.
 const GUESS: u64 = 128 << 10;
 
 /// An open ROOT file, near or far. Cheap to clone.
@@ -78,10 +78,13 @@ impl File {
         let Opening { source, size, head, tail } = opening;
         let mut opener = Opener::new(size);
         if !source.is_local() {
-            opener.guess(GUESS);
+            let tail = if tail.1.is_empty() { Span::new(tail.0, size - tail.0.min(size)) } else { Span::default() };
+            opener.ask_ahead(Ahead { tail, tree: if options.keys_only { 0 } else { GUESS } });
         }
         opener.push(0, head);
-        opener.push(tail.0, tail.1);
+        if !tail.1.is_empty() {
+            opener.push(tail.0, tail.1);
+        }
         let name = source.name().to_owned();
         // this refuses what is no ROOT file
         let header = answer(&source, &mut opener, Opener::read_header).map_err(|e| e.in_file(&name))?;

@@ -23,6 +23,7 @@ pub(crate) fn source_options(options: &OpenOptions) -> SourceOptions {
     let defaults = SourceOptions::default();
     SourceOptions {
         tail: TAIL,
+        tail_later: true,
         // what lies beyond the clock is for ever
         progress_timeout: options.timeout.min(FOREVER),
         max_connections: options.max_connections.unwrap_or(defaults.max_connections),

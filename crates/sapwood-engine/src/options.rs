@@ -46,6 +46,9 @@ pub struct OpenOptions {
     /// Whether redirects are followed from `https` to `http`, and from elsewhere to this machine or its link. The
     /// environment variable `SAPWOOD_INSECURE_REDIRECTS=1` says the same for all files.
     pub insecure_redirects: bool,
+    /// Whether opening a remote file waits for its keys only. Otherwise it also asks for the bytes where a tree's header
+    /// usually is, which saves a round trip when a tree is read next.
+    pub keys_only: bool,
 }
 
 /// Called with the bytes that were looked at so far, and with those of the whole file.
@@ -70,11 +73,12 @@ impl Default for OpenOptions {
             recover_all: false,
             on_recovery: None,
             insecure_redirects: false,
+            keys_only: false,
         }
     }
 }
 
-setters!(OpenOptions { cache: CacheSize, threads: usize, timeout: Duration, recover_all: bool, insecure_redirects: bool } into { max_connections: Option<usize>, ca_dir: Option<PathBuf>, recover: Option<bool>, on_recovery: Option<OnRecovery> });
+setters!(OpenOptions { cache: CacheSize, threads: usize, timeout: Duration, recover_all: bool, insecure_redirects: bool, keys_only: bool } into { max_connections: Option<usize>, ca_dir: Option<PathBuf>, recover: Option<bool>, on_recovery: Option<OnRecovery> });
 
 impl OpenOptions {
     /// The defaults.

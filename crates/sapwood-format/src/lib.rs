@@ -31,7 +31,7 @@ pub use free::{UNCOMMITTED, parse_free_list};
 pub use header::Header;
 pub use key::{Key, datetime};
 pub use object::{Pointed, read_base_object, read_object_array_head, read_pointer};
-pub use opener::{Chunks, Listing, ObjectAt, Opener, Target, TreeAt};
+pub use opener::{Ahead, Chunks, Listing, ObjectAt, Opener, Target, TreeAt};
 pub use orphans::{OrphanBasket, Orphans};
 pub use packed::Packed;
 pub use payload::{check_payload, check_size, inflate, inflate_header};

@@ -13,7 +13,7 @@ use sapwood::{CacheSize, IoReport, Listing, OpenOptions, Result};
 /// progress (`None`: for ever), `threads` (0: all cores), `recover`: whether damaged files are recovered (`None`: where that
 /// is quick), `insecure_redirects`: whether all redirects are followed.
 #[pyfunction]
-#[pyo3(signature = (url, cache_size=None, timeout=Some(60.0), threads=0, recover=None, insecure_redirects=false))]
+#[pyo3(signature = (url, cache_size=None, timeout=Some(60.0), threads=0, recover=None, insecure_redirects=false, keys_only=false))]
 pub fn open(
     py: Python<'_>,
     url: Text,
@@ -22,6 +22,7 @@ pub fn open(
     threads: usize,
     recover: Option<bool>,
     insecure_redirects: bool,
+    keys_only: bool,
 ) -> PyResult<File> {
     let timeout = seconds(timeout, "timeout")?;
     let cache = cache(cache_size);
@@ -30,7 +31,8 @@ pub fn open(
         .timeout(timeout)
         .threads(threads)
         .recover(recover)
-        .insecure_redirects(insecure_redirects);
+        .insecure_redirects(insecure_redirects)
+        .keys_only(keys_only);
     let opened = wait(py, |_| Ok(()), move || sapwood::File::open(&url, &options))?;
     opened.map(|inner| File { inner }).map_err(|e| exception(py, &e, Missing::File))
 }

@@ -15,6 +15,9 @@ pub struct SourceOptions {
     pub head: u64,
     /// Bytes wanted from its end.
     pub tail: u64,
+    /// Whether the end is left out where it would cost a round trip of its own (over XRootD): [`crate::Opening::tail`]
+    /// is empty then, and says where it would begin. It can be read along with what the beginning points to.
+    pub tail_later: bool,
     /// A transfer on which no byte moves for so long is dead. A slow one that moves is not. After half of it, what moved before
     /// or was asked for in several ranges is asked for once more.
     pub progress_timeout: Duration,
@@ -55,6 +58,7 @@ impl Default for SourceOptions {
         Self {
             head: 1024,
             tail: 128 << 10,
+            tail_later: false,
             progress_timeout: Duration::from_secs(60),
             connect_timeout: Duration::from_secs(30),
             max_connections: 16,

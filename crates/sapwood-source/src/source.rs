@@ -178,7 +178,8 @@ pub struct Opening {
     /// is shorter.
     pub head: Bytes,
     /// Offset of, and the last bytes of the file: as many as asked for; fewer if the file is shorter, and over XRootD,
-    /// where they are asked for by themselves, no more than come in one round trip. They may overlap the head.
+    /// where they are asked for by themselves, no more than come in one round trip. They may overlap the head. Empty,
+    /// with the offset where they would begin, where [`crate::SourceOptions::tail_later`] left them out.
     pub tail: (u64, Bytes),
 }
 

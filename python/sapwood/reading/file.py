@@ -35,6 +35,8 @@ class Options:
     threads: int
     recover: bool | None = None
     insecure_redirects: bool = False
+    #: opening waits for the keys only, not for the bytes where a tree's header usually is
+    keys_only: bool = False
 
 
 @overload
@@ -79,7 +81,7 @@ def open(
         raise InvalidError(f"threads must be at least 1, or None for one per core, not {threads!r}")
     patience = optional_seconds(timeout, "timeout")
     cache = None if cache_size is None else size_in_bytes(cache_size, "cache_size")
-    file = ReadOnlyFile(where, Options(cache, patience, number or 0, recover, insecure_redirects))
+    file = ReadOnlyFile(where, Options(cache, patience, number or 0, recover, insecure_redirects, name is None))
     return file if name is None else file[name]
 
 
@@ -117,6 +119,7 @@ class ReadOnlyFile(Directory):
             options.threads,
             options.recover,
             options.insecure_redirects,
+            options.keys_only,
         )
 
     def _open_reader(self, reader: Reader) -> _core.File:
@@ -192,5 +195,6 @@ class ReadOnlyFile(Directory):
     def __reduce__(self):
         # by public names alone: a module may be called otherwise where this is read
         options = {**dataclasses.asdict(self._options), "threads": self._options.threads or None}
+        del options["keys_only"]
         path = self._given_path
         return functools.partial(open, **options), ({path: None} if isinstance(path, str) else path.given,)

@@ -1,10 +1,12 @@
 //! Opening without I/O: the opener is asked for keys or a tree, says which bytes it lacks, is given them, and is
 //! asked again. What it has parsed it keeps.
 
+mod ahead;
 mod answers;
 mod chunks;
 
 use crate::step::Step;
+pub use ahead::Ahead;
 pub use answers::{Listing, ObjectAt, Target, TreeAt};
 pub use chunks::Chunks;
 
@@ -49,7 +51,7 @@ pub struct Opener {
     streamers: Option<Arc<Streamers>>,
     lists: HashMap<u64, Arc<Vec<Key>>>,
     decoder: Decoder,
-    guess: u64,
+    ahead: Ahead,
     /// The keys of each directory by its position, when the file's own lists are not to be relied on.
     recovered: Option<HashMap<u64, Arc<Vec<Key>>>>,
     integrity_warnings: Vec<String>,
@@ -69,7 +71,7 @@ impl Opener {
             streamers: None,
             lists: HashMap::new(),
             decoder: Decoder::new(),
-            guess: 0,
+            ahead: Ahead::default(),
             recovered: None,
             integrity_warnings: Vec::new(),
             behind: Vec::new(),
@@ -94,10 +96,9 @@ impl Opener {
         }
     }
 
-    /// Allows asking for so many bytes in front of the file's tail along with the first key list, when that list has
-    /// to be asked for anyway: trees lie there more often than not.
-    pub fn guess(&mut self, bytes: u64) {
-        self.guess = bytes;
+    /// Allows asking for this along with the first key list, when that list has to be asked for anyway.
+    pub fn ask_ahead(&mut self, ahead: Ahead) {
+        self.ahead = ahead;
     }
 
     /// Goes on with what a walk over the file's records found instead of what its directories say.
@@ -210,12 +211,7 @@ impl Opener {
         match question(self)? {
             Some(answer) => Ok(Step::Done(answer)),
             None if self.need.is_empty() => Err(Error::corrupt("the file's directory has no valid position")),
-            None => {
-                let mut need = std::mem::take(&mut self.need);
-                need.sort();
-                need.dedup();
-                Ok(Step::Need(need))
-            }
+            None => Ok(Step::Need(without_overlaps(std::mem::take(&mut self.need)))),
         }
     }
 
@@ -315,15 +311,9 @@ impl Opener {
             return Ok(Some(Arc::default()));
         }
         let Some(b) = self.bytes(dir.keys)? else {
-            let guess = std::mem::take(&mut self.guess);
-            let tail = self.chunks.last_start();
-            if guess > 0 && tail > guess {
-                self.need.extend(self.chunks.missing(Span::new(tail - guess, guess)));
-                // a tree's values cannot be read without the class descriptions
-                let info = self.header.as_ref().map_or(Span::default(), |h| h.info);
-                if info.end() <= self.size {
-                    self.need.extend(self.chunks.missing(info));
-                }
+            let info = self.header.as_ref().map_or(Span::default(), |h| h.info);
+            for span in std::mem::take(&mut self.ahead).along(dir.keys, info, self.chunks.last_start(), self.size) {
+                self.need.extend(self.chunks.missing(span));
             }
             return Ok(None);
         };
@@ -428,4 +418,17 @@ impl Opener {
         }
         Ok(complete)
     }
+}
+
+/// Sorted, each byte once.
+fn without_overlaps(mut spans: Vec<Span>) -> Vec<Span> {
+    spans.sort();
+    let mut out: Vec<Span> = Vec::with_capacity(spans.len());
+    for span in spans {
+        match out.last_mut() {
+            Some(last) if span.start < last.end() => last.len = last.len.max(span.end() - last.start),
+            _ => out.push(span),
+        }
+    }
+    out
 }

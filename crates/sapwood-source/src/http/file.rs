@@ -109,7 +109,8 @@ impl HttpFile {
             let host = self.client.server().host;
             let (gap, line) = if multi { (PART_OVERHEAD, host.line()) } else { (self.gap_of_single(), range::SINGLE) };
             let joined: Vec<Span> = coalesce(&missing, gap, MAX_REQUEST).into_iter().map(|c| c.span).collect();
-            let shared = if soon { opening_window::shared(&joined, &host, self.client.options.far) } else { None };
+            let shared =
+                if soon { opening_window::shared(&joined, &host, self.client.options.far, multi) } else { None };
             let groups = shared.unwrap_or_else(|| range::requests(&joined, line, MAX_REQUEST));
             let along = if multi { self.version.beginning.bytes() } else { None };
             let several = groups.len() > 1;

@@ -89,7 +89,7 @@ async fn ends(client: &Arc<Client>) -> Result<Opening> {
     let opened = to_open(client, RetryBudget::fresh(options), &along).await?;
     let size = opened.stat.size;
     let (head, tail) = (first.min(size), options.tail.min(SECOND_WINDOW).min(size));
-    let spans = [Span::new(0, head), Span::new(size - tail, tail)];
+    let spans = [Span::new(0, head), Span::new(size - tail, if options.tail_later { 0 } else { tail })];
     let file = Arc::new(XrdFile::new(Arc::clone(client), Version::of(&opened)));
     file.keep(&opened);
     let gathered = Arc::new(Ends::default());
