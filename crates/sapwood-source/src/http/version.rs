@@ -3,6 +3,7 @@
 use super::client::Reply;
 use crate::changed::{Beginning, changed};
 use crate::lock;
+use crate::origin_version::OriginVersion;
 use crate::url::Url;
 use hyper::header::HeaderMap;
 use sapwood_span::Result;
@@ -102,6 +103,16 @@ impl Version {
             *then = now;
         }
         Ok(Told::Same)
+    }
+
+    /// What tells this version from others in later sessions, by the server that the file was opened on; none where it
+    /// says too little.
+    pub fn identity(&self, size: u64) -> Option<OriginVersion> {
+        let Validator { etag, modified } = lock(&self.known).first()?.1.clone();
+        let etag = etag.filter(|tag| !tag.starts_with("W/"));
+        let told = etag.is_some() || modified.is_some();
+        let beginning = self.beginning.bytes().filter(|_| told)?;
+        Some(OriginVersion { size, etag, modified, checksum: None, beginning })
     }
 
     /// Whether there is nothing to tell versions apart but the file itself.
