@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from . import _core
+from . import cache as _local_cache
 from ._errors import Error, InvalidError, KeyInFileError, NotAFileError, RecoveredFileWarning, UnverifiedFileWarning
 from ._filters import Filter, matcher
 from ._paths import Where, split
@@ -30,6 +31,8 @@ class Options:
     threads: int
     recover: bool | None = None
     insecure_redirects: bool = False
+    local_cache: str | bool | None = None
+    offline: bool = False
 
 
 def open(
@@ -40,6 +43,8 @@ def open(
     threads: int | None = None,
     recover: bool | None = None,
     insecure_redirects: bool = False,
+    local_cache: _local_cache.Folder | None = None,
+    offline: bool = False,
 ) -> Any:
     """Open a file, or an object in it.
 
@@ -53,6 +58,9 @@ def open(
             None: local files, and remote files up to 64 MB.
         insecure_redirects: follow redirects from ``https`` to ``http``, and from other hosts to this machine or a
             link-local address. ``SAPWOOD_INSECURE_REDIRECTS=1`` in the environment allows this for all files.
+        local_cache: folder of the local cache that keeps what is read of remote files; False for none, None for what is
+            configured (see :mod:`sapwood.cache`).
+        offline: read remote files from the local cache only; do not ask whether they have changed.
 
     Returns:
         A :class:`ReadOnlyFile`, or the object if ``path`` names one.
@@ -68,7 +76,8 @@ def open(
         raise InvalidError(f"threads must be at least 1, or None for one per core, not {threads!r}")
     patience = optional_seconds(timeout, "timeout")
     cache = None if cache_size is None else size_in_bytes(cache_size, "cache_size")
-    file = ReadOnlyFile(where, Options(cache, patience, number or 0, recover, insecure_redirects))
+    kept = _local_cache.folder(local_cache, "local_cache")
+    file = ReadOnlyFile(where, Options(cache, patience, number or 0, recover, insecure_redirects, kept, offline))
     return file if name is None else file[name]
 
 
@@ -318,6 +327,8 @@ class ReadOnlyFile(Directory):
                 options.threads,
                 options.recover,
                 options.insecure_redirects,
+                options.local_cache,
+                options.offline,
             )
         except Error:
             if "://" not in path and os.path.isdir(path):

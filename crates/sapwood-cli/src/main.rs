@@ -7,6 +7,7 @@ mod entries;
 mod failure;
 mod given;
 mod interrupt;
+mod local_cache;
 mod ls;
 mod map;
 mod merge;
@@ -38,7 +39,11 @@ static ALLOCATOR: sapwood_pages::LargePages = sapwood_pages::LargePages;
 
 fn main() -> ExitCode {
     let done = match Cli::try_parse() {
-        Ok(cli) => run(&cli),
+        Ok(cli) => {
+            let done = run(&cli);
+            sapwood::local_cache::flush();
+            done
+        }
         Err(told) => help(&told),
     };
     match done {
@@ -76,6 +81,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Verb::Merge(a) => merge::run(a, &options, global, &interrupt),
         Verb::Optimize(a) => optimize::run(a, &options, global, &interrupt),
         Verb::Recover(a) => recover::run(a, &options, global, &interrupt),
+        Verb::Cache(a) => local_cache::run(a, global),
         Verb::Serve(a) => serve::run(a, global.json),
         Verb::Sample(a) => sample::run(a, global.json),
     }

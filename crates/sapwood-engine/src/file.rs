@@ -1,6 +1,7 @@
 use crate::doctor::free_segments;
 use crate::external_files::{BasketFile, ExternalFiles};
 pub(crate) use crate::open_source::open_source;
+use crate::local_cache;
 use crate::options::OpenOptions;
 use crate::perf::{self, Counters, FileMeters};
 pub(crate) use crate::read_source::{answer, read};
@@ -237,7 +238,11 @@ impl File {
 
     /// What should be known of how its bytes come here, in words.
     pub fn remarks(&self) -> Vec<String> {
-        self.all_sources().remarks()
+        let mut remarks = self.all_sources().remarks();
+        if !self.is_local() {
+            remarks.extend(local_cache::warnings());
+        }
+        remarks
     }
 
     /// Whether reading needs no network.

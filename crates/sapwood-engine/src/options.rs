@@ -1,5 +1,6 @@
 use crate::batch::Batch;
 use crate::entries::EntryList;
+use crate::local_cache::LocalCache;
 use bytes::Bytes;
 use sapwood_plan::CacheSize;
 use sapwood_span::Result;
@@ -35,6 +36,10 @@ pub struct OpenOptions {
     /// Whether redirects are followed from `https` to `http`, and from elsewhere to this machine or its link. The
     /// environment variable `SAPWOOD_INSECURE_REDIRECTS=1` says the same for all files.
     pub insecure_redirects: bool,
+    /// The local cache that a remote file is read through.
+    pub local_cache: LocalCache,
+    /// Whether remote files are read from the local cache alone, without asking whether they have changed.
+    pub offline: bool,
 }
 
 /// Called with the bytes that were looked at so far, and with those of the whole file.
@@ -59,6 +64,8 @@ impl Default for OpenOptions {
             recover_all: false,
             on_recovery: None,
             insecure_redirects: false,
+            local_cache: LocalCache::Configured,
+            offline: false,
         }
     }
 }

@@ -169,6 +169,8 @@ impl FileMeter {
             retries: s.retries.saturating_sub(b.retries),
             redirects: s.redirects.saturating_sub(b.redirects),
             fallbacks: s.fallbacks.saturating_sub(b.fallbacks),
+            cached_bytes: s.cached_bytes.saturating_sub(b.cached_bytes),
+            cached_reads: s.cached_reads.saturating_sub(b.cached_reads),
             ..s.clone()
         };
         let bytes_wanted = now.1.bytes_wanted.saturating_sub(self.before.1.bytes_wanted);

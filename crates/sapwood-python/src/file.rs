@@ -1,4 +1,5 @@
 use crate::error::{Missing, exception};
+use crate::local_cache::{Choice, choice};
 use crate::object::Builder;
 use crate::report::Map;
 use crate::seconds::seconds;
@@ -11,9 +12,11 @@ use sapwood::{CacheSize, IoReport, Listing, OpenOptions, Result};
 
 /// Opens a file: `cache_size` in bytes (`None` lets the planner choose, 0 turns it off), `timeout` in seconds without
 /// progress (`None`: for ever), `threads` (0: all cores), `recover`: whether damaged files are recovered (`None`: where that
-/// is quick), `insecure_redirects`: whether all redirects are followed.
+/// is quick), `insecure_redirects`: whether all redirects are followed, `local_cache`: the folder of the local cache (`None`:
+/// what is configured, `False`: none), `offline`: whether only that is read.
 #[pyfunction]
-#[pyo3(signature = (url, cache_size=None, timeout=Some(60.0), threads=0, recover=None, insecure_redirects=false))]
+#[pyo3(signature = (url, cache_size=None, timeout=Some(60.0), threads=0, recover=None, insecure_redirects=false, local_cache=None, offline=false))]
+#[allow(clippy::too_many_arguments)]
 pub fn open(
     py: Python<'_>,
     url: Text,
@@ -22,10 +25,22 @@ pub fn open(
     threads: usize,
     recover: Option<bool>,
     insecure_redirects: bool,
+    local_cache: Option<Choice>,
+    offline: bool,
 ) -> PyResult<File> {
     let timeout = seconds(timeout, "timeout")?;
     let cache = cache(cache_size);
-    let options = OpenOptions { cache, timeout, threads, recover, insecure_redirects, ..OpenOptions::default() };
+    let local_cache = choice(local_cache)?;
+    let options = OpenOptions {
+        cache,
+        timeout,
+        threads,
+        recover,
+        insecure_redirects,
+        local_cache,
+        offline,
+        ..OpenOptions::default()
+    };
     let opened = wait(py, |_| Ok(()), move || sapwood::File::open(&url, &options))?;
     opened.map(|inner| File { inner }).map_err(|e| exception(py, &e, Missing::File))
 }
@@ -146,6 +161,8 @@ pub fn io_report<'py>(py: Python<'py>, r: &IoReport) -> PyResult<Bound<'py, PyDi
         ("ranges", r.ranges),
         ("round_trips", r.round_trips),
         ("bytes_fetched", r.bytes_fetched),
+        ("local_cache_bytes", r.local_cache_bytes),
+        ("local_cache_reads", r.local_cache_reads),
         ("bytes_wanted", r.bytes_wanted),
         ("baskets", r.baskets),
         ("unzipped_bytes", r.unzipped_bytes),

@@ -10,6 +10,7 @@ mod draw;
 mod entries;
 mod error;
 mod file;
+mod local_cache;
 mod merge;
 mod meter;
 mod object;
@@ -59,5 +60,14 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(chain::redacted, module)?)?;
     module.add_class::<perf::Collector>()?;
     module.add_function(wrap_pyfunction!(perf::perf_text, module)?)?;
+    module.add_function(wrap_pyfunction!(local_cache::cache_configure, module)?)?;
+    module.add_function(wrap_pyfunction!(local_cache::cache_status, module)?)?;
+    module.add_function(wrap_pyfunction!(local_cache::cache_list, module)?)?;
+    module.add_function(wrap_pyfunction!(local_cache::cache_verify, module)?)?;
+    module.add_function(wrap_pyfunction!(local_cache::cache_purge, module)?)?;
+    let flush = wrap_pyfunction!(local_cache::cache_flush, module)?;
+    // what was read is to be in the folder before the process ends
+    module.py().import("atexit")?.call_method1("register", (flush.clone(),))?;
+    module.add_function(flush)?;
     module.add_function(wrap_pyfunction!(file::open, module)?)
 }

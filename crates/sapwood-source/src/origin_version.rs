@@ -8,7 +8,7 @@ use bytes::Bytes;
 pub struct OriginVersion {
     /// Size of the file in bytes.
     pub size: u64,
-    /// Its ETag. A weak one is left out: it may stay when bytes change.
+    /// Its ETag, without what calls it weak. A weak one may stay when bytes change: there is a time, too, then.
     pub etag: Option<String>,
     /// The time of its last change as the server writes it.
     pub modified: Option<String>,

@@ -1,13 +1,14 @@
 //! Opening a remote file through the local cache.
 
+use super::key::{CacheKey, cache_key};
 use super::offline::{NotAsked, not_held};
 use super::settings::resolve;
 use super::source::CachedSource;
+use super::stores;
 use crate::options::OpenOptions;
 use crate::read_source::gathered;
 use crate::recognise;
 use crate::runtime;
-use sapwood_format::{Opener, Step};
 use sapwood_source::{Opening, OriginVersion, Source, SourceOptions};
 use sapwood_span::{Error, Result, Span};
 use sapwood_store::{CachedFile, FileId, Store};
@@ -27,8 +28,8 @@ pub(crate) fn open(url: &str, options: &OpenOptions, wanted: &SourceOptions) -> 
         }
         return runtime::wait(sapwood_source::open(url, wanted, &handle));
     };
-    let key = sapwood_source::redacted(url);
-    let store = match Store::open(&settings) {
+    let key = cache_key(url);
+    let store = match stores::open(&settings) {
         Ok(store) => store,
         Err(e) if options.offline => return Err(e),
         Err(e) => {
@@ -39,6 +40,7 @@ pub(crate) fn open(url: &str, options: &OpenOptions, wanted: &SourceOptions) -> 
     if options.offline {
         return offline(&store, key, wanted);
     }
+    let key = key.url;
     // what of the end is here need not come again, if the file is still the same
     let held = store.latest(&key).map(|id| held_tail(&store.file(&id), &id, wanted.tail));
     let is_held = held.is_some_and(|(tail, size)| tail.len >= SHORT_TAIL.min(size));
@@ -80,11 +82,13 @@ fn held_tail(file: &CachedFile, id: &FileId, most: u64) -> (Span, u64) {
 }
 
 /// Opens the version that was validated last, without any request.
-fn offline(store: &Store, key: String, wanted: &SourceOptions) -> Result<Opening> {
-    if key.contains("***") {
-        let what = "a URL with a credential in it cannot be read offline: the local cache does not keep that part";
-        return Err(Error::unsupported(what).in_file(key).with_remedy("give the credential in another way, as a token file"));
+fn offline(store: &Store, key: CacheKey, wanted: &SourceOptions) -> Result<Opening> {
+    if key.has_more {
+        // what was left out may have told one file from another
+        let what = "a URL with a credential cannot be read offline: the local cache does not know that part of it";
+        return Err(Error::unsupported(what).in_file(key.url).with_remedy("leave the credential out"));
     }
+    let key = key.url;
     let id = store.latest(&key).ok_or_else(|| not_held(&key, "the file"))?;
     let (size, file) = (id.version.size, store.file(&id));
     let (tail, _) = held_tail(&file, &id, wanted.tail);
@@ -98,17 +102,4 @@ fn offline(store: &Store, key: String, wanted: &SourceOptions) -> Result<Opening
     let read = gathered(&source, &[head, tail], |sink| source.clone().fetch_soon(vec![head, tail], sink)).map_err(lacks)?;
     let [first, last] = <[_; 2]>::try_from(read).unwrap_or_default();
     Ok(Opening { source, size, head: first, tail: (tail.start, last) })
-}
-
-/// The beginning of a file as far as it tells its version; none where more of it must be read first.
-pub(super) fn beginning_of(head: &bytes::Bytes, size: u64, compared: u64, end: impl FnOnce(&sapwood_format::Header) -> u64) -> Option<bytes::Bytes> {
-    let mut opener = Opener::new(size);
-    opener.push(0, head.clone());
-    let end = match opener.read_header() {
-        Ok(Step::Done(header)) => end(&header).max(compared),
-        Ok(Step::Need(_)) => return None,
-        Err(_) => compared,
-    };
-    let end = usize::try_from(end.min(size)).ok()?;
-    head.get(..end).map(|_| head.slice(..end))
 }

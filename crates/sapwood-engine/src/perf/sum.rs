@@ -120,6 +120,8 @@ impl Sums {
             host.connections += source.connections;
             host.retries += source.retries;
             host.redirects += source.redirects;
+            host.local_cache_bytes += source.cached_bytes;
+            s.local_cache_reads += source.cached_reads;
             host.bytes_fetched += source.wire;
             host.bytes_wanted += io.bytes_wanted;
         }
@@ -131,10 +133,11 @@ impl Sums {
             s.connections += host.connections;
             s.retries += host.retries;
             s.redirects += host.redirects;
+            s.local_cache_bytes += host.local_cache_bytes;
             s.bytes_fetched += host.bytes_fetched;
             s.bytes_wanted += host.bytes_wanted;
         }
-        s.bytes_wasted = s.bytes_fetched.saturating_sub(s.bytes_wanted);
+        s.bytes_wasted = s.bytes_fetched.saturating_add(s.local_cache_bytes).saturating_sub(s.bytes_wanted);
         s.hosts = hosts.into_values().collect();
         s.branches = self.branches.iter().map(|(name, b)| BranchPerf { name: name.clone(), ..b.clone() }).collect();
         let work = |b: &BranchPerf| b.unzip_seconds + b.decode_seconds;

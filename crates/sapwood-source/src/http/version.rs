@@ -109,9 +109,11 @@ impl Version {
     /// says too little.
     pub fn identity(&self, size: u64) -> Option<OriginVersion> {
         let Validator { etag, modified } = lock(&self.known).first()?.1.clone();
-        let etag = etag.filter(|tag| !tag.starts_with("W/"));
-        let told = etag.is_some() || modified.is_some();
+        let is_weak = etag.as_ref().is_some_and(|tag| tag.starts_with("W/"));
+        let told = modified.is_some() || (etag.is_some() && !is_weak);
         let beginning = self.beginning.bytes().filter(|_| told)?;
+        // it becomes strong when the file has been left alone for a while
+        let etag = etag.map(|tag| tag.strip_prefix("W/").unwrap_or(&tag).to_owned());
         Some(OriginVersion { size, etag, modified, checksum: None, beginning })
     }
 
