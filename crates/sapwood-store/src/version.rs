@@ -45,6 +45,8 @@ pub(crate) struct Disk {
 pub(crate) struct Known {
     pub(crate) segment: Arc<Segment>,
     pub(crate) next: u64,
+    /// Whether nothing damaged was found: only then is it appended to. New data must not get where damaged slots point.
+    pub(crate) sound: bool,
 }
 
 impl Version {

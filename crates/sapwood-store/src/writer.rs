@@ -132,7 +132,7 @@ impl Version {
 
     /// A segment that another process or an earlier session left.
     fn left_segment(&self, disk: &Disk, longest: u64) -> Option<Appending> {
-        let left = disk.known.values().filter(|k| k.next < u64::MAX / 2);
+        let left = disk.known.values().filter(|k| k.sound);
         left.filter_map(|k| Appending::adopt(k.segment.clone(), self.hash, longest).ok().flatten()).next()
     }
 
@@ -140,7 +140,7 @@ impl Version {
         let name = unique();
         let segment = Arc::new(Segment::new(&self.folder, &name));
         let new = Appending::create(segment.clone(), self.hash)?;
-        disk.known.insert(name, Known { segment, next: new.next_slot() });
+        disk.known.insert(name, Known { segment, next: new.next_slot(), sound: true });
         Ok(new)
     }
 }
