@@ -151,7 +151,7 @@ fn check_format(directory: &Path, warnings: &Warnings) -> Result<bool> {
     if number.is_none() {
         // all else in the folder has checksums of its own
         if damaged {
-            warnings.damaged(directory);
+            warnings.damaged(&path);
         }
         if let Err(e) = write_format(directory) {
             warnings.write_failed(directory, &e);

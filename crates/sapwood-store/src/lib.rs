@@ -36,6 +36,8 @@
 mod evict;
 mod file;
 mod folder;
+#[cfg(test)]
+mod hostile;
 mod id;
 mod limit;
 mod load;

@@ -61,13 +61,13 @@ impl Version {
                 known.next = read.next;
                 if read.damaged > 0 {
                     known.sound = false;
-                    self.store.warnings.damaged(&self.store.directory);
+                    self.store.warnings.damaged(&segment.index);
                 }
             }
             Err(e) if e.kind() == io::ErrorKind::InvalidData => {
                 known.next = u64::MAX - SLOT as u64;
                 known.sound = false;
-                self.store.warnings.damaged(&self.store.directory);
+                self.store.warnings.damaged(&segment.index);
             }
             // removed meanwhile, or not ours to read
             Err(_) => {}

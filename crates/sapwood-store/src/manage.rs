@@ -74,7 +74,7 @@ impl Store {
         }
         progress(all, all);
         if out.damaged > 0 {
-            inner.warnings.damaged(&inner.directory);
+            inner.warnings.damaged(&inner.files());
             for version in inner.in_use() {
                 let mut disk = locked(&version.disk);
                 version.detach(&mut disk);

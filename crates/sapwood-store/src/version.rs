@@ -91,7 +91,7 @@ impl Version {
         }
         let found = read_small(&pin, LONGEST).ok();
         if found.is_none() || found != self.encoded {
-            self.store.warnings.damaged(&self.store.directory);
+            self.store.warnings.damaged(&identity);
             return Ok(false);
         }
         disk.pin = Some(pin);

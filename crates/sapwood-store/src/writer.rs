@@ -2,7 +2,7 @@
 
 use crate::folder::unique;
 use crate::locked;
-use crate::queue::Waiting;
+use crate::queue::{Queue, Waiting};
 use crate::segment::{Appending, Segment};
 use crate::slot::SLOT;
 use crate::version::{Disk, Known, Version};
@@ -20,7 +20,7 @@ const VERSION_BLOCKS: u64 = 24 << 10;
 const SEGMENT_BLOCKS: u64 = 12 << 10;
 
 /// Writes what is queued until the store is closed.
-pub(crate) fn run(queue: &crate::queue::Queue, batch_bytes: u64) {
+pub(crate) fn run(queue: &Queue, batch_bytes: u64) {
     let mut resting: Option<Instant> = None;
     while let Some(mut batch) = queue.take(batch_bytes) {
         for group in by_version(std::mem::take(&mut batch.pieces)) {
