@@ -64,7 +64,7 @@ impl Store {
             match Opened::of(version) {
                 Some(opened) => {
                     out.files += 1;
-                    verify_segments(version, &opened, &mut out, &mut |bytes| {
+                    verify_segments(&inner, version, &opened, &mut out, &mut |bytes| {
                         done += bytes;
                         progress(done.min(all), all);
                     });
@@ -199,8 +199,19 @@ fn remove_damaged(inner: &Inner, version: &VersionFolder) -> bool {
     true
 }
 
+/// Whether a segment has an index and no data, while nobody removes segments.
+fn lacks_data(inner: &Inner, segment: &Segment) -> bool {
+    lock(&inner.directory).is_ok_and(|_lock| segment.index.exists() && !segment.data.exists())
+}
+
 /// Compares all checksums of a version, and erases the slots of what does not match.
-fn verify_segments(version: &VersionFolder, opened: &Opened, out: &mut Verified, progress: &mut dyn FnMut(u64)) {
+fn verify_segments(
+    inner: &Inner,
+    version: &VersionFolder,
+    opened: &Opened,
+    out: &mut Verified,
+    progress: &mut dyn FnMut(u64),
+) {
     let mut buffer = Vec::new();
     for files in &version.segments {
         let segment = Arc::new(Segment::new(&version.path, &files.name));
@@ -226,11 +237,9 @@ fn verify_segments(version: &VersionFolder, opened: &Opened, out: &mut Verified,
         });
         out.pieces += right.pieces;
         out.bytes += right.bytes;
-        // what another process removed is not damaged
         let read = match read {
-            Err(e) if e.kind() == io::ErrorKind::NotFound && !(segment.index.exists() && !segment.data.exists()) => {
-                continue;
-            }
+            // what another process removed, or is about to, is not damaged
+            Err(e) if e.kind() == io::ErrorKind::NotFound && !lacks_data(inner, &segment) => continue,
             other => other,
         };
         out.damaged += wrong.len() as u64 + read.as_ref().map_or(1, |damaged| *damaged);

@@ -154,7 +154,8 @@ impl Version {
             return Ok(());
         }
         let _lock = lock(&self.store.directory)?;
-        self.write_latest()
+        // another process may have purged it meanwhile
+        if self.attach(&mut disk)? { self.write_latest() } else { Ok(()) }
     }
 
     fn write_latest(&self) -> io::Result<()> {

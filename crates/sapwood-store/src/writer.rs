@@ -1,6 +1,6 @@
 //! The one thread of a process that writes to the store.
 
-use crate::folder::unique;
+use crate::folder::{is_folder, unique};
 use crate::locked;
 use crate::queue::{Queue, Waiting};
 use crate::segment::{Appending, Segment};
@@ -26,7 +26,7 @@ pub(crate) fn run(queue: &Queue, batch_bytes: u64) {
         for group in by_version(std::mem::take(&mut batch.pieces)) {
             let Some(version) = group.first().map(|w| w.version.clone()) else { continue };
             let rests = resting.is_some_and(|since| since.elapsed() < REST) || !version.store.is_writable();
-            let written = if rests { Ok(Ok(false)) } else { caught(|| Ok(version.write(&group))) };
+            let written = if rests { Ok(Ok(false)) } else { caught(|| Ok(version.write_patiently(&group))) };
             let bytes = group.iter().map(|w| w.bytes.len() as u64).sum();
             match written {
                 Ok(Ok(true)) => {}
@@ -62,6 +62,17 @@ fn by_version(pieces: Vec<Waiting>) -> Vec<Vec<Waiting>> {
 }
 
 impl Version {
+    /// Writes, also while another process purges the same folder.
+    fn write_patiently(&self, waiting: &[Waiting]) -> io::Result<bool> {
+        for _ in 0..3 {
+            match self.write(waiting) {
+                Err(e) if e.kind() == io::ErrorKind::NotFound && is_folder(&self.store.directory) => {}
+                done => return done,
+            }
+        }
+        Ok(false)
+    }
+
     /// Writes what no process has written yet; false if there is no room.
     fn write(&self, waiting: &[Waiting]) -> io::Result<bool> {
         let mut disk = locked(&self.disk);
@@ -98,7 +109,7 @@ impl Version {
         if disk.appending.as_ref().is_some_and(|a| a.len() < self.store.segment_bytes()) {
             return 0;
         }
-        if crate::folder::is_folder(&self.folder) { SEGMENT_BLOCKS } else { VERSION_BLOCKS + SEGMENT_BLOCKS }
+        if is_folder(&self.folder) { SEGMENT_BLOCKS } else { VERSION_BLOCKS + SEGMENT_BLOCKS }
     }
 
     fn append(&self, disk: &mut Disk, new: &[(u64, Bytes)]) -> io::Result<()> {
