@@ -11,7 +11,7 @@ use bytes::Bytes;
 use sapwood_span::Span;
 use std::fmt;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, TryLockError};
 
 /// One version of a file. As long as one lives, no process evicts what is held of this version.
 ///
@@ -97,10 +97,9 @@ impl Version {
                 let end = (from + LONGEST_PIECE).min((gap.end() - start) as usize);
                 let piece = bytes.slice(from..end);
                 let at = start + from as u64;
-                // added in front of being queued: the writer takes it out again
-                if self.store.queue.has_room(piece.len() as u64) {
-                    pieces.add_memory(at, piece.clone());
-                    self.store.queue.add(Waiting { version: self.clone(), start: at, bytes: piece });
+                // the writer waits for `pieces` before it takes the piece out again
+                if self.store.queue.add(Waiting { version: self.clone(), start: at, bytes: piece.clone() }) {
+                    pieces.add_memory(at, piece);
                 } else {
                     self.store.left_out(piece.len() as u64);
                 }
@@ -116,8 +115,12 @@ impl Version {
         let found = match first {
             Some(found) => found,
             None => {
-                // unless the writer is at work: then this process is the one that adds
-                self.look_again(&mut *self.disk.try_lock().ok()?);
+                // not while the writer is at work: reading does not wait for it
+                match self.disk.try_lock() {
+                    Ok(mut disk) => self.look_again(&mut disk),
+                    Err(TryLockError::Poisoned(disk)) => self.look_again(&mut disk.into_inner()),
+                    Err(TryLockError::WouldBlock) => return None,
+                }
                 locked(&self.pieces).find(span)?
             }
         };
@@ -154,14 +157,14 @@ impl Version {
     /// A whole piece, checked; one of which only a part is wanted is kept in memory for a while, as the next part is likely
     /// to be wanted soon.
     fn piece(&self, segment: &Arc<Segment>, slot: &Slot, keep: bool) -> Option<Bytes> {
-        if let Some(recent) = self.store.recent.get(segment, slot.position) {
+        if let Some(recent) = self.store.recent.get(segment, slot) {
             return Some(recent);
         }
         let mut piece = vec![0; slot.len as usize];
         self.fill(segment, slot, &mut piece)?;
         let piece = Bytes::from(piece);
         if keep {
-            self.store.recent.add(segment, slot.position, &piece);
+            self.store.recent.add(segment, slot, &piece);
         }
         Some(piece)
     }
@@ -183,7 +186,7 @@ impl Version {
             return Some(());
         }
         locked(&self.pieces).remove_disk(segment, Some(slot.position));
-        self.store.warnings.damaged(&self.store.directory);
+        self.store.warnings.damaged(&segment.data);
         // where this fails, the next process finds the damage itself
         let wrong = slot.encode(self.hash);
         let _ = segment.erase(|found| *found == wrong);

@@ -9,9 +9,10 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsE
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
+use twox_hash::XxHash3_64;
 
-/// The format of this version.
-const FORMAT: &str = "sapwood-store 1\n";
+/// The number of this version's format.
+const FORMAT: u32 = 1;
 /// How long a process waits for the folder's lock.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -74,7 +75,7 @@ pub(crate) fn unique() -> String {
 pub(crate) struct Prepared {
     /// The folder, without links in its path.
     pub directory: PathBuf,
-    /// Whether its format is the one of this version.
+    /// Whether it is there and its format is the one of this version.
     pub usable: bool,
 }
 
@@ -86,7 +87,7 @@ pub(crate) fn prepare(directory: &Path, warnings: &Warnings) -> Result<Prepared>
         match DirBuilder::new().recursive(true).mode(0o700).create(directory) {
             Err(e) if is_no_room(&e) => {
                 warnings.write_failed(directory, &e);
-                return Ok(Prepared { directory: directory.to_owned(), usable: true });
+                return Ok(Prepared { directory: directory.to_owned(), usable: false });
             }
             made => made.map_err(cannot)?,
         }
@@ -128,42 +129,52 @@ fn check_owner(directory: &Path) -> Result<()> {
 fn check_format(directory: &Path, warnings: &Warnings) -> Result<bool> {
     let path = directory.join("format");
     let found = open_file(&path, false).and_then(|f| read_small(&f, 64));
-    let text = match found {
-        Ok(bytes) => String::from_utf8(bytes).unwrap_or_default(),
+    let (number, damaged) = match found {
+        Ok(bytes) => (parse_format(&bytes), true),
         Err(e) if e.kind() == io::ErrorKind::NotFound => {
             check_unused(directory)?;
-            String::new()
+            (None, false)
         }
-        // its pieces have checksums of their own
-        Err(_) => String::new(),
+        Err(_) => (None, true),
     };
-    if text == FORMAT {
-        narrow(directory);
-        return Ok(true);
-    }
-    if let Some(number) = text.trim_end().strip_prefix("sapwood-store ").and_then(|n| n.parse::<u32>().ok()) {
+    if let Some(number) = number.filter(|n| *n != FORMAT) {
         warnings.add(Kind::OtherFormat, || {
             format!(
-                "the local cache {} has format {number}, and this version of Sapwood uses format 1: it is left alone; run \
-                 `sapwood cache purge` to start anew",
+                "the local cache {} has format {number}, and this version of Sapwood uses format {FORMAT}: it is not used; \
+                 remove it with `sapwood cache purge`, or choose another folder",
                 directory.display()
             )
         });
         return Ok(false);
     }
     narrow(directory);
-    if !text.is_empty() {
-        warnings.damaged(directory);
+    if number.is_none() {
+        // all else in the folder has checksums of its own
+        if damaged {
+            warnings.damaged(&path);
+        }
+        if let Err(e) = write_format(directory) {
+            warnings.write_failed(directory, &e);
+        }
     }
-    write_format(directory).unwrap_or_else(|e| {
-        warnings.write_failed(directory, &e);
-    });
     Ok(true)
+}
+
+/// The number of a format; none if the text is damaged.
+fn parse_format(bytes: &[u8]) -> Option<u32> {
+    let number = std::str::from_utf8(bytes).ok()?.strip_prefix("sapwood-store ")?.split_once(' ')?.0.parse().ok()?;
+    (bytes == format_text(number).as_bytes()).then_some(number)
+}
+
+/// The text that says which format a folder has, with a checksum.
+fn format_text(number: u32) -> String {
+    let text = format!("sapwood-store {number}");
+    format!("{text} {:016x}\n", XxHash3_64::oneshot(text.as_bytes()))
 }
 
 /// Says in the folder that it has this version's format.
 pub(crate) fn write_format(directory: &Path) -> io::Result<()> {
-    replace_file(&directory.join("format"), FORMAT.as_bytes())
+    replace_file(&directory.join("format"), format_text(FORMAT).as_bytes())
 }
 
 /// Nobody else needs to see what is cached.
@@ -205,5 +216,23 @@ pub(crate) fn lock(directory: &Path) -> io::Result<File> {
             Err(TryLockError::WouldBlock) => return Err(io::ErrorKind::ResourceBusy.into()),
             Err(TryLockError::Error(e)) => return Err(e),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_changed_bit_does_not_make_another_format() {
+        let text = format_text(1).into_bytes();
+        assert_eq!(parse_format(&text), Some(1));
+        assert_eq!(parse_format(format_text(20).as_bytes()), Some(20));
+        for bit in 0..text.len() * 8 {
+            let mut damaged = text.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(parse_format(&damaged), None);
+        }
+        assert!((0..text.len()).all(|len| parse_format(&text[..len]).is_none()));
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! # What is on disk
 //! ```text
-//! DIR/format                       "sapwood-store 1"
+//! DIR/format                       the number of this format
 //! DIR/lock                         flock of whoever counts, evicts or creates; holds the number of bytes in use
 //! DIR/files/URL/latest             which version of this URL was validated last
 //! DIR/files/URL/VERSION/identity   URL, size, ETag, date, checksum, first bytes; flock of whoever uses the version
@@ -36,6 +36,8 @@
 mod evict;
 mod file;
 mod folder;
+#[cfg(test)]
+mod hostile;
 mod id;
 mod limit;
 mod load;

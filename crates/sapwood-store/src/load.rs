@@ -42,7 +42,9 @@ impl Version {
     fn look_at(&self, disk: &mut Disk, name: &str) {
         let known = match disk.known.entry(name.to_owned()) {
             Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(free) => free.insert(Known { segment: Arc::new(Segment::new(&self.folder, name)), next: 0 }),
+            Entry::Vacant(free) => {
+                free.insert(Known { segment: Arc::new(Segment::new(&self.folder, name)), next: 0, sound: true })
+            }
         };
         match index_len(&known.segment.index) {
             Some(len) if len >= known.next + SLOT as u64 => {}
@@ -58,12 +60,14 @@ impl Version {
             Ok(read) => {
                 known.next = read.next;
                 if read.damaged > 0 {
-                    self.store.warnings.damaged(&self.store.directory);
+                    known.sound = false;
+                    self.store.warnings.damaged(&segment.index);
                 }
             }
             Err(e) if e.kind() == io::ErrorKind::InvalidData => {
                 known.next = u64::MAX - SLOT as u64;
-                self.store.warnings.damaged(&self.store.directory);
+                known.sound = false;
+                self.store.warnings.damaged(&segment.index);
             }
             // removed meanwhile, or not ours to read
             Err(_) => {}
@@ -101,7 +105,12 @@ pub(crate) fn read_slots(
     let mut chunk = vec![0; SLOT * CHUNK];
     if next == 0 {
         let first = chunk.get_mut(..SLOT).unwrap_or_default();
-        if read_up_to(&index, first, 0)? < SLOT || first != header(version) {
+        let got = read_up_to(&index, first, 0)?;
+        if got == 0 {
+            // just made, or its process was killed then
+            return Ok(read);
+        }
+        if got < SLOT || first != header(version) {
             return Err(io::ErrorKind::InvalidData.into());
         }
         read.next = SLOT as u64;

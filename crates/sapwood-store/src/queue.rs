@@ -43,20 +43,18 @@ pub(crate) struct Batch<'a> {
 }
 
 impl Queue {
-    /// Whether there is room for so many bytes more.
-    pub(crate) fn has_room(&self, bytes: u64) -> bool {
-        let state = locked(&self.state);
-        !state.closed && state.bytes + bytes <= LONGEST
-    }
-
-    /// Adds a piece.
-    pub(crate) fn add(&self, piece: Waiting) {
+    /// Adds a piece if there is room.
+    pub(crate) fn add(&self, piece: Waiting) -> bool {
         let mut state = locked(&self.state);
+        if state.closed || state.bytes + piece.bytes.len() as u64 > LONGEST {
+            return false;
+        }
         state.bytes += piece.bytes.len() as u64;
         state.added += 1;
         state.waiting.push_back(piece);
         drop(state);
         self.changed.notify_all();
+        true
     }
 
     /// Waits for pieces of at most `most` bytes together, but at least one; none when the queue is closed.
@@ -86,6 +84,19 @@ impl Queue {
         while state.done < goal {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
+    }
+
+    /// There is no writer: nothing waits, and nothing will be added.
+    pub(crate) fn abandon(&self) {
+        let mut state = locked(&self.state);
+        state.closed = true;
+        state.done = state.added;
+        state.bytes = 0;
+        let waiting = std::mem::take(&mut state.waiting);
+        drop(state);
+        self.changed.notify_all();
+        // may be the last of their versions
+        drop(waiting);
     }
 
     /// Nothing will be added any more.

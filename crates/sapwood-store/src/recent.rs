@@ -2,6 +2,7 @@
 
 use crate::locked;
 use crate::segment::Segment;
+use crate::slot::Slot;
 use bytes::Bytes;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -11,21 +12,21 @@ const COUNT: usize = 64;
 
 /// The pieces, the oldest first.
 #[derive(Debug, Default)]
-pub(crate) struct Recent(Mutex<VecDeque<(Arc<Segment>, u64, Bytes)>>);
+pub(crate) struct Recent(Mutex<VecDeque<(Arc<Segment>, Slot, Bytes)>>);
 
 impl Recent {
-    /// A piece by its segment and its position there.
-    pub(crate) fn get(&self, segment: &Arc<Segment>, position: u64) -> Option<Bytes> {
+    /// A piece by its segment and its slot: all of it, as only this was checked.
+    pub(crate) fn get(&self, segment: &Arc<Segment>, slot: &Slot) -> Option<Bytes> {
         let all = locked(&self.0);
-        all.iter().rev().find(|(s, at, _)| *at == position && Arc::ptr_eq(s, segment)).map(|(_, _, b)| b.clone())
+        all.iter().rev().find(|(s, known, _)| known == slot && Arc::ptr_eq(s, segment)).map(|(_, _, b)| b.clone())
     }
 
     /// Keeps a piece instead of the oldest one.
-    pub(crate) fn add(&self, segment: &Arc<Segment>, position: u64, bytes: &Bytes) {
+    pub(crate) fn add(&self, segment: &Arc<Segment>, slot: &Slot, bytes: &Bytes) {
         let mut all = locked(&self.0);
         if all.len() >= COUNT {
             all.pop_front();
         }
-        all.push_back((segment.clone(), position, bytes.clone()));
+        all.push_back((segment.clone(), *slot, bytes.clone()));
     }
 }

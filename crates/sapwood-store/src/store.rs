@@ -75,6 +75,9 @@ impl Store {
         let prepared = prepare(&options.directory, &warnings)?;
         let inner =
             find_or_make(&prepared.directory, || Inner::new(prepared.directory.clone(), prepared.usable, warnings));
+        if prepared.usable && !inner.is_usable() {
+            inner.set_usable();
+        }
         inner.limit.set_max_bytes(options.max_bytes);
         Ok(Self(inner))
     }
@@ -245,7 +248,7 @@ impl Inner {
         if started.is_err() {
             // nobody takes from the queue: nothing is added to it
             self.writable.store(false, Relaxed);
-            self.queue.close();
+            self.queue.abandon();
             self.warnings.add(Kind::Failed, || "cannot start the thread that writes the local cache".to_owned());
         }
     }

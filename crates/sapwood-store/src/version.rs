@@ -45,6 +45,8 @@ pub(crate) struct Disk {
 pub(crate) struct Known {
     pub(crate) segment: Arc<Segment>,
     pub(crate) next: u64,
+    /// Whether nothing damaged was found: only then is it appended to. New data must not get where damaged slots point.
+    pub(crate) sound: bool,
 }
 
 impl Version {
@@ -89,7 +91,7 @@ impl Version {
         }
         let found = read_small(&pin, LONGEST).ok();
         if found.is_none() || found != self.encoded {
-            self.store.warnings.damaged(&self.store.directory);
+            self.store.warnings.damaged(&identity);
             return Ok(false);
         }
         disk.pin = Some(pin);
@@ -152,7 +154,8 @@ impl Version {
             return Ok(());
         }
         let _lock = lock(&self.store.directory)?;
-        self.write_latest()
+        // another process may have purged it meanwhile
+        if self.attach(&mut disk)? { self.write_latest() } else { Ok(()) }
     }
 
     fn write_latest(&self) -> io::Result<()> {

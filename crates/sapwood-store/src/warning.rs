@@ -60,12 +60,10 @@ impl Warnings {
     }
 
     /// Something in the folder did not match its checksum.
-    pub(crate) fn damaged(&self, directory: &Path) {
+    pub(crate) fn damaged(&self, path: &Path) {
         self.add(Kind::Damaged, || {
-            let folder = directory.display();
-            format!(
-                "the local cache {folder} is damaged in places: what is damaged is fetched again; `sapwood cache verify` removes it"
-            )
+            let path = path.display();
+            format!("the local cache is damaged ({path}): what is damaged is fetched again; `sapwood cache verify` removes it")
         });
     }
 

@@ -1,8 +1,8 @@
 //! The one thread of a process that writes to the store.
 
-use crate::folder::unique;
+use crate::folder::{is_folder, unique};
 use crate::locked;
-use crate::queue::Waiting;
+use crate::queue::{Queue, Waiting};
 use crate::segment::{Appending, Segment};
 use crate::slot::SLOT;
 use crate::version::{Disk, Known, Version};
@@ -20,13 +20,13 @@ const VERSION_BLOCKS: u64 = 24 << 10;
 const SEGMENT_BLOCKS: u64 = 12 << 10;
 
 /// Writes what is queued until the store is closed.
-pub(crate) fn run(queue: &crate::queue::Queue, batch_bytes: u64) {
+pub(crate) fn run(queue: &Queue, batch_bytes: u64) {
     let mut resting: Option<Instant> = None;
     while let Some(mut batch) = queue.take(batch_bytes) {
         for group in by_version(std::mem::take(&mut batch.pieces)) {
             let Some(version) = group.first().map(|w| w.version.clone()) else { continue };
             let rests = resting.is_some_and(|since| since.elapsed() < REST) || !version.store.is_writable();
-            let written = if rests { Ok(Ok(false)) } else { caught(|| Ok(version.write(&group))) };
+            let written = if rests { Ok(Ok(false)) } else { caught(|| Ok(version.write_patiently(&group))) };
             let bytes = group.iter().map(|w| w.bytes.len() as u64).sum();
             match written {
                 Ok(Ok(true)) => {}
@@ -62,6 +62,17 @@ fn by_version(pieces: Vec<Waiting>) -> Vec<Vec<Waiting>> {
 }
 
 impl Version {
+    /// Writes, also while another process purges the same folder.
+    fn write_patiently(&self, waiting: &[Waiting]) -> io::Result<bool> {
+        for _ in 0..3 {
+            match self.write(waiting) {
+                Err(e) if e.kind() == io::ErrorKind::NotFound && is_folder(&self.store.directory) => {}
+                done => return done,
+            }
+        }
+        Ok(false)
+    }
+
     /// Writes what no process has written yet; false if there is no room.
     fn write(&self, waiting: &[Waiting]) -> io::Result<bool> {
         let mut disk = locked(&self.disk);
@@ -98,7 +109,7 @@ impl Version {
         if disk.appending.as_ref().is_some_and(|a| a.len() < self.store.segment_bytes()) {
             return 0;
         }
-        if crate::folder::is_folder(&self.folder) { SEGMENT_BLOCKS } else { VERSION_BLOCKS + SEGMENT_BLOCKS }
+        if is_folder(&self.folder) { SEGMENT_BLOCKS } else { VERSION_BLOCKS + SEGMENT_BLOCKS }
     }
 
     fn append(&self, disk: &mut Disk, new: &[(u64, Bytes)]) -> io::Result<()> {
@@ -132,7 +143,7 @@ impl Version {
 
     /// A segment that another process or an earlier session left.
     fn left_segment(&self, disk: &Disk, longest: u64) -> Option<Appending> {
-        let left = disk.known.values().filter(|k| k.next < u64::MAX / 2);
+        let left = disk.known.values().filter(|k| k.sound);
         left.filter_map(|k| Appending::adopt(k.segment.clone(), self.hash, longest).ok().flatten()).next()
     }
 
@@ -140,7 +151,7 @@ impl Version {
         let name = unique();
         let segment = Arc::new(Segment::new(&self.folder, &name));
         let new = Appending::create(segment.clone(), self.hash)?;
-        disk.known.insert(name, Known { segment, next: new.next_slot() });
+        disk.known.insert(name, Known { segment, next: new.next_slot(), sound: true });
         Ok(new)
     }
 }
