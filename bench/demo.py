@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What the caches are for, in a minute: a tree 50 ms away, drawn basket by basket, through the tree cache, and once more
-from a local cache that holds what the query needs.
+"""What the caches are for, in a minute: a tree 50 ms away, drawn basket by basket, through the tree cache, and once
+more from a local cache that holds what the query needs.
 
-Writes a sample tree, serves it with `sapwood serve --delay --bandwidth`, runs the same `sapwood draw` each way, prints a
-table and leaves a picture of it in demo-out/."""
+Writes a sample tree, serves it with `sapwood serve --delay --bandwidth`, runs the same `sapwood draw` each way, prints
+a table and leaves a picture of it in demo-out/."""
 
 from __future__ import annotations
 

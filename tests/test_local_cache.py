@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -96,12 +97,18 @@ def test_a_second_session_has_the_values_and_takes_next_to_nothing(server, path,
     folder, values = tmp_path / "c", versions[3][0]
     url = server.url(path)
     found, first = read(url, folder)
-    assert same(found, values) and first["local_cache_bytes"] == 0
+    # what opening the file brought may be asked for again
+    assert same(found, values) and first["local_cache_bytes"] < 100_000
     found, second = read(url, folder)
     assert same(found, values)
+    with sapwood.open(url, local_cache=False) as file:
+        opening = file.io()
     # XRootD: the open and the read of the first bytes that rides along with it
-    assert second["requests"] <= (2 if server.scheme == "root" else 1), (first, second)
-    assert second["bytes_fetched"] < 10_000 < second["local_cache_bytes"]
+    # XrdHttp tells neither ETag nor time of change: the end of the file comes along each time
+    is_told = server.scheme == "root" or "xrootd" not in str(server.process.args[0])
+    at_most = 2 if server.scheme == "root" else 1 if is_told else opening["requests"]
+    assert second["requests"] <= at_most, (first, second, opening)
+    assert second["bytes_fetched"] < (10_000 if is_told else 100_000) < second["local_cache_bytes"]
     without, third = read(url, False)
     assert same(without, values) and third["local_cache_bytes"] == 0
 
@@ -145,7 +152,8 @@ def test_a_file_replaced_while_it_is_read_is_never_mixed_with_the_old_one(server
         try:
             found = tree.arrays(NAMES, library="np")
         except sapwood.CorruptError as error:
-            assert CHANGED in str(error)
+            if CHANGED not in str(error):
+                raise
         else:
             # an XRootD server holds the file that is open
             assert server.scheme == "root" and same(found, values[0])
@@ -171,6 +179,8 @@ def test_every_way_of_reading_goes_through_it(nginx, path, versions, tmp_path, m
     sapwood.cache.configure(tmp_path / "c")
     url = nginx.url(path)
     read(url, None)
+    sapwood.open(url)["h"]
+    sapwood.cache.flush()
     tree = f"{url}:t"
     before = len(nginx.requests())
     name = NAMES[0]
@@ -207,7 +217,8 @@ def test_offline(server, path, versions, tmp_path):
 def test_two_processes_fill_one_folder(nginx, path, versions, tmp_path):
     code = (
         "import sys, json, sapwood\n"
-        "values = sapwood.open(sys.argv[1], local_cache=sys.argv[2])['t'].arrays(json.loads(sys.argv[3]), library='np')\n"
+        "tree = sapwood.open(sys.argv[1], local_cache=sys.argv[2])['t']\n"
+        "values = tree.arrays(json.loads(sys.argv[3]), library='np')\n"
         "print(json.dumps({n: float(v.sum()) for n, v in values.items()}))\n"
     )
     words = [sys.executable, "-c", code, nginx.url(path), str(tmp_path / "c"), json.dumps(NAMES)]
@@ -305,3 +316,33 @@ def test_the_module_configures_the_process(nginx, path, tmp_path):
         sapwood.open(nginx.url(path), local_cache=True)
     sapwood.cache.configure(False)
     assert sapwood.cache.status() is None
+
+
+def test_cacheread_fetches_the_whole_file_while_it_is_read(server, path, versions, tmp_path):
+    folder, url = tmp_path / "c", server.url(path)
+    with pytest.raises(sapwood.InvalidError, match="needs a local cache"):
+        sapwood.open(url, cacheread=True)
+    sapwood.cache.configure(folder)
+    with sapwood.open(url, cacheread=True) as file:
+        assert same(file["t"].arrays(NAMES, library="np"), versions[3][0])
+        deadline = time.monotonic() + 120
+        while not any(held["whole"] for held in sapwood.cache.ls()):
+            assert time.monotonic() < deadline, sapwood.cache.ls()
+            time.sleep(0.05)
+    with pytest.warns(sapwood.UnverifiedFileWarning, match="offline"):
+        file = sapwood.open(url, offline=True)
+    assert same(file["t"].arrays(NAMES, library="np"), versions[3][0])
+    assert len(file["h"].values()) == 10_000
+
+
+def test_the_command_fetches_whole_files(run, nginx, path, versions, tmp_path):
+    url, cache = nginx.url(path), ["--local-cache", tmp_path / "c", "--json"]
+    done = run("cache", "get", url, nginx.url(versions[0] / "old.root"), *cache)
+    first, _ = json.loads(done.stdout)["files"]
+    assert first["url"] == url and first["size"] == path.stat().st_size <= first["bytes_fetched"]
+    again = json.loads(run("cache", "get", url, *cache).stdout)["files"][0]
+    assert again["bytes_fetched"] < 5000
+    missing = run("cache", "get", nginx.url(versions[0] / "none.root"), url, *cache)
+    assert missing.returncode == 1 and "none.root" in missing.stderr
+    assert json.loads(missing.stdout)["files"][0]["url"] == url
+    assert "is off" in run("cache", "get", url).stderr

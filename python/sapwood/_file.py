@@ -33,6 +33,7 @@ class Options:
     insecure_redirects: bool = False
     local_cache: str | bool | None = None
     offline: bool = False
+    cacheread: bool = False
 
 
 def open(
@@ -45,6 +46,7 @@ def open(
     insecure_redirects: bool = False,
     local_cache: _local_cache.Folder | None = None,
     offline: bool = False,
+    cacheread: bool = False,
 ) -> Any:
     """Open a file, or an object in it.
 
@@ -61,6 +63,8 @@ def open(
         local_cache: folder of the local cache that keeps what is read of remote files; False for none, None for what is
             configured (see :mod:`sapwood.cache`).
         offline: read remote files from the local cache only; do not ask whether they have changed.
+        cacheread: fetch all of a remote file into the local cache in the background, until the file is closed. Reading
+            works at once; what is not there yet is read remotely, also if the download fails.
 
     Returns:
         A :class:`ReadOnlyFile`, or the object if ``path`` names one.
@@ -77,7 +81,9 @@ def open(
     patience = optional_seconds(timeout, "timeout")
     cache = None if cache_size is None else size_in_bytes(cache_size, "cache_size")
     kept = _local_cache.folder(local_cache, "local_cache")
-    file = ReadOnlyFile(where, Options(cache, patience, number or 0, recover, insecure_redirects, kept, offline))
+    file = ReadOnlyFile(
+        where, Options(cache, patience, number or 0, recover, insecure_redirects, kept, offline, cacheread)
+    )
     return file if name is None else file[name]
 
 
@@ -329,6 +335,7 @@ class ReadOnlyFile(Directory):
                 options.insecure_redirects,
                 options.local_cache,
                 options.offline,
+                options.cacheread,
             )
         except Error:
             if "://" not in path and os.path.isdir(path):

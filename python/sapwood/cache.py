@@ -40,7 +40,7 @@ def configure(directory: Folder | None = None, *, max_bytes: Size | None = None)
 
 
 def status() -> dict[str, Any] | None:
-    """Return the folder, the limit, what is held, and this process's hits and misses; None if the local cache is off."""
+    """Return the folder, the limit, what is held, this process's hits and misses; None if the local cache is off."""
     return _core.cache_status()
 
 

@@ -2,19 +2,20 @@
 
 use crate::args::{CacheArgs, CacheVerb, Global, SwitchOn};
 use crate::failure::{Failure, remark};
+use crate::interrupt::Interrupt;
 use crate::output::table::{Align, Table};
 use crate::output::{self, clean};
 use crate::units;
 use crate::working::Working;
 use sapwood::local_cache::{self, DEFAULT_MAX_BYTES, HeldFile, LocalCache, Store, UserConfiguration};
 use sapwood::raw_text::text_of_path;
-use sapwood::{Error, ErrorKind};
+use sapwood::{Error, ErrorKind, OpenOptions};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Runs the verb.
-pub fn run(args: &CacheArgs, global: &Global) -> Result<(), Failure> {
+pub fn run(args: &CacheArgs, options: &OpenOptions, global: &Global, interrupt: &Interrupt) -> Result<(), Failure> {
     let cache = global.local_cache.clone().unwrap_or_default();
     match &args.verb {
         CacheVerb::On(on) => switch(on, global),
@@ -22,6 +23,7 @@ pub fn run(args: &CacheArgs, global: &Global) -> Result<(), Failure> {
         CacheVerb::Status => status(&cache, global),
         CacheVerb::Ls => list(&local_cache::store(&cache)?, global),
         CacheVerb::Info { url } => info(&local_cache::store(&cache)?, url, global),
+        CacheVerb::Get { urls } => get(urls, options, global, interrupt),
         CacheVerb::Verify => verify(&local_cache::store(&cache)?, global),
         CacheVerb::Purge { url } => purge(&local_cache::store(&cache)?, url.as_deref(), global),
     }
@@ -78,10 +80,8 @@ fn status(cache: &LocalCache, global: &Global) -> Result<(), Failure> {
         }
         return lines(&["local cache: off; `sapwood cache on` turns it on".to_owned()]);
     };
-    let store = local_cache::store(&LocalCache::In {
-        directory: options.directory,
-        max_bytes: Some(options.max_bytes),
-    })?;
+    let store =
+        local_cache::store(&LocalCache::In { directory: options.directory, max_bytes: Some(options.max_bytes) })?;
     let s = store.status();
     if global.json {
         output::json(&json!({
@@ -161,6 +161,36 @@ fn info(store: &Store, url: &str, global: &Global) -> Result<(), Failure> {
         ));
     }
     lines(&text)
+}
+
+/// Fetches whole files; one that fails does not keep the others from being fetched.
+fn get(urls: &[String], options: &OpenOptions, global: &Global, interrupt: &Interrupt) -> Result<(), Failure> {
+    let cancel = interrupt.defer();
+    let (mut done, mut failed) = (Vec::new(), None);
+    for url in urls {
+        let bar = Working::new(global.quiet || global.json);
+        let fetched = local_cache::fetch_whole(url, options, &|held, all| bar.tell(held, all, held), &cancel);
+        bar.done();
+        match fetched {
+            Ok(file) => {
+                if !global.json && !global.quiet {
+                    let (size, new) = (units::bytes(file.size), units::bytes(file.fetched));
+                    lines(&[format!("{}: {size}, {new} fetched", file.url)])?;
+                }
+                done.push(json!({"url": file.url, "size": file.size, "bytes_fetched": file.fetched}));
+            }
+            Err(e) if e.kind() == ErrorKind::Interrupted => return Err(e.into()),
+            Err(e) => {
+                if let Some(before) = failed.replace(e) {
+                    Failure::from(before).report();
+                }
+            }
+        }
+    }
+    if global.json {
+        output::json(&json!({ "files": done }))?;
+    }
+    failed.map_or(Ok(()), |e| Err(e.into()))
 }
 
 fn verify(store: &Store, global: &Global) -> Result<(), Failure> {

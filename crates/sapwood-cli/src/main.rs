@@ -81,7 +81,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Verb::Merge(a) => merge::run(a, &options, global, &interrupt),
         Verb::Optimize(a) => optimize::run(a, &options, global, &interrupt),
         Verb::Recover(a) => recover::run(a, &options, global, &interrupt),
-        Verb::Cache(a) => local_cache::run(a, global),
+        Verb::Cache(a) => local_cache::run(a, &options, global, &interrupt),
         Verb::Serve(a) => serve::run(a, global.json),
         Verb::Sample(a) => sample::run(a, global.json),
     }

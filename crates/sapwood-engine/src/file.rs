@@ -1,7 +1,7 @@
 use crate::doctor::free_segments;
 use crate::external_files::{BasketFile, ExternalFiles};
-pub(crate) use crate::open_source::open_source;
 use crate::local_cache;
+pub(crate) use crate::open_source::open_source;
 use crate::options::OpenOptions;
 use crate::perf::{self, Counters, FileMeters};
 pub(crate) use crate::read_source::{answer, read};
@@ -240,7 +240,7 @@ impl File {
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = self.all_sources().remarks();
         if !self.is_local() {
-            remarks.extend(local_cache::warnings());
+            remarks.extend(local_cache::warnings(&self.0.options.local_cache));
         }
         remarks
     }

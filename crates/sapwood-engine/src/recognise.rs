@@ -41,16 +41,15 @@ fn end_of_identity(header: &Header) -> u64 {
     header.begin.saturating_add(u64::from(header.nbytes_name)).saturating_add(DIRECTORY_BYTES)
 }
 
-/// These bytes, out of the first ones of a file; none where more of it must be read first.
-pub(crate) fn identity(head: &Bytes, size: u64) -> Option<Bytes> {
+/// These bytes, out of the first ones of a file, and whether it is a ROOT file; none where more of it must be read first.
+pub(crate) fn identity(head: &Bytes, size: u64) -> Option<(Bytes, bool)> {
     let mut opener = Opener::new(size);
     opener.push(0, head.clone());
-    let end = match opener.read_header() {
-        Ok(Step::Done(header)) => end_of_identity(&header).max(COMPARED),
+    let (end, is_root) = match opener.read_header() {
+        Ok(Step::Done(header)) => (end_of_identity(&header).max(COMPARED), true),
         Ok(Step::Need(_)) => return None,
-        // it is no ROOT file
-        Err(_) => COMPARED,
+        Err(_) => (COMPARED, false),
     };
     let end = usize::try_from(end.min(size)).ok()?;
-    head.get(..end).map(Bytes::copy_from_slice)
+    head.get(..end).map(|first| (Bytes::copy_from_slice(first), is_root))
 }

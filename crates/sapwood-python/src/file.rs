@@ -1,5 +1,5 @@
 use crate::error::{Missing, exception};
-use crate::local_cache::{Choice, choice};
+use crate::local_cache::{Choice, Whole, choice};
 use crate::object::Builder;
 use crate::report::Map;
 use crate::seconds::seconds;
@@ -13,9 +13,10 @@ use sapwood::{CacheSize, IoReport, Listing, OpenOptions, Result};
 /// Opens a file: `cache_size` in bytes (`None` lets the planner choose, 0 turns it off), `timeout` in seconds without
 /// progress (`None`: for ever), `threads` (0: all cores), `recover`: whether damaged files are recovered (`None`: where that
 /// is quick), `insecure_redirects`: whether all redirects are followed, `local_cache`: the folder of the local cache (`None`:
-/// what is configured, `False`: none), `offline`: whether only that is read.
+/// what is configured, `False`: none), `offline`: whether only that is read, `cacheread`: whether all of the file is fetched
+/// into it in the background.
 #[pyfunction]
-#[pyo3(signature = (url, cache_size=None, timeout=Some(60.0), threads=0, recover=None, insecure_redirects=false, local_cache=None, offline=false))]
+#[pyo3(signature = (url, cache_size=None, timeout=Some(60.0), threads=0, recover=None, insecure_redirects=false, local_cache=None, offline=false, cacheread=false))]
 #[allow(clippy::too_many_arguments)]
 pub fn open(
     py: Python<'_>,
@@ -27,6 +28,7 @@ pub fn open(
     insecure_redirects: bool,
     local_cache: Option<Choice>,
     offline: bool,
+    cacheread: bool,
 ) -> PyResult<File> {
     let timeout = seconds(timeout, "timeout")?;
     let cache = cache(cache_size);
@@ -41,8 +43,16 @@ pub fn open(
         offline,
         ..OpenOptions::default()
     };
-    let opened = wait(py, |_| Ok(()), move || sapwood::File::open(&url, &options))?;
-    opened.map(|inner| File { inner }).map_err(|e| exception(py, &e, Missing::File))
+    let opened = wait(
+        py,
+        |_| Ok(()),
+        move || {
+            let whole = if cacheread { Some(Whole::of(&url, &options)?) } else { None };
+            let inner = sapwood::File::open(&url, &options)?;
+            Ok(File { inner, whole: whole.map(|whole| whole.start(url, options)) })
+        },
+    )?;
+    opened.map_err(|e| exception(py, &e, Missing::File))
 }
 
 /// The planner's cache from its Python form: bytes, 0 for none, `None` for the planner's choice.
@@ -58,6 +68,7 @@ pub fn cache(bytes: Option<u64>) -> CacheSize {
 #[pyclass(frozen, module = "sapwood._core")]
 pub struct File {
     inner: sapwood::File,
+    whole: Option<Whole>,
 }
 
 impl File {
@@ -144,6 +155,9 @@ impl File {
 
     /// Has the server close the file.
     fn close(&self) {
+        if let Some(whole) = &self.whole {
+            whole.stop();
+        }
         self.inner.close();
     }
 

@@ -8,6 +8,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sapwood::local_cache::{self, HeldFile, LocalCache, Store};
 use sapwood::raw_text::path_of;
+use sapwood::{Error, OpenOptions};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::UNIX_EPOCH;
 
 /// Which local cache a file is read through: a folder, or False for none.
@@ -27,6 +30,45 @@ pub fn choice(given: Option<Choice>) -> PyResult<LocalCache> {
     }
 }
 
+/// A whole file that is being fetched in the background; it stops when this is dropped.
+pub struct Whole(Arc<AtomicBool>);
+
+impl Whole {
+    /// Of a file that can be fetched.
+    ///
+    /// # Errors
+    /// `Invalid` where the local cache is off.
+    pub fn of(url: &str, options: &OpenOptions) -> sapwood::Result<Self> {
+        if local_cache::resolve(&options.local_cache)?.is_none() && sapwood::is_remote(url) {
+            let e = Error::invalid("cacheread=True needs a local cache");
+            return Err(e.with_remedy("name its folder: local_cache=, or sapwood.cache.configure()"));
+        }
+        Ok(Self(Arc::default()))
+    }
+
+    /// Begins. What fails is read remotely; what is here already is not fetched again.
+    pub fn start(self, url: Text, options: OpenOptions) -> Self {
+        let cancel = self.0.clone();
+        if sapwood::is_remote(&url) && !options.offline {
+            let work = move || drop(local_cache::fetch_whole(&url, &options, &|_, _| {}, &cancel));
+            // without another thread it is read remotely
+            let _ = std::thread::Builder::new().name("sapwood-cacheread".to_owned()).spawn(work);
+        }
+        self
+    }
+
+    /// Ends it; what came stays.
+    pub fn stop(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Whole {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
 /// Sets the local cache of this process: in this folder (`None`: the default one), or none (`False`).
 #[pyfunction]
 pub fn cache_configure(py: Python<'_>, directory: Option<Choice>, max_bytes: Option<u64>) -> PyResult<()> {
@@ -43,7 +85,10 @@ pub fn cache_configure(py: Python<'_>, directory: Option<Choice>, max_bytes: Opt
 }
 
 /// Does something with the local cache that is configured.
-fn with_store<T: Send + 'static>(py: Python<'_>, what: impl FnOnce(&Store) -> sapwood::Result<T> + Send + 'static) -> PyResult<T> {
+fn with_store<T: Send + 'static>(
+    py: Python<'_>,
+    what: impl FnOnce(&Store) -> sapwood::Result<T> + Send + 'static,
+) -> PyResult<T> {
     let work = move || local_cache::store(&LocalCache::Configured).and_then(|store| what(&store));
     wait(py, |_| Ok(()), work)?.map_err(|e| exception(py, &e, Missing::File))
 }

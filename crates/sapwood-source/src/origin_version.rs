@@ -14,6 +14,8 @@ pub struct OriginVersion {
     pub modified: Option<String>,
     /// A checksum of the whole file, where the server tells one along with the answer.
     pub checksum: Option<String>,
+    /// Whether its server tells changes: by a strong ETag or a time of change. Else only the file's own bytes do.
+    pub is_told: bool,
     /// Its first bytes, 512 or more; fewer only if the file is shorter.
     pub beginning: Bytes,
 }

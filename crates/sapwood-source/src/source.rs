@@ -70,8 +70,8 @@ pub trait Source: Send + Sync {
         self.fetch_last(spans, sink)
     }
 
-    /// What tells the version of the file that was opened from others, where that can be told across sessions: none for
-    /// a file on this machine, or where a server says neither ETag nor time of change.
+    /// What tells the version of the file that was opened from others, across sessions: none for a file on this machine, or
+    /// one that is in memory.
     fn version(&self) -> Option<OriginVersion> {
         None
     }

@@ -25,8 +25,8 @@ pub use sapwood_engine::{
     EntryReader, EntryStats, File, IoReport, ListPart, OnRecovery, OpenOptions, Progress, ReadRequest, RemoteEntry,
     Scan, ScanOptions, Skipped, StepSize, Tree, expand, glob_match, is_remote, list_directory, locate_file, redacted,
 };
-pub use sapwood_engine::{local_cache, size_text};
 pub use sapwood_engine::{Examination, ExamineOptions, Finding, Severity, examine};
+pub use sapwood_engine::{local_cache, size_text};
 pub use sapwood_format::object::{Data, Numbers, Object, Objects, Refused, Value};
 pub use sapwood_format::streamer::{ClassInfo, Element};
 pub use sapwood_format::tree::{Branch, BranchElement, Leaf, Tree as TreeHeader};

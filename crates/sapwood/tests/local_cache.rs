@@ -3,11 +3,13 @@
 mod common;
 
 use common::{Folder, check, write};
-use sapwood::local_cache::{LocalCache, Store, StoreOptions};
+use sapwood::local_cache::{LocalCache, Store, StoreOptions, fetch_whole};
 use sapwood::write::{BranchSpec, Cluster, FileOptions, FileWriter, TreeOptions};
 use sapwood::{Array, CacheSize, DType, ErrorKind, File, OpenOptions, ScanOptions, Span, Tree, Values};
 use sapwood_serve::{Origin, OriginHandle, OriginOptions};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime};
 
 /// Files at an origin, and a folder for the cache.
@@ -127,7 +129,8 @@ fn a_second_session_asks_for_nothing_but_the_opening() {
     let io = file.io();
     assert!(io.local_cache_bytes > file.size() / 2 && io.local_cache_reads > 100, "{io:?}");
     assert!(io.bytes_fetched < 5000, "{io:?}");
-    let without = File::open(&lab.url("a.root"), &OpenOptions { local_cache: LocalCache::Off, ..lab.options() }).unwrap();
+    let without =
+        File::open(&lab.url("a.root"), &OpenOptions { local_cache: LocalCache::Off, ..lab.options() }).unwrap();
     let tree = without.tree("Events").unwrap();
     check(&tree, &all(&tree), "without");
     assert_eq!((without.io().local_cache_bytes, without.io().local_cache_reads), (0, 0));
@@ -329,4 +332,38 @@ fn a_folder_that_cannot_be_used_is_a_remark() {
     let tree = file.tree("Events").unwrap();
     check(&tree, &all(&tree), "without a folder");
     assert!(file.remarks().iter().any(|r| r.contains("local cache")), "{:?}", file.remarks());
+}
+
+#[test]
+fn a_whole_file_is_fetched_once_and_what_is_held_is_not_fetched_again() {
+    let lab = Lab::new();
+    let path = lab.files.file("a.root");
+    write(&path, 12_000, "none", small_baskets());
+    let size = std::fs::metadata(&path).unwrap().len();
+    lab.open("a.root").read(&[Span::new(0, size / 2)]).unwrap();
+    lab.flush();
+    let told = Mutex::new(Vec::new());
+    let whole = || {
+        let progress = |held, all| told.lock().unwrap().push((held, all));
+        fetch_whole(&lab.url("a.root"), &lab.options(), &progress, &AtomicBool::new(false)).unwrap()
+    };
+    let first = whole();
+    assert_eq!(first.size, size);
+    assert!(first.fetched > size / 3 && first.fetched < size * 2 / 3, "{first:?}");
+    assert_eq!(told.lock().unwrap().last(), Some(&(size, size)));
+    let second = whole();
+    assert!(second.fetched < 5000, "{second:?}");
+    let before = lab.requests();
+    let file = File::open(&lab.url("a.root"), &OpenOptions { offline: true, ..lab.options() }).unwrap();
+    let tree = file.tree("Events").unwrap();
+    check(&tree, &all(&tree), "offline");
+    assert_eq!(lab.requests(), before);
+    // and an end before the end
+    let stopped = fetch_whole(&lab.url("a.root"), &lab.options(), &|_, _| {}, &AtomicBool::new(true));
+    assert!(stopped.is_ok(), "there was nothing left to fetch");
+    write(&lab.files.file("b.root"), 2000, "none", small_baskets());
+    let stopped = fetch_whole(&lab.url("b.root"), &lab.options(), &|_, _| {}, &AtomicBool::new(true));
+    assert_eq!(stopped.unwrap_err().kind(), ErrorKind::Interrupted);
+    let off = OpenOptions { local_cache: LocalCache::Off, ..lab.options() };
+    assert!(fetch_whole(&lab.url("b.root"), &off, &|_, _| {}, &AtomicBool::new(false)).is_err());
 }

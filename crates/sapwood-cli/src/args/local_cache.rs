@@ -16,6 +16,7 @@ command by --local-cache. Each time a file is opened, its server is asked whethe
 Examples:
   sapwood cache on --max 50GB
   sapwood cache status
+  sapwood cache get https://host/data.root
   sapwood cache purge https://host/data.root")]
 pub struct CacheArgs {
     /// What to do.
@@ -39,6 +40,12 @@ pub enum CacheVerb {
         /// The file's URL
         #[arg(value_name = "URL", value_parser = name())]
         url: String,
+    },
+    /// Fetch whole files; what is held is not fetched again
+    Get {
+        /// The files' URLs
+        #[arg(value_name = "URL", required = true, value_parser = name())]
+        urls: Vec<String>,
     },
     /// Read all that is held and compare its checksums; drop what is damaged
     Verify,

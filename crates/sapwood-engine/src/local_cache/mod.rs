@@ -14,14 +14,16 @@ mod stores;
 mod unconfirmed;
 mod user_configuration;
 mod warnings;
+mod whole;
 
 pub(crate) use opening::open;
 pub use sapwood_store::{FileId, FileVersion, HeldFile, Purged, Status, Store, StoreOptions, Verified};
 pub use settings::{DEFAULT_MAX_BYTES, LocalCache, configure, default_directory, resolve};
 pub use stores::{flush, name_of, store};
 pub use user_configuration::UserConfiguration;
+pub use whole::{WholeFile, fetch_whole};
 
-/// Why the local cache is not used, where one was asked for: each reason once.
-pub fn warnings() -> Vec<String> {
-    warnings::all()
+/// Why the local cache that was asked for is not used: each reason once.
+pub fn warnings(cache: &LocalCache) -> Vec<String> {
+    resolve(cache).ok().flatten().map_or_else(Vec::new, |options| warnings::of(&options.directory))
 }

@@ -14,9 +14,12 @@ pub(super) struct NotAsked {
 
 /// The local cache lacks what is asked for.
 pub(super) fn not_held(url: &str, what: &str) -> Error {
-    Error::new(ErrorKind::NotFound, format!("{what} is not in the local cache, and --offline or offline=True was given"))
-        .in_file(url)
-        .with_remedy("read it without offline once")
+    Error::new(
+        ErrorKind::NotFound,
+        format!("{what} is not in the local cache, and --offline or offline=True was given"),
+    )
+    .in_file(url)
+    .with_remedy("read it without offline once")
 }
 
 impl Source for NotAsked {
@@ -47,7 +50,11 @@ impl Source for NotAsked {
 
     fn fetch(self: Arc<Self>, spans: Vec<Span>, _: Arc<dyn Sink>) -> BoxFuture<'static, Result<FetchReport>> {
         Box::pin(async move {
-            let what = if spans.len() == 1 { "a part of the file".to_owned() } else { format!("{} parts of the file", spans.len()) };
+            let what = if spans.len() == 1 {
+                "a part of the file".to_owned()
+            } else {
+                format!("{} parts of the file", spans.len())
+            };
             let error = not_held(&self.url, &what);
             Err(spans.first().map_or_else(|| not_held(&self.url, &what), |span| error.at(*span)))
         })

@@ -9,10 +9,16 @@ use crate::options::OpenOptions;
 use crate::read_source::gathered;
 use crate::recognise;
 use crate::runtime;
+use bytes::Bytes;
+use sapwood_codec::Digest;
 use sapwood_source::{Opening, OriginVersion, Source, SourceOptions};
 use sapwood_span::{Error, Result, Span};
 use sapwood_store::{CachedFile, FileId, Store};
 use std::sync::Arc;
+
+/// Bytes at the end that tell versions apart as well where a server does not: there are the key list and most often a tree's
+/// header, which says where each basket is and how long.
+const TELLING_TAIL: u64 = 8 << 10;
 
 /// A tail that is shorter is not worth doing without the one that comes with the opening.
 const SHORT_TAIL: u64 = 4 << 10;
@@ -33,7 +39,7 @@ pub(crate) fn open(url: &str, options: &OpenOptions, wanted: &SourceOptions) -> 
         Ok(store) => store,
         Err(e) if options.offline => return Err(e),
         Err(e) => {
-            super::warnings::add(format!("the local cache is not used: {e}"));
+            super::warnings::add(settings.directory, format!("the local cache is not used: {e}"));
             return runtime::wait(sapwood_source::open(url, wanted, &handle));
         }
     };
@@ -42,7 +48,8 @@ pub(crate) fn open(url: &str, options: &OpenOptions, wanted: &SourceOptions) -> 
     }
     let key = key.url;
     // what of the end is here need not come again, if the file is still the same
-    let held = store.latest(&key).map(|id| held_tail(&store.file(&id), &id, wanted.tail));
+    let told = |id: &FileId| id.version.etag.is_some() || id.version.modified.is_some();
+    let held = store.latest(&key).filter(told).map(|id| held_tail(&store.file(&id), &id, wanted.tail));
     let is_held = held.is_some_and(|(tail, size)| tail.len >= SHORT_TAIL.min(size));
     let asked = SourceOptions {
         tail: if is_held { 0 } else { wanted.tail },
@@ -55,8 +62,9 @@ pub(crate) fn open(url: &str, options: &OpenOptions, wanted: &SourceOptions) -> 
         None => origin,
         Some(version) => {
             let cached = Arc::new(CachedSource::new(origin, store.clone(), key, size, is_held, Vec::new()));
-            if let Some(beginning) = recognise::identity(&head, size) {
-                cached.identify(&OriginVersion { beginning, ..version });
+            let identity = recognise::identity(&head, size);
+            if let Some(version) = identity.and_then(|(first, is_root)| identified(version, first, is_root, &tail)) {
+                cached.identify(&version);
                 cached.keep(0, &head);
                 cached.keep(tail.0, &tail.1);
             }
@@ -71,6 +79,20 @@ pub(crate) fn open(url: &str, options: &OpenOptions, wanted: &SourceOptions) -> 
     let span = Span::new(size - len.min(size), len.min(size));
     let read = gathered(&source, &[span], |sink| source.clone().fetch_soon(vec![span], sink))?;
     Ok(Opening { source, size, head, tail: (span.start, read.into_iter().next().unwrap_or_default()) })
+}
+
+/// The version with all that tells it from others; none where too little does.
+fn identified(version: OriginVersion, first: Bytes, is_root: bool, tail: &(u64, Bytes)) -> Option<OriginVersion> {
+    let version = OriginVersion { beginning: first, ..version };
+    if version.is_told {
+        return Some(version);
+    }
+    // whatever writes a ROOT file anew gives it another UUID or date, and these are among its first bytes
+    let telling = usize::try_from(TELLING_TAIL.min(version.size)).ok().filter(|_| is_root)?;
+    let from = tail.1.len().checked_sub(telling)?;
+    let mut digest = Digest::default();
+    digest.update(&tail.1[from..]);
+    Some(OriginVersion { checksum: Some(format!("tail:{:016x}", digest.value())), ..version })
 }
 
 /// The part of the file's last bytes that is held up to its end, and the file's size.
@@ -99,7 +121,8 @@ fn offline(store: &Store, key: CacheKey, wanted: &SourceOptions) -> Result<Openi
     let source: Arc<dyn Source> = Arc::new(cached);
     let head = Span::new(0, wanted.head.min(size));
     let lacks = |_| not_held(&key, "the beginning of the file");
-    let read = gathered(&source, &[head, tail], |sink| source.clone().fetch_soon(vec![head, tail], sink)).map_err(lacks)?;
+    let read =
+        gathered(&source, &[head, tail], |sink| source.clone().fetch_soon(vec![head, tail], sink)).map_err(lacks)?;
     let [first, last] = <[_; 2]>::try_from(read).unwrap_or_default();
     Ok(Opening { source, size, head: first, tail: (tail.start, last) })
 }

@@ -107,9 +107,10 @@ fn resolved(
         && let Some(text) = set(MAX)
     {
         let wrong = |why: String| Error::invalid(format!("{MAX}: {why}"));
-        let bytes = text.to_str().ok_or_else(|| wrong("it is not UTF-8 text".to_owned())).and_then(|text| {
-            parse_bytes(text).map_err(wrong)
-        })?;
+        let bytes = text
+            .to_str()
+            .ok_or_else(|| wrong("it is not UTF-8 text".to_owned()))
+            .and_then(|text| parse_bytes(text).map_err(wrong))?;
         max_bytes = Some(bytes);
     }
     let max_bytes = max_bytes.or_else(|| kept.take().flatten()).unwrap_or(DEFAULT_MAX_BYTES);

@@ -94,7 +94,12 @@ impl CachedSource {
         Some(bytes)
     }
 
-    fn from_origin(&self, spans: Vec<Span>, sink: Arc<dyn Sink>, asked: Asked) -> BoxFuture<'static, Result<FetchReport>> {
+    fn from_origin(
+        &self,
+        spans: Vec<Span>,
+        sink: Arc<dyn Sink>,
+        asked: Asked,
+    ) -> BoxFuture<'static, Result<FetchReport>> {
         let origin = Arc::clone(&self.origin);
         match asked {
             Asked::Ahead => origin.fetch(spans, sink),
@@ -155,8 +160,7 @@ impl CachedSource {
             let parts = Parts::new(&spans, |span| file.held(span));
             let joining = Joining::new(&spans, sink);
             let payload = sapwood_span::coalesce(&spans, 0, u64::MAX).iter().map(|c| c.span.len).sum();
-            let reading = (!parts.held.is_empty())
-                .then(|| Reading::start(&self, file.clone(), parts.held, &joining));
+            let reading = (!parts.held.is_empty()).then(|| Reading::start(&self, file.clone(), parts.held, &joining));
             let mut report = FetchReport::default();
             if !parts.missing.is_empty() {
                 report = self.fill(&file, parts.missing, &joining, asked).await?;
@@ -176,7 +180,7 @@ impl CachedSource {
 }
 
 fn stored(version: &OriginVersion) -> FileVersion {
-    let OriginVersion { size, etag, modified, checksum, beginning } = version.clone();
+    let OriginVersion { size, etag, modified, checksum, beginning, .. } = version.clone();
     FileVersion { size, etag, modified, checksum, beginning }
 }
 
@@ -222,7 +226,7 @@ impl Source for CachedSource {
     }
 
     fn is_held(&self, span: Span) -> bool {
-        self.file.get().is_some_and(|file| file.held(span) == [span])
+        self.file.get().is_some_and(|file| file.held(span).iter().map(|part| part.len).sum::<u64>() == span.len)
     }
 
     fn read_held(&self, span: Span) -> Option<Bytes> {
@@ -232,7 +236,7 @@ impl Source for CachedSource {
     fn recognise_by(&self, first: &Bytes) {
         self.origin.recognise_by(first);
         if self.file.get().is_none()
-            && let Some(version) = self.origin.version()
+            && let Some(version) = self.origin.version().filter(|version| version.is_told)
         {
             self.identify(&OriginVersion { beginning: first.clone(), ..version });
             self.keep(0, first);

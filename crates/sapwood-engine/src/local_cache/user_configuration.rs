@@ -63,7 +63,9 @@ impl UserConfiguration {
             } else if ours && !line.is_empty() && !line.starts_with('#') {
                 out.set(line).ok_or_else(|| {
                     let what = format!("line {} cannot be understood: {line}", i + 1);
-                    Error::invalid(what).in_file(text_of_path(path)).with_remedy("run `sapwood cache on` or `sapwood cache off`")
+                    Error::invalid(what)
+                        .in_file(text_of_path(path))
+                        .with_remedy("run `sapwood cache on` or `sapwood cache off`")
                 })?;
             }
         }
@@ -174,11 +176,7 @@ mod tests {
     fn what_is_saved_is_loaded_and_other_sections_stay() {
         let path = file("saved");
         assert_eq!(UserConfiguration::load_from(&path).unwrap(), UserConfiguration::default());
-        let all = UserConfiguration {
-            enabled: true,
-            directory: Some("/a \"b\"\\c/ü".into()),
-            max_bytes: Some(123),
-        };
+        let all = UserConfiguration { enabled: true, directory: Some("/a \"b\"\\c/ü".into()), max_bytes: Some(123) };
         all.save_to(&path).unwrap();
         assert_eq!(UserConfiguration::load_from(&path).unwrap(), all);
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;

@@ -535,9 +535,9 @@ impl Source for XrdFile {
     }
 
     fn version(&self) -> Option<OriginVersion> {
-        let modified = self.version.modified()?;
-        let beginning = self.beginning.bytes()?;
-        Some(OriginVersion { size: self.version.size, modified: Some(modified), beginning, ..OriginVersion::default() })
+        let (size, modified, beginning) = (self.version.size, self.version.modified(), self.beginning.bytes()?);
+        let is_told = modified.is_some();
+        Some(OriginVersion { size, modified, is_told, beginning, ..OriginVersion::default() })
     }
 
     fn recognise_by(&self, first: &bytes::Bytes) {

@@ -47,7 +47,11 @@ impl Version {
         let known = lock(&self.known);
         let first = known.first().filter(|k| k.modified > 0)?;
         // whoever writes may set the one time back, not the other
-        Some(first.opened_inode.map_or_else(|| first.modified.to_string(), |inode| format!("{} {inode}", first.modified)))
+        Some(
+            first
+                .opened_inode
+                .map_or_else(|| first.modified.to_string(), |inode| format!("{} {inode}", first.modified)),
+        )
     }
 
     /// Whether what this server says can be held against what it said before.
