@@ -21,7 +21,7 @@ help: ## this list
 
 build: native ## the sapwood command and the Python package, in .venv
 
-demo: build ## serve a tree from 50 ms away; draw it without and with the tree cache; a table and a picture
+demo: build ## serve a tree from 50 ms away; draw it without and with the tree cache, and from the local cache; a table and a picture
 	@$(BIN)/python bench/demo.py
 
 test: build check-rust check-python ## every test: Rust and Python, formatting and lints

@@ -11,7 +11,7 @@ FIGURES = {
     "round trips waited for": lambda run: run["round_trips"],
     "MB fetched": lambda run: run["bytes_fetched"] / 1e6,
 }
-COLOURS = ["#b08968", "#386641"]
+COLOURS = ["#b08968", "#386641", "#4a7fb5"]
 WIDTH, HEIGHT, TOP, BOTTOM, BAR = 760, 340, 86, 290, 46
 
 
@@ -46,7 +46,7 @@ def svg(runs, title):
         x = 24 + 200 * index
         parts.append(f'<rect x="{x}" y="45" width="13" height="13" fill="{COLOURS[index]}"/>')
         parts.append(f'<text x="{x + 20}" y="56">{escape(name)}</text>')
-    parts.append(f'<text x="{WIDTH - 24}" y="56" text-anchor="end" fill="#666666">bars: logarithmic, 3 decades</text>')
+    parts.append(f'<text x="{WIDTH - 24}" y="30" text-anchor="end" fill="#666666">bars: logarithmic, 3 decades</text>')
     step = (WIDTH - 48) / len(FIGURES)
     for index, (label, figure) in enumerate(FIGURES.items()):
         middle = 24 + step * (index + 0.5)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from . import cache
 from ._core import __version__
 from .errors import (
     CorruptError,
@@ -102,6 +103,7 @@ __all__ = [
     "WritableTree",
     "WriteError",
     "__version__",
+    "cache",
     "chain",
     "concatenate",
     "create",

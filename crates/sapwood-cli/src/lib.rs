@@ -7,6 +7,7 @@ mod entries;
 mod failure;
 mod given;
 mod interrupt;
+mod local_cache;
 mod log;
 mod ls;
 mod map;
@@ -38,7 +39,11 @@ use std::io::Write;
 /// It takes over SIGINT and SIGXFSZ of this process, some verbs SIGTERM and SIGHUP as well.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let done = match Cli::try_parse_from(arguments) {
-        Ok(cli) => run(&cli),
+        Ok(cli) => {
+            let done = run(&cli);
+            sapwood::local_cache::flush();
+            done
+        }
         Err(told) => help(&told),
     };
     // what a process does when it ends, which this one may not be about to do
@@ -85,6 +90,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Verb::Merge(a) => merge::run(a, &options, global, &interrupt),
         Verb::Optimize(a) => optimize::run(a, &options, global, &interrupt),
         Verb::Recover(a) => recover::run(a, &options, global, &interrupt),
+        Verb::Cache(a) => local_cache::run(a, &options, global, &interrupt),
         Verb::Serve(a) => serve::run(a, global.json),
         Verb::Sample(a) => sample::run(a, global.json),
     }

@@ -1,5 +1,6 @@
 use crate::external_files::{BasketFile, ExternalFiles};
 use crate::free_segments::free_segments;
+use crate::local_cache;
 use crate::observe::{self, Counters, FileMeters};
 use crate::open_source::{open_reader, open_source};
 use crate::options::OpenOptions;
@@ -253,7 +254,11 @@ impl File {
 
     /// What should be known of how its bytes come here, in words.
     pub fn remarks(&self) -> Vec<String> {
-        self.all_sources().remarks()
+        let mut remarks = self.all_sources().remarks();
+        if !self.is_local() {
+            remarks.extend(local_cache::warnings(&self.0.options.local_cache));
+        }
+        remarks
     }
 
     /// Whether reading needs no network.

@@ -13,6 +13,7 @@ mod entry_reader;
 mod external_files;
 mod file;
 mod free_segments;
+pub mod local_cache;
 mod names;
 pub mod observe;
 mod only_tree;

@@ -1,5 +1,6 @@
 //! From a path or URL to the source that reads it.
 
+use crate::local_cache;
 use crate::options::OpenOptions;
 use crate::read_source::poll_once;
 use crate::runtime;
@@ -49,8 +50,7 @@ pub(crate) fn open_reader(reader: Arc<dyn ReadRanges>, options: &OpenOptions) ->
 pub(crate) fn open_source(url: &str, options: &OpenOptions) -> Result<Opening> {
     let wanted = source_options(options);
     if sapwood_source::is_remote(url) {
-        let handle = runtime::handle()?;
-        return runtime::wait(sapwood_source::open(url, &wanted, &handle));
+        return local_cache::open(url, options, &wanted);
     }
     if url.contains("://") {
         let handle = runtime::handle()?;

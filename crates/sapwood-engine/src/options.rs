@@ -1,6 +1,7 @@
 use crate::batch::Batch;
 use crate::entries::EntryList;
 use crate::file::File;
+use crate::local_cache::LocalCache;
 use bytes::Bytes;
 use sapwood_plan::CacheSize;
 use sapwood_span::{Result, setters};
@@ -49,6 +50,10 @@ pub struct OpenOptions {
     /// Whether opening a remote file waits for its keys only. Otherwise it also asks for the bytes where a tree's header
     /// usually is, which saves a round trip when a tree is read next.
     pub keys_only: bool,
+    /// The local cache that a remote file is read through.
+    pub local_cache: LocalCache,
+    /// Whether remote files are read from the local cache alone, without asking whether they have changed.
+    pub offline: bool,
 }
 
 /// Called with the bytes that were looked at so far, and with those of the whole file.
@@ -74,11 +79,13 @@ impl Default for OpenOptions {
             on_recovery: None,
             insecure_redirects: false,
             keys_only: false,
+            local_cache: LocalCache::Configured,
+            offline: false,
         }
     }
 }
 
-setters!(OpenOptions { cache: CacheSize, threads: usize, timeout: Duration, recover_all: bool, insecure_redirects: bool, keys_only: bool } into { max_connections: Option<usize>, ca_dir: Option<PathBuf>, recover: Option<bool>, on_recovery: Option<OnRecovery> });
+setters!(OpenOptions { cache: CacheSize, threads: usize, timeout: Duration, recover_all: bool, insecure_redirects: bool, keys_only: bool, local_cache: LocalCache, offline: bool } into { max_connections: Option<usize>, ca_dir: Option<PathBuf>, recover: Option<bool>, on_recovery: Option<OnRecovery> });
 
 impl OpenOptions {
     /// The defaults.

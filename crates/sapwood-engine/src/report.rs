@@ -11,6 +11,10 @@ pub struct IoReport {
     pub round_trips: u64,
     /// Bytes received, headers between parts and bridged gaps included.
     pub bytes_fetched: u64,
+    /// Bytes that came from the local cache instead.
+    pub local_cache_bytes: u64,
+    /// Reads from the local cache.
+    pub local_cache_reads: u64,
     /// Bytes of the records that were needed.
     pub bytes_wanted: u64,
     /// Baskets decoded.
@@ -37,6 +41,8 @@ impl std::ops::AddAssign<&IoReport> for IoReport {
             (&mut self.ranges, other.ranges),
             (&mut self.round_trips, other.round_trips),
             (&mut self.bytes_fetched, other.bytes_fetched),
+            (&mut self.local_cache_bytes, other.local_cache_bytes),
+            (&mut self.local_cache_reads, other.local_cache_reads),
             (&mut self.bytes_wanted, other.bytes_wanted),
             (&mut self.baskets, other.baskets),
             (&mut self.unzipped_bytes, other.unzipped_bytes),
@@ -60,6 +66,8 @@ impl IoReport {
         self.ranges = now.ranges.saturating_sub(before.ranges);
         self.round_trips = now.round_trips.saturating_sub(before.round_trips);
         self.bytes_fetched = now.wire.saturating_sub(before.wire);
+        self.local_cache_bytes = now.cached_bytes.saturating_sub(before.cached_bytes);
+        self.local_cache_reads = now.cached_reads.saturating_sub(before.cached_reads);
         self.connections = now.connections.saturating_sub(before.connections);
     }
 }

@@ -1,4 +1,5 @@
 use crate::error::{Missing, exception};
+use crate::local_cache::{Choice, Whole, choice};
 use crate::object::Builder;
 use crate::report::Map;
 use crate::seconds::seconds;
@@ -11,9 +12,12 @@ use sapwood::{CacheSize, IoReport, Listing, OpenOptions, Result};
 
 /// Opens a file: `cache_size` in bytes (`None` lets the planner choose, 0 turns it off), `timeout` in seconds without
 /// progress (`None`: for ever), `threads` (0: all cores), `recover`: whether damaged files are recovered (`None`: where that
-/// is quick), `insecure_redirects`: whether all redirects are followed.
+/// is quick), `insecure_redirects`: whether all redirects are followed, `local_cache`: the folder of the local cache (`None`:
+/// what is configured, `False`: none), `offline`: whether only that is read, `cacheread`: whether all of the file is fetched
+/// into it in the background.
 #[pyfunction]
-#[pyo3(signature = (url, cache_size=None, timeout=Some(60.0), threads=0, recover=None, insecure_redirects=false, keys_only=false))]
+#[pyo3(signature = (url, cache_size=None, timeout=Some(60.0), threads=0, recover=None, insecure_redirects=false, keys_only=false, local_cache=None, offline=false, cacheread=false))]
+#[allow(clippy::too_many_arguments)]
 pub fn open(
     py: Python<'_>,
     url: Text,
@@ -23,6 +27,9 @@ pub fn open(
     recover: Option<bool>,
     insecure_redirects: bool,
     keys_only: bool,
+    local_cache: Option<Choice>,
+    offline: bool,
+    cacheread: bool,
 ) -> PyResult<File> {
     let timeout = seconds(timeout, "timeout")?;
     let cache = cache(cache_size);
@@ -32,9 +39,19 @@ pub fn open(
         .threads(threads)
         .recover(recover)
         .insecure_redirects(insecure_redirects)
-        .keys_only(keys_only);
-    let opened = wait(py, |_| Ok(()), move || sapwood::File::open(&url, &options))?;
-    opened.map(|inner| File { inner }).map_err(|e| exception(py, &e, Missing::File))
+        .keys_only(keys_only)
+        .local_cache(choice(local_cache)?)
+        .offline(offline);
+    let opened = wait(
+        py,
+        |_| Ok(()),
+        move || {
+            let whole = if cacheread { Some(Whole::of(&url, &options)?) } else { None };
+            let inner = sapwood::File::open(&url, &options)?;
+            Ok(File { inner, whole: whole.map(|whole| whole.start(url, options)) })
+        },
+    )?;
+    opened.map_err(|e| exception(py, &e, Missing::File))
 }
 
 /// The planner's cache from its Python form: bytes, 0 for none, `None` for the planner's choice.
@@ -50,6 +67,7 @@ pub fn cache(bytes: Option<u64>) -> CacheSize {
 #[pyclass(frozen, module = "sapwood._core")]
 pub struct File {
     inner: sapwood::File,
+    whole: Option<Whole>,
 }
 
 impl File {
@@ -141,6 +159,9 @@ impl File {
 
     /// Has the server close the file.
     fn close(&self) {
+        if let Some(whole) = &self.whole {
+            whole.stop();
+        }
         self.inner.close();
     }
 
@@ -158,6 +179,8 @@ pub fn io_report<'py>(py: Python<'py>, r: &IoReport) -> PyResult<Bound<'py, PyDi
         ("ranges", r.ranges),
         ("round_trips", r.round_trips),
         ("bytes_fetched", r.bytes_fetched),
+        ("local_cache_bytes", r.local_cache_bytes),
+        ("local_cache_reads", r.local_cache_reads),
         ("bytes_wanted", r.bytes_wanted),
         ("baskets", r.baskets),
         ("unzipped_bytes", r.unzipped_bytes),

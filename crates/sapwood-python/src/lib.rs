@@ -13,6 +13,7 @@ mod entries;
 mod error;
 mod file;
 mod held_buffer;
+mod local_cache;
 mod merge;
 mod meter;
 mod object;
@@ -67,5 +68,14 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(byte_file::open_bytes, module)?)?;
     module.add_function(wrap_pyfunction!(byte_file::open_reader, module)?)?;
     module.add_function(wrap_pyfunction!(byte_file::list_directory, module)?)?;
+    module.add_function(wrap_pyfunction!(local_cache::cache_configure, module)?)?;
+    module.add_function(wrap_pyfunction!(local_cache::cache_status, module)?)?;
+    module.add_function(wrap_pyfunction!(local_cache::cache_list, module)?)?;
+    module.add_function(wrap_pyfunction!(local_cache::cache_verify, module)?)?;
+    module.add_function(wrap_pyfunction!(local_cache::cache_purge, module)?)?;
+    let flush = wrap_pyfunction!(local_cache::cache_flush, module)?;
+    // what was read is to be in the folder before the process ends
+    module.py().import("atexit")?.call_method1("register", (flush.clone(),))?;
+    module.add_function(flush)?;
     module.add_function(wrap_pyfunction!(file::open, module)?)
 }

@@ -22,7 +22,7 @@ struct Slot {
 }
 
 /// The spans of one fetch.
-pub(crate) struct Assembler {
+pub struct Assembler {
     /// Ascending by start.
     slots: Vec<Slot>,
     /// For each slot the farthest end among it and those before it: finds overlaps quickly.

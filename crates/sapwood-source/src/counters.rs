@@ -65,6 +65,7 @@ impl Counters {
             fallbacks: get(&self.fallbacks),
             round_trip: None,
             bandwidth: None,
+            ..SourceStats::default()
         }
     }
 }

@@ -88,6 +88,7 @@ impl Job {
             wire: self.wire.load(Relaxed),
             requests: self.requests.load(Relaxed),
             retries: self.retries.load(Relaxed),
+            compared: false,
         }
     }
 }

@@ -41,6 +41,13 @@ impl Joined {
         &self.parts[0].1
     }
 
+    /// The file in which a span begins, and where it lies there.
+    fn part_of(&self, span: Span) -> (&Arc<dyn Source>, Span) {
+        let part = self.parts.partition_point(|(begin, _)| *begin <= span.start) - 1;
+        let (begin, source) = &self.parts[part];
+        (source, Span::new(span.start - begin, span.len))
+    }
+
     /// Reads from each file what lies there, from all at the same time.
     fn fetch_as(
         &self,
@@ -90,7 +97,7 @@ async fn together(mut running: Vec<BoxFuture<'static, Result<FetchReport>>>) -> 
 
 fn sum(reports: Vec<FetchReport>) -> FetchReport {
     let first_byte = reports.iter().map(|r| r.first_byte).filter(|t| !t.is_zero()).min().unwrap_or_default();
-    let start = FetchReport { first_byte, ..FetchReport::default() };
+    let start = FetchReport { first_byte, compared: !reports.is_empty(), ..FetchReport::default() };
     reports.iter().fold(start, |all, one| FetchReport {
         first_byte,
         total: all.total.max(one.total),
@@ -98,6 +105,7 @@ fn sum(reports: Vec<FetchReport>) -> FetchReport {
         wire: all.wire + one.wire,
         requests: all.requests + one.requests,
         retries: all.retries + one.retries,
+        compared: all.compared && one.compared,
     })
 }
 
@@ -156,6 +164,16 @@ impl Source for Joined {
         self.fetch_as(&spans, &sink, |source, spans, sink| source.fetch_last(spans, sink))
     }
 
+    fn is_held(&self, span: Span) -> bool {
+        let (part, span) = self.part_of(span);
+        part.is_held(span)
+    }
+
+    fn read_held(&self, span: Span) -> Option<Bytes> {
+        let (part, span) = self.part_of(span);
+        part.read_held(span)
+    }
+
     fn remarks(&self) -> Vec<String> {
         self.parts.iter().flat_map(|(_, source)| source.remarks()).collect()
     }
@@ -176,6 +194,8 @@ impl Source for Joined {
             retries: all.retries + one.retries,
             redirects: all.redirects + one.redirects,
             fallbacks: all.fallbacks + one.fallbacks,
+            cached_bytes: all.cached_bytes + one.cached_bytes,
+            cached_reads: all.cached_reads + one.cached_reads,
             ..all
         })
     }

@@ -48,6 +48,9 @@ pub struct SourceOptions {
     pub ca_dir: Option<PathBuf>,
     /// A server that serves no byte ranges is read as a whole if its file is no larger.
     pub whole_file: u64,
+    /// Whether the file is compared with what it was when it was opened once both of its ends have come, where they come
+    /// one after the other and that costs nothing: what came may then be kept for later sessions.
+    pub compared: bool,
     /// What was learnt about hosts, and the connections to them, shared by the files opened
     /// with it. By default that of the whole process.
     pub hosts: Hosts,
@@ -70,6 +73,7 @@ impl Default for SourceOptions {
             insecure_redirects: false,
             ca_dir: None,
             whole_file: 64 << 20,
+            compared: false,
             hosts: Hosts::shared(),
         }
     }

@@ -1,4 +1,5 @@
 use crate::local::LocalFile;
+use crate::origin_version::OriginVersion;
 use bytes::Bytes;
 use sapwood_span::{Result, Span};
 use std::future::Future;
@@ -55,6 +56,37 @@ pub trait Source: Send + Sync {
     /// As [`fetch`](Source::fetch); `Corrupt` when the file has changed. All spans may have been handed over by then.
     fn fetch_last(self: Arc<Self>, spans: Vec<Span>, sink: Arc<dyn Sink>) -> BoxFuture<'static, Result<FetchReport>> {
         self.fetch(spans, sink)
+    }
+
+    /// Reads like [`fetch_soon`](Source::fetch_soon), and compares the file as [`fetch_last`](Source::fetch_last) does.
+    ///
+    /// # Errors
+    /// As [`fetch_last`](Source::fetch_last).
+    fn fetch_soon_compared(
+        self: Arc<Self>,
+        spans: Vec<Span>,
+        sink: Arc<dyn Sink>,
+    ) -> BoxFuture<'static, Result<FetchReport>> {
+        self.fetch_last(spans, sink)
+    }
+
+    /// What tells the version of the file that was opened from others, across sessions: none for a file on this machine, or
+    /// one that is in memory.
+    fn version(&self) -> Option<OriginVersion> {
+        None
+    }
+
+    /// Whether all of a span is in the local cache, as far as is known without reading it. It stays there as long as this
+    /// source lives.
+    fn is_held(&self, span: Span) -> bool {
+        let _ = span;
+        false
+    }
+
+    /// Reads a span from the local cache; none where it is not all there, or damaged. It may wait for the disk.
+    fn read_held(&self, span: Span) -> Option<Bytes> {
+        let _ = span;
+        None
     }
 
     /// So many of the file's first bytes tell one version of it from another: all of them are compared from now on where
@@ -137,6 +169,8 @@ pub struct FetchReport {
     pub requests: u32,
     /// Requests among them that were sent again after a failure.
     pub retries: u32,
+    /// Whether the file was held against what it was when it was opened, and found the same, after the fetch began.
+    pub compared: bool,
 }
 
 /// Counters of a source since it was opened, the opening included.
@@ -160,6 +194,10 @@ pub struct SourceStats {
     pub retries: u64,
     /// Redirects followed.
     pub redirects: u64,
+    /// Bytes that came from the local cache instead.
+    pub cached_bytes: u64,
+    /// Reads from the local cache.
+    pub cached_reads: u64,
     /// Times a simpler way of asking had to be taken (several ranges, single ranges, whole file).
     pub fallbacks: u64,
     /// Estimate of the round-trip time.

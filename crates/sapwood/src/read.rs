@@ -16,6 +16,7 @@
 //! # Ok(()) }
 //! ```
 
+pub use sapwood_engine::local_cache;
 pub use sapwood_engine::{
     Batch, Block, ByteFile, Chain, ChainBatch, ChainFile, ChainOptions, ChainScan, Counted, Cut, CutTest, EntryList,
     EntryListObject, EntryReader, EntryStats, File, IoReport, ListPart, OnRecovery, OpenOptions, Prepare, Progress,

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypedDict
 
 from typing_extensions import Required
 
+from ..cache import Folder
 from ..reading.branch import Branch
 from ..reading.entry_selection import Entries
 from .filters import Filter
@@ -41,6 +42,9 @@ class OpenOptions(TypedDict, total=False):
     threads: int | None
     recover: bool | None
     insecure_redirects: bool
+    local_cache: Folder | None
+    offline: bool
+    cacheread: bool
 
 
 class Selected(TypedDict, total=False):

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
 from .. import _core
+from .. import cache as _local_cache
 from ..arguments.paths import Where, split
 from ..arguments.sizes import Size, optional_seconds, size_in_bytes, whole
 from ..errors import Error, InvalidError, NotAFileError, RecoveredFileWarning, UnverifiedFileWarning
@@ -35,6 +36,9 @@ class Options:
     threads: int
     recover: bool | None = None
     insecure_redirects: bool = False
+    local_cache: str | bool | None = None
+    offline: bool = False
+    cacheread: bool = False
     #: opening waits for the keys only, not for the bytes where a tree's header usually is
     keys_only: bool = False
 
@@ -52,6 +56,9 @@ def open(
     threads: int | None = None,
     recover: bool | None = None,
     insecure_redirects: bool = False,
+    local_cache: _local_cache.Folder | None = None,
+    offline: bool = False,
+    cacheread: bool = False,
 ) -> Any:
     """Open a file, or an object in it.
 
@@ -66,6 +73,11 @@ def open(
             None: local files, and remote files up to 64 MB.
         insecure_redirects: follow redirects from ``https`` to ``http``, and from other hosts to this machine or a
             link-local address. ``SAPWOOD_INSECURE_REDIRECTS=1`` in the environment allows this for all files.
+        local_cache: folder of the local cache that keeps what is read of remote files; False for none, None for what is
+            configured (see :mod:`sapwood.cache`).
+        offline: read remote files from the local cache only; do not ask whether they have changed.
+        cacheread: fetch all of a remote file into the local cache in the background, until the file is closed. Reading
+            works at once; what is not there yet is read remotely, also if the download fails.
 
     Returns:
         A :class:`ReadOnlyFile`, or the object if ``path`` names one.
@@ -81,7 +93,11 @@ def open(
         raise InvalidError(f"threads must be at least 1, or None for one per core, not {threads!r}")
     patience = optional_seconds(timeout, "timeout")
     cache = None if cache_size is None else size_in_bytes(cache_size, "cache_size")
-    file = ReadOnlyFile(where, Options(cache, patience, number or 0, recover, insecure_redirects, name is None))
+    kept = _local_cache.folder(local_cache, "local_cache")
+    options = Options(
+        cache, patience, number or 0, recover, insecure_redirects, kept, offline, cacheread, keys_only=name is None
+    )
+    file = ReadOnlyFile(where, options)
     return file if name is None else file[name]
 
 
@@ -120,6 +136,9 @@ class ReadOnlyFile(Directory):
             options.recover,
             options.insecure_redirects,
             options.keys_only,
+            options.local_cache,
+            options.offline,
+            options.cacheread,
         )
 
     def _open_reader(self, reader: Reader) -> _core.File:

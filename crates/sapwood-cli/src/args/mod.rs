@@ -1,15 +1,18 @@
 //! The command line.
 
+mod local_cache;
 mod perf;
 mod rewriting;
 mod text;
 
+pub use local_cache::{CacheArgs, CacheVerb, SwitchOn};
 pub use perf::PerfArgs;
 pub use rewriting::{MergeArgs, OptimizeArgs, RecoverArgs};
 pub use text::name;
 
 use crate::units;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use sapwood::local_cache::LocalCache;
 use sapwood::{CacheSize, Error, OpenOptions, Result};
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -63,6 +66,12 @@ pub struct Global {
     /// Follow redirects from https to http, and from other hosts to this machine
     #[arg(long, global = true)]
     pub insecure_redirects: bool,
+    /// Keep what is read of remote files in this folder, and read it from there the next time; off: do not
+    #[arg(long, global = true, value_name = "DIR|off", value_parser = local_cache::folder)]
+    pub local_cache: Option<LocalCache>,
+    /// Read remote files from the local cache only; do not ask whether they have changed
+    #[arg(long, global = true)]
+    pub offline: bool,
     /// Suppress progress and warnings
     #[arg(short, long, global = true)]
     pub quiet: bool,
@@ -82,6 +91,8 @@ impl Global {
             .on_recovery(crate::progress::recovery(self.quiet))
             .insecure_redirects(self.insecure_redirects)
             .max_connections(self.connections.map(usize::from))
+            .local_cache(self.local_cache.clone().unwrap_or_default())
+            .offline(self.offline)
     }
 }
 
@@ -108,6 +119,8 @@ pub enum Verb {
     Optimize(OptimizeArgs),
     /// Save what is left of a damaged, truncated or unclosed file to a new file
     Recover(RecoverArgs),
+    /// Keep what is read of remote files on this machine
+    Cache(CacheArgs),
     /// Serve a directory over HTTP, optionally with simulated delay and bandwidth
     Serve(ServeArgs),
     /// Write a sample file with simulated collisions

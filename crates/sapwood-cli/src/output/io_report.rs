@@ -10,6 +10,8 @@ pub fn to_json(io: &IoReport) -> Value {
         "ranges": io.ranges,
         "round_trips": io.round_trips,
         "bytes_fetched": io.bytes_fetched,
+        "local_cache_bytes": io.local_cache_bytes,
+        "local_cache_reads": io.local_cache_reads,
         "bytes_wanted": io.bytes_wanted,
         "baskets": io.baskets,
         "unzipped_bytes": io.unzipped_bytes,
@@ -24,8 +26,12 @@ pub fn to_json(io: &IoReport) -> Value {
 /// The same in one line for people.
 pub fn summary(io: &IoReport) -> String {
     let many = |n: u64, what: &str| format!("{} {what}{}", units::count(n), if n == 1 { "" } else { "s" });
+    let cached = match io.local_cache_bytes {
+        0 => String::new(),
+        n => format!("{} from the local cache, ", units::bytes(n)),
+    };
     format!(
-        "{} in {} ({} needed), {}",
+        "{cached}{} in {} ({} needed), {}",
         units::bytes(io.bytes_fetched),
         many(io.requests, "request"),
         units::bytes(io.bytes_wanted),

@@ -35,6 +35,10 @@ pub struct FileCounts {
     pub retries: u64,
     /// Redirects followed.
     pub redirects: u64,
+    /// Bytes that came from the local cache instead.
+    pub local_cache_bytes: u64,
+    /// Reads from the local cache.
+    pub local_cache_reads: u64,
     /// Bytes received.
     pub bytes_fetched: u64,
     /// Bytes of records that were needed.
@@ -97,6 +101,8 @@ impl FileMeter {
             connections: s.connections.saturating_sub(b.connections),
             retries: s.retries.saturating_sub(b.retries),
             redirects: s.redirects.saturating_sub(b.redirects),
+            local_cache_bytes: s.cached_bytes.saturating_sub(b.cached_bytes),
+            local_cache_reads: s.cached_reads.saturating_sub(b.cached_reads),
             bytes_fetched: s.wire.saturating_sub(b.wire),
             bytes_wanted: now.1.bytes_wanted.saturating_sub(self.before.1.bytes_wanted),
         }

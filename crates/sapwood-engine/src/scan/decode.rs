@@ -2,7 +2,7 @@
 
 use super::baskets::ScanBasket;
 use super::plan::ScanPlan;
-use super::task::{DecodeOutcome, DecodeTask};
+use super::task::{DecodeOutcome, DecodeTask, Record};
 use bytes::Bytes;
 use sapwood_codec::Packed;
 use sapwood_column::{Array, Decoded};
@@ -55,8 +55,9 @@ pub(super) fn open(
     let mut outcome = DecodeOutcome::of(&task);
     let DecodeTask { record, spare, .. } = task;
     let result = match record {
-        None => embedded(plan, header, needed, &mut outcome),
-        Some(record) => match checked(needed, &record) {
+        Record::InHeader => embedded(plan, header, needed, &mut outcome),
+        Record::Stored(_) => Err(Error::invalid("its record was not read")),
+        Record::Here(record) => match checked(needed, &record) {
             Ok((head, payload, Some(size))) => return Ok(OpenedBasket { record, head, payload, size, spare, outcome }),
             Ok((head, payload, None)) => {
                 values(plan, &head, record.get(payload..).unwrap_or_default(), spare, &mut outcome)

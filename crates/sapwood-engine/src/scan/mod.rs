@@ -12,6 +12,7 @@ mod selected_columns;
 mod start;
 mod state;
 mod steps;
+mod stored;
 mod task;
 mod work;
 

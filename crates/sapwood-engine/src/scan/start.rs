@@ -8,13 +8,14 @@ use super::limits::planner_limits;
 use super::plan::ScanPlan;
 use super::state::{InitialState, ScanState};
 use super::steps::{self, Steps};
+use super::task::Record;
 use super::{Scan, work};
 use crate::entries::EntryList;
 use crate::observe::{Probe, observers};
 use crate::options::ScanOptions;
 use crate::tree::Tree;
-use bytes::Bytes;
 use sapwood_plan::{CacheSize, Limits, Request};
+use sapwood_source::Source;
 use sapwood_span::{Error, Result};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -137,7 +138,7 @@ fn driver(
     let &ScanConfig { of_cut, cache, threads, traced, .. } = config;
     let source = tree.file().all_sources();
     let local = source.is_local();
-    let held = held(tree, &chosen, config);
+    let held = held(tree, &*source, &chosen, config);
     let of = tree.clone();
     let path_of = Box::new(move |branch| of.name_of(branch));
     let is_held = |basket| held.contains_key(&basket);
@@ -158,15 +159,18 @@ fn driver(
     Ok(Driver::new(plan, state, tree, source, threads, kept))
 }
 
-/// The records that are here already, by basket: the caller has them, or opening the file brought them along.
-fn held(tree: &Tree, chosen: &Chosen, config: &ScanConfig<'_>) -> BTreeMap<usize, Bytes> {
+/// The records that need not be fetched, by basket: the caller has them, opening the file brought them along, or they are
+/// in the local cache.
+fn held(tree: &Tree, source: &dyn Source, chosen: &Chosen, config: &ScanConfig<'_>) -> BTreeMap<usize, Record> {
     let mut held = BTreeMap::new();
     for (i, b) in chosen.baskets.iter().enumerate() {
         let Some(span) = b.span else { continue };
         let known = config.known.get(&span.start).filter(|b| b.len() as u64 == span.len).cloned();
         let opening = || if config.cache == CacheSize::Off { None } else { tree.file().held(span) };
         if let Some(record) = known.or_else(opening) {
-            held.insert(i, record);
+            held.insert(i, Record::Here(record));
+        } else if source.is_held(span) {
+            held.insert(i, Record::Stored(span));
         }
     }
     held

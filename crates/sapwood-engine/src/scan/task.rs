@@ -4,7 +4,7 @@ use super::plan::ScanPlan;
 use bytes::Bytes;
 use sapwood_column::{Array, Decoded};
 use sapwood_plan::{BasketId, Fetch};
-use sapwood_span::{Error, Result};
+use sapwood_span::{Error, Result, Span};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,20 +16,31 @@ pub(super) enum Job {
     Decode(DecodeTask),
 }
 
+/// Where the record of a basket is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Record {
+    /// Here.
+    Here(Bytes),
+    /// In the local cache: whoever decodes it reads it.
+    Stored(Span),
+    /// It has none: the basket is in the tree's header.
+    InHeader,
+}
+
 /// A basket to decode.
 pub(super) struct DecodeTask {
     pub basket: usize,
     /// Its number among the planner's baskets, if it was fetched.
     pub planned: Option<BasketId>,
-    /// Its record in the file, or none where it lies in the tree's header.
-    pub record: Option<Bytes>,
+    /// Its record in the file.
+    pub record: Record,
     /// Memory for its values.
     pub spare: Option<Array>,
 }
 
 impl DecodeTask {
     /// Of a basket that needs not be fetched: its record is here, or it lies in the tree's header.
-    pub fn held(basket: usize, record: Option<Bytes>) -> Self {
+    pub fn held(basket: usize, record: Record) -> Self {
         Self { basket, planned: None, record, spare: None }
     }
 }

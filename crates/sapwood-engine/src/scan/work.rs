@@ -2,7 +2,8 @@
 
 use super::decode::{OpenedBasket, decode, open};
 use super::driver::Driver;
-use super::task::{DecodeOutcome, Job};
+use super::stored;
+use super::task::{DecodeOutcome, Job, Record};
 use sapwood_codec::{Decoder, DecompressQueue};
 use sapwood_span::defect::{caught, inject};
 use sapwood_span::{Error, Result};
@@ -114,8 +115,17 @@ impl DecompressQueue for Jobs<'_> {
                     self.report();
                     self.driver.read(&fetch);
                 }
-                Job::Decode(task) => {
+                Job::Decode(mut task) => {
                     let failed = DecodeOutcome::of(&task);
+                    if let Record::Stored(span) = task.record {
+                        match caught(|| stored::read(&self.driver.source, span, || self.report())) {
+                            Ok(record) => task.record = Record::Here(record),
+                            Err(e) => {
+                                self.fail(failed, e);
+                                continue;
+                            }
+                        }
+                    }
                     match caught(|| Ok(open(&self.driver.plan, self.driver.tree.header(), task))) {
                         Ok(Ok(opened)) => return Some(opened),
                         Ok(Err(outcome)) => self.add(outcome, 0),

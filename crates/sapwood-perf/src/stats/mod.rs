@@ -57,6 +57,10 @@ pub struct PerfStats {
     pub retries: u64,
     /// Redirects followed.
     pub redirects: u64,
+    /// Bytes that came from the local cache instead of a server.
+    pub local_cache_bytes: u64,
+    /// Reads from the local cache.
+    pub local_cache_reads: u64,
     /// Bytes received, headers between parts, gaps and repetitions included.
     pub bytes_fetched: u64,
     /// Bytes of records that were needed: tree headers, objects and baskets.
@@ -151,6 +155,8 @@ pub struct HostPerf {
     pub retries: u64,
     /// Redirects.
     pub redirects: u64,
+    /// Bytes of its files that came from the local cache instead.
+    pub local_cache_bytes: u64,
     /// Bytes received.
     pub bytes_fetched: u64,
     /// Bytes of records that were needed.

@@ -119,6 +119,8 @@ impl Sums {
             host.connections += done.connections;
             host.retries += done.retries;
             host.redirects += done.redirects;
+            host.local_cache_bytes += done.local_cache_bytes;
+            s.local_cache_reads += done.local_cache_reads;
             host.bytes_fetched += done.bytes_fetched;
             host.bytes_wanted += done.bytes_wanted;
         }
@@ -130,10 +132,11 @@ impl Sums {
             s.connections += host.connections;
             s.retries += host.retries;
             s.redirects += host.redirects;
+            s.local_cache_bytes += host.local_cache_bytes;
             s.bytes_fetched += host.bytes_fetched;
             s.bytes_wanted += host.bytes_wanted;
         }
-        s.bytes_wasted = s.bytes_fetched.saturating_sub(s.bytes_wanted);
+        s.bytes_wasted = s.bytes_fetched.saturating_add(s.local_cache_bytes).saturating_sub(s.bytes_wanted);
         s.hosts = hosts.into_values().collect();
         s.branches = self.branches.iter().map(|(name, b)| BranchPerf { name: name.clone(), ..b.clone() }).collect();
         let work = |b: &BranchPerf| b.unzip_seconds + b.decode_seconds;

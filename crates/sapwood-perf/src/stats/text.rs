@@ -73,6 +73,10 @@ impl PerfStats {
                 bytes(self.bytes_wasted)
             ),
         )?;
+        if self.local_cache_reads > 0 {
+            let what = format!("{} in {}", bytes(self.local_cache_bytes), kinds(self.local_cache_reads, "read"));
+            line(f, "local cache", what)?;
+        }
         line(
             f,
             "read",

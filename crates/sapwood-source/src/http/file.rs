@@ -12,6 +12,7 @@ use crate::changed::changed;
 use crate::counters::Counters;
 use crate::job::Job;
 use crate::lock;
+use crate::origin_version::OriginVersion;
 use crate::recognised::Recognised;
 use crate::source::{BoxFuture, FetchReport, Limits, Sink, Source, SourceStats};
 use crate::with_beginning::WithBeginning;
@@ -383,13 +384,16 @@ impl HttpFile {
             }
             let job = Job::new(&spans, Arc::clone(&sink), begin);
             self.complete(&job, soon, last).await.map_err(|e| e.in_file(&self.client.name))?;
+            let mut compared = true;
             if let Some(compare) = compare {
                 compare.check().map_err(|e| e.in_file(&self.client.name))?;
             } else if (last && job.unrecognised.load(Relaxed)) || job.overtaken.load(Relaxed) {
                 self.begins_as_it_did(&sink).await.map_err(|e| e.in_file(&self.client.name))?;
+            } else {
+                compared = !job.unrecognised.load(Relaxed);
             }
             Counters::add(&self.client.counters.payload, payload);
-            Ok(job.report(payload))
+            Ok(FetchReport { compared, ..job.report(payload) })
         })
     }
 
@@ -463,6 +467,19 @@ impl Source for HttpFile {
 
     fn fetch_last(self: Arc<Self>, spans: Vec<Span>, sink: Arc<dyn Sink>) -> BoxFuture<'static, Result<FetchReport>> {
         self.fetch_as(spans, sink, false, true)
+    }
+
+    fn fetch_soon_compared(
+        self: Arc<Self>,
+        spans: Vec<Span>,
+        sink: Arc<dyn Sink>,
+    ) -> BoxFuture<'static, Result<FetchReport>> {
+        self.fetch_as(spans, sink, true, true)
+    }
+
+    fn version(&self) -> Option<OriginVersion> {
+        // one that is in memory was read as a whole
+        if self.memory.is_some() { None } else { self.version.identity(self.size) }
     }
 
     fn recognise_by(&self, first: &Bytes) {

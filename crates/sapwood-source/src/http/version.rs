@@ -3,6 +3,7 @@
 use super::client::Reply;
 use crate::changed::{Beginning, changed};
 use crate::lock;
+use crate::origin_version::OriginVersion;
 use crate::url::Url;
 use hyper::header::HeaderMap;
 use sapwood_span::Result;
@@ -104,6 +105,17 @@ impl Version {
         Ok(Told::Same)
     }
 
+    /// What tells this version from others in later sessions, by the server that the file was opened on.
+    pub fn identity(&self, size: u64) -> Option<OriginVersion> {
+        let Validator { etag, modified } = lock(&self.known).first()?.1.clone();
+        let is_weak = etag.as_ref().is_some_and(|tag| tag.starts_with("W/"));
+        let is_told = modified.is_some() || (etag.is_some() && !is_weak);
+        let beginning = self.beginning.bytes()?;
+        // it becomes strong when the file has been left alone for a while
+        let etag = etag.map(|tag| tag.strip_prefix("W/").unwrap_or(&tag).to_owned());
+        Some(OriginVersion { size, etag, modified, checksum: None, is_told, beginning })
+    }
+
     /// Whether there is nothing to tell versions apart but the file itself.
     pub fn is_untold(&self) -> bool {
         lock(&self.known).iter().any(|(_, v)| !v.is_some())
@@ -116,6 +128,24 @@ mod tests {
 
     fn tagged(etag: &str) -> Validator {
         Validator { etag: Some(etag.to_owned()), ..Validator::default() }
+    }
+
+    #[test]
+    fn a_version_is_told_across_sessions_by_a_strong_tag_or_a_time() {
+        let told = |etag: Option<&str>, modified: Option<&str>| {
+            let validator = Validator { etag: etag.map(str::to_owned), modified: modified.map(str::to_owned) };
+            let version = Version { known: Mutex::new(vec![("h/a".to_owned(), validator)]), ..Version::default() };
+            version.beginning.keep(&bytes::Bytes::from_static(b"root"));
+            version.identity(7)
+        };
+        assert!([None, Some("W/\"a\"")].into_iter().all(|etag| !told(etag, None).unwrap().is_told));
+        let weak = told(Some("W/\"a\""), Some("now")).unwrap();
+        assert_eq!(Some(&weak), told(Some("\"a\""), Some("now")).as_ref(), "it becomes strong");
+        assert_eq!((weak.size, weak.beginning.as_ref()), (7, &b"root"[..]));
+        assert_ne!(Some(&weak), told(Some("\"b\""), Some("now")).as_ref());
+        assert_ne!(Some(&weak), told(Some("\"a\""), Some("then")).as_ref());
+        let alone = [told(Some("\"a\""), None), told(None, Some("now")), Some(weak)];
+        assert!(alone.into_iter().all(|version| version.unwrap().is_told));
     }
 
     #[test]

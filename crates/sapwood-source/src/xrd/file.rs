@@ -14,6 +14,7 @@ use crate::changed::{Beginning, begins_otherwise};
 use crate::counters::Counters;
 use crate::job::Job;
 use crate::lock;
+use crate::origin_version::OriginVersion;
 use crate::recognised::Recognised;
 use crate::source::{BoxFuture, FetchReport, Limits, Sink, Source, SourceStats};
 use crate::with_beginning::WithBeginning;
@@ -477,7 +478,7 @@ impl XrdFile {
                 self.begins_as_it_did(&sink).await.map_err(|e| e.in_file(&self.client.name))?;
             }
             Counters::add(&self.client.counters().payload, payload);
-            Ok(job.report(payload))
+            Ok(FetchReport { compared: last, ..job.report(payload) })
         })
     }
 }
@@ -524,6 +525,20 @@ impl Source for XrdFile {
         // servers tell times of change in seconds
         let compare = self.version.young;
         self.fetch_as(spans, sink, true, compare)
+    }
+
+    fn fetch_soon_compared(
+        self: Arc<Self>,
+        spans: Vec<Span>,
+        sink: Arc<dyn Sink>,
+    ) -> BoxFuture<'static, Result<FetchReport>> {
+        self.fetch_last(spans, sink)
+    }
+
+    fn version(&self) -> Option<OriginVersion> {
+        let (size, modified, beginning) = (self.version.size, self.version.modified(), self.beginning.bytes()?);
+        let is_told = modified.is_some();
+        Some(OriginVersion { size, modified, is_told, beginning, ..OriginVersion::default() })
     }
 
     fn recognise_by(&self, first: &bytes::Bytes) {

@@ -103,6 +103,7 @@ async fn ends(client: &Arc<Client>) -> Result<Opening> {
     if options.warm && size > head + tail {
         file.prepare(usize::MAX);
     }
+    job.last.store(options.compared, std::sync::atomic::Ordering::Relaxed);
     file.complete(&job).await?;
     let [first, last] = std::mem::take(&mut *lock(&gathered.0));
     if let Some(head) = &first {

@@ -24,6 +24,8 @@ struct Known {
     modified: i64,
     /// When anything about the file last changed, as its server said last; not all servers tell.
     inode: Option<i64>,
+    /// The same when the file was opened.
+    opened_inode: Option<i64>,
 }
 
 impl Version {
@@ -40,6 +42,18 @@ impl Version {
         version
     }
 
+    /// The time of the last change of the file that was opened, as the server that opened it told; none where it told none.
+    pub fn modified(&self) -> Option<String> {
+        let known = lock(&self.known);
+        let first = known.first().filter(|k| k.modified > 0)?;
+        // whoever writes may set the one time back, not the other
+        Some(
+            first
+                .opened_inode
+                .map_or_else(|| first.modified.to_string(), |inode| format!("{} {inode}", first.modified)),
+        )
+    }
+
     /// Whether what this server says can be held against what it said before.
     pub fn knows(&self, server: &str) -> bool {
         lock(&self.known).iter().any(|k| k.server == server)
@@ -50,7 +64,8 @@ impl Version {
         let server = opened.server.url.server();
         let mut known = lock(&self.known);
         if !known.iter().any(|k| k.server == server) {
-            known.push(Known { server, modified: opened.stat.modified, inode: opened.stat.inode });
+            let inode = opened.stat.inode;
+            known.push(Known { server, modified: opened.stat.modified, inode, opened_inode: inode });
         }
     }
 

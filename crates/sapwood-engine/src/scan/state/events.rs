@@ -2,7 +2,7 @@
 
 use super::ScanState;
 use crate::entries::EntryList;
-use crate::scan::task::{DecodeOutcome, DecodeTask};
+use crate::scan::task::{DecodeOutcome, DecodeTask, Record};
 use bytes::Bytes;
 use sapwood_column::Decoded;
 use sapwood_plan::{BasketId, Event, FetchId, Limits, Part};
@@ -33,7 +33,7 @@ impl ScanState {
                 self.planner.handle(now, Event::Consumed { basket: part.basket });
                 continue;
             }
-            let record = Some(bytes.slice(from..from + part.len as usize));
+            let record = Record::Here(bytes.slice(from..from + part.len as usize));
             let task = DecodeTask { basket, planned: Some(part.basket), record, spare: None };
             self.queue.add_decode(self.plan.baskets[basket].steps.0, task);
         }
@@ -125,6 +125,11 @@ impl ScanState {
             self.assembly.slots[b] = None;
             if let Some(DecodeTask { planned: Some(basket), .. }) = self.queue.cancel_decode(basket.steps.0, b) {
                 self.planner.handle(now, Event::Consumed { basket });
+            }
+        }
+        for &b in &decision.release {
+            if let Some(record) = self.withheld.remove(&b) {
+                self.queue.add_decode(plan.baskets[b].steps.0, DecodeTask::held(b, record));
             }
         }
         for (list, event) in [(&decision.skip, Event::Skip as fn(_) -> _), (&decision.release, Event::Release)] {

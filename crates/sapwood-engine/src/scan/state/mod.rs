@@ -22,12 +22,11 @@ pub(super) use assembly::{Leftover, Next, OpenBatch, Pieces, column_of};
 pub(super) use progress::Stage;
 
 use super::plan::ScanPlan;
-use super::task::{DecodeTask, Job};
+use super::task::{DecodeTask, Job, Record};
 use crate::observe::DecodeTimes;
 use crate::report::IoReport;
 use ahead::Ahead;
 use assembly::Assembly;
-use bytes::Bytes;
 use cut::CutProgress;
 use progress::Progress;
 use queue::WorkQueue;
@@ -46,8 +45,8 @@ pub(super) struct InitialState<'a> {
     pub of_cut: Option<&'a [bool]>,
     /// By step, the entries of it that are wanted, where not all are.
     pub selected: Vec<Option<Arc<[Range<u64>]>>>,
-    /// Records that are here already, by basket.
-    pub held: BTreeMap<usize, Bytes>,
+    /// Records that need not be fetched, by basket.
+    pub held: BTreeMap<usize, Record>,
     /// Whether it is a local file, which is read by the workers.
     pub local: bool,
     /// Threads that decode.
@@ -75,6 +74,8 @@ pub(super) struct ScanState {
     assembly: Assembly,
     /// Fetches under way that see whether the file has changed.
     last: HashSet<FetchId>,
+    /// Records in the local cache that are not to be decoded before a cut says that they are needed.
+    withheld: BTreeMap<usize, Record>,
     /// What the planner was told last of how many requests and connections are worth having.
     lanes: (usize, Option<usize>),
     /// Why a fetch failed, the latest.
@@ -95,17 +96,24 @@ impl ScanState {
         planner.record(traced);
         let mut queue = WorkQueue::new(Ahead::new(threads, local));
         let mut report = IoReport::default();
+        let mut withheld = BTreeMap::new();
         for (i, b) in plan.baskets.iter().enumerate() {
-            let record = held.remove(&i);
             report.bytes_wanted += b.span.map_or(0, |span| span.len);
-            if b.span.is_none() || record.is_some() {
-                queue.add_decode(b.steps.0, DecodeTask::held(i, record));
+            let record = if b.span.is_none() { Some(Record::InHeader) } else { held.remove(&i) };
+            match record {
+                Some(record @ Record::Stored(_)) => drop(withheld.insert(i, record)),
+                Some(record) => queue.add_decode(b.steps.0, DecodeTask::held(i, record)),
+                None => {}
             }
         }
         let cut = of_cut.map(|of_cut| CutProgress::new(&plan.baskets, of_cut, plan.steps.len(), &limits));
         if let Some(cut) = &cut {
             let ids = plan.planner_ids(&cut.prefetch.withheld());
             planner.handle(Duration::ZERO, Event::Withhold(ids));
+        }
+        let waits: HashSet<usize> = cut.iter().flat_map(|cut| cut.prefetch.withheld()).collect();
+        for (i, record) in withheld.extract_if(.., |i, _| !waits.contains(i)) {
+            queue.add_decode(plan.baskets[i].steps.0, DecodeTask::held(i, record));
         }
         Ok(Self {
             planner,
@@ -114,6 +122,7 @@ impl ScanState {
             progress: Progress::new(&plan.baskets, selected, cut),
             assembly: Assembly::new(&plan),
             last: HashSet::new(),
+            withheld,
             lanes,
             failure: None,
             stopped: false,
@@ -154,7 +163,7 @@ impl ScanState {
             return Some(Job::Read(fetch));
         }
         let mut task = self.queue.take_decode(left)?;
-        if task.record.is_some() {
+        if task.record != Record::InHeader {
             task.spare = self.assembly.spares.take(self.plan.kinds[self.plan.baskets[task.basket].column]);
         }
         Some(Job::Decode(task))

@@ -1,0 +1,66 @@
+//! The origin of a file that is read from the local cache alone.
+
+use sapwood_source::{BoxFuture, FetchReport, Limits, Sink, Source, SourceStats};
+use sapwood_span::{Error, ErrorKind, Result, Span};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A server that is not asked.
+pub(super) struct NotAsked {
+    /// The URL without credentials.
+    pub url: String,
+    pub size: u64,
+}
+
+/// The local cache lacks what is asked for.
+pub(super) fn not_held(url: &str, what: &str) -> Error {
+    Error::new(
+        ErrorKind::NotFound,
+        format!("{what} is not in the local cache, and --offline or offline=True was given"),
+    )
+    .in_file(url)
+    .with_remedy("read it without offline once")
+}
+
+impl Source for NotAsked {
+    fn name(&self) -> &str {
+        &self.url
+    }
+
+    fn size(&self) -> Option<u64> {
+        Some(self.size)
+    }
+
+    fn limits(&self) -> Limits {
+        Limits {
+            max_ranges: 1024,
+            max_request_bytes: 64 << 20,
+            max_in_flight: 4,
+            queue: 1,
+            streams: None,
+            range_overhead: 4096,
+            round_trip: Some(Duration::ZERO),
+            bandwidth: None,
+        }
+    }
+
+    fn is_local(&self) -> bool {
+        false
+    }
+
+    fn fetch(self: Arc<Self>, spans: Vec<Span>, _: Arc<dyn Sink>) -> BoxFuture<'static, Result<FetchReport>> {
+        Box::pin(async move {
+            let what = if spans.len() == 1 {
+                "a part of the file".to_owned()
+            } else {
+                format!("{} parts of the file", spans.len())
+            };
+            let error = not_held(&self.url, &what);
+            Err(spans.first().map_or_else(|| not_held(&self.url, &what), |span| error.at(*span)))
+        })
+    }
+
+    fn stats(&self) -> SourceStats {
+        SourceStats::default()
+    }
+}

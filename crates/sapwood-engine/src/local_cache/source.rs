@@ -1,0 +1,273 @@
+//! A remote file that is read through the local cache.
+
+use super::fetch::{FromOrigin, Joining, Parts, Reading};
+use super::unconfirmed::Unconfirmed;
+use bytes::Bytes;
+use sapwood_source::{BoxFuture, FetchReport, Limits, OriginVersion, Sink, Source, SourceStats};
+use sapwood_span::{ErrorKind, Result, Span};
+use sapwood_store::{CachedFile, FileId, FileVersion, Store};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+/// Bytes that wait for a comparison before one is asked for where it costs a request of its own.
+const UNCONFIRMED: u64 = 8 << 20;
+
+/// Another source, the origin, and what the local cache holds of its file.
+///
+/// What is held is read from the cache, and checked there; the rest is asked for in one fetch, and kept once the file was
+/// found unchanged after it came.
+pub(super) struct CachedSource {
+    origin: Arc<dyn Source>,
+    store: Store,
+    /// The URL without credentials, under which the cache knows the file.
+    url: String,
+    size: u64,
+    /// Nothing is taken from the cache or put into it before all is known that tells the file's version.
+    file: OnceLock<CachedFile>,
+    pub(super) unconfirmed: Unconfirmed,
+    remarks: Vec<String>,
+    /// Whether connections are to be opened ahead when something is missing.
+    is_cold: AtomicBool,
+    cached_bytes: AtomicU64,
+    cached_reads: AtomicU64,
+}
+
+/// How something is asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    Ahead,
+    Soon,
+    SoonCompared,
+    Last,
+}
+
+impl CachedSource {
+    /// `is_cold`: no connections were opened ahead, for all was thought to be held.
+    pub fn new(
+        origin: Arc<dyn Source>,
+        store: Store,
+        url: String,
+        size: u64,
+        is_cold: bool,
+        remarks: Vec<String>,
+    ) -> Self {
+        Self {
+            origin,
+            store,
+            url,
+            size,
+            file: OnceLock::new(),
+            unconfirmed: Unconfirmed::default(),
+            remarks,
+            is_cold: AtomicBool::new(is_cold),
+            cached_bytes: AtomicU64::new(0),
+            cached_reads: AtomicU64::new(0),
+        }
+    }
+
+    /// The file's version is known, and the origin has it now.
+    pub fn identify(&self, version: &OriginVersion) {
+        let file = self.store.file(&FileId { url: self.url.clone(), version: stored(version) });
+        file.validated();
+        // it cannot be another one later
+        let _ = self.file.set(file);
+    }
+
+    /// The version is known from the cache alone.
+    pub fn identify_offline(&self, file: CachedFile) {
+        let _ = self.file.set(file);
+    }
+
+    /// What opening the file brought.
+    pub fn keep(&self, start: u64, bytes: &Bytes) {
+        if let Some(file) = self.file.get().filter(|_| !bytes.is_empty()) {
+            file.insert(start, bytes.clone());
+        }
+    }
+
+    /// Reads from the cache, and counts.
+    pub(super) fn read_from(&self, file: &CachedFile, span: Span) -> Option<Bytes> {
+        let bytes = file.read(span)?;
+        self.cached_bytes.fetch_add(span.len, Relaxed);
+        self.cached_reads.fetch_add(1, Relaxed);
+        Some(bytes)
+    }
+
+    fn from_origin(
+        &self,
+        spans: Vec<Span>,
+        sink: Arc<dyn Sink>,
+        asked: Asked,
+    ) -> BoxFuture<'static, Result<FetchReport>> {
+        let origin = Arc::clone(&self.origin);
+        match asked {
+            Asked::Ahead => origin.fetch(spans, sink),
+            Asked::Soon => origin.fetch_soon(spans, sink),
+            Asked::SoonCompared => origin.fetch_soon_compared(spans, sink),
+            Asked::Last => origin.fetch_last(spans, sink),
+        }
+    }
+
+    /// How the origin is asked so that what comes may be kept: with a comparison, unless that takes a request of its own.
+    fn compared(&self, asked: Asked) -> Asked {
+        let is_free = self.origin.limits().max_ranges > 1 || self.unconfirmed.bytes() > UNCONFIRMED;
+        match asked {
+            Asked::Ahead if is_free => Asked::Last,
+            Asked::Soon if is_free => Asked::SoonCompared,
+            other => other,
+        }
+    }
+
+    /// Asks for what is missing, and keeps what is known to be of this version.
+    async fn fill(
+        self: &Arc<Self>,
+        file: &CachedFile,
+        missing: Vec<Span>,
+        joining: &Arc<Joining>,
+        asked: Asked,
+    ) -> Result<FetchReport> {
+        if self.is_cold.swap(false, Relaxed) {
+            self.origin.prepare(usize::MAX);
+        }
+        let fetch = self.unconfirmed.begin();
+        let sink = FromOrigin { source: self.clone(), joining: joining.clone(), spans: missing.clone(), fetch };
+        let result = self.from_origin(missing, Arc::new(sink), self.compared(asked)).await;
+        match &result {
+            Ok(report) if report.compared => {
+                for (start, bytes) in self.unconfirmed.confirmed(fetch) {
+                    file.insert(start, bytes);
+                }
+            }
+            Err(e) if e.kind() == ErrorKind::Corrupt => self.unconfirmed.changed(),
+            _ => {}
+        }
+        result
+    }
+
+    fn fetch_as(
+        self: Arc<Self>,
+        spans: Vec<Span>,
+        sink: Arc<dyn Sink>,
+        asked: Asked,
+    ) -> BoxFuture<'static, Result<FetchReport>> {
+        // the origin says what is wrong with spans that leave the file
+        let Some(file) = self.file.get().cloned().filter(|_| spans.iter().all(|s| s.end() <= self.size)) else {
+            return self.from_origin(spans, sink, asked);
+        };
+        Box::pin(async move {
+            let begin = Instant::now();
+            let parts = Parts::new(&spans, |span| file.held(span));
+            let joining = Joining::new(&spans, sink);
+            let payload = sapwood_span::coalesce(&spans, 0, u64::MAX).iter().map(|c| c.span.len).sum();
+            let reading = (!parts.held.is_empty()).then(|| Reading::start(&self, file.clone(), parts.held, &joining));
+            let mut report = FetchReport::default();
+            if !parts.missing.is_empty() {
+                report = self.fill(&file, parts.missing, &joining, asked).await?;
+            }
+            if let Some(reading) = reading {
+                let damaged = reading.ended().await?;
+                if !damaged.is_empty() {
+                    let again = self.fill(&file, damaged, &joining, asked).await?;
+                    report.wire += again.wire;
+                    report.requests += again.requests;
+                    report.retries += again.retries;
+                }
+            }
+            Ok(FetchReport { payload, total: begin.elapsed(), ..report })
+        })
+    }
+}
+
+fn stored(version: &OriginVersion) -> FileVersion {
+    let OriginVersion { size, etag, modified, checksum, beginning, .. } = version.clone();
+    FileVersion { size, etag, modified, checksum, beginning }
+}
+
+impl Source for CachedSource {
+    fn name(&self) -> &str {
+        self.origin.name()
+    }
+
+    fn size(&self) -> Option<u64> {
+        Some(self.size)
+    }
+
+    fn limits(&self) -> Limits {
+        self.origin.limits()
+    }
+
+    fn is_local(&self) -> bool {
+        false
+    }
+
+    fn fetch(self: Arc<Self>, spans: Vec<Span>, sink: Arc<dyn Sink>) -> BoxFuture<'static, Result<FetchReport>> {
+        self.fetch_as(spans, sink, Asked::Ahead)
+    }
+
+    fn fetch_soon(self: Arc<Self>, spans: Vec<Span>, sink: Arc<dyn Sink>) -> BoxFuture<'static, Result<FetchReport>> {
+        self.fetch_as(spans, sink, Asked::Soon)
+    }
+
+    fn fetch_last(self: Arc<Self>, spans: Vec<Span>, sink: Arc<dyn Sink>) -> BoxFuture<'static, Result<FetchReport>> {
+        self.fetch_as(spans, sink, Asked::Last)
+    }
+
+    fn fetch_soon_compared(
+        self: Arc<Self>,
+        spans: Vec<Span>,
+        sink: Arc<dyn Sink>,
+    ) -> BoxFuture<'static, Result<FetchReport>> {
+        self.fetch_as(spans, sink, Asked::SoonCompared)
+    }
+
+    fn version(&self) -> Option<OriginVersion> {
+        self.origin.version()
+    }
+
+    fn is_held(&self, span: Span) -> bool {
+        self.file.get().is_some_and(|file| file.held(span).iter().map(|part| part.len).sum::<u64>() == span.len)
+    }
+
+    fn read_held(&self, span: Span) -> Option<Bytes> {
+        self.read_from(self.file.get()?, span)
+    }
+
+    fn recognise_by(&self, first: &Bytes) {
+        self.origin.recognise_by(first);
+        if self.file.get().is_none()
+            && let Some(version) = self.origin.version().filter(|version| version.is_told)
+        {
+            self.identify(&OriginVersion { beginning: first.clone(), ..version });
+            self.keep(0, first);
+        }
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        let mut remarks = self.origin.remarks();
+        remarks.extend(self.remarks.iter().cloned());
+        remarks.extend(self.store.warnings());
+        remarks
+    }
+
+    fn allow_growth(&self) {
+        self.origin.allow_growth();
+    }
+
+    fn prepare(&self, requests: usize) {
+        self.origin.prepare(requests);
+    }
+
+    fn stats(&self) -> SourceStats {
+        let stats = self.origin.stats();
+        SourceStats {
+            cached_bytes: self.cached_bytes.load(Relaxed),
+            cached_reads: self.cached_reads.load(Relaxed),
+            ..stats
+        }
+    }
+
+    fn close(&self) {
+        self.origin.close();
+    }
+}

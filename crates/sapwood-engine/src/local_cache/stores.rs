@@ -1,0 +1,44 @@
+//! The stores that this process has opened.
+
+use super::key::cache_key;
+use super::settings::{LocalCache, resolve};
+use sapwood_span::{Error, Result};
+use sapwood_store::{Store, StoreOptions};
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+static OPEN: Mutex<Vec<(PathBuf, Store)>> = Mutex::new(Vec::new());
+
+/// Opens the store in this folder.
+pub(super) fn open(options: &StoreOptions) -> Result<Store> {
+    let store = Store::open(options)?;
+    let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+    if !open.iter().any(|(directory, _)| *directory == options.directory) {
+        open.push((options.directory.clone(), store.clone()));
+    }
+    Ok(store)
+}
+
+/// The store that files opened with this setting use, to look into it.
+///
+/// # Errors
+/// `Invalid` where the local cache is off; what opening the folder meets.
+pub fn store(cache: &LocalCache) -> Result<Store> {
+    let options = resolve(cache)?.ok_or_else(|| {
+        Error::invalid("the local cache is off")
+            .with_remedy("run `sapwood cache on`, set SAPWOOD_CACHE_DIR, or name its folder with --local-cache")
+    })?;
+    open(&options)
+}
+
+/// Waits until all that this process has read is in the folders of its local caches: for the end of a process.
+pub fn flush() {
+    let open: Vec<Store> =
+        OPEN.lock().unwrap_or_else(PoisonError::into_inner).iter().map(|(_, store)| store.clone()).collect();
+    open.iter().for_each(Store::flush);
+}
+
+/// The name under which the local cache knows a URL: without credentials.
+pub fn name_of(url: &str) -> String {
+    cache_key(url).url
+}

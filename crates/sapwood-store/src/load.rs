@@ -1,0 +1,138 @@
+//! What other processes and earlier sessions left, read into memory.
+
+use crate::folder::open_file;
+use crate::locked;
+use crate::segment::{Segment, read_up_to};
+use crate::slot::{Parsed, SLOT, Slot, header};
+use crate::version::{Disk, Known, Version};
+use std::collections::hash_map::Entry;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Slots that are read at once.
+const CHUNK: usize = 1024;
+/// What others have added is looked for at most this often.
+const PAUSE: Duration = Duration::from_secs(1);
+
+impl Version {
+    /// Looks for what other processes have added, unless that was done a moment ago.
+    pub(crate) fn look_again(&self, disk: &mut Disk) {
+        if self.is_usable() && disk.looked.is_none_or(|at| at.elapsed() >= PAUSE) {
+            self.look(disk);
+        }
+    }
+
+    /// Looks for what is held. What cannot be read is as if it were not there.
+    pub(crate) fn look(&self, disk: &mut Disk) {
+        disk.looked = Some(Instant::now());
+        if let Ok(true) = self.attach(disk)
+            && let Ok(entries) = self.folder.read_dir()
+        {
+            for entry in entries.flatten() {
+                if let Some(name) = entry.file_name().to_str().and_then(|n| n.strip_suffix(".index")) {
+                    self.look_at(disk, name);
+                }
+            }
+            disk.looked = Some(Instant::now());
+        }
+    }
+
+    fn look_at(&self, disk: &mut Disk, name: &str) {
+        let known = match disk.known.entry(name.to_owned()) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(free) => {
+                free.insert(Known { segment: Arc::new(Segment::new(&self.folder, name)), next: 0, sound: true })
+            }
+        };
+        match index_len(&known.segment.index) {
+            Some(len) if len >= known.next + SLOT as u64 => {}
+            _ => return,
+        }
+        let segment = known.segment.clone();
+        let read = read_slots(&segment, known.next, self.hash, self.id.version.size, |slots| {
+            let mut pieces = locked(&self.pieces);
+            let number = pieces.add_segment(&segment);
+            slots.iter().for_each(|slot| pieces.add_disk(number, slot));
+        });
+        match read {
+            Ok(read) => {
+                known.next = read.next;
+                if read.damaged > 0 {
+                    known.sound = false;
+                    self.store.warnings.damaged(&segment.index);
+                }
+            }
+            Err(e) if e.kind() == io::ErrorKind::InvalidData => {
+                known.next = u64::MAX - SLOT as u64;
+                known.sound = false;
+                self.store.warnings.damaged(&segment.index);
+            }
+            // removed meanwhile, or not ours to read
+            Err(_) => {}
+        }
+    }
+}
+
+/// Bytes of an index; none if it is no regular file.
+fn index_len(path: &Path) -> Option<u64> {
+    path.symlink_metadata().ok().filter(|m| m.is_file()).map(|m| m.len())
+}
+
+/// How an index was read.
+#[derive(Debug, Default)]
+pub(crate) struct SlotsRead {
+    /// Where the next slot will be.
+    pub next: u64,
+    /// Slots that are neither pieces nor empty, or whose data are missing.
+    pub damaged: u64,
+}
+
+/// Reads an index from `next` on (zero: with its header), some slots at a time.
+///
+/// # Errors
+/// What the system says; invalid data if the header is not that of this version.
+pub(crate) fn read_slots(
+    segment: &Segment,
+    next: u64,
+    version: u128,
+    size: u64,
+    mut pieces: impl FnMut(&[Slot]),
+) -> io::Result<SlotsRead> {
+    let index = open_file(&segment.index, false)?;
+    let mut read = SlotsRead { next, damaged: 0 };
+    let mut chunk = vec![0; SLOT * CHUNK];
+    if next == 0 {
+        let first = chunk.get_mut(..SLOT).unwrap_or_default();
+        let got = read_up_to(&index, first, 0)?;
+        if got == 0 {
+            // just made, or its process was killed then
+            return Ok(read);
+        }
+        if got < SLOT || first != header(version) {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        read.next = SLOT as u64;
+    }
+    loop {
+        let got = read_up_to(&index, &mut chunk, read.next)?;
+        let (slots, _) = chunk.get(..got).unwrap_or_default().as_chunks::<SLOT>();
+        if slots.is_empty() {
+            return Ok(read);
+        }
+        // the data of a slot were written before it
+        let data = open_file(&segment.data, false)?.metadata()?.len();
+        let mut found = Vec::with_capacity(slots.len());
+        for bytes in slots {
+            match Slot::decode(bytes, version, size) {
+                Parsed::Piece(slot) if slot.position + u64::from(slot.len) <= data => found.push(slot),
+                Parsed::Empty => {}
+                Parsed::Piece(_) | Parsed::Damaged => read.damaged += 1,
+            }
+        }
+        read.next += (slots.len() * SLOT) as u64;
+        found.sort_unstable_by_key(|s| s.start);
+        pieces(&found);
+    }
+}

@@ -1,0 +1,74 @@
+//! What users should know, each said once.
+
+use crate::locked;
+use std::io;
+use std::path::Path;
+use std::sync::Mutex;
+
+/// Kinds of warnings: each is given once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    ReadOnly,
+    Full,
+    Failed,
+    Damaged,
+    OtherFormat,
+    Busy,
+    NotKept,
+}
+
+/// The warnings so far.
+#[derive(Debug, Default)]
+pub(crate) struct Warnings(Mutex<Vec<(Kind, String)>>);
+
+impl Warnings {
+    /// Adds a warning unless there is one of its kind.
+    pub(crate) fn add(&self, kind: Kind, text: impl FnOnce() -> String) {
+        let mut all = locked(&self.0);
+        if all.iter().all(|(k, _)| *k != kind) {
+            all.push((kind, text()));
+        }
+    }
+
+    /// A write failed; says whether it makes no sense to try again.
+    pub(crate) fn write_failed(&self, directory: &Path, error: &io::Error) -> bool {
+        let folder = directory.display();
+        match error.kind() {
+            io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {
+                self.add(Kind::ReadOnly, || {
+                    format!("the local cache {folder} cannot be written ({error}): nothing new is kept")
+                });
+                true
+            }
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+                self.add(Kind::Full, || {
+                    format!("no space for the local cache {folder} ({error}): nothing new is kept while this lasts")
+                });
+                false
+            }
+            io::ErrorKind::ResourceBusy => {
+                self.add(Kind::Busy, || {
+                    format!("another process keeps the local cache {folder} locked: nothing new is kept meanwhile")
+                });
+                false
+            }
+            _ => {
+                self.add(Kind::Failed, || format!("writing to the local cache {folder} failed ({error})"));
+                false
+            }
+        }
+    }
+
+    /// Something in the folder did not match its checksum.
+    pub(crate) fn damaged(&self, path: &Path) {
+        self.add(Kind::Damaged, || {
+            let path = path.display();
+            format!("the local cache is damaged ({path}): what is damaged is fetched again; `sapwood cache verify` removes it")
+        });
+    }
+
+    /// All of them, in order.
+    pub(crate) fn all(&self) -> Vec<String> {
+        locked(&self.0).iter().map(|(_, text)| text.clone()).collect()
+    }
+}
