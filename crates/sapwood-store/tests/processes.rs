@@ -128,6 +128,15 @@ fn what_another_process_adds_is_found() {
     }
 }
 
+/// Ends the threads of a test.
+struct Stopping<'a>(&'a std::sync::atomic::AtomicBool);
+
+impl Drop for Stopping<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, std::sync::atomic::Ordering::Relaxed);
+    }
+}
+
 #[test]
 fn a_forked_child_has_a_store_of_its_own() {
     let folder = Folder::new();
@@ -150,6 +159,8 @@ fn a_forked_child_has_a_store_of_its_own() {
                 }
             });
         }
+        // also when an assertion fails
+        let _stopping = Stopping(&stop);
         for round in 0..20 {
             store.flush();
             // SAFETY: the child only uses the store, and leaves by `_exit`
@@ -171,7 +182,6 @@ fn a_forked_child_has_a_store_of_its_own() {
             assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
             assert_eq!(status, 0, "round {round}");
         }
-        stop.store(true, std::sync::atomic::Ordering::Relaxed);
     });
     file.refresh();
     for round in 0..20 {
