@@ -79,7 +79,7 @@ fn every_kind_at_every_edge() {
     let large = [1000, 4095, 4096, 27_001, BLOCK - 1, BLOCK, BLOCK + 1, BLOCK * 3 / 2 - 1, BLOCK * 3 / 2];
     let larger = [BLOCK * 3 / 2 + 1, BLOCK * 2 + 31, BLOCK * 5 / 2, BLOCK * 5 / 2 + 1, BLOCK * 4];
     if cfg!(miri) {
-        for n in [0, 1, 33, 259, 1000] {
+        for n in [0, 33, 300] {
             for (_, data) in kinds(n) {
                 round_trip(&mut columns, &data);
             }
