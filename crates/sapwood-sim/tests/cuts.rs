@@ -25,11 +25,8 @@ fn client() -> Client {
 /// A scan of all branches with a cut on the first; over HTTP at this round-trip time, or a local file at none.
 fn with_cut(passed: Vec<Range<u64>>, round_trip: Duration, faults: &Faults) -> Report {
     let (baskets, clusters) = file();
-    let link = if round_trip.is_zero() {
-        Link::local(500e6, Duration::from_micros(80))
-    } else {
-        Link::new(round_trip, 125e6)
-    };
+    let link =
+        if round_trip.is_zero() { Link::local(500e6, Duration::from_micros(80)) } else { Link::new(round_trip, 125e6) };
     let cut = Cut { branches: vec![0], passed };
     run_with_cut(&baskets, request(&clusters, link.limits()), &link, &client(), faults, &cut).unwrap()
 }
@@ -44,8 +41,7 @@ fn a_cut_that_passes_everywhere_costs_two_round_trips_at_most() {
     let (baskets, clusters) = file();
     for ms in [1, 20, 240].map(Duration::from_millis) {
         let link = Link::new(ms, 125e6);
-        let without =
-            run(&baskets, request(&clusters, link.limits()), &link, &client(), &Faults::default()).unwrap();
+        let without = run(&baskets, request(&clusters, link.limits()), &link, &client(), &Faults::default()).unwrap();
         let with = with_cut(vec![ALL], ms, &Faults::default());
         assert_eq!(with.stats.arrived_bytes, without.stats.arrived_bytes);
         assert!(with.time <= without.time + 2 * ms, "{ms:?}: {:?} and {:?} without", with.time, without.time);
