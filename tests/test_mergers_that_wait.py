@@ -126,7 +126,7 @@ def test_a_producer_goes_on_when_its_merger_does(pair):
 def test_no_patience(tmp_path, patience):
     with sapwood.recreate(tmp_path / "a.root") as file:
         tree = file.mktree("t", {"x": "f8"})
-        with pytest.raises(ValueError, match="patience is a number of seconds from 0 on, or None"):
+        with pytest.raises(ValueError, match=r"patience must be a number of seconds \(at least 0\), or None"):
             tree.merger(patience=patience)
         tree.extend({"x": [1.0]})
 
@@ -168,7 +168,7 @@ def test_no_timeouts(tmp_path, timeout):
         lambda: sapwood.map(path, timeout=timeout),
         lambda: sapwood.concatenate(f"{path}:t", timeout=timeout),
     ):
-        with pytest.raises(ValueError, match="timeout is a number of seconds above 0, or None"):
+        with pytest.raises(ValueError, match=r"timeout must be a number of seconds \(above 0\), or None"):
             work()
     assert not out.exists()
 

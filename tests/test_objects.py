@@ -139,7 +139,7 @@ def test_what_uproot_has_is_the_same(file, told, folder):
 def test_rows_without_a_range_are_not_guessed(file):
     assert file["waiting"].member("fBuffer")[0] == 30
     assert file["waiting"].values().sum() > 20
-    with pytest.raises(sapwood.UnsupportedError, match="unranged has 30 rows in its buffer and no range yet"):
+    with pytest.raises(sapwood.UnsupportedError, match="unranged has 30 rows in its buffer but no range yet"):
         file["unranged"].values()
 
 
@@ -255,7 +255,7 @@ def test_a_class_of_the_user(file):
     assert [p and p.name for p in m["pointers"]] == ["first", None, "second", "first"]
     assert m["pointers"][0] is m["pointers"][3]
     assert [a.tolist() for a in m["arrays"]] == [[1, 2], [3]]
-    with pytest.raises(sapwood.KeyInFileError, match="no member nonsense; it has flag"):
+    with pytest.raises(sapwood.KeyInFileError, match="no member nonsense; its members are flag"):
         o.member("nonsense")
 
 

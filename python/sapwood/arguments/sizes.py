@@ -35,8 +35,8 @@ def optional_seconds(value: Any, what: str, least: float | None = None) -> float
         number = math.nan
     if number > 0 or (least is not None and number >= least):
         return None if number == math.inf else number
-    bound = "above 0" if least is None else f"of at least {least:g}"
-    raise InvalidError(f"{what} must be a number of seconds {bound}, or None to wait indefinitely, not {value!r}")
+    bound = "above 0" if least is None else f"at least {least:g}"
+    raise InvalidError(f"{what} must be a number of seconds ({bound}), or None to wait indefinitely, not {value!r}")
 
 
 def size_in_bytes(size: Size, what: str = "size", below: int = 2**63) -> int:
