@@ -240,6 +240,19 @@ pub struct Location {
     pub pending: bool,
 }
 
+impl Location {
+    /// Its bytes, as the only location: a server whose files can be read only.
+    pub fn encode(&self) -> Vec<u8> {
+        let kind = match (self.manager, self.pending) {
+            (false, false) => 'S',
+            (false, true) => 's',
+            (true, false) => 'M',
+            (true, true) => 'm',
+        };
+        format!("{kind}r{}\0", self.address).into_bytes()
+    }
+}
+
 /// Who has a file, from the answer to a locate request.
 ///
 /// # Errors
@@ -301,6 +314,22 @@ pub fn entries(body: &[u8]) -> Result<Vec<Entry>, Nonsense> {
         out.push(Entry { name: name.to_owned(), stat });
     }
     Ok(out)
+}
+
+/// What a listing with stats begins with.
+pub const LISTING_WITH_STATS: &[u8] = b".\n0 0 0 0\n";
+
+/// One line of a listing behind those in `out`; with a stat another line: the server's side. The last line of a listing ends
+/// in a zero instead of a new line.
+pub fn encode_entry(name: &[u8], stat: Option<&Stat>, out: &mut Vec<u8>) {
+    out.extend(name);
+    out.push(b'\n');
+    if let Some(stat) = stat {
+        let mut line = stat.encode();
+        line.pop();
+        out.extend(line);
+        out.push(b'\n');
+    }
 }
 
 /// A server's words without control characters, and not too many of them.
