@@ -220,6 +220,14 @@ pub fn wait(body: &[u8]) -> Result<(u32, String), Nonsense> {
     Ok((seconds, printable(c.rest())))
 }
 
+/// The body of a message that brings a late answer, which a [`wait`](crate::code::status::WAITRESP) has announced.
+pub fn late(stream: u16, status: u16, body: &[u8]) -> Vec<u8> {
+    let mut out = crate::code::action::RESPONSE.to_be_bytes().to_vec();
+    out.extend([0; 4]);
+    crate::frame::encode_reply(stream, status, body, &mut out);
+    out
+}
+
 /// The largest vector read that a server takes: how many ranges, and how many bytes in one of them. From the answer to
 /// the query `readv_iov_max readv_ior_max`, one line each; a value that is no number is not known to the server.
 pub fn vector_limits(body: &[u8]) -> (Option<u32>, Option<u32>) {
