@@ -159,7 +159,6 @@ pub fn settings(words: &str, version: &str) -> Vec<u8> {
         out.push_str(&value);
         out.push('\n');
     }
-    out.push('\0');
     out.into_bytes()
 }
 
@@ -202,7 +201,7 @@ mod tests {
     #[test]
     fn settings_that_are_not_known_stand_for_themselves() {
         let answer = settings("readv_iov_max readv_ior_max tpc chksum", "sapwood/1");
-        assert_eq!(answer, b"1024\n2097136\ntpc\n0:adler32,1:crc32c\n\0");
+        assert_eq!(answer, b"1024\n2097136\ntpc\n0:adler32,1:crc32c\n", "no zero behind it: clients take it for a line");
         assert_eq!(crate::reply::vector_limits(&answer), (Some(1024), Some(2_097_136)));
     }
 

@@ -84,6 +84,7 @@ pub mod error {
     pub const NO_SERVER: u32 = 3014;
     pub const NOT_FILE: u32 = 3015;
     pub const IS_DIRECTORY: u32 = 3016;
+    pub const CANCELLED: u32 = 3017;
     pub const CHECKSUM: u32 = 3019;
     pub const SIGNATURE: u32 = 3022;
     pub const OVERLOADED: u32 = 3024;

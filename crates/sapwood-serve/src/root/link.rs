@@ -137,7 +137,9 @@ pub(crate) fn failure(error: &FilesError) -> Failure {
     let number = match error {
         FilesError::NotFound => error::NOT_FOUND,
         FilesError::Denied => error::NOT_AUTHORIZED,
-        FilesError::Changed => error::FS_ERROR,
+        // Clients try again after a file system error, and open the file again where it is not open: they would go on with
+        // another version.
+        FilesError::Changed => error::CANCELLED,
         FilesError::Busy(_) => error::OVERLOADED,
         FilesError::Failed(_) => error::IO_ERROR,
     };
