@@ -356,7 +356,9 @@ fn listen_address(text: &str) -> Result<ListenAddress, String> {
     let bare = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')).unwrap_or(text);
     match bare.parse() {
         Ok(ip) => Ok(ListenAddress { ip: Some(ip), port: 0 }),
-        Err(_) => Err("write a port, an IP address, or both: 1094 or 127.0.0.1:1094; DIR comes before --root".to_owned()),
+        Err(_) => {
+            Err("write a port, an IP address, or both: 1094 or 127.0.0.1:1094; DIR comes before --root".to_owned())
+        }
     }
 }
 

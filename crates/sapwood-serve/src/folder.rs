@@ -1,6 +1,8 @@
 //! A folder of this machine, served: from a path to a file below the root, and nowhere else.
 
-use crate::files::{Answer, Entries, Entry, FileInfo, Files, FilesError, Found, OpenFile, OpenFolder, ServedPath, Version};
+use crate::files::{
+    Answer, Entries, Entry, FileInfo, Files, FilesError, Found, OpenFile, OpenFolder, ServedPath, Version,
+};
 use crate::stamp::Stamp;
 use bytes::Bytes;
 use sapwood_span::Span;

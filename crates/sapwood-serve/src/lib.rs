@@ -20,7 +20,9 @@ mod units;
 mod wan;
 
 pub use connections::ClientLimits;
-pub use files::{Answer, Entries, Entry, FileInfo, Files, FilesError, Found, OpenFile, OpenFolder, ServedPath, Version};
+pub use files::{
+    Answer, Entries, Entry, FileInfo, Files, FilesError, Found, OpenFile, OpenFolder, ServedPath, Version,
+};
 pub use log::Served;
 pub use origin::{Origin, OriginHandle, OriginOptions};
 pub use units::{parse_bandwidth, parse_delay};

@@ -103,9 +103,8 @@ impl Origin {
             .build()
             .map_err(|e| Error::io("cannot start the server's threads", e))?;
         let inside = runtime.enter();
-        let tokio = |listener| {
-            tokio::net::TcpListener::from_std(listener).map_err(|e| Error::io("cannot start the server", e))
-        };
+        let tokio =
+            |listener| tokio::net::TcpListener::from_std(listener).map_err(|e| Error::io("cannot start the server", e));
         let listener = tokio(listener)?;
         let for_root = for_root.map(|(listener, _)| tokio(listener)).transpose()?;
         drop(inside);

@@ -41,7 +41,12 @@ pub(crate) struct Streamed {
 
 impl Streamed {
     /// Begins to send these pieces, as the window grants it; ends when the client has gone.
-    pub fn begin(pieces: VecDeque<BodyPart>, file: Option<Arc<dyn OpenFile>>, window: Arc<Mutex<Window>>, busy: Busy) -> Self {
+    pub fn begin(
+        pieces: VecDeque<BodyPart>,
+        file: Option<Arc<dyn OpenFile>>,
+        window: Arc<Mutex<Window>>,
+        busy: Busy,
+    ) -> Self {
         let left = pieces.iter().map(BodyPart::len).sum();
         let (sender, chunks) = mpsc::channel(2);
         tokio::spawn(send(pieces, file, window, sender));

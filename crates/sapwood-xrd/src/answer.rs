@@ -201,7 +201,10 @@ mod tests {
     #[test]
     fn settings_that_are_not_known_stand_for_themselves() {
         let answer = settings("readv_iov_max readv_ior_max tpc chksum", "sapwood/1");
-        assert_eq!(answer, b"1024\n2097136\ntpc\n0:adler32,1:crc32c\n", "no zero behind it: clients take it for a line");
+        assert_eq!(
+            answer, b"1024\n2097136\ntpc\n0:adler32,1:crc32c\n",
+            "no zero behind it: clients take it for a line"
+        );
         assert_eq!(crate::reply::vector_limits(&answer), (Some(1024), Some(2_097_136)));
     }
 

@@ -120,8 +120,7 @@ mod tests {
     #[test]
     fn a_conversation_cut_anywhere() {
         let mut bytes = greeting().to_vec();
-        let asked =
-            [Request::Ping, Request::Open { path: "/f".into(), options: 16 }, Request::Set("appid x".into())];
+        let asked = [Request::Ping, Request::Open { path: "/f".into(), options: 16 }, Request::Set("appid x".into())];
         for (i, request) in asked.iter().enumerate() {
             request.encode(i as u16, &mut bytes);
         }

@@ -305,10 +305,7 @@ impl Request {
                 };
                 Self::ReadV(chunks.iter().map(chunk).collect::<Option<_>>()?)
             }
-            number::QUERY => Self::Query {
-                kind: f.u16()?,
-                words: text_of(payload).trim_end_matches('\0').to_owned(),
-            },
+            number::QUERY => Self::Query { kind: f.u16()?, words: text_of(payload).trim_end_matches('\0').to_owned() },
             number::LOCATE => Self::Locate { path: path(), options: f.u16()? },
             number::DIRLIST => Self::DirList { path: path(), options: fixed[15] },
             number::SET => Self::Set(path()),

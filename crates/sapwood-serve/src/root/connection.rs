@@ -390,7 +390,10 @@ impl Connection {
             Err(e) => return Ok(Err(failure(&e))),
         };
         let Some(kind) = ChecksumKind::wanted(&path.opaque) else {
-            return Ok(Err(refuse(error::UNSUPPORTED, "this kind of checksum is not supported: adler32 and crc32c are")));
+            return Ok(Err(refuse(
+                error::UNSUPPORTED,
+                "this kind of checksum is not supported: adler32 and crc32c are",
+            )));
         };
         let found = self.shared.files.find(&path).await;
         self.log("checksum", words, Vec::new(), found.as_ref().err().map(failure).as_ref());

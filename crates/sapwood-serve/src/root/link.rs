@@ -10,10 +10,12 @@ use sapwood_xrd::reply::Failure;
 use std::io;
 use std::sync::Arc;
 use tokio::io::{AsyncWriteExt, WriteHalf};
-use tokio::sync::{Mutex, MutexGuard, Notify};
+use tokio::sync::{Mutex, MutexGuard, Notify, Semaphore, SemaphorePermit};
 
 /// Bytes sent at a time.
 const CHUNK: u64 = 64 << 10;
+/// Frames in memory at once: one that is sent, and the next one that is read meanwhile.
+const FRAMES: usize = 2;
 
 /// The client has gone, or takes nothing.
 #[derive(Debug)]
@@ -28,6 +30,8 @@ impl From<io::Error> for Gone {
 /// One connection, as what answers sees it.
 pub(crate) struct Link {
     writer: Mutex<Writer>,
+    /// For frames that are in memory.
+    room: Semaphore,
     /// Nothing more can be sent.
     lost: Notify,
     slot: Arc<Slot>,
@@ -42,7 +46,8 @@ struct Writer {
 
 impl Link {
     pub fn new(half: WriteHalf<Watched>, window: Window, slot: Arc<Slot>) -> Self {
-        Self { writer: Mutex::new(Writer { half, window, midway: false }), lost: Notify::new(), slot }
+        let writer = Mutex::new(Writer { half, window, midway: false });
+        Self { writer, room: Semaphore::new(FRAMES), lost: Notify::new(), slot }
     }
 
     /// Nothing more is to be sent.
@@ -58,6 +63,11 @@ impl Link {
     /// A request is under way that will be answered here.
     pub fn busy(&self) -> Busy {
         self.slot.busy()
+    }
+
+    /// Waits until there is room for another frame in memory; to be kept until it is sent.
+    pub async fn room(&self) -> Result<SemaphorePermit<'_>, Gone> {
+        self.room.acquire().await.map_err(|_| Gone)
     }
 
     /// Begins a frame; others wait until it is ended.

@@ -33,6 +33,7 @@ pub(super) async fn read(link: &Link, stream: u16, file: &dyn OpenFile, span: Sp
     }
     file.expect(&[span]);
     for (piece, last) in frames(span, FRAME) {
+        let _room = link.room().await?;
         match one(file, piece).await {
             Ok(bytes) => {
                 let status = if last { status::OK } else { status::OKSOFAR };
@@ -51,6 +52,7 @@ pub(super) async fn page_read(link: &Link, stream: u16, file: &dyn OpenFile, spa
     }
     file.expect(&[span]);
     for (piece, last) in page_frames(span, FRAME) {
+        let _room = link.room().await?;
         match one(file, piece).await {
             Ok(bytes) => {
                 let coded = Bytes::from(encode_pages(piece.start, &bytes));
@@ -74,6 +76,7 @@ pub(super) async fn vector_read(link: &Link, stream: u16, wanted: &[Wanted]) -> 
     for (i, range) in plan.into_iter().enumerate() {
         let status = if i + 1 == many { status::OK } else { status::OKSOFAR };
         let these = wanted.get(range).unwrap_or_default();
+        let _room = link.room().await?;
         let sent = match these {
             [(chunk, file)] if u64::from(chunk.len) > FRAME => long_range(link, stream, status, chunk, &**file).await,
             _ => short_ranges(link, stream, status, these).await,
@@ -133,13 +136,7 @@ async fn short_ranges(link: &Link, stream: u16, status: u16, wanted: &[Wanted]) 
 
 /// A frame of one long range: read while it is sent. Clients take no part of a range in a frame, and the whole would be much to
 /// keep. If it cannot be read to its end, the connection ends: nothing else can be said in the middle of a frame.
-async fn long_range(
-    link: &Link,
-    stream: u16,
-    status: u16,
-    chunk: &Chunk,
-    file: &dyn OpenFile,
-) -> Result<(), Unsent> {
+async fn long_range(link: &Link, stream: u16, status: u16, chunk: &Chunk, file: &dyn OpenFile) -> Result<(), Unsent> {
     let mut pieces = frames(Span::new(chunk.offset, chunk.len.into()), FRAME);
     let Some((first, _)) = pieces.next() else { return Ok(()) };
     let bytes = one(file, first).await?;
