@@ -36,7 +36,7 @@ impl Default for Inbound {
 }
 
 impl Inbound {
-    /// Bytes have come. To be called when [`Inbound::next`] has nothing more.
+    /// Bytes have come. To be called when [`Inbound::arrived`] has nothing more.
     pub fn received(&mut self, bytes: Bytes) {
         self.input = if self.input.is_empty() { bytes } else { [&self.input[..], &bytes].concat().into() };
     }
@@ -45,7 +45,7 @@ impl Inbound {
     ///
     /// # Errors
     /// It is not XRootD, or a request is longer than any may be: what follows cannot be understood.
-    pub fn next(&mut self) -> Result<Option<Arrived>, Nonsense> {
+    pub fn arrived(&mut self) -> Result<Option<Arrived>, Nonsense> {
         if let Some(kept) = &mut self.greeting {
             let wanted = greeting();
             let more = (wanted.len() - kept.len()).min(self.input.len());
@@ -110,7 +110,7 @@ mod tests {
         let mut out = Vec::new();
         for piece in bytes.chunks(cut) {
             inbound.received(Bytes::copy_from_slice(piece));
-            while let Some(arrived) = inbound.next()? {
+            while let Some(arrived) = inbound.arrived()? {
                 out.push(arrived);
             }
         }
@@ -135,7 +135,7 @@ mod tests {
         let mut inbound = Inbound::default();
         assert!(inbound.is_midway(), "a greeting has to come");
         inbound.received(bytes.clone().into());
-        while inbound.next().unwrap().is_some() {}
+        while inbound.arrived().unwrap().is_some() {}
         assert!(!inbound.is_midway());
     }
 

@@ -21,7 +21,7 @@ fn hear(bytes: &[u8], cuts: &[usize]) -> (Vec<Arrived>, Result<(), Nonsense>) {
         inbound.received(Bytes::copy_from_slice(&bytes[at..end]));
         at = end;
         loop {
-            match inbound.next() {
+            match inbound.arrived() {
                 Ok(Some(arrived)) => out.push(arrived),
                 Ok(None) => break,
                 Err(e) => return (out, Err(e)),

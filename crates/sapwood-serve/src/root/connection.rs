@@ -122,7 +122,7 @@ struct Connection {
 impl Connection {
     async fn run(&mut self, mut arrivals: mpsc::Receiver<(Instant, Bytes)>) -> End {
         loop {
-            match self.inbound.next() {
+            match self.inbound.arrived() {
                 Ok(Some(arrived)) => {
                     self.midway = None;
                     if self.hear(arrived).await.is_err() {
