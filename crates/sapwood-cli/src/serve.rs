@@ -1,4 +1,4 @@
-//! `sapwood serve`: a folder over HTTP.
+//! `sapwood serve`: a folder over HTTP and the XRootD protocol.
 
 use crate::args::ServeArgs;
 use crate::failure::Failure;
@@ -18,6 +18,7 @@ pub fn run(args: &ServeArgs, as_json: bool) -> Result<(), Failure> {
     }
     let mut options = OriginOptions::new(&args.directory);
     options.bind = SocketAddr::new(args.bind, args.port);
+    options.bind_root = args.root.map(|root| SocketAddr::new(root.ip.unwrap_or(args.bind), root.port));
     options.delay = args.delay;
     options.bandwidth = args.bandwidth;
     options.allowed_hosts.clone_from(&args.allowed_hosts);
@@ -26,10 +27,12 @@ pub fn run(args: &ServeArgs, as_json: bool) -> Result<(), Failure> {
     let server = Origin::start(options)?;
     let directory = given.clone();
     if as_json {
-        output::json(&json!({ "directory": directory, "url": server.url() }))?;
+        let root = server.root_url();
+        output::json(&json!({ "directory": directory, "url": server.url(), "http": server.url(), "root": root }))?;
     } else {
         let mut out = output::stdout();
-        writeln!(out, "serving {} at {}", output::clean(&directory), server.url())?;
+        let root = server.root_url().map(|root| format!(" and {root}")).unwrap_or_default();
+        writeln!(out, "serving {} at {}{root}", output::clean(&directory), server.url())?;
         out.flush()?;
     }
     loop {

@@ -73,7 +73,7 @@ pub struct File {
 impl File {
     /// For Python.
     pub fn new(inner: sapwood::File) -> Self {
-        Self { inner }
+        Self { inner, whole: None }
     }
 
     fn ask<T: Send + 'static>(

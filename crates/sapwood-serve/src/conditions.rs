@@ -1,6 +1,6 @@
 //! Conditions that a request may set (RFC 9110, section 13): the version it wants, or does not want again.
 
-use crate::stamp::Version;
+use crate::files::Version;
 use hyper::StatusCode;
 use hyper::header::{self, HeaderMap, HeaderName};
 

@@ -22,13 +22,28 @@ pub struct ClientLimits {
     pub per_address: usize,
     /// A client that takes nothing of its answer for so long is cut off.
     pub stall: Duration,
-    /// A connection on which no whole request came for so long is closed.
+    /// A connection on which no whole request came for so long is closed. Over XRootD: one that has not logged in by then, or
+    /// has sent only the beginning of a request for so long.
     pub idle: Duration,
+    /// An XRootD session, which may have files open, is closed when it asked nothing for so long.
+    pub idle_session: Duration,
+    /// Files open at once over XRootD, of all clients together.
+    pub files: usize,
+    /// Files open at once over XRootD by one address.
+    pub files_per_address: usize,
 }
 
 impl Default for ClientLimits {
     fn default() -> Self {
-        Self { connections: 1024, per_address: 256, stall: Duration::from_secs(30), idle: Duration::from_secs(75) }
+        Self {
+            connections: 1024,
+            per_address: 256,
+            stall: Duration::from_secs(30),
+            idle: Duration::from_secs(75),
+            idle_session: Duration::from_secs(3600),
+            files: 2048,
+            files_per_address: 512,
+        }
     }
 }
 
@@ -42,12 +57,16 @@ pub(crate) struct Connections {
 struct Open {
     next: u64,
     by_number: HashMap<u64, Client>,
+    /// Open files by address.
+    files: HashMap<IpAddr, usize>,
 }
 
 struct Client {
     address: IpAddr,
-    /// Since when no request is under way; none while one is.
-    idle: Option<Instant>,
+    /// Requests under way.
+    busy: usize,
+    /// Since when there is none.
+    idle: Instant,
     close: Arc<Notify>,
 }
 
@@ -79,9 +98,9 @@ impl Connections {
         let number = open.next;
         open.next += 1;
         let close = Arc::new(Notify::new());
-        let client = Client { address, idle: Some(Instant::now()), close: Arc::clone(&close) };
+        let client = Client { address, busy: 0, idle: Instant::now(), close: Arc::clone(&close) };
         open.by_number.insert(number, client);
-        Some(Slot { number, close, all: Arc::clone(self) })
+        Some(Slot { number, address, close, all: Arc::clone(self) })
     }
 }
 
@@ -89,7 +108,7 @@ impl Open {
     /// Ends the connection that has been idle for longest, of this address if one is given.
     fn make_room(&mut self, of: Option<IpAddr>) -> Option<()> {
         let candidates = self.by_number.iter().filter(|(_, c)| of.is_none_or(|a| c.address == a));
-        let idle = candidates.filter_map(|(number, c)| Some((c.idle?, *number)));
+        let idle = candidates.filter(|(_, c)| c.busy == 0).map(|(number, c)| (c.idle, *number));
         let (_, number) = idle.min()?;
         self.by_number.remove(&number)?.close.notify_one();
         Some(())
@@ -99,6 +118,7 @@ impl Open {
 /// A connection's place among all.
 pub(crate) struct Slot {
     number: u64,
+    pub address: IpAddr,
     close: Arc<Notify>,
     all: Arc<Connections>,
 }
@@ -109,15 +129,41 @@ impl Slot {
         self.close.notified().await;
     }
 
-    /// A request has come: it is busy until what this gives is dropped.
+    /// A request has come: it is busy until what this gives, and what other requests got, is dropped.
     pub fn busy(self: &Arc<Self>) -> Busy {
-        self.set(None);
+        if let Some(client) = self.all.lock().by_number.get_mut(&self.number) {
+            client.busy += 1;
+        }
         Busy(Arc::clone(self))
     }
 
-    fn set(&self, idle: Option<Instant>) {
-        if let Some(client) = self.all.lock().by_number.get_mut(&self.number) {
-            client.idle = idle;
+    /// A place for an open file; none where there are too many.
+    pub fn file(&self) -> Option<FilePlace> {
+        let mut open = self.all.lock();
+        let limits = &self.all.limits;
+        let (all, of_address) = (open.files.values().sum::<usize>(), open.files.entry(self.address).or_default());
+        if all >= limits.files || *of_address >= limits.files_per_address {
+            return None;
+        }
+        *of_address += 1;
+        Some(FilePlace { address: self.address, all: Arc::clone(&self.all) })
+    }
+}
+
+/// An open file's place among all.
+pub(crate) struct FilePlace {
+    address: IpAddr,
+    all: Arc<Connections>,
+}
+
+impl Drop for FilePlace {
+    fn drop(&mut self) {
+        let mut open = self.all.lock();
+        if let Some(of_address) = open.files.get_mut(&self.address) {
+            *of_address -= 1;
+            if *of_address == 0 {
+                open.files.remove(&self.address);
+            }
         }
     }
 }
@@ -133,7 +179,10 @@ pub(crate) struct Busy(Arc<Slot>);
 
 impl Drop for Busy {
     fn drop(&mut self) {
-        self.0.set(Some(Instant::now()));
+        if let Some(client) = self.0.all.lock().by_number.get_mut(&self.0.number) {
+            client.busy -= 1;
+            client.idle = Instant::now();
+        }
     }
 }
 

@@ -1,145 +1,201 @@
-//! From the path in a request to a file below the root, and nowhere else.
+//! What a server answers with: files and folders behind a small interface. A folder of this machine is one implementation.
 
-use crate::stamp::{Stamp, Version};
 use bytes::Bytes;
 use sapwood_span::{Span, percent};
-use std::fs::{File, OpenOptions};
+use std::future::Future;
 use std::io;
-use std::os::fd::AsRawFd;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::sync::Arc;
-use std::time::SystemTime;
+
+/// An answer that may have to wait for a disk or for another server.
+pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, FilesError>> + Send + 'a>>;
+
+/// Why files do not answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FilesError {
+    /// There is nothing, or nothing that may be served.
+    NotFound,
+    /// It is there, and may not be read.
+    Denied,
+    /// It is not the version that was opened any more.
+    Changed,
+    /// Too much is open or under way; later it may be possible.
+    Busy(String),
+    /// Reading failed.
+    Failed(String),
+}
+
+impl std::fmt::Display for FilesError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::NotFound => f.write_str("no such file"),
+            Self::Denied => f.write_str("permission denied"),
+            Self::Changed => f.write_str("the file changed while it was sent"),
+            Self::Busy(why) | Self::Failed(why) => f.write_str(why),
+        }
+    }
+}
+
+impl std::error::Error for FilesError {}
+
+impl From<io::Error> for FilesError {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Self::NotFound,
+            io::ErrorKind::PermissionDenied => Self::Denied,
+            _ if matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE)) => {
+                Self::Busy("too many open files".to_owned())
+            }
+            _ => Self::Failed(error.to_string()),
+        }
+    }
+}
+
+/// What a server answers with. Paths are checked before they come here: none of their parts leads upwards.
+pub trait Files: Send + Sync + 'static {
+    /// Looks a path up and opens what is there.
+    fn find<'a>(&'a self, path: &'a ServedPath) -> Answer<'a, Found>;
+
+    /// What a path is, without keeping it open.
+    fn info<'a>(&'a self, path: &'a ServedPath) -> Answer<'a, FileInfo> {
+        Box::pin(async move {
+            match self.find(path).await? {
+                Found::File(file) => file.info().await,
+                Found::Folder(folder) => folder.info().await,
+            }
+        })
+    }
+}
 
 /// What a path leads to.
-pub(crate) enum Found {
-    File(Served),
-    Folder(Folder),
-    Nothing,
+pub enum Found {
+    /// An open file.
+    File(Arc<dyn OpenFile>),
+    /// An open folder.
+    Folder(Arc<dyn OpenFolder>),
 }
 
-/// An open file and what tells its versions apart.
-#[derive(Clone)]
-pub(crate) struct Served {
-    file: Arc<File>,
-    stamp: Stamp,
-    pub version: Version,
-}
+/// One version of a file, open for reading.
+pub trait OpenFile: Send + Sync {
+    /// Its size when it was opened.
+    fn size(&self) -> u64;
 
-impl Served {
-    fn new(file: File) -> io::Result<Self> {
-        let stamp = Stamp::of(&file.metadata()?);
-        Ok(Self { file: Arc::new(file), stamp, version: stamp.version(SystemTime::now()) })
-    }
+    /// What tells it from other versions.
+    fn version(&self) -> &Version;
 
-    pub fn size(&self) -> u64 {
-        self.stamp.size
-    }
+    /// What it is now.
+    fn info(&self) -> Answer<'_, FileInfo>;
 
-    /// Reads some of it, of the version that was opened.
+    /// Bytes of the version that was opened, for each span all of them. The spans lie within its size.
     ///
     /// # Errors
-    /// The file has changed, or cannot be read.
-    pub fn read(&self, span: Span) -> io::Result<Bytes> {
-        let len = usize::try_from(span.len).map_err(io::Error::other)?;
-        let mut buffer = vec![0; len];
-        self.file.read_exact_at(&mut buffer, span.start)?;
-        // Looked at after reading: whoever writes moves the time of change before the bytes.
-        if Stamp::of(&self.file.metadata()?) != self.stamp {
-            return Err(io::Error::other("the file changed while it was sent"));
-        }
-        Ok(buffer.into())
+    /// It has changed, or cannot be read.
+    fn read(&self, spans: Vec<Span>) -> Answer<'_, Vec<Bytes>>;
+
+    /// These will be read next, in pieces: they may be fetched together.
+    fn expect(&self, _spans: &[Span]) {}
+}
+
+/// A folder, open to be listed.
+pub trait OpenFolder: Send + Sync {
+    /// What it is.
+    fn info(&self) -> Answer<'_, FileInfo>;
+
+    /// Begins to list it.
+    fn entries(&self) -> Answer<'_, Box<dyn Entries>>;
+}
+
+/// The entries of a folder, in no order.
+pub trait Entries: Send {
+    /// Some more of them; none when there are no more.
+    fn more(&mut self) -> Answer<'_, Vec<Entry>>;
+}
+
+/// One entry of a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its name: bytes, without a slash.
+    pub name: Vec<u8>,
+    /// What it is.
+    pub info: FileInfo,
+}
+
+/// What is to be known of a file or folder without reading it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileInfo {
+    /// Whether it is a folder.
+    pub is_folder: bool,
+    /// Bytes of a file.
+    pub size: u64,
+    /// Last change of its bytes, in seconds since 1970.
+    pub modified: i64,
+    /// Last change of anything about it, its name and permissions too.
+    pub changed: i64,
+}
+
+/// What clients are told of a version of a file.
+#[derive(Clone, Debug)]
+pub struct Version {
+    /// With quotes, and `W/` in front where it is weak.
+    pub etag: String,
+    /// `Last-Modified`, as HTTP writes it.
+    pub modified: String,
+    /// No other version can have the same (RFC 9110, section 8.8).
+    pub is_strong: bool,
+}
+
+/// A path that leads nowhere but downwards.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ServedPath {
+    parts: Vec<Vec<u8>>,
+    /// It ends in a slash: only a folder is meant.
+    pub is_folder: bool,
+    /// What stood behind the question mark. It may hold credentials.
+    pub opaque: Vec<u8>,
+}
+
+impl std::fmt::Debug for ServedPath {
+    /// Without what may be a credential.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?}", String::from_utf8_lossy(&self.parts.join(&b'/')))
     }
 }
 
-/// An open folder.
-pub(crate) struct Folder {
-    file: File,
-    /// Where it lay when it was opened.
-    pub path: PathBuf,
-}
-
-impl Folder {
-    /// A path that leads to this very folder, even if others take its names meanwhile.
-    pub fn stable_path(&self) -> PathBuf {
-        let by_number = number_path(&self.file);
-        if by_number.exists() { by_number } else { self.path.clone() }
+impl ServedPath {
+    /// From the path of an HTTP request, without its query; none if it could lead astray.
+    pub fn of_url(path: &str) -> Option<Self> {
+        let parts = path.split('/').map(|part| percent::decode_strict(part.as_bytes())).collect::<Option<Vec<_>>>()?;
+        Self::of_parts(parts, path.ends_with('/'), Vec::new())
     }
-}
 
-/// How Linux names what is open.
-fn number_path(file: &File) -> PathBuf {
-    PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
-}
+    /// From the path of an XRootD request, which may end in `?` and opaque information; none if it could lead astray.
+    pub fn of_bytes(path: &[u8]) -> Option<Self> {
+        // clients of old ended paths in a zero
+        let path = path.strip_suffix(b"\0").unwrap_or(path);
+        let mut halves = path.splitn(2, |b| *b == b'?');
+        let (path, opaque) = (halves.next().unwrap_or_default(), halves.next().unwrap_or_default());
+        let parts = path.split(|b| *b == b'/').map(<[u8]>::to_vec).collect();
+        Self::of_parts(parts, path.ends_with(b"/"), opaque.to_vec())
+    }
 
-/// Opens what lies at a path without links and asks where that is: between looking and opening, somebody may have put a
-/// link in a folder's place. None where it lies outside of the root.
-fn open_below(root: &Path, real: &Path) -> io::Result<Option<(File, PathBuf)>> {
-    // Opening a pipe would wait for its writer.
-    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(real)?;
-    let lies = match std::fs::read_link(number_path(&file)) {
-        Ok(lies) => lies,
-        // Without /proc: the path must lead to the same file still, and without links.
-        Err(_) => {
-            let again = real.canonicalize()?;
-            let (here, there) = (file.metadata()?, again.metadata()?);
-            if (here.dev(), here.ino()) != (there.dev(), there.ino()) {
-                return Ok(None);
+    fn of_parts(parts: Vec<Vec<u8>>, is_folder: bool, opaque: Vec<u8>) -> Option<Self> {
+        let mut kept = Vec::new();
+        for part in parts {
+            match part.as_slice() {
+                b"" | b"." => {}
+                // After decoding, a part is a name: it neither climbs nor holds a separator.
+                b".." => return None,
+                name if name.contains(&b'/') || name.contains(&0) => return None,
+                _ => kept.push(part),
             }
-            again
         }
-    };
-    // By component: `/data` does not hold `/database`.
-    Ok(lies.starts_with(root).then_some((file, lies)))
-}
-
-/// The decoded components of a path; none if one of them could lead astray.
-fn components(path: &str) -> Option<Vec<Vec<u8>>> {
-    let mut out = Vec::new();
-    for part in path.split('/') {
-        let part = percent::decode_strict(part.as_bytes())?;
-        match part.as_slice() {
-            b"" | b"." => {}
-            // After decoding, a component is a name: it neither climbs nor holds a separator.
-            b".." => return None,
-            name if name.contains(&b'/') || name.contains(&0) => return None,
-            _ => out.push(part),
-        }
+        Some(Self { parts: kept, is_folder, opaque })
     }
-    Some(out)
-}
 
-/// Looks a path up. `root` must be canonical. Links are followed as long as they stay below it.
-pub(crate) fn find(root: &Path, path: &str) -> Found {
-    let Some(parts) = components(path) else { return Found::Nothing };
-    let mut full = root.to_path_buf();
-    for part in parts {
-        full.push(std::ffi::OsStr::from_bytes(&part));
+    /// The names on the way down.
+    pub fn parts(&self) -> &[Vec<u8>] {
+        &self.parts
     }
-    let opened = (|| {
-        let real = full.canonicalize()?;
-        // By component: `/data` does not hold `/database`.
-        if !real.starts_with(root) {
-            return Ok(Found::Nothing);
-        }
-        // Devices may do anything when they are opened.
-        let meta = real.metadata()?;
-        if !meta.is_file() && !meta.is_dir() {
-            return Ok(Found::Nothing);
-        }
-        let Some((file, path)) = open_below(root, &real)? else { return Ok(Found::Nothing) };
-        let meta = file.metadata()?;
-        if meta.is_dir() {
-            return Ok(Found::Folder(Folder { file, path }));
-        }
-        if !meta.is_file() {
-            return Ok(Found::Nothing);
-        }
-        Ok::<_, io::Error>(Found::File(Served::new(file)?))
-    })();
-    opened.unwrap_or(Found::Nothing)
 }
 
 #[cfg(test)]
@@ -147,46 +203,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_link_put_in_a_folders_place_leads_nowhere() {
-        let folder = std::env::temp_dir().join(format!("sapwood-swap-{}", std::process::id()));
-        let (root, outside) = (folder.join("root"), folder.join("outside"));
-        std::fs::create_dir_all(root.join("a")).unwrap();
-        std::fs::create_dir_all(&outside).unwrap();
-        std::fs::write(root.join("a/f"), "inside").unwrap();
-        std::fs::write(outside.join("f"), "secret").unwrap();
-        let root = root.canonicalize().unwrap();
-        let looked_at = root.join("a/f").canonicalize().unwrap();
-        assert!(open_below(&root, &looked_at).unwrap().is_some());
-        std::fs::remove_dir_all(root.join("a")).unwrap();
-        std::os::unix::fs::symlink(&outside, root.join("a")).unwrap();
-        assert!(open_below(&root, &looked_at).unwrap().is_none(), "a link in its folder's place");
-        std::fs::remove_file(root.join("a")).unwrap();
-        std::fs::create_dir(root.join("a")).unwrap();
-        std::os::unix::fs::symlink(outside.join("f"), root.join("a/f")).unwrap();
-        assert!(open_below(&root, &looked_at).is_err(), "a link in its own place");
-        std::fs::remove_dir_all(folder).unwrap();
-    }
-
-    #[test]
-    fn nothing_is_read_of_another_version() {
-        let path = std::env::temp_dir().join(format!("sapwood-version-{}", std::process::id()));
-        std::fs::write(&path, "old").unwrap();
-        let file = File::options().write(true).open(&path).unwrap();
-        file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
-        let served = Served::new(File::open(&path).unwrap()).unwrap();
-        assert_eq!(served.read(Span::new(0, 3)).unwrap(), "old");
-        file.write_all_at(b"new", 0).unwrap();
-        assert!(served.read(Span::new(0, 3)).is_err());
-        assert!(served.read(Span::new(0, 0)).is_err());
-        std::fs::remove_file(path).unwrap();
-    }
-
-    #[test]
     fn paths_cannot_climb() {
         for bad in ["/../x", "/a/%2e%2e/x", "/a/..", "/a%2fb", "/%00", "/%zz", "/%2"] {
-            assert!(components(bad).is_none(), "{bad}");
+            assert!(ServedPath::of_url(bad).is_none(), "{bad}");
         }
-        assert_eq!(components("//a/./b%20c/"), Some(vec![b"a".to_vec(), b"b c".to_vec()]));
-        assert_eq!(components("/...").unwrap().len(), 1);
+        let good = ServedPath::of_url("//a/./b%20c/").unwrap();
+        assert_eq!((good.parts(), good.is_folder), (&[b"a".to_vec(), b"b c".to_vec()][..], true));
+        assert_eq!(ServedPath::of_url("/...").unwrap().parts().len(), 1);
+        for bad in [&b"/../x"[..], b"/a/..", b"..", b"/a\0b", b"/a/../b?x"] {
+            assert!(ServedPath::of_bytes(bad).is_none(), "{bad:?}");
+        }
+        let raw = ServedPath::of_bytes(b"//a/b%20\xff?authz=SECRET").unwrap();
+        assert_eq!(raw.parts(), [b"a".to_vec(), b"b%20\xff".to_vec()], "nothing is decoded");
+        assert_eq!(raw.opaque, b"authz=SECRET");
+        assert!(!format!("{raw:?}").contains("SECRET"));
     }
 }

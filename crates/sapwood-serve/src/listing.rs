@@ -1,36 +1,26 @@
 //! The page that shows a folder.
 
-use crate::files::Folder;
+use crate::files::{FilesError, OpenFolder};
 use sapwood_span::percent;
 use std::fmt::Write;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 
 /// Entries shown at most.
 const MAX: usize = 10_000;
 
-/// A plain page of links to what lies in a folder.
-pub(crate) fn page(root: &Path, folder: &Folder, title: &str) -> std::io::Result<String> {
+/// A plain page of links to what is in a folder.
+pub(crate) async fn page(folder: &dyn OpenFolder, title: &str) -> Result<String, FilesError> {
+    let mut listed = folder.entries().await?;
     let mut entries: Vec<(Vec<u8>, Option<u64>)> = Vec::new();
-    let mut is_cut = false;
-    for entry in std::fs::read_dir(folder.stable_path())? {
-        let entry = entry?;
-        if entries.len() == MAX {
-            is_cut = true;
+    loop {
+        let more = listed.more().await?;
+        // one beyond what is shown tells that the page is cut
+        if more.is_empty() || entries.len() > MAX {
             break;
         }
-        if entry.file_type().is_ok_and(|t| t.is_symlink()) && !is_shown(root, &folder.path, &entry.path()) {
-            continue;
-        }
-        // Through links, as they are served; what cannot be looked at cannot be served.
-        let Ok(meta) = std::fs::metadata(entry.path()) else { continue };
-        // neither are pipes and devices
-        if !meta.is_dir() && !meta.is_file() {
-            continue;
-        }
-        let size = if meta.is_dir() { None } else { Some(meta.len()) };
-        entries.push((entry.file_name().as_bytes().to_vec(), size));
+        entries.extend(more.into_iter().map(|e| (e.name, (!e.info.is_folder).then_some(e.info.size))));
     }
+    let is_cut = entries.len() > MAX;
+    entries.truncate(MAX);
     entries.sort();
     let title = escape(title);
     let mut out = format!(
@@ -53,12 +43,6 @@ pub(crate) fn page(root: &Path, folder: &Folder, title: &str) -> std::io::Result
     }
     out.push_str("</body></html>\n");
     Ok(out)
-}
-
-/// Whether a link is on the page: not where it leads out of the root, nor where it leads back to a folder that holds it,
-/// for whoever follows all links would walk in circles.
-fn is_shown(root: &Path, folder: &Path, link: &Path) -> bool {
-    link.canonicalize().is_ok_and(|real| real.starts_with(root) && !folder.starts_with(&real))
 }
 
 fn escape(text: &str) -> String {

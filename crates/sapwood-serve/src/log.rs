@@ -10,13 +10,13 @@ const RANGES: usize = 200_000;
 /// One request and its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Served {
-    /// `GET`, `HEAD` or what else was tried.
+    /// `GET`, `HEAD` or what else was tried; over XRootD `open`, `read`, `readv`, `pgread`, `stat`, `dirlist`, `checksum`.
     pub method: String,
     /// The path as it was sent, without query.
     pub path: String,
     /// The ranges that the answer brings; none for a whole file.
     pub ranges: Vec<Span>,
-    /// HTTP status of the answer.
+    /// HTTP status of the answer; over XRootD the number of the error, or 0.
     pub status: u16,
     /// Length of the answer's body; the client may have left before its end.
     pub bytes: u64,

@@ -1,9 +1,12 @@
-//! A small HTTP server over a folder.
+//! A small server over a folder: HTTP, and the XRootD protocol beside it.
 
 use crate::connections::{ClientLimits, Connections, Slot, Watched};
+use crate::files::Files;
+use crate::folder::FolderFiles;
 use crate::hosts::Names;
 use crate::log::{Log, Served};
 use crate::respond::{Listener, Shared, respond};
+use crate::root::{self, Checksums, RootShared, Sessions};
 use crate::wan::Wan;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -32,6 +35,8 @@ pub struct OriginOptions {
     pub root: PathBuf,
     /// Where to listen; by default on this machine only, on a free port.
     pub bind: SocketAddr,
+    /// Where to listen for the XRootD protocol; none serves HTTP only.
+    pub bind_root: Option<SocketAddr>,
     /// Round-trip time to play; zero plays nothing.
     pub delay: Duration,
     /// Bandwidth to play, in bits per second, shared by all connections.
@@ -42,6 +47,8 @@ pub struct OriginOptions {
     pub remember: usize,
     /// How much of the server clients may take.
     pub limits: ClientLimits,
+    /// After how long an XRootD client is asked to wait for a checksum of a long file.
+    pub patience: Duration,
     /// Names by which the server may be asked, besides its address and this machine's names. A server that only this
     /// machine can reach answers to no others, or a page of any site could read what it serves.
     pub allowed_hosts: Vec<String>,
@@ -54,18 +61,21 @@ impl OriginOptions {
         Self {
             root: root.into(),
             bind,
+            bind_root: None,
             delay: Duration::ZERO,
             bandwidth: None,
             log: None,
             remember: REMEMBERED,
             limits: ClientLimits::default(),
+            patience: Duration::from_secs(10),
             allowed_hosts: Vec::new(),
         }
     }
 }
 
 /// An HTTP/1.1 server over a folder: whole files, single, suffix and several ranges, `ETag`,
-/// `If-Range`, folders as pages of links. It reads only, and only below its root.
+/// `If-Range`, folders as pages of links. Where [`OriginOptions::bind_root`] says so, the same over the XRootD protocol: reads,
+/// vector and page reads, stats, listings, checksums. It reads only, and only below its root.
 ///
 /// With a delay or a bandwidth it behaves as if it stood far away: see [`OriginOptions`]. The
 /// round trips of connecting and of each request, TCP's slow start and a shared bandwidth are
@@ -83,42 +93,68 @@ impl Origin {
         if !root.is_dir() {
             return Err(Error::invalid("only a folder can be served").in_file(name));
         }
-        let cannot_listen = |e| {
-            Error::io(format!("cannot listen on {}", options.bind), e)
-                .with_remedy("choose another port, or port 0 for a free one")
-        };
-        let listener = TcpListener::bind(options.bind).map_err(cannot_listen)?;
-        listener.set_nonblocking(true).map_err(cannot_listen)?;
-        let address = listener.local_addr().map_err(cannot_listen)?;
+        let (listener, address) = listen(options.bind)?;
+        let for_root = options.bind_root.map(listen).transpose()?;
+        let root_address = for_root.as_ref().map(|(_, address)| *address);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .thread_name("sapwood-origin")
             .enable_all()
             .build()
             .map_err(|e| Error::io("cannot start the server's threads", e))?;
-        let listener = {
-            let _inside = runtime.enter();
-            tokio::net::TcpListener::from_std(listener).map_err(cannot_listen)?
-        };
+        let inside = runtime.enter();
+        let tokio =
+            |listener| tokio::net::TcpListener::from_std(listener).map_err(|e| Error::io("cannot start the server", e));
+        let listener = tokio(listener)?;
+        let for_root = for_root.map(|(listener, _)| tokio(listener)).transpose()?;
+        drop(inside);
         let wan = Wan::new(options.delay, options.bandwidth);
         let names = Names::of(address, &options.allowed_hosts);
-        let log = Log::new(options.remember);
-        let shared = Arc::new(Shared { root, wan, names, log, listener: options.log });
+        let log = Arc::new(Log::new(options.remember));
+        let files: Arc<dyn Files> = Arc::new(FolderFiles::new(root));
         let connections = Connections::new(options.limits);
+        let over_root = for_root.map(|listener| {
+            let shared = RootShared {
+                files: Arc::clone(&files),
+                wan: Arc::clone(&wan),
+                log: Arc::clone(&log),
+                listener: options.log.clone(),
+                connections: Arc::clone(&connections),
+                sessions: Sessions::default(),
+                checksums: Checksums::new(),
+                patience: options.patience,
+            };
+            (listener, Arc::new(shared))
+        });
+        let shared = Arc::new(Shared { files, wan, names, log, listener: options.log });
         let (stop, stopped) = oneshot::channel();
         let serving = Arc::clone(&shared);
         let thread = std::thread::Builder::new()
             .name("sapwood-origin".to_owned())
             .spawn(move || {
                 runtime.spawn(accept(listener, serving, connections));
+                if let Some((listener, shared)) = over_root {
+                    runtime.spawn(root::accept(listener, shared));
+                }
                 // Also when the handle is gone without having said anything.
                 let _ = runtime.block_on(stopped);
                 // Transfers under way are cut off; a read from a hanging disk is not waited for.
                 runtime.shutdown_background();
             })
             .map_err(|e| Error::io("cannot start the server's thread", e))?;
-        Ok(OriginHandle { address, shared, stop: Some(stop), thread: Some(thread) })
+        Ok(OriginHandle { address, root_address, shared, stop: Some(stop), thread: Some(thread) })
     }
+}
+
+/// Listens, and gives where: the port may have been left open.
+fn listen(bind: SocketAddr) -> Result<(TcpListener, SocketAddr)> {
+    let cannot_listen = |e| {
+        Error::io(format!("cannot listen on {bind}"), e).with_remedy("choose another port, or port 0 for a free one")
+    };
+    let listener = TcpListener::bind(bind).map_err(cannot_listen)?;
+    listener.set_nonblocking(true).map_err(cannot_listen)?;
+    let address = listener.local_addr().map_err(cannot_listen)?;
+    Ok((listener, address))
 }
 
 async fn accept(listener: tokio::net::TcpListener, shared: Arc<Shared>, connections: Arc<Connections>) {
@@ -160,6 +196,7 @@ async fn serve(stream: Watched, shared: Arc<Shared>, place: Arc<Slot>, idle: Dur
 /// A running [`Origin`]. Dropping it stops the server.
 pub struct OriginHandle {
     address: SocketAddr,
+    root_address: Option<SocketAddr>,
     shared: Arc<Shared>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
@@ -174,6 +211,16 @@ impl OriginHandle {
     /// The address of the served folder: `http://127.0.0.1:8080/`.
     pub fn url(&self) -> String {
         format!("http://{}/", self.address)
+    }
+
+    /// Where it listens for the XRootD protocol, if it does.
+    pub fn root_addr(&self) -> Option<SocketAddr> {
+        self.root_address
+    }
+
+    /// The address of the served folder over the XRootD protocol, ready to have a path appended: `root://127.0.0.1:1094//`.
+    pub fn root_url(&self) -> Option<String> {
+        self.root_address.map(|address| format!("root://{address}//"))
     }
 
     /// The last requests ([`OriginOptions::remember`]), the oldest first.

@@ -2,7 +2,7 @@
 
 use crate::conditions;
 use crate::connections::Busy;
-use crate::files::{self, Found, Served as Opened};
+use crate::files::{Files, Found, OpenFile, ServedPath};
 use crate::hosts::Names;
 use crate::listing;
 use crate::log::{Log, Served};
@@ -19,7 +19,6 @@ use sapwood_span::Span;
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::Mutex;
 
@@ -30,10 +29,10 @@ pub(crate) type Listener = Arc<dyn Fn(&Served) + Send + Sync>;
 
 /// What all connections of a server share.
 pub(crate) struct Shared {
-    pub root: PathBuf,
+    pub files: Arc<dyn Files>,
     pub wan: Arc<Wan>,
     pub names: Names,
-    pub log: Log,
+    pub log: Arc<Log>,
     pub listener: Option<Listener>,
 }
 
@@ -55,10 +54,7 @@ pub(crate) async fn respond(
     } else if body == RequestBody::Doubtful {
         Plan::text(StatusCode::BAD_REQUEST, "the length of the request is told twice\n")
     } else if bodyless || head.method == Method::GET {
-        let (root, shared_path) = (shared.root.clone(), path.clone());
-        // Looking at the disk may take long: not on the thread that serves the others.
-        let plan = tokio::task::spawn_blocking(move || plan(&root, &shared_path, !bodyless, &head.headers));
-        plan.await.unwrap_or_else(|_| Plan::text(StatusCode::INTERNAL_SERVER_ERROR, "failed\n"))
+        plan(&*shared.files, &path, !bodyless, &head.headers).await
     } else {
         let mut plan = Plan::text(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD\n");
         plan.set(header::ALLOW, "GET, HEAD");
@@ -111,7 +107,7 @@ struct Plan {
     headers: HeaderMap,
     ranges: Vec<Span>,
     pieces: VecDeque<BodyPart>,
-    file: Option<Opened>,
+    file: Option<Arc<dyn OpenFile>>,
 }
 
 impl Plan {
@@ -152,10 +148,12 @@ impl Plan {
     }
 }
 
-fn plan(root: &std::path::Path, path: &str, is_get: bool, headers: &HeaderMap) -> Plan {
-    match files::find(root, path) {
-        Found::Nothing => Plan::text(StatusCode::NOT_FOUND, "no such file\n"),
-        Found::Folder(folder) if path.ends_with('/') => match listing::page(root, &folder, path) {
+async fn plan(files: &dyn Files, path: &str, is_get: bool, headers: &HeaderMap) -> Plan {
+    let nothing = || Plan::text(StatusCode::NOT_FOUND, "no such file\n");
+    let Some(served) = ServedPath::of_url(path) else { return nothing() };
+    let Ok(found) = files.find(&served).await else { return nothing() };
+    match found {
+        Found::Folder(folder) if served.is_folder => match listing::page(&*folder, path).await {
             Ok(page) => {
                 let mut plan = Plan::text(StatusCode::OK, &page);
                 plan.set(header::CONTENT_TYPE, "text/html; charset=utf-8");
@@ -165,7 +163,7 @@ fn plan(root: &std::path::Path, path: &str, is_get: bool, headers: &HeaderMap) -
             Err(_) => Plan::text(StatusCode::NOT_FOUND, "cannot be listed\n"),
         },
         // Browsers take a backslash for a slash.
-        Found::Folder(_) if path.contains('\\') => Plan::text(StatusCode::NOT_FOUND, "no such file\n"),
+        Found::Folder(_) if path.contains('\\') => nothing(),
         Found::Folder(_) => {
             // Links on the page are relative to it: its address must end in a slash. One slash
             // at the front: two would name a host.
@@ -174,14 +172,14 @@ fn plan(root: &std::path::Path, path: &str, is_get: bool, headers: &HeaderMap) -
             plan
         }
         // It is no folder.
-        Found::File(_) if path.ends_with('/') => Plan::text(StatusCode::NOT_FOUND, "no such file\n"),
+        Found::File(_) if served.is_folder => nothing(),
         Found::File(file) => of_file(file, is_get, headers),
     }
 }
 
-fn of_file(file: Opened, is_get: bool, headers: &HeaderMap) -> Plan {
+fn of_file(file: Arc<dyn OpenFile>, is_get: bool, headers: &HeaderMap) -> Plan {
     let text = |name: HeaderName| headers.get(name).and_then(|v| v.to_str().ok()).map(str::trim);
-    let (size, version) = (file.size(), file.version.clone());
+    let (size, version) = (file.size(), file.version().clone());
     // A range of another version must not be mixed with what the client has. Only GET knows ranges.
     let same = is_get && conditions::same_for_range(&version, headers);
     let mut plan = if let Some(status) = conditions::unmet(&version, headers) {

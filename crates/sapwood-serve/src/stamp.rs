@@ -1,6 +1,8 @@
 //! What tells that a file has changed, and what clients are told of it.
 
-use std::fs::Metadata;
+use crate::files::Version;
+use std::fs::{File, Metadata};
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -21,18 +23,11 @@ pub(crate) struct Stamp {
     changed: (i64, i64),
 }
 
-/// What HTTP tells versions apart by.
-#[derive(Clone, Debug)]
-pub(crate) struct Version {
-    /// With quotes, and `W/` in front where it is weak.
-    pub etag: String,
-    /// `Last-Modified`.
-    pub modified: String,
-    /// No other version can have the same (RFC 9110, section 8.8).
-    pub is_strong: bool,
-}
-
 impl Stamp {
+    pub fn of_file(file: &File) -> io::Result<Self> {
+        Ok(Self::of(&file.metadata()?))
+    }
+
     pub fn of(meta: &Metadata) -> Self {
         Self {
             device: meta.dev(),

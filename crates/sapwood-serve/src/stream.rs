@@ -1,7 +1,7 @@
 //! An answer's body, sent piece by piece.
 
 use crate::connections::Busy;
-use crate::files::Served as Opened;
+use crate::files::OpenFile;
 use crate::wan::Window;
 use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
@@ -41,7 +41,12 @@ pub(crate) struct Streamed {
 
 impl Streamed {
     /// Begins to send these pieces, as the window grants it; ends when the client has gone.
-    pub fn begin(pieces: VecDeque<BodyPart>, file: Option<Opened>, window: Arc<Mutex<Window>>, busy: Busy) -> Self {
+    pub fn begin(
+        pieces: VecDeque<BodyPart>,
+        file: Option<Arc<dyn OpenFile>>,
+        window: Arc<Mutex<Window>>,
+        busy: Busy,
+    ) -> Self {
         let left = pieces.iter().map(BodyPart::len).sum();
         let (sender, chunks) = mpsc::channel(2);
         tokio::spawn(send(pieces, file, window, sender));
@@ -51,7 +56,7 @@ impl Streamed {
 
 async fn send(
     pieces: VecDeque<BodyPart>,
-    file: Option<Opened>,
+    file: Option<Arc<dyn OpenFile>>,
     window: Arc<Mutex<Window>>,
     sender: mpsc::Sender<io::Result<Bytes>>,
 ) {
@@ -63,10 +68,8 @@ async fn send(
             let chunk = match (&piece, &file) {
                 (BodyPart::Bytes(bytes), _) => Ok(bytes.slice(at as usize..(at + len) as usize)),
                 (BodyPart::File(span), Some(opened)) => {
-                    let (opened, span) = (opened.clone(), Span::new(span.start + at, len));
-                    // Disks may take long.
-                    let read = tokio::task::spawn_blocking(move || opened.read(span));
-                    read.await.unwrap_or_else(|e| Err(io::Error::other(e)))
+                    let read = opened.read(vec![Span::new(span.start + at, len)]).await;
+                    read.map(|mut bytes| bytes.pop().unwrap_or_default()).map_err(io::Error::other)
                 }
                 (BodyPart::File(_), None) => Err(io::Error::other("no file")),
             };

@@ -47,6 +47,14 @@ impl Wan {
         }
     }
 
+    /// Waits until a whole round trip after a request has arrived: where requests follow each other closely, its half ways may
+    /// be waited for together.
+    pub async fn round_trip(&self, arrived: Instant) {
+        if !self.delay.is_zero() {
+            sleep_until(arrived + self.delay).await;
+        }
+    }
+
     /// The congestion window of a new connection.
     pub fn window(self: &Arc<Self>) -> Window {
         let product = self.rate.map_or(LARGEST_WINDOW, |r| (r * self.delay.as_secs_f64()) as u64);

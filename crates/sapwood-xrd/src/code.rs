@@ -16,19 +16,31 @@ pub const PAGE: u64 = 4096;
 pub mod request {
     pub const AUTH: u16 = 3000;
     pub const QUERY: u16 = 3001;
+    pub const CHMOD: u16 = 3002;
     pub const CLOSE: u16 = 3003;
     pub const DIRLIST: u16 = 3004;
     pub const PROTOCOL: u16 = 3006;
     pub const LOGIN: u16 = 3007;
+    pub const MKDIR: u16 = 3008;
+    pub const MV: u16 = 3009;
     pub const OPEN: u16 = 3010;
     pub const PING: u16 = 3011;
+    pub const CHKPOINT: u16 = 3012;
     pub const READ: u16 = 3013;
+    pub const RM: u16 = 3014;
+    pub const RMDIR: u16 = 3015;
+    pub const SYNC: u16 = 3016;
     pub const STAT: u16 = 3017;
+    pub const SET: u16 = 3018;
+    pub const WRITE: u16 = 3019;
     pub const ENDSESS: u16 = 3023;
     pub const BIND: u16 = 3024;
     pub const READV: u16 = 3025;
+    pub const PGWRITE: u16 = 3026;
     pub const LOCATE: u16 = 3027;
+    pub const TRUNCATE: u16 = 3028;
     pub const PGREAD: u16 = 3030;
+    pub const WRITEV: u16 = 3031;
 }
 
 /// What a reply begins with.
@@ -72,9 +84,11 @@ pub mod error {
     pub const NO_SERVER: u32 = 3014;
     pub const NOT_FILE: u32 = 3015;
     pub const IS_DIRECTORY: u32 = 3016;
+    pub const CANCELLED: u32 = 3017;
     pub const CHECKSUM: u32 = 3019;
     pub const SIGNATURE: u32 = 3022;
     pub const OVERLOADED: u32 = 3024;
+    pub const READ_ONLY: u32 = 3025;
     pub const TLS_REQUIRED: u32 = 3028;
     pub const NO_REPLICAS: u32 = 3029;
     pub const AUTH_FAILED: u32 = 3030;
@@ -115,20 +129,30 @@ pub mod open {
     pub const ASYNC: u16 = 0x0040;
     pub const REFRESH: u16 = 0x0080;
     pub const RETSTAT: u16 = 0x0400;
+    /// Any of these changes a file: delete, new, update, append, write only.
+    pub const WRITES: u16 = 0x0002 | 0x0008 | 0x0020 | 0x0200 | 0x8000;
 }
 
 /// Bits of a stat's flags.
 #[allow(missing_docs)]
 pub mod stat {
+    pub const SEARCHABLE: u32 = 1;
     pub const IS_DIR: u32 = 2;
     pub const OTHER: u32 = 4;
     pub const OFFLINE: u32 = 8;
+    pub const READABLE: u32 = 16;
 }
 
-/// What is asked for with a query request.
+/// A query for a file's checksum.
+pub const QUERY_CHECKSUM: u16 = 3;
+/// A query for the server's settings.
 pub const QUERY_CONFIG: u16 = 7;
+/// A stat request about the space that a server has, not about a path.
+pub const STAT_SPACE: u8 = 1;
 /// A listing that tells size and kind of every entry.
 pub const DIRLIST_STAT: u8 = 2;
+/// A listing that tells the checksum of every entry.
+pub const DIRLIST_CHECKSUM: u8 = 4;
 
 /// The protocol's own name of an error number.
 pub fn error_name(number: u32) -> &'static str {

@@ -183,23 +183,34 @@ fn pass(input: &mut Bytes, most: u32) -> Option<Bytes> {
     (len > 0).then(|| input.split_to(len))
 }
 
+/// What stands before a reply's body of `len` bytes: the server's side.
+pub fn reply_head(stream: u16, status: u16, len: u32) -> [u8; REPLY_HEADER] {
+    let ([a, b], [c, d], [e, f, g, h]) = (stream.to_be_bytes(), status.to_be_bytes(), len.to_be_bytes());
+    [a, b, c, d, e, f, g, h]
+}
+
 /// A reply's bytes behind those in `out`: the server's side.
 pub fn encode_reply(stream: u16, status: u16, body: &[u8], out: &mut Vec<u8>) {
-    out.extend(stream.to_be_bytes());
-    out.extend(status.to_be_bytes());
-    out.extend((body.len() as u32).to_be_bytes());
+    out.extend(reply_head(stream, status, body.len() as u32));
     out.extend(body);
 }
 
-/// A status frame and its data: the server's side.
-pub fn encode_status(head: &StatusHead, data: &[u8], out: &mut Vec<u8>) {
+/// What stands before the `head.len` bytes of a status frame's data: the server's side.
+pub fn status_head_bytes(head: &StatusHead) -> Vec<u8> {
     let mut body = Vec::with_capacity(STATUS_BODY + head.info.len());
     body.extend(head.stream.to_be_bytes());
     body.extend([(head.request - FIRST_REQUEST) as u8, head.kind, 0, 0, 0, 0]);
-    body.extend((data.len() as u32).to_be_bytes());
+    body.extend(head.len.to_be_bytes());
     body.extend(&head.info);
     let sum = crc32c(&body).to_be_bytes();
-    encode_reply(head.stream, status::STATUS, &[&sum[..], &body].concat(), out);
+    let mut out = Vec::with_capacity(REPLY_HEADER + sum.len() + body.len());
+    encode_reply(head.stream, status::STATUS, &[&sum[..], &body].concat(), &mut out);
+    out
+}
+
+/// A status frame and its data: the server's side. `head.len` is taken from the data.
+pub fn encode_status(head: &StatusHead, data: &[u8], out: &mut Vec<u8>) {
+    out.extend(status_head_bytes(&StatusHead { len: data.len() as u32, ..head.clone() }));
     out.extend(data);
 }
 
@@ -214,6 +225,11 @@ impl RequestDecoder {
     /// Refuses payloads longer than this.
     pub fn new(max_payload: usize) -> Self {
         Self { kept: Vec::new(), most: max_payload }
+    }
+
+    /// Whether some of a request is there, and the rest has yet to come.
+    pub fn is_midway(&self) -> bool {
+        !self.kept.is_empty()
     }
 
     /// The next request and its stream, taken from the front of `input`; none when more bytes are needed. A request

@@ -220,6 +220,14 @@ pub fn wait(body: &[u8]) -> Result<(u32, String), Nonsense> {
     Ok((seconds, printable(c.rest())))
 }
 
+/// The body of a message that brings a late answer, which a [`wait`](crate::code::status::WAITRESP) has announced.
+pub fn late(stream: u16, status: u16, body: &[u8]) -> Vec<u8> {
+    let mut out = crate::code::action::RESPONSE.to_be_bytes().to_vec();
+    out.extend([0; 4]);
+    crate::frame::encode_reply(stream, status, body, &mut out);
+    out
+}
+
 /// The largest vector read that a server takes: how many ranges, and how many bytes in one of them. From the answer to
 /// the query `readv_iov_max readv_ior_max`, one line each; a value that is no number is not known to the server.
 pub fn vector_limits(body: &[u8]) -> (Option<u32>, Option<u32>) {
@@ -238,6 +246,19 @@ pub struct Location {
     pub manager: bool,
     /// It is getting the file just now.
     pub pending: bool,
+}
+
+impl Location {
+    /// Its bytes, as the only location: a server whose files can be read only.
+    pub fn encode(&self) -> Vec<u8> {
+        let kind = match (self.manager, self.pending) {
+            (false, false) => 'S',
+            (false, true) => 's',
+            (true, false) => 'M',
+            (true, true) => 'm',
+        };
+        format!("{kind}r{}\0", self.address).into_bytes()
+    }
 }
 
 /// Who has a file, from the answer to a locate request.
@@ -301,6 +322,22 @@ pub fn entries(body: &[u8]) -> Result<Vec<Entry>, Nonsense> {
         out.push(Entry { name: name.to_owned(), stat });
     }
     Ok(out)
+}
+
+/// What a listing with stats begins with.
+pub const LISTING_WITH_STATS: &[u8] = b".\n0 0 0 0\n";
+
+/// One line of a listing behind those in `out`; with a stat another line: the server's side. The last line of a listing ends
+/// in a zero instead of a new line.
+pub fn encode_entry(name: &[u8], stat: Option<&Stat>, out: &mut Vec<u8>) {
+    out.extend(name);
+    out.push(b'\n');
+    if let Some(stat) = stat {
+        let mut line = stat.encode();
+        line.pop();
+        out.extend(line);
+        out.push(b'\n');
+    }
 }
 
 /// A server's words without control characters, and not too many of them.

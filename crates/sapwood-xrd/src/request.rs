@@ -2,6 +2,7 @@
 
 use crate::code::{self, request as number};
 use crate::cursor::Cursor;
+use sapwood_span::raw_text::{bytes_of, text_of};
 use std::fmt;
 
 /// An open file, as the server names it.
@@ -118,7 +119,7 @@ pub enum Request {
     Query {
         /// What kind of question.
         kind: u16,
-        /// Its words.
+        /// Its words, as [`sapwood_span::raw_text`] writes bytes: a path among them need not be UTF-8.
         words: String,
     },
     /// Which servers have a file.
@@ -135,6 +136,8 @@ pub enum Request {
         /// [`code::DIRLIST_STAT`] or 0.
         options: u8,
     },
+    /// A setting of the session, such as the client's name for the server's log.
+    Set(SecretBytes),
     /// Are you there?
     Ping,
     /// Ends a session.
@@ -161,6 +164,7 @@ impl Request {
             Self::Query { .. } => number::QUERY,
             Self::Locate { .. } => number::LOCATE,
             Self::DirList { .. } => number::DIRLIST,
+            Self::Set(_) => number::SET,
             Self::Ping => number::PING,
             Self::EndSession { .. } => number::ENDSESS,
         }
@@ -224,7 +228,7 @@ impl Request {
             }
             Self::Query { kind, words } => {
                 put(0, &kind.to_be_bytes());
-                payload.extend(words.as_bytes());
+                payload.extend(bytes_of(words).iter());
             }
             Self::Locate { path, options } => {
                 put(0, &options.to_be_bytes());
@@ -234,6 +238,7 @@ impl Request {
                 put(15, &[*options]);
                 payload.extend(&path.0);
             }
+            Self::Set(words) => payload.extend(&words.0),
             Self::Ping => {}
         }
         out.reserve(HEADER + payload.len());
@@ -269,6 +274,7 @@ impl Request {
                 f.u16()?;
                 Self::Open { path: path(), options: f.u16()? }
             }
+            number::STAT if fixed[0] & code::STAT_SPACE != 0 => return None,
             number::STAT if payload.is_empty() => {
                 let handle = fixed.get(12..).and_then(|h| h.try_into().ok())?;
                 Self::StatOpen { handle }
@@ -299,12 +305,10 @@ impl Request {
                 };
                 Self::ReadV(chunks.iter().map(chunk).collect::<Option<_>>()?)
             }
-            number::QUERY => Self::Query {
-                kind: f.u16()?,
-                words: String::from_utf8_lossy(payload).trim_end_matches('\0').to_owned(),
-            },
+            number::QUERY => Self::Query { kind: f.u16()?, words: text_of(payload).trim_end_matches('\0').to_owned() },
             number::LOCATE => Self::Locate { path: path(), options: f.u16()? },
             number::DIRLIST => Self::DirList { path: path(), options: fixed[15] },
+            number::SET => Self::Set(path()),
             number::PING => Self::Ping,
             _ => return None,
         })

@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use proptest::prelude::*;
+use sapwood_span::raw_text::text_of;
 use sapwood_xrd::auth::Identity;
 use sapwood_xrd::code::{server, status};
 use sapwood_xrd::frame::{ReplyDecoder, RequestDecoder, StatusHead, encode_reply, encode_status};
@@ -203,6 +204,8 @@ proptest! {
             Request::PageRead { handle, offset, len, path_id, again: true },
             Request::ReadV(vec![chunk; 3]),
             Request::Query { kind: 7, words: "a b".into() },
+            Request::Query { kind: 3, words: text_of(b"/caf\xe9?cks.type=crc32c") },
+            Request::Set(path.clone()),
             Request::Locate { path: path.clone(), options: 1 },
             Request::DirList { path, options: 2 },
             Request::Ping,

@@ -14,7 +14,7 @@ use crate::units;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use sapwood::local_cache::LocalCache;
 use sapwood::{CacheSize, Error, OpenOptions, Result};
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -321,10 +321,13 @@ pub struct DoctorArgs {
 /// `sapwood serve`
 #[derive(Args)]
 #[command(after_help = "\
-The first line of output is the address. Press Ctrl-C to stop.
+The first line of output has the addresses. Append a path to one of them. Press Ctrl-C to stop.
 
-Example: simulate a server 50 ms away with a bandwidth of 100 Mbit/s
-  sapwood serve data --delay 50ms --bandwidth 100Mbit")]
+Examples:
+  simulate a server 50 ms away with a bandwidth of 100 Mbit/s
+  sapwood serve data --delay 50ms --bandwidth 100Mbit
+  serve the same directory to xrdcp and ROOT, too, on the usual port of XRootD
+  sapwood serve data --root 1094")]
 pub struct ServeArgs {
     /// Directory to serve
     #[arg(value_name = "DIR")]
@@ -335,7 +338,11 @@ pub struct ServeArgs {
     /// Address to listen on; the default is reachable from this machine only
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1")]
     pub bind: IpAddr,
-    /// Accept requests with this Host name; can be repeated. By default only localhost and IP addresses are accepted,
+    /// Serve the directory over the XRootD protocol, too. ADDR is a port, an IP address, or both (127.0.0.1:1094). The default
+    /// is any free port of the address of --bind
+    #[arg(long, value_name = "ADDR", num_args = 0..=1, default_missing_value = "0", value_parser = listen_address)]
+    pub root: Option<ListenAddress>,
+    /// Accept HTTP requests with this Host name; can be repeated. By default only localhost and IP addresses are accepted,
     /// so that web pages cannot read the files through a browser
     #[arg(long = "allow-host", value_name = "NAME")]
     pub allowed_hosts: Vec<String>,
@@ -345,6 +352,29 @@ pub struct ServeArgs {
     /// Simulated bandwidth, shared by all connections [default: unlimited]
     #[arg(long, value_name = "RATE", value_parser = units::parse_bandwidth)]
     pub bandwidth: Option<u64>,
+}
+
+/// Where to listen, as far as it is given.
+#[derive(Clone, Copy)]
+pub struct ListenAddress {
+    pub ip: Option<IpAddr>,
+    pub port: u16,
+}
+
+fn listen_address(text: &str) -> Result<ListenAddress, String> {
+    if let Ok(port) = text.parse() {
+        return Ok(ListenAddress { ip: None, port });
+    }
+    if let Ok(address) = text.parse::<SocketAddr>() {
+        return Ok(ListenAddress { ip: Some(address.ip()), port: address.port() });
+    }
+    let bare = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')).unwrap_or(text);
+    match bare.parse() {
+        Ok(ip) => Ok(ListenAddress { ip: Some(ip), port: 0 }),
+        Err(_) => {
+            Err("write a port, an IP address, or both: 1094 or 127.0.0.1:1094; DIR comes before --root".to_owned())
+        }
+    }
 }
 
 /// `sapwood sample`

@@ -1,0 +1,161 @@
+//! The sending side of a connection: whole frames, one after the other.
+
+use crate::connections::{Busy, Slot, Watched};
+use crate::files::FilesError;
+use crate::wan::Window;
+use bytes::Bytes;
+use sapwood_xrd::code::{error, status};
+use sapwood_xrd::frame::reply_head;
+use sapwood_xrd::reply::Failure;
+use std::io;
+use std::sync::Arc;
+use tokio::io::{AsyncWriteExt, WriteHalf};
+use tokio::sync::{Mutex, MutexGuard, Notify, Semaphore, SemaphorePermit};
+
+/// Bytes sent at a time.
+const CHUNK: u64 = 64 << 10;
+/// Frames in memory at once: one that is sent, and the next one that is read meanwhile.
+const FRAMES: usize = 2;
+
+/// The client has gone, or takes nothing.
+#[derive(Debug)]
+pub(crate) struct Gone;
+
+impl From<io::Error> for Gone {
+    fn from(_: io::Error) -> Self {
+        Self
+    }
+}
+
+/// One connection, as what answers sees it.
+pub(crate) struct Link {
+    writer: Mutex<Writer>,
+    /// For frames that are in memory.
+    room: Semaphore,
+    /// Nothing more can be sent.
+    lost: Notify,
+    slot: Arc<Slot>,
+}
+
+struct Writer {
+    half: WriteHalf<Watched>,
+    window: Window,
+    /// A frame has begun and not ended: what follows would be taken for its rest.
+    midway: bool,
+}
+
+impl Link {
+    pub fn new(half: WriteHalf<Watched>, window: Window, slot: Arc<Slot>) -> Self {
+        let writer = Mutex::new(Writer { half, window, midway: false });
+        Self { writer, room: Semaphore::new(FRAMES), lost: Notify::new(), slot }
+    }
+
+    /// Nothing more is to be sent.
+    pub fn close(&self) {
+        self.lost.notify_one();
+    }
+
+    /// Waits until nothing more can be sent.
+    pub async fn lost(&self) {
+        self.lost.notified().await;
+    }
+
+    /// A request is under way that will be answered here.
+    pub fn busy(&self) -> Busy {
+        self.slot.busy()
+    }
+
+    /// Waits until there is room for another frame in memory; to be kept until it is sent.
+    pub async fn room(&self) -> Result<SemaphorePermit<'_>, Gone> {
+        self.room.acquire().await.map_err(|_| Gone)
+    }
+
+    /// Begins a frame; others wait until it is ended.
+    pub async fn frame(&self) -> Result<Frame<'_>, Gone> {
+        let mut writer = self.writer.lock().await;
+        if std::mem::replace(&mut writer.midway, true) {
+            return Err(Gone);
+        }
+        Ok(Frame { writer, lost: &self.lost })
+    }
+
+    /// Sends a whole frame.
+    pub async fn send(&self, head: &[u8], data: &[Bytes]) -> Result<(), Gone> {
+        let mut frame = self.frame().await?;
+        frame.write(head).await?;
+        for bytes in data {
+            frame.write(bytes).await?;
+        }
+        frame.end();
+        Ok(())
+    }
+
+    /// Sends a reply that fits into one frame.
+    pub async fn reply(&self, stream: u16, status: u16, body: &[u8]) -> Result<(), Gone> {
+        let mut out = Vec::with_capacity(body.len() + 8);
+        out.extend(reply_head(stream, status, body.len() as u32));
+        out.extend(body);
+        self.send(&out, &[]).await
+    }
+
+    /// The request was fulfilled, and there is nothing to be said.
+    pub async fn done(&self, stream: u16) -> Result<(), Gone> {
+        self.reply(stream, status::OK, b"").await
+    }
+
+    /// The request was refused.
+    pub async fn fail(&self, stream: u16, failure: &Failure) -> Result<(), Gone> {
+        self.reply(stream, status::ERROR, &failure.encode()).await
+    }
+}
+
+/// A frame that is being sent. Dropped before its end, it ends the connection.
+pub(crate) struct Frame<'a> {
+    writer: MutexGuard<'a, Writer>,
+    lost: &'a Notify,
+}
+
+impl Frame<'_> {
+    /// Sends some of it, as the window grants it.
+    pub async fn write(&mut self, bytes: &[u8]) -> Result<(), Gone> {
+        let mut left = bytes;
+        while !left.is_empty() {
+            let len = self.writer.window.grant(CHUNK.min(left.len() as u64)).await;
+            let (now, rest) = left.split_at(usize::try_from(len).unwrap_or(left.len()).min(left.len()));
+            self.writer.half.write_all(now).await?;
+            left = rest;
+        }
+        Ok(())
+    }
+
+    /// All of it is sent.
+    pub fn end(mut self) {
+        self.writer.midway = false;
+    }
+}
+
+impl Drop for Frame<'_> {
+    fn drop(&mut self) {
+        if self.writer.midway {
+            self.lost.notify_one();
+        }
+    }
+}
+
+/// What clients hear when files do not answer.
+pub(crate) fn failure(error: &FilesError) -> Failure {
+    let number = match error {
+        FilesError::NotFound => error::NOT_FOUND,
+        FilesError::Denied => error::NOT_AUTHORIZED,
+        // Clients try again after a file system error, and open the file again where it is not open: they would go on with
+        // another version.
+        FilesError::Changed => error::CANCELLED,
+        FilesError::Busy(_) => error::OVERLOADED,
+        FilesError::Failed(_) => error::IO_ERROR,
+    };
+    refuse(number, &error.to_string())
+}
+
+pub(crate) fn refuse(number: u32, message: &str) -> Failure {
+    Failure { number, message: message.to_owned() }
+}

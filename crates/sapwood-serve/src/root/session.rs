@@ -1,0 +1,110 @@
+//! What sessions have open, and how links find theirs.
+
+use super::link::Link;
+use crate::connections::FilePlace;
+use crate::files::{OpenFile, ServedPath};
+use sapwood_xrd::Handle;
+use sapwood_xrd::answer::DATA_LINKS;
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use tokio::sync::Notify;
+
+pub(super) type SessionId = [u8; 16];
+
+/// All sessions of a server.
+#[derive(Default)]
+pub(crate) struct Sessions(Mutex<HashMap<SessionId, Weak<Session>>>);
+
+/// One login.
+pub(crate) struct Session {
+    pub id: SessionId,
+    address: IpAddr,
+    /// Somebody who knows the session wants it to end.
+    pub end: Notify,
+    /// Data links, by their number less one.
+    links: Mutex<Vec<Weak<Link>>>,
+}
+
+impl Sessions {
+    /// Begins one. Its name is random: who knows it may bind links to it.
+    pub fn begin(&self, address: IpAddr) -> Arc<Session> {
+        let words = [RandomState::new().hash_one(0), RandomState::new().hash_one(1)].map(u64::to_ne_bytes);
+        let mut id = [0; 16];
+        id.copy_from_slice(words.as_flattened());
+        let session = Arc::new(Session { id, address, end: Notify::new(), links: Mutex::default() });
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|_, s| s.strong_count() > 0);
+        all.insert(id, Arc::downgrade(&session));
+        session
+    }
+
+    /// The session of this name, if it was begun from this address.
+    pub fn find(&self, id: &SessionId, address: IpAddr) -> Option<Arc<Session>> {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.get(id)?.upgrade().filter(|s| s.address == address)
+    }
+}
+
+impl Session {
+    /// Takes a data link in; gives its number, or none where there are too many.
+    pub fn bind(&self, link: &Arc<Link>) -> Option<u8> {
+        let mut links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
+        let free = links.iter().position(|l| l.strong_count() == 0);
+        let at = free.unwrap_or(links.len());
+        if at >= DATA_LINKS {
+            return None;
+        }
+        match links.get_mut(at) {
+            Some(place) => *place = Arc::downgrade(link),
+            None => links.push(Arc::downgrade(link)),
+        }
+        u8::try_from(at + 1).ok()
+    }
+
+    /// The data link of this number.
+    pub fn link(&self, number: u8) -> Option<Arc<Link>> {
+        let links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
+        links.get(usize::from(number).checked_sub(1)?)?.upgrade()
+    }
+
+    /// All data links.
+    pub fn links(&self) -> Vec<Arc<Link>> {
+        let links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
+        links.iter().filter_map(Weak::upgrade).collect()
+    }
+}
+
+/// A file that a session has opened.
+pub(super) struct Opened {
+    pub path: Arc<ServedPath>,
+    pub file: Arc<dyn OpenFile>,
+    _place: FilePlace,
+}
+
+/// What a session has open, by number. The lowest free one is taken: the first file of a session is 0.
+#[derive(Default)]
+pub(super) struct Handles(Vec<Option<Opened>>);
+
+impl Handles {
+    pub fn open(&mut self, path: Arc<ServedPath>, file: Arc<dyn OpenFile>, place: FilePlace) -> Handle {
+        let opened = Some(Opened { path, file, _place: place });
+        let free = self.0.iter().position(Option::is_none);
+        let at = free.unwrap_or(self.0.len());
+        match self.0.get_mut(at) {
+            Some(slot) => *slot = opened,
+            None => self.0.push(opened),
+        }
+        (at as u32).to_le_bytes()
+    }
+
+    pub fn get(&self, handle: &Handle) -> Option<&Opened> {
+        self.0.get(u32::from_le_bytes(*handle) as usize)?.as_ref()
+    }
+
+    /// Whether it was open.
+    pub fn close(&mut self, handle: &Handle) -> bool {
+        self.0.get_mut(u32::from_le_bytes(*handle) as usize).is_some_and(|slot| slot.take().is_some())
+    }
+}
