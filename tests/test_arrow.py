@@ -1,6 +1,7 @@
 """Scans as streams of Arrow's PyCapsule interface."""
 
 import gc
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ def path(tmp_path_factory):
     rng = np.random.default_rng(1)
     counts = rng.integers(0, 4, n)
     offsets = np.concatenate([[0], np.cumsum(counts)])
-    jagged = np.array([np.arange(a, b, dtype="f4") for a, b in zip(offsets, offsets[1:], strict=False)], dtype=object)
+    jagged = np.array([np.arange(a, b, dtype="f4") for a, b in pairwise(offsets)], dtype=object)
     kinds = ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8", "bool"]
     branches = {kind: kind for kind in kinds} | {"fixed": ("f4", (3,)), "jagged": "vector<float>", "text": "string"}
     data = {kind: rng.integers(0, 100, n).astype(kind) for kind in kinds}

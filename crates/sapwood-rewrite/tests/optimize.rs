@@ -6,7 +6,6 @@ use sapwood_rewrite::optimize::{ClusterSize, OptimizeOptions, OptimizeProgress, 
 use sapwood_span::ErrorKind;
 use sapwood_write::{BranchSpec, Cluster, CppType, FileWriter, TreeOptions};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 const ENTRIES: i64 = 40_000;
 

@@ -40,7 +40,7 @@ fn everything(
     names: &'static [&'static str],
 ) -> impl Fn(&ChainFile) -> Result<(ReadRequest, ())> + Send + Sync + 'static {
     move |link| {
-        let branches = names.iter().map(|n| link.tree.find(n)).collect::<Result<_>>()?;
+        let branches = names.iter().map(|n| link.tree.find(n)).collect::<Result<Vec<_>>>()?;
         Ok((ReadRequest::Read(ScanOptions::default().branches(branches).step(StepSize::Entries(700))), ()))
     }
 }

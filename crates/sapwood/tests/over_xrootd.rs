@@ -48,7 +48,7 @@ fn a_scattered_query_costs_what_it_wants_where_a_server_takes_one_range() {
         });
         let tree = open(&server.url()).tree("t").unwrap();
         let (opening, flights) = (sent.load(Ordering::Relaxed), server.flights());
-        let branches = tree.order().iter().copied().filter(|b| b % 100 == 7).collect();
+        let branches: Vec<_> = tree.order().iter().copied().filter(|b| b % 100 == 7).collect();
         let mut scan = tree.scan_with(&ScanOptions::default().branches(branches)).unwrap();
         assert_eq!(scan.by_ref().map(|b| b.unwrap().entries.end).last(), Some(18_000));
         let (report, flights) = (scan.report(), server.flights() - flights);

@@ -4,7 +4,7 @@ mod common;
 
 use common::Folder;
 use common::disk::{Disk, content, fill, old_file, options, put, specs, update};
-use sapwood::write::{FileOptions, FileWriter, TreeOptions};
+use sapwood::write::{FileOptions, FileWriter};
 use sapwood::{Compression, ErrorKind, File, OpenOptions};
 use std::path::Path;
 
