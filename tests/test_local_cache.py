@@ -339,7 +339,9 @@ def test_the_command_fetches_whole_files(run, nginx, path, versions, tmp_path):
     url, cache = nginx.url(path), ["--local-cache", tmp_path / "c", "--json"]
     done = run("cache", "get", url, nginx.url(versions[0] / "old.root"), *cache)
     first, _ = json.loads(done.stdout)["files"]
-    assert first["url"] == url and first["size"] == path.stat().st_size <= first["bytes_fetched"]
+    size = path.stat().st_size
+    # what opening it brought is not counted
+    assert first["url"] == url and first["size"] == size and first["bytes_fetched"] > size - 100_000
     again = json.loads(run("cache", "get", url, *cache).stdout)["files"][0]
     assert again["bytes_fetched"] < 5000
     missing = run("cache", "get", nginx.url(versions[0] / "none.root"), url, *cache)
