@@ -15,8 +15,8 @@ import os
 from typing import Any
 
 from . import _core
-from .errors import InvalidError
 from .arguments.sizes import Size, size_in_bytes
+from .errors import InvalidError
 
 __all__ = ["configure", "flush", "ls", "purge", "status", "verify"]
 

@@ -6,8 +6,8 @@
 b'root'
 
 Put ``sapwood::`` or ``sapwood://`` before a local path, an ``http(s)://`` or a ``root(s)://`` URL. ``sapwood::`` is
-fsspec's notation for chains; fsspec then imports its own file system for the URL as well (``fsspec-xrootd``, ``aiohttp``).
-``sapwood://`` needs nothing but Sapwood. The file system reads only.
+fsspec's notation for chains; fsspec then imports its own file system for the URL as well (``fsspec-xrootd``,
+``aiohttp``). ``sapwood://`` needs nothing but Sapwood. The file system reads only.
 """
 
 from __future__ import annotations

@@ -155,9 +155,10 @@ mod tests {
         // SAFETY: the stream was not released, and `out` can be written.
         match unsafe { stream.get_next.unwrap()(stream, &raw mut out) } {
             0 => Ok(out),
-            // SAFETY: the text lives until the next call.
             n => {
-                Err((n, unsafe { CStr::from_ptr(stream.get_last_error.unwrap()(stream)) }.to_str().unwrap().to_owned()))
+                // SAFETY: the text lives until the next call.
+                let text = unsafe { CStr::from_ptr(stream.get_last_error.unwrap()(stream)) };
+                Err((n, text.to_str().unwrap().to_owned()))
             }
         }
     }

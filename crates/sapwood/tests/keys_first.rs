@@ -38,7 +38,7 @@ fn keys_in_the_middle(path: &str) -> (Vec<u8>, Span, Span) {
 
 /// Opens it, lists its keys, and then reads the tree's header.
 fn list_and_count(url: &str, keys_only: bool, mut listed: impl FnMut()) {
-    let file = File::open(url, &OpenOptions { keys_only, ..OpenOptions::default() }).unwrap();
+    let file = File::open(url, &OpenOptions::new().keys_only(keys_only)).unwrap();
     let keys = file.list("", true).unwrap();
     assert_eq!(keys.iter().map(|k| k.path.as_str()).collect::<Vec<_>>(), ["Events"]);
     listed();

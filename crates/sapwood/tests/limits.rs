@@ -13,15 +13,15 @@ use std::time::Duration;
 #[test]
 fn the_preset_for_http_is_what_the_client_does() {
     let folder = Folder::new();
-    let layout = TreeOptions { cluster: Cluster::Entries(500), basket_bytes: 2000, ..TreeOptions::default() };
+    let layout = TreeOptions::new().cluster(Cluster::Entries(500)).basket_bytes(2000);
     write(&folder.file("a.root"), 1500, "zstd:1", layout);
     for delay in [20, 60].map(Duration::from_millis) {
         let origin = Origin::start(OriginOptions { delay, ..OriginOptions::new(folder.path()) }).unwrap();
         let collector = Collector::start(true);
         let file = open(&format!("{}a.root", origin.url()));
         let tree = file.tree("Events").unwrap();
-        let scan = ScanOptions { branches: tree.order().to_vec(), ..ScanOptions::default() };
-        tree.scan(&scan).unwrap().for_each(|batch| drop(batch.unwrap()));
+        let scan = ScanOptions::new(tree.order());
+        tree.scan_with(&scan).unwrap().for_each(|batch| drop(batch.unwrap()));
         let mut logs = collector.take_logs();
         logs.retain(|log| log.file == file.url());
         let client = logs[0].request.limits.clone();

@@ -32,7 +32,7 @@ impl Lab {
 
     fn options(&self) -> OpenOptions {
         let local_cache = LocalCache::In { directory: self.directory(), max_bytes: Some(1 << 30) };
-        OpenOptions { local_cache, timeout: Duration::from_secs(20), ..OpenOptions::default() }
+        OpenOptions::new().local_cache(local_cache).timeout(Duration::from_secs(20))
     }
 
     fn url(&self, name: &str) -> String {
@@ -60,26 +60,17 @@ impl Lab {
 }
 
 fn small_baskets() -> TreeOptions {
-    TreeOptions {
-        cluster: Cluster::Entries(500),
-        basket_bytes: 2000,
-        optimize_baskets: false,
-        ..TreeOptions::default()
-    }
+    TreeOptions::new().cluster(Cluster::Entries(500)).basket_bytes(2000).optimize_baskets(false)
 }
 
 fn all(tree: &Tree) -> ScanOptions {
-    ScanOptions { branches: tree.order().to_vec(), ..ScanOptions::default() }
+    ScanOptions::new(tree.order())
 }
 
 /// A tree `Events` with the branch `x`: entry number times this, under this UUID. All of one layout.
 fn write_multiples(path: &str, factor: u32, uuid: u8) {
-    let options = FileOptions {
-        compression: "none".parse().unwrap(),
-        created: Some(SystemTime::UNIX_EPOCH),
-        uuid: Some([uuid; 16]),
-        ..FileOptions::default()
-    };
+    let options =
+        FileOptions::new().compression("none".parse().unwrap()).created(SystemTime::UNIX_EPOCH).uuid([uuid; 16]);
     let mut file = FileWriter::create_with(path, options).unwrap();
     let mut tree = file.tree("Events", "", &[BranchSpec::scalar("x", DType::U32)], small_baskets()).unwrap();
     let column = Array::Flat(Values::U32((0..300_000).map(|i: u32| i.wrapping_mul(factor)).collect()));
@@ -99,7 +90,7 @@ fn long_ago() -> SystemTime {
 /// The factor that all values of a file agree on, or why they cannot be read.
 fn factor(file: &File, entries: std::ops::Range<u64>) -> sapwood::Result<u32> {
     let tree = file.tree("Events")?;
-    let scan = tree.scan(&ScanOptions { entries: Some(entries), ..all(&tree) })?;
+    let scan = tree.scan_with(&all(&tree).entries(entries))?;
     let mut found = None;
     for batch in scan {
         let batch = batch?;
@@ -124,13 +115,12 @@ fn a_second_session_asks_for_nothing_but_the_opening() {
     let file = lab.open("a.root");
     let tree = file.tree("Events").unwrap();
     check(&tree, &all(&tree), "warm");
-    check(&tree, &ScanOptions { cache: Some(CacheSize::Off), ..all(&tree) }, "warm, basket by basket");
+    check(&tree, &all(&tree).cache(CacheSize::Off), "warm, basket by basket");
     assert_eq!(lab.requests() - before, 1, "{:?}", lab.origin.requests().split_off(before));
     let io = file.io();
     assert!(io.local_cache_bytes > file.size() / 2 && io.local_cache_reads > 100, "{io:?}");
     assert!(io.bytes_fetched < 5000, "{io:?}");
-    let without =
-        File::open(&lab.url("a.root"), &OpenOptions { local_cache: LocalCache::Off, ..lab.options() }).unwrap();
+    let without = File::open(&lab.url("a.root"), &lab.options().local_cache(LocalCache::Off)).unwrap();
     let tree = without.tree("Events").unwrap();
     check(&tree, &all(&tree), "without");
     assert_eq!((without.io().local_cache_bytes, without.io().local_cache_reads), (0, 0));
@@ -171,7 +161,7 @@ fn a_partly_held_tree_is_read_right_and_what_is_held_does_not_come_again() {
     let lab = Lab::new();
     write(&lab.files.file("a.root"), 6000, "none", small_baskets());
     let first = lab.open("a.root").tree("Events").unwrap();
-    check(&first, &ScanOptions { entries: Some(1000..3000), ..all(&first) }, "some entries");
+    check(&first, &all(&first).entries(1000..3000), "some entries");
     lab.flush();
     let file = lab.open("a.root");
     let tree = file.tree("Events").unwrap();
@@ -247,23 +237,23 @@ fn two_files_of_one_layout_are_not_mixed() {
 fn offline_needs_no_server_and_says_so() {
     let lab = Lab::new();
     write(&lab.files.file("a.root"), 3000, "none", small_baskets());
-    let offline = OpenOptions { offline: true, ..lab.options() };
+    let offline = lab.options().offline(true);
     let error = File::open(&lab.url("a.root"), &offline).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotFound);
     assert!(error.to_string().contains("not in the local cache"), "{error}");
     let tree = lab.open("a.root").tree("Events").unwrap();
-    check(&tree, &ScanOptions { entries: Some(0..1500), ..all(&tree) }, "filling");
+    check(&tree, &all(&tree).entries(0..1500), "filling");
     lab.flush();
     let before = lab.requests();
     let file = File::open(&lab.url("a.root"), &offline).unwrap();
     assert!(file.remarks().iter().any(|r| r.contains("offline")), "{:?}", file.remarks());
     let tree = file.tree("Events").unwrap();
-    check(&tree, &ScanOptions { entries: Some(0..1500), ..all(&tree) }, "offline");
-    let missing = tree.scan(&ScanOptions { entries: Some(2500..3000), ..all(&tree) }).unwrap();
+    check(&tree, &all(&tree).entries(0..1500), "offline");
+    let missing = tree.scan_with(&all(&tree).entries(2500..3000)).unwrap();
     let error = missing.map(|b| b.map(|_| ())).find_map(Result::err).unwrap();
     assert!(error.to_string().contains("not in the local cache"), "{error}");
     assert_eq!(lab.requests(), before);
-    let none = OpenOptions { local_cache: LocalCache::Off, ..offline };
+    let none = offline.local_cache(LocalCache::Off);
     assert!(File::open(&lab.url("a.root"), &none).unwrap_err().to_string().contains("needs a local cache"));
 }
 
@@ -301,7 +291,7 @@ fn credentials_are_not_in_the_folder_and_a_new_one_finds_what_another_fetched() 
             assert!(!path.to_string_lossy().contains(secret), "{path:?}");
         }
     }
-    let offline = OpenOptions { offline: true, ..lab.options() };
+    let offline = lab.options().offline(true);
     let error = File::open(&url("S3CRETTOKEN"), &offline).unwrap_err().to_string();
     assert!(error.contains("cannot be read offline") && !error.contains("S3CRET"), "{error}");
 }
@@ -354,7 +344,7 @@ fn a_whole_file_is_fetched_once_and_what_is_held_is_not_fetched_again() {
     let second = whole();
     assert!(second.fetched < 5000, "{second:?}");
     let before = lab.requests();
-    let file = File::open(&lab.url("a.root"), &OpenOptions { offline: true, ..lab.options() }).unwrap();
+    let file = File::open(&lab.url("a.root"), &lab.options().offline(true)).unwrap();
     let tree = file.tree("Events").unwrap();
     check(&tree, &all(&tree), "offline");
     assert_eq!(lab.requests(), before);
@@ -364,6 +354,6 @@ fn a_whole_file_is_fetched_once_and_what_is_held_is_not_fetched_again() {
     write(&lab.files.file("b.root"), 2000, "none", small_baskets());
     let stopped = fetch_whole(&lab.url("b.root"), &lab.options(), &|_, _| {}, &AtomicBool::new(true));
     assert_eq!(stopped.unwrap_err().kind(), ErrorKind::Interrupted);
-    let off = OpenOptions { local_cache: LocalCache::Off, ..lab.options() };
+    let off = lab.options().local_cache(LocalCache::Off);
     assert!(fetch_whole(&lab.url("b.root"), &off, &|_, _| {}, &AtomicBool::new(false)).is_err());
 }

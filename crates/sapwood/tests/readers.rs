@@ -31,11 +31,14 @@ fn file() -> Vec<u8> {
     bytes
 }
 
+/// What is done to the answer of the call with this number.
+type Spoil = fn(usize, Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>>;
+
 /// Bytes in memory, and what is done to each answer.
 struct Memory {
     bytes: Vec<u8>,
     calls: AtomicUsize,
-    spoil: fn(usize, Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>>,
+    spoil: Spoil,
 }
 
 impl ReadRanges for Memory {
@@ -60,14 +63,14 @@ fn read(memory: &Arc<Memory>) -> Result<u64> {
     let tree = file.tree("t")?;
     let branches = vec![tree.find("x")?, tree.find("n")?];
     let mut entries = 0;
-    for batch in tree.scan(&ScanOptions { branches, ..ScanOptions::default() })? {
+    for batch in tree.scan_with(&ScanOptions::new(branches))? {
         let batch = batch?;
         entries += batch.entries.end - batch.entries.start;
     }
     Ok(entries)
 }
 
-fn memory(spoil: fn(usize, Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>>) -> Arc<Memory> {
+fn memory(spoil: Spoil) -> Arc<Memory> {
     Arc::new(Memory { bytes: file(), calls: AtomicUsize::new(0), spoil })
 }
 

@@ -44,7 +44,9 @@ class Options:
 
 
 @overload
-def open(path: bytes | os.PathLike[Any] | BinaryFile | Mapping[Any, None], **options: Unpack[OpenOptions]) -> ReadOnlyFile: ...
+def open(
+    path: bytes | os.PathLike[Any] | BinaryFile | Mapping[Any, None], **options: Unpack[OpenOptions]
+) -> ReadOnlyFile: ...
 @overload
 def open(path: str | Mapping[Any, str | None], **options: Unpack[OpenOptions]) -> Any: ...
 @public

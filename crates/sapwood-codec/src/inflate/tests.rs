@@ -8,7 +8,7 @@ use proptest::prelude::*;
 mod peer {
     use libdeflater::{CompressionLvl, Compressor, Decompressor};
 
-    pub fn pack(data: &[u8], level: i32) -> Vec<u8> {
+    pub(super) fn pack(data: &[u8], level: i32) -> Vec<u8> {
         let mut c = Compressor::new(CompressionLvl::new(level).unwrap());
         let mut out = vec![0; c.zlib_compress_bound(data.len())];
         let n = c.zlib_compress(data, &mut out).unwrap();
@@ -16,7 +16,7 @@ mod peer {
         out
     }
 
-    pub fn judge(input: &[u8], size: usize) -> Option<Vec<u8>> {
+    pub(super) fn judge(input: &[u8], size: usize) -> Option<Vec<u8>> {
         let mut out = vec![0; size];
         let n = Decompressor::new().zlib_decompress(input, &mut out).ok()?;
         (n == size).then_some(out)
@@ -28,14 +28,14 @@ mod peer {
 mod peer {
     use std::io::{Read, Write};
 
-    pub fn pack(data: &[u8], level: i32) -> Vec<u8> {
+    pub(super) fn pack(data: &[u8], level: i32) -> Vec<u8> {
         let level = flate2::Compression::new(level.clamp(0, 9) as u32);
         let mut to = flate2::write::ZlibEncoder::new(Vec::new(), level);
         to.write_all(data).unwrap();
         to.finish().unwrap()
     }
 
-    pub fn judge(input: &[u8], size: usize) -> Option<Vec<u8>> {
+    pub(super) fn judge(input: &[u8], size: usize) -> Option<Vec<u8>> {
         let mut out = Vec::new();
         flate2::read::ZlibDecoder::new(input).take(size as u64 + 1).read_to_end(&mut out).ok()?;
         (out.len() == size).then_some(out)

@@ -94,7 +94,7 @@ impl CachedSource {
         Some(bytes)
     }
 
-    fn from_origin(
+    fn fetch_from_origin(
         &self,
         spans: Vec<Span>,
         sink: Arc<dyn Sink>,
@@ -132,7 +132,7 @@ impl CachedSource {
         }
         let fetch = self.unconfirmed.begin();
         let sink = FromOrigin { source: self.clone(), joining: joining.clone(), spans: missing.clone(), fetch };
-        let result = self.from_origin(missing, Arc::new(sink), self.compared(asked)).await;
+        let result = self.fetch_from_origin(missing, Arc::new(sink), self.compared(asked)).await;
         match &result {
             Ok(report) if report.compared => {
                 for (start, bytes) in self.unconfirmed.confirmed(fetch) {
@@ -153,7 +153,7 @@ impl CachedSource {
     ) -> BoxFuture<'static, Result<FetchReport>> {
         // the origin says what is wrong with spans that leave the file
         let Some(file) = self.file.get().cloned().filter(|_| spans.iter().all(|s| s.end() <= self.size)) else {
-            return self.from_origin(spans, sink, asked);
+            return self.fetch_from_origin(spans, sink, asked);
         };
         Box::pin(async move {
             let begin = Instant::now();

@@ -6,7 +6,7 @@ use crate::external_files::BasketFile;
 use crate::scan::baskets::{Chosen, Column, ScanBasket};
 use crate::scan::plan::ScanPlan;
 use crate::scan::steps::Steps;
-use crate::scan::task::{DecodeOutcome, DecodeTask, Job};
+use crate::scan::task::{DecodeOutcome, DecodeTask, Job, Record};
 use bytes::Bytes;
 use sapwood_column::{Array, DType, Decoded, Entries, Item, Layout, Values};
 use sapwood_plan::{BasketId, CacheSize, Fetch, FetchId, Limits, Request};
@@ -194,7 +194,7 @@ fn a_fetch_from_before_a_jump_is_dropped_and_what_it_brings_late_counts_once() {
     assert_eq!(scan.fetch_with(30).0, scan.sent[1].0.id);
     // its bytes had come already
     let (late, part) = scan.fetch_with(0);
-    let bytes = Bytes::from(vec![0; SIZE as usize]);
+    let bytes = vec![0; SIZE as usize].into();
     scan.state.arrived(scan.now, late, &[part], part.offset, &bytes);
     scan.end(late, Err(lost()));
     assert_eq!(scan.decode(), [0]);
@@ -327,7 +327,7 @@ fn one_worker_keeps_reading_a_local_file_while_others_decode() {
     let Some(Job::Read(first)) = scan.state.take(0) else { panic!("nothing to read") };
     // nothing is to be decoded: another one reads as well
     let Some(Job::Read(second)) = scan.state.take(0) else { panic!("one read at a time") };
-    let bytes = Bytes::from(vec![0; SIZE as usize]);
+    let bytes = vec![0; SIZE as usize].into();
     scan.state.arrived(scan.now, first.id, &first.ranges[0].parts, 0, &bytes);
     scan.act();
     let Some(Job::Decode(task)) = scan.state.take(0) else { panic!("the second reads still") };
@@ -347,7 +347,7 @@ fn what_is_here_already_is_never_asked_for() {
         request: Request { cache: CacheSize::Auto, limits: far(1, 1 << 20), clusters: Vec::new(), hold: 0 },
         of_cut: None,
         selected: vec![None; 2],
-        held: BTreeMap::from([(0, Bytes::from(vec![0; SIZE as usize]))]),
+        held: BTreeMap::from([(0, Record::Here(vec![0; SIZE as usize].into()))]),
         local: false,
         threads: 2,
         traced: false,
