@@ -6,7 +6,7 @@ use crate::external_files::BasketFile;
 use crate::scan::baskets::{Chosen, Column, ScanBasket};
 use crate::scan::plan::ScanPlan;
 use crate::scan::steps::Steps;
-use crate::scan::task::{DecodeOutcome, DecodeTask, Job};
+use crate::scan::task::{DecodeOutcome, DecodeTask, Job, Record};
 use bytes::Bytes;
 use sapwood_column::{Array, DType, Decoded, Entries, Item, Layout, Values};
 use sapwood_plan::{BasketId, CacheSize, Fetch, FetchId, Limits, Request};
@@ -347,7 +347,7 @@ fn what_is_here_already_is_never_asked_for() {
         request: Request { cache: CacheSize::Auto, limits: far(1, 1 << 20), clusters: Vec::new(), hold: 0 },
         of_cut: None,
         selected: vec![None; 2],
-        held: BTreeMap::from([(0, Bytes::from(vec![0; SIZE as usize]))]),
+        held: BTreeMap::from([(0, Record::Here(Bytes::from(vec![0; SIZE as usize])))]),
         local: false,
         threads: 2,
         traced: false,
