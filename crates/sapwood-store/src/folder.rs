@@ -191,7 +191,8 @@ fn check_unused(directory: &Path) -> Result<()> {
     for entry in entries.flatten() {
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        if !["lock", "files"].contains(&&*name) && !(name.starts_with("format.") && name.ends_with(".tmp")) {
+        let is_ours = matches!(&*name, "lock" | "files") || (name.starts_with("format.") && name.ends_with(".tmp"));
+        if !is_ours {
             return Err(Error::invalid("this folder holds other files and is not used as local cache")
                 .with_remedy("choose an empty folder, or one that does not exist yet"));
         }

@@ -14,6 +14,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 /// Segments of one process that are open for reading at once.
 const OPEN_FILES: usize = 64;
+/// Pieces of fewer bytes are written together.
+const LARGE: usize = 16 << 10;
 /// The time of last use is noted this often.
 const TOUCH: Duration = Duration::from_secs(60);
 
@@ -200,21 +202,20 @@ impl Appending {
             let slot = Slot { start: *start, position, len: bytes.len() as u32, checksum };
             encoded.extend(slot.encode(version));
             slots.push(slot);
-            joined.extend_from_slice(bytes);
             position += bytes.len() as u64;
-            if joined.len() >= 1 << 20 {
+            if bytes.len() >= LARGE {
                 self.write_data(&joined, written)?;
-                written = position;
+                written += joined.len() as u64;
                 joined.clear();
+                self.write_data(bytes, written)?;
+                written = position;
+            } else {
+                joined.extend_from_slice(bytes);
             }
         }
         self.write_data(&joined, written)?;
-        if let Err(e) = self.index.write_all_at(&encoded, self.next_slot) {
-            // slots that were written stay: their data are there
-            self.next_slot += encoded.len() as u64;
-            self.position = position;
-            return Err(e);
-        }
+        // after an error the caller gives the segment up: its next owner starts behind all that is there
+        self.index.write_all_at(&encoded, self.next_slot)?;
         self.position = position;
         self.next_slot += encoded.len() as u64;
         Ok(slots)

@@ -33,6 +33,11 @@ const NEVER: &[(&str, &[&str], &str)] = &[
     ("sapwood-edit", &["tokio", "hyper", "mio"], "it does no I/O"),
     ("sapwood-column", &["tokio", "hyper", "mio"], "it does no I/O"),
     ("sapwood-write", &["tokio", "hyper", "mio", "rustls"], "it writes local files"),
+    (
+        "sapwood-store",
+        &["tokio", "hyper", "mio", "sapwood-source", "sapwood-format"],
+        "it knows no network and no file format",
+    ),
     ("sapwood-plan", &["tokio", "hyper", "mio", "rand"], "it does no I/O and knows no chance"),
     ("sapwood-codec", &["tokio", "hyper", "mio"], "it does no I/O"),
     ("sapwood-xrd", &["tokio", "hyper", "mio"], "it does no I/O"),
