@@ -24,6 +24,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import caching
 import cases
 import connections
 import lab
@@ -64,7 +65,7 @@ REWRITES = {
     "optimize": rewrites.optimize,
     "scattered": rewrites.scattered,
 }
-FAR = ("cold-open", "prefetch", "work", "lost-link", "lossy", "demand", "http-versions")
+FAR = ("cold-open", "prefetch", "work", "lost-link", "lossy", "demand", "local-cache", "http-versions")
 CASES = [*LOCAL, *REWRITES, *FAR]
 SERVERS = {"http": lab.Nginx, "xrootd": lab.XRootD}
 #: Runs of milliseconds: more of them cost nothing.
@@ -150,6 +151,8 @@ def jobs(options, tools):
             yield far(f"lost-link-{protocol}", wan.LOST_LINK, protocol, wan.lost_link)
         if "lossy" in names:
             yield far(f"lossy-{protocol}", connections.LOSSY, protocol, connections.lossy)
+        if "local-cache" in names:
+            yield far(f"local-cache-{protocol}", caching.LINK, protocol, caching.local_cache)
         if "demand" in names:
             yield far(f"demand-{protocol}", connections.DEMAND, protocol, connections.demand)
     if "http-versions" in names:

@@ -1,0 +1,72 @@
+"""The local cache: the seed's query on a local file, far away without it, filling it, and in later sessions."""
+
+from __future__ import annotations
+
+import shutil
+
+import lab
+from case import Bound, Case
+from cases import drawn
+from wan import SPOKEN, WIRE
+
+#: ms, Mbit/s: the seed's client G, whose round trips a second session should not wait for.
+LINK = lab.ROWS["G"]
+#: Round trips of connecting and validating: HTTP, TCP and one request; XRootD, TCP and one flight.
+TRIPS = 2
+
+
+def local_cache(place):
+    tools, name = place.tools, "chep_old.root"
+    url, folder = place.url(name), place.data.parent / "local-cache"
+    kept = ["--local-cache", str(folder)]
+
+    def logged(*options):
+        return place.logged(drawn, tools.draw(url, *options))
+
+    def logged_local():
+        run = drawn(tools.draw(place.data / name))
+        run.wire = {"requests": 0, "bytes": 0}
+        return run
+
+    def filled():
+        shutil.rmtree(folder, ignore_errors=True)
+        return logged(*kept)
+
+    contenders = {
+        "local file": logged_local,
+        "no local cache": logged,
+        "filling": filled,
+        "second session": lambda: logged(*kept),
+        "offline": lambda: logged(*kept, "--offline"),
+    }
+    waits = TRIPS * place.network.rtt * 1e-3
+
+    def beyond(which, waits=0.0):
+        """Its time without the waits, over that of the local file."""
+
+        def value(outcome):
+            far, near = outcome.median(which), outcome.median("local file")
+            return far and near and (far - waits) / near
+
+        return value
+
+    def requests(outcome):
+        return outcome.median("second session", lambda run: run.wire["requests"])
+
+    return Case(
+        name=f"local-cache-{place.protocol}",
+        title=f"The seed's query over {SPOKEN[place.protocol]}, {place.link}: local cache",
+        contenders=contenders,
+        bounds=[
+            Bound(
+                f"second session less {TRIPS} round trips, over the local file", 1.05, beyond("second session", waits)
+            ),
+            Bound("offline over the local file", 1.05, beyond("offline")),
+            Bound("filling over no local cache", 1.03, lambda outcome: outcome.ratio("filling", "no local cache")),
+            Bound("requests of the second session", 1 if place.web else 2, requests),
+        ],
+        same={"entries": 0, "mean": 0},
+        columns={"rows drawn": lambda run: run.result["entries"], **WIRE},
+        note="All of it is Sapwood. The folder is on the disk, and emptied before each filling.",
+        compared=False,
+    )
