@@ -46,9 +46,9 @@ const NEVER: &[(&str, &[&str], &str)] = &[
     ("sapwood-xrd", &["tokio", "hyper", "mio"], "it does no I/O"),
 ];
 
-/// The interfaces, and all of the workspace that they may use: the facade, and the text about files that both print.
+/// The interfaces, and all of the workspace that they may use: the facade; the Python package also runs the command.
 const INTERFACES: &[&str] = &["sapwood-cli", "sapwood-python"];
-const FOR_INTERFACES: &[&str] = &["sapwood", "sapwood-report"];
+const FOR_INTERFACES: &[&str] = &["sapwood", "sapwood-cli"];
 
 fn floor(name: &str) -> Option<usize> {
     HOUSE.iter().position(|floor| floor.contains(&name))

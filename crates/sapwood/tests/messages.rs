@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 /// Crates whose messages may name options: the interfaces, and the server, whose messages are for its operator.
-const INTERFACES: &[&str] = &["sapwood-cli", "sapwood-python", "sapwood-serve", "sapwood-report"];
+const INTERFACES: &[&str] = &["sapwood-cli", "sapwood-python", "sapwood-serve", "sapwood-perf"];
 
 fn sources(folder: &Path, out: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("the sources can be listed") {
