@@ -23,7 +23,7 @@ LIBRARIES = {
     "matplotlib",
     "tqdm",
 }
-PUBLIC = [name for name in sapwood.__all__ if name != "__version__"]
+PUBLIC = [name for name in sapwood.__all__ if name != "__version__" and not inspect.ismodule(getattr(sapwood, name))]
 
 
 def modules_after(code):

@@ -76,6 +76,8 @@ impl From<sapwood::Error> for Failure {
             Some(Setting::Recover) => "read it with --recover, or fetch the file again from its source",
             Some(Setting::InsecureRedirects) => "follow it anyway with --insecure-redirects",
             Some(Setting::KeepBranch) => "keep the branch as it is with --keep",
+            Some(Setting::LocalCache) => "turn it on: sapwood cache on, SAPWOOD_CACHE_DIR or --local-cache",
+            Some(Setting::Online) => "read it once without --offline",
             _ => return Failure::Error(e),
         };
         Failure::Error(e.with_other_remedy(remedy))

@@ -52,6 +52,16 @@ impl Drop for Inner {
     }
 }
 
+impl OpenOptions {
+    /// Opens a file with these options.
+    ///
+    /// # Errors
+    /// As [`File::open`].
+    pub fn open(&self, url: &str) -> Result<File> {
+        File::open(url, self)
+    }
+}
+
 impl File {
     /// Opens a local path, an `http(s)://` URL or a `root(s)://` URL (XRootD).
     ///

@@ -1,6 +1,5 @@
 use crate::batch::Batch;
 use crate::entries::EntryList;
-use crate::file::File;
 use crate::local_cache::LocalCache;
 use bytes::Bytes;
 use sapwood_plan::CacheSize;
@@ -91,14 +90,6 @@ impl OpenOptions {
     /// The defaults.
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// Opens a file like this.
-    ///
-    /// # Errors
-    /// As [`File::open`].
-    pub fn open(&self, url: &str) -> Result<File> {
-        File::open(url, self)
     }
 }
 

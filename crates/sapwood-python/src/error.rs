@@ -48,6 +48,8 @@ fn in_python(error: &Error) -> Cow<'_, Error> {
         Some(Setting::Replace) => "replace it with recreate, or add to it with update",
         Some(Setting::Recover) => "read it with recover=True, or fetch the file again from its source",
         Some(Setting::InsecureRedirects) => "follow it anyway with insecure_redirects=True",
+        Some(Setting::LocalCache) => "turn it on: sapwood.cache.configure(), SAPWOOD_CACHE_DIR or local_cache=",
+        Some(Setting::Online) => "read it once without offline=True",
         Some(Setting::KeepBranch) => "keep the branch as it is with keep=",
         _ => return Cow::Borrowed(error),
     };

@@ -46,6 +46,10 @@ pub enum Setting {
     InsecureRedirects,
     /// Keep the baskets of a branch in one piece: `OptimizeOptions::keep`.
     KeepBranch,
+    /// Keep what is read of remote files: `OpenOptions::local_cache`.
+    LocalCache,
+    /// Ask the server: `OpenOptions::offline` is not set.
+    Online,
 }
 
 /// The one error type: what failed, in which file, where, and what to do about it.

@@ -33,7 +33,7 @@ pub(crate) struct Version {
 #[derive(Default)]
 pub(crate) struct Disk {
     /// The identity, with a shared lock: nothing is evicted while some process has one.
-    pin: Option<File>,
+    pub(crate) pin: Option<File>,
     pub(crate) known: HashMap<String, Known>,
     pub(crate) appending: Option<Appending>,
     /// The origin confirmed this version before there was a folder to note it in.
@@ -173,7 +173,7 @@ impl Drop for Version {
 }
 
 /// Whether the open file is still what the path names.
-fn is_same(file: &File, path: &Path) -> bool {
+pub(crate) fn is_same(file: &File, path: &Path) -> bool {
     match (file.metadata(), path.symlink_metadata()) {
         (Ok(a), Ok(b)) => (a.dev(), a.ino()) == (b.dev(), b.ino()),
         _ => false,

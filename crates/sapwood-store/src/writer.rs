@@ -1,11 +1,11 @@
 //! The one thread of a process that writes to the store.
 
-use crate::folder::{is_folder, unique};
+use crate::folder::{is_folder, lock, unique};
 use crate::locked;
 use crate::queue::{Queue, Waiting};
 use crate::segment::{Appending, Segment};
 use crate::slot::SLOT;
-use crate::version::{Disk, Known, Version};
+use crate::version::{Disk, Known, Version, is_same};
 use bytes::Bytes;
 use sapwood_span::Span;
 use sapwood_span::defect::caught;
@@ -150,6 +150,11 @@ impl Version {
     fn new_segment(&self, disk: &mut Disk) -> io::Result<Appending> {
         let name = unique();
         let segment = Arc::new(Segment::new(&self.folder, &name));
+        // else a purge by another process could remove the data file and leave the index, which is made after it
+        let _lock = lock(&self.store.directory)?;
+        if !disk.pin.as_ref().is_some_and(|pin| is_same(pin, &self.folder.join("identity"))) {
+            return Err(io::ErrorKind::NotFound.into());
+        }
         let new = Appending::create(segment.clone(), self.hash)?;
         disk.known.insert(name, Known { segment, next: new.next_slot(), sound: true });
         Ok(new)

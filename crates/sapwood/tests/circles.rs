@@ -11,6 +11,9 @@ const KNOWN: &[(&str, &[&str])] = &[
     // types and values that contain themselves: each reader calls all others
     ("sapwood-column", &["class", "collection", "containers", "graph", "input", "known", "members", "read"]),
     ("sapwood-column", &["item", "regular"]),
+    // a source and its fetches, a store and its files hold each other
+    ("sapwood-engine", &["local_cache::fetch", "local_cache::source"]),
+    ("sapwood-store", &["file", "limit", "queue", "registry", "store", "version", "writer"]),
     ("sapwood-python", &["error", "text"]),
     ("sapwood-python", &["entries", "file", "object", "scan", "select", "tree"]),
     ("sapwood-source", &["local", "source"]),

@@ -1,7 +1,7 @@
 //! The origin of a file that is read from the local cache alone.
 
 use sapwood_source::{BoxFuture, FetchReport, Limits, Sink, Source, SourceStats};
-use sapwood_span::{Error, ErrorKind, Result, Span};
+use sapwood_span::{Error, ErrorKind, Result, Setting, Span};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,12 +14,10 @@ pub(super) struct NotAsked {
 
 /// The local cache lacks what is asked for.
 pub(super) fn not_held(url: &str, what: &str) -> Error {
-    Error::new(
-        ErrorKind::NotFound,
-        format!("{what} is not in the local cache, and --offline or offline=True was given"),
-    )
-    .in_file(url)
-    .with_remedy("read it without offline once")
+    Error::new(ErrorKind::NotFound, format!("{what} is not in the local cache, and no server is asked offline"))
+        .in_file(url)
+        .with_remedy("read it online once")
+        .with_setting(Setting::Online)
 }
 
 impl Source for NotAsked {

@@ -12,7 +12,7 @@ use crate::runtime;
 use bytes::Bytes;
 use sapwood_codec::Digest;
 use sapwood_source::{Opening, OriginVersion, Source, SourceOptions};
-use sapwood_span::{Error, Result, Span};
+use sapwood_span::{Error, Result, Setting, Span};
 use sapwood_store::{CachedFile, FileId, Store};
 use std::sync::Arc;
 
@@ -29,8 +29,8 @@ pub(crate) fn open(url: &str, options: &OpenOptions, wanted: &SourceOptions) -> 
     let Some(settings) = resolve(&options.local_cache)? else {
         if options.offline {
             let what = "reading offline needs a local cache";
-            let remedy = "name its folder with --local-cache or SAPWOOD_CACHE_DIR";
-            return Err(Error::invalid(what).in_file(sapwood_source::redacted(url)).with_remedy(remedy));
+            let error = Error::invalid(what).in_file(sapwood_source::redacted(url));
+            return Err(error.with_remedy("turn it on").with_setting(Setting::LocalCache));
         }
         return runtime::wait(sapwood_source::open(url, wanted, &handle));
     };

@@ -1,6 +1,6 @@
 //! Which folder the local cache is in, and how large it may grow.
 
-use super::user_configuration::UserConfiguration;
+use super::user_configuration::{UserConfiguration, folder};
 use sapwood_span::units::parse_bytes;
 use sapwood_span::{Error, Result};
 use sapwood_store::StoreOptions;
@@ -57,16 +57,6 @@ pub fn resolve(asked: &LocalCache) -> Result<Option<StoreOptions>> {
 /// `Invalid` where neither variable is set.
 pub fn default_directory() -> Result<PathBuf> {
     folder("XDG_CACHE_HOME", ".cache", |name| std::env::var_os(name))
-}
-
-/// A user's folder of ours: in the one that this variable names, else in this one of the home directory.
-pub(super) fn folder(name: &str, in_home: &str, variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf> {
-    // a relative path there is to be ignored, as the XDG specification says
-    let path = |name: &str| variable(name).map(PathBuf::from).filter(|p| p.is_absolute());
-    let base = path(name).or_else(|| Some(path("HOME")?.join(in_home)));
-    base.map(|base| base.join("sapwood")).ok_or_else(|| {
-        Error::invalid(format!("neither {name} nor HOME names a folder")).with_remedy("set HOME, or name the folder")
-    })
 }
 
 fn resolved(

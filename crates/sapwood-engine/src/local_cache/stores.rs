@@ -2,7 +2,7 @@
 
 use super::key::cache_key;
 use super::settings::{LocalCache, resolve};
-use sapwood_span::{Error, Result};
+use sapwood_span::{Error, Result, Setting};
 use sapwood_store::{Store, StoreOptions};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -25,8 +25,7 @@ pub(super) fn open(options: &StoreOptions) -> Result<Store> {
 /// `Invalid` where the local cache is off; what opening the folder meets.
 pub fn store(cache: &LocalCache) -> Result<Store> {
     let options = resolve(cache)?.ok_or_else(|| {
-        Error::invalid("the local cache is off")
-            .with_remedy("run `sapwood cache on`, set SAPWOOD_CACHE_DIR, or name its folder with --local-cache")
+        Error::invalid("the local cache is off").with_remedy("turn it on").with_setting(Setting::LocalCache)
     })?;
     open(&options)
 }

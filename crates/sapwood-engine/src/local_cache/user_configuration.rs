@@ -1,8 +1,8 @@
 //! What the user's configuration says of the local cache: a section of `$XDG_CONFIG_HOME/sapwood/config.toml`.
 
-use super::settings::folder;
 use sapwood_span::raw_text::text_of_path;
 use sapwood_span::{Error, Result};
+use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -155,6 +155,16 @@ fn unquoted(text: &str) -> Option<String> {
         }
     }
     Some(out)
+}
+
+/// A user's folder of ours: in the one that this variable names, else in this one of the home directory.
+pub(super) fn folder(name: &str, in_home: &str, variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf> {
+    // a relative path there is to be ignored, as the XDG specification says
+    let path = |name: &str| variable(name).map(PathBuf::from).filter(|p| p.is_absolute());
+    let base = path(name).or_else(|| Some(path("HOME")?.join(in_home)));
+    base.map(|base| base.join("sapwood")).ok_or_else(|| {
+        Error::invalid(format!("neither {name} nor HOME names a folder")).with_remedy("set HOME, or name the folder")
+    })
 }
 
 #[cfg(test)]

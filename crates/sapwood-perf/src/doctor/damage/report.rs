@@ -42,7 +42,7 @@ pub fn print(file: &str, deep: bool, e: &Examination, out: &mut impl Write) -> i
             writeln!(out, "  {}{object}: {}{place}", f.part, clean(&f.what))?;
         }
         if findings.len() > PRINTED {
-            writeln!(out, "  … and {} more (--json has all)", findings.len() - PRINTED)?;
+            writeln!(out, "  … and {} more (the JSON has all)", findings.len() - PRINTED)?;
         }
     }
     Ok(())
