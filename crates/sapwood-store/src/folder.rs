@@ -131,10 +131,14 @@ fn check_format(directory: &Path, warnings: &Warnings) -> Result<bool> {
     let found = open_file(&path, false).and_then(|f| read_small(&f, 64));
     let (number, damaged) = match found {
         Ok(bytes) => (parse_format(&bytes), true),
-        Err(e) if e.kind() == io::ErrorKind::NotFound => {
-            check_unused(directory)?;
-            (None, false)
-        }
+        Err(e) if e.kind() == io::ErrorKind::NotFound => match check_unused(directory) {
+            Ok(()) => (None, false),
+            // another process may have made the cache between the two looks
+            Err(e) => match open_file(&path, false).and_then(|f| read_small(&f, 64)) {
+                Ok(bytes) => (parse_format(&bytes), true),
+                Err(_) => return Err(e),
+            },
+        },
         Err(_) => (None, true),
     };
     if let Some(number) = number.filter(|n| *n != FORMAT) {
