@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scripted_http import Scripted, good
 from servers import SERVERS, Skip
 from test_changed_files import CHANGED, NAMES, write
 
@@ -348,3 +349,39 @@ def test_the_command_fetches_whole_files(run, nginx, path, versions, tmp_path):
     assert missing.returncode == 1 and "none.root" in missing.stderr
     assert json.loads(missing.stdout)["files"][0]["url"] == url
     assert "is off" in run("cache", "get", url).stderr
+
+
+def test_a_weak_etag_alone_is_no_version_to_trust(versions, tmp_path):
+    _, old, new, values = versions
+    tag, folder = ['W/"old"'], tmp_path / "cache"
+    with Scripted(old, lambda asked, data: good(asked, data, [("ETag", tag[0])])) as server:
+        assert same(read(server.url(), folder)[0], values[0])
+        found, io = read(server.url(), folder)
+        assert same(found, values[0]) and io["local_cache_bytes"] > 0
+        server.data, tag[0] = new, 'W/"new"'
+        assert same(read(server.url(), folder)[0], values[1])
+        # what was read last is what is there
+        with pytest.warns(sapwood.UnverifiedFileWarning, match="offline"):
+            assert same(read(server.url(), folder, offline=True)[0], values[1])
+
+
+def test_a_missing_part_is_no_missing_key(nginx, path, tmp_path):
+    folder = tmp_path / "cache"
+    with sapwood.open(nginx.url(path), local_cache=folder) as file:
+        file.keys()
+    sapwood.cache.flush()
+    with pytest.warns(sapwood.UnverifiedFileWarning, match="offline"):
+        file = sapwood.open(nginx.url(path), local_cache=folder, offline=True)
+    assert "t" in file
+    with pytest.raises(sapwood.FileMissingError, match="not in the local cache"):
+        file.get("t", "default").arrays(NAMES, library="np")
+
+
+def test_folders_are_named_as_on_the_command_line(path, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    sapwood.open(path, local_cache="~/kept")
+    assert not (Path.cwd() / "~").exists()
+    with sapwood.open(path, local_cache="off"):
+        assert not (Path.cwd() / "off").exists()
+    with pytest.raises(sapwood.InvalidError, match="not the URL"):
+        sapwood.open(path, local_cache="http://127.0.0.1/cache")

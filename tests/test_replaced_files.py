@@ -135,6 +135,13 @@ def test_a_file_that_is_gone(nginx, path):
             tree.arrays(["b3"], library="np")
 
 
+def test_a_file_that_is_gone_is_no_missing_key(nginx, path):
+    with sapwood.open(nginx.url(path)) as file:
+        path.unlink()
+        with pytest.raises(sapwood.FileMissingError):
+            file.get("t", "default").arrays(["b3"], library="np")
+
+
 def test_one_of_many_files_is_replaced(server, path, versions):
     where, _, new, values = versions
     other = where / "g.root"

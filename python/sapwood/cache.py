@@ -71,6 +71,10 @@ def folder(given: Any, what: str) -> str | bool | None:
     if given is True or isinstance(given, int):
         raise InvalidError(f"{what} is a folder, or False for no local cache, not {given!r}")
     try:
-        return os.fsdecode(given)
+        text = os.path.expanduser(os.fsdecode(given))
+        if "://" in text:
+            raise InvalidError(f"{what} is a folder on this machine, not the URL {text}")
+        # as on the command line and in the environment
+        return False if given == "off" else text
     except TypeError:
         raise InvalidError(f"{what} is a folder, or False for no local cache, not {given!r}") from None

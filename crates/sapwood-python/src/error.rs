@@ -28,7 +28,7 @@ impl Missing {
 pub fn exception(py: Python<'_>, error: &Error, missing: Missing) -> PyErr {
     let class = match (error.kind(), missing) {
         (ErrorKind::AlreadyExists, _) => "FileThereError",
-        (ErrorKind::NotFound, Missing::File | Missing::Written) => "FileMissingError",
+        (ErrorKind::Gone, _) | (ErrorKind::NotFound, Missing::File | Missing::Written) => "FileMissingError",
         (ErrorKind::NotFound, Missing::Key) => "KeyInFileError",
         (ErrorKind::Invalid, _) => "InvalidError",
         (ErrorKind::Unsupported, _) => "UnsupportedError",

@@ -16,6 +16,8 @@ pub enum ErrorKind {
     Unsupported,
     /// No such file, object, tree or branch.
     NotFound,
+    /// The file, or a part of it, was there when it was opened and cannot be had any more.
+    Gone,
     /// The caller's arguments make no sense.
     Invalid,
     /// The file to be created exists, and may not be replaced.
@@ -143,6 +145,12 @@ impl Error {
     /// Names the byte range of the file, unless an inner layer did.
     pub fn at(mut self, span: Span) -> Self {
         self.0.span.get_or_insert(span);
+        self
+    }
+
+    /// What kind of error it is now that more is known.
+    pub fn with_kind(mut self, kind: ErrorKind) -> Self {
+        self.0.kind = kind;
         self
     }
 

@@ -103,6 +103,11 @@ pub(crate) fn read_slots(
     let index = open_file(&segment.index, false)?;
     let mut read = SlotsRead { next, damaged: 0 };
     let mut chunk = vec![0; SLOT * CHUNK];
+    // each slot was written with at least one byte of data; else an index that grew would be read for ever
+    let slots = index.metadata()?.len() / SLOT as u64;
+    if slots > 2 && slots - 2 > segment.data.symlink_metadata()?.len() {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
     if next == 0 {
         let first = chunk.get_mut(..SLOT).unwrap_or_default();
         let got = read_up_to(&index, first, 0)?;

@@ -180,3 +180,19 @@ fn a_segment_in_the_folder_of_another_version_gives_nothing() {
     }
     assert_eq!(read_all(&folder.store()), ALL);
 }
+
+/// An index of nothing but zeros behind its end would be read for minutes.
+#[test]
+fn an_index_that_grew_is_not_read_to_its_end() {
+    let folder = Folder::new();
+    fill(&folder.store());
+    let mut grown = 0;
+    for path in files_below(&folder.store()).iter().filter(|p| p.extension().is_some_and(|e| e == "index")) {
+        std::fs::OpenOptions::new().write(true).open(path).unwrap().set_len(1 << 40).unwrap();
+        grown += 1;
+    }
+    assert!(grown > 0);
+    read_all(&folder.store());
+    fill(&folder.store());
+    assert_eq!(read_all(&folder.store()), ALL);
+}

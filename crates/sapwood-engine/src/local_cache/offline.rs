@@ -48,13 +48,8 @@ impl Source for NotAsked {
 
     fn fetch(self: Arc<Self>, spans: Vec<Span>, _: Arc<dyn Sink>) -> BoxFuture<'static, Result<FetchReport>> {
         Box::pin(async move {
-            let what = if spans.len() == 1 {
-                "a part of the file".to_owned()
-            } else {
-                format!("{} parts of the file", spans.len())
-            };
-            let error = not_held(&self.url, &what);
-            Err(spans.first().map_or_else(|| not_held(&self.url, &what), |span| error.at(*span)))
+            let error = not_held(&self.url, "a part of the file").with_kind(ErrorKind::Gone);
+            Err(spans.first().map_or_else(|| error.clone(), |span| error.clone().at(*span)))
         })
     }
 

@@ -48,7 +48,8 @@ pub(crate) fn open(url: &str, options: &OpenOptions, wanted: &SourceOptions) -> 
     }
     let key = key.url;
     // what of the end is here need not come again, if the file is still the same
-    let told = |id: &FileId| id.version.etag.is_some() || id.version.modified.is_some();
+    let is_strong = |etag: &String| !etag.starts_with("W/");
+    let told = |id: &FileId| id.version.etag.as_ref().is_some_and(is_strong) || id.version.modified.is_some();
     let held = store.latest(&key).filter(told).map(|id| held_tail(&store.file(&id), &id, wanted.tail));
     let is_held = held.is_some_and(|(tail, size)| tail.len >= SHORT_TAIL.min(size));
     let asked = SourceOptions {

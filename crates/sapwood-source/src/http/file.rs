@@ -274,7 +274,7 @@ impl HttpFile {
             if matches!(reply.status, 404 | 410) {
                 let what = format!("the server answers {}: the file was there when it was opened", reply.status);
                 let remedy = "it was removed or renamed meanwhile: open it again once it is there";
-                return Err(RequestFailure::Fatal(Error::new(ErrorKind::NotFound, what).with_remedy(remedy)));
+                return Err(RequestFailure::Fatal(Error::new(ErrorKind::Gone, what).with_remedy(remedy)));
             }
             return Err(RequestFailure::status(&reply, multi));
         }

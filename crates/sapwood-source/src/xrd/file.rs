@@ -471,7 +471,8 @@ impl XrdFile {
             }
             let job = Job::new(&spans, Arc::clone(&sink), begin);
             job.last.store(last, Relaxed);
-            self.complete(&job).await.map_err(|e| e.in_file(&self.client.name))?;
+            let gone = |e: Error| if e.kind() == ErrorKind::NotFound { e.with_kind(ErrorKind::Gone) } else { e };
+            self.complete(&job).await.map_err(|e| gone(e).in_file(&self.client.name))?;
             if let Some(compare) = compare {
                 compare.check().map_err(|e| e.in_file(&self.client.name))?;
             } else if self.doubted.swap(false, Relaxed) {
