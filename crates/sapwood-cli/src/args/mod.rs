@@ -57,7 +57,7 @@ pub struct Global {
     /// Abort a transfer after this long without progress
     #[arg(long, global = true, value_name = "TIME", default_value = "60s", value_parser = timeout)]
     pub timeout: Duration,
-    /// Maximum connections per server [default: as many as help, up to 16]
+    /// Maximum connections per server [default: automatic, up to 16]
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub connections: Option<u16>,
     /// Recover a damaged file even if that reads all of a large remote file
@@ -66,7 +66,7 @@ pub struct Global {
     /// Follow redirects from https to http, and from other hosts to this machine
     #[arg(long, global = true)]
     pub insecure_redirects: bool,
-    /// Keep what is read of remote files in this folder, and read it from there the next time; off: do not
+    /// Cache remote files in this directory; "off" disables the cache
     #[arg(long, global = true, value_name = "DIR|off", value_parser = local_cache::folder)]
     pub local_cache: Option<LocalCache>,
     /// Read remote files from the local cache only; do not ask whether they have changed
@@ -75,7 +75,7 @@ pub struct Global {
     /// Suppress progress and warnings
     #[arg(short, long, global = true)]
     pub quiet: bool,
-    /// Log redirects, retries and fall-backs to stderr; -vv also logs connections and requests [env: SAPWOOD_LOG=info|debug]
+    /// Log redirects, retries and fallbacks to stderr; -vv also logs connections and requests [env: SAPWOOD_LOG=info|debug]
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub verbose: u8,
 }
@@ -119,7 +119,7 @@ pub enum Verb {
     Optimize(OptimizeArgs),
     /// Save what is left of a damaged, truncated or unclosed file to a new file
     Recover(RecoverArgs),
-    /// Keep what is read of remote files on this machine
+    /// Cache remote files on this machine
     Cache(CacheArgs),
     /// Serve a directory over HTTP, optionally with simulated delay and bandwidth
     Serve(ServeArgs),
@@ -321,12 +321,12 @@ pub struct DoctorArgs {
 /// `sapwood serve`
 #[derive(Args)]
 #[command(after_help = "\
-The first line of output has the addresses. Append a path to one of them. Press Ctrl-C to stop.
+The first line of output shows the addresses. Append a path to one of them. Press Ctrl-C to stop.
 
 Examples:
-  simulate a server 50 ms away with a bandwidth of 100 Mbit/s
+  # simulate a server 50 ms away with a bandwidth of 100 Mbit/s
   sapwood serve data --delay 50ms --bandwidth 100Mbit
-  serve the same directory to xrdcp and ROOT, too, on the usual port of XRootD
+  # serve the same directory to xrdcp and ROOT, too, on the usual port of XRootD
   sapwood serve data --root 1094")]
 pub struct ServeArgs {
     /// Directory to serve
