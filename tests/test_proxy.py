@@ -123,7 +123,7 @@ def test_plain_http_is_asked_with_the_whole_address(run, serve, sample):
     for variables in ({}, {"http_proxy": f"http://127.0.0.1:{port}", "no_proxy": "other,.invalid"}):
         done = run("show", url, env=_environment(**variables))
         assert done.returncode == 1
-        assert f"cannot find the host {FAR}" in done.stderr
+        assert f"cannot resolve host {FAR}" in done.stderr
 
 
 def test_this_machine_needs_no_proxy(run, serve, sample):

@@ -64,7 +64,10 @@ fn switch(on: &SwitchOn, global: &Global) -> Result<(), Failure> {
         let what = if kept.enabled {
             format!("local cache: {}, up to {}", text_of_path(&directory), units::bytes(max_bytes))
         } else {
-            format!("local cache: off; cached data remain in {} (sapwood cache purge removes them)", text_of_path(&directory))
+            format!(
+                "local cache: off; cached data remain in {} (sapwood cache purge removes them)",
+                text_of_path(&directory)
+            )
         };
         lines(&[what])?;
     }

@@ -15,7 +15,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use sapwood::local_cache::LocalCache;
 use sapwood::{CacheSize, Error, OpenOptions, Result};
 use std::net::{IpAddr, SocketAddr};
+use std::num::{IntErrorKind, ParseIntError};
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 /// Reads ROOT trees, near or far.
@@ -52,7 +54,7 @@ pub struct Global {
     #[arg(long, global = true, value_name = "BYTES|auto|0", default_value = "auto", value_parser = cache_size)]
     pub cache_size: CacheSize,
     /// Number of decompression threads; 0 for one per core
-    #[arg(long, global = true, value_name = "N", default_value_t = 0)]
+    #[arg(long, global = true, value_name = "N", default_value_t = 0, value_parser = whole_number::<usize>)]
     pub threads: usize,
     /// Abort a transfer after this long without progress
     #[arg(long, global = true, value_name = "TIME", default_value = "60s", value_parser = timeout)]
@@ -243,7 +245,7 @@ pub struct ScanArgs {
     #[arg(long, value_enum, default_value_t = Format::Table, conflicts_with = "json")]
     pub format: Format,
     /// Rows to print; 0 for all [default: 25 for a table on a terminal, otherwise all]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole_number::<u64>)]
     pub limit: Option<u64>,
     /// Entries to read: Python slices (100:200, 5000:, -100:) and numbers, separated by commas; a file of numbers;
     /// or FILE.root:LIST, a TEntryList or TEventList. Entries are counted across all files
@@ -384,10 +386,10 @@ pub struct SampleArgs {
     #[arg(value_name = "OUT")]
     pub output: PathBuf,
     /// Number of entries
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole_number::<u64>)]
     pub entries: u64,
     /// Random seed
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole_number::<u64>)]
     pub seed: u64,
     /// Scatter many small baskets over the file, as in old files
     #[arg(long)]
@@ -405,9 +407,17 @@ pub fn cache_size(text: &str) -> Result<CacheSize> {
     }
 }
 
+/// A count.
+fn whole_number<T: FromStr<Err = ParseIntError>>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|e: ParseIntError| match e.kind() {
+        IntErrorKind::PosOverflow => "the number is too large".to_owned(),
+        _ => "must be a whole number, 0 or more".to_owned(),
+    })
+}
+
 fn timeout(text: &str) -> Result<Duration> {
     match units::parse_duration(text)? {
-        Duration::ZERO => Err(Error::invalid("the time-out must be greater than 0")),
+        Duration::ZERO => Err(Error::invalid("the timeout must be greater than 0")),
         t => Ok(t),
     }
 }
@@ -428,5 +438,14 @@ mod tests {
         assert_eq!(cache_size("0").unwrap(), CacheSize::Off);
         assert_eq!(cache_size("64kB").unwrap(), CacheSize::Bytes(64_000));
         assert!(cache_size("much").is_err());
+    }
+
+    #[test]
+    fn counts() {
+        assert_eq!(whole_number::<u64>("25"), Ok(25));
+        for wrong in ["x", "-1", "1.5", ""] {
+            assert_eq!(whole_number::<u64>(wrong), Err("must be a whole number, 0 or more".to_owned()));
+        }
+        assert_eq!(whole_number::<u64>(&"9".repeat(30)), Err("the number is too large".to_owned()));
     }
 }
