@@ -155,6 +155,6 @@ def test_a_tunnel_for_https(run, serve, sample):
     assert f"the proxy 127.0.0.1:{port} refuses to connect: HTTP/1.1 407" in done.stderr
     assert "no_proxy" in done.stderr
     done = run("ls", url, env=_environment(https_proxy="socks5://127.0.0.1:1", **trusting))
-    assert "only http" in done.stderr
+    assert "only HTTP" in done.stderr
     done = run("ls", url, env=_environment(https_proxy=address))
     assert "SSL_CERT_FILE" in done.stderr
