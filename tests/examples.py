@@ -172,7 +172,7 @@ class Run:
         )
         told = "\n".join(line.rstrip() for line in done.stdout.splitlines()) + "\n"
         # an error that is shown comes with a status, and so does damage that the doctor finds
-        fails = re.search(r"^(sapwood: (?!lost)|\d+ place.* of damage)", shown, re.MULTILINE) is not None
+        fails = re.search(r"^(sapwood: (?!lost)|damage in \d+ place)", shown, re.MULTILINE) is not None
         at = f"{block}: {command}"
         assert fails == (done.returncode != 0), f"{at}: status {done.returncode}\n{told}"
         assert not shown.strip() or MATCHES(shown, told, FLAGS), f"{at}\nshown:\n{shown}\nprinted:\n{told}"

@@ -166,7 +166,7 @@ def test_branches_can_be_left_out(run, root_files, tmp_path):
     assert "needs branch n" in done.stderr
     done = run("optimize", "--drop", "nothing*", source, tmp_path / "other.root")
     assert done.returncode == 1
-    assert "no top-level branch fits nothing*" in done.stderr
+    assert "no top-level branch matches nothing*" in done.stderr
     assert [p.name for p in tmp_path.iterdir()] == ["out.root"]
 
 

@@ -123,7 +123,7 @@ def test_plain_http_is_asked_with_the_whole_address(run, serve, sample):
     for variables in ({}, {"http_proxy": f"http://127.0.0.1:{port}", "no_proxy": "other,.invalid"}):
         done = run("show", url, env=_environment(**variables))
         assert done.returncode == 1
-        assert f"cannot find the host {FAR}" in done.stderr
+        assert f"cannot resolve host {FAR}" in done.stderr
 
 
 def test_this_machine_needs_no_proxy(run, serve, sample):
@@ -155,6 +155,6 @@ def test_a_tunnel_for_https(run, serve, sample):
     assert f"the proxy 127.0.0.1:{port} refuses to connect: HTTP/1.1 407" in done.stderr
     assert "no_proxy" in done.stderr
     done = run("ls", url, env=_environment(https_proxy="socks5://127.0.0.1:1", **trusting))
-    assert "only http" in done.stderr
+    assert "only HTTP" in done.stderr
     done = run("ls", url, env=_environment(https_proxy=address))
     assert "SSL_CERT_FILE" in done.stderr

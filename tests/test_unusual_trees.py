@@ -162,7 +162,7 @@ def test_a_lacking_or_damaged_file_beside_another(trees, tmp_path, run):
     words.write_bytes(b"no file of ROOT's" * 100)
     lacks = r"branch word: its values are in another file, words\.root: "
     with sapwood.open(tmp_path / "beside.root") as file:
-        with pytest.raises(sapwood.Error, match=lacks + "this is no ROOT file"):
+        with pytest.raises(sapwood.Error, match=lacks + "this is not a ROOT file"):
             file["t"]["word"].array()
         assert file["t"]["i"].array(library="np").tolist() == list(range(2000))
     words.unlink()

@@ -91,7 +91,7 @@ class CorruptError(Error, ValueError):
 
 @public
 class StalledError(Error, TimeoutError):
-    """No progress for longer than the time-out."""
+    """No progress for longer than the timeout."""
 
 
 @public

@@ -81,7 +81,7 @@ fn slice(text: &str, part: &str, total: Option<u64>) -> Result<std::ops::Range<u
     };
     let (start, stop) = (end(start, 0)?, end(stop, most)?);
     if start > stop {
-        return Err(format!("--entries {text}: the first entry is after the last"));
+        return Err(format!("--entries {text}: the range is empty: START is after STOP"));
     }
     Ok(start.min(most)..stop.min(most))
 }

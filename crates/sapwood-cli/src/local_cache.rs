@@ -36,7 +36,7 @@ fn switch(on: &SwitchOn, global: &Global) -> Result<(), Failure> {
     kept.enabled = !on.off;
     if let Some(directory) = &on.dir {
         // it is meant from here, and used from anywhere
-        let absolute = std::path::absolute(directory).map_err(|e| Error::io("cannot find the folder", e))?;
+        let absolute = std::path::absolute(directory).map_err(|e| Error::io("cannot find the directory", e))?;
         kept.directory = Some(absolute);
     }
     kept.max_bytes = on.max.or(kept.max_bytes);
@@ -64,7 +64,10 @@ fn switch(on: &SwitchOn, global: &Global) -> Result<(), Failure> {
         let what = if kept.enabled {
             format!("local cache: {}, up to {}", text_of_path(&directory), units::bytes(max_bytes))
         } else {
-            format!("local cache: off; what it holds is still in {}", text_of_path(&directory))
+            format!(
+                "local cache: off; cached data remain in {} (sapwood cache purge removes them)",
+                text_of_path(&directory)
+            )
         };
         lines(&[what])?;
     }
@@ -100,7 +103,7 @@ fn status(cache: &LocalCache, global: &Global) -> Result<(), Failure> {
     lines(&[
         format!("local cache: {}", text_of_path(&s.directory)),
         format!("{} of {}", units::bytes(s.bytes), units::bytes(s.max_bytes)),
-        format!("{}, {}", units::plural(s.files, "file"), units::plural(s.pieces, "piece")),
+        format!("{}, {}", units::plural(s.files, "file"), units::plural(s.pieces, "byte range")),
     ])
 }
 
@@ -111,7 +114,7 @@ fn list(store: &Store, global: &Global) -> Result<(), Failure> {
         return Ok(());
     }
     let mut table = Table::new([
-        ("held", Align::Right),
+        ("cached", Align::Right),
         ("size", Align::Right),
         ("part", Align::Right),
         ("last used", Align::Left),
@@ -137,7 +140,7 @@ fn info(store: &Store, url: &str, global: &Global) -> Result<(), Failure> {
     let name = local_cache::name_of(url);
     let held: Vec<HeldFile> = store.list().into_iter().filter(|f| f.id.url == name).collect();
     if held.is_empty() {
-        let what = "nothing of this file is in the local cache";
+        let what = "this file is not in the local cache";
         return Err(Error::new(ErrorKind::NotFound, what).in_file(name).into());
     }
     if global.json {
@@ -154,7 +157,7 @@ fn info(store: &Store, url: &str, global: &Global) -> Result<(), Failure> {
             units::bytes(file.bytes),
             units::bytes(version.size),
             part(file),
-            units::plural(file.pieces, "piece"),
+            units::plural(file.pieces, "byte range"),
             ago(file.last_used),
             if file.latest { "" } else { ", an older version" },
             told.collect::<Vec<_>>().join(", "),
@@ -208,12 +211,12 @@ fn verify(store: &Store, global: &Global) -> Result<(), Failure> {
         return Ok(());
     }
     let damaged = match found.damaged {
-        0 => "none is damaged".to_owned(),
-        n => format!("{} damaged and dropped", units::count(n)),
+        0 => "all intact".to_owned(),
+        n => format!("{} damaged and removed", units::count(n)),
     };
     lines(&[format!(
         "{} of {} ({}): {damaged}",
-        units::plural(found.pieces, "piece"),
+        units::plural(found.pieces, "byte range"),
         units::plural(found.files, "file"),
         units::bytes(found.bytes)
     )])

@@ -31,11 +31,11 @@ pub fn run(args: &MergeArgs, options: &OpenOptions, global: &Global, interrupt: 
 }
 
 fn summary(args: &MergeArgs, r: &MergeReport) -> String {
-    let many = |n: usize, what: &str| format!("{} {what}{}", units::count(n as u64), if n == 1 { "" } else { "s" });
+    let many = |n: usize, what: &str| units::plural(n as u64, what);
     let mut parts: Vec<String> = r
         .trees
         .iter()
-        .map(|t| format!("{}: {} entries in {} baskets", t.path, units::count(t.entries), units::count(t.baskets)))
+        .map(|t| format!("{}: {} in {}", t.path, units::entries(t.entries), units::plural(t.baskets, "basket")))
         .collect();
     if r.added > 0 {
         parts.push(format!("{} added up", many(r.added, "object")));
@@ -44,7 +44,7 @@ fn summary(args: &MergeArgs, r: &MergeReport) -> String {
         parts.push(format!("{} kept", many(r.kept, "other object")));
     }
     let head =
-        format!("{}: {} of {}", text_of_path(&args.output), units::bytes(r.output_bytes), many(r.inputs, "file"));
+        format!("{}: {} from {}", text_of_path(&args.output), units::bytes(r.output_bytes), many(r.inputs, "file"));
     format!("{head}; {}", parts.join("; "))
 }
 

@@ -196,7 +196,7 @@ impl<'a> Reading<'a> {
     /// Says on stderr which files were left out.
     pub fn tell_skipped(&self) {
         for s in self.chain.skipped() {
-            remark(&format!("left out: {}: {}", s.file, s.why));
+            remark(&format!("skipped {s}"));
         }
     }
 }

@@ -45,7 +45,7 @@ fn summary(args: &RecoverArgs, r: &Recovered) -> String {
     if parts.is_empty() {
         parts.push("no objects".to_owned());
     }
-    let lost = if r.lost.is_empty() { "nothing is known to be lost" } else { "losses are listed above" };
+    let lost = if r.lost.is_empty() { "no losses found" } else { "see the losses above" };
     format!("{}: {}; {}; {lost}", text_of_path(&args.output), units::bytes(r.output_bytes), parts.join("; "))
 }
 

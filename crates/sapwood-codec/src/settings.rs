@@ -129,15 +129,15 @@ impl FromStr for Compression {
 
     /// `zstd` (at ROOT's usual level), `zstd:5`, `zlib-1`, `lz4 4`, `none`, or ROOT's number, `505`.
     fn from_str(text: &str) -> Result<Self> {
-        let bad = || {
-            Error::invalid(format!("\"{text}\" is not a compression setting"))
+        let bad = |why: &str| {
+            Error::invalid(format!("\"{text}\" is not a compression setting{why}"))
                 .with_remedy("use none, zlib, lzma, lz4 or zstd, with a level as in zstd:5")
         };
         if let Ok(number) = text.parse::<i32>() {
             return Self::from_settings(number);
         }
         let (name, level) = match text.split_once([':', '-', ' ']) {
-            Some((name, level)) => (name, Some(level.parse::<u8>().ok().filter(|&l| l <= 9).ok_or_else(bad)?)),
+            Some((name, level)) => (name, Some(level)),
             None => (text, None),
         };
         let algorithm = match name.to_ascii_lowercase().as_str() {
@@ -146,7 +146,12 @@ impl FromStr for Compression {
             "lzma" | "xz" => Algorithm::Lzma,
             "lz4" => Algorithm::Lz4,
             "zstd" => Algorithm::Zstd,
-            _ => return Err(bad()),
+            _ => return Err(bad("")),
+        };
+        let level = match level.map(str::parse::<u8>) {
+            None => None,
+            Some(Ok(level @ 0..=9)) => Some(level),
+            Some(_) => return Err(bad(": the level must be 0 to 9")),
         };
         Ok(Self::new(algorithm, level.unwrap_or(algorithm.default_level())))
     }
@@ -155,6 +160,15 @@ impl FromStr for Compression {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn wrong_levels_are_called_levels() {
+        let said = |text: &str| text.parse::<Compression>().unwrap_err().what().to_owned();
+        for text in ["zstd:99", "zlib-10", "lz4 x"] {
+            assert_eq!(said(text), format!("\"{text}\" is not a compression setting: the level must be 0 to 9"));
+        }
+        assert_eq!(said("brotli:99"), "\"brotli:99\" is not a compression setting");
+    }
 
     #[test]
     fn roots_numbers() {

@@ -75,7 +75,7 @@ impl ExternalFiles {
         };
         let Opening { source, size, head, .. } = open_source(&place, &self.options).map_err(lacks)?;
         if !head.starts_with(b"root") {
-            return Err(lacks(Error::corrupt("this is no ROOT file")));
+            return Err(lacks(Error::corrupt("this is not a ROOT file")));
         }
         let name = source.name().into();
         let files = joined.get_or_insert_with(|| Joined::new(Arc::clone(&self.source), self.size));

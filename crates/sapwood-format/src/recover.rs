@@ -303,7 +303,7 @@ impl Recovered {
         let mut out = Vec::new();
         for key in &self.cut {
             out.push(format!(
-                "{} {} at byte {} is truncated: it should go on to byte {}",
+                "{} {} at byte {} is truncated: it should end at byte {}",
                 key.class,
                 if key.class == "TBasket" {
                     format!("of branch {} of tree {}", key.name, key.title)
@@ -315,11 +315,11 @@ impl Recovered {
             ));
         }
         for span in &self.damage {
-            out.push(format!("bytes {}-{} are no records", span.start, span.end()));
+            out.push(format!("bytes {}-{} contain no valid records", span.start, span.end()));
         }
         let more = self.damaged_places.saturating_sub(self.damage.len() as u64);
         if more > 0 {
-            out.push(format!("{more} more places are no records"));
+            out.push(format!("{more} more places contain no valid records"));
         }
         out
     }

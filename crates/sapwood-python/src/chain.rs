@@ -32,7 +32,7 @@ fn chain(
 fn warn(py: Python<'_>, chain: &Chain) -> PyResult<()> {
     let category = py.import("sapwood")?.getattr("SkippedFileWarning")?;
     for s in chain.skipped() {
-        let words = CString::new(told(&format!("left out: {}: {}", s.file, s.why)))?;
+        let words = CString::new(told(&format!("skipped {s}")))?;
         PyErr::warn(py, &category, &words, 3)?;
     }
     Ok(())

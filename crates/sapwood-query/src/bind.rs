@@ -306,7 +306,7 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
                 [] => String::new(),
                 near => format!("; did you mean {}?", near.join(", ")),
             };
-            return Err(kind_at(ErrorKind::NotFound, self.text, ast.at, &format!("there is no function {name}{hint}")));
+            return Err(kind_at(ErrorKind::NotFound, self.text, ast.at, &format!("unknown function {name}{hint}")));
         };
         self.arity(ast, name, args, &[f.kernel.arity()])?;
         let nodes = args.iter().map(|a| self.number(a, space)).collect::<Result<Vec<_>>>()?;
@@ -322,7 +322,8 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
             return Ok(());
         }
         let counts: Vec<String> = allowed.iter().map(usize::to_string).collect();
-        let message = format!("{name} takes {} argument(s), not {}", counts.join(" or "), args.len());
+        let plural = if allowed == [1] { "" } else { "s" };
+        let message = format!("{name} takes {} argument{plural}, not {}", counts.join(" or "), args.len());
         Err(self.error(ast.at, &message))
     }
 

@@ -158,7 +158,7 @@ impl<'t> Parser<'t> {
 
     fn unexpected(&self, wanted: &str) -> Error {
         let message = match self.peek() {
-            Token::End => format!("the expression ends where {wanted} is expected"),
+            Token::End => format!("unexpected end of expression: expected {wanted}"),
             Token::Name(n) if n == "and" => "write && for 'and'".to_string(),
             Token::Name(n) if n == "or" => "write || for 'or'".to_string(),
             Token::Name(n) if n == "not" => "write ! for 'not'".to_string(),
@@ -375,7 +375,7 @@ mod tests {
     fn errors_point_at_the_place() {
         assert_eq!(
             message("1 + "),
-            "the expression ends where a number, a name or '(' is expected (column 5)\n    1 + \n        ^"
+            "unexpected end of expression: expected a number, a name or '(' (column 5)\n    1 + \n        ^"
         );
         assert!(message("a and b").starts_with("write && for 'and' (column 3)"));
         assert!(message("0<x<5").starts_with("comparisons cannot follow each other"));

@@ -148,8 +148,12 @@ impl Origin {
 
 /// Listens, and gives where: the port may have been left open.
 fn listen(bind: SocketAddr) -> Result<(TcpListener, SocketAddr)> {
-    let cannot_listen = |e| {
-        Error::io(format!("cannot listen on {bind}"), e).with_remedy("choose another port, or port 0 for a free one")
+    let cannot_listen = |e: std::io::Error| {
+        let remedy = match e.kind() {
+            std::io::ErrorKind::AddrNotAvailable => "this machine has no such address; omit --bind, or use 0.0.0.0",
+            _ => "choose another port, or port 0 for a free one",
+        };
+        Error::io(format!("cannot listen on {bind}"), e).with_remedy(remedy)
     };
     let listener = TcpListener::bind(bind).map_err(cannot_listen)?;
     listener.set_nonblocking(true).map_err(cannot_listen)?;

@@ -26,7 +26,7 @@ pub fn beside(file: &str, name: &str) -> Result<String> {
             let path = if name.is_absolute() { name.into_owned() } else { path.with_file_name("").join(name) };
             // a folder may be called as a URL begins
             let path = Some(text_of_path(&path)).filter(|p| matches!(Location::parse(p), Ok(Location::Local(_))));
-            path.ok_or_else(|| refused("which is no name of a file"))
+            path.ok_or_else(|| refused("which is not a file name"))
         }
         Location::Http(url) => {
             let segments = segments(name).map_err(refused)?;
@@ -54,7 +54,7 @@ fn segments(name: &str) -> Result<Vec<&str>, &'static str> {
     }
     // some servers and proxies decode twice, and take one slash for the other
     if name.contains(['?', '#', '%', '\\', '@', ':', '&', ';']) || name.chars().any(char::is_control) {
-        return Err("which is no name in a URL");
+        return Err("which is not a name in a URL");
     }
     let segments: Vec<&str> = name.split('/').collect();
     if segments.iter().any(|s| matches!(*s, "" | "." | "..")) {

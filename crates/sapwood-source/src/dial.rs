@@ -23,7 +23,7 @@ const NEXT_ADDRESS: Duration = Duration::from_millis(250);
 /// The name cannot be resolved, or nobody answers.
 pub(crate) async fn tcp(host: &str, port: u16) -> Result<(TcpStream, Duration)> {
     let addresses: Vec<SocketAddr> =
-        lookup_host((host, port)).await.map_err(|e| Error::io(format!("cannot find the host {host}"), e))?.collect();
+        lookup_host((host, port)).await.map_err(|e| Error::io(format!("cannot resolve host {host}"), e))?.collect();
     let (stream, round_trip) = first_to_answer(&addresses, host, port).await?;
     crate::trace::connected(host, port, round_trip);
     // Requests are small and must not wait for each other.

@@ -55,7 +55,7 @@ impl Location {
             "https" => Url::parse(true, rest).map(Self::Http),
             "root" | "xroot" => RootUrl::parse(false, rest).map(Self::Root),
             "roots" | "xroots" => RootUrl::parse(true, rest).map(Self::Root),
-            other => Err(Error::invalid(format!("unknown URL scheme {other}://"))
+            other => Err(Error::invalid(format!("unsupported URL scheme {other}://"))
                 .in_file(redact(input))
                 .with_remedy("use a file path, file://, http://, https://, root:// or roots://")),
         }
@@ -103,7 +103,7 @@ impl Url {
             },
         };
         if !is_host(host) {
-            return refuse("no valid host name after the scheme");
+            return refuse("missing or invalid host name");
         }
         // Browsers take it for a slash: what follows would be another host than what stands before it.
         if authority.contains('\\') {

@@ -98,7 +98,7 @@ pub(crate) fn prepare(directory: &Path, warnings: &Warnings) -> Result<Prepared>
     Ok(Prepared { directory: real, usable })
 }
 
-const OTHER: &str = "choose another folder for the local cache";
+const OTHER: &str = "choose another directory for the local cache";
 
 fn is_no_room(error: &io::Error) -> bool {
     use io::ErrorKind::{QuotaExceeded, ReadOnlyFilesystem, StorageFull};
@@ -110,17 +110,17 @@ fn check_owner(directory: &Path) -> Result<()> {
     let refused = |what: &str| Err(Error::new(ErrorKind::Denied, what).with_remedy(OTHER));
     let meta = directory.metadata().map_err(|e| Error::io("cannot open the local cache", e))?;
     if !meta.is_dir() {
-        return Err(Error::invalid("the local cache must be a folder, and this is not one").with_remedy(OTHER));
+        return Err(Error::invalid("the path of the local cache is not a directory").with_remedy(OTHER));
     }
     if meta.uid() != rustix::process::geteuid().as_raw() {
-        return refused("this folder belongs to another user and is not used as local cache");
+        return refused("this directory belongs to another user and is not used as local cache");
     }
     if meta.mode() & 0o022 != 0 {
         return Err(Error::new(
             ErrorKind::Denied,
-            "other users may write to this folder; it is not used as local cache",
+            "other users may write to this directory; it is not used as local cache",
         )
-        .with_remedy("run `chmod 700` on it, if nobody else has written to it, or choose another folder"));
+        .with_remedy("run `chmod 700` on it, if nobody else has written to it, or choose another directory"));
     }
     Ok(())
 }
@@ -145,7 +145,7 @@ fn check_format(directory: &Path, warnings: &Warnings) -> Result<bool> {
         warnings.add(Kind::OtherFormat, || {
             format!(
                 "the local cache {} has format {number}, and this version of Sapwood uses format {FORMAT}: it is not used; \
-                 remove it with `sapwood cache purge`, or choose another folder",
+                 remove it with `sapwood cache purge`, or choose another directory",
                 directory.display()
             )
         });
@@ -197,7 +197,7 @@ fn check_unused(directory: &Path) -> Result<()> {
         let name = name.to_string_lossy();
         let is_ours = matches!(&*name, "lock" | "files") || (name.starts_with("format.") && name.ends_with(".tmp"));
         if !is_ours {
-            return Err(Error::invalid("this folder holds other files and is not used as local cache")
+            return Err(Error::invalid("this directory holds other files and is not used as local cache")
                 .with_remedy("choose an empty folder, or one that does not exist yet"));
         }
     }

@@ -55,7 +55,7 @@ fn folders_that_are_not_ours_are_refused() {
         refused(&format!("mode-{mode:o}"), ErrorKind::Denied, "other users may write");
     }
     std::fs::write(folder.0.join("file"), b"").unwrap();
-    refused("file", ErrorKind::Invalid, "must be a folder");
+    refused("file", ErrorKind::Invalid, "is not a directory");
     std::fs::create_dir(folder.0.join("mine")).unwrap();
     std::fs::set_permissions(folder.0.join("mine"), Permissions::from_mode(0o755)).unwrap();
     std::fs::write(folder.0.join("mine/thesis.tex"), b"").unwrap();

@@ -104,9 +104,8 @@ impl BranchSpec {
         match &mut self.ty {
             BranchType::Jagged { counter, .. } => *counter = Some(name.to_owned()),
             _ => {
-                return Err(
-                    Error::invalid(format!("{name} cannot count it: it is no list of numbers")).in_branch(&self.name)
-                );
+                return Err(Error::invalid(format!("{name} cannot count it: it is not a list of numbers"))
+                    .in_branch(&self.name));
             }
         }
         Ok(self)
@@ -178,7 +177,7 @@ pub(crate) fn check_basket_bytes(bytes: u32) -> Result<()> {
     if (100..=1 << 29).contains(&bytes) {
         return Ok(());
     }
-    Err(Error::invalid(format!("baskets cannot have {bytes} bytes")).with_remedy("choose 100 to 536870912"))
+    Err(Error::invalid(format!("basket size {bytes} is out of range")).with_remedy("choose 100 bytes to 512 MiB"))
 }
 
 fn check_extent(dtype: DType, n: usize) -> Result<()> {
@@ -239,7 +238,7 @@ fn check_item(ty: &CppType) -> Result<usize> {
 pub(crate) fn check_name(what: &str, name: &str) -> Result<()> {
     let len = bytes_of(name).len();
     if len == 0 || len > LONGEST_NAME {
-        return Err(Error::invalid(format!("a {what}'s name has 1 to {LONGEST_NAME} bytes, not {len}")));
+        return Err(Error::invalid(format!("a {what} name must have 1 to {LONGEST_NAME} bytes, not {len}")));
     }
     if matches!(name, "." | "..") {
         return Err(Error::invalid(format!("a {what} cannot be called {name:?}: it cannot be part of a path"))

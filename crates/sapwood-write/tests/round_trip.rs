@@ -304,7 +304,7 @@ fn nonsense_is_refused() {
     let mut file = FileWriter::create(folder.0.join("a.root"), Compression::default()).unwrap();
     let mut fail = |name: &str, options: TreeOptions| file.tree(name, "", &specs(), options).unwrap_err().to_string();
     assert!(fail("a/b", TreeOptions::default()).contains("'/' has a special meaning in ROOT"));
-    assert!(fail("t", TreeOptions::default().basket_bytes(99)).contains("cannot have 99 bytes"));
+    assert!(fail("t", TreeOptions::default().basket_bytes(99)).contains("basket size 99 is out of range"));
     let empty = TreeOptions::default().cluster(Cluster::Entries(0));
     assert!(fail("t", empty).contains("clusters cannot be empty"));
     let open = file.tree("t", "", &[], TreeOptions::default()).unwrap();

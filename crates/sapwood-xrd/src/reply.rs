@@ -183,7 +183,7 @@ impl Redirect {
     pub fn parse(body: &[u8]) -> Result<Self, Nonsense> {
         let mut c = Cursor::new(body);
         let port = c.i32().ok_or(Nonsense("a redirect is truncated"))?;
-        let text = std::str::from_utf8(c.rest()).map_err(|_| Nonsense("a redirect that is no text"))?;
+        let text = std::str::from_utf8(c.rest()).map_err(|_| Nonsense("a redirect that is not text"))?;
         let mut parts = text.trim_end_matches('\0').splitn(3, '?');
         let mut part = || parts.next().unwrap_or_default().to_owned();
         let (host, opaque, token) = (part(), part().trim_start_matches('&').to_owned(), part());
@@ -266,7 +266,7 @@ impl Location {
 /// # Errors
 /// What is no address of a server.
 pub fn locations(body: &[u8]) -> Result<Vec<Location>, Nonsense> {
-    let strange = Nonsense("a location that is no address of a server");
+    let strange = Nonsense("a location that is not a server address");
     let text = std::str::from_utf8(body).map_err(|_| strange)?;
     let location = |word: &str| {
         let mut letters = word.chars();

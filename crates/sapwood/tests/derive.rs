@@ -124,7 +124,7 @@ fn what_makes_no_sense_is_named() {
         #[record(counter = "n")]
         x: String,
     }
-    assert!(Counted::branches().unwrap_err().to_string().contains("no list of numbers"));
+    assert!(Counted::branches().unwrap_err().to_string().contains("not a list of numbers"));
     let folder = Folder::new();
     let mut file = FileWriter::create(folder.file("a.root"), Compression::default()).unwrap();
     let deep = Point::branch("p").split_level(100);

@@ -1,4 +1,4 @@
-"""Sizes, time-outs and ranges of entries as users write them."""
+"""Sizes, timeouts and ranges of entries as users write them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def whole(value: Any) -> int | None:
 
 
 def optional_seconds(value: Any, what: str, least: float | None = None) -> float | None:
-    """A time-out in seconds, above 0 or at least ``least``; None, also for infinity, to wait indefinitely."""
+    """A timeout in seconds, above 0 or at least ``least``; None, also for infinity, to wait indefinitely."""
     if value is None:
         return None
     try:

@@ -372,7 +372,7 @@ def tables(data: Any) -> dict[str, Any]:
         if all(row is not None for row in rows):
             return _of_rows(rows)  # type: ignore[arg-type]
     raise UnsupportedError(
-        f"a {type(data).__name__} has no named columns; pass a dict of arrays, a table, a data frame or a record array"
+        f"{type(data).__name__} has no named columns; pass a dict of arrays, a table, a data frame or a record array"
     )
 
 

@@ -107,7 +107,7 @@ class Layout:
             self._spread(str(name), t, from_any(with_pairs(value, t), f"branch {name}"), out)
         missing = [name for name in self.types if name not in seen]
         if missing:
-            raise InvalidError(f"branch {missing[0]}: no entries given", branch=missing[0])
+            raise InvalidError(f"branch {missing[0]} is missing from the batch", branch=missing[0])
         return out
 
     def _of_records(self, name: str, value: Any) -> list[tuple[str, Column]]:

@@ -52,7 +52,8 @@ class Entries:
         entries = {length(column) for _, column in columns}
         if len(entries) > 1:
             (first, a), (name, b) = columns[0], next(c for c in columns if length(c[1]) != length(columns[0][1]))
-            raise InvalidError(f"branch {name}: {length(b)} entries, but {first} has {length(a)}", branch=name)
+            values = "1 value" if length(b) == 1 else f"{length(b)} values"
+            raise InvalidError(f"branch {name}: {values}, but {first} has {length(a)}", branch=name)
         if entries:
             self._take(columns, entries.pop())
 

@@ -9,9 +9,9 @@ use std::path::PathBuf;
 /// `sapwood cache`
 #[derive(Args)]
 #[command(after_help = "\
-The local cache keeps the byte ranges that were read of remote files. It is off unless it is turned on, for all commands
-and programs of this user by `sapwood cache on`, for one process by SAPWOOD_CACHE_DIR and SAPWOOD_CACHE_MAX, or for one
-command by --local-cache. Each time a file is opened, its server is asked whether it has changed.
+The local cache keeps the byte ranges that were read from remote files. It is off by default. Turn it on for all commands
+and programs of this user with `sapwood cache on`, for one process with SAPWOOD_CACHE_DIR and SAPWOOD_CACHE_MAX, or for
+one command with --local-cache. Each time a file is opened, the server is asked whether it has changed.
 
 Examples:
   sapwood cache on --max 50GB
@@ -27,29 +27,29 @@ pub struct CacheArgs {
 /// What `sapwood cache` does.
 #[derive(Subcommand)]
 pub enum CacheVerb {
-    /// Turn the local cache on for this user, or change its folder or size
+    /// Turn the local cache on for this user, or change its directory or size limit
     On(SwitchOn),
-    /// Turn the local cache off for this user; what it holds stays until it is purged
+    /// Turn the local cache off for this user; cached data remain until they are purged
     Off,
-    /// Show the folder, the limit, and how much is held
+    /// Show the directory, the size limit and the space used
     Status,
-    /// List the files of which something is held
+    /// List cached files
     Ls,
-    /// Show what is held of one file
+    /// Show what is cached of one file
     Info {
         /// The file's URL
         #[arg(value_name = "URL", value_parser = name())]
         url: String,
     },
-    /// Fetch whole files; what is held is not fetched again
+    /// Download whole files into the cache; cached parts are not fetched again
     Get {
         /// The files' URLs
         #[arg(value_name = "URL", required = true, value_parser = name())]
         urls: Vec<String>,
     },
-    /// Read all that is held and compare its checksums; drop what is damaged
+    /// Check the checksums of all cached data; remove damaged data
     Verify,
-    /// Remove what is held of one file, or everything
+    /// Remove one file, or everything
     Purge {
         /// The file's URL [default: everything]
         #[arg(value_name = "URL", value_parser = name())]
@@ -60,10 +60,10 @@ pub enum CacheVerb {
 /// `sapwood cache on`
 #[derive(Args)]
 pub struct SwitchOn {
-    /// The folder [default: $XDG_CACHE_HOME/sapwood or ~/.cache/sapwood]
+    /// Cache directory [default: $XDG_CACHE_HOME/sapwood or ~/.cache/sapwood]
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
-    /// Bytes that it may hold, such as 50GB; the least recently used are dropped [default: 20GB]
+    /// Size limit, such as 50GB; the least recently used data are removed [default: unchanged, or 20GB the first time]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub max: Option<u64>,
     /// Turn it off instead, as `sapwood cache off` does
@@ -74,7 +74,7 @@ pub struct SwitchOn {
 /// The value of `--local-cache`.
 pub fn folder(text: &str) -> Result<LocalCache, String> {
     match text {
-        "" => Err("name a folder, or write off".to_owned()),
+        "" => Err("name a directory, or write off".to_owned()),
         "off" => Ok(LocalCache::Off),
         directory => Ok(LocalCache::In { directory: directory.into(), max_bytes: None }),
     }
@@ -82,7 +82,7 @@ pub fn folder(text: &str) -> Result<LocalCache, String> {
 
 fn size(text: &str) -> Result<u64, String> {
     match units::parse_bytes(text).map_err(|e| e.to_string())? {
-        0 => Err("the local cache cannot have 0 bytes; turn it off with `sapwood cache off`".to_owned()),
+        0 => Err("the size limit must be greater than 0; `sapwood cache off` turns the cache off".to_owned()),
         n => Ok(n),
     }
 }

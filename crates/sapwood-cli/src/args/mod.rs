@@ -15,7 +15,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use sapwood::local_cache::LocalCache;
 use sapwood::{CacheSize, Error, OpenOptions, Result};
 use std::net::{IpAddr, SocketAddr};
+use std::num::{IntErrorKind, ParseIntError};
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 /// Reads ROOT trees, near or far.
@@ -52,12 +54,12 @@ pub struct Global {
     #[arg(long, global = true, value_name = "BYTES|auto|0", default_value = "auto", value_parser = cache_size)]
     pub cache_size: CacheSize,
     /// Number of decompression threads; 0 for one per core
-    #[arg(long, global = true, value_name = "N", default_value_t = 0)]
+    #[arg(long, global = true, value_name = "N", default_value_t = 0, value_parser = whole_number::<usize>)]
     pub threads: usize,
     /// Abort a transfer after this long without progress
     #[arg(long, global = true, value_name = "TIME", default_value = "60s", value_parser = timeout)]
     pub timeout: Duration,
-    /// Maximum connections per server [default: as many as help, up to 16]
+    /// Maximum connections per server [default: automatic, up to 16]
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub connections: Option<u16>,
     /// Recover a damaged file even if that reads all of a large remote file
@@ -66,7 +68,7 @@ pub struct Global {
     /// Follow redirects from https to http, and from other hosts to this machine
     #[arg(long, global = true)]
     pub insecure_redirects: bool,
-    /// Keep what is read of remote files in this folder, and read it from there the next time; off: do not
+    /// Cache remote files in this directory; "off" disables the cache
     #[arg(long, global = true, value_name = "DIR|off", value_parser = local_cache::folder)]
     pub local_cache: Option<LocalCache>,
     /// Read remote files from the local cache only; do not ask whether they have changed
@@ -75,7 +77,7 @@ pub struct Global {
     /// Suppress progress and warnings
     #[arg(short, long, global = true)]
     pub quiet: bool,
-    /// Log redirects, retries and fall-backs to stderr; -vv also logs connections and requests [env: SAPWOOD_LOG=info|debug]
+    /// Log redirects, retries and fallbacks to stderr; -vv also logs connections and requests [env: SAPWOOD_LOG=info|debug]
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub verbose: u8,
 }
@@ -119,7 +121,7 @@ pub enum Verb {
     Optimize(OptimizeArgs),
     /// Save what is left of a damaged, truncated or unclosed file to a new file
     Recover(RecoverArgs),
-    /// Keep what is read of remote files on this machine
+    /// Cache remote files on this machine
     Cache(CacheArgs),
     /// Serve a directory over HTTP, optionally with simulated delay and bandwidth
     Serve(ServeArgs),
@@ -243,7 +245,7 @@ pub struct ScanArgs {
     #[arg(long, value_enum, default_value_t = Format::Table, conflicts_with = "json")]
     pub format: Format,
     /// Rows to print; 0 for all [default: 25 for a table on a terminal, otherwise all]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole_number::<u64>)]
     pub limit: Option<u64>,
     /// Entries to read: Python slices (100:200, 5000:, -100:) and numbers, separated by commas; a file of numbers;
     /// or FILE.root:LIST, a TEntryList or TEventList. Entries are counted across all files
@@ -321,12 +323,12 @@ pub struct DoctorArgs {
 /// `sapwood serve`
 #[derive(Args)]
 #[command(after_help = "\
-The first line of output has the addresses. Append a path to one of them. Press Ctrl-C to stop.
+The first line of output shows the addresses. Append a path to one of them. Press Ctrl-C to stop.
 
 Examples:
-  simulate a server 50 ms away with a bandwidth of 100 Mbit/s
+  # simulate a server 50 ms away with a bandwidth of 100 Mbit/s
   sapwood serve data --delay 50ms --bandwidth 100Mbit
-  serve the same directory to xrdcp and ROOT, too, on the usual port of XRootD
+  # serve the same directory to xrdcp and ROOT, too, on the usual port of XRootD
   sapwood serve data --root 1094")]
 pub struct ServeArgs {
     /// Directory to serve
@@ -384,10 +386,10 @@ pub struct SampleArgs {
     #[arg(value_name = "OUT")]
     pub output: PathBuf,
     /// Number of entries
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole_number::<u64>)]
     pub entries: u64,
     /// Random seed
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole_number::<u64>)]
     pub seed: u64,
     /// Scatter many small baskets over the file, as in old files
     #[arg(long)]
@@ -405,9 +407,17 @@ pub fn cache_size(text: &str) -> Result<CacheSize> {
     }
 }
 
+/// A count.
+fn whole_number<T: FromStr<Err = ParseIntError>>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|e: ParseIntError| match e.kind() {
+        IntErrorKind::PosOverflow => "the number is too large".to_owned(),
+        _ => "must be a whole number, 0 or more".to_owned(),
+    })
+}
+
 fn timeout(text: &str) -> Result<Duration> {
     match units::parse_duration(text)? {
-        Duration::ZERO => Err(Error::invalid("the time-out must be greater than 0")),
+        Duration::ZERO => Err(Error::invalid("the timeout must be greater than 0")),
         t => Ok(t),
     }
 }
@@ -428,5 +438,14 @@ mod tests {
         assert_eq!(cache_size("0").unwrap(), CacheSize::Off);
         assert_eq!(cache_size("64kB").unwrap(), CacheSize::Bytes(64_000));
         assert!(cache_size("much").is_err());
+    }
+
+    #[test]
+    fn counts() {
+        assert_eq!(whole_number::<u64>("25"), Ok(25));
+        for wrong in ["x", "-1", "1.5", ""] {
+            assert_eq!(whole_number::<u64>(wrong), Err("must be a whole number, 0 or more".to_owned()));
+        }
+        assert_eq!(whole_number::<u64>(&"9".repeat(30)), Err("the number is too large".to_owned()));
     }
 }

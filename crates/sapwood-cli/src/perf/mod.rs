@@ -27,7 +27,7 @@ pub fn run(args: &PerfArgs, options: &OpenOptions, global: &Global, interrupt: &
     let tries =
         args.all || !args.if_cache.is_empty() || !args.if_round_trip.is_empty() || !args.if_bandwidth.is_empty();
     if tries && args.replay.is_none() {
-        return Err(Failure::Usage("--all and --if-… need a recorded log: give it with --replay".to_owned()));
+        return Err(Failure::Usage("--all and --if-* require --replay FILE".to_owned()));
     }
     if let Some(path) = &args.replay {
         return replay::run(args, path, global.json);

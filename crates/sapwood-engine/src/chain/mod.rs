@@ -12,6 +12,7 @@ use crate::tree::Tree;
 use sapwood_source::redacted;
 use sapwood_span::{Error, Result, setters};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// How the files of a chain are opened.
@@ -35,6 +36,16 @@ pub struct Skipped {
     pub file: String,
     /// Why.
     pub why: Error,
+}
+
+impl fmt::Display for Skipped {
+    /// The file, once, and why.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.why.file() {
+            Some(file) if file == self.file => write!(f, "{}", self.why),
+            _ => write!(f, "{}: {}", self.file, self.why),
+        }
+    }
 }
 
 /// Files that each hold a tree, in order.

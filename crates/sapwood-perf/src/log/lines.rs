@@ -56,7 +56,7 @@ impl ScanLog {
         let mut out: Vec<Self> = Vec::new();
         for (i, line) in text.lines().enumerate().filter(|(_, l)| !l.trim().is_empty()) {
             let wrong = || {
-                Error::corrupt(format!("line {} is no line of a recorded event log", i + 1))
+                Error::corrupt(format!("line {} is not a recorded event", i + 1))
                     .with_remedy("record one with `sapwood draw --record FILE`")
             };
             let value: Value = serde_json::from_str(line).map_err(|e| wrong().with_source(e))?;

@@ -192,7 +192,7 @@ impl Objects {
         several.sort();
         for (path, (class, cycles)) in several {
             remarks.push(format!(
-                "{path}: {class} cannot be added up; its {} different contents are kept as cycles",
+                "{path}: {class} cannot be summed; the {} different versions are kept as cycles",
                 cycles.len()
             ));
         }

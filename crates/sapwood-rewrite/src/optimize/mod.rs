@@ -330,7 +330,7 @@ fn check_names(plans: &[TreePlan], options: &OptimizeOptions) -> Result<()> {
             .iter()
             .any(|t| t.dropped_names.iter().any(|n| glob_match(p, n) || glob_match(p, n.trim_end_matches('.'))))
         {
-            return Err(Error::not_found(format!("no top-level branch fits {p}"))
+            return Err(Error::not_found(format!("no top-level branch matches {p}"))
                 .with_remedy("`sapwood show` lists the branches; those below others go with them"));
         }
     }
@@ -341,7 +341,7 @@ fn check_names(plans: &[TreePlan], options: &OptimizeOptions) -> Result<()> {
     options.used.check(plans.iter().map(|p| (p.path.as_str(), p.branches.as_slice())))?;
     for p in options.first.iter().chain(&options.keep) {
         if !plans.iter().any(|t| t.branches.iter().any(|b| glob_match(p, &b.name))) {
-            return Err(Error::not_found(format!("no branch with values fits {p}")));
+            return Err(Error::not_found(format!("no branch with data matches {p}")));
         }
     }
     Ok(())

@@ -50,7 +50,7 @@ impl RequestFailure {
     pub fn status(reply: &Reply, multi: bool) -> Self {
         let status = reply.status;
         let reason = hyper::StatusCode::from_u16(status).ok().and_then(|s| s.canonical_reason()).unwrap_or("unknown");
-        let what = format!("the server answers {status} ({reason})");
+        let what = format!("the server responded with {status} ({reason})");
         let plain = |kind| Error::new(kind, what.clone());
         match status {
             401 => Self::Fatal(plain(ErrorKind::Denied).with_remedy(

@@ -214,9 +214,11 @@ impl HttpFile {
             let (error, wait, stalled) = match result {
                 Ok(()) if after < before => continue,
                 Ok(()) if multi => {
-                    return Err(RequestFailure::nonsense("the server's response lacks requested bytes", true));
+                    return Err(RequestFailure::nonsense("the server returned fewer bytes than requested", true));
                 }
-                Ok(()) => (Error::new(ErrorKind::Protocol, "the server's response lacks requested bytes"), None, false),
+                Ok(()) => {
+                    (Error::new(ErrorKind::Protocol, "the server returned fewer bytes than requested"), None, false)
+                }
                 // A server may hang over several ranges: the network is not to blame yet.
                 Err(RequestFailure::Again { error, stalled: true, .. })
                     if multi && after == before && retry_budget.is_left() =>
@@ -272,7 +274,7 @@ impl HttpFile {
                 job.stepped.store(true, Relaxed);
             }
             if matches!(reply.status, 404 | 410) {
-                let what = format!("the server answers {}: the file was there when it was opened", reply.status);
+                let what = format!("the server responded with {}: the file was there when it was opened", reply.status);
                 let remedy = "it was removed or renamed meanwhile: open it again once it is there";
                 return Err(RequestFailure::Fatal(Error::new(ErrorKind::Gone, what).with_remedy(remedy)));
             }
@@ -315,7 +317,7 @@ impl HttpFile {
         let left_out = seen.is_some_and(|s| !s.is_complete()) || !job.missing(pieces).is_empty();
         if multi && plain && reply.status == 206 && left_out {
             job.stepped.store(true, Relaxed);
-            return Err(RequestFailure::nonsense("the server answers one range only", true));
+            return Err(RequestFailure::nonsense("the server responds to one range only", true));
         }
         if !multi && reply.status == 206 && job.stepped.load(Relaxed) {
             reply.host.refuses_multi();
@@ -329,7 +331,7 @@ impl HttpFile {
             return Ok(());
         }
         if multi {
-            return Err(RequestFailure::nonsense("the server answers several ranges with the whole file", true));
+            return Err(RequestFailure::nonsense("the server responded to several ranges with the whole file", true));
         }
         if self.size <= self.client.options.whole_file {
             return Ok(());

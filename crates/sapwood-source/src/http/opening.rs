@@ -278,7 +278,7 @@ async fn whole(
     let length = reply.length();
     let too_large = |size| {
         if multi {
-            RequestFailure::nonsense("the server answers several ranges with the whole file", true)
+            RequestFailure::nonsense("the server responded to several ranges with the whole file", true)
         } else {
             RequestFailure::Fatal(no_ranges(size))
         }

@@ -73,7 +73,7 @@ impl Proxy {
         let remedy = "set http_proxy and https_proxy to http://host:port, or name the server in no_proxy";
         let (scheme, rest) = text.trim().split_once("://").unwrap_or(("http", text.trim()));
         if !scheme.eq_ignore_ascii_case("http") {
-            let what = format!("a proxy of the kind {scheme} cannot be used: only http");
+            let what = format!("{scheme} proxies are not supported, only HTTP proxies");
             return Err(Error::unsupported(what).with_remedy(remedy));
         }
         let url = Url::parse(false, rest)

@@ -70,7 +70,7 @@ impl HttpFile {
         match body.total() {
             Some(now) if now != self.size => return Err(another(format!("of {now} bytes, not {}", self.size))),
             _ if !seen.is_complete() => {
-                return Err(RequestFailure::nonsense("the server's response lacks requested bytes", false));
+                return Err(RequestFailure::nonsense("the server returned fewer bytes than requested", false));
             }
             _ => self.version.learn(&reply, validator),
         }

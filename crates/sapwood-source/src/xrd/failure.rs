@@ -87,7 +87,8 @@ pub(crate) fn retry_action(failure: &Failure) -> RetryAction {
 
 /// A server's refusal of a request as an error.
 pub(crate) fn failed(failure: &Failure) -> Error {
-    let what = format!("the server answers {} ({}): {}", failure.number, error_name(failure.number), failure.message);
+    let what =
+        format!("the server responded with {} ({}): {}", failure.number, error_name(failure.number), failure.message);
     match failure.number {
         number::NOT_FOUND => Error::new(ErrorKind::NotFound, what).with_remedy("check the path"),
         number::NOT_AUTHORIZED | number::AUTH_FAILED => Error::new(ErrorKind::Denied, what).with_remedy(

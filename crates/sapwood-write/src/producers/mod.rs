@@ -24,6 +24,7 @@ use sapwood_span::{Error, Result};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::Thread;
 use std::time::{Duration, Instant};
 
 /// How often whoever waits is asked whether to go on.
@@ -99,6 +100,13 @@ pub struct Lost {
     pub why: String,
 }
 
+/// What a thread without a name is called.
+fn nameless(thread: &Thread) -> String {
+    // ids are printed as `ThreadId(4)`, and their number has no stable accessor
+    let number: String = format!("{:?}", thread.id()).chars().filter(char::is_ascii_digit).collect();
+    format!("a producer of thread {number}")
+}
+
 fn finished() -> Error {
     Error::invalid("the tree is finished already")
 }
@@ -125,7 +133,7 @@ impl Merger {
             return Err(finished());
         }
         let thread = std::thread::current();
-        let name = thread.name().map_or_else(|| format!("a producer of {:?}", thread.id()), |n| format!("thread {n}"));
+        let name = thread.name().map_or_else(|| nameless(&thread), |n| format!("thread {n}"));
         let registration = self.enter(name, false);
         Ok(Producer::new(self.0.schema.clone(), Transport::Local(registration)))
     }

@@ -76,7 +76,7 @@ fn check_one(out: &mut Examination, name: &str, span: Span, objects: &Objects, o
     let buffer = match o.member("fBuffer") {
         Some(Value::Numbers(buffer)) if buffer.shape.len() == 1 => buffer,
         None | Some(Value::Null | Value::Refused(_)) => return,
-        Some(_) => return damage("its buffer is no array of numbers".to_owned()),
+        Some(_) => return damage("its buffer is not an array of numbers".to_owned()),
     };
     let Some(rows) = buffer.data.get(0).and_then(|v| v.as_f64()).filter(|&rows| rows > 0.0) else { return };
     if 1.0 + rows.floor() * (axes.len() as f64 + 1.0) > buffer.data.len() as f64 {

@@ -84,7 +84,7 @@ impl Records {
             Found::Damage(span) if self.closed => {
                 out.note("record", "", Some(span), format!("{} bytes are neither a record nor free", span.len));
             }
-            Found::Damage(span) => out.damage("record", "", Some(span), format!("{} bytes are no record", span.len)),
+            Found::Damage(span) => out.damage("record", "", Some(span), format!("{} bytes are not a record", span.len)),
             Found::Cut(key) => {
                 let what = format!("{} {} is truncated", key.class, key.name);
                 if self.is_free(&key) {

@@ -52,8 +52,8 @@ pub fn print(file: &str, deep: bool, e: &Examination, out: &mut impl Write) -> i
 fn headline(damage: u64, unchecked: u64) -> String {
     let damage = match damage {
         0 => "no damage found".to_owned(),
-        1 => "1 place of damage".to_owned(),
-        n => format!("{} places of damage", units::count(n)),
+        1 => "damage in 1 place".to_owned(),
+        n => format!("damage in {} places", units::count(n)),
     };
     match unchecked {
         0 => damage,
