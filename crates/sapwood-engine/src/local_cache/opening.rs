@@ -20,6 +20,9 @@ use std::sync::Arc;
 /// header, which says where each basket is and how long.
 const TELLING_TAIL: u64 = 8 << 10;
 
+/// What the checksum of such a version begins with: its tail must come with each opening.
+const BY_TAIL: &str = "tail:";
+
 /// A tail that is shorter is not worth doing without the one that comes with the opening.
 const SHORT_TAIL: u64 = 4 << 10;
 
@@ -48,8 +51,8 @@ pub(crate) fn open(url: &str, options: &OpenOptions, wanted: &SourceOptions) -> 
     }
     let key = key.url;
     // what of the end is here need not come again, if the file is still the same
-    let is_strong = |etag: &String| !etag.starts_with("W/");
-    let told = |id: &FileId| id.version.etag.as_ref().is_some_and(is_strong) || id.version.modified.is_some();
+    let by_tail = |checksum: &String| checksum.starts_with(BY_TAIL);
+    let told = |id: &FileId| !id.version.checksum.as_ref().is_some_and(by_tail);
     let held = store.latest(&key).filter(told).map(|id| held_tail(&store.file(&id), &id, wanted.tail));
     let is_held = held.is_some_and(|(tail, size)| tail.len >= SHORT_TAIL.min(size));
     let asked = SourceOptions {
@@ -93,7 +96,7 @@ fn identified(version: OriginVersion, first: Bytes, is_root: bool, tail: &(u64, 
     let from = tail.1.len().checked_sub(telling)?;
     let mut digest = Digest::default();
     digest.update(&tail.1[from..]);
-    Some(OriginVersion { checksum: Some(format!("tail:{:016x}", digest.value())), ..version })
+    Some(OriginVersion { checksum: Some(format!("{BY_TAIL}{:016x}", digest.value())), ..version })
 }
 
 /// The part of the file's last bytes that is held up to its end, and the file's size.
