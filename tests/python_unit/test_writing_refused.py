@@ -123,3 +123,32 @@ def test_what_was_read_is_appended_with_its_counters(tmp_path):
         with pytest.raises(sapwood.InvalidError, match=r"counter is n[yr]"):
             file["t"].extend({name: read[name] for name in read.fields} | {"ny": [1], "nr": [2]})
     assert sapwood.open(path)["t"].arrays().tolist() == read.tolist() * 2
+
+
+REFUSED_TREES = {
+    "lengths": {"x": [1, 2], "y": [1]},
+    "names": {1: [1]},
+    "types": {"x": [1, "a"]},
+    "empty name": {"": [1]},
+}
+
+
+@pytest.mark.parametrize("value", REFUSED_TREES.values(), ids=REFUSED_TREES)
+@pytest.mark.parametrize("how", ["recreate", "update"])
+def test_a_refused_tree_costs_no_other(tmp_path, how, value):
+    path = tmp_path / "f.root"
+    with sapwood.recreate(path) as file:
+        file["first"] = {"x": np.arange(10)}
+    with getattr(sapwood, how)(path) as file:
+        file["good"] = {"x": np.arange(100)}
+        for name in ("bad", "deep/bad"):
+            with pytest.raises((sapwood.Error, TypeError)):
+                file[name] = value
+        file["after"] = {"x": np.arange(5)}
+        # the name is free
+        file["bad"] = {"x": np.arange(7)}
+    with sapwood.open(path) as file:
+        trees = {key: file[key].num_entries for key in file.keys(filter_classname="TTree", cycle=False)}
+        assert trees == {"good": 100, "after": 5, "bad": 7} | ({"first": 10} if how == "update" else {})
+        assert file["good"].arrays(library="np")["x"].tolist() == list(range(100))
+    assert sapwood.doctor(path, deep=True).healthy

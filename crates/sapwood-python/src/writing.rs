@@ -199,6 +199,11 @@ impl WriterTree {
         raise(py, py.detach(|| taken(&self.0).map_or(Ok(()), TreeWriter::finish)))
     }
 
+    /// Takes a new tree back: the file goes on as if it had not been begun.
+    fn abandon(&self, py: Python<'_>) -> PyResult<()> {
+        raise(py, py.detach(|| taken(&self.0).map_or(Ok(()), TreeWriter::abandon)))
+    }
+
     #[getter]
     fn entries(&self, py: Python<'_>) -> u64 {
         py.detach(|| lock(&self.0).as_ref().map_or(0, TreeWriter::entries))

@@ -150,7 +150,9 @@ class WritableDirectory:
         try:
             tree.extend(value)
         except BaseException:
+            # nothing of it is kept, and the file and its other trees are as before
             self._file._trees.pop(self._join(name), None)
+            tree._abandon()
             raise
 
     @unicode_only

@@ -141,6 +141,11 @@ class WritableTree(Entries):
         self._check_open()
         self._core.flush()
 
+    def _abandon(self) -> None:
+        """Take the tree back, as if it had not been begun."""
+        self._entries = 0
+        self._core.abandon()
+
     def _finish(self) -> None:
         if self._merger is not None:
             self._merger.close()

@@ -288,6 +288,23 @@ impl TreeWriter {
         })
     }
 
+    /// Takes a new tree back: the file goes on as if it had not been begun. Bytes that were written for it stay unused. A
+    /// tree whose header was saved before is finished instead, with the entries that it has.
+    ///
+    /// # Errors
+    /// What the disk says.
+    pub fn abandon(self) -> Result<()> {
+        let shared = self.core.clone();
+        let mut core = shared.lock();
+        if core.open_trees.iter().any(|open| open.tree == self.home.tree && open.cycle.is_some()) {
+            drop(core);
+            return self.finish();
+        }
+        core.open_trees.retain(|open| open.tree != self.home.tree);
+        core.tables.get_mut(self.home.tree).map(Vec::clear);
+        Ok(())
+    }
+
     /// Writes what is left and the tree's header.
     ///
     /// # Errors
