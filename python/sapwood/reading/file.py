@@ -7,7 +7,7 @@ import functools
 import os
 import weakref
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 from .. import _core
 from .. import cache as _local_cache
@@ -89,7 +89,7 @@ def open(
         KeyInFileError: (a KeyError) no such object in the file.
         CorruptError, UnsupportedError, ReadError, StalledError, DeniedError: the file cannot be read.
     """
-    where, name = reader_of(path) or split(path)
+    where, name = reader_of(path) or split(cast(Where, path))
     number = None if threads is None else whole(threads)
     if threads is not None and (number is None or number < 1):
         raise InvalidError(f"threads must be at least 1, or None for one per core, not {threads!r}")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..arguments.sizes import Size, size_in_bytes
-from ..errors import InvalidError, KeyInFileError, unicode_only
+from ..errors import Error, InvalidError, KeyInFileError, unicode_only
 from ..public import public
 from .layout import Layout
 from .options import Compression, cluster_size, compression_text, split_level
@@ -152,7 +153,9 @@ class WritableDirectory:
         except BaseException:
             # nothing of it is kept, and the file and its other trees are as before
             self._file._trees.pop(self._join(name), None)
-            tree._abandon()
+            with contextlib.suppress(Error):
+                # a disk that failed once is reported once
+                tree._abandon()
             raise
 
     @unicode_only
