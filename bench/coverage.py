@@ -91,10 +91,10 @@ def page(folders):
     lines = [
         "# What is read",
         "",
-        "Written by `bench/coverage.py`: every branch without sub-branches of every tree below these folders was read",
-        "in full. `tests/test_corpus.py` compares the values with uproot's and ROOT's.",
+        "Written by `bench/coverage.py`: every branch without sub-branches of every tree below these directories was",
+        "read in full. `tests/test_corpus.py` compares the values with uproot's and ROOT's.",
         "",
-        "| folder | files | trees | branches read | refused | files not opened |",
+        "| directory | files | trees | branches read | refused | files not opened |",
         "| --- | ---: | ---: | ---: | ---: | ---: |",
     ]
     for f in folders:

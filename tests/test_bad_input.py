@@ -127,7 +127,7 @@ def test_a_label_that_says_otherwise_than_the_directory(tmp_path):
             path.write_bytes(whole[: label + place] + b"\x07" + whole[label + place + 1 :])
             file = sapwood.open(path)
             with pytest.warns(
-                sapwood.RecoveredFileWarning, match=f"{name} at byte {label} has a label that differs from its key"
+                sapwood.RecoveredFileWarning, match=f"{name} at byte {label} has a record that differs from its key"
             ):
                 file[name]
             assert file["t"].arrays().to_list() == [{"x": 1}, {"x": 2}, {"x": 3}]

@@ -109,7 +109,7 @@ def test_baskets_with_offsets_below_a_branch_that_says_there_are_none(tmp_path):
     path.write_bytes(data.replace(before, before[:8] + bytes(4)))
     (found,) = sapwood.doctor(path, deep=True).data["damage"]["findings"]
     assert found["severity"] == "damage" and found["object"] == "t;1:v" and found["bytes"]
-    assert "keeps where its entries begin, but its branch says that no basket does" in found["what"]
+    assert "stores entry offsets, but its branch says that no basket does" in found["what"]
 
 
 def test_histograms_whose_parts_do_not_fit(tmp_path):

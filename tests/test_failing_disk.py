@@ -158,7 +158,7 @@ def check_failure(disk, status, words, call, old, new, error):
         assert status == 1, where
         assert os.strerror(error) in words or "space" in words, where
         # the name is there, and only its folder could not be synced: which is told
-        named = call == "fsync" and "complete under its name" in words
+        named = call == "fsync" and "the file is complete, but a power failure may lose it" in words
         assert is_one_of(content, new if named else old, []), where
     assert call == "unlink" or disk.left() == [], where
 
@@ -245,7 +245,7 @@ def test_late_errors_of_pictures_and_logs(disk, command, tmp_path):
         status, said, call = disk.command(words, at, errno.ENOSPC)
         if call is None:
             break
-        assert out.exists() == (status == 0 or "complete under its name" in said), said
+        assert out.exists() == (status == 0 or "the file is complete, but a power failure may lose it" in said), said
         if status:
             assert os.strerror(errno.ENOSPC) in said and str(out) in said
             told.add(call)

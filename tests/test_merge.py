@@ -220,7 +220,7 @@ def test_a_tree_and_something_else_of_one_name_are_refused(run, tmp_path, order,
         f["x"] = np.histogram([0.5], bins=4) if other == "histogram" else "text"
     done = run("merge", tmp_path / "out.root", *(tmp_path / f"{i}.root" for i in order))
     assert done.returncode == 1
-    assert "x is a" in done.stderr and "elsewhere a" in done.stderr and "rename" in done.stderr
+    assert "x is a" in done.stderr and "here, but a" in done.stderr and "rename" in done.stderr
     assert not (tmp_path / "out.root").exists()
 
 
@@ -231,4 +231,4 @@ def test_a_histogram_and_a_text_of_one_name_are_refused(run, tmp_path, order):
             f["x"] = value
     done = run("merge", tmp_path / "out.root", *(tmp_path / f"{i}.root" for i in order))
     assert done.returncode == 1
-    assert "x is a" in done.stderr and "elsewhere a" in done.stderr
+    assert "x is a" in done.stderr and "here, but a" in done.stderr

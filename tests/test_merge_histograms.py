@@ -36,7 +36,9 @@ def test_as_by_hadd_to_the_last_bit(run, folder, refused):
     assert {n: (ours[n], v) for n, v in theirs.items() if ours[n] != v} == {}
     remarks = json.loads(done.stdout)["remarks"]
     assert len(remarks) == 2
-    assert all(": not all inputs name the bins of its X axis: they are added by number" in r for r in remarks)
+    assert all(
+        ": not all inputs have labels on the bins of its X axis: the bins are added by number" in r for r in remarks
+    )
 
 
 def test_what_hadd_makes_nonsense_of_is_refused(run, folder, refused):

@@ -73,7 +73,7 @@ def test_an_index_of_some_inputs_only_is_left_out_by_name(merged):
     theirs, ours, remarks = merged
     kind, rows, index, *rest = ours["half indexed;1"]
     assert index is None
-    assert [r for r in remarks if r.startswith("half indexed: its index is left out")] != []
+    assert [r for r in remarks if r.startswith("half indexed: its index is omitted")] != []
     assert [kind, rows, *rest] == [*theirs["half indexed;1"][:2], *theirs["half indexed;1"][3:]]
 
 

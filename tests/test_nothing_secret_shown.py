@@ -48,7 +48,7 @@ def test_a_url_where_only_files_go(run, url, words, tmp_path):
         out["t"] = {"x": [1.0]}
     done = run(*words.replace("URL", url).replace("FILE", str(path)).split())
     assert done.returncode != 0 and is_clean(done.stdout, done.stderr), done.stderr
-    assert "folder first" not in done.stderr, done.stderr
+    assert "directory first" not in done.stderr, done.stderr
 
 
 @pytest.mark.parametrize(

@@ -201,7 +201,7 @@ def test_perf_stats_of_another_file_are_a_mistake(run, root_files, flat, tmp_pat
     source = root_files / "leaves-zlib.root"
     done = run("optimize", "--used", tmp_path / "stats.json", source, tmp_path / "out.root")
     assert done.returncode == 1 and "the perf stats are about other trees" in done.stderr
-    with pytest.raises(sapwood.InvalidError, match="known from perf stats only"):
+    with pytest.raises(sapwood.InvalidError, match="needs perf stats"):
         sapwood.optimize(source, tmp_path / "out.root", drop_unused=True)
     assert run("optimize", "--drop-unused", source, tmp_path / "out.root").returncode == 2
     assert not (tmp_path / "out.root").exists()

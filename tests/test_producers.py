@@ -147,7 +147,7 @@ def test_a_block_that_fails_loses_what_was_not_handed_on(tmp_path):
             fails()
         with pickle.loads(pickle.dumps(merger)).producer() as tree:
             tree.fill(i=3, v=[])
-        with pytest.warns(sapwood.ProducerLostWarning, match="it gave up"):
+        with pytest.warns(sapwood.ProducerLostWarning, match="it was abandoned"):
             merger.close()
     assert sapwood.open(tmp_path / "a.root")["t"].arrays().to_list() == [
         {"i": 1, "v": [1.5], "nv": 1},

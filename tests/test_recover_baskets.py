@@ -185,14 +185,14 @@ def test_baskets_behind_the_last_header_are_rescued(run, folder, tmp_path):
     report = recover(folder / "killed.root", tmp_path / "new.root")
     (tree,) = report["trees"]
     assert 1300 < tree["entries"] < 1500
-    assert any("behind its last header had entries 700-" in r for r in report["remarks"])
+    assert any("after its last header contained entries 700-" in r for r in report["remarks"])
     is_right(tmp_path / "new.root", range(tree["entries"]))
     # what not all branches had on disk
     assert min(r["first"] for r in report["lost_entries"]) == tree["entries"]
     assert all("no basket" in r["reason"] for r in report["lost_entries"])
     done = run("recover", folder / "killed.root", tmp_path / "again.root")
     assert done.returncode == 0
-    assert "behind its last header had entries 700-" in done.stderr
+    assert "after its last header contained entries 700-" in done.stderr
 
 
 def test_a_damaged_basket_behind_the_last_header_loses_its_entries_only(folder, tmp_path):
@@ -293,7 +293,7 @@ os.kill(os.getpid(), signal.SIGKILL)
     )
     report = recover(tmp_path / "killed.root", tmp_path / "new.root")
     assert [t["entries"] for t in report["trees"]] == [1000, 1000]
-    assert any("other trees have its name" in lost for lost in report["lost"])
+    assert any("other trees have the same name" in lost for lost in report["lost"])
     with sapwood.open(tmp_path / "new.root") as file:
         assert file["one/t"].arrays().v.tolist() == list(range(1000))
         assert file["two/t"].arrays().v.tolist() == [-i for i in range(1000)]

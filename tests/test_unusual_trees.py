@@ -168,7 +168,7 @@ def test_a_lacking_or_damaged_file_beside_another(trees, tmp_path, run):
     words.unlink()
     with (
         sapwood.open(tmp_path / "beside.root") as file,
-        pytest.raises(sapwood.Error, match=lacks + r"no such file.*put that file beside"),
+        pytest.raises(sapwood.Error, match=lacks + r"no such file.*put that file into the directory of"),
     ):
         file["t"]["word"].array()
     assert "words.root: no such file" in run("show", f"{tmp_path / 'beside.root'}:t").stdout

@@ -32,6 +32,7 @@ from .errors import (
     StalledError,
     UnsupportedError,
     UnverifiedFileWarning,
+    WholeFileWarning,
     WriteError,
 )
 from .reading.directory import Directory
@@ -98,6 +99,7 @@ __all__ = [
     "Tree",
     "UnsupportedError",
     "UnverifiedFileWarning",
+    "WholeFileWarning",
     "WritableDirectory",
     "WritableFile",
     "WritableTree",

@@ -141,6 +141,11 @@ class UnverifiedFileWarning(UserWarning):
 
 
 @public
+class WholeFileWarning(UserWarning):
+    """The server does not serve byte ranges: the whole file was downloaded to read a part of it."""
+
+
+@public
 class ProducerLostWarning(UserWarning):
     """A producer ended without finishing: entries that it did not pass on are not in the tree."""
 

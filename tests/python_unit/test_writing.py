@@ -363,7 +363,7 @@ def test_nothing_appears_when_the_block_fails(tmp_path):
         sapwood.create(path)
     with pytest.raises(FileNotFoundError):
         sapwood.update(tmp_path / "none.root")
-    with pytest.raises(FileNotFoundError, match="create its folder first"):
+    with pytest.raises(FileNotFoundError, match="create its directory first"):
         sapwood.recreate(tmp_path / "no folder" / "a.root")
     with pytest.raises(sapwood.Error, match="no/such"):
         sapwood.recreate(tmp_path / "no" / "such" / "a.root")

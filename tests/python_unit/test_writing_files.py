@@ -123,7 +123,7 @@ def test_names_that_no_path_leads_to(tmp_path):
         file["d/e"] = {"x": [1]}
         for name, words in (
             ("c/d", "is a tree"),
-            ("d", "is a directory"),
+            ("d", "is already a directory"),
             ("../x", "of a path"),
             ("d/..", "of a path"),
         ):

@@ -45,7 +45,7 @@ impl ArrowSchema {
     fn new(name: &str, format: String, children: Vec<Self>) -> Result<Self> {
         let refused = || {
             let shown: String = name.chars().map(|c| if is_steering(c) { '?' } else { c }).collect();
-            Error::unsupported(format!("{shown} cannot be a name in Arrow: it is not UTF-8, or holds a zero"))
+            Error::unsupported(format!("{shown} cannot be a name in Arrow: it is not UTF-8, or contains a zero byte"))
         };
         if raw_text::is_raw(name) {
             return Err(refused());

@@ -60,7 +60,7 @@ fn slice(text: &str, part: &str, total: Option<u64>) -> Result<std::ops::Range<u
     let bad = || {
         format!(
             "--entries {text}: write START:STOP, as in 0:1000, 5000: or -100:, numbers, several of these with commas, or \
-             the name of a file with numbers, or FILE.root:LIST for a list that ROOT made"
+             the name of a file with numbers, or FILE.root:LIST for an entry list written by ROOT"
         )
     };
     // beyond the end is cut later; in front of the beginning is none
@@ -91,13 +91,11 @@ fn listed(path: &str) -> Result<Entries, String> {
     let failed = |why: &dyn std::fmt::Display| format!("--entries {path}: {why}");
     let size = std::fs::metadata(path_of(path).as_ref()).map_err(|e| failed(&e))?.len();
     if size > MOST_NUMBERS * 8 {
-        return Err(failed(&"the file is too large for a list of entries"));
+        return Err(failed(&"the file is too large for an entry list"));
     }
     let bytes = std::fs::read(path_of(path).as_ref()).map_err(|e| failed(&e))?;
     if bytes.starts_with(b"root") {
-        return Err(format!(
-            "--entries {path}: this is a ROOT file: name the list of entries in it, as in {path}:NAME"
-        ));
+        return Err(format!("--entries {path}: this is a ROOT file: name the entry list in it, as in {path}:NAME"));
     }
     let text = String::from_utf8(bytes).map_err(|e| failed(&e))?;
     let mut numbers = Vec::new();
@@ -162,7 +160,7 @@ mod tests {
         std::fs::write(&path, "3\nx\n").unwrap();
         assert!(entries(Some(name), None).unwrap_err().contains("line 2: x is not an entry number"));
         std::fs::write(&path, "root\0\0").unwrap();
-        assert!(entries(Some(name), None).unwrap_err().contains("name the list"));
+        assert!(entries(Some(name), None).unwrap_err().contains("name the entry list"));
         std::fs::remove_file(path).unwrap();
     }
 

@@ -75,8 +75,8 @@ impl From<sapwood::Error> for Failure {
             Some(Setting::Replace) => "give another name, or replace it with -f",
             Some(Setting::Recover) => "read it with --recover, or fetch the file again from its source",
             Some(Setting::InsecureRedirects) => "follow it anyway with --insecure-redirects",
-            Some(Setting::KeepBranch) => "keep the branch as it is with --keep",
-            Some(Setting::LocalCache) => "turn it on: sapwood cache on, SAPWOOD_CACHE_DIR or --local-cache",
+            Some(Setting::KeepBranch) => "copy the branch's baskets unchanged with --keep",
+            Some(Setting::LocalCache) => "turn it on with `sapwood cache on`, SAPWOOD_CACHE_DIR or --local-cache",
             Some(Setting::Online) => "read it once without --offline",
             _ => return Failure::Error(e),
         };

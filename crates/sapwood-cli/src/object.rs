@@ -55,7 +55,7 @@ fn head(key: &Key, path: &str, out: &mut impl Write) -> io::Result<()> {
     let title = if key.title.is_empty() { String::new() } else { format!(": {}", clean(&key.title)) };
     writeln!(out, "{} {};{}{title}", clean(&key.class), clean(path), key.cycle)?;
     let inflated = u64::from(key.object_len);
-    writeln!(out, "{} in the file, {} inflated\n", units::bytes(key.span.len), units::bytes(inflated))
+    writeln!(out, "{} in the file, {} uncompressed\n", units::bytes(key.span.len), units::bytes(inflated))
 }
 
 struct Printer<'o, W> {
@@ -136,7 +136,7 @@ impl<W: Write> Printer<'_, W> {
                 self.object(object, depth + 1, path)
             }
             Some(Some(place)) => {
-                let text = format!("{before}-> {class}, see {place}");
+                let text = format!("{before}-> {class} at {place}");
                 self.line(depth, &text)
             }
             None => Ok(()),

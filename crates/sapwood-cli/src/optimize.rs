@@ -58,7 +58,7 @@ fn summary(args: &OptimizeArgs, r: &OptimizeReport) -> Vec<String> {
             mean(t.bytes.0, t.baskets.0),
         ));
         if !t.dropped.is_empty() {
-            out.push(format!("  left out: {}", t.dropped.join(", ")));
+            out.push(format!("  dropped: {}", t.dropped.join(", ")));
         }
         if let [(name, why), others @ ..] = t.whole.as_slice() {
             let more = if others.is_empty() { String::new() } else { format!(" (and {} more)", others.len()) };

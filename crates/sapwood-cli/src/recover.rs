@@ -38,23 +38,33 @@ pub fn run(args: &RecoverArgs, options: &OpenOptions, global: &Global, interrupt
 }
 
 fn summary(args: &RecoverArgs, r: &Recovered) -> String {
-    let mut parts: Vec<String> = r.trees.iter().map(|t| format!("{}: {}", t.path, units::entries(t.entries))).collect();
+    let kept = |path: &str, entries: u64| match lost_entries(r, path) {
+        0 => format!("{path}: {}", units::entries(entries)),
+        lost => format!("{path}: {} of {}", units::count(entries), units::entries(entries + lost)),
+    };
+    let mut parts: Vec<String> = r.trees.iter().map(|t| kept(&t.path, t.entries)).collect();
     if r.objects > 0 {
         parts.push(units::plural(r.objects as u64, "other object"));
     }
     if parts.is_empty() {
         parts.push("no objects".to_owned());
     }
-    let lost = if r.lost.is_empty() { "no losses found" } else { "see the losses above" };
+    let lost = if r.lost.is_empty() { "nothing was lost" } else { "the losses are listed above" };
     format!("{}: {}; {}; {lost}", text_of_path(&args.output), units::bytes(r.output_bytes), parts.join("; "))
 }
 
+/// The number of entries of a tree that the output lacks.
+fn lost_entries(r: &Recovered, path: &str) -> u64 {
+    r.lost_entries.iter().filter(|l| l.path == path).map(|l| l.entries).max().unwrap_or(0)
+}
+
 fn to_json(args: &RecoverArgs, r: &Recovered) -> Value {
-    let lost_of = |path: &str| r.lost_entries.iter().filter(|l| l.path == path).map(|l| l.entries).max().unwrap_or(0);
     let trees: Vec<Value> = r
         .trees
         .iter()
-        .map(|t| json!({ "path": t.path, "entries": t.entries, "baskets": t.baskets, "lost": lost_of(&t.path) }))
+        .map(
+            |t| json!({ "path": t.path, "entries": t.entries, "baskets": t.baskets, "lost": lost_entries(r, &t.path) }),
+        )
         .collect();
     let ranges = r.lost_entries.iter().flat_map(|l| {
         l.ranges.iter().map(|x| {

@@ -62,7 +62,7 @@ fn head(tree: &Tree, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "{} {}{title}", clean(&h.class), clean(tree.path()))?;
     let ratio = ratio(h.total_bytes, h.zip_bytes);
     let inflated =
-        if ratio.is_empty() { ratio } else { format!(" ({} inflated, {ratio})", units::bytes(h.total_bytes)) };
+        if ratio.is_empty() { ratio } else { format!(" ({} uncompressed, {ratio})", units::bytes(h.total_bytes)) };
     writeln!(
         out,
         "{} in {}, {}, {}{inflated}\n",
@@ -102,7 +102,7 @@ fn branches(tree: &Tree, shown: &[usize]) -> Table {
         ("entries", Align::Right),
         ("baskets", Align::Right),
         ("compressed", Align::Right),
-        ("inflated", Align::Right),
+        ("uncompressed", Align::Right),
         ("ratio", Align::Right),
         ("compression", Align::Left),
         ("", Align::Left),

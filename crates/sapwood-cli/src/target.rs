@@ -58,16 +58,11 @@ impl Target {
     /// As [`File::open`].
     pub fn open(&self, options: &OpenOptions) -> Result<File> {
         let file = File::open(&self.url, options)?;
-        if let Some(found) = file.recovered() {
+        if let (Some(found), Some(summary)) = (file.recovered(), file.recovery_summary()) {
             let lost: Vec<String> = found.lost().into_iter().take(5).map(|l| format!("\n  {l}")).collect();
-            failure::hint(&format!(
-                "{} was not closed or was truncated; {} objects were found in it{}",
-                file.url(),
-                found.keys.len(),
-                lost.concat()
-            ));
+            failure::hint(&format!("{}: {summary}{}", file.url(), lost.concat()));
         }
-        for remark in file.remarks() {
+        for remark in file.remarks().into_iter().chain(file.whole_file_remark()) {
             failure::hint(&format!("{}: {remark}", file.url()));
         }
         Ok(file)

@@ -87,7 +87,7 @@ fn kept_stats_look_the_same() {
     assert_eq!(json(&["perf", "--load", &kept, "--json"])["scans"], 2);
 
     let (status, said) = failure(&["perf", "--load", &svg]);
-    assert!(status == 1 && said.contains("s.svg") && said.contains("no perf stats"), "{said}");
+    assert!(status == 1 && said.contains("s.svg") && said.contains("not perf stats"), "{said}");
     assert_eq!(failure(&["perf"]).0, 2);
     assert_eq!(failure(&["perf", &sample, "-o", "x.gif"]).0, 2);
     assert_eq!(failure(&["perf", &sample, "--if-cache", "1MB"]).0, 2);
@@ -178,7 +178,7 @@ fn a_log_that_does_not_replay_is_told() {
     let said = String::from_utf8_lossy(&out.stderr).into_owned();
     assert_eq!(out.status.code(), Some(1));
     assert!(said.contains("acts differently") && said.contains("events.jsonl"), "{said}");
-    assert!(String::from_utf8_lossy(&out.stdout).contains("replayed: not the same"));
+    assert!(String::from_utf8_lossy(&out.stdout).contains("replayed: different"));
 
     std::fs::write(&log, lines.replacen("\"arrived\"", "\"arrives\"", 1)).unwrap();
     let (status, said) = failure(&["perf", "--replay", &log]);

@@ -84,7 +84,7 @@ pub(crate) fn parse(buffer: &[u8], at: usize, left: usize) -> Result<Block<'_>> 
     let rest = buffer.get(at..).unwrap_or_default();
     let Some((&[a, b, _method, c0, c1, c2, u0, u1, u2], body)) = rest.split_first_chunk::<HEADER>() else {
         return Err(Error::corrupt(format!(
-            "compressed data end at offset {at} of {} with {left} unpacked bytes still to come",
+            "compressed data end at offset {at} of {} with {left} decompressed bytes missing",
             buffer.len()
         )));
     };
@@ -97,18 +97,18 @@ pub(crate) fn parse(buffer: &[u8], at: usize, left: usize) -> Result<Block<'_>> 
     let name = codec.name();
     let Some(payload) = body.get(..packed) else {
         return Err(Error::corrupt(format!(
-            "{name} block at offset {at} claims {packed} bytes but only {} are there",
+            "{name} block at offset {at} claims {packed} bytes, but only {} are left",
             body.len()
         )));
     };
     if size > left {
         return Err(Error::corrupt(format!(
-            "{name} block at offset {at} unpacks to {size} bytes where only {left} are left"
+            "{name} block at offset {at} decompresses to {size} bytes, but only {left} are expected"
         )));
     }
     if size == 0 || size > packed.saturating_mul(codec.max_ratio()) {
         return Err(Error::corrupt(format!(
-            "{name} block at offset {at} claims to unpack {packed} bytes to {size}, which is impossible"
+            "{name} block at offset {at} claims to decompress {packed} bytes to {size}, which is impossible"
         )));
     }
     Ok(Block { codec, at, payload, size })

@@ -38,11 +38,11 @@ impl Damage {
     pub(crate) fn describe(self, size: usize) -> String {
         match self {
             Damage::Invalid => "its compressed data are invalid".to_owned(),
-            Damage::TooLong => format!("it unpacks to more than the {size} bytes it claims"),
-            Damage::TooShort(written) => format!("it unpacks to {written} bytes, not the {size} it claims"),
+            Damage::TooLong => format!("it decompresses to more than the {size} bytes it claims"),
+            Damage::TooShort(written) => format!("it decompresses to {written} bytes, not the {size} it claims"),
             Damage::NoChecksum => "it is too short for its checksum".to_owned(),
             Damage::Checksum { said, is } => format!("its checksum is {is:016x}, not {said:016x}"),
-            Damage::Memory(limit) => format!("it asks for more than {} MiB of memory", limit >> 20),
+            Damage::Memory(limit) => format!("it requires more than {} MiB of memory", limit >> 20),
         }
     }
 }

@@ -49,8 +49,8 @@ fn a_wrong_size_is_named() {
     for (compression, codec) in [("zlib:1", "zlib"), ("lzma:1", "xz"), ("lz4:1", "LZ4"), ("zstd:1", "zstd")] {
         let (chain, _) = packed(compression);
         for (claimed, said) in [
-            (SIZE - 1, "it unpacks to more than the 4999 bytes it claims".to_owned()),
-            (SIZE + 1, format!("it unpacks to {SIZE} bytes, not the 5001 it claims")),
+            (SIZE - 1, "it decompresses to more than the 4999 bytes it claims".to_owned()),
+            (SIZE + 1, format!("it decompresses to {SIZE} bytes, not the 5001 it claims")),
         ] {
             let mut bad = chain.clone();
             bad[6..9].copy_from_slice(&(claimed as u32).to_le_bytes()[..3]);

@@ -68,13 +68,13 @@ fn errors_say_what_and_where() {
         assert_eq!(v.kind(), ErrorKind::Corrupt);
         e.to_string()
     };
-    assert_eq!(fail(&zl, 200), "compressed data end at offset 28 of 28 with 72 unpacked bytes still to come");
-    assert_eq!(fail(&zl, 100), "zlib block at offset 0 unpacks to 128 bytes where only 100 are left");
-    assert_eq!(fail(&zl[..20], 128), "zlib block at offset 0 claims 19 bytes but only 11 are there");
+    assert_eq!(fail(&zl, 200), "compressed data end at offset 28 of 28 with 72 decompressed bytes missing");
+    assert_eq!(fail(&zl, 100), "zlib block at offset 0 decompresses to 128 bytes, but only 100 are expected");
+    assert_eq!(fail(&zl[..20], 128), "zlib block at offset 0 claims 19 bytes, but only 11 are left");
     assert_eq!(fail(b"PK\x03\x04 is not it", 128), "no compressed block at offset 0: its tag is \"PK\"");
     assert_eq!(
         fail(b"ZL\x08\x00\x00\x00\xff\xff\xff", 0xff_ffff),
-        "zlib block at offset 0 claims to unpack 0 bytes to 16777215, which is impossible"
+        "zlib block at offset 0 claims to decompress 0 bytes to 16777215, which is impossible"
     );
     let mut l4 = bytes(ROOT_MADE[3].1);
     l4[20] ^= 1;

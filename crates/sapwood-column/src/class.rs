@@ -63,7 +63,7 @@ impl<'s> Context<'s> {
         self.members.set(self.members.get() + 1);
         self.all.set(self.all.get() + 1);
         if self.members.get() > MOST_MEMBERS {
-            return Err(Error::unsupported("a class with more members than can be"));
+            return Err(Error::unsupported("a class with an impossible number of members"));
         }
         if self.all.get() > self.most {
             return Err(Error::corrupt(
@@ -166,7 +166,7 @@ fn object(info: &ClassInfo, cx: &Context) -> Result<Object> {
         return Err(cx.endless(format!("class {} contains itself: its depth is not known", info.name)));
     }
     if cx.open.borrow().len() > crate::item::DEEPEST {
-        return Err(Error::unsupported("classes nested without end"));
+        return Err(Error::unsupported("classes are nested without end"));
     }
     cx.count()?;
     cx.open.borrow_mut().push(info.name.clone());

@@ -193,7 +193,7 @@ impl Layout {
                 self.each(raw, bytes, Layout::keep).map(Decoded::Uncounted)
             }
             Entries::FlaggedUntilEnd | Entries::HeadedUntilEnd if raw.starts.is_none() => {
-                Err(Error::unsupported("entries of any size whose offsets were left out"))
+                Err(Error::unsupported("entries of variable size without offsets"))
             }
             Entries::FlaggedUntilEnd => self
                 .each(raw, out, |c, out| {
@@ -283,7 +283,7 @@ impl Layout {
         let size = self.item.fixed_size().filter(|&s| s > 0).or(shape.map(Shape::size));
         let Some(size) = size else {
             if raw.starts.is_none() {
-                return Err(Error::unsupported("entries of items of any size, without offsets"));
+                return Err(Error::unsupported("entries with items of variable size, without offsets"));
             }
             return self
                 .each(raw, out, |c, out| {

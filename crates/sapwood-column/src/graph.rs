@@ -171,7 +171,7 @@ pub(crate) fn read_link(classes: &[(String, usize)], c: &mut Input, out: &mut Ar
                 // in a part that has not been read yet
                 None => c.at(at, |c| match read_pointer(c)? {
                     Pointed::Object { class, end, .. } => enqueue(classes, c, class, at, end),
-                    _ => Err(Error::corrupt(format!("a pointer leads to position {at}, where no object is"))),
+                    _ => Err(Error::corrupt(format!("a pointer refers to position {at}, where there is no object"))),
                 })?,
             };
             push_link(classes, Some(link), out)

@@ -61,7 +61,7 @@ impl<'a> Input<'a> {
         let origin = self.reference() - here as u64;
         let there = reference.checked_sub(origin + 2).and_then(|p| usize::try_from(p).ok()).filter(|&p| p < here);
         let Some(there) = there else {
-            return Err(Error::corrupt(format!("a pointer leads to position {reference}, which is not in its entry")));
+            return Err(Error::corrupt(format!("a pointer refers to position {reference}, which is not in its entry")));
         };
         self.references = self
             .references

@@ -271,7 +271,7 @@ impl Skip {
 pub(crate) fn all_read(c: &mut Input, v: &Version, class: impl FnOnce() -> String) -> Result<()> {
     match v.end {
         Some(end) if c.pos() < end => Err(Error::unsupported(format!(
-            "{} bytes of class {} are left over: code of its own writes it, not the description in the file",
+            "{} bytes of class {} are left over: it has a custom streamer, which the file does not describe",
             end - c.pos(),
             class()
         ))),
@@ -315,8 +315,7 @@ impl Object {
             return Ok(Variant::Other(other));
         }
         Err(Error::unsupported(format!(
-            "an object of class {} in version {version}, of which the branch says {}: code of its own writes \
-             it, not the description in the file",
+            "an object of class {} in version {version}, of which the branch says {}: it has a custom streamer, which the file does not describe",
             self.class, self.version
         )))
     }

@@ -256,7 +256,7 @@ mod one_by_one {
         let data = [1, b'a', 1, b'b'];
         for (offsets, why) in [
             (&[0, 3][..], "entry 0 of the basket: 1 bytes are left over"),
-            (&[0, 1], "entry 0 of the basket: the record ends early: 1 bytes wanted at 1 of 1"),
+            (&[0, 1], "entry 0 of the basket: the record ends too early: 1 bytes expected at 1 of 1"),
             (&[0, 9], "entry 0 of the basket is at bytes 0-9 of 4"),
             (&[0, 2, 1], "entry 1 of the basket is at bytes 2-1 of 4"),
             (&[2, 2], "the first entry of the basket begins at byte 2"),

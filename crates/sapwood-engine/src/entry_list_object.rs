@@ -176,7 +176,7 @@ fn part(objects: &Objects, list: &Object) -> Result<ListPart> {
     let told = list.member("fN").and_then(Value::as_i64).and_then(|n| u64::try_from(n).ok());
     if told != Some(part.entries.len()) {
         let told = told.map_or("an unknown number of".into(), |n| n.to_string());
-        return Err(Error::corrupt(format!("a list of {told} entries holds {}", part.entries.len())));
+        return Err(Error::corrupt(format!("a list of {told} entries contains {}", part.entries.len())));
     }
     Ok(part)
 }
@@ -188,7 +188,7 @@ fn block(block: &Object, first: u64, out: &mut Vec<Range<u64>>) -> Result<()> {
     let words = match block.member("fIndices") {
         Some(Value::Numbers(n)) => match &n.data {
             Data::U16(words) => words.as_slice(),
-            _ => return Err(Error::corrupt("a block of entries is made of words of 16 bits")),
+            _ => return Err(Error::corrupt("a block of entries must contain 16-bit words")),
         },
         _ => &[],
     };
@@ -220,7 +220,9 @@ fn block(block: &Object, first: u64, out: &mut Vec<Range<u64>>) -> Result<()> {
 /// Whole numbers of any width.
 fn numbers(data: &Data) -> Result<Vec<u64>> {
     let number = |i| data.get(i).and_then(|v| v.as_i64()).and_then(|n| u64::try_from(n).ok());
-    (0..data.len()).map(|i| number(i).ok_or_else(|| Error::corrupt("an entry below 0 in a list"))).collect()
+    (0..data.len())
+        .map(|i| number(i).ok_or_else(|| Error::corrupt("a negative entry number in an entry list")))
+        .collect()
 }
 
 #[cfg(test)]

@@ -71,7 +71,7 @@ impl ExternalFiles {
         let place = beside(location, name)?;
         let lacks = |e: Error| {
             Error::new(ErrorKind::Unsupported, format!("its values are in another file, {name}: {}", e.what()))
-                .with_remedy("put that file beside this one")
+                .with_remedy("put that file into the directory of this one")
         };
         let Opening { source, size, head, .. } = open_source(&place, &self.options).map_err(lacks)?;
         if !head.starts_with(b"root") {

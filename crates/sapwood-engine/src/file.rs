@@ -13,7 +13,7 @@ use bytes::Bytes;
 use sapwood_format::object::Objects;
 use sapwood_format::{Ahead, Header, Key, Listing, ObjectAt, Opener, Recovered, Step, Target};
 use sapwood_source::{Opening, ReadRanges, Source, SourceStats};
-use sapwood_span::{Error, Result, Span};
+use sapwood_span::{Error, Result, Span, units};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -148,6 +148,18 @@ impl File {
         self.0.recovered.as_ref()
     }
 
+    /// How the file was recovered, in words, if it was.
+    pub fn recovery_summary(&self) -> Option<String> {
+        let found = self.recovered()?;
+        let objects = units::counted(found.keys.len() as u64, "object was", "objects were");
+        Some(match found.stated_size {
+            Some(stated) => {
+                format!("the file is truncated: it has {} of {stated} bytes; {objects} recovered", self.size())
+            }
+            None => format!("the file was not closed, or its directory is damaged; {objects} recovered"),
+        })
+    }
+
     /// Signs of damage in what was read so far. It could be read, but values beside it may be damaged as well.
     pub fn integrity_warnings(&self) -> Vec<String> {
         self.opener().integrity_warnings().to_vec()
@@ -195,7 +207,7 @@ impl File {
         if let [first, others @ ..] = unlisted.as_slice() {
             let more = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
             let what = format!(
-                "{};{}{more} lies in it, but behind the end of its directory's list of keys",
+                "{};{}{more} is in the file, but after the end of its directory's list of keys",
                 first.name, first.cycle
             );
             self.opener().doubt(what);
@@ -269,6 +281,11 @@ impl File {
             remarks.extend(local_cache::warnings(&self.0.options.local_cache));
         }
         remarks
+    }
+
+    /// A remark for the user if the server serves no byte ranges, so that the whole file had to be fetched.
+    pub fn whole_file_remark(&self) -> Option<String> {
+        self.all_sources().whole_file_remark()
     }
 
     /// Whether reading needs no network.

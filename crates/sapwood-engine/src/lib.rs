@@ -40,6 +40,7 @@ pub use entries::EntryList;
 pub use entry_list_object::{Counted, EntryListObject, ListPart};
 pub use entry_reader::{Block, EntryReader, EntryStats};
 pub use file::File;
+pub use names::did_you_mean;
 pub use options::{Cut, CutTest, OnRecovery, OpenOptions, Progress, ScanOptions, StepSize};
 pub use raw_file::RawFile;
 pub use remote::{list_directory, locate_file};

@@ -40,17 +40,20 @@ impl Names {
         if let Some(&i) = self.by_name.get(name) {
             return Ok(i);
         }
-        let near = near_misses(name, self.by_name.keys().map(String::as_str));
-        let error = Error::not_found(format!("no branch {name}"));
-        Err(match near.as_slice() {
-            [] => error.with_remedy("`sapwood show` lists the tree's branches"),
-            names => error.with_remedy(format!("did you mean {}?", names.join(", "))),
-        })
+        let remedy = did_you_mean(name, self.by_name.keys().map(String::as_str));
+        let remedy = remedy.unwrap_or_else(|| "`sapwood show` lists the tree's branches".to_owned());
+        Err(Error::not_found(format!("no branch {name}")).with_remedy(remedy))
     }
 }
 
+/// "did you mean …?" with the names that are similar to this one, if there are any.
+pub fn did_you_mean<'a>(name: &str, all: impl Iterator<Item = &'a str>) -> Option<String> {
+    let near = near_misses(name, all);
+    (!near.is_empty()).then(|| format!("did you mean {}?", near.join(", ")))
+}
+
 /// The three names most like this one, if they are like it at all.
-pub(crate) fn near_misses<'a>(name: &str, all: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+fn near_misses<'a>(name: &str, all: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let lower = name.to_lowercase();
     let most = name.chars().count() / 3 + 1;
     let mut scored: Vec<(usize, &str)> = all

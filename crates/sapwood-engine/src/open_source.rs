@@ -5,8 +5,8 @@ use crate::options::OpenOptions;
 use crate::read_source::poll_once;
 use crate::runtime;
 use sapwood_source::{Opening, ReadRanges, SourceOptions};
-use sapwood_span::Result;
 use sapwood_span::raw_text::path_of;
+use sapwood_span::{MissingItem, Result};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
@@ -48,6 +48,25 @@ pub(crate) fn open_reader(reader: Arc<dyn ReadRanges>, options: &OpenOptions) ->
 }
 
 pub(crate) fn open_source(url: &str, options: &OpenOptions) -> Result<Opening> {
+    open_any(url, options).map_err(|e| match file_of_object(url) {
+        Some((file, object)) if e.missing_item() == Some(MissingItem::File) => {
+            e.with_other_remedy(format!("if you mean the file {}, omit :{object}", sapwood_source::redacted(file)))
+        }
+        _ => e,
+    })
+}
+
+/// The two parts of `FILE:OBJECT`, where only a whole file can be named.
+fn file_of_object(url: &str) -> Option<(&str, &str)> {
+    if url.contains("://") {
+        let at = url.find(".root:")? + ".root".len();
+        return Some((url.get(..at)?, url.get(at + 1..)?));
+    }
+    let parts = url.rmatch_indices(':').map(|(at, _)| url.split_at(at));
+    parts.map(|(file, rest)| (file, &rest[1..])).find(|(file, _)| path_of(file).is_file())
+}
+
+fn open_any(url: &str, options: &OpenOptions) -> Result<Opening> {
     let wanted = source_options(options);
     if sapwood_source::is_remote(url) {
         return local_cache::open(url, options, &wanted);

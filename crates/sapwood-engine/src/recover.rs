@@ -51,17 +51,18 @@ pub(crate) fn root_keys(
     if options.recover.is_none() && !source.is_local() && size > UNASKED_FAR {
         return Err(unasked(&header, size, listed.err()));
     }
-    let found = walk(source, header.begin, size, options)?;
+    let mut found = walk(source, header.begin, size, options)?;
+    found.stated_size = (header.end > size).then_some(header.end);
     if found.keys.is_empty() {
         return match listed {
             // a file that was closed with nothing in it
             Ok(_) if whole => Ok(None),
-            Ok(_) => Err(Error::corrupt(format!(
-                "the file is truncated: it has {} bytes, its header says {}; no object is left",
-                size, header.end
+            _ if !whole => Err(Error::corrupt(format!(
+                "the file is truncated: it has {size} of {} bytes, and no object and no tree header is left",
+                header.end
             ))
             .with_remedy("fetch the file again from its source")),
-            Err(e) => Err(e),
+            listed => listed.map(|_| None),
         };
     }
     opener.recover(&found)?;
@@ -78,10 +79,10 @@ fn lists_too_little(source: &Arc<dyn Source>, header: &Header, listed: &[Listing
 fn unasked(header: &Header, size: u64, error: Option<Error>) -> Error {
     let why = match &error {
         Some(e) => format!("its directory cannot be read ({})", e.what()),
-        None if header.end > size => format!("it is truncated: it has {size} bytes, its header says {}", header.end),
-        None => "its directory lists nothing".to_owned(),
+        None if header.end > size => format!("the file is truncated: it has {size} of {} bytes", header.end),
+        None => "its directory is empty".to_owned(),
     };
-    let what = format!("{why}. Its objects may be found by reading all of it, {} MB", size / 1_000_000);
+    let what = format!("{why}. Recovery may find its objects, but has to read all {} MB", size / 1_000_000);
     let error = error.unwrap_or_else(|| Error::corrupt("")).worded(what);
     error
         .with_remedy("open it with recovery enabled, or fetch the file again from its source")

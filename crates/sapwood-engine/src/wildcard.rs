@@ -35,7 +35,7 @@ pub fn glob_match(pattern: &str, name: &str) -> bool {
 /// only patterns that do.
 ///
 /// # Errors
-/// `NotFound` when none fits; a directory that cannot be listed.
+/// `NotFound` if none matches; `Unsupported` for `*` in an HTTP URL; a directory that cannot be listed.
 pub fn expand(url: &str, options: &OpenOptions) -> Result<Vec<String>> {
     // behind a question mark a URL has other things than names: they go along with each of them
     let (scheme, path, query) = match url.split_once("://") {
@@ -46,7 +46,10 @@ pub fn expand(url: &str, options: &OpenOptions) -> Result<Vec<String>> {
                 None => return Ok(vec![url.to_owned()]),
             }
         }
-        Some(_) => return Ok(vec![url.to_owned()]),
+        Some((scheme, rest)) => {
+            let path = rest.split_once('/').map_or("", |(_, path)| path.split(['?', '#']).next().unwrap_or_default());
+            return if is_http(scheme) && path.contains('*') { Err(no_listing(url)) } else { Ok(vec![url.to_owned()]) };
+        }
         None => (String::new(), url, ""),
     };
     let wild = |part: &str| part.contains('*') || (scheme.is_empty() && part.contains('?'));
@@ -95,9 +98,21 @@ pub fn expand(url: &str, options: &OpenOptions) -> Result<Vec<String>> {
         found.retain(|path| path_of(path).exists());
     }
     if found.is_empty() {
-        return Err(Error::not_found("no file matches the pattern").in_file(sapwood_source::redacted(url)));
+        return Err(Error::no_such_file("no file matches the pattern").in_file(sapwood_source::redacted(url)));
     }
     Ok(found.into_iter().map(|path| format!("{scheme}{path}{query}")).collect())
+}
+
+fn is_http(scheme: &str) -> bool {
+    ["http", "https"].iter().any(|s| scheme.eq_ignore_ascii_case(s))
+}
+
+fn no_listing(url: &str) -> Error {
+    Error::unsupported(
+        "wildcards do not work in http:// and https:// URLs: HTTP has no standard way to list a directory",
+    )
+    .with_remedy("name each file, or use a root:// URL; for an asterisk in a file name write %2A")
+    .in_file(sapwood_source::redacted(url))
 }
 
 /// Whether URLs of this scheme name files of servers that list their directories.

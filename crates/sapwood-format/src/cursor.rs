@@ -67,7 +67,7 @@ impl<'a> Cursor<'a> {
     /// Goes to a position within the slice (its end included).
     pub fn seek(&mut self, pos: usize) -> Result<()> {
         if pos > self.data.len() {
-            return Err(Error::corrupt(format!("a length leads to byte {pos} of {}", self.data.len())));
+            return Err(Error::corrupt(format!("a length extends to byte {pos} of {}", self.data.len())));
         }
         self.pos = pos;
         Ok(())
@@ -81,7 +81,7 @@ impl<'a> Cursor<'a> {
                 Ok(s)
             }
             None => Err(Error::corrupt(format!(
-                "the record ends early: {n} bytes wanted at {} of {}",
+                "the record ends too early: {n} bytes expected at {} of {}",
                 self.pos,
                 self.data.len()
             ))),

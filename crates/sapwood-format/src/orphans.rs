@@ -17,9 +17,7 @@ impl Orphans {
     /// That they are lost, in words.
     pub fn lost(&self, tree: &str) -> String {
         let Self { baskets, bytes } = self;
-        format!(
-            "{baskets} baskets ({bytes} bytes) of tree {tree} follow behind its last header, which does not know them"
-        )
+        format!("{baskets} baskets ({bytes} bytes) of tree {tree} follow its last header, which does not list them")
     }
 }
 

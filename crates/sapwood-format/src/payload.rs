@@ -70,8 +70,8 @@ pub fn check_size(key: &Key, stored: usize) -> Result<()> {
     }
     let limit = limit(if TEXTS.contains(&key.class.as_str()) { ANY_TEXT } else { ANY_OBJECT }, stored);
     if size > limit && !allows_huge() {
-        let why = format!("{}: more than the {limit} that are unpacked of so few", claim(key, stored));
-        let remedy = format!("if the file is to be trusted, set {HUGE_OBJECTS}=1");
+        let why = format!("{}: more than the limit of {limit} for so few compressed bytes", claim(key, stored));
+        let remedy = format!("if you trust the file, set {HUGE_OBJECTS}=1");
         return Err(Error::unsupported(why).at(key.span).with_remedy(remedy));
     }
     Ok(())

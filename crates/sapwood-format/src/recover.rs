@@ -221,6 +221,8 @@ pub struct Recovered {
     /// The labels of those baskets, where they were asked for ([`Recovery::with_orphans`]): by tree, in the order of the
     /// file.
     pub orphan_baskets: BTreeMap<String, Vec<OrphanBasket>>,
+    /// The size that the file's header states, if the file is shorter.
+    pub stated_size: Option<u64>,
     /// Records of all kinds.
     pub records: u64,
     /// Whether the labels of baskets are kept.

@@ -189,7 +189,7 @@ fn leaves_that_count_each_other_without_end() {
         w.object("TLeaf");
     }
     let e = read(&w).unwrap_err();
-    assert!(e.to_string().contains("leaves count each other without end"), "{e}");
+    assert!(e.to_string().contains("leaves are counted by each other in a circle"), "{e}");
 }
 
 #[test]

@@ -95,10 +95,10 @@ fn lists_of_one_folder_and_of_all() {
 fn what_is_missing_is_answered_with_what_is_there() {
     let bytes = sample(false);
     let e = find(&bytes, "a/y").unwrap_err();
-    assert!(e.to_string().contains("no object a/y; a/ holds: x, b, empty"), "{e}");
+    assert!(e.to_string().contains("no object a/y; a/ contains: x, b, empty"), "{e}");
     let many: Vec<Node> = ["a", "b", "c", "d", "e", "f", "g", "h", "i"].map(|n| object(n, 1)).into();
     let e = find(&file(&many, false), "z;4").unwrap_err();
-    assert!(e.to_string().contains("no object z;4; the file holds: a, b, c, d, e, f, g, h, …"), "{e}");
+    assert!(e.to_string().contains("no object z;4; the file contains: a, b, c, d, e, f, g, h, …"), "{e}");
     let e: Error = ask(&bytes, |o| o.tree(&Target::parse("x"))).0.unwrap_err();
     assert_eq!((e.kind(), e.what()), (ErrorKind::Invalid, "x is a TObjString, not a tree"));
 }
@@ -109,7 +109,7 @@ fn folders_that_lead_back_come_to_an_end() {
     assert_eq!(list(&bytes, "", false).unwrap(), ["x;1", "back;1"]);
     // what the folder held in truth would be missing without a word
     let e = list(&bytes, "", true).unwrap_err();
-    assert_eq!((e.kind(), e.what()), (ErrorKind::Corrupt, "directory back has the list of keys of another one"));
+    assert_eq!((e.kind(), e.what()), (ErrorKind::Corrupt, "directory back has the key list of another directory"));
     assert_eq!(find(&bytes, "back/back/back/x").unwrap().0, "back/back/back/x");
     let path = "back/".repeat(5000) + "x";
     assert_eq!(find(&bytes, &path).unwrap_err().what(), "directories are nested without end");

@@ -16,7 +16,7 @@ fn numbers_are_big_endian_and_end_with_the_record() {
     assert_eq!((c.pos(), c.reference(), c.left()), (8, 108, 7));
     assert_eq!(c.f32().unwrap(), f32::from_bits(0x090a_0b0c));
     let e = c.f64().unwrap_err();
-    assert_eq!((e.kind(), e.what()), (ErrorKind::Corrupt, "the record ends early: 8 bytes wanted at 12 of 15"));
+    assert_eq!((e.kind(), e.what()), (ErrorKind::Corrupt, "the record ends too early: 8 bytes expected at 12 of 15"));
     assert_eq!(c.pos(), 12, "a read that fails takes nothing");
     assert!(c.skip(4).is_err() && c.skip(3).is_ok() && c.u8().is_err());
     assert!(c.seek(15).is_ok() && c.seek(16).is_err() && c.skip(usize::MAX).is_err());

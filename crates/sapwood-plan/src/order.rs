@@ -158,9 +158,7 @@ fn check(baskets: &[Basket], boundaries: &[u64]) -> Result<()> {
         return Err(Error::invalid(format!("{} baskets are too many for one scan", baskets.len()))
             .with_remedy("scan the tree in entry ranges"));
     }
-    let invalid = |what: String| {
-        Err(Error::invalid(what).with_remedy("this is a mistake of the caller, or a damaged basket list"))
-    };
+    let invalid = |what: String| Err(Error::invalid(what).with_remedy("the caller or the file's basket list is wrong"));
     for b in baskets {
         let name = || format!("basket {} of branch number {}", b.index, b.branch);
         if b.span.is_empty() {

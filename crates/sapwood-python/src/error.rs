@@ -2,18 +2,18 @@ use crate::text::{Text, told};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sapwood::raw_text::path_of;
-use sapwood::{Error, ErrorKind, Setting};
+use sapwood::{Error, ErrorKind, MissingItem, Setting};
 use std::borrow::Cow;
 use std::path::Path;
 
-/// What it means when something is not found.
+/// What it means when something is not found, unless the error itself says so.
 #[derive(Clone, Copy)]
 pub enum Missing {
     /// The file.
     File,
     /// An object in the file, or a branch in the tree.
     Key,
-    /// The file that was to be written into, or its folder.
+    /// The file that was to be written into, or its directory.
     Written,
 }
 
@@ -26,6 +26,11 @@ impl Missing {
 
 /// The Python exception for an error: a class of `sapwood.errors`, with the parts of the error as attributes.
 pub fn exception(py: Python<'_>, error: &Error, missing: Missing) -> PyErr {
+    let missing = match (error.missing_item(), missing) {
+        (Some(MissingItem::File), Missing::Key) => Missing::File,
+        (Some(MissingItem::Key), _) => Missing::Key,
+        (_, given) => given,
+    };
     let class = match (error.kind(), missing) {
         (ErrorKind::AlreadyExists, _) => "FileThereError",
         (ErrorKind::Gone, _) | (ErrorKind::NotFound, Missing::File | Missing::Written) => "FileMissingError",
@@ -48,9 +53,9 @@ fn in_python(error: &Error) -> Cow<'_, Error> {
         Some(Setting::Replace) => "replace it with recreate, or add to it with update",
         Some(Setting::Recover) => "read it with recover=True, or fetch the file again from its source",
         Some(Setting::InsecureRedirects) => "follow it anyway with insecure_redirects=True",
-        Some(Setting::LocalCache) => "turn it on: sapwood.cache.configure(), SAPWOOD_CACHE_DIR or local_cache=",
+        Some(Setting::LocalCache) => "turn it on with sapwood.cache.configure(), SAPWOOD_CACHE_DIR or local_cache=",
         Some(Setting::Online) => "read it once without offline=True",
-        Some(Setting::KeepBranch) => "keep the branch as it is with keep=",
+        Some(Setting::KeepBranch) => "copy the branch's baskets unchanged with keep=",
         _ => return Cow::Borrowed(error),
     };
     Cow::Owned(error.clone().with_other_remedy(remedy))

@@ -110,11 +110,10 @@ impl File {
         self.inner.size()
     }
 
-    /// What had to be recovered, when the file was not closed or was truncated: how many objects were found, and in
-    /// words what is known to be lost.
+    /// How a file that was not closed or is truncated was recovered, and what is known to be lost, in words.
     #[getter]
-    fn recovered(&self) -> Option<(usize, Vec<String>)> {
-        self.inner.recovered().map(|r| (r.keys.len(), r.lost()))
+    fn recovered(&self) -> Option<(String, Vec<String>)> {
+        Some((self.inner.recovery_summary()?, self.inner.recovered()?.lost()))
     }
 
     /// What of it that was read so far looks damaged, though it could be read, in words.
@@ -127,6 +126,12 @@ impl File {
     #[getter]
     fn remarks(&self) -> Vec<String> {
         self.inner.remarks().iter().map(|r| told(r)).collect()
+    }
+
+    /// A remark if the server serves no byte ranges, so that the whole file was fetched.
+    #[getter]
+    fn whole_file_remark(&self) -> Option<Text> {
+        self.inner.whole_file_remark().map(Text::from)
     }
 
     /// The objects of a directory, and of those below: (path, cycle, class, title, bytes in the file, bytes).

@@ -25,7 +25,7 @@ pub fn choice(given: Option<Choice>) -> PyResult<LocalCache> {
     match given {
         None => Ok(LocalCache::Configured),
         Some(Choice::Off(false)) => Ok(LocalCache::Off),
-        Some(Choice::Off(true)) => Err(PyValueError::new_err("local_cache is a folder, or False for none")),
+        Some(Choice::Off(true)) => Err(PyValueError::new_err("local_cache must be a directory, or False for none")),
         Some(Choice::In(folder)) => Ok(LocalCache::In { directory: path_of(&folder).into_owned(), max_bytes: None }),
     }
 }
@@ -41,7 +41,7 @@ impl Whole {
     pub fn of(url: &str, options: &OpenOptions) -> sapwood::Result<Self> {
         if local_cache::resolve(&options.local_cache)?.is_none() && sapwood::is_remote(url) {
             let e = Error::invalid("cacheread=True needs a local cache");
-            return Err(e.with_remedy("name its folder: local_cache=, or sapwood.cache.configure()"));
+            return Err(e.with_remedy("name its directory: local_cache=, or sapwood.cache.configure()"));
         }
         Ok(Self(Arc::default()))
     }

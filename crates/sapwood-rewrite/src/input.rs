@@ -186,7 +186,7 @@ fn read(file: File) -> Result<Input> {
     let listed = file.list("", true)?;
     if let Some(key) = file.unlisted(&listed)?.first() {
         let what = format!(
-            "{};{} lies in it, but behind the end of its directory's list of keys: it would be lost",
+            "{};{} is in the file, but after the end of its directory's list of keys: it would be lost",
             key.name, key.cycle
         );
         return Err(Error::corrupt(what)

@@ -101,8 +101,7 @@ impl Output {
             self.file.root_version = streamers.root_version();
         }
         if *self.pointers_are_objects.get_or_insert(are_objects) != are_objects {
-            let what = "it has counted arrays of pointers, which ROOT wrote otherwise up to version 5.15/08, and a file \
-                        before it has them of the other kind";
+            let what = "it has counted arrays of pointers, which ROOT wrote in another form up to version 5.15/08, and an earlier file has the other form";
             return Err(Error::unsupported(what).with_remedy("merge old and new files separately"));
         }
         Ok(())

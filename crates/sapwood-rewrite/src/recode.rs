@@ -102,7 +102,7 @@ impl Recoder {
             && !head.lengths
             && basket.offsets.as_ref().is_none_or(|raw| starts.clone().flatten().eq(raw.iter().copied()));
         if !even {
-            return Err(Error::unsupported("stores entry offsets differently, and needs them")
+            return Err(Error::unsupported("stores entry offsets differently, and they are needed")
                 .with_remedy("run sapwood optimize on both files first"));
         }
         payload.truncate(border as usize);

@@ -157,7 +157,7 @@ impl TreeSum {
     fn matching(&self, tree: &InputTree) -> Result<Vec<usize>> {
         let differs = |branch: &str, what: String| {
             Error::invalid(format!("tree {}: branch {branch} {what} (compared with {})", self.path, self.first_file))
-                .with_remedy("merge files of one kind, or leave this one out")
+                .with_remedy("merge files of one kind, or omit this one")
         };
         if tree.class != self.class {
             let (a, b) = (&tree.class, &self.class);
@@ -272,7 +272,7 @@ impl TreeSum {
                 )));
             }
             edits.push(Edit { at: at.clone(), bytes: vec![0; 4] });
-            remarks.push(format!("{}: an object of class {class} in its header is left out", self.path));
+            remarks.push(format!("{}: an object of class {class} in its header is omitted", self.path));
         }
         let label = Label { pid: 0, big: false, ..self.label.clone() };
         let path = self.path.clone();
@@ -316,7 +316,7 @@ impl TreeSum {
         if has_index {
             let why = if self.is_cut { "entries are lost" } else { "not all inputs have the same" };
             remarks
-                .push(format!("{}: its index is left out, since {why}; rebuild it with TTree::BuildIndex", self.path));
+                .push(format!("{}: its index is omitted, because {why}; rebuild it with TTree::BuildIndex", self.path));
         }
         Ok(())
     }

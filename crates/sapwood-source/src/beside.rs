@@ -15,7 +15,7 @@ use sapwood_span::{Error, Result, percent};
 pub fn beside(file: &str, name: &str) -> Result<String> {
     let refused = |why: &str| {
         let what = format!("its values are in another file, {}, {why}", name.escape_debug());
-        Error::unsupported(what).with_remedy("copy both files into one folder and open them there")
+        Error::unsupported(what).with_remedy("copy both files to one directory and open them there")
     };
     if name.contains("://") {
         return Err(refused("named by a URL, which is not followed"));
@@ -58,7 +58,7 @@ fn segments(name: &str) -> Result<Vec<&str>, &'static str> {
     }
     let segments: Vec<&str> = name.split('/').collect();
     if segments.iter().any(|s| matches!(*s, "" | "." | "..")) {
-        return Err("which leads out of the folder");
+        return Err("which leads out of its directory");
     }
     Ok(segments)
 }

@@ -5,7 +5,7 @@ pub(crate) fn check(spans: &[Span], size: u64, name: &str) -> Result<()> {
     for &span in spans {
         let end = span.start.checked_add(span.len);
         if end.is_none_or(|end| end > size) {
-            return Err(Error::corrupt(format!("asked for bytes beyond the end of the file, which has {size}"))
+            return Err(Error::corrupt(format!("requested bytes beyond the end of the file, which has {size} bytes"))
                 .at(span)
                 .in_file(name)
                 .with_remedy("the file is truncated or its index is damaged: compare its size with the original"));

@@ -43,7 +43,7 @@ pub(crate) async fn secure(
     port: u16,
 ) -> Result<TlsStream<TcpStream>> {
     let name = ServerName::try_from(host.to_owned())
-        .map_err(|e| Error::invalid("the host name does not fit a certificate").with_source(e))?;
+        .map_err(|e| Error::invalid("the host name is not valid for a certificate").with_source(e))?;
     TlsConnector::from(config).connect(name, stream).await.map_err(|e| tls_failed(e, host, port))
 }
 
@@ -84,7 +84,7 @@ fn tls_failed(error: std::io::Error, host: &str, port: u16) -> Error {
         let what = format!("{what}: {why}");
         return Error::new(ErrorKind::Denied, what).with_source(error).with_remedy(remedy);
     }
-    let remedy = "if the server's certificate comes from a private authority, set SSL_CERT_FILE or X509_CERT_DIR";
+    let remedy = "if a private authority signed the server's certificate, set SSL_CERT_FILE or X509_CERT_DIR";
     // What rustls found wrong will be wrong the next time as well; a torn connection may not.
     if error.kind() == std::io::ErrorKind::InvalidData {
         Error::new(ErrorKind::Denied, what).with_source(error).with_remedy(remedy)

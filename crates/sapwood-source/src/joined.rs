@@ -178,6 +178,10 @@ impl Source for Joined {
         self.parts.iter().flat_map(|(_, source)| source.remarks()).collect()
     }
 
+    fn whole_file_remark(&self) -> Option<String> {
+        self.parts.iter().find_map(|(_, source)| source.whole_file_remark())
+    }
+
     fn prepare(&self, requests: usize) {
         self.parts.iter().for_each(|(_, source)| source.prepare(requests));
     }

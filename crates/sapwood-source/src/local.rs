@@ -97,8 +97,8 @@ impl LocalFile {
         let error = if error.kind() == std::io::ErrorKind::UnexpectedEof {
             let now = self.file.metadata().map(|m| m.len());
             let now = now.map_or_else(|_| "unknown".to_owned(), |n| n.to_string());
-            let what = format!("the file ends too early: {} bytes when opened, {now} now", self.size);
-            Error::corrupt(what).with_remedy("it was truncated while being read: open it again once it is complete")
+            let what = format!("the file was truncated while being read: {} bytes when opened, now {now}", self.size);
+            Error::corrupt(what).with_remedy("open it again when it is complete")
         } else {
             Error::io("cannot read", error)
         };
@@ -108,8 +108,8 @@ impl LocalFile {
 
 fn cannot_open(error: std::io::Error, name: &str) -> Error {
     let error = match error.kind() {
-        std::io::ErrorKind::NotFound => Error::new(ErrorKind::NotFound, "no such file"),
-        std::io::ErrorKind::PermissionDenied => Error::new(ErrorKind::Denied, "not allowed to read this file"),
+        std::io::ErrorKind::NotFound => Error::no_such_file("no such file"),
+        std::io::ErrorKind::PermissionDenied => Error::new(ErrorKind::Denied, "no permission to read this file"),
         _ => Error::io("cannot open", error),
     };
     error.in_file(name)

@@ -100,6 +100,11 @@ pub trait Source: Send + Sync {
         Vec::new()
     }
 
+    /// A remark for the user if the server serves no byte ranges, so that the whole file had to be fetched.
+    fn whole_file_remark(&self) -> Option<String> {
+        None
+    }
+
     /// The file grows as it is read: more bytes at its end are no change.
     fn allow_growth(&self) {}
 

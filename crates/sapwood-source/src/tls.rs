@@ -26,8 +26,9 @@ pub(crate) fn configuration(ca_dir: Option<&Path>) -> Result<Arc<ClientConfig>> 
         let _ = add_folder(&mut roots, Path::new(&dir));
     }
     if let Some(dir) = ca_dir {
-        add_folder(&mut roots, dir)
-            .map_err(|e| Error::io("cannot read the folder of certificates", e).in_file(dir.display().to_string()))?;
+        add_folder(&mut roots, dir).map_err(|e| {
+            Error::io("cannot read the directory of certificates", e).in_file(dir.display().to_string())
+        })?;
     }
     if roots.store.is_empty() {
         return Err(Error::invalid("no trusted certificates found on this machine")
@@ -52,7 +53,7 @@ pub(crate) fn explain(error: &std::io::Error) -> Option<(&'static str, &'static 
         return None;
     };
     let remedy = "if you trust the server, name a file with its certificate, or with its authority's, in SSL_CERT_FILE, \
-                  or a folder of such files in X509_CERT_DIR";
+                  or a directory of such files in X509_CERT_DIR";
     Some(match why {
         // what the verifier below lets pass only where it is trusted
         E::Other(_) => ("its certificate is not made for a server, and is not itself trusted here", remedy),

@@ -49,7 +49,7 @@ impl Location {
         };
         match scheme.to_ascii_lowercase().as_str() {
             "file" => file_path(rest).map(Self::Local).ok_or_else(|| {
-                Error::invalid("a file:// URL must hold an absolute path of this machine").in_file(input)
+                Error::invalid("a file:// URL must contain an absolute path on this machine").in_file(input)
             }),
             "http" => Url::parse(false, rest).map(Self::Http),
             "https" => Url::parse(true, rest).map(Self::Http),

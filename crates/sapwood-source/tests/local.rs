@@ -60,7 +60,7 @@ fn a_file_truncated_while_being_read() {
     folder.put("f", &noise(4_000));
     // what is still there may be of another version
     let error = file.read(Span::new(0, 4000)).unwrap_err();
-    assert!(error.to_string().contains("had 10000 bytes and has 4000 now"), "{error}");
+    assert!(error.to_string().contains("had 10000 bytes and now has 4000"), "{error}");
     let error = file.read(Span::new(3000, 2000)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Corrupt);
     assert!(error.to_string().contains("4000 now") && error.to_string().contains("3000-5000"), "{error}");

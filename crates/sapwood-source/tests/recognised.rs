@@ -183,7 +183,7 @@ fn a_server_that_asks_to_wait_longer_than_the_timeout() {
             let error = open_right(&runtime(), &server.url(), &impatient(), &[]).unwrap_err();
             assert_eq!(server.requests().len(), 1, "{wait}");
             let text = error.to_string();
-            assert!(text.contains(&status[..3]) && text.contains(&format!("asks to wait for {shown}")), "{text}");
+            assert!(text.contains(&status[..3]) && text.contains(&format!("requests a wait of {shown}")), "{text}");
         }
     }
 }

@@ -33,7 +33,7 @@ pub async fn caught_async<T>(work: impl Future<Output = Result<T>>) -> Result<T>
 pub fn of_panic(payload: &(dyn Any + Send)) -> Error {
     let said = payload.downcast_ref::<String>().map(String::as_str).or_else(|| payload.downcast_ref::<&str>().copied());
     Error::new(ErrorKind::Defect, format!("a bug in Sapwood: {}", said.unwrap_or("a panic without a message")))
-        .with_remedy("please report this message, with the version and the file that shows it")
+        .with_remedy("please report this message, the version, and a file that reproduces it")
 }
 
 /// Panics on purpose, for tests that show what becomes of one.

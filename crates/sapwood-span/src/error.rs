@@ -54,6 +54,15 @@ pub enum Setting {
     Online,
 }
 
+/// What a [`ErrorKind::NotFound`] error did not find.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MissingItem {
+    /// The file itself.
+    File,
+    /// An object, tree or branch in a file that exists.
+    Key,
+}
+
 /// The one error type: what failed, in which file, where, and what to do about it.
 ///
 /// Built in layers: the code that finds the fault says what is wrong; outer layers add the file, the branch or the
@@ -76,6 +85,7 @@ struct Inner {
     remedy: Option<String>,
     setting: Option<Setting>,
     cause: Option<Arc<dyn StdError + Send + Sync>>,
+    missing: Option<MissingItem>,
 }
 
 impl Error {
@@ -90,6 +100,7 @@ impl Error {
             remedy: None,
             setting: None,
             cause: None,
+            missing: None,
         }))
     }
 
@@ -108,9 +119,19 @@ impl Error {
         Self::new(ErrorKind::Invalid, what)
     }
 
-    /// Something that is not there.
+    /// An object, tree or branch that the file does not have.
     pub fn not_found(what: impl Into<String>) -> Self {
-        Self::new(ErrorKind::NotFound, what)
+        Self::new(ErrorKind::NotFound, what).missing(MissingItem::Key)
+    }
+
+    /// A file that does not exist.
+    pub fn no_such_file(what: impl Into<String>) -> Self {
+        Self::new(ErrorKind::NotFound, what).missing(MissingItem::File)
+    }
+
+    fn missing(mut self, item: MissingItem) -> Self {
+        self.0.missing = Some(item);
+        self
     }
 
     /// A failure of the operating system, with its own text kept as the cause.
@@ -121,7 +142,10 @@ impl Error {
             std::io::ErrorKind::TimedOut => ErrorKind::Timeout,
             _ => ErrorKind::Io,
         };
-        Self::new(kind, what).with_source(error)
+        let missing = if kind == ErrorKind::NotFound { Some(MissingItem::File) } else { None };
+        let mut error = Self::new(kind, what).with_source(error);
+        error.0.missing = missing;
+        error
     }
 
     /// Names the file (or URL, without credentials), unless an inner layer did.
@@ -182,6 +206,11 @@ impl Error {
     /// What a program can decide on.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
+    }
+
+    /// Whether the file itself or something in it was not found, where this is known.
+    pub fn missing_item(&self) -> Option<MissingItem> {
+        self.0.missing.filter(|_| self.0.kind == ErrorKind::NotFound)
     }
 
     /// What is wrong, without file, branch and position.

@@ -26,7 +26,7 @@ pub mod sync;
 pub mod units;
 
 pub use coalesce::{Coalesced, coalesce};
-pub use error::{Error, ErrorKind, Result, Setting};
+pub use error::{Error, ErrorKind, MissingItem, Result, Setting};
 pub use printable::{is_steering, printable};
 pub use remote::{is_remote, redact, scheme};
 pub use secret::{is_secret, redact_parameters, redact_path};

@@ -48,7 +48,7 @@ pub fn parse_duration(text: &str) -> Result<Duration> {
         "h" => 3600.0,
         _ => return Err(not_a(text, "time").with_remedy("write for example 50ms, 60s or 2min")),
     };
-    Duration::try_from_secs_f64(number * factor).map_err(|_| Error::invalid(format!("\"{text}\" is too long a time")))
+    Duration::try_from_secs_f64(number * factor).map_err(|_| Error::invalid(format!("\"{text}\" is too long")))
 }
 
 /// A simulated delay or round-trip time: as [`parse_duration`], but with a unit, and an hour at most.

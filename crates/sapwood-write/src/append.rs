@@ -33,12 +33,14 @@ impl FileWriter {
                 return Err(Error::unsupported(format!("{path} is a {}, not a TTree", key.class)));
             }
             if core.writes_tree(directory, &name, Some(key.cycle)) {
-                return Err(Error::invalid(format!("tree {name} is being written already")));
+                return Err(Error::invalid(format!("tree {name} is already being written")));
             }
             core.drain()?;
             // its place is free once the new header is written: a key that lies would free what is another's
             if !is_record(&mut core, key.span())? {
-                return Err(Error::corrupt(format!("there is no record of {path} where its key says")).at(key.span()));
+                return Err(
+                    Error::corrupt(format!("there is no record of {path} at the position in its key")).at(key.span())
+                );
             }
             let (read_key, payload) = object(&mut core, key.span())?;
             let (base, streamers) = (read_key.key_len as usize, core.described.streamers());

@@ -26,7 +26,7 @@ pub(crate) fn check_batch<'a>(inputs: &[Input], given: &[(&str, &'a Array)]) -> 
         let Some(slot) = slot else {
             let all: Vec<&str> = inputs.iter().filter(|i| !i.automatic).map(|i| &*i.name).take(20).collect();
             return Err(Error::not_found(format!("the tree has no branch {name}"))
-                .with_remedy(format!("its branches begin with: {}", all.join(", "))));
+                .with_remedy(format!("its first branches are: {}", all.join(", "))));
         };
         if slot.replace(array).is_some() {
             return Err(Error::invalid("it is given twice").in_branch(*name));
@@ -37,14 +37,14 @@ pub(crate) fn check_batch<'a>(inputs: &[Input], given: &[(&str, &'a Array)]) -> 
         let name = &*input.name;
         let Some(array) = array else {
             if !input.automatic {
-                return Err(Error::invalid("no entries are given for it").in_branch(name));
+                return Err(Error::invalid("it has no values").in_branch(name));
             }
             continue;
         };
         let n = input.feed.check(array).map_err(|e| e.in_branch(name))?;
         let (entries, whose) = *first.get_or_insert((n, name));
         if n != entries {
-            let what = format!("{n} entries are given for it, but {entries} for {whose}");
+            let what = format!("it has {n} entries, but {whose} has {entries}");
             return Err(Error::invalid(what).in_branch(name));
         }
     }
@@ -151,7 +151,7 @@ mod tests {
         };
         let good = list(vec![0, 2, 5]);
         assert!(check_batch(&inputs, &[("s", &flat(2)), ("x", &good), ("y", &good)]).is_ok());
-        assert!(fail(&flat(3), &good, &good).starts_with("branch x: 2 entries are given for it, but 3 for s"));
+        assert!(fail(&flat(3), &good, &good).starts_with("branch x: it has 2 entries, but s has 3"));
         let e = fail(&flat(2), &good, &list(vec![0, 2, 6]));
         assert!(e.starts_with("branch y: entry 1 of the batch has 4 values where its counter is n and x has 3"), "{e}");
         assert!(fail(&flat(2), &list(vec![0, 3, 2]), &good).contains("decrease from 3 to 2"));

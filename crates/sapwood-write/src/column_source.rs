@@ -282,7 +282,7 @@ fn check_regular(dtype: DType, n: usize, array: &Array) -> Result<usize> {
     let Array::Regular { size, len, content } = array else { return Err(wrong()) };
     let Array::Flat(v) = &**content else { return Err(wrong()) };
     if *size != n {
-        return Err(Error::invalid(format!("an entry holds {n} values, not {size}")));
+        return Err(Error::invalid(format!("an entry has {n} values, not {size}")));
     }
     if n.checked_mul(*len) != Some(v.len()) {
         return Err(Error::invalid(format!("{len} entries of {n} values are not {} values", v.len())));

@@ -181,12 +181,12 @@ impl Core {
     pub(crate) fn check(&self) -> Result<()> {
         match self.state {
             State::Open => Ok(()),
-            State::Finished => Err(self.named(Error::invalid("the file is finished already"))),
+            State::Finished => Err(self.named(Error::invalid("the file is already finished"))),
             State::GivenUp => Err(self.named(Error::invalid("the file was abandoned").with_remedy("write it again"))),
             State::Failed => Err(self.named(match &self.failure {
-                Some(e) => e.clone().worded(format!("writing failed before: {}", e.what())),
+                Some(e) => e.clone().worded(format!("writing has already failed: {}", e.what())),
                 // by a panic
-                None => Error::invalid("writing failed before").with_remedy("write the file again"),
+                None => Error::invalid("writing has already failed").with_remedy("write the file again"),
             })),
         }
     }
@@ -208,7 +208,7 @@ impl Core {
     pub(crate) fn no_directory(&self, within: DirectoryId, name: &str) -> Result<()> {
         let mut keys = self.directory(within)?.keys.iter().filter(|k| k.name == name);
         if keys.any(|k| matches!(&*k.class, crate::directory::CLASS | "TDirectoryFile")) {
-            return Err(Error::invalid(format!("{name} is a directory already")).with_remedy("use another name"));
+            return Err(Error::invalid(format!("{name} is already a directory")).with_remedy("use another name"));
         }
         Ok(())
     }

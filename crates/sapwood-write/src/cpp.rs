@@ -184,7 +184,7 @@ impl CppType {
             }
         });
         wrong.map_or(Ok(()), |name| {
-            Err(Error::invalid(format!("the file has a class {name} of other members already"))
+            Err(Error::invalid(format!("the file already has a class {name} with different members"))
                 .with_remedy("give the class another name"))
         })
     }

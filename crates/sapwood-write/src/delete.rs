@@ -34,7 +34,7 @@ fn delete(core: &mut Core, path: &str, cycle: Option<u16>) -> Result<usize> {
     if let Ok(Some(inner)) = subdirectory(core, directory, &name)
         && !core.directory(inner)?.keys.is_empty()
     {
-        return Err(Error::invalid(format!("directory {name} is not empty")).with_remedy("delete what it holds first"));
+        return Err(Error::invalid(format!("directory {name} is not empty")).with_remedy("delete its contents first"));
     }
     core.drain()?;
     let goes = |k: &Key| k.name == name && cycle.is_none_or(|c| k.cycle == c);

@@ -72,7 +72,7 @@ fn read(mut sink: Sink, len: u64, threads: usize) -> Result<Core> {
     }
     if header.end > len || header.end < header.begin {
         return Err(Error::corrupt(format!(
-            "the header says that the file ends at byte {}, but it has {len}: it was truncated",
+            "the file was truncated: it has {len} bytes, its header says {}",
             header.end
         ))
         .with_remedy(RECOVER));

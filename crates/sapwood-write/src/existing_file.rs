@@ -41,7 +41,7 @@ impl ExistingFile {
                 return Ok(Self { file, path, opened: len, len, process: std::process::id() });
             }
         }
-        Err(io::Error::new(io::ErrorKind::ResourceBusy, "other programs keep replacing it"))
+        Err(io::Error::new(io::ErrorKind::ResourceBusy, "other programs replace it repeatedly"))
     }
 
     pub(crate) fn len(&self) -> u64 {

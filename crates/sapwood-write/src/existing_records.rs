@@ -111,7 +111,7 @@ fn nothing_behind(core: &mut Core, record: &[u8], keys: &[sapwood_format::Key]) 
         }
         if core.sink.read(label).is_ok_and(|label| key.is_told_by(&label)) {
             let what = format!(
-                "{};{} lies in it, but behind the end of its directory's list of keys: it would be lost",
+                "{};{} is in the file, but after the end of its directory's list of keys: it would be lost",
                 key.name, key.cycle
             );
             return Err(Error::corrupt(what).at(key.span).with_remedy(RECOVER));

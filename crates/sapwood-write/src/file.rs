@@ -198,7 +198,7 @@ impl FileWriter {
         check_title(title).map_err(|e| core.named(e))?;
         if core.writes_tree(directory, name, None) {
             return Err(core.named(
-                Error::invalid(format!("tree {name} is being written already")).with_remedy("give it another name"),
+                Error::invalid(format!("tree {name} is already being written")).with_remedy("give it another name"),
             ));
         }
         let mut seen = HashMap::new();

@@ -142,12 +142,12 @@ fn check_header(facts: &TreeFacts, s: &Survey) -> Result<()> {
     let has_index =
         s.child(0, Name::TreeIndex).is_some() || s.field(0, Name::IndexValues).is_some_and(|f| f.at.len() > 4);
     if has_index {
-        return Err(Error::unsupported("it has an index, in which new entries would be missing").with_remedy(
+        return Err(Error::unsupported("it has an index, which would lack the new entries").with_remedy(
             "remove the index first (SetTreeIndex(nullptr) and Write in ROOT), and rebuild it afterwards",
         ));
     }
     if s.child(0, Name::BranchRef).is_some() {
-        return Err(Error::unsupported("it has a table of references, of which new entries would have none")
+        return Err(Error::unsupported("it has a table of references, which would lack the new entries")
             .with_remedy("write a new tree"));
     }
     if let Some((_, class)) = s.unknown.first() {

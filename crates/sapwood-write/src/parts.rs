@@ -57,7 +57,9 @@ impl Parts {
         // what takes as many bytes as it has counts as not packed, for every reader
         let (chain, mut bytes) = (packed.concat(), Vec::new());
         let unpacked = Decoder::new().decompress_vec(&chain, &mut bytes, self.size);
-        unpacked.map_err(|e| Error::io("a basket was not packed as it should be", std::io::Error::other(e)))?;
+        unpacked.map_err(|e| {
+            Error::io("a compressed basket does not decompress to its content", std::io::Error::other(e))
+        })?;
         Ok(vec![bytes])
     }
 }

@@ -182,7 +182,7 @@ pub(crate) fn check_basket_bytes(bytes: u32) -> Result<()> {
 
 fn check_extent(dtype: DType, n: usize) -> Result<()> {
     if n == 0 || (n as u64).saturating_mul(dtype.size() as u64) > LONGEST_ENTRY {
-        return Err(Error::invalid(format!("an entry cannot hold {n} values"))
+        return Err(Error::invalid(format!("an entry cannot have {n} values"))
             .with_remedy("give 1 or more values, 1 GiB at the most"));
     }
     Ok(())
@@ -203,7 +203,7 @@ fn check_type(ty: &CppType, member: bool) -> Result<usize> {
             let name = |n: &str| n.chars().all(fair) && n.chars().next().is_some_and(|c| !c.is_ascii_digit());
             if !class.name.split("::").all(name) || class.members.is_empty() {
                 return Err(Error::invalid(format!(
-                    "a class of {} members cannot be called {:?}",
+                    "a class with {} members cannot be named {:?}",
                     class.members.len(),
                     class.name
                 ))
@@ -241,12 +241,12 @@ pub(crate) fn check_name(what: &str, name: &str) -> Result<()> {
         return Err(Error::invalid(format!("a {what} name must have 1 to {LONGEST_NAME} bytes, not {len}")));
     }
     if matches!(name, "." | "..") {
-        return Err(Error::invalid(format!("a {what} cannot be called {name:?}: it cannot be part of a path"))
+        return Err(Error::invalid(format!("{name:?} is not a valid {what} name: it cannot be part of a path"))
             .with_remedy("use letters, digits, dots and underscores"));
     }
     if let Some(bad) = name.chars().find(|c| "/[]:;".contains(*c) || c.is_control()) {
         return Err(Error::invalid(format!(
-            "a {what} cannot be called {name:?}: {bad:?} has a special meaning in ROOT"
+            "{name:?} is not a valid {what} name: {bad:?} has a special meaning in ROOT"
         ))
         .with_remedy("use letters, digits, dots and underscores"));
     }

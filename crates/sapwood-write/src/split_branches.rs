@@ -78,7 +78,7 @@ impl Layout<'_> {
 
     fn input(&mut self, name: &str, feed: ColumnSource, automatic: bool) -> Result<()> {
         if self.index.insert(name.to_owned(), self.inputs.len()).is_some() {
-            return Err(Error::invalid(format!("there are two branches called {name}"))
+            return Err(Error::invalid(format!("two branches have the name {name}"))
                 .with_remedy("give each branch, and each counter, its own name"));
         }
         self.inputs.push(Input { name: name.to_owned(), feed, automatic });
@@ -134,14 +134,14 @@ impl Layout<'_> {
             let column = self.inputs.get(i).filter(|input| counts(&input.feed)).map(|input| input.feed.column());
             let Some(leaf) = column.and_then(|c| self.columns.get_mut(c)?.leaf.as_mut()) else {
                 return Err(Error::invalid(format!("branch {counter} cannot count: an entry is not one int32"))
-                    .with_remedy("make it a scalar int32 or uint32, or leave it out to have it written"));
+                    .with_remedy("make it a scalar int32 or uint32, or omit it: it is then written automatically"));
             };
             (leaf.range, leaf.counts) = (true, true);
             return Ok(i);
         }
         if self.asked.contains(counter) {
             return Err(Error::invalid(format!("its counter {counter} comes after it"))
-                .with_remedy(format!("name {counter} first, or leave it out to have it written")));
+                .with_remedy(format!("put {counter} first, or omit it: it is then written automatically")));
         }
         let spec = BranchSpec::scalar(counter, DType::I32);
         let column = self.numbers(&spec, DType::I32, 1, counter.to_owned(), None);

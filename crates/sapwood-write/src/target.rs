@@ -16,7 +16,7 @@ const NAME: usize = 255;
 const LINKS: usize = 40;
 
 /// What to do when only the folder was not synced.
-pub const NAMED: &str = "the file is complete under its name, but a power failure may lose it: write it again";
+pub const NAMED: &str = "the file is complete, but a power failure may lose it: write it again";
 
 /// Where a new file goes: beside the file of its name at first, in whose place it is put when it is complete.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ impl Target {
             return Err(refused("only local files are written"));
         }
         let path = resolved(given)?;
-        let name = path.file_name().ok_or_else(|| refused("it names no file"))?.to_owned();
+        let name = path.file_name().ok_or_else(|| refused("it does not name a file"))?.to_owned();
         let access = match fs::symlink_metadata(&path) {
             Ok(there) => {
                 only_files(&there)?;
@@ -96,7 +96,7 @@ impl Target {
     /// # Errors
     /// When it is complete.
     pub fn file(&self) -> io::Result<&File> {
-        self.file.as_ref().ok_or_else(|| io::Error::other("the file is complete already"))
+        self.file.as_ref().ok_or_else(|| io::Error::other("the file is already complete"))
     }
 
     /// Everything up to here has been written: the disk may begin with it.
@@ -117,7 +117,7 @@ impl Target {
     /// # Errors
     /// What the system says; [`Unfinished::of`] tells which step failed.
     pub fn complete(&mut self) -> io::Result<()> {
-        let file = self.file.take().ok_or_else(|| io::Error::other("the file is complete already"))?;
+        let file = self.file.take().ok_or_else(|| io::Error::other("the file is already complete"))?;
         if let Some(access) = &self.access {
             access.complete(&file).map_err(|e| Unfinished::error("cannot set the file's permissions", e))?;
         }
@@ -126,7 +126,7 @@ impl Target {
         }
         close(file).map_err(|e| Unfinished::error("cannot close the file", e))?;
         let folder = if self.placement.sync {
-            Some(Folder::of(&self.path).map_err(|e| Unfinished::error("cannot open its folder to sync it", e))?)
+            Some(Folder::of(&self.path).map_err(|e| Unfinished::error("cannot open its directory to sync it", e))?)
         } else {
             None
         };
@@ -187,7 +187,7 @@ impl Unfinished {
     }
 
     fn after(source: io::Error) -> io::Error {
-        let what = "cannot sync the folder of the file";
+        let what = "cannot sync the directory of the file";
         io::Error::new(source.kind(), Self { what, named: true, source })
     }
 
@@ -209,7 +209,7 @@ impl std::error::Error for Unfinished {}
 pub(crate) fn only_files(there: &fs::Metadata) -> io::Result<()> {
     match there.file_type() {
         kind if kind.is_file() => Ok(()),
-        kind if kind.is_dir() => Err(refused("it is a folder")),
+        kind if kind.is_dir() => Err(refused("it is a directory")),
         _ => Err(refused("it is a device, a pipe or a socket, not a file")),
     }
 }
@@ -293,7 +293,7 @@ mod tests {
         let _held = std::os::unix::net::UnixListener::bind(&socket).unwrap();
         assert!(put(&socket, b"x").unwrap_err().to_string().contains("not a file"));
         assert!(fs::symlink_metadata(&socket).unwrap().file_type().is_socket());
-        assert!(put(&folder, b"x").unwrap_err().to_string().contains("folder"));
+        assert!(put(&folder, b"x").unwrap_err().to_string().contains("directory"));
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
         fs::remove_dir_all(&folder).unwrap();
     }

@@ -20,7 +20,7 @@ pub fn write_file(path: impl AsRef<Path>, bytes: &[u8]) -> Result<()> {
         let e = Error::io(what, e).in_file(text_of_path(path));
         match e.kind() {
             _ if named => e.with_remedy(NAMED),
-            ErrorKind::NotFound => e.with_remedy("create its folder first"),
+            ErrorKind::NotFound => e.with_remedy("create its directory first"),
             _ => e,
         }
     })

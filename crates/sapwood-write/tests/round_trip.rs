@@ -306,10 +306,10 @@ fn nonsense_is_refused() {
     assert!(fail("a/b", TreeOptions::default()).contains("'/' has a special meaning in ROOT"));
     assert!(fail("t", TreeOptions::default().basket_bytes(99)).contains("basket size 99 is out of range"));
     let empty = TreeOptions::default().cluster(Cluster::Entries(0));
-    assert!(fail("t", empty).contains("clusters cannot be empty"));
+    assert!(fail("t", empty).contains("the cluster size must not be 0"));
     let open = file.tree("t", "", &[], TreeOptions::default()).unwrap();
     let twice = file.tree("t", "", &[], TreeOptions::default()).unwrap_err().to_string();
-    assert!(twice.contains("tree t is being written already"), "{twice}");
+    assert!(twice.contains("tree t is already being written"), "{twice}");
     open.finish().unwrap();
     file.tree("t", "the second cycle", &[], TreeOptions::default()).unwrap().finish().unwrap();
     file.finish().unwrap();

@@ -39,7 +39,9 @@
 pub use sapwood_codec::{Algorithm, Compression};
 pub use sapwood_column::{Array, ColumnType, DType, Form, Values, with_values};
 pub use sapwood_format::streamer::{ClassInfo, Element};
-pub use sapwood_span::{Error, ErrorKind, Result, Setting, Span, defect, is_steering, printable, raw_text};
+pub use sapwood_span::{
+    Error, ErrorKind, MissingItem, Result, Setting, Span, defect, is_steering, printable, raw_text,
+};
 
 #[cfg(feature = "arrow")]
 pub mod arrow;

@@ -265,7 +265,7 @@ mod processes {
         }
         let summary = gate.close(Duration::ZERO);
         assert_eq!((summary.finished, summary.lost.len()), (0, 2));
-        assert!(mine.finish().unwrap_err().to_string().contains("the merger is gone"));
+        assert!(mine.finish().unwrap_err().to_string().contains("the merger's process ended or closed"));
         sleeps.kill().unwrap();
         sleeps.wait().unwrap();
         merger.finish().unwrap();

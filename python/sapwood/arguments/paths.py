@@ -66,6 +66,26 @@ def name(file: Any) -> str:
         raise InvalidError(f"a file name must be a string, bytes or a Path, not {file!r}") from None
 
 
+@unicode_only
+def local_path(file: Any) -> str:
+    """The path of a local file to write, as text."""
+    from .._core import redacted
+
+    text = name(file)
+    if "://" in text and not text.startswith("file://"):
+        raise InvalidError(f"{redacted(text)}: only local files can be written; write a local file, then copy it")
+    return text.removeprefix("file://")
+
+
+def file_names(files: FileName | Iterable[FileName], what: str) -> list[str]:
+    """The paths or URLs of one or several files, as text."""
+    if isinstance(files, (str, bytes, os.PathLike)):
+        return [name(files)]
+    if isinstance(files, Iterable) and not isinstance(files, Mapping):
+        return [name(file) for file in files]
+    raise InvalidError(f"{what} must be a file name or a list of file names, not {files!r}")
+
+
 def _colons_count_from(where: str) -> int:
     scheme = where.find("://")
     if scheme >= 0:
@@ -90,7 +110,7 @@ def several(files: Where | Iterable[Where]) -> list[tuple[str, str | None]]:
 
 
 def _glob(file: str) -> list[str]:
-    if file.startswith(("root://", "roots://")) and "*" in file:
+    if "://" in file and "*" in file:
         from .. import _core
 
         return _core.expand(file)

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, cast, overload
 
+from ..arguments.checks import flag, thread_count
 from ..arguments.paths import Where, several
 from ..arguments.sizes import Size, entry_range, optional_seconds, size_in_bytes
 from ..errors import InvalidError
@@ -56,7 +57,7 @@ def chain(
         skip_bad_files: see :func:`sapwood.iterate`.
     """
     options = {"cache_size": cache_size, "timeout": timeout, "threads": threads}
-    return Chain(several(files), options, skip_bad_files)
+    return Chain(several(files), options, flag(skip_bad_files, "skip_bad_files"))
 
 
 @public
@@ -102,7 +103,7 @@ class Chain:
         return (
             None if cache is None else size_in_bytes(cache, "cache_size"),
             optional_seconds(self._options["timeout"], "timeout"),
-            self._options["threads"] or 0,
+            thread_count(self._options["threads"]),
         )
 
     def _common(self) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..arguments.checks import string
 from ..arguments.progress import Progress, reporter
 from ..arguments.sizes import entry_range
 from ..errors import InvalidError
@@ -32,6 +33,7 @@ def draw(
     entries: Entries = None,
 ) -> hist.Hist | Histogram:
     """See :meth:`Tree.draw`."""
+    expression, cut = string(expression, "expression"), "" if cut is None else string(cut, "cut")
     count = _number(bins)
     axes = axes_from(None if count is not None else bins)
     tree.file._check_open()
@@ -41,9 +43,7 @@ def draw(
     threads = tree.file._options.threads
     tell, done = reporter(progress)
     try:
-        drawn = tree._core.draw(
-            expression, cut or "", axes, first, last, tree._cache_size, threads, tell, count, numbers
-        )
+        drawn = tree._core.draw(expression, cut, axes, first, last, tree._cache_size, threads, tell, count, numbers)
     finally:
         done()
     return _histogram(*drawn)

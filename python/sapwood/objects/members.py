@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..arguments.checks import string
 from ..errors import KeyInFileError
 from .unread import Unread
 
@@ -43,6 +44,7 @@ class HasMembers:
         Raises:
             KeyInFileError: (a KeyError) the class has no such member.
         """
+        string(name, "name")
         if name in self._members:
             return self._members[name]
         if all:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ..arguments.sizes import whole
+from ..errors import InvalidError
 from ..public import public
 from .branches import column_words
 from .column import HasArray
@@ -133,9 +135,12 @@ class Branch(HasArray, HasTable):
     def basket_compressed_bytes(self, basket: int) -> int:
         """Return the size of a basket in the file in bytes, with its key; 0 if it is stored in the tree's header."""
         sizes = self._told["basket_bytes"]
-        if not 0 <= basket < self.num_baskets:
+        number = whole(basket)
+        if number is None:
+            raise InvalidError(f"basket must be a number, not {basket!r}")
+        if not 0 <= number < self.num_baskets:
             raise IndexError(f"branch {self.path!r} has {self.num_baskets} baskets, no basket {basket}")
-        return sizes[basket] if basket < len(sizes) else 0
+        return sizes[number] if number < len(sizes) else 0
 
     @property
     def compressed_bytes(self) -> int:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, cast, overload
 
 from .. import _core
 from .. import cache as _local_cache
+from ..arguments.checks import flag, thread_count
 from ..arguments.paths import Where, split
-from ..arguments.sizes import Size, optional_seconds, size_in_bytes, whole
-from ..errors import Error, InvalidError, NotAFileError, RecoveredFileWarning, UnverifiedFileWarning
+from ..arguments.sizes import Size, optional_seconds, size_in_bytes
+from ..errors import Error, InvalidError, NotAFileError, RecoveredFileWarning, UnverifiedFileWarning, WholeFileWarning
 from ..public import public
 from .directory import Directory
 from .file_objects import BinaryFile, Reader, reader_of
@@ -75,11 +76,11 @@ def open(
             None: local files, and remote files up to 64 MB.
         insecure_redirects: follow redirects from ``https`` to ``http``, and from other hosts to this machine or a
             link-local address. ``SAPWOOD_INSECURE_REDIRECTS=1`` in the environment allows this for all files.
-        local_cache: folder of the local cache that keeps what is read of remote files; False for none, None for what is
-            configured (see :mod:`sapwood.cache`).
+        local_cache: directory of the local cache, which keeps what is read of remote files; False for none, None for
+            the configured one (see :mod:`sapwood.cache`).
         offline: read remote files from the local cache only; do not ask whether they have changed.
-        cacheread: fetch all of a remote file into the local cache in the background, until the file is closed. Reading
-            works at once; what is not there yet is read remotely, also if the download fails.
+        cacheread: fetch all of a remote file into the local cache in the background, until the file is closed. Data
+            that have not arrived are read from the server, also if the download fails.
 
     Returns:
         A :class:`ReadOnlyFile`, or the object if ``path`` names one.
@@ -90,14 +91,20 @@ def open(
         CorruptError, UnsupportedError, ReadError, StalledError, DeniedError: the file cannot be read.
     """
     where, name = reader_of(path) or split(cast(Where, path))
-    number = None if threads is None else whole(threads)
-    if threads is not None and (number is None or number < 1):
-        raise InvalidError(f"threads must be at least 1, or None for one per core, not {threads!r}")
+    number = thread_count(threads, 1)
     patience = optional_seconds(timeout, "timeout")
     cache = None if cache_size is None else size_in_bytes(cache_size, "cache_size")
     kept = _local_cache.folder(local_cache, "local_cache")
     options = Options(
-        cache, patience, number or 0, recover, insecure_redirects, kept, offline, cacheread, keys_only=name is None
+        cache,
+        patience,
+        number,
+        None if recover is None else flag(recover, "recover"),
+        flag(insecure_redirects, "insecure_redirects"),
+        kept,
+        flag(offline, "offline"),
+        flag(cacheread, "cacheread"),
+        keys_only=name is None,
     )
     file = ReadOnlyFile(where, options)
     return file if name is None else file[name]
@@ -121,6 +128,10 @@ class ReadOnlyFile(Directory):
             import warnings
 
             warnings.warn(remark, UnverifiedFileWarning, stacklevel=3)
+        if self._core.whole_file_remark is not None:
+            import warnings
+
+            warnings.warn(self._core.whole_file_remark, WholeFileWarning, stacklevel=3)
         self._warned = 0
         self._closed = False
         self._scans: weakref.WeakSet[_core.Scan] = weakref.WeakSet()
@@ -149,12 +160,12 @@ class ReadOnlyFile(Directory):
             reader, reader.name, reader.size, options.cache_size, options.timeout, options.threads, options.recover
         )
 
-    def _warn_of_recovery(self, found: int, lost: list[str]) -> None:
+    def _warn_of_recovery(self, summary: str, lost: list[str]) -> None:
         import warnings
 
         more = f"; and {len(lost) - 5} more" if len(lost) > 5 else ""
         known = "; ".join(lost[:5]) + more if lost else "no known losses"
-        words = f"{self.file_path} was not closed or was truncated; {found} objects were found in it. {known}"
+        words = f"{self.file_path}: {summary}; {known}"
         warnings.warn(words, RecoveredFileWarning, stacklevel=4)
 
     def _warn_of_damage(self) -> None:

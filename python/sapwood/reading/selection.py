@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..arguments.checks import string, strings, text_by_name
 from ..columns import conversion
 from ..columns.libraries import Library, computed
 from ..errors import InvalidError, SkippedBranchWarning, UnsupportedError
@@ -170,15 +171,14 @@ def select(
     filters: Mapping[str, Any],
 ) -> Selection:
     """The selection of a request to a tree or a branch with sub-branches."""
-    binder = Binder(owner, aliases)
-    selection = Selection(cut=binder.bind(cut) if cut is not None and cut.strip() else None)
+    binder = Binder(owner, text_by_name(aliases, "aliases"))
+    condition = "" if cut is None else string(cut, "cut")
+    selection = Selection(cut=binder.bind(condition) if condition.strip() else None)
     if expressions is None:
         selection.outputs = list(_all(owner, filters))
         return selection
-    texts = [expressions] if isinstance(expressions, str) else list(expressions)
+    texts = strings(expressions, "expressions")
     for text in texts:
-        if not isinstance(text, str):
-            raise InvalidError(f"expressions must be a string or a list of strings, not {text!r}")
         selection.outputs.append((text, binder.output(text)))
     if len(dict(selection.outputs)) != len(texts):
         selection.outputs = list(dict(selection.outputs).items())

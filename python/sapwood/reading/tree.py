@@ -6,6 +6,7 @@ import operator
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from ..arguments.checks import string
 from ..arguments.sizes import Size, size_in_bytes
 from ..public import public
 from .branch import Branch
@@ -167,7 +168,7 @@ class Tree(HasTable):
         Raises:
             KeyInFileError: no such branch.
         """
-        self._core.entry_reader().add_branch(name)
+        self._core.entry_reader().add_branch(string(name, "name"))
         self._cached_branches.append(name)
 
     def set_cache_learn_entries(self, entries: int) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .. import _core
@@ -83,7 +84,24 @@ def doctor(
     where, name = split(path)
     if name is not None:
         raise InvalidError(f"doctor examines a whole file: omit {name!r}")
-    caches = [None if size is None else size_in_bytes(size, "cache size") for size in cache_sizes]
-    return Diagnosis(
-        *_core.doctor(where, bool(deep), optional_seconds(timeout, "timeout"), caches, [float(s) for s in round_trips])
-    )
+    caches = [
+        None if size is None else size_in_bytes(size, "cache_sizes") for size in _each(cache_sizes, "cache_sizes")
+    ]
+    times = [_round_trip(seconds) for seconds in _each(round_trips, "round_trips")]
+    return Diagnosis(*_core.doctor(where, bool(deep), optional_seconds(timeout, "timeout"), caches, times))
+
+
+def _each(values: Any, what: str) -> Iterable[Any]:
+    if isinstance(values, Iterable) and not isinstance(values, (str, bytes, Mapping)):
+        return values
+    raise InvalidError(f"{what} must be a list, not {values!r}")
+
+
+def _round_trip(seconds: Any) -> float:
+    try:
+        number = math.nan if isinstance(seconds, (bool, str)) else float(seconds)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if 0 <= number <= 3600:
+        return number
+    raise InvalidError(f"a round-trip time must be 0 to 3600 seconds, not {seconds!r}")

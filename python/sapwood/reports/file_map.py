@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from .. import _core
-from ..arguments.paths import Where, split
+from ..arguments.checks import strings
+from ..arguments.paths import Where, local_path, split
 from ..arguments.sizes import optional_seconds
 from ..errors import InvalidError
 from ..public import public
@@ -39,15 +40,16 @@ class FileMap:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the picture (``.svg``, ``.png``) or the numbers (``.json``)."""
-        kind = Path(path).suffix.lower()
+        file = local_path(path)
+        kind = Path(file).suffix.lower()
         if kind == ".svg":
-            _core.write_file(os.fspath(path), self._core.svg().encode())
+            _core.write_file(file, self._core.svg().encode())
         elif kind == ".png":
-            _core.write_file(os.fspath(path), self._core.png(2.0))
+            _core.write_file(file, self._core.png(2.0))
         elif kind == ".json":
-            _core.write_file(os.fspath(path), self._core.json().encode())
+            _core.write_file(file, self._core.json().encode())
         else:
-            raise InvalidError(f"{_core.redacted(os.fspath(path))}: a map can be saved as .svg, .png or .json")
+            raise InvalidError(f"{file}: a map can be saved as .svg, .png or .json")
 
     def _repr_svg_(self) -> str:
         return self._core.svg()
@@ -87,7 +89,4 @@ def map(path: Where, branches: str | Iterable[str] = (), *, timeout: float | Non
 
 def patterns(branches: str | Iterable[str]) -> list[str]:
     """Names as a list of strings."""
-    names = [branches] if isinstance(branches, str) else list(branches)
-    if not all(isinstance(name, str) for name in names):
-        raise InvalidError("branches must be strings, which may contain * and ?")
-    return names
+    return strings(branches, "branches")

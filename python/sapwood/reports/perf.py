@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from .. import _core
-from ..errors import CorruptError, InvalidError, require
+from ..arguments.paths import local_path, name
+from ..errors import CorruptError, DeniedError, FileMissingError, InvalidError, ReadError, require
 from ..public import public
 from .json_text import loads
 
@@ -26,7 +27,7 @@ class PerfStats:
     """
 
     def __init__(self, record: str | os.PathLike[str] | None = None) -> None:
-        self._record = None if record is None else Path(record)
+        self._record = None if record is None else local_path(record)
         self._collector: _core.Collector | None = None
         self._text: str | None = None
         self._values: dict[str, Any] | None = None
@@ -43,7 +44,7 @@ class PerfStats:
         if stopped is not None:
             self._text, log = stopped
             if self._record is not None:
-                _core.write_file(os.fspath(self._record), log.encode())
+                _core.write_file(self._record, log.encode())
 
     @classmethod
     def from_json(cls, text: str) -> PerfStats:
@@ -59,11 +60,25 @@ class PerfStats:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> PerfStats:
-        """Load stats that :meth:`save` or ``sapwood perf -o FILE.json`` wrote into a file."""
+        """Load stats that :meth:`save` or ``sapwood perf -o FILE.json`` wrote into a file.
+
+        Raises:
+            FileMissingError: (a FileNotFoundError) no such file.
+            ReadError: the file cannot be read.
+            CorruptError: not perf stats.
+        """
+        file = name(path)
         try:
-            return cls.from_json(Path(path).read_text(encoding="utf-8"))
+            text = Path(file).read_text(encoding="utf-8")
         except UnicodeDecodeError as e:
-            raise CorruptError(f"{os.fspath(path)}: not perf stats: the file is not text", file=os.fspath(path)) from e
+            raise CorruptError(f"{file}: not perf stats: the file is not text", file=file) from e
+        except FileNotFoundError as e:
+            raise FileMissingError(f"{file}: no such file", file=file) from e
+        except PermissionError as e:
+            raise DeniedError(f"{file}: not allowed to read this file", file=file) from e
+        except OSError as e:
+            raise ReadError(f"{file}: cannot read: {e.strerror}", file=file) from e
+        return cls.from_json(text)
 
     def to_json(self) -> str:
         """Return the stats as JSON, for :meth:`from_json` and ``sapwood perf --load``."""
@@ -85,7 +100,7 @@ class PerfStats:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write :meth:`to_json` to a file."""
-        _core.write_file(os.fspath(path), self.to_json().encode())
+        _core.write_file(local_path(path), self.to_json().encode())
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from typing import Any
 
 from .._core import merge as _merge
-from ..arguments.paths import FileName, name
+from ..arguments.checks import thread_count
+from ..arguments.paths import FileName, file_names, name
 from ..arguments.progress import Progress, reporter
 from ..arguments.sizes import optional_seconds
 from ..public import public
+from ..writing.options import Compression, compression_text
 
 
 @public
@@ -19,9 +20,9 @@ def merge(
     inputs: FileName | Iterable[FileName],
     *,
     force: bool = False,
-    compression: str | None = None,
+    compression: Compression = None,
     progress: Progress = None,
-    threads: int = 0,
+    threads: int | None = None,
     timeout: float | None = 60.0,
     sync: bool = True,
 ) -> dict[str, Any]:
@@ -37,7 +38,7 @@ def merge(
         force: replace ``out`` if it exists.
         compression: recompress all baskets, for example with ``"zstd:5"``; by default they are copied unchanged.
         progress: True for a bar, or a function of (inputs done, inputs, bytes written).
-        threads: number of compression threads; 0 for one per core.
+        threads: number of compression threads; None for one per core.
         timeout: seconds without any progress after which a transfer fails; None to wait indefinitely.
         sync: wait until ``out`` and its name are on the disk; as in :func:`recreate`.
 
@@ -49,17 +50,15 @@ def merge(
         FileThereError: (a FileExistsError) ``out`` exists.
         InvalidError: trees or histograms are incompatible; the message names the difference.
     """
-    if isinstance(inputs, (str, bytes, os.PathLike)):
-        inputs = [inputs]
-    names = [name(i) for i in inputs]
+    names = file_names(inputs, "inputs")
     tell, close = reporter(progress)
     try:
         return _merge(
             name(out),
             names,
-            (force, bool(sync)),
-            compression,
-            (threads, optional_seconds(timeout, "timeout")),
+            (bool(force), bool(sync)),
+            None if compression is None else compression_text(compression),
+            (thread_count(threads), optional_seconds(timeout, "timeout")),
             tell,
         )
     finally:

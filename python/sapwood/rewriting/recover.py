@@ -7,6 +7,7 @@ from typing import Any
 
 from .._core import recover as _recover
 from .._core import redacted
+from ..arguments.checks import thread_count
 from ..arguments.paths import FileName, name
 from ..arguments.sizes import optional_seconds
 from ..errors import RecoveredFileWarning
@@ -19,7 +20,7 @@ def recover(
     target: FileName,
     *,
     force: bool = False,
-    threads: int = 0,
+    threads: int | None = None,
     timeout: float | None = 60.0,
     sync: bool = True,
 ) -> dict[str, Any]:
@@ -36,7 +37,7 @@ def recover(
         source: a path or URL.
         target: the file to write.
         force: replace ``target`` if it exists.
-        threads: number of decompression threads; 0 for one per core.
+        threads: number of decompression threads; None for one per core.
         timeout: seconds without any progress after which a transfer fails; None to wait indefinitely.
         sync: wait until ``target`` and its name are on the disk; as in :func:`recreate`.
 
@@ -54,7 +55,12 @@ def recover(
         CorruptError: nothing can be recovered.
         FileThereError: (a FileExistsError) ``target`` exists.
     """
-    report = _recover(name(source), name(target), (force, bool(sync)), (threads, optional_seconds(timeout, "timeout")))
+    report = _recover(
+        name(source),
+        name(target),
+        (bool(force), bool(sync)),
+        (thread_count(threads), optional_seconds(timeout, "timeout")),
+    )
     if lost := report["lost"]:
         shown = "".join(f"\n  {what}" for what in lost[:5])
         more = f"\n  and {len(lost) - 5} more" if len(lost) > 5 else ""

@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from ..arguments.checks import string
 from ..arguments.sizes import Size, size_in_bytes
 from ..errors import Error, InvalidError, KeyInFileError, unicode_only
 from ..public import public
@@ -78,6 +79,10 @@ class WritableDirectory:
     ) -> WritableTree:
         """Create a tree.
 
+        If the file has an object of this name already, the tree gets the next cycle, as in ROOT, and the object is
+        kept (``"name;1"``). A tree of this name that is still open for writing is finished first: it keeps the
+        entries that it has.
+
         Args:
             name: name, optionally with directories (``"a/b/tree"``).
             branch_types: types by branch: numpy's (``"f4"``, ``("f4", (3,))``), awkward's (``"var * float32"``), C++
@@ -124,8 +129,10 @@ class WritableDirectory:
         level = 99 if isinstance(split, Mapping) else split_level(split)
         layout = Layout(branch_types, counter_name, field_name, titles or {}, by_branch, level)
         directory, last = self._place(name)
-        self._file._finish_tree(self._join(name))
-        core = self._file._core.tree(directory, last, title, layout.specs(self._file._classes), options)
+        self._file._finish_tree(self._join(name), "a later mktree has the same name")
+        core = self._file._core.tree(
+            directory, last, string(title, "title"), layout.specs(self._file._classes), options
+        )
         tree = WritableTree(self._file, self._join(name), title, core, layout)
         self._file._trees[self._join(name)] = tree
         return tree
@@ -200,7 +207,7 @@ class WritableDirectory:
         if cycle and not (cycle.isascii() and cycle.isdigit() and int(cycle) < 1 << 16):
             raise InvalidError(f"{name}: a cycle must be a number, not {cycle!r}")
         self._file._check_open()
-        self._file._finish_tree(self._join(name))
+        self._file._finish_tree(self._join(name), "it was deleted")
         self._file._core.delete(full, int(cycle) if cycle else None)
 
     @unicode_only

@@ -7,6 +7,8 @@ import weakref
 from typing import Any
 
 from .. import _core
+from ..arguments.checks import string, thread_count
+from ..arguments.paths import FileName, local_path
 from ..errors import InvalidError, unicode_only
 from ..public import public
 from .directory import WritableDirectory
@@ -36,9 +38,7 @@ def recreate(
         sync: wait on closing until file and name are on the disk. Otherwise a power failure soon after may leave an
             empty file, and a network file system that runs out of space late may lose it without an error.
     """
-    return WritableFile(
-        _core.Writer.create(_path(path), compression_text(compression), title, (True, bool(sync)), threads or 0), path
-    )
+    return WritableFile(_create(path, compression, title, threads, replace=True, sync=sync), path)
 
 
 @public
@@ -56,9 +56,7 @@ def create(
     Raises:
         FileThereError: (a FileExistsError) the file exists.
     """
-    return WritableFile(
-        _core.Writer.create(_path(path), compression_text(compression), title, (False, bool(sync)), threads or 0), path
-    )
+    return WritableFile(_create(path, compression, title, threads, replace=False, sync=sync), path)
 
 
 @public
@@ -72,17 +70,14 @@ def update(path: str | os.PathLike[str]) -> WritableFile:
     Raises:
         FileMissingError: (a FileNotFoundError) no such file.
     """
-    return WritableFile(_core.Writer.update(_path(path)), path)
+    return WritableFile(_core.Writer.update(local_path(path)), path)
 
 
-def _path(path: str | os.PathLike[str]) -> str:
-    try:
-        text = os.fsdecode(path)
-    except TypeError:
-        raise InvalidError(f"a file name must be a string, bytes or a Path, not {path!r}") from None
-    if "://" in text and not text.startswith("file://"):
-        raise InvalidError(f"{_core.redacted(text)}: only local files can be written; write a local file, then copy it")
-    return text.removeprefix("file://")
+def _create(
+    path: FileName, compression: Compression, title: str, threads: int | None, *, replace: bool, sync: bool
+) -> _core.Writer:
+    options = compression_text(compression), string(title, "title"), (replace, bool(sync)), thread_count(threads)
+    return _core.Writer.create(local_path(path), *options)
 
 
 def _close(core: _core.Writer, trees: dict[Any, WritableTree], process: int) -> None:
@@ -124,14 +119,16 @@ class WritableFile(WritableDirectory):
                 f"{self.file_path} can only be written by the process that opened it", file=self.file_path
             )
 
-    def _finish_tree(self, full: str) -> None:
-        """End the tree of this name and cycle, or those of all cycles."""
+    def _finish_tree(self, full: str, reason: str) -> None:
+        """End the tree of this name and cycle, or those of all cycles; later use of them says why."""
         self._check_open()
         # a new tree has no cycle yet
         names = (full, full.partition(";")[0])
         named = [n for n in self._trees if n in names or n.partition(";")[0] == full]
         for name in named:
-            self._trees.pop(name)._finish()
+            tree = self._trees.pop(name)
+            tree._finish()
+            tree._finished_by = reason
 
     @property
     def file_path(self) -> str:

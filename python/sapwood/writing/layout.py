@@ -158,7 +158,7 @@ def _declared(types: Any) -> dict[str, Any]:
         return tables(types.empty_table())
     if is_table(types):
         return tables(types)
-    if isinstance(types, (list, tuple)):
+    if isinstance(types, (list, tuple)) and all(isinstance(t, (list, tuple)) and len(t) == 2 for t in types):
         return dict(types)
     raise InvalidError(f"describe the branches of a tree by a dict of types, not by a {type(types).__name__}")
 

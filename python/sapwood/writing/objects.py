@@ -110,6 +110,13 @@ def counted(values: np.ndarray) -> Part:
     return "bytes", b"\x01" + np.asarray(values, ">f8").tobytes() if len(values) else b"\x00"
 
 
+def _floats(values: Any, what: str) -> np.ndarray:
+    try:
+        return np.asarray(values, float)
+    except (TypeError, ValueError):
+        raise InvalidError(f"{what} of a graph must be an array of numbers, not {values!r}") from None
+
+
 @public
 class Graph:
     """Points with or without errors, written as TGraph, TGraphErrors or TGraphAsymmErrors.
@@ -123,7 +130,7 @@ class Graph:
     """
 
     def __init__(self, x: Any, y: Any, *, x_errors: Any = None, y_errors: Any = None, title: str = "") -> None:
-        self.x, self.y = (np.asarray(v, float) for v in (x, y))
+        self.x, self.y = _floats(x, "x"), _floats(y, "y")
         self.title = title
         if self.x.ndim != 1 or self.x.shape != self.y.shape:
             raise InvalidError(f"x and y of a graph must have the same length, not {self.x.shape} and {self.y.shape}")
@@ -133,7 +140,7 @@ class Graph:
     def _errors(self, given: Any) -> np.ndarray | tuple[np.ndarray, np.ndarray] | None:
         if given is None:
             return None
-        errors = tuple(np.asarray(e, float) for e in given) if isinstance(given, tuple) else (np.asarray(given, float),)
+        errors = tuple(_floats(e, "errors") for e in given) if isinstance(given, tuple) else (_floats(given, "errors"),)
         if len(errors) > 2 or any(e.shape != self.x.shape for e in errors):
             raise InvalidError("errors must be an array or a tuple (below, above), with one value per point")
         return errors if len(errors) == 2 else errors[0]  # type: ignore[return-value]

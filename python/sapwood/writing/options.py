@@ -38,7 +38,7 @@ def cluster_size(auto_flush: int | str) -> int:
 
 def split_level(split: bool | int) -> int:
     """ROOT's split level."""
-    level = 99 if split is True else int(split)
-    if not 0 <= level <= 99:
-        raise InvalidError(f"the split level must be 0 to 99, not {split}")
+    level = 99 if split is True else 0 if split is False else whole(split)
+    if level is None or not 0 <= level <= 99:
+        raise InvalidError(f"split must be True, False, or a split level from 0 to 99, not {split!r}")
     return level

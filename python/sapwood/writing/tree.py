@@ -82,6 +82,8 @@ class WritableTree(Entries):
         self._entries: int | None = None
         self._file_path = file.file_path
         self._merger: Merger | None = None
+        #: Why no more entries can be appended, once this is so.
+        self._finished_by = "it was closed"
         self._process = os.getpid()
 
     @property
@@ -111,7 +113,7 @@ class WritableTree(Entries):
         if os.getpid() != self._process:
             raise InvalidError(f"{self._file_path}: tree {self.name} can only be written by the process that opened it")
         if self._entries is not None:
-            raise InvalidError(f"{self._file_path}: tree {self.name} was closed")
+            raise InvalidError(f"{self._file_path}: tree {self.name} is finished: {self._finished_by}")
         if self._merger is not None:
             raise InvalidError(f"{self._file_path}: tree {self.name} is written by producers; close their merger first")
 

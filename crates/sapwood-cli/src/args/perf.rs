@@ -24,7 +24,7 @@ pub struct PerfArgs {
     #[arg(long, value_name = "EXPR", allow_hyphen_values = true, conflicts_with = "branches", value_parser = name())]
     pub draw: Option<String>,
     /// Selection for --draw
-    #[arg(long, value_name = "CUT", allow_hyphen_values = true, conflicts_with = "branches", value_parser = name())]
+    #[arg(long, value_name = "CUT", allow_hyphen_values = true, requires = "draw", value_parser = name())]
     pub cut: Option<String>,
     /// Read branches that match a pattern (*, ?); can be repeated
     #[arg(short, long = "branch", value_name = "GLOB", value_parser = name())]

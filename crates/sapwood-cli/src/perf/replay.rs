@@ -17,7 +17,7 @@ pub fn run(args: &PerfArgs, path: &Path, as_json: bool) -> Result<(), Failure> {
     let text = given::read_text(path)?;
     let logs = ScanLog::parse(&text).map_err(|e| e.in_file(&name))?;
     if logs.is_empty() {
-        return Err(Error::not_found("no scan was recorded in it").in_file(&name).into());
+        return Err(Error::not_found("it contains no recorded scan").in_file(&name).into());
     }
     let whats = whats(args);
     let scans = logs.into_iter().map(|log| Replay::new(log, &whats)).collect::<Result<Vec<_>>>()?;
@@ -33,7 +33,7 @@ pub fn run(args: &PerfArgs, path: &Path, as_json: bool) -> Result<(), Failure> {
     if scans.iter().all(Replay::is_same) {
         return Ok(());
     }
-    Err(Error::new(ErrorKind::Invalid, "the planner of this version acts differently from the one that was recorded")
+    Err(Error::new(ErrorKind::Invalid, "the planner of this version acts differently from the recorded one")
         .in_file(name)
         .with_remedy("record the read again with this version")
         .into())

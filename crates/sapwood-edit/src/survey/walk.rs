@@ -93,7 +93,7 @@ impl Walk<'_, '_> {
     fn node(&mut self, class: Arc<str>, via: Option<Name>, parent: usize, start: usize) -> Result<usize> {
         let n = self.survey.nodes.len();
         if n >= ANY_NODES + self.survey.data.len() / BYTES_PER_NODE {
-            return Err(Error::unsupported(format!("holds more than {n} others, too many small ones to go through")));
+            return Err(Error::unsupported(format!("contains more than {n} other objects, too many to process")));
         }
         self.survey.nodes.push(Node { class, via, parent, at: start..start, body: start, fields: Vec::new() });
         Ok(n)

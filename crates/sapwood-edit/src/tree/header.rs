@@ -53,11 +53,11 @@ pub fn drop_branches(s: &Survey, nodes: &[usize], edits: &mut Vec<Edit>) -> Resu
                 text_of(name)
             };
             return Err(Error::invalid(format!(
-                "branch {} needs branch {}, which is to be left out",
+                "branch {} needs branch {}, which would be dropped",
                 name(*at),
                 name(*target)
             ))
-            .with_remedy("keep that one as well"));
+            .with_remedy("keep both"));
         };
         count(list);
         edits.push(Edit { at: *at..*at + 4, bytes: Vec::new() });

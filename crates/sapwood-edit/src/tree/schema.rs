@@ -112,7 +112,7 @@ impl BranchSchema {
                 }
             }
             (None, None) => {}
-            _ => return Some("is of another kind".to_owned()),
+            _ => return Some("is of a different kind".to_owned()),
         }
         // offsets of entries of one size can be written and left out, see `Recoder::set_offsets`
         if has_baskets && self.generated != other.generated {

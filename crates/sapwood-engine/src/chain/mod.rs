@@ -122,12 +122,12 @@ impl Chain {
     /// Opens the first file that is not left out: gives its tree, and the chain that has it open.
     ///
     /// # Errors
-    /// As [`Chain::open`]; `NotFound` for a chain without files.
+    /// As [`Chain::open`]; `Invalid` for a chain without files.
     pub fn first(&self) -> Result<(Self, Tree)> {
         if let Some((_, tree)) = &self.0.first {
             return Ok((self.clone(), tree.clone()));
         }
-        let mut last = Error::not_found("a chain without files");
+        let mut last = Error::invalid("the chain has no files");
         for (file, (url, _)) in self.files().iter().enumerate() {
             match self.open(file) {
                 Ok(tree) => return Ok((self.beginning(file, tree.clone()), tree)),

@@ -148,7 +148,7 @@ impl<T: Send + Sync + 'static> ChainScan<T> {
             }
             let Some(opening) = self.ahead.pop_front() else {
                 return match self.over {
-                    true => Err(Error::invalid("the system allows no further thread to open a file")),
+                    true => Err(Error::invalid("the system does not allow another thread to open a file")),
                     false => Ok(None),
                 };
             };
@@ -189,7 +189,7 @@ fn open<T>(
 ) -> Opened<T> {
     let opened = chain.open(file);
     // who ends with an error tells nobody
-    let Ok(first_entry) = offset.recv() else { return Err(Error::invalid("a file before it could not be opened")) };
+    let Ok(first_entry) = offset.recv() else { return Err(Error::invalid("an earlier file could not be opened")) };
     let begun = opened.and_then(|tree| {
         let link = ChainFile { file, tree, first_entry };
         let (wanted, prepared) = prepare(&link)?;

@@ -69,7 +69,7 @@ pub(super) fn check_reach(tree: &Tree, branches: &[usize], entries: &Range<u64>)
             ))
             .in_branch(tree.name_of(branch))
             .in_file(tree.file().url())
-            .with_remedy("read it by itself"));
+            .with_remedy("read it separately"));
         }
         return Err(missing(tree, branch, end.max(entries.start), entries.end));
     }

@@ -110,7 +110,7 @@ fn checked(needed: &ScanBasket, record: &[u8]) -> Result<(BasketHead, usize, Opt
     }
     let begins = key.key_len as usize;
     let Some(payload) = record.get(begins..) else {
-        return Err(Error::corrupt("its label is longer than its record"));
+        return Err(Error::corrupt("its key is longer than its record"));
     };
     if key.is_raw() {
         return Ok((head, begins, None));
@@ -137,5 +137,5 @@ fn expect(entries: u64, needed: &ScanBasket) -> Result<()> {
     if entries == wanted {
         return Ok(());
     }
-    Err(Error::corrupt(format!("it holds {entries} entries, the tree's header says {wanted}")))
+    Err(Error::corrupt(format!("it contains {entries} entries, the tree's header says {wanted}")))
 }

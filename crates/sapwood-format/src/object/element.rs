@@ -144,7 +144,7 @@ impl Reader<'_> {
             return self.collection_member(c, e);
         }
         let class = bare(&e.type_name).trim_end_matches('*').trim_end().to_owned();
-        self.each(c, e, |r, c| r.refuse_rest(c, &class, format!("the member {} is written by code of its own", e.name)))
+        self.each(c, e, |r, c| r.refuse_rest(c, &class, format!("the member {} has a custom streamer", e.name)))
     }
 
     /// `Class* f; //[n]`: objects, or pointers to objects, as many as a counter says.

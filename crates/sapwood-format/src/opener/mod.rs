@@ -220,7 +220,7 @@ impl Opener {
         if span.end() > self.size {
             let said = self.header.as_ref().map_or(0, |h| h.end);
             let why = if said > self.size {
-                format!("the file is truncated: it has {} bytes, its header says {said}", self.size)
+                format!("the file is truncated: it has {} of {said} bytes", self.size)
             } else {
                 format!("a record is beyond the end of the file of {} bytes", self.size)
             };
@@ -244,7 +244,7 @@ impl Opener {
             && !key.is_told_by(&label)
         {
             self.doubt(format!(
-                "{} {} at byte {} has a label that differs from its key",
+                "{} {} at byte {} has a record that differs from its key",
                 key.class, key.name, key.span.start
             ));
         }
@@ -371,9 +371,9 @@ impl Opener {
         let more = if names.len() > 8 { ", …" } else { "" };
         let place = if prefix.is_empty() { "the file".to_owned() } else { prefix.clone() };
         let cycle = target.cycle.map_or(String::new(), |c| format!(";{c}"));
-        let lost = if self.recovered.is_some() { " in what is left of the file" } else { "" };
+        let lost = if self.recovered.is_some() { " in the recovered part of the file" } else { "" };
         Err(Error::not_found(format!("no object {prefix}{rest}{cycle}{lost}"))
-            .with_remedy(format!("{place} holds: {shown}{more}")))
+            .with_remedy(format!("{place} contains: {shown}{more}")))
     }
 
     fn collect(
@@ -395,7 +395,7 @@ impl Opener {
         }
         if !new && !dir.keys.is_empty() && dir.keys.start != 0 {
             // what it held in truth would be missing silently
-            let what = format!("directory {} has the list of keys of another one", prefix.trim_end_matches('/'));
+            let what = format!("directory {} has the key list of another directory", prefix.trim_end_matches('/'));
             return Err(Error::corrupt(what).at(dir.keys));
         }
         let Some(keys) = self.keys(dir)? else { return Ok(false) };

@@ -14,7 +14,7 @@ const PER_BYTE: usize = 16;
 /// Notes which branch each one lies in; `bytes` is the length of the header.
 ///
 /// # Errors
-/// `Corrupt` when a branch is inside itself, or deeper than can be, or paths are longer than the header justifies:
+/// `Corrupt` when a branch contains itself, or deeper than can be, or paths are longer than the header justifies:
 /// a long name above many branches is a part of each of their paths.
 pub(super) fn nest(tree: &mut Tree, bytes: usize) -> Result<()> {
     for parent in 0..tree.branches.len() {
@@ -80,7 +80,7 @@ fn refuse_cycles(tree: &Tree) -> Result<()> {
                         }
                         State::Open => {
                             let name = tree.branches[child].name.clone();
-                            return Err(Error::corrupt("a branch is inside itself").in_branch(name));
+                            return Err(Error::corrupt("a branch contains itself").in_branch(name));
                         }
                         State::Done => {}
                     }

@@ -238,7 +238,7 @@ impl Reader<'_> {
             Pointed::Object { class, at, end } => {
                 self.depth += 1;
                 if self.depth > DEEPEST {
-                    return Err(Error::corrupt("leaves count each other without end"));
+                    return Err(Error::corrupt("leaves are counted by each other in a circle"));
                 }
                 self.take(std::mem::size_of::<Leaf>(), &class)?;
                 let index = self.tree.leaves.len();

@@ -53,7 +53,7 @@ impl Replay {
         if self.same {
             writeln!(out, "replayed: the same {}", many(n, "action"))?;
         } else {
-            writeln!(out, "replayed: not the same {}", many(n, "action"))?;
+            writeln!(out, "replayed: different {}", many(n, "action"))?;
         }
         if self.tried.is_empty() {
             return Ok(());

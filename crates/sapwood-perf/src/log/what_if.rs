@@ -60,7 +60,7 @@ impl ScanLog {
     pub fn what_if(&self, what: &What) -> Result<WhatIf> {
         let batches = self.batches();
         if batches.is_empty() {
-            return Err(Error::invalid("the recorded scan wanted no entries").in_file(&self.file));
+            return Err(Error::invalid("the recorded scan read no entries").in_file(&self.file));
         }
         let round_trip = what.round_trip.or(self.round_trip).or(self.limits().round_trip).unwrap_or_default();
         let far = !round_trip.is_zero();

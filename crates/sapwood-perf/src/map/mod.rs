@@ -83,7 +83,7 @@ impl FileMap {
     pub fn new(file: &File, tree: Option<&Tree>, patterns: &[String]) -> Result<Self> {
         if patterns.len() > MOST {
             return Err(Error::invalid(format!("{} patterns of branches", patterns.len()))
-                .with_remedy(format!("a map tells {MOST} apart; one pattern may fit many branches")));
+                .with_remedy(format!("a map shows at most {MOST}; one pattern may match many branches")));
         }
         let listed = file.list("", true)?;
         let trees: Vec<Tree> = match tree {

@@ -35,7 +35,7 @@ impl FileMap {
         let legend = self.legend();
         let top = TOP + 22.0 * (legend.len().saturating_sub(1)) as f64;
         let height = top + LINES as f64 * (LINE + SPACE) + 20.0;
-        let title = format!("where baskets lie: {}", self.file);
+        let title = format!("baskets in {}", self.file);
         let mut canvas = Canvas::new(WIDTH, height, &title);
         let room = WIDTH - LEFT - RIGHT;
         canvas.text((LEFT, 34.0), 20.0, Anchor::Left, Color::INK, &fit(&self.file, 20.0, room - 240.0));

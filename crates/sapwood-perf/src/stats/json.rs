@@ -107,7 +107,7 @@ impl PerfStats {
     /// `Corrupt` when it is something else.
     pub fn from_json(text: &str) -> Result<Self> {
         let wrong = |what: &str| {
-            Error::corrupt(format!("no perf stats: {what}")).with_remedy("write them with `sapwood perf -o FILE.json`")
+            Error::corrupt(format!("not perf stats: {what}")).with_remedy("write them with `sapwood perf -o FILE.json`")
         };
         let value: Value = serde_json::from_str(text).map_err(|e| wrong("it is not JSON").with_source(e))?;
         match value.get("perf_stats").and_then(Value::as_u64) {

@@ -447,6 +447,6 @@ mod tests {
         assert_eq!((one_by_one.requests, one_by_one.bytes), (4, 520));
         assert!(far.requests < 4, "{far:?}");
         let none = ScanLog { log: Log::default(), ..log };
-        assert!(none.what_if(&What::default()).unwrap_err().to_string().contains("wanted no entries"));
+        assert!(none.what_if(&What::default()).unwrap_err().to_string().contains("read no entries"));
     }
 }

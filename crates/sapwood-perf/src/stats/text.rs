@@ -81,7 +81,7 @@ impl PerfStats {
             f,
             "read",
             format!(
-                "{} of {}, {}, {} unzipped",
+                "{} of {}, {}, {} uncompressed",
                 kinds(self.scans, "scan"),
                 if self.entries == 1 { "1 entry".to_owned() } else { format!("{} entries", self.entries) },
                 kinds(self.baskets, "basket"),
@@ -102,7 +102,7 @@ impl PerfStats {
             f,
             "working",
             format!(
-                "{:.3} s unzipping, {:.3} s decoding, all threads together",
+                "{:.3} s decompressing, {:.3} s decoding, all threads together",
                 self.unzip_seconds, self.decode_seconds
             ),
         )?;
@@ -134,7 +134,7 @@ impl PerfStats {
             "received",
             "wanted",
             "wait s",
-            "unzip s",
+            "decomp s",
             "decode s",
             "slowest"
         )?;
@@ -165,13 +165,13 @@ impl PerfStats {
         let width = shown.iter().map(|b| b.name.chars().count()).max().unwrap_or(0).max(6);
         writeln!(
             f,
-            "\n{:<width$}  {:>7} {:>10} {:>10} {:>8} {:>8} {:>8} {:>6} {:>5} {:>6}",
-            "branch", "baskets", "bytes", "unzipped", "wait s", "unzip s", "decode s", "missed", "twice", "unused"
+            "\n{:<width$}  {:>7} {:>10} {:>12} {:>8} {:>8} {:>8} {:>6} {:>5} {:>6}",
+            "branch", "baskets", "bytes", "uncompressed", "wait s", "decomp s", "decode s", "missed", "twice", "unused"
         )?;
         for b in shown {
             writeln!(
                 f,
-                "{:<width$}  {:>7} {:>10} {:>10} {:>8.3} {:>8.3} {:>8.3} {:>6} {:>5} {:>6}",
+                "{:<width$}  {:>7} {:>10} {:>12} {:>8.3} {:>8.3} {:>8.3} {:>6} {:>5} {:>6}",
                 b.name,
                 b.baskets,
                 bytes(b.bytes),

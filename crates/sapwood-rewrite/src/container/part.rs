@@ -109,7 +109,7 @@ fn refused(path: &Path, error: io::Error) -> Error {
         io::ErrorKind::InvalidInput => Error::invalid(error.to_string()).with_remedy("give the name of a file"),
         _ => {
             let e = Error::io("cannot create the file", error);
-            if e.kind() == ErrorKind::NotFound { e.with_remedy("create its folder first") } else { e }
+            if e.kind() == ErrorKind::NotFound { e.with_remedy("create its directory first") } else { e }
         }
     }
     .in_file(file)

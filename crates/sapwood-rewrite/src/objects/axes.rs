@@ -195,7 +195,7 @@ pub(super) fn join(a: &Axis, b: &Axis, letter: &str) -> Result<Joined> {
         if !a.edges.is_empty() || !b.edges.is_empty() || !over_both(a, b, &mut out) {
             let text = |a: &Axis| format!("{} bins from {} to {}", a.bins, a.low, a.high);
             return Err(Error::invalid(format!("has {} on its {letter}, not {}", text(b), text(a)))
-                .with_remedy("rebin one of them, or leave it out"));
+                .with_remedy("rebin one of them, or omit it"));
         }
     } else if a.edges != b.edges {
         return Err(Error::invalid(format!("has different bin edges on its {letter}")));

@@ -13,7 +13,7 @@ pub(super) fn check(f: &Filled, rows: &[f64]) -> Result<()> {
     let why = if rows.is_empty() {
         return Ok(());
     } else if f.profile {
-        "is a profile whose fills still wait in a buffer for limits of its axis"
+        "is a profile with fills in its buffer and no axis limits yet"
     } else if f.in_powers_of_two() {
         "still holds its fills in a buffer, and chooses its limits as powers of two"
     } else {

@@ -193,10 +193,8 @@ impl<'p> Filled<'p> {
         let Some(a) = self.axes.get(axis).filter(|a| a.extends && (x < a.low || x >= a.high)) else { return Ok(()) };
         let Some((low, high)) = a.grown(x) else { return Ok(()) };
         if !a.edges.is_empty() || !a.names().is_empty() {
-            return Err(Error::invalid(
-                "has fills in its buffer that lie outside of an axis that cannot grow as it is",
-            )
-            .with_remedy("call BufferEmpty before it is written, or leave it out"));
+            return Err(Error::invalid("has fills in its buffer outside of an axis that cannot be extended")
+                .with_remedy("call BufferEmpty before it is written, or omit it"));
         }
         let old = a.clone();
         let Some(a) = self.axes.get_mut(axis) else { return Ok(()) };
@@ -216,7 +214,7 @@ impl<'p> Filled<'p> {
                     }
                 } else if *value != 0.0 {
                     return Err(Error::invalid("has fills in its buffer, and entries below or above its limits")
-                        .with_remedy("call BufferEmpty before it is written, or leave it out"));
+                        .with_remedy("call BufferEmpty before it is written, or omit it"));
                 }
             }
             *kept = moved;

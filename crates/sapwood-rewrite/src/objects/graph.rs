@@ -56,7 +56,7 @@ pub(super) fn append<'p>(one: Part<'p>, two: Part<'p>, changes: &mut Changes<'p>
 
 /// The bytes of a column of `n` points, without the flag in front.
 fn column<'a>(s: &Survey<'a>, node: usize, name: Name, n: i64) -> Result<&'a [u8]> {
-    let lacks = || Error::unsupported(format!("has not {n} values of {}", name.text()));
+    let lacks = || Error::unsupported(format!("does not have {n} values of {}", name.text()));
     let f = s.field(node, name).ok_or_else(lacks)?;
     let raw = s.data.get(f.at.clone()).and_then(<[u8]>::split_first);
     let items = raw.map_or(&[][..], |(flag, items)| if *flag == 0 { &[] } else { items });

@@ -151,7 +151,7 @@ fn cells(x: &Filled, y: &Filled, axes: &[Joined]) -> Result<Places> {
                 let [below, above] = j.outside[usize::from(second)];
                 if ((bin == 0 && !below) || (bin + 1 == n && !above)) && filled.holds(cell) {
                     return Err(Error::invalid("has different limits, and entries below or above them")
-                        .with_remedy("rebin one of them, or leave it out"));
+                        .with_remedy("rebin one of them, or omit it"));
                 }
                 at += to * stride;
                 stride *= j.cells();

@@ -27,9 +27,11 @@ pub(super) fn join_axes(x: &Filled, y: &Filled, notes: &mut Vec<String>) -> Resu
                 let joined = by_number(a, b, !both, letter)?;
                 let letter = letter.trim_end_matches("axis");
                 if both && a.names().is_empty() != b.names().is_empty() {
-                    notes.push(format!("not all inputs name the bins of its {letter} axis: they are added by number"));
+                    notes.push(format!(
+                        "not all inputs have labels on the bins of its {letter} axis: the bins are added by number"
+                    ));
                 } else if !y.is_empty() && lacks_names(a, b) {
-                    notes.push(format!("names of bins of its {letter} axis that the first input lacks are left out"));
+                    notes.push(format!("bin labels of its {letter} axis that the first input lacks are omitted"));
                 }
                 joined
             }
@@ -84,7 +86,7 @@ fn by_number(a: &Axis, b: &Axis, either_is_empty: bool, letter: &str) -> Result<
     let renumbered = out.places(false).is_some_and(|p| (1..=a.bins).any(|bin| p.get(bin) != Some(&bin)));
     if renumbered && !a.names().is_empty() {
         return Err(Error::invalid(format!("has different limits on its {letter}, where bins have labels"))
-            .with_remedy("give all of them the same limits, or leave it out"));
+            .with_remedy("give all of them the same limits, or omit it"));
     }
     if either_is_empty || a.names().is_empty() || b.names().is_empty() || a.names() == b.names() {
         return Ok(out);
@@ -102,7 +104,7 @@ fn by_number(a: &Axis, b: &Axis, either_is_empty: bool, letter: &str) -> Result<
     };
     if !a.same_bins(b) || b.names().iter().any(contradicts) {
         return Err(Error::invalid(format!("has different labels on its {letter}: {}, not {}", list(b), list(a)))
-            .with_remedy("give all of them the same labels, or leave it out"));
+            .with_remedy("give all of them the same labels, or omit it"));
     }
     Ok(out)
 }
@@ -131,14 +133,14 @@ fn in_other_order(a: &Axis, b: &Axis) -> Option<Vec<usize>> {
 fn by_names(a: &Axis, b: &Axis, used_a: &[usize], used_b: &[usize], letter: &str) -> Result<Joined> {
     let without_name = |which: &str| {
         Err(Error::invalid(format!("has bins with and without labels on its {letter}{which}"))
-            .with_remedy("give labels to all bins that hold something, or leave it out"))
+            .with_remedy("give labels to all bins with contents, or omit it"))
     };
     for axis in [a, b] {
         let mut names: Vec<&[u8]> = axis.names().iter().map(|(_, n)| n.as_slice()).collect();
         names.sort_unstable();
         if names.windows(2).any(|w| w[0] == w[1]) {
             return Err(Error::invalid(format!("has one label at two bins of its {letter}"))
-                .with_remedy("rename one of them, or leave it out"));
+                .with_remedy("rename one of them, or omit it"));
         }
     }
     let inner = |axis: &Axis, bin: usize| (1..=axis.bins).contains(&bin);

@@ -61,8 +61,8 @@ struct Sum {
 
 /// Refuses a name that stands for things of two kinds.
 pub(crate) fn other_kind(path: &str, class: &str, other: &str) -> Error {
-    Error::invalid(format!("{path} is a {class}, elsewhere a {other}"))
-        .with_remedy("leave the file out, or rename one of them")
+    Error::invalid(format!("{path} is a {class} here, but a {other} in another file"))
+        .with_remedy("omit the file, or rename one of them")
 }
 
 impl Objects {
@@ -122,7 +122,7 @@ impl Objects {
         }
         let (data, notes) = added.map_err(|e| {
             let what = format!("{} {} (compared with {})", sum.path, e.what(), sum.file);
-            e.worded(what).with_remedy("leave the file out, or rename the object")
+            e.worded(what).with_remedy("omit the file, or rename the object")
         })?;
         sum.data = data;
         self.notes.extend(notes.into_iter().map(|note| format!("{}: {note}", o.path)));
@@ -164,7 +164,7 @@ impl Objects {
                 "{} holds {class}, which this version cannot move beyond 2 GB",
                 o.path
             ))
-            .with_remedy("give the file that holds it first"));
+            .with_remedy("give the file that contains it first"));
         }
         out.put_object(directory, label, |base| s.rewrite(&mut [], base))?;
         Ok(())
@@ -185,7 +185,7 @@ impl Objects {
         remarks.extend(std::mem::take(&mut self.notes));
         for (path, why) in &self.apart {
             let cycles = self.kept.get(path).map_or(0, |(_, c)| c.len()) + 1;
-            remarks.push(format!("{path} was not added up in all inputs: it {why}; {cycles} cycles of it are kept"));
+            remarks.push(format!("{path} was not added in all inputs: it {why}; {cycles} cycles of it are kept"));
         }
         let mut several: Vec<(&String, &(String, Vec<u64>))> =
             self.kept.iter().filter(|(p, (_, c))| c.len() > 1 && !self.apart.contains_key(*p)).collect();

@@ -99,7 +99,7 @@ impl Counted {
         }
         if at != entries.end || end != basket.data.len() as u64 + u64::from(basket.key_len) {
             return Err(Error::corrupt(format!(
-                "the counter does not tell where entries {} to {} begin",
+                "the counter does not determine where entries {} to {} begin",
                 entries.start,
                 entries.end.saturating_sub(1)
             ))

@@ -31,7 +31,7 @@ impl Rule {
             Err(e) => return Rule::Whole(e.what().to_owned()),
         };
         if layout.item.holds_pointers() {
-            return Rule::Whole("objects behind pointers may be inside".to_owned());
+            return Rule::Whole("it may contain objects behind pointers".to_owned());
         }
         let size = match layout.entries {
             Entries::One => layout.item.fixed_size().filter(|&n| n > 0),
@@ -77,7 +77,7 @@ impl<'a> Slices<'a> {
                 let table =
                     payload.get(data.len()..data.len() + 4).map_or(0, |b| b.try_into().map_or(0, u32::from_be_bytes));
                 if payload.len() > data.len() + 4 + 4 * table as usize {
-                    return Err(Error::unsupported("a basket whose entries were moved before")
+                    return Err(Error::unsupported("a basket whose entries have already been moved")
                         .with_remedy("keep the baskets of this branch in one piece")
                         .with_setting(Setting::KeepBranch));
                 }
@@ -85,9 +85,7 @@ impl<'a> Slices<'a> {
                 for i in 0..=entries {
                     let start = out.start(i);
                     if start < at || start > data.len() {
-                        return Err(Error::corrupt(format!(
-                            "the offset of entry {i} of a basket leads to byte {start}"
-                        )));
+                        return Err(Error::corrupt(format!("the offset of entry {i} of a basket is byte {start}")));
                     }
                     at = start;
                 }

@@ -31,7 +31,7 @@ use load::{Asked, Loaded, Loader, Planner};
 use pieces::ClusterParts;
 use plan::TreePlan;
 use sapwood_codec::Compression;
-use sapwood_engine::{OpenOptions, glob_match};
+use sapwood_engine::{OpenOptions, did_you_mean, glob_match};
 use sapwood_span::raw_text::path_of;
 use sapwood_span::{Error, ErrorKind, Result, setters};
 use sapwood_write::target::Placement;
@@ -330,21 +330,29 @@ fn check_names(plans: &[TreePlan], options: &OptimizeOptions) -> Result<()> {
             .iter()
             .any(|t| t.dropped_names.iter().any(|n| glob_match(p, n) || glob_match(p, n.trim_end_matches('.'))))
         {
-            return Err(Error::not_found(format!("no top-level branch matches {p}"))
-                .with_remedy("`sapwood show` lists the branches; those below others go with them"));
+            let names = plans.iter().flat_map(|t| t.branches.iter().map(|b| b.name.as_str()));
+            let remedy = similar(p, names);
+            return Err(Error::not_found(format!("no top-level branch matches {p}")).with_remedy(remedy));
         }
     }
     if options.drop_unused && options.used.is_empty() {
-        return Err(Error::invalid("what is unused is known from perf stats only, and none are given")
-            .with_remedy("`sapwood perf FILE:TREE -o stats.json` makes some"));
+        return Err(Error::invalid("dropping unused branches needs perf stats, and none are given")
+            .with_remedy("`sapwood perf FILE:TREE -o stats.json` writes them"));
     }
     options.used.check(plans.iter().map(|p| (p.path.as_str(), p.branches.as_slice())))?;
     for p in options.first.iter().chain(&options.keep) {
         if !plans.iter().any(|t| t.branches.iter().any(|b| glob_match(p, &b.name))) {
-            return Err(Error::not_found(format!("no branch with data matches {p}")));
+            let names = plans.iter().flat_map(|t| t.branches.iter().map(|b| b.name.as_str()));
+            return Err(Error::not_found(format!("no branch with data matches {p}")).with_remedy(similar(p, names)));
         }
     }
     Ok(())
+}
+
+/// Where to find the right name.
+fn similar<'a>(pattern: &str, names: impl Iterator<Item = &'a str>) -> String {
+    let near = if pattern.contains(['*', '?']) { None } else { did_you_mean(pattern, names) };
+    near.unwrap_or_else(|| "`sapwood show` lists the branches".to_owned())
 }
 
 fn summary(p: &TreePlan) -> OptimizedTree {

@@ -52,7 +52,7 @@ impl ClusterParts {
                 return Ok(piece);
             }
             if state.failed {
-                return Err(Error::new(ErrorKind::Interrupted, "the cluster before could not be packed"));
+                return Err(Error::new(ErrorKind::Interrupted, "the previous cluster could not be compressed"));
             }
             state = wait(&self.changed, state);
         }

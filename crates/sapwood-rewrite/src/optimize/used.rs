@@ -72,7 +72,7 @@ impl Used {
     /// Stats of other files are a mistake.
     ///
     /// # Errors
-    /// `NotFound` when a read is about no branch of these trees, by path.
+    /// `Invalid` when a read is about no branch of these trees, by path.
     pub(super) fn check<'a>(&self, trees: impl Iterator<Item = (&'a str, &'a [BranchPlan])>) -> Result<()> {
         let names: HashSet<String> =
             trees.flat_map(|(tree, branches)| branches.iter().map(move |b| format!("{tree}/{}", b.name))).collect();
@@ -82,7 +82,7 @@ impl Used {
                 Some(name) => format!("the perf stats are about other trees: {name} is not in the file"),
                 None => "the perf stats are about no branch".to_owned(),
             };
-            Err(Error::not_found(what).with_remedy("`sapwood perf FILE:TREE -o stats.json` makes some"))
+            Err(Error::invalid(what).with_remedy("`sapwood perf FILE:TREE -o stats.json` writes them"))
         })
     }
 }

@@ -211,5 +211,5 @@ fn same_entries(rule: &Rule, mut sums: &[Sum], walk: &mut Walk, recoder: &mut Re
 
 fn differs(entries: &Range<u64>) -> Error {
     Error::corrupt(format!("entries {} to {} differ in the output", entries.start, entries.end.saturating_sub(1)))
-        .with_remedy("this is an error of sapwood: please report it with the file that shows it")
+        .with_remedy("this is a bug in Sapwood: please report it with a file that reproduces it")
 }

@@ -245,7 +245,7 @@ impl Largest<'_> {
 
 /// Of values that may count.
 pub(super) fn not_told() -> Error {
-    Error::unsupported("it cannot be told how many items its entries have at most")
+    Error::unsupported("the maximum number of items in its entries is unknown")
 }
 
 fn largest_of(values: &Values) -> Option<i64> {

@@ -40,11 +40,11 @@ impl Held {
     /// Its record.
     ///
     /// # Errors
-    /// `Corrupt` when it goes on behind the end of the file; what reading says.
+    /// `Corrupt` when it continues past the end of the file; what reading says.
     pub(super) fn record(&self, reader: &Reader, recoder: &mut Recoder) -> Result<Bytes> {
         match self {
             Held::File(b) if b.span.end() > reader.size() => {
-                Err(Error::corrupt("it goes on behind the end of the file"))
+                Err(Error::corrupt("it continues past the end of the file"))
             }
             Held::File(b) => {
                 let mut record = Vec::new();

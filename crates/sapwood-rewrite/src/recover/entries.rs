@@ -75,7 +75,7 @@ pub(super) fn keep_whole(
         for (held, _) in &mine {
             let range = held.entries();
             // which of the two is right is not known
-            let why = "two baskets hold these entries";
+            let why = "two baskets contain these entries";
             kept.lose(&(range.start..at.min(range.end)), &branch.schema.path, held.position(), why);
             kept.lose_rest(&(at..range.start), &branch.schema.path);
             at = at.max(range.end);
@@ -101,7 +101,7 @@ pub(super) fn keep_whole(
                 match cutter.cut((i, facts), (held, *total), with.reader, recoder)? {
                     Ok(cut) => drop(cuts.insert((i, n), cut)),
                     Err(why) => {
-                        let why = format!("it holds lost entries and cannot be cut: {why}");
+                        let why = format!("it contains lost entries and cannot be split: {why}");
                         kept.lose(&entries, &branch.schema.path, held.position(), &why);
                     }
                 }
@@ -149,7 +149,7 @@ impl Kept {
         let mut known = Ranges::default();
         told.for_each(|w| known.add(w.first..w.last + 1));
         for rest in known.rest_of(entries) {
-            self.lose(&rest, branch, None, "no basket holds them");
+            self.lose(&rest, branch, None, "no basket contains them");
         }
     }
 }
@@ -169,12 +169,12 @@ fn intact(
         // files of some programs keep old positions, branches that were renamed old names
         let is_here = key.span.start == b.span.start || name.is_none_or(|n| n == key.name);
         if key.class != "TBasket" || key.span.len != b.span.len || !is_here {
-            return Err(Error::corrupt("another record lies where it should be"));
+            return Err(Error::corrupt("another record is in its place"));
         }
     }
     let (says, wanted) = (u64::from(head.entries), held.entries().end - held.entries().start);
     if says != wanted {
-        return Err(Error::corrupt(format!("it holds {says} entries where its tree counts {wanted}")));
+        return Err(Error::corrupt(format!("it contains {says} entries, the tree's header says {wanted}")));
     }
     let (_, payload) = recoder.inflate(&record)?;
     let stored = record.get(key.key_len as usize..).unwrap_or_default();

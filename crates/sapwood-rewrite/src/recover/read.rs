@@ -115,7 +115,7 @@ fn record(reader: &Reader, key: &Key) -> Result<Bytes> {
     let record = reader.file().read(&[key.span])?.into_iter().next().unwrap_or_default();
     match key.is_told_by(&record) || key.is_directory() {
         true => Ok(record),
-        false => Err(Error::corrupt("there is another record where its key says").at(key.span)),
+        false => Err(Error::corrupt("another record is at the position in its key").at(key.span)),
     }
 }
 
@@ -158,11 +158,11 @@ impl Trees<'_> {
             let (span, key) = (l.key.span, l.key);
             let what = format!("{} {path};{}", key.class, key.cycle);
             if !is_tree(&key) {
-                found.lost.push(format!("{what} is left out: its name is a tree's, too"));
+                found.lost.push(format!("{what} is skipped: a tree has the same name"));
                 continue;
             }
             if best.is_some() {
-                found.remarks.push(format!("{what} is left out: a newer cycle is whole"));
+                found.remarks.push(format!("{what} is skipped: a newer cycle is intact"));
                 continue;
             }
             let header = (|| {
@@ -217,12 +217,12 @@ impl Trees<'_> {
         self.told.insert(name.to_owned());
         let rescued = match is_only {
             true => rescue(&mut tree.facts, header, orphans),
-            false => Err("other trees have its name".to_owned()),
+            false => Err("other trees have the same name".to_owned()),
         };
         match rescued {
             Ok(rescued) => {
                 found.remarks.push(format!(
-                    "{}: {} baskets behind its last header had entries {}-{}",
+                    "{}: {} baskets after its last header contained entries {}-{}",
                     tree.path,
                     rescued.baskets,
                     rescued.entries.start,
@@ -230,7 +230,7 @@ impl Trees<'_> {
                 ));
                 let left = counted.baskets.saturating_sub(rescued.baskets);
                 if left > 0 {
-                    found.lost.push(format!("{left} more baskets of tree {name} follow behind its last header, and are not the next ones of their branches"));
+                    found.lost.push(format!("{left} more baskets of tree {name} follow its last header, but are not the next ones of their branches"));
                 }
                 Some(rescued)
             }
@@ -249,10 +249,10 @@ fn objects(input: &mut Input, path: &str, cycles: Vec<Listing>, found: &mut Reco
         let what = format!("{} {path};{}", key.class, key.cycle);
         if key.is_tree() || key.is_directory() || key.class.ends_with("RNTuple") {
             found.lost.push(format!(
-                "{what} is left out: {}",
+                "{what} is skipped: {}",
                 match key.is_tree() || key.is_directory() {
-                    true => "its name is another object's, too",
-                    false => "this version does not copy ntuples",
+                    true => "another object has the same name",
+                    false => "this version does not copy RNTuples",
                 }
             ));
             continue;

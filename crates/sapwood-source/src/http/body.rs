@@ -33,7 +33,7 @@ impl Body {
         let Some(range) = content_range(text) else {
             return Err(format!("the server sends a part of the file with a bad Content-Range ({text:?})"));
         };
-        let Some(span) = range.span else { return Err("the server sends a part but does not say which".to_owned()) };
+        let Some(span) = range.span else { return Err("the server sends a part without a Content-Range".to_owned()) };
         if let Some(length) = reply.length().filter(|&n| n != span.len) {
             return Err(format!("Content-Length ({length}) contradicts Content-Range ({text:?})"));
         }

@@ -165,7 +165,7 @@ impl Client {
                     let to = to.ok_or_else(|| {
                         RequestFailure::Fatal(Error::new(
                             ErrorKind::Protocol,
-                            "the server redirects without saying where",
+                            "the server redirects without a Location",
                         ))
                     })?;
                     reply.drain().await;
@@ -173,7 +173,7 @@ impl Client {
                     Counters::add(&self.counters.redirects, 1);
                     trace::redirect(|| server.url.redacted(), || moved.url.redacted());
                     if ranges > 1 && !moved.host.multi() {
-                        let what = "the server redirected to does not take several ranges in one request";
+                        let what = "the redirect target does not accept several ranges in one request";
                         return Err(RequestFailure::Step(Error::new(ErrorKind::Protocol, what)));
                     }
                 }
@@ -252,7 +252,7 @@ impl Client {
                     return Err(RequestFailure::again(Error::new(ErrorKind::Protocol, what).with_source(error)));
                 }
                 Ok(Err(error)) => {
-                    let what = "the connection broke before the answer";
+                    let what = "the connection broke before the response";
                     return Err(RequestFailure::again(Error::new(ErrorKind::Io, what).with_source(error)));
                 }
             }
@@ -328,7 +328,7 @@ fn silent(silence: Silence, what: &str, longest: Duration) -> RequestFailure {
         }
         Silence::Gone => RequestFailure::Fatal(
             timeout(format!("{what} for {longest:.0?} (progress timeout), and the server cannot be reached any more"))
-                .with_remedy("check the network; a longer timeout waits longer"),
+                .with_remedy("check the network, or raise the timeout"),
         ),
         Silence::Stalled => {
             let error = timeout(format!("{what} for {longest:.0?} (progress timeout)"));
@@ -385,7 +385,7 @@ impl Reply {
         };
         match reply.header("content-encoding") {
             Some(coding) if !coding.trim().eq_ignore_ascii_case("identity") && matches!(reply.status, 200 | 206) => {
-                let what = format!("the server sends the file encoded ({coding}) although asked not to");
+                let what = format!("the server sends the file with Content-Encoding {coding}, which was not requested");
                 Err(RequestFailure::Fatal(Error::new(ErrorKind::Protocol, what)))
             }
             _ => Ok(reply),
@@ -420,7 +420,8 @@ impl Reply {
                     return Ok(None);
                 }
                 Ok(Some(Err(error))) => {
-                    let error = Error::new(ErrorKind::Io, "the connection broke in mid-transfer").with_source(error);
+                    let error =
+                        Error::new(ErrorKind::Io, "the connection broke during the transfer").with_source(error);
                     return Err(RequestFailure::again(error));
                 }
                 Ok(Some(Ok(frame))) => {

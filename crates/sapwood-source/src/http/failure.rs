@@ -61,7 +61,7 @@ impl RequestFailure {
                 "that is a proxy's answer: check http_proxy (with http://user:password@host:port where it wants one), \
                  or name the server in no_proxy",
             )),
-            404 | 410 => Self::Fatal(plain(ErrorKind::NotFound).with_remedy("check the path")),
+            404 | 410 => Self::Fatal(Error::no_such_file(what).with_remedy("check the path")),
             429 | 502..=504 => {
                 let wait = reply.header("retry-after").and_then(retry_after);
                 Self::Again { error: plain(ErrorKind::Io), wait, stalled: false }
@@ -186,9 +186,9 @@ impl RetryBudget {
         if let Some(wait) = wait
             && silent.saturating_add(wait) >= self.longest
         {
-            let what = format!("{} and asks to wait for {}", error.what(), seconds(wait));
+            let what = format!("{} and requests a wait of {}", error.what(), seconds(wait));
             let longest = self.longest;
-            let remedy = format!("try again later, or allow a timeout longer than that (it is {longest:.0?})");
+            let remedy = format!("try again later, or set a longer timeout (it is {longest:.0?})");
             return Err(Error::new(ErrorKind::Io, what).with_remedy(remedy));
         }
         let cost = if stalled { self.retries / 2 + 1 } else { 1 };

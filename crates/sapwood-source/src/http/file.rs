@@ -92,6 +92,8 @@ pub(crate) struct HttpFile {
     pub version: Arc<Version>,
     /// Everything, if the file is small or the server serves no ranges.
     pub memory: Option<Bytes>,
+    /// The server ignores ranges: all of the file was fetched to open it.
+    pub ranges_ignored: bool,
     pub under_way: UnderWay,
 }
 
@@ -275,7 +277,7 @@ impl HttpFile {
             }
             if matches!(reply.status, 404 | 410) {
                 let what = format!("the server responded with {}: the file was there when it was opened", reply.status);
-                let remedy = "it was removed or renamed meanwhile: open it again once it is there";
+                let remedy = "it was removed or renamed meanwhile: open it again when it is back";
                 return Err(RequestFailure::Fatal(Error::new(ErrorKind::Gone, what).with_remedy(remedy)));
             }
             return Err(RequestFailure::status(&reply, multi));
@@ -342,7 +344,7 @@ impl HttpFile {
     fn check_size(&self, total: Option<u64>) -> Result<(), RequestFailure> {
         match total {
             Some(now) if now != self.size => {
-                Err(RequestFailure::Fatal(changed(&format!("it had {} bytes and has {now} now", self.size))))
+                Err(RequestFailure::Fatal(changed(&format!("it had {} bytes and now has {now}", self.size))))
             }
             _ => Ok(()),
         }
@@ -486,6 +488,13 @@ impl Source for HttpFile {
 
     fn recognise_by(&self, first: &Bytes) {
         self.version.beginning.lengthen(first);
+    }
+
+    fn whole_file_remark(&self) -> Option<String> {
+        let server = self.client.server().url.authority();
+        let size = sapwood_span::units::bytes(self.size);
+        self.ranges_ignored
+            .then(|| format!("the server {server} does not serve byte ranges: the whole file ({size}) was downloaded"))
     }
 
     fn remarks(&self) -> Vec<String> {

@@ -107,7 +107,7 @@ async fn attempt(
     match reply.status {
         206 => {}
         200 => return whole(client, reply, multi, retry_budget).await,
-        416 if ranges.is_some_and(|r| r.total == Some(0)) => return Ok(in_memory(client, Bytes::new())),
+        416 if ranges.is_some_and(|r| r.total == Some(0)) => return Ok(in_memory(client, Bytes::new(), false)),
         _ => {
             reply.drain().await;
             return Err(RequestFailure::status(&reply, multi));
@@ -181,6 +181,7 @@ impl Known {
             size,
             version,
             memory: None,
+            ranges_ignored: false,
             under_way: UnderWay::default(),
         });
         if client.options.warm && size > client.options.head.saturating_add(client.options.tail) {
@@ -298,10 +299,12 @@ async fn whole(
         Counters::add(&client.counters.fallbacks, 1);
         crate::trace::fall_back(|| client.server().url.redacted(), "the whole file");
     }
-    Ok(in_memory(client, all.freeze()))
+    let all = all.freeze();
+    let beyond_ends = all.len() as u64 > options.head.saturating_add(options.tail);
+    Ok(in_memory(client, all, !multi && beyond_ends))
 }
 
-fn in_memory(client: &Arc<Client>, all: Bytes) -> Opening {
+fn in_memory(client: &Arc<Client>, all: Bytes, ranges_ignored: bool) -> Opening {
     let size = all.len() as u64;
     let head = all.slice(..client.options.head.min(size) as usize);
     let start = size - client.options.tail.min(size);
@@ -313,6 +316,7 @@ fn in_memory(client: &Arc<Client>, all: Bytes) -> Opening {
         size,
         version,
         memory: Some(all),
+        ranges_ignored,
         under_way: UnderWay::default(),
     });
     Opening { source, size, head, tail: (start, tail) }

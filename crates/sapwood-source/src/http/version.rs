@@ -36,7 +36,7 @@ impl Validator {
         let became_strong = |old: &str, new: &str| old.strip_prefix("W/") == Some(new);
         let differ = |name: &str, old: &Option<String>, new: &Option<String>| match (old, new) {
             (Some(old), Some(new)) if old != new && !became_strong(old, new) => {
-                Some(changed(&format!("{name} was {old} and is {new} now")))
+                Some(changed(&format!("{name} was {old} and is now {new}")))
             }
             _ => None,
         };

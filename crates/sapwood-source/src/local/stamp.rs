@@ -110,7 +110,7 @@ impl Stamp {
             return Ok(());
         }
         if now.len() != self.size {
-            return Err(changed(&format!("it had {} bytes and has {} now", self.size, now.len())));
+            return Err(changed(&format!("it had {} bytes and now has {}", self.size, now.len())));
         }
         if modified(&now) != self.modified {
             return Err(changed("it was written to"));

@@ -231,7 +231,7 @@ impl RetryBudget {
     pub fn too_long(&self) -> Error {
         let all = self.longest.saturating_mul(1 + MOST_WAITS);
         Error::new(ErrorKind::Timeout, format!("no data for {all:.0?} from any server"))
-            .with_remedy("try later, or allow a longer timeout (six of them pass before this)")
+            .with_remedy("try again later, or set a longer timeout (this error comes after six timeouts)")
     }
 
     /// Whether a session that fell silent is to be the last one: nothing has come for the whole progress timeout, or too

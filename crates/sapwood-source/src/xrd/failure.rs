@@ -36,7 +36,7 @@ impl Broken {
 
     /// Its other requests go over other sessions.
     pub fn given_up() -> Self {
-        let error = Error::new(ErrorKind::Interrupted, "the session was given up: others are faster");
+        let error = Error::new(ErrorKind::Interrupted, "the session was dropped: others are faster");
         Self { given_up: true, ..Self::new(error) }
     }
 
@@ -90,14 +90,14 @@ pub(crate) fn failed(failure: &Failure) -> Error {
     let what =
         format!("the server responded with {} ({}): {}", failure.number, error_name(failure.number), failure.message);
     match failure.number {
-        number::NOT_FOUND => Error::new(ErrorKind::NotFound, what).with_remedy("check the path"),
+        number::NOT_FOUND => Error::no_such_file(what).with_remedy("check the path"),
         number::NOT_AUTHORIZED | number::AUTH_FAILED => Error::new(ErrorKind::Denied, what).with_remedy(
             "give a token that grants reading (BEARER_TOKEN with roots://, or ?authz=), or ask for access; tokens are \
              not handed on to hosts of another domain",
         ),
         number::TLS_REQUIRED => Error::new(ErrorKind::Denied, what).with_remedy("use roots:// instead of root://"),
         number::SIGNATURE => Error::new(ErrorKind::Unsupported, what)
-            .with_remedy("this server wants signed requests, which this version does not make; try https://"),
+            .with_remedy("this server requires signed requests, which this version does not support; try https://"),
         number::IS_DIRECTORY | number::NOT_FILE | number::ARG_INVALID => Error::new(ErrorKind::Invalid, what),
         number::UNSUPPORTED => Error::new(ErrorKind::Unsupported, what),
         number::INVALID_REQUEST => Error::new(ErrorKind::Protocol, what),
@@ -110,8 +110,8 @@ fn refused(refusal: &Refusal) -> Error {
     match refusal {
         Refusal::NoTls => denied("the server does not offer TLS".to_owned())
             .with_remedy("use root:// instead of roots:// if the data may be sent unencrypted"),
-        Refusal::TlsWanted => denied("the server wants TLS".to_owned()).with_remedy("use roots://"),
-        Refusal::TooEager => Error::new(ErrorKind::Protocol, "the server wants another authentication first"),
+        Refusal::TlsWanted => denied("the server requires TLS".to_owned()).with_remedy("use roots://"),
+        Refusal::TooEager => Error::new(ErrorKind::Protocol, "the server requires another authentication first"),
         Refusal::Failed(_, failure) => failed(failure),
         Refusal::Redirect(_) => Error::new(ErrorKind::Protocol, "the server redirects the login"),
         Refusal::Auth { offered, said } => {
@@ -119,7 +119,7 @@ fn refused(refusal: &Refusal) -> Error {
             let what = match said {
                 Some(failure) => format!("the server accepts no authentication ({list}): {}", failure.message),
                 None => {
-                    format!("the server wants authentication by {list}, and none is available")
+                    format!("the server requires authentication with {list}, and no credentials are available")
                 }
             };
             let remedy = if offered.iter().any(|o| o == "ztn") {

@@ -56,7 +56,7 @@ fn recognising(seen: &Arc<Mutex<Recognised>>, take: Take) -> Take {
 fn detour(count: &mut usize, budget: &RetryBudget) -> Result<()> {
     *count += 1;
     if *count > MOST_REDIRECTS {
-        let what = format!("more than {MOST_REDIRECTS} redirects and other detours, and none of the requested bytes");
+        let what = format!("more than {MOST_REDIRECTS} redirects and retries without any of the requested bytes");
         return Err(Error::new(ErrorKind::Protocol, what).with_remedy("try another server, or later"));
     }
     if budget.is_over() { Err(budget.too_long()) } else { Ok(()) }
@@ -150,7 +150,7 @@ impl XrdFile {
                 }
                 Ok(Outcome::Ok(_)) => {
                     left_out += 1;
-                    let error = Error::corrupt("the server has fewer bytes of the file than it says");
+                    let error = Error::corrupt("the server has fewer bytes of the file than it reported");
                     if left_out > 1 {
                         return Err(error.at(at).with_remedy("the file was truncated: compare it with the original"));
                     }
@@ -162,7 +162,7 @@ impl XrdFile {
                 }
                 Ok(Outcome::Damaged(pages)) => {
                     damaged += 1;
-                    let error = Error::corrupt(format!("{pages} pages arrived damaged: their checksums are wrong"));
+                    let error = Error::corrupt(format!("{pages} pages arrived damaged: their checksums do not match"));
                     if damaged >= DAMAGED {
                         return Err(error.at(at).with_remedy("the network or the server's memory damages data"));
                     }

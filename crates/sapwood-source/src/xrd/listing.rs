@@ -31,7 +31,7 @@ pub async fn list(url: &str, options: &SourceOptions, handle: &Handle) -> Result
     let body = ask_anywhere(url, options, handle, &ask).await?;
     let entries = reply::entries(&body).map_err(|n| nonsense(n).in_file(url_for_messages(url)))?;
     if let Some(entry) = entries.iter().find(|e| !is_name(&e.name)) {
-        let what = format!("the server lists {:?}, which is not a name in this directory", entry.name);
+        let what = format!("the server lists {:?}, which is not a valid name in a directory", entry.name);
         return Err(Error::new(ErrorKind::Protocol, what).in_file(url_for_messages(url)));
     }
     let mut out: Vec<RemoteEntry> = entries

@@ -87,7 +87,7 @@ async fn speak(core: &Weak<Core>, link: LinkId, mut stream: TcpStream, way: Endp
                 }
                 Err(error) => Err(error),
             },
-            None => Err(Error::new(ErrorKind::Denied, "the server wants TLS").with_remedy("use roots://")),
+            None => Err(Error::new(ErrorKind::Denied, "the server requires TLS").with_remedy("use roots://")),
         },
         Err(error) => Err(error),
     }

@@ -215,7 +215,7 @@ impl Core {
         self.busy.notify_one();
         if now + Duration::from_secs(u64::from(seconds)) > limit {
             let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
-            self.abandon(state, id, &format!("the server asks to wait {seconds} s{why}"));
+            self.abandon(state, id, &format!("the server requests a wait of {seconds} s{why}"));
         }
     }
 
@@ -224,8 +224,7 @@ impl Core {
         state.session.forget(id);
         if let Some(pending) = state.pending.remove(&id) {
             let what = format!("{what}; the limit is {:.0?}", pending.most);
-            let remedy = "the file may be on tape: ask for it to be staged, try later, or allow a longer timeout (a server may \
-                          ask for five of them)";
+            let remedy = "the file may be on tape: request staging, try again later, or set a longer timeout (servers may request up to five times the timeout)";
             let error = Error::new(ErrorKind::Timeout, what).with_remedy(remedy);
             let _ = pending.tell.send(Err(Broken::new(error).finally()));
         }
@@ -261,7 +260,7 @@ impl Core {
             }
             state.session.forget(id);
             if let Some(pending) = state.pending.remove(&id) {
-                let what = format!("one request was not answered for {:.0?} (progress timeout)", state.time_limit);
+                let what = format!("one request got no response for {:.0?} (progress timeout)", state.time_limit);
                 let _ = pending.tell.send(Err(Broken::stalled(Error::new(ErrorKind::Timeout, what))));
             }
         }

@@ -76,7 +76,7 @@ impl Version {
     /// `Corrupt`: another size, or another time of change on a server that named one before.
     pub fn compare(&self, server: &str, now: &Stat) -> Result<bool> {
         if now.size != self.size {
-            return Err(changed(&format!("it had {} bytes and has {} now", self.size, now.size)));
+            return Err(changed(&format!("it had {} bytes and now has {}", self.size, now.size)));
         }
         let mut known = lock(&self.known);
         let Some(then) = known.iter_mut().find(|k| k.server == server) else { return Ok(false) };

@@ -132,7 +132,7 @@ impl Gathered {
                 }
             };
             if !good {
-                return Err(Error::corrupt("the entries handed on are not those of the tree's branches"));
+                return Err(Error::corrupt("the entries do not match the tree's branches"));
             }
         }
         Ok(())

@@ -105,7 +105,7 @@ impl Merger {
         let machine = sweep::machine();
         let failed = |at: &Path, e| {
             Error::io(format!("cannot listen at {}", at.display()), e)
-                .with_remedy("set TMPDIR to a writable folder with a short name")
+                .with_remedy("set TMPDIR to a writable directory with a short name")
         };
         let folder = new_folder(&around, &machine).map_err(|e| failed(&around, e))?;
         let address = folder.join(SOCKET);

@@ -108,7 +108,7 @@ fn nameless(thread: &Thread) -> String {
 }
 
 fn finished() -> Error {
-    Error::invalid("the tree is finished already")
+    Error::invalid("the tree is already finished")
 }
 
 impl Merger {
@@ -350,7 +350,7 @@ impl Producer {
     pub fn abandon(mut self) {
         self.over = true;
         match &mut self.transport {
-            Transport::Local(registration) => registration.why = Some("it gave up".to_owned()),
+            Transport::Local(registration) => registration.why = Some("it was abandoned".to_owned()),
             Transport::Remote(line) => line.give_up(),
         }
     }

@@ -25,10 +25,10 @@ pub(super) struct Line {
 fn gone(e: io::Error) -> Error {
     if InterruptibleStream::gave_up(&e) {
         return Error::new(ErrorKind::Interrupted, "interrupted while waiting for the merger")
-            .with_remedy("make a new producer and write again what was not handed over");
+            .with_remedy("create a new producer and write the entries again that were not handed over");
     }
     let error = if wire::is_gone(&e) {
-        Error::new(ErrorKind::Io, "the merger is gone: its process ended or closed the connection")
+        Error::new(ErrorKind::Io, "the merger's process ended or closed the connection")
     } else {
         Error::io("the connection to the merger failed", e)
     };

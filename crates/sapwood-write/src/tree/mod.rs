@@ -99,7 +99,9 @@ impl TreeWriter {
     ) -> Result<Self> {
         check_basket_bytes(options.basket_bytes)?;
         if matches!(options.cluster, Cluster::Entries(0) | Cluster::Bytes(0)) {
-            return Err(Error::invalid("clusters cannot be empty").with_remedy("choose 1 or more, or disable clusters"));
+            return Err(
+                Error::invalid("the cluster size must not be 0").with_remedy("choose 1 or more, or disable clusters")
+            );
         }
         let (columns, inputs) = resolve(branches)?;
         core.described.add_own("TTree");

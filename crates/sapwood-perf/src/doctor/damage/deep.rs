@@ -82,7 +82,7 @@ fn values(out: &mut Examination, tree: &Tree, name: &str, seen: &Seen) {
             // baskets of one branch that tell it in two ways come of an update that went wrong
             let mixed = seen.with_offsets.contains(&i) && seen.without_offsets.contains(&i);
             if mixed && e.kind() == ErrorKind::Unsupported {
-                let what = format!("only some of its baskets keep where their entries begin: {}", e.what());
+                let what = format!("only some of its baskets store entry offsets: {}", e.what());
                 out.damage("basket", &place, e.span().or(Some(tree.key().span)), what);
             } else {
                 out.error("basket", &place, Some(tree.key().span), &e);
@@ -166,7 +166,7 @@ fn whole(record: &[u8], decoder: &mut Decoder, no_offsets: bool) -> Result<Optio
     let basket = split_basket(&head, &data)?;
     if no_offsets && basket.offsets.is_some() && basket.entries > 0 {
         // ROOT then takes entries to be of one size
-        return Err(Error::corrupt("it keeps where its entries begin, but its branch says that no basket does"));
+        return Err(Error::corrupt("it stores entry offsets, but its branch says that no basket does"));
     }
     Ok((!basket.data.is_empty()).then_some(basket.offsets.is_some()))
 }

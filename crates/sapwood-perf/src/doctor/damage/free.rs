@@ -24,12 +24,13 @@ pub fn check(out: &mut Examination, raw: &RawFile, file: &File, records: &Record
             continue;
         }
         let Some((there, record)) = records.first_within(*free) else { continue };
-        let what = format!("bytes {}-{} are marked free, but hold a record", free.start, free.end());
+        let what = format!("bytes {}-{} are marked free, but contain a record", free.start, free.end());
         if record.is_page {
             // of ntuples, whose pages are not followed here
             out.damage("free list", "", Some(there), what);
         } else {
-            let why = "that nothing refers to: an update was stopped before it marked them, the next one will";
+            let why =
+                "that nothing refers to: an update was interrupted before it marked them as free; the next update will";
             out.note("free list", "", Some(there), format!("{what} {why}"));
         }
     }

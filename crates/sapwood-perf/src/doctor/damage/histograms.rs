@@ -80,7 +80,7 @@ fn check_one(out: &mut Examination, name: &str, span: Span, objects: &Objects, o
     };
     let Some(rows) = buffer.data.get(0).and_then(|v| v.as_f64()).filter(|&rows| rows > 0.0) else { return };
     if 1.0 + rows.floor() * (axes.len() as f64 + 1.0) > buffer.data.len() as f64 {
-        damage(format!("its buffer has room for fewer than the {rows} rows that it says it holds"));
+        damage(format!("its buffer is too small for the {rows} rows that it claims"));
     } else if is_profile || !has_range {
         out.note("object", name, Some(span), format!("{class}: {rows} rows in its buffer are in no bin yet"));
     }

@@ -144,7 +144,7 @@ fn check_header(out: &mut Examination, h: &Header, size: u64) {
         out.damage("header", "", Some(missing), format!("the file is truncated: it has {size} bytes of {}", h.end));
     } else if h.end < size {
         let behind = Span::new(h.end, size - h.end);
-        out.note("header", "", Some(behind), format!("{} bytes behind the end that the header says", behind.len));
+        out.note("header", "", Some(behind), format!("{} bytes after the end stated in the header", behind.len));
     }
     if h.end < h.begin {
         out.damage("header", "", place, format!("it ends at {} before its records begin at {}", h.end, h.begin));
@@ -181,7 +181,7 @@ fn check_directories(out: &mut Examination, raw: &mut RawFile, records: &Records
     for l in &keys {
         let name = named(&l.path, &l.key);
         match records.at(l.key.span.start) {
-            None => out.damage("directory", &name, Some(l.key.span), "no record begins where its key says"),
+            None => out.damage("directory", &name, Some(l.key.span), "no record begins at the position in its key"),
             Some(r) if r.len != l.key.span.len => out.damage(
                 "directory",
                 &name,
@@ -189,18 +189,17 @@ fn check_directories(out: &mut Examination, raw: &mut RawFile, records: &Records
                 format!("its record has {} bytes, its key says {}", r.len, l.key.span.len),
             ),
             Some(r) if r.label != records::label_hash(&l.key) => {
-                out.damage("directory", &name, Some(l.key.span), "its record's label says something else than its key");
+                out.damage("directory", &name, Some(l.key.span), "its record differs from its key");
             }
             Some(_) => {}
         }
     }
     for key in raw.unlisted(&keys).unwrap_or_default() {
-        let what =
-            "its directory's list of keys says that it ends before this one: the object is there, but not listed";
+        let what = "its directory's list of keys ends before this key: the object exists, but is not listed";
         out.damage("directory", &named(&key.name, &key), Some(key.span), what);
     }
     if keys.is_empty() && records.objects > 0 {
-        out.damage("directory", "", None, format!("it lists nothing, but {} objects are in the file", records.objects));
+        out.damage("directory", "", None, format!("it is empty, but {} objects are in the file", records.objects));
     }
     !keys.is_empty()
 }

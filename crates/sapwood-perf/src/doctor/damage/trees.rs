@@ -94,12 +94,12 @@ fn check_branch(
                 format!("{what}: its record has {} bytes, the tree's header says {bytes}", r.len),
             ),
             Some(r) => match r.entries {
-                None => out.damage("basket", place, Some(span), format!("{what}: the record there is no basket")),
+                None => out.damage("basket", place, Some(span), format!("{what}: the record there is not a basket")),
                 Some(n) if u64::from(n) != next - first => out.damage(
                     "basket",
                     place,
                     Some(span),
-                    format!("{what}: it holds {n} entries, the tree's header says {}", next - first),
+                    format!("{what}: it contains {n} entries, the tree's header says {}", next - first),
                 ),
                 Some(_) => {}
             },
