@@ -19,7 +19,10 @@ pub fn read(path: &Path) -> Result<Vec<u8>> {
 
 fn limited(path: &Path, most: u64) -> Result<Vec<u8>> {
     let name = || text_of_path(path);
-    let failed = |e| Error::io("cannot read", e).in_file(name());
+    let failed = |e: std::io::Error| match e.kind() {
+        std::io::ErrorKind::NotFound => Error::no_such_file("no such file").in_file(name()),
+        _ => Error::io("cannot read", e).in_file(name()),
+    };
     let mut bytes = Vec::new();
     File::open(path).map_err(failed)?.take(most + 1).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() as u64 > most {

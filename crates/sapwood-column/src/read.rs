@@ -315,7 +315,7 @@ impl Object {
             return Ok(Variant::Other(other));
         }
         Err(Error::unsupported(format!(
-            "an object of class {} in version {version}, of which the branch says {}: it has a custom streamer, which the file does not describe",
+            "an object of class {} has version {version}, the branch says {}: it has a custom streamer, which the file does not describe",
             self.class, self.version
         )))
     }

@@ -191,6 +191,6 @@ fn check(data: &[u8], p: &ChunkBasket) -> Result<()> {
     if i64::from(said) == p.len as i64 && p.len >= 40 {
         return Ok(());
     }
-    Err(Error::corrupt(format!("the tree's header lists a basket of {} bytes, of which its record says {said}", p.len))
+    Err(Error::corrupt(format!("the tree's header lists a basket with {} bytes, its record says {said}", p.len))
         .with_remedy("run `sapwood doctor` for details"))
 }

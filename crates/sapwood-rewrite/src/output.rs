@@ -195,7 +195,7 @@ impl Output {
                     let (plain, name) = self.trees.get(*tree).map_or((false, ""), |t| t.is_plain(branch));
                     if !plain {
                         return Err(Error::unsupported(
-                            "its old baskets cannot be stored beyond 2 GB or hold more references",
+                            "its old baskets cannot be stored beyond 2 GB, or cannot contain more references",
                         )
                         .in_branch(name)
                         .in_file(chunk.reader.name())

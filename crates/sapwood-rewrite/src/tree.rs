@@ -267,7 +267,7 @@ impl TreeSum {
             let pointer = survey.marks.binary_search_by_key(&at.start, |(p, _)| *p).is_ok();
             if !pointer {
                 return Err(Error::unsupported(format!(
-                    "{}: its header holds {class} that cannot be moved",
+                    "{}: its header contains {class}, which cannot be moved",
                     self.path
                 )));
             }

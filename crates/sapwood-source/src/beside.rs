@@ -54,7 +54,7 @@ fn segments(name: &str) -> Result<Vec<&str>, &'static str> {
     }
     // some servers and proxies decode twice, and take one slash for the other
     if name.contains(['?', '#', '%', '\\', '@', ':', '&', ';']) || name.chars().any(char::is_control) {
-        return Err("which is not a name in a URL");
+        return Err("which is not a valid name in a URL");
     }
     let segments: Vec<&str> = name.split('/').collect();
     if segments.iter().any(|s| matches!(*s, "" | "." | "..")) {

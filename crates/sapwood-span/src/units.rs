@@ -13,7 +13,8 @@ const LONGEST_DELAY: Duration = Duration::from_secs(3600);
 /// # Errors
 /// No number, an unknown unit, more than 2^53 bytes.
 pub fn parse_bytes(text: &str) -> Result<u64> {
-    let (number, unit) = split_number(text)?;
+    let wrong = || not_a(text, "size").with_remedy("write for example 64kB, 10MB or 1GiB");
+    let (number, unit) = split_number(text).ok_or_else(wrong)?;
     let prefix = unit.strip_suffix(['B', 'b']).unwrap_or(unit);
     let factor = decimal_prefix(prefix).or(match prefix {
         "Ki" => Some(1024.0),
@@ -22,15 +23,12 @@ pub fn parse_bytes(text: &str) -> Result<u64> {
         "Ti" => Some(1_099_511_627_776.0),
         _ => None,
     });
-    let Some(factor) = factor else {
-        return Err(not_a(text, "size").with_remedy("write for example 64kB, 10MB or 1GiB"));
-    };
-    let bytes = number * factor;
+    let bytes = number * factor.ok_or_else(wrong)?;
     // 2^53: beyond it not every number of bytes exists as a double
     if bytes <= 9_007_199_254_740_992.0 {
         Ok(bytes.round() as u64)
     } else {
-        Err(Error::invalid(format!("\"{text}\" is too much")))
+        Err(Error::invalid(format!("\"{text}\" is too large")))
     }
 }
 
@@ -39,14 +37,15 @@ pub fn parse_bytes(text: &str) -> Result<u64> {
 /// # Errors
 /// No number, an unknown unit, more than a [`Duration`] holds.
 pub fn parse_duration(text: &str) -> Result<Duration> {
-    let (number, unit) = split_number(text)?;
+    let wrong = || not_a(text, "time").with_remedy("write for example 50ms, 60s or 2min");
+    let (number, unit) = split_number(text).ok_or_else(wrong)?;
     let factor = match unit {
         "us" | "µs" => 1e-6,
         "ms" => 1e-3,
         "" | "s" | "sec" => 1.0,
         "m" | "min" => 60.0,
         "h" => 3600.0,
-        _ => return Err(not_a(text, "time").with_remedy("write for example 50ms, 60s or 2min")),
+        _ => return Err(wrong()),
     };
     Duration::try_from_secs_f64(number * factor).map_err(|_| Error::invalid(format!("\"{text}\" is too long")))
 }
@@ -71,7 +70,8 @@ pub fn parse_delay(text: &str) -> Result<Duration> {
 /// # Errors
 /// No number, no unit or an unknown one, less than 1 bit/s or more than 100 Tbit/s.
 pub fn parse_bandwidth(text: &str) -> Result<u64> {
-    let (number, unit) = split_number(text)?;
+    let wrong = || not_a(text, "bandwidth").with_remedy("write for example 100Mbit, 1Gbit or 10MB/s");
+    let (number, unit) = split_number(text).ok_or_else(wrong)?;
     let unit = unit.strip_suffix("/s").or_else(|| unit.strip_suffix("ps")).unwrap_or(unit);
     let (prefix, bits) = match (unit.strip_suffix("bit").or_else(|| unit.strip_suffix('b')), unit.strip_suffix('B')) {
         (Some(prefix), _) => (prefix, 1.0),
@@ -82,7 +82,7 @@ pub fn parse_bandwidth(text: &str) -> Result<u64> {
     match rate {
         Some(rate) if (1.0..=1e14).contains(&rate) => Ok(rate as u64),
         Some(_) => Err(Error::invalid(format!("\"{text}\" is not between 1 bit/s and 100 Tbit/s"))),
-        None => Err(not_a(text, "bandwidth").with_remedy("write for example 100Mbit, 1Gbit or 10MB/s")),
+        None => Err(wrong()),
     }
 }
 
@@ -90,12 +90,12 @@ fn not_a(text: &str, what: &str) -> Error {
     Error::invalid(format!("\"{text}\" is not a {what}"))
 }
 
-fn split_number(text: &str) -> Result<(f64, &str)> {
+/// A number and what follows it.
+fn split_number(text: &str) -> Option<(f64, &str)> {
     let text = text.trim();
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(end);
-    let number = number.parse().map_err(|_| Error::invalid(format!("\"{text}\" does not begin with a number")))?;
-    Ok((number, unit.trim_start()))
+    Some((number.parse().ok()?, unit.trim_start()))
 }
 
 fn decimal_prefix(prefix: &str) -> Option<f64> {

@@ -273,7 +273,7 @@ fn check_dtype(dtype: DType, values: &Values) -> Result<()> {
     if values.dtype() == dtype {
         return Ok(());
     }
-    Err(Error::invalid(format!("it holds {}, not {}", dtype.name(), values.dtype().name()))
+    Err(Error::invalid(format!("it contains {}, not {}", dtype.name(), values.dtype().name()))
         .with_remedy("convert the values first"))
 }
 
@@ -345,7 +345,7 @@ fn check_value(ty: &CppType, array: &Array) -> Result<()> {
             }
             Ok(())
         }
-        _ => Err(Error::invalid(format!("each value is a {}: the array is of another kind", ty.name()))),
+        _ => Err(Error::invalid(format!("each value is a {}: the array has the wrong kind", ty.name()))),
     }
 }
 

@@ -151,7 +151,7 @@ fn check_header(facts: &TreeFacts, s: &Survey) -> Result<()> {
             .with_remedy("write a new tree"));
     }
     if let Some((_, class)) = s.unknown.first() {
-        return Err(Error::unsupported(format!("its header holds {class}, which cannot be moved"))
+        return Err(Error::unsupported(format!("its header contains {class}, which cannot be moved"))
             .with_remedy("write a new tree"));
     }
     match facts.branches.iter().find(|b| !b.embedded.is_empty()) {

@@ -183,7 +183,7 @@ pub(crate) fn check_basket_bytes(bytes: u32) -> Result<()> {
 fn check_extent(dtype: DType, n: usize) -> Result<()> {
     if n == 0 || (n as u64).saturating_mul(dtype.size() as u64) > LONGEST_ENTRY {
         return Err(Error::invalid(format!("an entry cannot have {n} values"))
-            .with_remedy("give 1 or more values, 1 GiB at the most"));
+            .with_remedy("use 1 or more values, at most 1 GiB"));
     }
     Ok(())
 }

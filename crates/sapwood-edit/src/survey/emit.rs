@@ -272,7 +272,7 @@ impl Survey<'_> {
         changes.inserts.sort_by_key(|i| i.at);
         for i in &changes.inserts {
             if let Some((_, class)) = i.from.unknown.iter().find(|(at, _)| i.part.contains(&at.start)) {
-                return Err(Error::unsupported(format!("holds {class}, which cannot be moved")));
+                return Err(Error::unsupported(format!("contains {class}, which cannot be moved")));
             }
         }
         let mut out = Stream::new(base);
@@ -280,7 +280,7 @@ impl Survey<'_> {
         if out.bytes.len() != self.data.len()
             && let Some((_, class)) = self.unknown.first()
         {
-            return Err(Error::unsupported(format!("holds {class}, which cannot be moved")));
+            return Err(Error::unsupported(format!("contains {class}, which cannot be moved")));
         }
         Ok(out.bytes)
     }

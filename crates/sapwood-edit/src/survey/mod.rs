@@ -169,7 +169,7 @@ pub fn put_integer(out: &mut Vec<u8>, k: i32, value: i64) -> Result<()> {
         false => Err(Error::unsupported(format!(
             "{value} is too large for the old version of ROOT that wrote the first input's header"
         ))
-        .with_remedy("give an input first that a newer version wrote")),
+        .with_remedy("list an input first that a newer version of ROOT wrote")),
     };
     match k {
         code::CHAR | code::LEGACY_CHAR | code::UCHAR | code::BOOL => {

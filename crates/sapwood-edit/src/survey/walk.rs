@@ -343,7 +343,7 @@ impl Walk<'_, '_> {
                     .and_then(|r| r.checked_sub(FIRST_REFERENCE + self.survey.base))
                     .filter(|t| *t < start);
                 let Some(target) = target else {
-                    return Err(Error::corrupt(format!("a reference to {reference} leads out of its object")));
+                    return Err(Error::corrupt(format!("a reference to {reference} points out of its object")));
                 };
                 self.survey.marks.push((tag, Mark::Object { target }));
             }

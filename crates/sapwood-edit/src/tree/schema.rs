@@ -88,7 +88,7 @@ impl BranchSchema {
         }
         for (a, b) in self.leaves.iter().zip(&other.leaves) {
             if a != b {
-                return Some(format!("holds {}, not {}", b.text(), a.text()));
+                return Some(format!("contains {}, not {}", b.text(), a.text()));
             }
         }
         if self.leaves.len() != other.leaves.len() {
@@ -97,13 +97,13 @@ impl BranchSchema {
         match (&self.element, &other.element) {
             (Some(a), Some(b)) => {
                 if a.class != b.class || a.clones != b.clones {
-                    return Some(format!("holds {}, not {}", b.name(), a.name()));
+                    return Some(format!("contains {}, not {}", b.name(), a.name()));
                 }
                 // writers that do not know the checksum leave it 0
                 let checksum = a.checksum != b.checksum && a.checksum != 0 && b.checksum != 0;
                 if a.version != b.version || checksum {
                     return Some(format!(
-                        "holds version {} of class {} (checksum {:#x}), not {} ({:#x})",
+                        "contains version {} of class {} (checksum {:#x}), not {} ({:#x})",
                         b.version, a.class, b.checksum, a.version, a.checksum
                     ));
                 }

@@ -55,7 +55,7 @@ pub fn read_pointer(c: &mut Cursor) -> Result<Pointed> {
     } else {
         let count = (first & !BYTE_COUNT) as usize;
         if count > c.left() {
-            return Err(Error::corrupt(format!("an object of {count} bytes where {} are left", c.left())));
+            return Err(Error::corrupt(format!("an object of {count} bytes, but {} are left", c.left())));
         }
         let end = c.pos() + count;
         (c.u32()?, Some(end))

@@ -56,7 +56,7 @@ impl BasketHead {
         let (head, key) = Self::read_label(record)?;
         if key.span.len > record.len() as u64 || (key.key_len as usize) > record.len() {
             return Err(Error::corrupt(format!(
-                "a basket of {} bytes where the tree's header says {}",
+                "a basket of {} bytes, the tree's header says {}",
                 key.span.len,
                 record.len()
             )));

@@ -15,7 +15,7 @@ pub(super) fn check(f: &Filled, rows: &[f64]) -> Result<()> {
     } else if f.profile {
         "is a profile with fills in its buffer and no axis limits yet"
     } else if f.in_powers_of_two() {
-        "still holds its fills in a buffer, and chooses its limits as powers of two"
+        "still has its fills in a buffer, and chooses its limits as powers of two"
     } else {
         return Ok(());
     };
@@ -51,7 +51,7 @@ pub(super) fn join<'p>(
         let first = all.get(..room).filter(|first| !first.is_empty() && all.iter().all(|x| x.is_finite()));
         let first = first.filter(|_| x.axes.iter().all(|a| !a.whole_numbers() && a.labels.is_none()));
         let Some(first) = first else {
-            return Err(Error::invalid("has no limits for its axes, and more fills than its buffer holds")
+            return Err(Error::invalid("has no limits for its axes, and more fills than its buffer can contain")
                 .with_remedy("give its axes limits, or a larger buffer with SetBuffer"));
         };
         x.choose_limits(first);

@@ -161,7 +161,7 @@ impl Objects {
         let s = survey(&data, base, &o.key.class, &input.streamers)?;
         if let Some((_, class)) = s.unknown.first() {
             return Err(Error::unsupported(format!(
-                "{} holds {class}, which this version cannot move beyond 2 GB",
+                "{} contains {class}, which this version cannot move beyond 2 GB",
                 o.path
             ))
             .with_remedy("give the file that contains it first"));

@@ -217,6 +217,6 @@ fn check_entries(source: &Source, found: usize) -> Result<()> {
     if found as u64 == said {
         return Ok(());
     }
-    Err(sapwood_span::Error::corrupt(format!("a basket holds {found} entries where its branch lists {said}"))
+    Err(sapwood_span::Error::corrupt(format!("a basket contains {found} entries, its branch says {said}"))
         .with_remedy("run `sapwood doctor` for details"))
 }

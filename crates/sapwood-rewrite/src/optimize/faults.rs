@@ -186,7 +186,7 @@ fn what_the_plan_forgets_is_noticed() {
 
 /// Makes a branch's baskets stay whole.
 fn keep(plans: &mut [super::TreePlan], branch: usize) {
-    plans[0].branches[branch].shape.rule = Rule::Whole("as asked".to_owned());
+    plans[0].branches[branch].shape.rule = Rule::Whole("as requested".to_owned());
 }
 
 /// As in a tree that lay in its header with labels of 32-bit positions: references in its entries count from elsewhere.

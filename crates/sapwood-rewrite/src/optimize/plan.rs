@@ -109,7 +109,7 @@ impl TreePlan {
             bytes += size;
             let name = b.schema.path.clone();
             let (rule, counted) = match Counted::of(&header, index, streamers) {
-                _ if kept(&name) => (Rule::Whole("as asked".to_owned()), None),
+                _ if kept(&name) => (Rule::Whole("as requested".to_owned()), None),
                 _ if uncut.contains(&index) => {
                     (Rule::Whole("offsets of other branches follow from it".to_owned()), None)
                 }

@@ -25,7 +25,7 @@ pub(crate) fn authorization(url: &Url, token: Option<&str>) -> Result<Option<Hea
         return Ok(None);
     };
     let mut value = HeaderValue::try_from(text)
-        .map_err(|_| Error::invalid("the token holds characters that do not fit an HTTP header"))?;
+        .map_err(|_| Error::invalid("the token contains characters that are not allowed in an HTTP header"))?;
     value.set_sensitive(true);
     Ok(Some(value))
 }

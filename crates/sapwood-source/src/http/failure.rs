@@ -58,7 +58,7 @@ impl RequestFailure {
                  BEARER_TOKEN_FILE names (https only)",
             )),
             407 => Self::Fatal(plain(ErrorKind::Denied).with_remedy(
-                "that is a proxy's answer: check http_proxy (with http://user:password@host:port where it wants one), \
+                "this is a proxy's response: check http_proxy (with http://user:password@host:port if it requires one), \
                  or name the server in no_proxy",
             )),
             404 | 410 => Self::Fatal(Error::no_such_file(what).with_remedy("check the path")),

@@ -123,7 +123,7 @@ impl Proxy {
     fn refused(&self, answer: &str) -> Error {
         let answer: String = answer.chars().filter(|c| !c.is_control()).take(120).collect();
         let what = format!("the proxy {} refuses to connect: {answer}", self.authority());
-        let remedy = "check https_proxy (with http://user:password@host:port where it wants one), or name the server in no_proxy";
+        let remedy = "check https_proxy (with http://user:password@host:port if it requires one), or name the server in no_proxy";
         Error::new(ErrorKind::Denied, what).with_remedy(remedy)
     }
 }

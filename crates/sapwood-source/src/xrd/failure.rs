@@ -92,8 +92,7 @@ pub(crate) fn failed(failure: &Failure) -> Error {
     match failure.number {
         number::NOT_FOUND => Error::no_such_file(what).with_remedy("check the path"),
         number::NOT_AUTHORIZED | number::AUTH_FAILED => Error::new(ErrorKind::Denied, what).with_remedy(
-            "give a token that grants reading (BEARER_TOKEN with roots://, or ?authz=), or ask for access; tokens are \
-             not handed on to hosts of another domain",
+            "give a token that grants reading (BEARER_TOKEN with roots://, or ?authz=), or ask for access; tokens are not sent to hosts of another domain",
         ),
         number::TLS_REQUIRED => Error::new(ErrorKind::Denied, what).with_remedy("use roots:// instead of root://"),
         number::SIGNATURE => Error::new(ErrorKind::Unsupported, what)

@@ -278,7 +278,7 @@ pub(super) fn settle(answer: Result<Outcome, Broken>) -> Result<Bytes, OpenFailu
         Ok(Outcome::Ok(body)) => Ok(body),
         Ok(Outcome::Failed(failure)) => Err(OpenFailure::Failed(failure)),
         Ok(Outcome::Redirect(to)) => Err(OpenFailure::Redirect(to)),
-        Ok(_) => Err(OpenFailure::Fatal(Error::new(ErrorKind::Protocol, "an answer of another kind than asked for"))),
+        Ok(_) => Err(OpenFailure::Fatal(Error::new(ErrorKind::Protocol, "a response of the wrong kind"))),
         Err(broken) => Err(OpenFailure::Broken(broken)),
     }
 }
