@@ -4,6 +4,7 @@
 //! process, then the environment (`SAPWOOD_CACHE_DIR`, `SAPWOOD_CACHE_MAX`), then the user's configuration
 //! ([`UserConfiguration`]).
 
+mod confirming;
 mod fetch;
 mod key;
 mod offline;
@@ -11,6 +12,8 @@ mod opening;
 mod settings;
 mod source;
 mod stores;
+#[cfg(test)]
+mod tests;
 mod unconfirmed;
 mod user_configuration;
 mod warnings;
