@@ -48,7 +48,7 @@ pub use origin_version::OriginVersion;
 pub use reader::{ReadRanges, open_reader};
 pub use sapwood_span::is_remote;
 pub use source::{BoxFuture, FetchReport, Limits, Opening, Sink, Source, SourceStats};
-pub use url::redacted;
+pub use url::{redacted, without_user};
 pub use xrd::{RemoteEntry, list, locate};
 
 pub(crate) use sapwood_span::sync::lock;
