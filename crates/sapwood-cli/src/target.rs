@@ -67,8 +67,14 @@ impl Target {
                 lost.concat()
             ));
         }
+        let of_cache = sapwood::local_cache::all_warnings();
         for remark in file.remarks() {
-            failure::hint(&format!("{}: {remark}", file.url()));
+            if of_cache.contains(&remark) {
+                // the same for all files
+                failure::hint_once(&remark);
+            } else {
+                failure::hint(&format!("{}: {remark}", file.url()));
+            }
         }
         Ok(file)
     }

@@ -13,6 +13,7 @@ mod backoff;
 mod beside;
 mod bounds;
 mod changed;
+mod checksum;
 mod counters;
 mod dial;
 mod fullness;
@@ -40,6 +41,7 @@ mod xrd;
 
 pub use assemble::Assembler;
 pub use beside::beside;
+pub use checksum::{Checksum, Summing};
 pub use http::Hosts;
 pub use joined::Joined;
 pub use local::{LocalFile, open_local};

@@ -3,7 +3,7 @@
 use super::confirming::{Asked, Confirming, ask};
 use super::fetch::{Joining, Parts, Reading};
 use bytes::Bytes;
-use sapwood_source::{BoxFuture, FetchReport, Limits, OriginVersion, Sink, Source, SourceStats};
+use sapwood_source::{BoxFuture, Checksum, FetchReport, Limits, OriginVersion, Sink, Source, SourceStats};
 use sapwood_span::{Result, Span};
 use sapwood_store::{CachedFile, FileId, FileVersion, Store};
 use std::sync::Arc;
@@ -168,6 +168,10 @@ impl Source for CachedSource {
 
     fn version(&self) -> Option<OriginVersion> {
         self.origin().version()
+    }
+
+    fn checksum(self: Arc<Self>) -> BoxFuture<'static, Result<Option<Checksum>>> {
+        Arc::clone(self.origin()).checksum()
     }
 
     fn is_held(&self, span: Span) -> bool {

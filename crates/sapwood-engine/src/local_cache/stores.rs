@@ -40,6 +40,12 @@ pub fn flush() {
     open.iter().for_each(Store::flush);
 }
 
+/// The warnings of all stores.
+pub(super) fn warnings() -> Vec<String> {
+    let open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+    open.iter().flat_map(|(_, store)| store.warnings()).collect()
+}
+
 /// The name under which the local cache knows a URL: without credentials.
 pub fn name_of(url: &str) -> String {
     cache_key(url).url
