@@ -4,6 +4,7 @@ use sapwood::text::clean;
 use sapwood::{ErrorKind, Setting};
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// Why a command stopped.
 #[derive(Debug)]
@@ -59,6 +60,16 @@ pub fn be_quiet() {
 pub fn hint(text: &str) {
     if !QUIET.load(Ordering::Relaxed) {
         remark(text);
+    }
+}
+
+/// Gives a hint, unless it was given before.
+pub fn hint_once(text: &str) {
+    static GIVEN: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
+    if !given.iter().any(|one| one == text) {
+        given.push(text.to_owned());
+        hint(text);
     }
 }
 

@@ -42,6 +42,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Ok(cli) => {
             let done = run(&cli);
             sapwood::local_cache::flush();
+            // what was noticed only when something was written
+            sapwood::local_cache::all_warnings().iter().for_each(|warning| failure::hint_once(warning));
             done
         }
         Err(told) => help(&told),

@@ -1,7 +1,7 @@
 //! `sapwood cache`: the local cache turned on and off, looked at, and cleaned.
 
 use crate::args::{CacheArgs, CacheVerb, Global, SwitchOn};
-use crate::failure::{Failure, remark};
+use crate::failure::{Failure, hint, hint_once};
 use crate::interrupt::Interrupt;
 use crate::output::table::{Align, Table};
 use crate::output::{self, clean};
@@ -31,8 +31,10 @@ pub fn run(args: &CacheArgs, options: &OpenOptions, global: &Global, interrupt: 
 
 /// Turns the cache on or off for the user; what is not named stays as it was.
 fn switch(on: &SwitchOn, global: &Global) -> Result<(), Failure> {
-    // one that cannot be understood is written anew
-    let mut kept = UserConfiguration::load().unwrap_or_default();
+    let mut kept = UserConfiguration::load().unwrap_or_else(|e| {
+        hint(&format!("{e}: it is written anew"));
+        UserConfiguration::default()
+    });
     kept.enabled = !on.off;
     if let Some(directory) = &on.dir {
         // it is meant from here, and used from anywhere
@@ -77,10 +79,12 @@ fn switch(on: &SwitchOn, global: &Global) -> Result<(), Failure> {
 fn status(cache: &LocalCache, global: &Global) -> Result<(), Failure> {
     let configuration = UserConfiguration::path().map(|p| text_of_path(&p)).ok();
     let Some(options) = local_cache::resolve(cache)? else {
+        let warnings = local_cache::warnings(cache);
         if global.json {
-            output::json(&json!({"enabled": false, "configuration": configuration}))?;
+            output::json(&json!({"enabled": false, "configuration": configuration, "warnings": warnings}))?;
             return Ok(());
         }
+        warnings.iter().for_each(|w| hint_once(w));
         return lines(&["local cache: off; `sapwood cache on` turns it on".to_owned()]);
     };
     let store =
@@ -99,7 +103,7 @@ fn status(cache: &LocalCache, global: &Global) -> Result<(), Failure> {
         }))?;
         return Ok(());
     }
-    s.warnings.iter().for_each(|w| remark(w));
+    s.warnings.iter().for_each(|w| hint_once(w));
     lines(&[
         format!("local cache: {}", text_of_path(&s.directory)),
         format!("{} of {}", units::bytes(s.bytes), units::bytes(s.max_bytes)),

@@ -62,8 +62,14 @@ impl Target {
             let lost: Vec<String> = found.lost().into_iter().take(5).map(|l| format!("\n  {l}")).collect();
             failure::hint(&format!("{}: {summary}{}", file.url(), lost.concat()));
         }
+        let of_cache = sapwood::local_cache::all_warnings();
         for remark in file.remarks().into_iter().chain(file.whole_file_remark()) {
-            failure::hint(&format!("{}: {remark}", file.url()));
+            if of_cache.contains(&remark) {
+                // the same for all files
+                failure::hint_once(&remark);
+            } else {
+                failure::hint(&format!("{}: {remark}", file.url()));
+            }
         }
         Ok(file)
     }

@@ -4,13 +4,14 @@ use crate::open_source::source_options;
 use crate::options::OpenOptions;
 use crate::runtime;
 use sapwood_source::RemoteEntry;
-use sapwood_span::Result;
+use sapwood_span::{Error, Result};
 
 /// What a directory on an XRootD server (`root://host//directory/`) holds, by name.
 ///
 /// # Errors
 /// URLs of another scheme, directories that are not there, servers that fail.
 pub fn list_directory(url: &str, options: &OpenOptions) -> Result<Vec<RemoteEntry>> {
+    check_online(url, "a directory is listed by its server", options)?;
     let (url, options, handle) = (url.to_owned(), source_options(options), runtime::handle()?);
     runtime::wait(async move { sapwood_source::list(&url, &options, &handle).await })
 }
@@ -20,6 +21,17 @@ pub fn list_directory(url: &str, options: &OpenOptions) -> Result<Vec<RemoteEntr
 /// # Errors
 /// URLs of another scheme, files that are not there, servers that fail.
 pub fn locate_file(url: &str, options: &OpenOptions) -> Result<Vec<String>> {
+    check_online(url, "only a server can say which servers have a file", options)?;
     let (url, options, handle) = (url.to_owned(), source_options(options), runtime::handle()?);
     runtime::wait(async move { sapwood_source::locate(&url, &options, &handle).await })
+}
+
+/// Offline, no server is asked.
+fn check_online(url: &str, why: &str, options: &OpenOptions) -> Result<()> {
+    if !options.offline {
+        return Ok(());
+    }
+    let what = format!("{why}, and no server is asked offline");
+    let error = Error::invalid(what).in_file(sapwood_source::redacted(url));
+    Err(error.with_remedy("ask again online"))
 }

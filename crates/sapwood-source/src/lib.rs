@@ -13,6 +13,7 @@ mod backoff;
 mod beside;
 mod bounds;
 mod changed;
+mod checksum;
 mod counters;
 mod dial;
 mod fullness;
@@ -40,6 +41,7 @@ mod xrd;
 
 pub use assemble::Assembler;
 pub use beside::beside;
+pub use checksum::{Checksum, Summing};
 pub use http::Hosts;
 pub use joined::Joined;
 pub use local::{LocalFile, open_local};
@@ -48,7 +50,7 @@ pub use origin_version::OriginVersion;
 pub use reader::{ReadRanges, open_reader};
 pub use sapwood_span::is_remote;
 pub use source::{BoxFuture, FetchReport, Limits, Opening, Sink, Source, SourceStats};
-pub use url::redacted;
+pub use url::{redacted, without_user};
 pub use xrd::{RemoteEntry, list, locate};
 
 pub(crate) use sapwood_span::sync::lock;

@@ -1,3 +1,4 @@
+use crate::checksum::Checksum;
 use crate::local::LocalFile;
 use crate::origin_version::OriginVersion;
 use bytes::Bytes;
@@ -74,6 +75,15 @@ pub trait Source: Send + Sync {
     /// one that is in memory.
     fn version(&self) -> Option<OriginVersion> {
         None
+    }
+
+    /// The checksum of the whole file that its server tells: a request of its own. None where it tells none of a kind that is
+    /// known here.
+    ///
+    /// # Errors
+    /// `Corrupt` when the server says that the file has changed; a network that fails.
+    fn checksum(self: Arc<Self>) -> BoxFuture<'static, Result<Option<Checksum>>> {
+        Box::pin(async { Ok(None) })
     }
 
     /// Whether all of a span is in the local cache, as far as is known without reading it. It stays there as long as this

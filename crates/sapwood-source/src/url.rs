@@ -225,6 +225,16 @@ pub fn redacted(url: &str) -> String {
     }
 }
 
+/// A URL in the form in which it is compared with others: without user and fragment, with all else. Not for messages.
+pub fn without_user(url: &str) -> String {
+    match Location::parse(url) {
+        Ok(Location::Local(_)) => url.to_owned(),
+        Ok(Location::Http(url)) => Url { user: None, ..url }.with_credentials(),
+        Ok(Location::Root(url)) => RootUrl { user: None, ..url }.with_credentials(),
+        Err(_) => redact(url.trim_start()),
+    }
+}
+
 fn remove_dots(target: &str) -> String {
     let (path, query) = match target.split_once('?') {
         Some((p, q)) => (p, Some(q)),

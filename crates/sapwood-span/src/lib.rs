@@ -29,5 +29,5 @@ pub use coalesce::{Coalesced, coalesce};
 pub use error::{Error, ErrorKind, MissingItem, Result, Setting};
 pub use printable::{is_steering, printable};
 pub use remote::{is_remote, redact, scheme};
-pub use secret::{is_secret, redact_parameters, redact_path};
+pub use secret::{is_credential, is_random, is_secret, redact_parameters, redact_path};
 pub use span::Span;

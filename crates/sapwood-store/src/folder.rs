@@ -1,7 +1,7 @@
 //! The store's folder: whose it is, its format, its lock; files that are opened without following links.
 
 use crate::warning::{Kind, Warnings};
-use rustix::fs::OFlags;
+use rustix::fs::{Access, AtFlags, OFlags};
 use sapwood_span::{Error, ErrorKind, Result};
 use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Read};
@@ -21,6 +21,12 @@ const NO_LINK: i32 = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).bits() as i32;
 /// Opens a regular file; a link, pipe or device is refused.
 pub(crate) fn open_file(path: &Path, write: bool) -> io::Result<File> {
     regular(OpenOptions::new().read(true).write(write).custom_flags(NO_LINK).open(path)?)
+}
+
+/// Makes the store's folder again after somebody has removed it; what it is in must be there.
+pub(crate) fn remake(directory: &Path) -> io::Result<()> {
+    make_folder(directory)?;
+    write_format(directory)
 }
 
 /// Makes a file that does not exist yet.
@@ -94,6 +100,19 @@ pub(crate) fn prepare(directory: &Path, warnings: &Warnings) -> Result<Prepared>
     }
     let real = directory.canonicalize().map_err(cannot)?;
     check_owner(&real).map_err(named)?;
+    if real.join("files").is_symlink() {
+        let what = "its folder `files` is a symbolic link; it is not used as local cache";
+        let error = Error::new(ErrorKind::Denied, what);
+        return Err(named(error).with_remedy("remove the link, or choose another directory"));
+    }
+    // known before anything is to be written, so that users hear of it when they open a file
+    let may_write = AtFlags::EACCESS;
+    if let Err(e) = rustix::fs::accessat(rustix::fs::CWD, &real, Access::WRITE_OK, may_write) {
+        let e = io::Error::from(e);
+        if matches!(e.kind(), io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied) {
+            warnings.write_failed(&real, &e);
+        }
+    }
     let usable = check_format(&real, warnings).map_err(named)?;
     Ok(Prepared { directory: real, usable })
 }

@@ -1,7 +1,7 @@
 //! What tells one file, and one version of it, from the next; as bytes on disk.
 
 use bytes::Bytes;
-use sapwood_span::is_secret;
+use sapwood_span::{is_credential, is_secret};
 use twox_hash::{XxHash3_64, XxHash3_128};
 
 /// Which file, and which version of it.
@@ -104,7 +104,13 @@ fn has_credential(url: &str) -> bool {
     let Some((_, rest)) = sapwood_span::scheme(url) else { return false };
     let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
     let user = path.split('/').next().and_then(|authority| authority.rsplit_once('@')).map_or("", |(user, _)| user);
-    user.contains(':') || query.split(['&', '?', ';']).any(|p| is_secret(p.split('=').next().unwrap_or_default()))
+    let parameters = path.split(['/', ';']).chain(query.split(['&', '?', ';']));
+    user.contains(':') || parameters.filter_map(|p| p.split_once('=')).any(|(name, value)| is_shown(name, value))
+}
+
+/// Whether this parameter is a credential, and not the hash of one (which begins with a sign that no URL has there).
+fn is_shown(name: &str, value: &str) -> bool {
+    !value.is_empty() && !value.starts_with('#') && (is_secret(name) || is_credential(value))
 }
 
 #[cfg(test)]
@@ -158,6 +164,9 @@ mod tests {
             ("root://h//a?authz=T", true),
             ("root://u@h//a?svcClass=x", false),
             ("https://h/a@b:c?version=3", false),
+            ("https://h/a;token=T/b", true),
+            ("https://h/a?who=Bearer%20T", true),
+            ("https://h/a?token=#0123456789abcdef", false),
         ] {
             let id = FileId { url: url.into(), ..id() };
             assert_eq!(id.encode().is_none(), refused, "{url}");

@@ -105,6 +105,9 @@ impl Store {
         let lock = lock(&inner.directory).map_err(failed)?;
         let before = Survey::of(&inner.directory).map_err(failed)?;
         let top = url.map_or_else(|| inner.files(), |url| inner.url_folder(url));
+        if url.is_some() && !is_folder(&inner.files()) {
+            return Ok(Purged::default());
+        }
         if top.is_symlink() {
             std::fs::remove_file(&top).map_err(failed)?;
         } else if is_folder(&top) {

@@ -107,7 +107,8 @@ impl Store {
     pub fn latest(&self, url: &str) -> Option<FileId> {
         let inner = self.here();
         let folder = inner.url_folder(url);
-        let hash = read_latest(&folder).filter(|_| inner.is_usable() && folder::is_folder(&folder))?;
+        let is_ours = inner.is_usable() && folder::is_folder(&inner.files()) && folder::is_folder(&folder);
+        let hash = read_latest(&folder).filter(|_| is_ours)?;
         let path = folder.join(format!("{hash:032x}"));
         let file = folder::open_file(&path.join("identity"), false).ok().filter(|_| folder::is_folder(&path))?;
         let bytes = folder::read_small(&file, LONGEST).ok()?;

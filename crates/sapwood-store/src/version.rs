@@ -128,7 +128,10 @@ impl Version {
 
     /// Removes a folder whose identity is damaged, unless another process uses it.
     fn remove_damaged(&self) -> io::Result<()> {
-        for link in [self.store.files(), self.store.url_folder(&self.id.url), self.folder.clone()] {
+        if self.store.files().is_symlink() {
+            return Err(io::Error::other("its folder `files` is a symbolic link"));
+        }
+        for link in [self.store.url_folder(&self.id.url), self.folder.clone()] {
             // a link leads to where nothing of ours is
             if link.is_symlink() {
                 std::fs::remove_file(link)?;

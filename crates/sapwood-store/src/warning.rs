@@ -14,6 +14,7 @@ pub(crate) enum Kind {
     Damaged,
     OtherFormat,
     Busy,
+    NoRoom,
     NotKept,
 }
 
@@ -57,6 +58,17 @@ impl Warnings {
                 false
             }
         }
+    }
+
+    /// There is no room below the limit: all that is held is in use.
+    pub(crate) fn no_room(&self, directory: &Path, max_bytes: u64) {
+        self.add(Kind::NoRoom, || {
+            let (folder, limit) = (directory.display(), sapwood_span::units::bytes(max_bytes));
+            format!(
+                "the local cache {folder} has no room for all that is read (limit {limit}): the rest is not kept; \
+                 raise the limit with `sapwood cache on --max SIZE`"
+            )
+        });
     }
 
     /// Something in the folder did not match its checksum.

@@ -1,6 +1,6 @@
 //! The one thread of a process that writes to the store.
 
-use crate::folder::{is_folder, lock, unique};
+use crate::folder::{is_folder, lock, remake, unique};
 use crate::locked;
 use crate::queue::{Queue, Waiting};
 use crate::segment::{Appending, Segment};
@@ -62,11 +62,15 @@ fn by_version(pieces: Vec<Waiting>) -> Vec<Vec<Waiting>> {
 }
 
 impl Version {
-    /// Writes, also while another process purges the same folder.
+    /// Writes, also while another process purges the same folder, or after somebody has removed it.
     fn write_patiently(&self, waiting: &[Waiting]) -> io::Result<bool> {
         for _ in 0..3 {
             match self.write(waiting) {
-                Err(e) if e.kind() == io::ErrorKind::NotFound && is_folder(&self.store.directory) => {}
+                Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                    if !is_folder(&self.store.directory) {
+                        remake(&self.store.directory)?;
+                    }
+                }
                 done => return done,
             }
         }
@@ -84,6 +88,7 @@ impl Version {
         }
         let slots = (new.len() * SLOT) as u64;
         if !self.store.reserve(bytes + slots + self.blocks_to_come(&mut disk))? {
+            self.store.warnings.no_room(&self.store.directory, self.store.limit.max_bytes());
             return Ok(false);
         }
         self.create(&mut disk)?;

@@ -116,6 +116,15 @@ fn links_inside_are_not_followed() {
         symlink(&target, &path).unwrap();
         let before: Vec<_> =
             files_below(&outside).into_iter().map(|p| (p.clone(), std::fs::read(p).unwrap())).collect();
+        if path.ends_with("files") {
+            let e = try_open(&folder.store()).unwrap_err();
+            assert!(e.to_string().contains("symbolic link"), "{e}");
+            untouched(&outside, &before);
+            std::fs::remove_dir_all(&outside).unwrap();
+            std::fs::remove_dir_all(folder.store()).unwrap();
+            fill();
+            continue;
+        }
         let store = folder.open(100 * MB);
         let file = store.file(&remote().id);
         let is_metadata = ["latest", "format", "lock"].iter().any(|n| path.ends_with(n));
@@ -282,6 +291,57 @@ fn a_read_only_disk() {
     remote().insert(&file, 0, 100);
     store.flush();
     assert!(file.bytes_held() == 0 && store.warnings().len() == 1, "{:?}", store.warnings());
+}
+
+#[test]
+fn a_link_that_takes_the_place_of_the_files_is_not_followed_by_an_open_store() {
+    let folder = Folder::new();
+    let store = folder.open(100 * MB);
+    let file = store.file(&remote().id);
+    remote().insert(&file, 0, 100_000);
+    file.validated();
+    store.flush();
+    let outside = folder.0.join("outside");
+    std::fs::rename(folder.store().join("files"), &outside).unwrap();
+    symlink(&outside, folder.store().join("files")).unwrap();
+    let before = files_below(&outside);
+    assert!(before.len() > 3 && store.latest(&remote().id.url).is_none());
+    assert_eq!(store.purge(Some(&remote().id.url)).unwrap().files, 0);
+    remote().insert(&file, 200_000, 100_000);
+    store.flush();
+    assert!(files_below(&outside) == before, "what is behind the link was changed");
+}
+
+#[test]
+fn a_folder_that_somebody_removed_is_made_again_by_the_next_write() {
+    let folder = Folder::new();
+    let store = folder.open(100 * MB);
+    let file = store.file(&remote().id);
+    remote().insert(&file, 0, 100_000);
+    file.validated();
+    store.flush();
+    std::fs::remove_dir_all(folder.store()).unwrap();
+    remote().insert(&file, 200_000, 100_000);
+    store.flush();
+    assert!(remote().check(&file, 200_000, 100_000));
+    assert_eq!(store.latest(&remote().id.url), Some(remote().id));
+    assert_eq!(folder.store().metadata().unwrap().mode() & 0o777, 0o700);
+    assert!(store.warnings().is_empty(), "{:?}", store.warnings());
+    assert_eq!(store.list()[0].bytes, 100_000);
+}
+
+#[test]
+fn a_limit_below_which_nothing_fits_is_one_warning() {
+    let folder = Folder::new();
+    let store = folder.open(20_000);
+    for i in 0..3 {
+        let remote = Remote::new(&format!("https://host/{i}.root"), 1, MB);
+        let file = store.file(&remote.id);
+        remote.insert(&file, 0, 100_000);
+        store.flush();
+    }
+    let warnings = store.warnings();
+    assert!(warnings.len() == 1 && warnings[0].contains("has no room"), "{warnings:?}");
 }
 
 #[test]

@@ -292,8 +292,61 @@ fn credentials_are_not_in_the_folder_and_a_new_one_finds_what_another_fetched() 
         }
     }
     let offline = lab.options().offline(true);
-    let error = File::open(&url("S3CRETTOKEN"), &offline).unwrap_err().to_string();
-    assert!(error.contains("cannot be read offline") && !error.contains("S3CRET"), "{error}");
+    let before = lab.requests();
+    File::open(&url("S3CRETTOKEN"), &offline).unwrap();
+    assert_eq!(lab.requests(), before);
+    let error = File::open(&format!("{plain}?password=P4SSWORD"), &offline).unwrap_err().to_string();
+    assert!(error.contains("cannot be read offline") && !error.contains("P4SS"), "{error}");
+}
+
+#[test]
+fn secrets_under_names_that_are_not_known_are_not_in_the_folder() {
+    let lab = Lab::new();
+    write(&lab.files.file("a.root"), 500, "none", small_baskets());
+    let secrets = [
+        "X-Amz-Signature=fe5f80f77d5fa3beca038a248ff027d0445342fe2855ddc963176630326f1024&X-Amz-Date=1",
+        "sv=2024-11-04&sp=r&sig=Zm9vYmFyYmF6cXV4",
+        "who=Bearer%20S3CRETBEARER",
+        "p=kTq2xW9vZb4LmR7cPf1sYh6d",
+        "plain=averylongvaluethatisasecret",
+        "key=K3YS3CRET",
+    ];
+    for secret in secrets {
+        let url = format!("{}?{secret}", lab.url("a.root"));
+        let tree = File::open(&url, &lab.options()).unwrap().tree("Events").unwrap();
+        check(&tree, &all(&tree), secret);
+        lab.flush();
+        let offline = File::open(&url, &lab.options().offline(true)).unwrap();
+        check(&offline.tree("Events").unwrap(), &all(&tree), secret);
+    }
+    let files = files_below(&lab.directory());
+    assert!(!files.is_empty(), "nothing is kept");
+    for path in files {
+        let bytes = std::fs::read(&path).unwrap();
+        for secret in ["fe5f80f7", "Zm9vYmFy", "S3CRET", "kTq2xW9", "averylong"] {
+            assert!(!bytes.windows(secret.len()).any(|w| w == secret.as_bytes()), "{secret} in {path:?}");
+        }
+    }
+}
+
+#[test]
+fn two_files_that_differ_in_what_is_hidden_are_not_confused_offline() {
+    // a server that serves two files under one path: the key tells which
+    let lab = Lab::new();
+    for (name, by, uuid) in [("a.root", 3, 1), ("b.root", 5, 2)] {
+        write_multiples(&lab.files.file(name), by, uuid);
+    }
+    let path = lab.files.file("which.root");
+    let url = |key: &str| format!("{}?key={key}", lab.url("which.root"));
+    for (name, key, by) in [("a.root", "A", 3), ("b.root", "B", 5)] {
+        std::fs::copy(lab.files.file(name), &path).unwrap();
+        assert_eq!(factor(&File::open(&url(key), &lab.options()).unwrap(), 0..300_000).unwrap(), by);
+        lab.flush();
+    }
+    for (key, by) in [("A", 3), ("B", 5)] {
+        let file = File::open(&url(key), &lab.options().offline(true)).unwrap();
+        assert_eq!(factor(&file, 0..300_000).unwrap(), by);
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::name;
 use crate::units;
 use clap::{Args, Subcommand};
-use sapwood::local_cache::LocalCache;
+use sapwood::local_cache::{self, LocalCache};
 use std::path::PathBuf;
 
 /// `sapwood cache`
@@ -83,6 +83,6 @@ pub fn folder(text: &str) -> Result<LocalCache, String> {
 fn size(text: &str) -> Result<u64, String> {
     match units::parse_bytes(text).map_err(|e| e.to_string())? {
         0 => Err("the size limit must be greater than 0; `sapwood cache off` turns the cache off".to_owned()),
-        n => Ok(n),
+        n => local_cache::check_size(n).map(|()| n).map_err(|e| e.to_string()),
     }
 }

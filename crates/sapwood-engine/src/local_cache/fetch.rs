@@ -1,11 +1,12 @@
 //! One fetch through the local cache: what is held comes from there, what is missing from the origin.
 
+use super::confirming::Confirming;
 use super::source::CachedSource;
 use bytes::Bytes;
 use sapwood_source::{Assembler, Sink};
 use sapwood_span::{Error, ErrorKind, Result, Span};
 use sapwood_store::CachedFile;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::task::JoinHandle;
 
@@ -66,18 +67,22 @@ impl Joining {
 
 /// Takes what the origin sends.
 pub(super) struct FromOrigin {
-    pub source: Arc<CachedSource>,
+    pub confirming: Arc<Confirming>,
     pub joining: Arc<Joining>,
     /// What was asked for.
     pub spans: Vec<Span>,
     /// The number of the fetch.
     pub fetch: u64,
+    /// Spans that have not come yet.
+    pub to_come: Arc<AtomicUsize>,
 }
 
 impl Sink for FromOrigin {
     fn part(&self, index: usize, bytes: Bytes) {
         let Some(span) = self.spans.get(index) else { return };
-        self.source.unconfirmed.add(self.fetch, span.start, bytes.clone());
+        self.confirming.unconfirmed.add(self.fetch, span.start, bytes.clone());
+        // before they are handed on: whoever has them all may leave
+        self.to_come.fetch_sub(1, Relaxed);
         self.joining.accept(span.start, &bytes);
     }
 

@@ -4,6 +4,7 @@
 //! process, then the environment (`SAPWOOD_CACHE_DIR`, `SAPWOOD_CACHE_MAX`), then the user's configuration
 //! ([`UserConfiguration`]).
 
+mod confirming;
 mod fetch;
 mod key;
 mod offline;
@@ -11,6 +12,8 @@ mod opening;
 mod settings;
 mod source;
 mod stores;
+#[cfg(test)]
+mod tests;
 mod unconfirmed;
 mod user_configuration;
 mod warnings;
@@ -18,12 +21,27 @@ mod whole;
 
 pub(crate) use opening::open;
 pub use sapwood_store::{FileId, FileVersion, HeldFile, Purged, Status, Store, StoreOptions, Verified};
-pub use settings::{DEFAULT_MAX_BYTES, LocalCache, configure, default_directory, resolve};
+pub use settings::{DEFAULT_MAX_BYTES, LEAST_BYTES, LocalCache, check_size, configure, default_directory, resolve};
 pub use stores::{flush, name_of, store};
 pub use user_configuration::UserConfiguration;
 pub use whole::{WholeFile, fetch_whole};
 
 /// Why the local cache that was asked for is not used: each reason once.
 pub fn warnings(cache: &LocalCache) -> Vec<String> {
-    resolve(cache).ok().flatten().map_or_else(Vec::new, |options| warnings::of(&options.directory))
+    match resolve(cache) {
+        Ok(Some(options)) => warnings::of(&options.directory),
+        // what is broken is only read where nothing else says which cache is used
+        Ok(None) if *cache == LocalCache::Configured => {
+            UserConfiguration::path().map_or_else(|_| Vec::new(), |path| warnings::of(&path))
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// All that went wrong with local caches in this process, each once: also what was noticed only when something was
+/// written.
+pub fn all_warnings() -> Vec<String> {
+    let mut out = warnings::all();
+    out.extend(stores::warnings());
+    out
 }

@@ -1,7 +1,7 @@
 //! Which folder the local cache is in, and how large it may grow.
 
 use super::user_configuration::{UserConfiguration, folder};
-use sapwood_span::units::parse_bytes;
+use sapwood_span::units::{bytes, parse_bytes};
 use sapwood_span::{Error, Result};
 use sapwood_store::StoreOptions;
 use std::ffi::OsString;
@@ -10,6 +10,9 @@ use std::sync::{Mutex, PoisonError};
 
 /// The size of the local cache where nothing else is said: 20 GB.
 pub const DEFAULT_MAX_BYTES: u64 = 20_000_000_000;
+
+/// A local cache of fewer bytes keeps next to nothing: a unit was forgotten, most likely.
+pub const LEAST_BYTES: u64 = 1_000_000;
 
 /// The variable that names the folder.
 const DIRECTORY: &str = "SAPWOOD_CACHE_DIR";
@@ -45,10 +48,21 @@ pub fn configure(cache: LocalCache) {
 /// environment, and this before the user's configuration.
 ///
 /// # Errors
-/// `Invalid` for a size that makes no sense, and for a configuration that cannot be read.
+/// `Invalid` for a size that makes no sense. A configuration that cannot be read is a warning.
 pub fn resolve(asked: &LocalCache) -> Result<Option<StoreOptions>> {
     let process = PROCESS.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    resolved(asked, &process, |name| std::env::var_os(name), UserConfiguration::load)
+    resolved(
+        asked,
+        &process,
+        |name| std::env::var_os(name),
+        || {
+            UserConfiguration::load().unwrap_or_else(|e| {
+                let path = UserConfiguration::path().unwrap_or_default();
+                super::warnings::add(path, format!("the local cache is off: its configuration cannot be used: {e}"));
+                UserConfiguration::default()
+            })
+        },
+    )
 }
 
 /// The folder where nothing else is said: `$XDG_CACHE_HOME/sapwood`, else `~/.cache/sapwood`.
@@ -59,11 +73,23 @@ pub fn default_directory() -> Result<PathBuf> {
     folder("XDG_CACHE_HOME", ".cache", |name| std::env::var_os(name))
 }
 
+/// Refuses a size that no local cache has.
+///
+/// # Errors
+/// `Invalid` for less than [`LEAST_BYTES`].
+pub fn check_size(max_bytes: u64) -> Result<()> {
+    if max_bytes >= LEAST_BYTES {
+        return Ok(());
+    }
+    let what = format!("a local cache of {} is too small: it needs at least {}", bytes(max_bytes), bytes(LEAST_BYTES));
+    Err(Error::invalid(what).with_remedy("give the size with its unit, such as 20GB"))
+}
+
 fn resolved(
     asked: &LocalCache,
     process: &LocalCache,
     variable: impl Fn(&str) -> Option<OsString>,
-    user: impl FnOnce() -> Result<UserConfiguration>,
+    user: impl FnOnce() -> UserConfiguration,
 ) -> Result<Option<StoreOptions>> {
     let set = |name: &str| variable(name).filter(|v| !v.is_empty());
     let told = match (asked, process) {
@@ -76,7 +102,7 @@ fn resolved(
             Some(off) if off == "off" => return Ok(None),
             Some(directory) => (PathBuf::from(directory), None, None),
             None => {
-                let kept = user()?;
+                let kept = user();
                 if !kept.enabled {
                     return Ok(None);
                 }
@@ -103,10 +129,11 @@ fn resolved(
             .and_then(|text| parse_bytes(text).map_err(|e| wrong(e.to_string())))?;
         max_bytes = Some(bytes);
     }
-    let max_bytes = max_bytes.or_else(|| kept.take().flatten()).unwrap_or(DEFAULT_MAX_BYTES);
-    if max_bytes == 0 {
-        return Err(Error::invalid("the local cache may hold 0 bytes").with_remedy("name a size, or turn it off"));
+    if let Some(bytes) = max_bytes {
+        check_size(bytes)?;
     }
+    // one that was remembered is no reason to refuse reading: the store says that there is no room
+    let max_bytes = max_bytes.or_else(|| kept.take().flatten()).unwrap_or(DEFAULT_MAX_BYTES);
     Ok(Some(StoreOptions { directory, max_bytes }))
 }
 
@@ -120,7 +147,7 @@ mod tests {
     }
 
     fn kept(enabled: bool) -> UserConfiguration {
-        UserConfiguration { enabled, directory: Some("/user".into()), max_bytes: Some(7) }
+        UserConfiguration { enabled, directory: Some("/user".into()), max_bytes: Some(7_000_000) }
     }
 
     fn ask(
@@ -130,7 +157,7 @@ mod tests {
         user: UserConfiguration,
     ) -> Result<Option<(String, u64)>, String> {
         let variable = |name: &str| variables.iter().find(|(n, _)| *n == name).map(|(_, v)| OsString::from(v));
-        resolved(asked, process, variable, || Ok(user))
+        resolved(asked, process, variable, || user)
             .map(|o| o.map(|o| (o.directory.to_str().unwrap().to_owned(), o.max_bytes)))
             .map_err(|e| e.to_string())
     }
@@ -138,15 +165,15 @@ mod tests {
     #[test]
     fn the_argument_goes_before_the_process_before_the_environment_before_the_user() {
         let some = |path: &str, max| Ok(Some((path.to_owned(), max)));
-        let both = [("SAPWOOD_CACHE_DIR", "/env"), ("SAPWOOD_CACHE_MAX", "2kB")];
-        let process = dir("/process", Some(5));
-        assert_eq!(ask(&dir("/argument", None), &process, &both, kept(true)), some("/argument", 5));
-        assert_eq!(ask(&dir("/argument", Some(9)), &process, &both, kept(true)), some("/argument", 9));
-        assert_eq!(ask(&Configured, &process, &both, kept(true)), some("/process", 5));
-        assert_eq!(ask(&Configured, &Configured, &both, kept(true)), some("/env", 2000));
+        let both = [("SAPWOOD_CACHE_DIR", "/env"), ("SAPWOOD_CACHE_MAX", "2MB")];
+        let process = dir("/process", Some(5_000_000));
+        assert_eq!(ask(&dir("/argument", None), &process, &both, kept(true)), some("/argument", 5_000_000));
+        assert_eq!(ask(&dir("/argument", Some(9_000_000)), &process, &both, kept(true)), some("/argument", 9_000_000));
+        assert_eq!(ask(&Configured, &process, &both, kept(true)), some("/process", 5_000_000));
+        assert_eq!(ask(&Configured, &Configured, &both, kept(true)), some("/env", 2_000_000));
         assert_eq!(ask(&Configured, &Configured, &both[..1], kept(true)), some("/env", DEFAULT_MAX_BYTES));
-        assert_eq!(ask(&Configured, &Configured, &[], kept(true)), some("/user", 7));
-        assert_eq!(ask(&Configured, &Configured, &both[1..], kept(true)), some("/user", 2000));
+        assert_eq!(ask(&Configured, &Configured, &[], kept(true)), some("/user", 7_000_000));
+        assert_eq!(ask(&Configured, &Configured, &both[1..], kept(true)), some("/user", 2_000_000));
         let home = [("HOME", "/home/u")];
         let bare = UserConfiguration { enabled: true, ..UserConfiguration::default() };
         assert_eq!(ask(&Configured, &Configured, &home, bare), some("/home/u/.cache/sapwood", DEFAULT_MAX_BYTES));
@@ -166,6 +193,14 @@ mod tests {
         let both = [("SAPWOOD_CACHE_DIR", "/env"), ("SAPWOOD_CACHE_MAX", "20 parsecs")];
         let error = ask(&Configured, &Configured, &both, kept(false)).unwrap_err();
         assert!(error.contains("SAPWOOD_CACHE_MAX") && error.contains("20 parsecs"), "{error}");
-        assert!(ask(&dir("/a", Some(0)), &Configured, &[], kept(false)).is_err());
+        for small in [0, 10, LEAST_BYTES - 1] {
+            let error = ask(&dir("/a", Some(small)), &Configured, &[], kept(false)).unwrap_err();
+            assert!(error.contains("too small") && error.contains("20GB"), "{error}");
+        }
+        let ten = [("SAPWOOD_CACHE_DIR", "/env"), ("SAPWOOD_CACHE_MAX", "10")];
+        assert!(ask(&Configured, &Configured, &ten, kept(false)).unwrap_err().contains("too small"));
+        // what was remembered does not keep files from being read
+        let tiny = UserConfiguration { max_bytes: Some(10), ..kept(true) };
+        assert_eq!(ask(&Configured, &Configured, &[], tiny), Ok(Some(("/user".to_owned(), 10))));
     }
 }

@@ -1,45 +1,30 @@
 //! A remote file that is read through the local cache.
 
-use super::fetch::{FromOrigin, Joining, Parts, Reading};
-use super::unconfirmed::Unconfirmed;
+use super::confirming::{Asked, Confirming, ask};
+use super::fetch::{Joining, Parts, Reading};
 use bytes::Bytes;
-use sapwood_source::{BoxFuture, FetchReport, Limits, OriginVersion, Sink, Source, SourceStats};
-use sapwood_span::{ErrorKind, Result, Span};
+use sapwood_source::{BoxFuture, Checksum, FetchReport, Limits, OriginVersion, Sink, Source, SourceStats};
+use sapwood_span::{Result, Span};
 use sapwood_store::{CachedFile, FileId, FileVersion, Store};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, OnceLock};
 use std::time::Instant;
-
-/// Bytes that wait for a comparison before one is asked for where it costs a request of its own.
-const UNCONFIRMED: u64 = 8 << 20;
 
 /// Another source, the origin, and what the local cache holds of its file.
 ///
 /// What is held is read from the cache, and checked there; the rest is asked for in one fetch, and kept once the file was
 /// found unchanged after it came.
 pub(super) struct CachedSource {
-    origin: Arc<dyn Source>,
+    confirming: Arc<Confirming>,
     store: Store,
     /// The URL without credentials, under which the cache knows the file.
     url: String,
     size: u64,
-    /// Nothing is taken from the cache or put into it before all is known that tells the file's version.
-    file: OnceLock<CachedFile>,
-    pub(super) unconfirmed: Unconfirmed,
     remarks: Vec<String>,
     /// Whether connections are to be opened ahead when something is missing.
     is_cold: AtomicBool,
     cached_bytes: AtomicU64,
     cached_reads: AtomicU64,
-}
-
-/// How something is asked for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Asked {
-    Ahead,
-    Soon,
-    SoonCompared,
-    Last,
 }
 
 impl CachedSource {
@@ -53,12 +38,10 @@ impl CachedSource {
         remarks: Vec<String>,
     ) -> Self {
         Self {
-            origin,
+            confirming: Confirming::new(origin),
             store,
             url,
             size,
-            file: OnceLock::new(),
-            unconfirmed: Unconfirmed::default(),
             remarks,
             is_cold: AtomicBool::new(is_cold),
             cached_bytes: AtomicU64::new(0),
@@ -66,22 +49,26 @@ impl CachedSource {
         }
     }
 
+    fn origin(&self) -> &Arc<dyn Source> {
+        &self.confirming.origin
+    }
+
     /// The file's version is known, and the origin has it now.
     pub fn identify(&self, version: &OriginVersion) {
         let file = self.store.file(&FileId { url: self.url.clone(), version: stored(version) });
         file.validated();
         // it cannot be another one later
-        let _ = self.file.set(file);
+        let _ = self.confirming.file.set(file);
     }
 
     /// The version is known from the cache alone.
     pub fn identify_offline(&self, file: CachedFile) {
-        let _ = self.file.set(file);
+        let _ = self.confirming.file.set(file);
     }
 
     /// What opening the file brought.
     pub fn keep(&self, start: u64, bytes: &Bytes) {
-        if let Some(file) = self.file.get().filter(|_| !bytes.is_empty()) {
+        if let Some(file) = self.confirming.file.get().filter(|_| !bytes.is_empty()) {
             file.insert(start, bytes.clone());
         }
     }
@@ -94,55 +81,12 @@ impl CachedSource {
         Some(bytes)
     }
 
-    fn fetch_from_origin(
-        &self,
-        spans: Vec<Span>,
-        sink: Arc<dyn Sink>,
-        asked: Asked,
-    ) -> BoxFuture<'static, Result<FetchReport>> {
-        let origin = Arc::clone(&self.origin);
-        match asked {
-            Asked::Ahead => origin.fetch(spans, sink),
-            Asked::Soon => origin.fetch_soon(spans, sink),
-            Asked::SoonCompared => origin.fetch_soon_compared(spans, sink),
-            Asked::Last => origin.fetch_last(spans, sink),
-        }
-    }
-
-    /// How the origin is asked so that what comes may be kept: with a comparison, unless that takes a request of its own.
-    fn compared(&self, asked: Asked) -> Asked {
-        let is_free = self.origin.limits().max_ranges > 1 || self.unconfirmed.bytes() > UNCONFIRMED;
-        match asked {
-            Asked::Ahead if is_free => Asked::Last,
-            Asked::Soon if is_free => Asked::SoonCompared,
-            other => other,
-        }
-    }
-
     /// Asks for what is missing, and keeps what is known to be of this version.
-    async fn fill(
-        self: &Arc<Self>,
-        file: &CachedFile,
-        missing: Vec<Span>,
-        joining: &Arc<Joining>,
-        asked: Asked,
-    ) -> Result<FetchReport> {
+    async fn fill(&self, missing: Vec<Span>, joining: &Arc<Joining>, asked: Asked) -> Result<FetchReport> {
         if self.is_cold.swap(false, Relaxed) {
-            self.origin.prepare(usize::MAX);
+            self.origin().prepare(usize::MAX);
         }
-        let fetch = self.unconfirmed.begin();
-        let sink = FromOrigin { source: self.clone(), joining: joining.clone(), spans: missing.clone(), fetch };
-        let result = self.fetch_from_origin(missing, Arc::new(sink), self.compared(asked)).await;
-        match &result {
-            Ok(report) if report.compared => {
-                for (start, bytes) in self.unconfirmed.confirmed(fetch) {
-                    file.insert(start, bytes);
-                }
-            }
-            Err(e) if e.kind() == ErrorKind::Corrupt => self.unconfirmed.changed(),
-            _ => {}
-        }
-        result
+        self.confirming.fill(missing, joining, asked).await
     }
 
     fn fetch_as(
@@ -152,8 +96,9 @@ impl CachedSource {
         asked: Asked,
     ) -> BoxFuture<'static, Result<FetchReport>> {
         // the origin says what is wrong with spans that leave the file
-        let Some(file) = self.file.get().cloned().filter(|_| spans.iter().all(|s| s.end() <= self.size)) else {
-            return self.fetch_from_origin(spans, sink, asked);
+        let Some(file) = self.confirming.file.get().cloned().filter(|_| spans.iter().all(|s| s.end() <= self.size))
+        else {
+            return ask(self.origin(), spans, sink, asked);
         };
         Box::pin(async move {
             let begin = Instant::now();
@@ -163,12 +108,12 @@ impl CachedSource {
             let reading = (!parts.held.is_empty()).then(|| Reading::start(&self, file.clone(), parts.held, &joining));
             let mut report = FetchReport::default();
             if !parts.missing.is_empty() {
-                report = self.fill(&file, parts.missing, &joining, asked).await?;
+                report = self.fill(parts.missing, &joining, asked).await?;
             }
             if let Some(reading) = reading {
                 let damaged = reading.ended().await?;
                 if !damaged.is_empty() {
-                    let again = self.fill(&file, damaged, &joining, asked).await?;
+                    let again = self.fill(damaged, &joining, asked).await?;
                     report.wire += again.wire;
                     report.requests += again.requests;
                     report.retries += again.retries;
@@ -186,7 +131,7 @@ fn stored(version: &OriginVersion) -> FileVersion {
 
 impl Source for CachedSource {
     fn name(&self) -> &str {
-        self.origin.name()
+        self.origin().name()
     }
 
     fn size(&self) -> Option<u64> {
@@ -194,7 +139,7 @@ impl Source for CachedSource {
     }
 
     fn limits(&self) -> Limits {
-        self.origin.limits()
+        self.origin().limits()
     }
 
     fn is_local(&self) -> bool {
@@ -222,21 +167,28 @@ impl Source for CachedSource {
     }
 
     fn version(&self) -> Option<OriginVersion> {
-        self.origin.version()
+        self.origin().version()
+    }
+
+    fn checksum(self: Arc<Self>) -> BoxFuture<'static, Result<Option<Checksum>>> {
+        Arc::clone(self.origin()).checksum()
     }
 
     fn is_held(&self, span: Span) -> bool {
-        self.file.get().is_some_and(|file| file.held(span).iter().map(|part| part.len).sum::<u64>() == span.len)
+        self.confirming
+            .file
+            .get()
+            .is_some_and(|file| file.held(span).iter().map(|part| part.len).sum::<u64>() == span.len)
     }
 
     fn read_held(&self, span: Span) -> Option<Bytes> {
-        self.read_from(self.file.get()?, span)
+        self.read_from(self.confirming.file.get()?, span)
     }
 
     fn recognise_by(&self, first: &Bytes) {
-        self.origin.recognise_by(first);
-        if self.file.get().is_none()
-            && let Some(version) = self.origin.version().filter(|version| version.is_told)
+        self.origin().recognise_by(first);
+        if self.confirming.file.get().is_none()
+            && let Some(version) = self.origin().version().filter(|version| version.is_told)
         {
             self.identify(&OriginVersion { beginning: first.clone(), ..version });
             self.keep(0, first);
@@ -244,22 +196,22 @@ impl Source for CachedSource {
     }
 
     fn remarks(&self) -> Vec<String> {
-        let mut remarks = self.origin.remarks();
+        let mut remarks = self.origin().remarks();
         remarks.extend(self.remarks.iter().cloned());
         remarks.extend(self.store.warnings());
         remarks
     }
 
     fn allow_growth(&self) {
-        self.origin.allow_growth();
+        self.origin().allow_growth();
     }
 
     fn prepare(&self, requests: usize) {
-        self.origin.prepare(requests);
+        self.origin().prepare(requests);
     }
 
     fn stats(&self) -> SourceStats {
-        let stats = self.origin.stats();
+        let stats = self.origin().stats();
         SourceStats {
             cached_bytes: self.cached_bytes.load(Relaxed),
             cached_reads: self.cached_reads.load(Relaxed),
@@ -268,6 +220,13 @@ impl Source for CachedSource {
     }
 
     fn close(&self) {
-        self.origin.close();
+        self.confirming.settle_soon();
+        self.origin().close();
+    }
+}
+
+impl Drop for CachedSource {
+    fn drop(&mut self) {
+        self.confirming.settle_soon();
     }
 }

@@ -1,5 +1,6 @@
 //! The stores that this process has opened.
 
+use super::confirming::settle_all;
 use super::key::cache_key;
 use super::settings::{LocalCache, resolve};
 use sapwood_span::{Error, Result, Setting};
@@ -30,11 +31,19 @@ pub fn store(cache: &LocalCache) -> Result<Store> {
     open(&options)
 }
 
-/// Waits until all that this process has read is in the folders of its local caches: for the end of a process.
+/// Waits until all that this process has read is in the folders of its local caches: for the end of a process. Servers
+/// that are yet to say whether a file has changed are waited for a few round trips, and for five seconds at most.
 pub fn flush() {
+    settle_all();
     let open: Vec<Store> =
         OPEN.lock().unwrap_or_else(PoisonError::into_inner).iter().map(|(_, store)| store.clone()).collect();
     open.iter().for_each(Store::flush);
+}
+
+/// The warnings of all stores.
+pub(super) fn warnings() -> Vec<String> {
+    let open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+    open.iter().flat_map(|(_, store)| store.warnings()).collect()
 }
 
 /// The name under which the local cache knows a URL: without credentials.

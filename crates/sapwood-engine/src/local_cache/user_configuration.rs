@@ -9,7 +9,9 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// The section that is ours.
-const SECTION: &str = "[cache]";
+const SECTION: &str = "cache";
+
+const REPAIR: &str = "run `sapwood cache on` or `sapwood cache off` to write it anew";
 
 /// A configuration is no larger.
 const MOST: u64 = 1 << 20;
@@ -58,15 +60,17 @@ impl UserConfiguration {
         let mut ours = false;
         for (i, line) in read(path)?.lines().enumerate() {
             let line = line.trim();
-            if line.starts_with('[') {
-                ours = line == SECTION;
-            } else if ours && !line.is_empty() && !line.starts_with('#') {
-                out.set(line).ok_or_else(|| {
-                    let what = format!("line {} cannot be understood: {line}", i + 1);
-                    Error::invalid(what)
-                        .in_file(text_of_path(path))
-                        .with_remedy("run `sapwood cache on` or `sapwood cache off`")
-                })?;
+            let understood = match section(line) {
+                Some(Some(name)) => {
+                    ours = name == SECTION;
+                    true
+                }
+                Some(None) => false,
+                None => !ours || line.is_empty() || line.starts_with('#') || out.set(line).is_some(),
+            };
+            if !understood {
+                let what = format!("line {} cannot be understood: {line}", i + 1);
+                return Err(Error::invalid(what).in_file(text_of_path(path)).with_remedy(REPAIR));
             }
         }
         Ok(out)
@@ -76,9 +80,9 @@ impl UserConfiguration {
         let (key, value) = line.split_once('=')?;
         let value = value.trim();
         match key.trim() {
-            "enabled" => self.enabled = value.parse().ok()?,
+            "enabled" => self.enabled = without_comment(value).parse().ok()?,
             "directory" => self.directory = Some(PathBuf::from(unquoted(value)?)),
-            "max_bytes" => self.max_bytes = Some(value.parse().ok()?),
+            "max_bytes" => self.max_bytes = Some(without_comment(value).parse().ok()?),
             _ => return None,
         }
         Some(())
@@ -88,16 +92,22 @@ impl UserConfiguration {
         let failed = |e| Error::io("cannot write", e).in_file(text_of_path(path));
         let mut text = String::new();
         let mut ours = false;
-        for line in read(path)?.lines() {
-            if line.trim().starts_with('[') {
-                ours = line.trim() == SECTION;
+        let before = read(path).unwrap_or_else(|_| {
+            // what cannot be read is put aside, in case somebody wants it; renaming the new one fails where this does
+            let _ = fs::rename(path, path.with_extension("toml.unreadable"));
+            String::new()
+        });
+        for line in before.lines() {
+            if let Some(name) = section(line.trim()) {
+                // what stands behind a header that cannot be understood is in no section
+                ours = name.is_none_or(|name| name == SECTION);
             }
             if !ours {
                 text.push_str(line);
                 text.push('\n');
             }
         }
-        text.push_str(&format!("{SECTION}\nenabled = {}\n", self.enabled));
+        text.push_str(&format!("[{SECTION}]\nenabled = {}\n", self.enabled));
         if let Some(directory) = &self.directory {
             let quoted = directory.to_str().and_then(quoted).ok_or_else(|| {
                 let what = "the configuration cannot name this folder: its name is not UTF-8 text of one line";
@@ -127,14 +137,30 @@ impl UserConfiguration {
 
 /// The text of a file; none where it is not there.
 fn read(path: &Path) -> Result<String> {
-    let failed = |e| Error::io("cannot read", e).in_file(text_of_path(path));
-    let mut text = String::new();
-    match File::open(path) {
-        Ok(file) => file.take(MOST).read_to_string(&mut text).map_err(failed)?,
-        Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => 0,
+    let failed = |e| Error::io("cannot read", e).in_file(text_of_path(path)).with_remedy(REPAIR);
+    match fs::metadata(path) {
+        Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(String::new()),
         Err(e) => return Err(failed(e)),
-    };
+        // opening a pipe would wait for somebody who writes to it
+        Ok(meta) if !meta.is_file() => return Err(failed(std::io::Error::other("it is not a regular file"))),
+        Ok(meta) if meta.len() > MOST => return Err(failed(std::io::Error::other("it is too large"))),
+        Ok(_) => {}
+    }
+    let mut text = String::new();
+    let file = File::open(path).map_err(failed)?;
+    file.take(MOST).read_to_string(&mut text).map_err(failed)?;
     Ok(text)
+}
+
+/// The section that a line begins, if it begins one; the inner none: it cannot be understood.
+fn section(line: &str) -> Option<Option<&str>> {
+    let rest = line.strip_prefix('[')?;
+    let name = without_comment(rest).strip_suffix(']').map(|name| name.trim_matches(|c| "[] \t".contains(c)));
+    Some(name.filter(|name| !name.is_empty()))
+}
+
+fn without_comment(text: &str) -> &str {
+    text.split('#').next().unwrap_or_default().trim()
 }
 
 /// A basic string of TOML.
@@ -144,17 +170,16 @@ fn quoted(text: &str) -> Option<String> {
 }
 
 fn unquoted(text: &str) -> Option<String> {
-    let inner = text.strip_prefix('"')?.strip_suffix('"')?;
     let mut out = String::new();
-    let mut chars = inner.chars();
-    while let Some(c) = chars.next() {
-        match c {
+    let mut chars = text.strip_prefix('"')?.chars();
+    loop {
+        match chars.next()? {
             '\\' => out.push(chars.next().filter(|c| matches!(c, '\\' | '"'))?),
-            '"' => return None,
+            '"' => break,
             c => out.push(c),
         }
     }
-    Some(out)
+    without_comment(chars.as_str()).is_empty().then_some(out)
 }
 
 /// A user's folder of ours: in the one that this variable names, else in this one of the home directory.
@@ -206,11 +231,58 @@ mod tests {
     fn what_cannot_be_understood_is_named() {
         let path = file("wrong");
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        for wrong in ["enabled = perhaps", "max_bytes = \"many\"", "directory = /x", "colour = 3", "enabled"] {
+        for wrong in [
+            "enabled = perhaps",
+            "max_bytes = \"many\"",
+            "directory = /x",
+            "directory = \"/x",
+            "directory = \"/x\" y",
+            "colour = 3",
+            "enabled",
+            "[cach",
+        ] {
             fs::write(&path, format!("[cache]\n# a comment\n{wrong}\n")).unwrap();
             let error = UserConfiguration::load_from(&path).unwrap_err().to_string();
             assert!(error.contains("line 3") && error.contains(wrong) && error.contains("config.toml"), "{error}");
         }
         remove(&path);
+    }
+
+    #[test]
+    fn a_comment_and_spaces_change_nothing() {
+        let path = file("comments");
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let text = "[ cache ] # ours\nenabled = true # yes\nmax_bytes=7#B\ndirectory = \"/a#b\" # where\n";
+        fs::write(&path, text).unwrap();
+        let found = UserConfiguration::load_from(&path).unwrap();
+        assert_eq!(found, UserConfiguration { enabled: true, directory: Some("/a#b".into()), max_bytes: Some(7) });
+        found.save_to(&path).unwrap();
+        assert_eq!(UserConfiguration::load_from(&path).unwrap(), found);
+        remove(&path);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_an_error_and_is_written_anew() {
+        let on = UserConfiguration { enabled: true, ..UserConfiguration::default() };
+        let broken: [(&str, &dyn Fn(&Path)); 5] = [
+            ("pipe", &|path| {
+                let made = std::process::Command::new("mkfifo").arg(path).status().unwrap();
+                assert!(made.success());
+            }),
+            ("folder", &|path| fs::create_dir(path).unwrap()),
+            ("bytes", &|path| fs::write(path, b"[cache]\nenabled = true\n\xff\xfe").unwrap()),
+            ("header", &|path| fs::write(path, b"[cache\nenabled = true\n").unwrap()),
+            ("large", &|path| fs::write(path, vec![b' '; MOST as usize + 1]).unwrap()),
+        ];
+        for (name, make) in broken {
+            let path = file(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            make(&path);
+            let error = UserConfiguration::load_from(&path).unwrap_err().to_string();
+            assert!(error.contains("config.toml") && error.contains("sapwood cache on"), "{name}: {error}");
+            on.save_to(&path).unwrap();
+            assert_eq!(UserConfiguration::load_from(&path).unwrap(), on, "{name}");
+            remove(&path);
+        }
     }
 }

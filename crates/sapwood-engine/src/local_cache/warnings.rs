@@ -1,20 +1,26 @@
-//! Why a folder cannot be a local cache: each reason once.
+//! Why there is no local cache although one was asked for: each reason once.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 static WARNINGS: Mutex<Vec<(PathBuf, String)>> = Mutex::new(Vec::new());
 
-/// Adds a warning about a folder, unless it was given before.
-pub(super) fn add(directory: PathBuf, warning: String) {
+/// Adds a warning about a folder, or about the user's configuration, unless it was given before.
+pub(super) fn add(path: PathBuf, warning: String) {
     let mut all = WARNINGS.lock().unwrap_or_else(PoisonError::into_inner);
-    if !all.iter().any(|(d, w)| *d == directory && *w == warning) {
-        all.push((directory, warning));
+    if !all.iter().any(|(p, w)| *p == path && *w == warning) {
+        all.push((path, warning));
     }
 }
 
-/// The warnings about a folder.
-pub(super) fn of(directory: &Path) -> Vec<String> {
+/// The warnings about a folder or file.
+pub(super) fn of(path: &Path) -> Vec<String> {
     let all = WARNINGS.lock().unwrap_or_else(PoisonError::into_inner);
-    all.iter().filter(|(d, _)| d == directory).map(|(_, w)| w.clone()).collect()
+    all.iter().filter(|(p, _)| p == path).map(|(_, w)| w.clone()).collect()
+}
+
+/// All of them.
+pub(super) fn all() -> Vec<String> {
+    let all = WARNINGS.lock().unwrap_or_else(PoisonError::into_inner);
+    all.iter().map(|(_, w)| w.clone()).collect()
 }

@@ -3,6 +3,7 @@
 use super::credential;
 use super::failure::{RequestFailure, RetryBudget};
 use super::hosts::{Host, Lent, Opened};
+use crate::checksum::{WANT_DIGEST, WANT_REPR_DIGEST};
 use crate::counters::Counters;
 use crate::lock;
 use crate::open::SourceOptions;
@@ -13,8 +14,8 @@ use crate::url::Url;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Empty};
 use hyper::body::Incoming;
-use hyper::header::{self, HeaderMap, HeaderValue};
-use hyper::{Request, Response};
+use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
+use hyper::{Method, Request, Response};
 use sapwood_span::{Error, ErrorKind, Result};
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -23,6 +24,8 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 
 const MAX_REDIRECTS: usize = 16;
+/// The value of a `Range` header where no bytes are asked for.
+const NO_RANGE: &str = "";
 /// The body of a redirect or an error is read to its end up to this size, to keep the connection.
 const SMALL_BODY: u64 = 64 << 10;
 
@@ -190,6 +193,11 @@ impl Client {
         Err(RequestFailure::Fatal(Error::new(ErrorKind::Protocol, what)))
     }
 
+    /// Asks for the headers of the file alone, with checksums among them, as [`send`](Self::send) asks for bytes.
+    pub async fn head(&self, retry_budget: &mut RetryBudget) -> Result<Reply, RequestFailure> {
+        self.send(NO_RANGE, 0, retry_budget).await
+    }
+
     /// Connects to a host that was never met: how far it is decides how it is asked.
     pub async fn connect_first(&self, retry_budget: &mut RetryBudget) -> Result<ServerUrl, RequestFailure> {
         let server = self.server();
@@ -283,12 +291,20 @@ impl Client {
         set(header::USER_AGENT, concat!("sapwood/", env!("CARGO_PKG_VERSION")))?;
         set(header::ACCEPT, "*/*")?;
         set(header::ACCEPT_ENCODING, "identity")?;
-        set(header::RANGE, range)?;
+        if range == NO_RANGE {
+            set(HeaderName::from_static("want-repr-digest"), WANT_REPR_DIGEST)?;
+            set(HeaderName::from_static("want-digest"), WANT_DIGEST)?;
+        } else {
+            set(header::RANGE, range)?;
+        }
         if let Some(authorization) = proxy.and_then(|p| p.authorization) {
             set(header::PROXY_AUTHORIZATION, &authorization)?;
         }
         if let Some(credential) = self.credential_for(&server.url) {
             headers.insert(header::AUTHORIZATION, credential.clone());
+        }
+        if range == NO_RANGE {
+            *request.method_mut() = Method::HEAD;
         }
         Ok(request)
     }

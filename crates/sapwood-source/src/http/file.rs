@@ -9,6 +9,7 @@ use super::recognise::with_beginning;
 use super::version::{Told, Version};
 use crate::bounds;
 use crate::changed::changed;
+use crate::checksum::Checksum;
 use crate::counters::Counters;
 use crate::job::Job;
 use crate::lock;
@@ -484,6 +485,31 @@ impl Source for HttpFile {
     fn version(&self) -> Option<OriginVersion> {
         // one that is in memory was read as a whole
         if self.memory.is_some() { None } else { self.version.identity(self.size) }
+    }
+
+    fn checksum(self: Arc<Self>) -> BoxFuture<'static, Result<Option<Checksum>>> {
+        Box::pin(async move {
+            let reply = match self.client.head(&mut RetryBudget::new(&self.client.options)).await {
+                Ok(reply) => reply,
+                Err(RequestFailure::Fatal(error) | RequestFailure::Unreached(error)) => {
+                    return Err(error.in_file(&self.client.name));
+                }
+                Err(RequestFailure::Again { error, stalled: true, .. }) => return Err(error.in_file(&self.client.name)),
+                Err(_) => return Ok(None),
+            };
+            // a signature may be for reading alone
+            if reply.status != 200 {
+                return Ok(None);
+            }
+            match self.version.check(&reply).map_err(|e| e.in_file(&self.client.name))? {
+                // what another server has is not what was read
+                Told::NewServer => Ok(None),
+                Told::Same => {
+                    let fields = ["repr-digest", "digest"].into_iter().filter_map(|name| reply.header(name));
+                    Ok(Checksum::of_http(fields))
+                }
+            }
+        })
     }
 
     fn recognise_by(&self, first: &Bytes) {

@@ -4,6 +4,7 @@ use super::client::{Client, MOST_REDIRECTS, RetryBudget, ServerUrl};
 use super::conn::{Answer, Conn, Take};
 use super::failure::{Broken, RetryAction, failed, retry_action};
 use super::host::{DEPTH, VECTOR};
+use super::listing::{Patience, ask};
 use super::opening::{Along, OpenFailure, Opened, open_on, settle};
 use super::plan;
 use super::reading::{overhead, overhead_of, requests, take, together};
@@ -11,6 +12,7 @@ use super::version::Version;
 use crate::assemble::Piece;
 use crate::bounds;
 use crate::changed::{Beginning, begins_otherwise};
+use crate::checksum::Checksum;
 use crate::counters::Counters;
 use crate::job::Job;
 use crate::lock;
@@ -20,7 +22,7 @@ use crate::source::{BoxFuture, FetchReport, Limits, Sink, Source, SourceStats};
 use crate::with_beginning::WithBeginning;
 use sapwood_span::{Error, ErrorKind, Result, Span};
 use sapwood_xrd::reply::Stat;
-use sapwood_xrd::{Handle, Outcome, Refusal, Request, code};
+use sapwood_xrd::{Handle, Outcome, Refusal, Request, SecretBytes, code};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -540,6 +542,21 @@ impl Source for XrdFile {
         let (size, modified, beginning) = (self.version.size, self.version.modified(), self.beginning.bytes()?);
         let is_told = modified.is_some();
         Some(OriginVersion { size, modified, is_told, beginning, ..OriginVersion::default() })
+    }
+
+    fn checksum(self: Arc<Self>) -> BoxFuture<'static, Result<Option<Checksum>>> {
+        Box::pin(async move {
+            let question = |path: SecretBytes| Request::Query {
+                kind: code::QUERY_CHECKSUM,
+                words: sapwood_span::raw_text::text_of(&path.0),
+            };
+            match ask(&self.client, &self.client.caller.options, &question, Patience::None).await {
+                Ok(answer) => Ok(Checksum::of_xrootd(&answer)),
+                Err(e) if e.kind() == ErrorKind::Timeout => Err(e.in_file(&self.client.name)),
+                // a server that computes none says so in many ways
+                Err(_) => Ok(None),
+            }
+        })
     }
 
     fn recognise_by(&self, first: &bytes::Bytes) {

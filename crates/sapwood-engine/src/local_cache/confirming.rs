@@ -1,0 +1,231 @@
+//! Bytes from the origin on their way into the cache: asked for, and kept once the file was found unchanged.
+
+use super::fetch::{FromOrigin, Joining};
+use super::unconfirmed::Unconfirmed;
+use bytes::Bytes;
+use sapwood_source::{BoxFuture, FetchReport, Sink, Source};
+use sapwood_span::{Error, ErrorKind, Result, Span};
+use sapwood_store::CachedFile;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::time::Duration;
+use tokio::task::JoinHandle;
+
+/// Bytes that wait for a comparison before one is asked for where it costs a request of its own.
+const UNCONFIRMED: u64 = 8 << 20;
+
+/// The end of a process waits at least and at most so long for comparisons; in between, a few round trips.
+const LEAST_WAIT: Duration = Duration::from_secs(1);
+const MOST_WAIT: Duration = Duration::from_secs(5);
+const ROUND_TRIPS: u32 = 4;
+
+/// All files of this process that are read through a cache.
+static ALL: Mutex<Vec<Weak<Confirming>>> = Mutex::new(Vec::new());
+
+/// How something is asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Asked {
+    Ahead,
+    Soon,
+    SoonCompared,
+    Last,
+}
+
+/// The origin of a file, and what came from it that is not yet known to be of the version that was opened.
+pub(super) struct Confirming {
+    process: u32,
+    pub origin: Arc<dyn Source>,
+    /// Nothing is taken from the cache or put into it before all is known that tells the file's version.
+    pub file: OnceLock<CachedFile>,
+    pub unconfirmed: Unconfirmed,
+    /// Fetches whose caller has left after all bytes had come: their comparisons are under way.
+    left: Mutex<Vec<JoinHandle<Result<FetchReport>>>>,
+    /// Held while the last comparison is made: whoever waits for it finds it done.
+    settling: tokio::sync::Mutex<()>,
+}
+
+impl Confirming {
+    pub fn new(origin: Arc<dyn Source>) -> Arc<Self> {
+        let new = Arc::new(Self {
+            process: std::process::id(),
+            origin,
+            file: OnceLock::new(),
+            unconfirmed: Unconfirmed::default(),
+            left: Mutex::default(),
+            settling: tokio::sync::Mutex::default(),
+        });
+        let mut all = locked(&ALL);
+        all.retain(|one| one.strong_count() > 0);
+        all.push(Arc::downgrade(&new));
+        new
+    }
+
+    fn ask(&self, spans: Vec<Span>, sink: Arc<dyn Sink>, asked: Asked) -> BoxFuture<'static, Result<FetchReport>> {
+        ask(&self.origin, spans, sink, asked)
+    }
+
+    /// How the origin is asked so that what comes may be kept: with a comparison, unless that takes a request of its own.
+    fn compared(&self, asked: Asked) -> Asked {
+        let is_free = self.origin.limits().max_ranges > 1 || self.unconfirmed.bytes() > UNCONFIRMED;
+        match asked {
+            Asked::Ahead if is_free => Asked::Last,
+            Asked::Soon if is_free => Asked::SoonCompared,
+            other => other,
+        }
+    }
+
+    /// Asks for what is missing, and keeps what is known to be of this version.
+    ///
+    /// Whoever drops this after all bytes have come, as a scan does that is complete, does not end the comparison.
+    pub async fn fill(
+        self: &Arc<Self>,
+        missing: Vec<Span>,
+        joining: &Arc<Joining>,
+        asked: Asked,
+    ) -> Result<FetchReport> {
+        let fetch = self.unconfirmed.begin();
+        let to_come = Arc::new(AtomicUsize::new(missing.len()));
+        let sink = FromOrigin {
+            confirming: self.clone(),
+            joining: joining.clone(),
+            spans: missing.clone(),
+            fetch,
+            to_come: to_come.clone(),
+        };
+        let (this, future) = (self.clone(), self.ask(missing, Arc::new(sink), self.compared(asked)));
+        let task = tokio::spawn(async move {
+            let result = future.await;
+            this.keep_confirmed(fetch, &result);
+            result
+        });
+        let mut caller = Caller { confirming: self.clone(), task: Some(task), to_come };
+        let ended = match &mut caller.task {
+            Some(task) => task.await,
+            None => return Ok(FetchReport::default()),
+        };
+        caller.task = None;
+        ended.unwrap_or_else(|e| {
+            Err(match e.try_into_panic() {
+                Ok(payload) => sapwood_span::defect::of_panic(&*payload),
+                Err(_) => Error::new(ErrorKind::Interrupted, "reading was stopped: the runtime shut down"),
+            })
+        })
+    }
+
+    fn keep_confirmed(&self, fetch: u64, result: &Result<FetchReport>) {
+        match result {
+            Ok(report) if report.compared => {
+                let confirmed = self.unconfirmed.confirmed(fetch);
+                if let Some(file) = self.file.get() {
+                    confirmed.into_iter().for_each(|(start, bytes)| file.insert(start, bytes));
+                }
+            }
+            Err(e) if e.kind() == ErrorKind::Corrupt => self.unconfirmed.changed(),
+            _ => {}
+        }
+    }
+
+    /// Waits for the comparisons under way, and compares the file once more where something is left unconfirmed: a
+    /// small request.
+    pub async fn settle(self: Arc<Self>) {
+        let _only = self.settling.lock().await;
+        loop {
+            let left = std::mem::take(&mut *locked(&self.left));
+            if left.is_empty() {
+                break;
+            }
+            for task in left {
+                // what it found is kept by itself
+                let _ = task.await;
+            }
+        }
+        let size = self.origin.size().unwrap_or(0);
+        if self.unconfirmed.bytes() == 0 || size == 0 {
+            return;
+        }
+        let fetch = self.unconfirmed.begin();
+        let result = self.ask(vec![Span::new(0, 1)], Arc::new(Nowhere), Asked::Last).await;
+        self.keep_confirmed(fetch, &result);
+    }
+
+    /// Whether there is something that only [`settle`](Self::settle) keeps.
+    fn is_settled(&self) -> bool {
+        self.process != std::process::id() || (self.unconfirmed.bytes() == 0 && locked(&self.left).is_empty())
+    }
+
+    /// Nothing more will be read: what is left is confirmed and kept in the background.
+    pub fn settle_soon(self: &Arc<Self>) {
+        // without a thread for the network nothing can be asked
+        if !self.is_settled()
+            && let Ok(handle) = crate::runtime::handle()
+        {
+            handle.spawn(self.clone().settle());
+        }
+    }
+}
+
+/// Waits until what this process has read is confirmed, for a few round trips at most.
+pub(super) fn settle_all() {
+    let all: Vec<Arc<Confirming>> = locked(&ALL).iter().filter_map(Weak::upgrade).collect();
+    let all: Vec<_> = all.into_iter().filter(|one| !one.is_settled()).collect();
+    if all.is_empty() {
+        return;
+    }
+    let far = all.iter().filter_map(|one| one.origin.limits().round_trip).max().unwrap_or_default();
+    let most = (far * ROUND_TRIPS).clamp(LEAST_WAIT, MOST_WAIT);
+    // what is not confirmed by then is not kept
+    let _ = crate::runtime::wait(async move {
+        let mut running = tokio::task::JoinSet::new();
+        all.into_iter().for_each(|one| drop(running.spawn(one.settle())));
+        let _ = tokio::time::timeout(most, async { while running.join_next().await.is_some() {} }).await;
+        Ok(())
+    });
+}
+
+/// Asks a source.
+pub(super) fn ask(
+    source: &Arc<dyn Source>,
+    spans: Vec<Span>,
+    sink: Arc<dyn Sink>,
+    asked: Asked,
+) -> BoxFuture<'static, Result<FetchReport>> {
+    let source = Arc::clone(source);
+    match asked {
+        Asked::Ahead => source.fetch(spans, sink),
+        Asked::Soon => source.fetch_soon(spans, sink),
+        Asked::SoonCompared => source.fetch_soon_compared(spans, sink),
+        Asked::Last => source.fetch_last(spans, sink),
+    }
+}
+
+/// Who waits for a fetch. Leaving ends it, unless nothing but its comparison is still under way.
+struct Caller {
+    confirming: Arc<Confirming>,
+    task: Option<JoinHandle<Result<FetchReport>>>,
+    /// Spans that have not come yet.
+    to_come: Arc<AtomicUsize>,
+}
+
+impl Drop for Caller {
+    fn drop(&mut self) {
+        let Some(task) = self.task.take() else { return };
+        if self.to_come.load(Relaxed) == 0 {
+            let mut left = locked(&self.confirming.left);
+            left.retain(|task| !task.is_finished());
+            left.push(task);
+        } else {
+            task.abort();
+        }
+    }
+}
+
+/// Nobody wants these bytes.
+struct Nowhere;
+
+impl Sink for Nowhere {
+    fn part(&self, _: usize, _: Bytes) {}
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
