@@ -348,6 +348,13 @@ pub struct ServeArgs {
     /// so that web pages cannot read the files through a browser
     #[arg(long = "allow-host", value_name = "NAME")]
     pub allowed_hosts: Vec<String>,
+    /// Serve over TLS with this certificate (PEM, with the certificates of intermediate authorities): https:// instead of
+    /// http://, and roots:// beside root://. It is read again when the file changes
+    #[arg(long, value_name = "FILE", requires = "key")]
+    pub certificate: Option<PathBuf>,
+    /// Private key of the certificate (PEM, not encrypted)
+    #[arg(long, value_name = "FILE", requires = "certificate")]
+    pub key: Option<PathBuf>,
     /// Simulated round-trip time
     #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = units::parse_delay)]
     pub delay: Duration,
