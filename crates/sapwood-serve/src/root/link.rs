@@ -1,10 +1,11 @@
 //! The sending side of a connection: whole frames, one after the other.
 
-use crate::connections::{Busy, Slot, Watched};
-use crate::files::FilesError;
+use crate::connections::{Busy, Slot};
+use crate::error::FilesError;
+use crate::tls::Stream;
 use crate::wan::Window;
 use bytes::Bytes;
-use sapwood_xrd::code::{error, status};
+use sapwood_xrd::code::status;
 use sapwood_xrd::frame::reply_head;
 use sapwood_xrd::reply::Failure;
 use std::io;
@@ -35,19 +36,21 @@ pub(crate) struct Link {
     /// Nothing more can be sent.
     lost: Notify,
     slot: Arc<Slot>,
+    /// It is encrypted.
+    pub is_secure: bool,
 }
 
 struct Writer {
-    half: WriteHalf<Watched>,
+    half: WriteHalf<Stream>,
     window: Window,
     /// A frame has begun and not ended: what follows would be taken for its rest.
     midway: bool,
 }
 
 impl Link {
-    pub fn new(half: WriteHalf<Watched>, window: Window, slot: Arc<Slot>) -> Self {
+    pub fn new(half: WriteHalf<Stream>, window: Window, slot: Arc<Slot>, is_secure: bool) -> Self {
         let writer = Mutex::new(Writer { half, window, midway: false });
-        Self { writer, room: Semaphore::new(FRAMES), lost: Notify::new(), slot }
+        Self { writer, room: Semaphore::new(FRAMES), lost: Notify::new(), slot, is_secure }
     }
 
     /// Nothing more is to be sent.
@@ -144,16 +147,7 @@ impl Drop for Frame<'_> {
 
 /// What clients hear when files do not answer.
 pub(crate) fn failure(error: &FilesError) -> Failure {
-    let number = match error {
-        FilesError::NotFound => error::NOT_FOUND,
-        FilesError::Denied => error::NOT_AUTHORIZED,
-        // Clients try again after a file system error, and open the file again where it is not open: they would go on with
-        // another version.
-        FilesError::Changed => error::CANCELLED,
-        FilesError::Busy(_) => error::OVERLOADED,
-        FilesError::Failed(_) => error::IO_ERROR,
-    };
-    refuse(number, &error.to_string())
+    refuse(error.root_number(), &error.to_string())
 }
 
 pub(crate) fn refuse(number: u32, message: &str) -> Failure {

@@ -1,6 +1,7 @@
 //! An answer's body, sent piece by piece.
 
 use crate::connections::Busy;
+use crate::exchange::Exchange;
 use crate::files::OpenFile;
 use crate::wan::Window;
 use bytes::Bytes;
@@ -36,6 +37,7 @@ impl BodyPart {
 pub(crate) struct Streamed {
     chunks: mpsc::Receiver<io::Result<Bytes>>,
     left: u64,
+    exchange: Exchange,
     _busy: Busy,
 }
 
@@ -46,11 +48,19 @@ impl Streamed {
         file: Option<Arc<dyn OpenFile>>,
         window: Arc<Mutex<Window>>,
         busy: Busy,
+        exchange: Exchange,
     ) -> Self {
         let left = pieces.iter().map(BodyPart::len).sum();
+        if let Some(file) = &file {
+            let spans = pieces.iter().filter_map(|piece| match piece {
+                BodyPart::File(span) => Some(*span),
+                BodyPart::Bytes(_) => None,
+            });
+            file.expect(&spans.collect::<Vec<_>>());
+        }
         let (sender, chunks) = mpsc::channel(2);
         tokio::spawn(send(pieces, file, window, sender));
-        Self { chunks, left, _busy: busy }
+        Self { chunks, left, exchange, _busy: busy }
     }
 }
 
@@ -68,7 +78,12 @@ async fn send(
             let chunk = match (&piece, &file) {
                 (BodyPart::Bytes(bytes), _) => Ok(bytes.slice(at as usize..(at + len) as usize)),
                 (BodyPart::File(span), Some(opened)) => {
-                    let read = opened.read(vec![Span::new(span.start + at, len)]).await;
+                    let read = opened.read(vec![Span::new(span.start + at, len)]);
+                    let read = tokio::select! {
+                        read = read => read,
+                        // Nobody waits for it any more.
+                        () = sender.closed() => return,
+                    };
                     read.map(|mut bytes| bytes.pop().unwrap_or_default()).map_err(io::Error::other)
                 }
                 (BodyPart::File(_), None) => Err(io::Error::other("no file")),
@@ -91,6 +106,7 @@ impl Body for Streamed {
         polled.map(|chunk| {
             Some(chunk?.map(|bytes| {
                 self.left = self.left.saturating_sub(bytes.len() as u64);
+                self.exchange.sent(bytes.len() as u64);
                 Frame::data(bytes)
             }))
         })

@@ -1,0 +1,103 @@
+//! Requests to answers.
+
+use super::plan::{Answer, Plan, plan};
+use super::{Door, Serves, status};
+use crate::asked::{Asked, Protocol, ServedPath};
+use crate::connections::Busy;
+use crate::error::FilesError;
+use crate::exchange::Exchange;
+use crate::log::{Served, shown};
+use crate::shared::Shared;
+use crate::wan::Window;
+use hyper::body::Incoming;
+use hyper::header::{self, HeaderMap};
+use hyper::{Method, Request, StatusCode};
+use sapwood_xrd::SecretBytes;
+use std::sync::Arc;
+use tokio::sync::Mutex;
+
+/// Answers one request.
+pub(super) async fn respond(
+    request: Request<Incoming>,
+    shared: &Arc<Shared>,
+    door: &Door,
+    window: Arc<Mutex<Window>>,
+    busy: Busy,
+    is_secure: bool,
+) -> Answer {
+    let (method, path) = (request.method(), request.uri().path());
+    let mut exchange = Exchange::begin(shared, busy.address(), Protocol::Http, method.as_str(), path);
+    shared.wan.half_way().await;
+    let (head, _) = request.into_parts();
+    let (method, path) = (head.method.to_string(), head.uri.path().to_owned());
+    let query = head.uri.query().unwrap_or_default();
+    let bodyless = head.method == Method::HEAD;
+    let body = body_of(&head.headers);
+    let mut plan = if let Err(status) = door.names.check(&head.uri, head.version, &head.headers) {
+        let why = "this Host name is not allowed; allow it with --allow-host NAME\n";
+        Plan::text(status, why)
+    } else if body == RequestBody::Doubtful {
+        Plan::text(StatusCode::BAD_REQUEST, "the length of the request is told twice\n")
+    } else if !bodyless && head.method != Method::GET {
+        let mut plan = Plan::text(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD\n");
+        plan.set(header::ALLOW, "GET, HEAD");
+        plan
+    } else if let Some(page) = status::Page::of(&path).filter(|_| door.serves != Serves::Files) {
+        page.plan(shared)
+    } else if door.serves == Serves::Pages {
+        Plan::text(StatusCode::NOT_FOUND, "only /metrics and /health are served here\n")
+    } else {
+        match ServedPath::of_url(&path, query) {
+            Some(served) => {
+                let asked = Asked::new(served, busy.address(), Protocol::Http)
+                    .connection(busy.connection())
+                    .is_secure(is_secure)
+                    .authorization(authorization(&head.headers));
+                plan(&*shared.files, &asked, &path, !bodyless, &head.headers).await
+            }
+            None => Plan::failed(&FilesError::NotFound),
+        }
+    };
+    if body != RequestBody::None {
+        // Nothing reads what follows the head: it must not be taken for another request.
+        plan.set(header::CONNECTION, "close");
+    }
+    let status = plan.status.as_u16();
+    exchange.status(status);
+    let served = Served {
+        method,
+        path: shown(&path),
+        ranges: plan.ranges.clone(),
+        status,
+        bytes: if bodyless { 0 } else { plan.length() },
+    };
+    shared.log(served);
+    shared.wan.half_way().await;
+    plan.send(bodyless, window, busy, exchange)
+}
+
+fn authorization(headers: &HeaderMap) -> Option<SecretBytes> {
+    headers.get(header::AUTHORIZATION).map(|value| SecretBytes(value.as_bytes().to_vec()))
+}
+
+/// What a request says of its own body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RequestBody {
+    None,
+    Some,
+    /// Its length is told in two ways: whoever stands in between may have understood the other one.
+    Doubtful,
+}
+
+fn body_of(headers: &HeaderMap) -> RequestBody {
+    let mut lengths = headers.get_all(header::CONTENT_LENGTH).iter();
+    let (length, further) = (lengths.next(), lengths.next());
+    let coded = headers.contains_key(header::TRANSFER_ENCODING);
+    match length {
+        _ if further.is_some() || (coded && length.is_some()) => RequestBody::Doubtful,
+        Some(length) if length.as_bytes() == b"0" => RequestBody::None,
+        Some(_) => RequestBody::Some,
+        None if coded => RequestBody::Some,
+        None => RequestBody::None,
+    }
+}
