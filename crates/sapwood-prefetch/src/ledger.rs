@@ -36,6 +36,8 @@ struct Pending {
     len: u64,
     /// They are wrong when the reader has asked for so many bytes.
     until: u64,
+    /// They are of a branch that the reader has not touched.
+    is_suspected: bool,
 }
 
 /// Bounds what is fetched ahead: at any time, what was fetched ahead and not asked for is at most [`START`] and half of
@@ -47,6 +49,9 @@ pub(crate) struct Ledger {
     stats: Stats,
     most: u64,
     window: u64,
+    /// Bytes of branches that the reader has not touched: those pending, and those that were wrong.
+    suspected: u64,
+    wrongly_suspected: u64,
     /// Useful and useless bytes since the window changed.
     right: u64,
     wrong: u64,
@@ -61,6 +66,8 @@ impl Ledger {
             stats: Stats::default(),
             most,
             window: FIRST_WINDOW.min(most),
+            suspected: 0,
+            wrongly_suspected: 0,
             right: 0,
             wrong: 0,
         }
@@ -77,21 +84,27 @@ impl Ledger {
 
     /// Whether enough is ahead for now: more is asked for when half of what may be ahead was used, so that requests stay few.
     pub(crate) fn is_full(&self) -> bool {
-        self.stats.ahead > self.window.min(self.stats.ahead + self.credit()) / 2
+        self.ahead() > self.window.min(self.ahead() + self.credit()) / 2
     }
 
-    /// Bytes of branches fetched on suspicion that may be wrong at once.
-    pub(crate) fn suspicion(&self) -> u64 {
-        START / 4 + (self.stats.missed + self.stats.useful) / 8
+    /// Bytes that are ahead for branches that the reader has touched.
+    pub(crate) fn ahead(&self) -> u64 {
+        self.stats.ahead - self.suspected
     }
 
-    /// The reader asks for a span. True when it has to wait for the origin.
-    pub(crate) fn asked(&mut self, span: Span, is_held: bool) -> bool {
+    /// From now on, so many bytes may be ahead at once.
+    pub(crate) fn limit(&mut self, most: u64) {
+        self.most = most;
+        self.window = self.window.max(LEAST_WINDOW).min(most);
+    }
+
+    /// The reader asks for a span, of which so many bytes were held or under way. True when it has to wait for others.
+    pub(crate) fn asked(&mut self, span: Span, held: u64) -> bool {
         self.stats.asked += span.len;
         let taken = self.take(span);
         self.stats.useful += taken;
         self.right += taken;
-        let missed = if is_held { 0 } else { span.len - taken };
+        let missed = span.len.saturating_sub(taken.max(held));
         self.stats.missed += missed;
         missed > 0
     }
@@ -104,6 +117,9 @@ impl Ledger {
         let mut taken = 0;
         for (start, p) in met {
             self.pending.remove(&start);
+            if p.is_suspected {
+                self.suspected -= p.len - outside(Span::new(start, p.len), span);
+            }
             let end = start + p.len;
             if start < span.start {
                 self.pending.insert(start, Pending { len: span.start - start, ..p });
@@ -120,7 +136,9 @@ impl Ledger {
 
     /// The reader will not ask for this span.
     pub(crate) fn passed(&mut self, span: Span) {
+        let suspected = self.suspected;
         let taken = self.take(span);
+        self.wrongly_suspected += suspected - self.suspected;
         self.stats.useless += taken;
         self.wrong += taken;
     }
@@ -165,13 +183,24 @@ impl Ledger {
 
     /// Fetches a span ahead, unless there is no credit for it.
     pub(crate) fn fetch(&mut self, span: Span) -> bool {
+        self.fetch_as(span, false)
+    }
+
+    /// Fetches a span of a branch that the reader has not touched, unless too much was fetched for such suspicions.
+    pub(crate) fn suspect(&mut self, span: Span) -> bool {
+        let most = START / 2 + (self.stats.missed + self.stats.useful) / 8;
+        self.suspected + self.wrongly_suspected + span.len <= most && self.fetch_as(span, true)
+    }
+
+    fn fetch_as(&mut self, span: Span, is_suspected: bool) -> bool {
         if span.len == 0 || span.len > self.credit() || self.overlaps(span) {
             return false;
         }
         let until = self.stats.asked.saturating_add(2 * (self.window + self.stats.ahead) + PATIENCE);
-        self.pending.insert(span.start, Pending { len: span.len, until });
+        self.pending.insert(span.start, Pending { len: span.len, until, is_suspected });
         self.order.push_back(span.start);
         self.stats.ahead += span.len;
+        self.suspected += if is_suspected { span.len } else { 0 };
         true
     }
 
@@ -185,6 +214,11 @@ impl Ledger {
     }
 }
 
+/// Bytes of the first span that are not in the second one.
+fn outside(span: Span, of: Span) -> u64 {
+    span.len - (span.end().min(of.end()) - span.start.max(of.start))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -194,8 +228,8 @@ mod tests {
         let mut l = Ledger::new(u64::MAX);
         assert!(l.fetch(Span::new(100, 100)));
         assert!(!l.fetch(Span::new(150, 100)), "never twice");
-        assert!(!l.asked(Span::new(120, 30), false));
-        assert!(l.asked(Span::new(180, 40), false), "half of it was not fetched");
+        assert!(!l.asked(Span::new(120, 30), 30));
+        assert!(l.asked(Span::new(180, 40), 20), "half of it was not fetched");
         let s = l.stats();
         assert_eq!((s.useful, s.missed, s.ahead), (50, 20, 50));
         l.passed(Span::new(0, 1000));
@@ -213,7 +247,7 @@ mod tests {
         }
         assert_eq!(l.stats().useless, START);
         assert_eq!(l.window(), LEAST_WINDOW);
-        l.asked(Span::new(1 << 40, 256 << 10), false);
+        l.asked(Span::new(1 << 40, 256 << 10), 0);
         assert_eq!(l.credit(), 128 << 10, "half of what was asked for since");
     }
 
@@ -222,7 +256,7 @@ mod tests {
         let mut l = Ledger::new(u64::MAX);
         l.fetch(Span::new(0, 1000));
         for i in 1..=40 {
-            l.asked(Span::new(i << 20, 100 << 10), true);
+            l.asked(Span::new(i << 20, 100 << 10), 100 << 10);
             l.settle();
         }
         assert_eq!(l.stats(), Stats { asked: 40 * (100 << 10), useless: 1000, ..Stats::default() });

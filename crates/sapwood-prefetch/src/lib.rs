@@ -21,4 +21,4 @@ mod tree_reader;
 pub use ledger::Stats;
 pub use map::{BasketMap, BranchBaskets};
 pub use memory::Memory;
-pub use reader::{FileMap, Reader};
+pub use reader::{Asked, FileMap, Reader, TreeAt};

@@ -16,12 +16,26 @@ const MOST_BASKETS: usize = 1 << 16;
 pub struct FileMap {
     /// Size of the file in bytes.
     pub size: u64,
-    /// The root directory's list of keys.
-    pub keys: Option<Span>,
-    /// The records of the trees' headers, one for each tree.
-    pub headers: Vec<Span>,
-    /// The baskets of the trees whose headers were read.
-    pub trees: Vec<Arc<BasketMap>>,
+    /// The trees whose headers were read.
+    pub trees: Vec<TreeAt>,
+}
+
+/// A tree of a file.
+#[derive(Clone, Debug)]
+pub struct TreeAt {
+    /// The record of its header.
+    pub header: Span,
+    /// Its baskets.
+    pub baskets: Arc<BasketMap>,
+}
+
+/// A span that a client asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// Which bytes.
+    pub span: Span,
+    /// How many of them were in the cache, or under way to it, when the client asked.
+    pub held: u64,
 }
 
 /// Watches what one client asks for through one handle, and says what to fetch ahead for it.
@@ -40,69 +54,55 @@ impl Reader {
         Self { ledger: Ledger::new(most), streams: Streams::default(), trees: Vec::new() }
     }
 
+    /// From now on, so many bytes may be fetched ahead and not asked for yet.
+    pub fn limit(&mut self, most: u64) {
+        self.ledger.limit(most);
+    }
+
     /// The client asks for spans with one request. What to fetch ahead is returned, most urgent first.
     ///
-    /// `held` says whether a span is in the cache, or under way to it.
-    pub fn asked(&mut self, spans: &[Span], file: &FileMap, held: &dyn Fn(Span) -> bool, memory: &Memory) -> Vec<Span> {
+    /// `held` says whether all of a span is in the cache, or under way to it.
+    pub fn asked(
+        &mut self,
+        request: &[Asked],
+        file: &FileMap,
+        held: &dyn Fn(Span) -> bool,
+        memory: &Memory,
+    ) -> Vec<Span> {
         let mut has_missed = false;
-        for &span in spans {
-            has_missed |= self.ledger.asked(span, held(span));
+        for asked in request {
+            has_missed |= self.ledger.asked(asked.span, asked.held);
         }
         self.ledger.settle();
-        // what is asked for will be under way in a moment
-        let held = &|span: Span| held(span) || spans.iter().any(|asked| asked.contains(span));
-        for map in &file.trees {
-            if !self.trees.iter().any(|(known, _)| Arc::ptr_eq(known, map)) {
-                self.trees.push((map.clone(), TreeReader::new()));
+        for tree in &file.trees {
+            if !self.trees.iter().any(|(known, _)| Arc::ptr_eq(known, &tree.baskets)) {
+                self.trees.push((tree.baskets.clone(), TreeReader::new()));
             }
         }
+        let spans: Vec<Span> = request.iter().map(|asked| asked.span).collect();
+        let is_asked = |place: Span| spans.iter().any(|span| span.overlaps(place));
+        // what is asked for will be under way in a moment
+        let held = &|span: Span| held(span) || spans.iter().any(|asked| asked.contains(span));
         let mut out = Vec::new();
         let mut is_tree = false;
         for (map, tree) in &mut self.trees {
-            let baskets = baskets(map, spans);
+            let baskets = baskets(map, &spans);
             let mut around = Around { map, size: file.size, ledger: &mut self.ledger, held, memory, out };
+            let header = || file.trees.iter().find(|t| Arc::ptr_eq(&t.baskets, map)).map(|t| t.header);
             if !baskets.is_empty() {
                 is_tree = true;
                 tree.asked(&baskets, has_missed, &mut around);
+            } else if header().is_some_and(is_asked) {
+                tree.expect(&mut around);
             }
             out = around.out;
         }
         if !is_tree {
-            self.before_baskets(spans, file, held, memory, &mut out);
-            for &span in spans {
+            for &span in &spans {
                 self.streams.asked(span, file.size, &mut self.ledger, held, &mut out);
             }
         }
         out
-    }
-
-    /// Opening: who reads the list of keys will read the header of the only tree, and then what others read of it.
-    fn before_baskets(
-        &mut self,
-        spans: &[Span],
-        file: &FileMap,
-        held: &dyn Fn(Span) -> bool,
-        memory: &Memory,
-        out: &mut Vec<Span>,
-    ) {
-        let touches = |place: &Span| spans.iter().any(|span| span.overlaps(*place));
-        if let [header] = file.headers[..]
-            && file.keys.as_ref().is_some_and(touches)
-            && header.end() <= file.size
-            && !touches(&header)
-            && !held(header)
-            && self.ledger.fetch(header)
-        {
-            out.push(header);
-        }
-        if let [(map, tree)] = &mut self.trees[..]
-            && file.headers.iter().any(touches)
-        {
-            let out_before = std::mem::take(out);
-            let mut around = Around { map, size: file.size, ledger: &mut self.ledger, held, memory, out: out_before };
-            tree.expect(&mut around);
-            *out = around.out;
-        }
     }
 
     /// These spans were not fetched after all.

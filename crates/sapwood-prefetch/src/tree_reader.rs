@@ -6,7 +6,7 @@ use crate::map::{Basket, BasketMap};
 use crate::memory::Memory;
 use sapwood_span::Span;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 /// Bytes of baskets of other branches that the first touch of a branch is worth; doubled each time that was not enough.
 const FIRST_GUESS: u64 = 64 << 10;
@@ -35,9 +35,8 @@ pub(crate) struct TreeReader {
     branches: BTreeMap<u32, Branch>,
     touches: Touches,
     /// Branches of which a basket was fetched on suspicion.
-    guessed: BTreeMap<u32, Span>,
-    /// Bytes of these that were not asked for, and the bytes that the next first touch is worth.
-    suspected: u64,
+    guessed: BTreeSet<u32>,
+    /// The bytes that the next first touch is worth.
     guess: u64,
     /// Whether a branch of the last guess was touched.
     was_right: bool,
@@ -62,12 +61,12 @@ pub(crate) struct Around<'a> {
 
 impl Around<'_> {
     /// Fetches a basket ahead; true where it is held or was fetched.
-    fn fetch(&mut self, basket: Basket) -> bool {
+    fn fetch(&mut self, basket: Basket, is_suspected: bool) -> bool {
         let Some(span) = self.map.span(basket).filter(|span| span.end() <= self.size) else { return true };
         if (self.held)(span) || self.ledger.is_ahead(span) {
             return true;
         }
-        let is_fetched = self.ledger.fetch(span);
+        let is_fetched = if is_suspected { self.ledger.suspect(span) } else { self.ledger.fetch(span) };
         if is_fetched {
             self.out.push(span);
         }
@@ -90,8 +89,7 @@ impl TreeReader {
         Self {
             branches: BTreeMap::new(),
             touches: Touches::default(),
-            guessed: BTreeMap::new(),
-            suspected: 0,
+            guessed: BTreeSet::new(),
             guess: FIRST_GUESS / 2,
             was_right: true,
             position: 0,
@@ -148,10 +146,7 @@ impl TreeReader {
             if !known {
                 self.touches.add(branch);
                 new.push(branch);
-                if let Some(span) = self.guessed.get(&branch) {
-                    self.suspected -= span.len;
-                    self.was_right = true;
-                }
+                self.was_right |= self.guessed.contains(&branch);
             }
             if number == state.next || number + 1 == state.next {
                 if known && number == state.next {
@@ -243,8 +238,7 @@ impl TreeReader {
         let mut room = self.guess;
         for basket in near {
             let len = around.len(basket);
-            if len <= room && !self.guessed.contains_key(&basket.branch) && !self.branches.contains_key(&basket.branch)
-            {
+            if len <= room && !self.guessed.contains(&basket.branch) && !self.branches.contains_key(&basket.branch) {
                 if !self.suspect(basket, around) {
                     return;
                 }
@@ -253,17 +247,12 @@ impl TreeReader {
         }
     }
 
+    /// Fetches a basket of a branch that was not touched; false when there is no more room for suspicions.
     fn suspect(&mut self, basket: Basket, around: &mut Around<'_>) -> bool {
-        let Some(span) = around.map.span(basket) else { return true };
-        if self.branches.contains_key(&basket.branch) || self.guessed.contains_key(&basket.branch) {
+        if self.branches.contains_key(&basket.branch) || !self.guessed.insert(basket.branch) {
             return true;
         }
-        if self.suspected + span.len > around.ledger.suspicion() || !around.fetch(basket) {
-            return false;
-        }
-        self.suspected += span.len;
-        self.guessed.insert(basket.branch, span);
-        true
+        around.fetch(basket, true)
     }
 
     /// For a reader that jumps: the baskets of its branches that hold the same entries.
@@ -274,7 +263,7 @@ impl TreeReader {
         for (&branch, state) in here {
             let other = Basket { branch, number: around.map.number_at(branch, first) };
             let holds_all = around.map.last_entry(other) >= last;
-            if holds_all && other.number == state.next && state.ahead <= other.number && around.fetch(other) {
+            if holds_all && other.number == state.next && state.ahead <= other.number && around.fetch(other, false) {
                 state.ahead = other.number + 1;
             }
         }
@@ -296,8 +285,8 @@ impl TreeReader {
         let is_sure = self.has_stepped;
         let window = around.ledger.window().max(room).max(least);
         while let Some(Reverse((_, basket))) = next.pop() {
-            let ahead = around.ledger.stats().ahead;
-            if (ahead > 0 && ahead + around.len(basket) > window) || !around.fetch(basket) {
+            let ahead = around.ledger.ahead();
+            if (ahead > 0 && ahead + around.len(basket) > window) || !around.fetch(basket, false) {
                 break;
             }
             let following = Basket { number: basket.number + 1, ..basket };

@@ -1,7 +1,7 @@
 //! Rules that hold whatever is asked for, and whatever a damaged header says.
 
 use proptest::prelude::*;
-use sapwood_prefetch::{BasketMap, BranchBaskets, FileMap, Memory, Reader};
+use sapwood_prefetch::{Asked, BasketMap, BranchBaskets, FileMap, Memory, Reader, TreeAt};
 use sapwood_span::Span;
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ proptest! {
         let map = Arc::new(BasketMap::new("t", 2000, list).unwrap());
         let mut memory = Memory::default();
         memory.remember(map.structure(), remembered);
-        let file = FileMap { size, keys: Some(Span::new(5, 9)), headers: vec![Span::new(100, 50)], trees: vec![map] };
+        let file = FileMap { size, trees: vec![TreeAt { header: Span::new(100, 50), baskets: map }] };
         let spans: Vec<Span> = branches.iter().flat_map(|b| b.1.iter().map(|&(_, s, n)| Span::new(s, n))).collect();
         let mut reader = Reader::new(most);
         let mut held: Vec<Span> = Vec::new();
@@ -43,7 +43,9 @@ proptest! {
                 _ => vec![Span::new(start, len)],
             };
             let is_held = |span: Span| held.iter().any(|h| h.contains(span));
-            let ahead = reader.asked(&asked, &file, &is_held, &memory);
+            let request: Vec<Asked> =
+                asked.iter().map(|&span| Asked { span, held: if is_held(span) { span.len } else { 0 } }).collect();
+            let ahead = reader.asked(&request, &file, &is_held, &memory);
             held.extend(asked);
             for span in ahead {
                 prop_assert!(span.len > 0 && span.end() <= size, "{span}");

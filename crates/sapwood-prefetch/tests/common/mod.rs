@@ -2,7 +2,7 @@
 
 #![allow(dead_code)]
 
-use sapwood_prefetch::{BasketMap, BranchBaskets, FileMap, Memory, Reader, Stats};
+use sapwood_prefetch::{Asked, BasketMap, BranchBaskets, FileMap, Memory, Reader, Stats, TreeAt};
 use sapwood_span::Span;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -109,7 +109,7 @@ impl Model {
             baskets: b.baskets.clone(),
         });
         let map = Arc::new(BasketMap::new("t", self.entries, branches).unwrap());
-        FileMap { size: self.size, keys: Some(self.keys()), headers: vec![self.header()], trees: vec![map] }
+        FileMap { size: self.size, trees: vec![TreeAt { header: self.header(), baskets: map }] }
     }
 
     /// What ROOT reads on opening: both ends, the keys, the tree's header.
@@ -219,6 +219,10 @@ impl Cache {
         (missing, ready)
     }
 
+    pub fn held(&self, span: Span) -> u64 {
+        span.len - self.look(span).0.iter().map(|s| s.len).sum::<u64>()
+    }
+
     pub fn holds(&self, span: Span) -> bool {
         self.look(span).0.is_empty()
     }
@@ -251,7 +255,8 @@ pub fn session(model: &Model, requests: &[Vec<Span>], cache: &mut Cache, memory:
         if spans.contains(&model.header()) {
             file = full.clone();
         }
-        let ahead = reader.asked(spans, &file, &|span| cache.holds(span), memory);
+        let request: Vec<Asked> = spans.iter().map(|&span| Asked { span, held: cache.held(span) }).collect();
+        let ahead = reader.asked(&request, &file, &|span| cache.holds(span), memory);
         cache.fetch(spans, now);
         cache.fetch(&ahead, now);
         let ready = spans.iter().map(|s| cache.look(*s).1).fold(0.0, f64::max);
