@@ -117,7 +117,7 @@ impl Open {
 
 /// A connection's place among all.
 pub(crate) struct Slot {
-    number: u64,
+    pub number: u64,
     pub address: IpAddr,
     close: Arc<Notify>,
     all: Arc<Connections>,
@@ -176,6 +176,18 @@ impl Drop for Slot {
 
 /// A request under way.
 pub(crate) struct Busy(Arc<Slot>);
+
+impl Busy {
+    /// The client's address.
+    pub fn address(&self) -> IpAddr {
+        self.0.address
+    }
+
+    /// The number of its connection.
+    pub fn connection(&self) -> u64 {
+        self.0.number
+    }
+}
 
 impl Drop for Busy {
     fn drop(&mut self) {

@@ -1,67 +1,28 @@
 //! What a server answers with: files and folders behind a small interface. A folder of this machine is one implementation.
 
+use crate::asked::Asked;
+use crate::error::FilesError;
 use bytes::Bytes;
-use sapwood_span::{Span, percent};
+use sapwood_span::Span;
 use std::future::Future;
-use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 
 /// An answer that may have to wait for a disk or for another server.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, FilesError>> + Send + 'a>>;
 
-/// Why files do not answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FilesError {
-    /// There is nothing, or nothing that may be served.
-    NotFound,
-    /// It is there, and may not be read.
-    Denied,
-    /// It is not the version that was opened any more.
-    Changed,
-    /// Too much is open or under way; later it may be possible.
-    Busy(String),
-    /// Reading failed.
-    Failed(String),
-}
-
-impl std::fmt::Display for FilesError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::NotFound => f.write_str("no such file"),
-            Self::Denied => f.write_str("permission denied"),
-            Self::Changed => f.write_str("the file changed while it was sent"),
-            Self::Busy(why) | Self::Failed(why) => f.write_str(why),
-        }
-    }
-}
-
-impl std::error::Error for FilesError {}
-
-impl From<io::Error> for FilesError {
-    fn from(error: io::Error) -> Self {
-        match error.kind() {
-            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Self::NotFound,
-            io::ErrorKind::PermissionDenied => Self::Denied,
-            _ if matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE)) => {
-                Self::Busy("too many open files".to_owned())
-            }
-            _ => Self::Failed(error.to_string()),
-        }
-    }
-}
-
 /// What a server answers with. Paths are checked before they come here: none of their parts leads upwards.
 pub trait Files: Send + Sync + 'static {
-    /// Looks a path up and opens what is there.
-    fn find<'a>(&'a self, path: &'a ServedPath) -> Answer<'a, Found>;
+    /// Looks a path up and opens what is there, for this client.
+    fn find<'a>(&'a self, asked: &'a Asked) -> Answer<'a, Found>;
 
     /// What a path is, without keeping it open.
-    fn info<'a>(&'a self, path: &'a ServedPath) -> Answer<'a, FileInfo> {
+    fn info<'a>(&'a self, asked: &'a Asked) -> Answer<'a, FileInfo> {
         Box::pin(async move {
-            match self.find(path).await? {
+            match self.find(asked).await? {
                 Found::File(file) => file.info().await,
                 Found::Folder(folder) => folder.info().await,
+                Found::Page(_) => Ok(FileInfo { is_folder: true, size: 0, modified: 0, changed: 0 }),
             }
         })
     }
@@ -73,6 +34,17 @@ pub enum Found {
     File(Arc<dyn OpenFile>),
     /// An open folder.
     Folder(Arc<dyn OpenFolder>),
+    /// A folder whose entries are not known, only a page about them.
+    Page(Page),
+}
+
+/// A page about a folder, as an origin gives it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// Its `Content-Type`.
+    pub content_type: String,
+    /// The page.
+    pub body: Bytes,
 }
 
 /// One version of a file, open for reading.
@@ -94,6 +66,17 @@ pub trait OpenFile: Send + Sync {
 
     /// These will be read next, in pieces: they may be fetched together.
     fn expect(&self, _spans: &[Span]) {}
+
+    /// A checksum of the whole file that is known without reading it, in hexadecimal digits; none where it has to be computed.
+    /// The kind is named as XRootD does it, in lower case: `adler32`, `crc32c`, `md5`.
+    fn checksum<'a>(&'a self, _kind: &'a str) -> Answer<'a, Option<String>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
+
+    /// Its `Content-Type`; none for bytes of no particular kind.
+    fn content_type(&self) -> Option<&str> {
+        None
+    }
 }
 
 /// A folder, open to be listed.
@@ -142,80 +125,4 @@ pub struct Version {
     pub modified: String,
     /// No other version can have the same (RFC 9110, section 8.8).
     pub is_strong: bool,
-}
-
-/// A path that leads nowhere but downwards.
-#[derive(Clone, PartialEq, Eq)]
-pub struct ServedPath {
-    parts: Vec<Vec<u8>>,
-    /// It ends in a slash: only a folder is meant.
-    pub is_folder: bool,
-    /// What stood behind the question mark. It may hold credentials.
-    pub opaque: Vec<u8>,
-}
-
-impl std::fmt::Debug for ServedPath {
-    /// Without what may be a credential.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{:?}", String::from_utf8_lossy(&self.parts.join(&b'/')))
-    }
-}
-
-impl ServedPath {
-    /// From the path of an HTTP request, without its query; none if it could lead astray.
-    pub fn of_url(path: &str) -> Option<Self> {
-        let parts = path.split('/').map(|part| percent::decode_strict(part.as_bytes())).collect::<Option<Vec<_>>>()?;
-        Self::of_parts(parts, path.ends_with('/'), Vec::new())
-    }
-
-    /// From the path of an XRootD request, which may end in `?` and opaque information; none if it could lead astray.
-    pub fn of_bytes(path: &[u8]) -> Option<Self> {
-        // clients of old ended paths in a zero
-        let path = path.strip_suffix(b"\0").unwrap_or(path);
-        let mut halves = path.splitn(2, |b| *b == b'?');
-        let (path, opaque) = (halves.next().unwrap_or_default(), halves.next().unwrap_or_default());
-        let parts = path.split(|b| *b == b'/').map(<[u8]>::to_vec).collect();
-        Self::of_parts(parts, path.ends_with(b"/"), opaque.to_vec())
-    }
-
-    fn of_parts(parts: Vec<Vec<u8>>, is_folder: bool, opaque: Vec<u8>) -> Option<Self> {
-        let mut kept = Vec::new();
-        for part in parts {
-            match part.as_slice() {
-                b"" | b"." => {}
-                // After decoding, a part is a name: it neither climbs nor holds a separator.
-                b".." => return None,
-                name if name.contains(&b'/') || name.contains(&0) => return None,
-                _ => kept.push(part),
-            }
-        }
-        Some(Self { parts: kept, is_folder, opaque })
-    }
-
-    /// The names on the way down.
-    pub fn parts(&self) -> &[Vec<u8>] {
-        &self.parts
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paths_cannot_climb() {
-        for bad in ["/../x", "/a/%2e%2e/x", "/a/..", "/a%2fb", "/%00", "/%zz", "/%2"] {
-            assert!(ServedPath::of_url(bad).is_none(), "{bad}");
-        }
-        let good = ServedPath::of_url("//a/./b%20c/").unwrap();
-        assert_eq!((good.parts(), good.is_folder), (&[b"a".to_vec(), b"b c".to_vec()][..], true));
-        assert_eq!(ServedPath::of_url("/...").unwrap().parts().len(), 1);
-        for bad in [&b"/../x"[..], b"/a/..", b"..", b"/a\0b", b"/a/../b?x"] {
-            assert!(ServedPath::of_bytes(bad).is_none(), "{bad:?}");
-        }
-        let raw = ServedPath::of_bytes(b"//a/b%20\xff?authz=SECRET").unwrap();
-        assert_eq!(raw.parts(), [b"a".to_vec(), b"b%20\xff".to_vec()], "nothing is decoded");
-        assert_eq!(raw.opaque, b"authz=SECRET");
-        assert!(!format!("{raw:?}").contains("SECRET"));
-    }
 }

@@ -1,8 +1,8 @@
 //! A folder of this machine, served: from a path to a file below the root, and nowhere else.
 
-use crate::files::{
-    Answer, Entries, Entry, FileInfo, Files, FilesError, Found, OpenFile, OpenFolder, ServedPath, Version,
-};
+use crate::asked::Asked;
+use crate::error::FilesError;
+use crate::files::{Answer, Entries, Entry, FileInfo, Files, Found, OpenFile, OpenFolder, Version};
 use crate::stamp::Stamp;
 use bytes::Bytes;
 use sapwood_span::Span;
@@ -32,10 +32,10 @@ impl FolderFiles {
 }
 
 impl Files for FolderFiles {
-    fn find<'a>(&'a self, path: &'a ServedPath) -> Answer<'a, Found> {
+    fn find<'a>(&'a self, asked: &'a Asked) -> Answer<'a, Found> {
         let root = Arc::clone(&self.root);
         let mut full = root.to_path_buf();
-        full.extend(path.parts().iter().map(|part| OsStr::from_bytes(part)));
+        full.extend(asked.path.parts().iter().map(|part| OsStr::from_bytes(part)));
         Box::pin(blocking(move || find(&root, &full)))
     }
 }

@@ -1,26 +1,27 @@
-//! Serves files to others, over HTTP and over the XRootD protocol. [`Origin`] serves a folder and can behave as if it stood far
-//! away; what answers is behind a small interface, [`Files`].
+//! Serves files to others, over HTTP and over the XRootD protocol. A [`Server`] serves whatever is behind a small interface,
+//! [`Files`]; an [`Origin`] serves a folder of this machine and can behave as if it stood far away.
 
 #![forbid(unsafe_code)]
 
-mod conditions;
+mod asked;
 mod connections;
+mod error;
 mod files;
 mod folder;
-mod hosts;
-mod listing;
+mod http;
 mod log;
 mod origin;
-mod ranges;
-mod respond;
 mod root;
+mod server;
+mod shared;
 mod stamp;
-mod stream;
 mod wan;
 
+pub use asked::{Asked, Protocol, ServedPath};
 pub use connections::ClientLimits;
-pub use files::{
-    Answer, Entries, Entry, FileInfo, Files, FilesError, Found, OpenFile, OpenFolder, ServedPath, Version,
-};
-pub use log::Served;
+pub use error::FilesError;
+pub use files::{Answer, Entries, Entry, FileInfo, Files, Found, OpenFile, OpenFolder, Page, Version};
+pub use log::{Listener, Served};
 pub use origin::{Origin, OriginHandle, OriginOptions};
+pub use sapwood_xrd::SecretBytes;
+pub use server::{Server, ServerHandle, ServerOptions};

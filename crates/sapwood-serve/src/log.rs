@@ -1,18 +1,21 @@
 //! What was asked of a server.
 
-use sapwood_span::Span;
+use sapwood_span::{Span, redact, redact_path};
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Ranges remembered with them, at most: one request may have two thousand.
 const RANGES: usize = 200_000;
+
+/// What is called for each request answered.
+pub type Listener = Arc<dyn Fn(&Served) + Send + Sync>;
 
 /// One request and its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Served {
     /// `GET`, `HEAD` or what else was tried; over XRootD `open`, `read`, `readv`, `pgread`, `stat`, `dirlist`, `checksum`.
     pub method: String,
-    /// The path as it was sent, without query.
+    /// The path as it was sent, without its query and without the credentials of URLs in it.
     pub path: String,
     /// The ranges that the answer brings; none for a whole file.
     pub ranges: Vec<Span>,
@@ -20,6 +23,17 @@ pub struct Served {
     pub status: u16,
     /// Length of the answer's body; the client may have left before its end.
     pub bytes: u64,
+}
+
+/// A request's path for people: without its query, and without what may be a credential in it. A path may hold the URL of an
+/// origin, with a password.
+pub(crate) fn shown(path: &str) -> String {
+    let path = path.split('?').next().unwrap_or_default().trim_start_matches('/');
+    let url = path.split_once(":/").filter(|(scheme, _)| !scheme.is_empty() && !scheme.contains('/'));
+    match url {
+        Some((scheme, rest)) => format!("/{}", redact(&format!("{scheme}://{}", rest.trim_start_matches('/')))),
+        None => format!("/{}", redact_path(path)),
+    }
 }
 
 /// The last requests.
@@ -55,6 +69,21 @@ impl Log {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn paths_show_no_credentials() {
+        for (path, text) in [
+            ("/a/b c", "/a/b c"),
+            ("//a?authz=SECRET", "/a"),
+            ("/https://me:SECRET@host/f?x=SECRET", "/https://host/f"),
+            ("/https:/me:SECRET@host/f", "/https://host/f"),
+            ("//root://me:SECRET@host//f", "/root://host//f"),
+            ("/f;token=SECRET", "/f;token=***"),
+            ("/a:b/c", "/a:b/c"),
+        ] {
+            assert_eq!(shown(path), text);
+        }
+    }
 
     #[test]
     fn it_does_not_grow() {

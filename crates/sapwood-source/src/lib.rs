@@ -43,7 +43,7 @@ pub use beside::beside;
 pub use http::Hosts;
 pub use joined::Joined;
 pub use local::{LocalFile, open_local};
-pub use open::{SourceOptions, open};
+pub use open::{RedirectFilter, SourceOptions, open};
 pub use origin_version::OriginVersion;
 pub use reader::{ReadRanges, open_reader};
 pub use sapwood_span::is_remote;

@@ -5,8 +5,12 @@ use crate::url::Location;
 use crate::xrd;
 use sapwood_span::Result;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Handle;
+
+/// Says whether a redirect to a URL, given without credentials, is followed.
+pub type RedirectFilter = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 
 /// How files are opened and how patient their sources are.
 #[derive(Clone)]
@@ -40,6 +44,7 @@ pub struct SourceOptions {
     /// only (`BEARER_TOKEN`, `BEARER_TOKEN_FILE`, `bt_u<uid>` in `XDG_RUNTIME_DIR` and `/tmp`). Sent to the named host
     /// alone, never along a redirect.
     /// XRootD servers that ask for it (`ztn`) get it over TLS only, and only hosts of the named one's domain do.
+    /// An empty one: none is sent, and none is looked for.
     pub token: Option<String>,
     /// Whether redirects are followed from `https` to `http`, and from elsewhere to this machine or its link.
     pub insecure_redirects: bool,
@@ -51,6 +56,12 @@ pub struct SourceOptions {
     /// Whether the file is compared with what it was when it was opened once both of its ends have come, where they come
     /// one after the other and that costs nothing: what came may then be kept for later sessions.
     pub compared: bool,
+    /// Whether an answer over HTTP with the strong ETag that the file had when it was opened is taken for one of the same
+    /// file without its first bytes, unless [`crate::Source::fetch_last`] or [`crate::Source::fetch_soon_compared`] asks:
+    /// for callers that read in small pieces and see to the comparisons themselves.
+    pub trust_etags: bool,
+    /// Whether a redirect to this URL (without credentials) is followed; none: all that are safe.
+    pub redirects: Option<RedirectFilter>,
     /// What was learnt about hosts, and the connections to them, shared by the files opened
     /// with it. By default that of the whole process.
     pub hosts: Hosts,
@@ -74,6 +85,8 @@ impl Default for SourceOptions {
             ca_dir: None,
             whole_file: 64 << 20,
             compared: false,
+            trust_etags: false,
+            redirects: None,
             hosts: Hosts::shared(),
         }
     }

@@ -1,6 +1,7 @@
 //! Where a redirect may lead, and which hosts may share a credential.
 
 use crate::lock;
+use crate::open::RedirectFilter;
 use sapwood_span::{Error, ErrorKind, Result, Setting};
 use std::net::IpAddr;
 use std::sync::Mutex;
@@ -83,6 +84,17 @@ fn check(from: Scope, to: Scope, host: &str) -> Result<()> {
         Scope::Link => "a link-local address",
     };
     Err(refused(format!("the server redirects to {what} ({host})")))
+}
+
+/// Refuses a redirect that the caller does not want followed.
+///
+/// # Errors
+/// `Denied`.
+pub(crate) fn allowed(filter: Option<&RedirectFilter>, url: &str) -> Result<()> {
+    if filter.is_none_or(|allows| allows(url)) {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::Denied, format!("the server redirects to {url}, which is not allowed")))
 }
 
 /// A redirect that is not followed unless the user asks for it.

@@ -33,11 +33,18 @@ const MAGIC: &[u8; 8] = b"SWFILE\0\x01";
 pub(crate) const LONGEST: usize = 64 << 10;
 
 impl FileId {
+    /// A number for the URL and the version: that of another version is another one, but for a chance of 1 in 2^128.
+    pub fn hash(&self) -> u128 {
+        version_hash(&self.encoded())
+    }
+
     /// The identity as it is kept on disk; none if it is too long to be kept, or the URL holds a credential.
     pub(crate) fn encode(&self) -> Option<Vec<u8>> {
-        if has_credential(&self.url) {
-            return None;
-        }
+        let out = if has_credential(&self.url) { return None } else { self.encoded() };
+        (out.len() <= LONGEST).then_some(out)
+    }
+
+    fn encoded(&self) -> Vec<u8> {
         let mut out = MAGIC.to_vec();
         out.extend(self.version.size.to_le_bytes());
         put(&mut out, Some(self.url.as_bytes()));
@@ -47,7 +54,7 @@ impl FileId {
         put(&mut out, Some(&self.version.beginning));
         let sum = XxHash3_64::oneshot(&out);
         out.extend(sum.to_le_bytes());
-        (out.len() <= LONGEST).then_some(out)
+        out
     }
 
     /// What [`encode`](Self::encode) wrote; none if a single bit differs.

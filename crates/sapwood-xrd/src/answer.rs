@@ -91,11 +91,9 @@ impl ChecksumKind {
         }
     }
 
-    /// The kind that a path's `cks.type` names, or the usual one; none where the name is unknown.
-    pub fn wanted(opaque: &[u8]) -> Option<Self> {
-        let named = opaque.split(|b| *b == b'&').find_map(|pair| pair.strip_prefix(b"cks.type="));
-        let Some(named) = named else { return Some(Self::Adler32) };
-        Self::ALL.into_iter().find(|kind| named.eq_ignore_ascii_case(kind.name().as_bytes()))
+    /// The kind of this name, in lower case.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
     /// Begins to compute one.
@@ -105,11 +103,17 @@ impl ChecksumKind {
             Self::Crc32c => RunningChecksum::Crc32c(Crc32c::default()),
         }
     }
+}
 
-    /// The answer to a query for it.
-    pub fn encode(self, value: u32) -> Vec<u8> {
-        format!("{} {value:08x}\0", self.name()).into_bytes()
-    }
+/// The name of the checksum that a path's opaque information asks for (`cks.type`), in lower case; the usual one unless it does.
+pub fn checksum_wanted(opaque: &[u8]) -> String {
+    let named = opaque.split(|b| *b == b'&').find_map(|pair| pair.strip_prefix(b"cks.type="));
+    named.map_or_else(|| ChecksumKind::Adler32.name().to_owned(), |n| String::from_utf8_lossy(n).to_ascii_lowercase())
+}
+
+/// The answer to a query for a checksum: its kind and its hexadecimal digits.
+pub fn encode_checksum(kind: &str, digits: &str) -> Vec<u8> {
+    format!("{kind} {digits}\0").into_bytes()
 }
 
 /// A checksum of bytes that come piece by piece.
@@ -210,12 +214,13 @@ mod tests {
 
     #[test]
     fn kinds_of_checksums() {
-        assert_eq!(ChecksumKind::wanted(b""), Some(ChecksumKind::Adler32));
-        assert_eq!(ChecksumKind::wanted(b"a=b&cks.type=CRC32C"), Some(ChecksumKind::Crc32c));
-        assert_eq!(ChecksumKind::wanted(b"cks.type=md5"), None);
+        let wanted = |opaque: &[u8]| ChecksumKind::named(&checksum_wanted(opaque));
+        assert_eq!(wanted(b""), Some(ChecksumKind::Adler32));
+        assert_eq!(wanted(b"a=b&cks.type=CRC32C"), Some(ChecksumKind::Crc32c));
+        assert_eq!(wanted(b"cks.type=md5"), None);
         let mut running = ChecksumKind::Crc32c.begin();
         running.update(b"12345");
         running.update(b"6789");
-        assert_eq!(ChecksumKind::Crc32c.encode(running.value()), b"crc32c e3069283\0");
+        assert_eq!(encode_checksum("crc32c", &format!("{:08x}", running.value())), b"crc32c e3069283\0");
     }
 }

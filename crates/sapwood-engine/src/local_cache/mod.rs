@@ -17,9 +17,11 @@ mod warnings;
 mod whole;
 
 pub(crate) use opening::open;
-pub use sapwood_store::{FileId, FileVersion, HeldFile, Purged, Status, Store, StoreOptions, Verified};
+pub use opening::version_of;
+pub use sapwood_store::{CachedFile, FileId, FileVersion, HeldFile, Purged, Status, Store, StoreOptions, Verified};
 pub use settings::{DEFAULT_MAX_BYTES, LocalCache, configure, default_directory, resolve};
 pub use stores::{flush, name_of, store};
+pub use unconfirmed::Unconfirmed;
 pub use user_configuration::UserConfiguration;
 pub use whole::{WholeFile, fetch_whole};
 

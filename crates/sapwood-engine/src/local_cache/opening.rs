@@ -3,7 +3,7 @@
 use super::key::{CacheKey, cache_key};
 use super::offline::{NotAsked, not_held};
 use super::settings::resolve;
-use super::source::CachedSource;
+use super::source::{CachedSource, stored};
 use super::stores;
 use crate::options::OpenOptions;
 use crate::read_source::gathered;
@@ -13,7 +13,7 @@ use bytes::Bytes;
 use sapwood_codec::Digest;
 use sapwood_source::{Opening, OriginVersion, Source, SourceOptions};
 use sapwood_span::{Error, Result, Setting, Span};
-use sapwood_store::{CachedFile, FileId, Store};
+use sapwood_store::{CachedFile, FileId, FileVersion, Store};
 use std::sync::Arc;
 
 /// Bytes at the end that tell versions apart as well where a server does not: there are the key list and most often a tree's
@@ -83,6 +83,15 @@ pub(crate) fn open(url: &str, options: &OpenOptions, wanted: &SourceOptions) -> 
     let span = Span::new(size - len.min(size), len.min(size));
     let read = gathered(&source, &[span], |sink| source.clone().fetch_soon(vec![span], sink))?;
     Ok(Opening { source, size, head, tail: (span.start, read.into_iter().next().unwrap_or_default()) })
+}
+
+/// What the local cache tells the version of a file by, as far as opening it told; none where too little does, where more of
+/// its beginning has to be read first, or where it came as a whole. A server that says too little of a file is made up for
+/// by the last 8 kB of it: without them there is no version.
+pub fn version_of(opening: &Opening) -> Option<FileVersion> {
+    let version = opening.source.version()?;
+    let (first, is_root) = recognise::identity(&opening.head, opening.size)?;
+    identified(version, first, is_root, &opening.tail).as_ref().map(stored)
 }
 
 /// The version with all that tells it from others; none where too little does.

@@ -179,7 +179,8 @@ impl CachedSource {
     }
 }
 
-fn stored(version: &OriginVersion) -> FileVersion {
+/// The version as the store knows it.
+pub(super) fn stored(version: &OriginVersion) -> FileVersion {
     let OriginVersion { size, etag, modified, checksum, beginning, .. } = version.clone();
     FileVersion { size, etag, modified, checksum, beginning }
 }

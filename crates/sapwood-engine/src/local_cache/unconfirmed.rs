@@ -20,7 +20,7 @@ struct Piece {
 /// Pieces wait here until a comparison that began after they came (or that ended the fetch that brought them) finds the
 /// file unchanged. So nothing of a file that changed while it was being read gets into the store.
 #[derive(Default)]
-pub(super) struct Unconfirmed(Mutex<Waiting>);
+pub struct Unconfirmed(Mutex<Waiting>);
 
 #[derive(Default)]
 struct Waiting {

@@ -1,8 +1,14 @@
 //! Checksums of whole files: computed piece by piece, a few at a time, and remembered while the file stays the same.
 
-use crate::files::{FilesError, OpenFile, ServedPath};
+use super::link::{Gone, Link, failure, refuse};
+use crate::asked::ServedPath;
+use crate::error::FilesError;
+use crate::files::OpenFile;
+use crate::shared::Shared;
 use sapwood_span::Span;
-use sapwood_xrd::answer::{ChecksumKind, frames};
+use sapwood_xrd::answer::{ChecksumKind, checksum_wanted, encode_checksum, frames};
+use sapwood_xrd::code::{error, status};
+use sapwood_xrd::reply;
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use tokio::sync::Semaphore;
@@ -11,6 +17,8 @@ use tokio::sync::Semaphore;
 const AT_ONCE: usize = 2;
 /// Bytes read at a time.
 const PIECE: u64 = 1 << 20;
+/// Seconds for which a client is asked to wait for a checksum.
+const WAIT: u32 = 3600;
 /// Checksums remembered.
 const MOST: usize = 1000;
 
@@ -81,9 +89,57 @@ impl Checksums {
     }
 }
 
+/// Answers a query for the checksum of a file, after a request to wait where it takes long.
+pub(super) async fn answer(
+    link: &Link,
+    stream: u16,
+    shared: &Shared,
+    path: &ServedPath,
+    file: &dyn OpenFile,
+) -> Result<(), Gone> {
+    let kind = checksum_wanted(&path.opaque);
+    let mut sum = std::pin::pin!(given_or_computed(&shared.checksums, path, file, &kind));
+    let answer = |sum: Result<Option<String>, FilesError>| match sum {
+        Ok(Some(digits)) => (status::OK, encode_checksum(&kind, &digits)),
+        Ok(None) => {
+            let why = "this kind of checksum is not supported: adler32 and crc32c are";
+            (status::ERROR, refuse(error::UNSUPPORTED, why).encode())
+        }
+        Err(e) => (status::ERROR, failure(&e).encode()),
+    };
+    tokio::select! {
+        sum = &mut sum => {
+            let (status, body) = answer(sum);
+            return link.reply(stream, status, &body).await;
+        }
+        () = tokio::time::sleep(shared.patience) => {}
+    }
+    link.reply(stream, status::WAITRESP, &WAIT.to_be_bytes()).await?;
+    let (status, body) = answer(sum.await);
+    link.reply(0, status::ATTN, &reply::late(stream, status, &body)).await
+}
+
+/// What the file says itself, or what its bytes give; none where this kind is unknown.
+async fn given_or_computed(
+    sums: &Checksums,
+    path: &ServedPath,
+    file: &dyn OpenFile,
+    kind: &str,
+) -> Result<Option<String>, FilesError> {
+    let given = file.checksum(kind).await?;
+    if let Some(digits) = given.filter(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_hexdigit())) {
+        return Ok(Some(digits));
+    }
+    match ChecksumKind::named(kind) {
+        Some(kind) => sums.of(path, file, kind).await.map(|sum| Some(format!("{sum:08x}"))),
+        None => Ok(None),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::asked::{Asked, Protocol};
     use crate::files::{Files, Found};
     use crate::folder::FolderFiles;
     use std::sync::atomic::Ordering;
@@ -98,9 +154,10 @@ mod tests {
         rt.block_on(async {
             let files = FolderFiles::new(folder.canonicalize().unwrap());
             let path = ServedPath::of_bytes(b"/f").unwrap();
+            let asked = Asked::new(path.clone(), [127, 0, 0, 1].into(), Protocol::Root);
             let sums = Checksums::new();
             let of = async |kind| {
-                let Ok(Found::File(file)) = files.find(&path).await else { panic!("it is there") };
+                let Ok(Found::File(file)) = files.find(&asked).await else { panic!("it is there") };
                 sums.of(&path, &*file, kind).await.unwrap()
             };
             let computed = || sums.computed.load(Ordering::Relaxed);

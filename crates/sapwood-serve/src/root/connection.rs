@@ -3,16 +3,19 @@
 use super::link::{Gone, Link, failure, refuse};
 use super::reads::{Wanted, inside};
 use super::session::{Handles, Session};
-use super::{RootShared, listing, reads};
+use super::{checksums, listing, reads};
+use crate::asked::{self, Asked, ServedPath};
 use crate::connections::{ClientLimits, Slot, Watched};
-use crate::files::{FilesError, Found, OpenFile, ServedPath};
-use crate::log::Served;
+use crate::error::FilesError;
+use crate::files::{FileInfo, Found, OpenFile};
+use crate::log::{Served, shown};
+use crate::shared::Shared;
 use bytes::{Bytes, BytesMut};
 use sapwood_span::Span;
-use sapwood_xrd::answer::{ChecksumKind, VECTOR_BYTES, VECTOR_RANGES, settings};
+use sapwood_xrd::answer::{VECTOR_BYTES, VECTOR_RANGES, settings};
 use sapwood_xrd::code::{self, DIRLIST_CHECKSUM, DIRLIST_STAT, error, server, status};
 use sapwood_xrd::reply::{self, Failure, Location, Login, Protocol};
-use sapwood_xrd::{Arrived, Chunk, Handle, Inbound, Request};
+use sapwood_xrd::{Arrived, Chunk, Handle, Inbound, Request, SecretBytes};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use tokio::io::{AsyncReadExt, ReadHalf};
@@ -26,13 +29,11 @@ const RECEIVE: usize = 16 << 10;
 const RECEIVED: usize = 4;
 /// Requests of a session that are answered side by side.
 const AT_ONCE: usize = 4;
-/// Seconds for which a client is asked to wait for a checksum.
-const WAIT: u32 = 3600;
 /// What a server calls itself.
 const VERSION: &str = concat!("sapwood/", env!("CARGO_PKG_VERSION"));
 
 /// Serves a connection to its end.
-pub(super) async fn serve(stream: TcpStream, shared: Arc<RootShared>, slot: Arc<Slot>) {
+pub(super) async fn serve(stream: TcpStream, shared: Arc<Shared>, slot: Arc<Slot>) {
     shared.wan.connect().await;
     let Ok(here) = stream.local_addr() else { return };
     let limits = *shared.connections.limits();
@@ -51,6 +52,7 @@ pub(super) async fn serve(stream: TcpStream, shared: Arc<RootShared>, slot: Arc<
         link,
         inbound: Inbound::default(),
         role: Role::New,
+        authorization: None,
         handles: Handles::default(),
         permits: Arc::new(Semaphore::new(AT_ONCE)),
         tasks: JoinSet::new(),
@@ -59,8 +61,9 @@ pub(super) async fn serve(stream: TcpStream, shared: Arc<RootShared>, slot: Arc<
         midway: None,
     };
     if connection.run(arrivals).await == End::Left {
-        // It asks nothing more, and may still want to hear what it has asked.
-        while connection.tasks.join_next().await.is_some() {}
+        // It asks nothing more, and may still want to hear what it has asked; or it has gone, and nobody waits for what is slow.
+        let rest = async { while connection.tasks.join_next().await.is_some() {} };
+        let _ = tokio::time::timeout(limits.stall, rest).await;
     }
     if let Role::Session(session) = &connection.role {
         session.links().iter().for_each(|link| link.close());
@@ -101,7 +104,7 @@ enum Role {
 
 struct Connection {
     address: IpAddr,
-    shared: Arc<RootShared>,
+    shared: Arc<Shared>,
     slot: Arc<Slot>,
     /// The address that the client has called.
     here: SocketAddr,
@@ -109,6 +112,8 @@ struct Connection {
     link: Arc<Link>,
     inbound: Inbound,
     role: Role,
+    /// What the login has shown.
+    authorization: Option<SecretBytes>,
     handles: Handles,
     permits: Arc<Semaphore>,
     tasks: JoinSet<()>,
@@ -235,10 +240,7 @@ impl Connection {
             }
             Request::Open { path, options } => return self.open(stream, &path.0, options).await,
             Request::Stat { path } => {
-                let info = match served(&path.0) {
-                    Ok(path) => self.shared.files.info(&path).await,
-                    Err(e) => Err(e),
-                };
+                let info = self.info(&path.0).await;
                 self.log("stat", &path.0, Vec::new(), info.as_ref().err().map(failure).as_ref());
                 match info {
                     Ok(info) => self.link.reply(stream, status::OK, &listing::stat_of(&info).encode()).await?,
@@ -330,14 +332,14 @@ impl Connection {
         if options & code::open::WRITES != 0 {
             return Err(refuse(error::READ_ONLY, "this server is read-only"));
         }
-        let path = served(path).map_err(|e| failure(&e))?;
+        let asked = self.asked(path).map_err(|e| failure(&e))?;
         let Some(place) = self.slot.file() else {
             return Err(refuse(error::OVERLOADED, "too many open files: close some, or try again later"));
         };
-        match self.shared.files.find(&path).await {
-            Ok(Found::File(_)) if path.is_folder => Err(failure(&FilesError::NotFound)),
-            Ok(Found::File(file)) => Ok((self.handles.open(Arc::new(path), Arc::clone(&file), place), file)),
-            Ok(Found::Folder(_)) => Err(refuse(error::IS_DIRECTORY, "it is a directory")),
+        match self.shared.files.find(&asked).await {
+            Ok(Found::File(_)) if asked.path.is_folder => Err(failure(&FilesError::NotFound)),
+            Ok(Found::File(file)) => Ok((self.handles.open(asked.path, Arc::clone(&file), place), file)),
+            Ok(Found::Folder(_) | Found::Page(_)) => Err(refuse(error::IS_DIRECTORY, "it is a directory")),
             Err(e) => Err(failure(&e)),
         }
     }
@@ -385,42 +387,19 @@ impl Connection {
     }
 
     async fn checksum(&mut self, stream: u16, words: &[u8]) -> Result<Result<(), Failure>, Gone> {
-        let path = match served(words) {
-            Ok(path) => path,
+        let asked = match self.asked(words) {
+            Ok(asked) => asked,
             Err(e) => return Ok(Err(failure(&e))),
         };
-        let Some(kind) = ChecksumKind::wanted(&path.opaque) else {
-            return Ok(Err(refuse(
-                error::UNSUPPORTED,
-                "this kind of checksum is not supported: adler32 and crc32c are",
-            )));
-        };
-        let found = self.shared.files.find(&path).await;
+        let found = self.shared.files.find(&asked).await;
         self.log("checksum", words, Vec::new(), found.as_ref().err().map(failure).as_ref());
         let file = match found {
             Ok(Found::File(file)) => file,
-            Ok(Found::Folder(_)) => return Ok(Err(refuse(error::IS_DIRECTORY, "it is a directory"))),
+            Ok(Found::Folder(_) | Found::Page(_)) => return Ok(Err(refuse(error::IS_DIRECTORY, "it is a directory"))),
             Err(e) => return Ok(Err(failure(&e))),
         };
         let (link, shared) = (Arc::clone(&self.link), Arc::clone(&self.shared));
-        self.begin(async move {
-            let mut sum = std::pin::pin!(shared.checksums.of(&path, &*file, kind));
-            let answer = |sum: Result<u32, FilesError>| match sum {
-                Ok(value) => (status::OK, kind.encode(value)),
-                Err(e) => (status::ERROR, failure(&e).encode()),
-            };
-            tokio::select! {
-                sum = &mut sum => {
-                    let (status, body) = answer(sum);
-                    return link.reply(stream, status, &body).await;
-                }
-                () = tokio::time::sleep(shared.patience) => {}
-            }
-            link.reply(stream, status::WAITRESP, &WAIT.to_be_bytes()).await?;
-            let (status, body) = answer(sum.await);
-            link.reply(0, status::ATTN, &reply::late(stream, status, &body)).await
-        })
-        .await;
+        self.begin(async move { checksums::answer(&link, stream, &shared, &asked.path, &*file).await }).await;
         Ok(Ok(()))
     }
 
@@ -428,10 +407,7 @@ impl Connection {
         // A star asks for the servers of all files.
         let info = match path.strip_prefix(b"*") {
             Some(_) => Ok(()),
-            None => match served(path) {
-                Ok(path) => self.shared.files.info(&path).await.map(|_| ()),
-                Err(e) => Err(e),
-            },
+            None => self.info(path).await.map(|_| ()),
         };
         match info {
             Ok(()) => {
@@ -447,8 +423,8 @@ impl Connection {
         if options & DIRLIST_CHECKSUM != 0 {
             return Ok(Err(refuse(error::UNSUPPORTED, "listings with checksums are not supported")));
         }
-        let found = match served(path) {
-            Ok(path) => self.shared.files.find(&path).await,
+        let found = match self.asked(path) {
+            Ok(asked) => self.shared.files.find(&asked).await,
             Err(e) => Err(e),
         };
         self.log("dirlist", path, Vec::new(), found.as_ref().err().map(failure).as_ref());
@@ -459,9 +435,21 @@ impl Connection {
                 self.begin(async move { listing::list(&link, stream, &*folder, stats).await }).await;
                 Ok(Ok(()))
             }
+            Ok(Found::Page(_)) => Ok(Err(refuse(error::UNSUPPORTED, "the origin has no listing, only a page"))),
             Ok(Found::File(_)) => Ok(Err(refuse(error::FS_ERROR, "it is not a directory"))),
             Err(e) => Ok(Err(failure(&e))),
         }
+    }
+
+    /// What is asked of the files.
+    fn asked(&self, path: &[u8]) -> Result<Asked, FilesError> {
+        let path = ServedPath::of_bytes(path).ok_or(FilesError::NotFound)?;
+        let asked = Asked::new(path, self.slot.address, asked::Protocol::Root).connection(self.slot.number);
+        Ok(asked.authorization(self.authorization.clone()))
+    }
+
+    async fn info(&self, path: &[u8]) -> Result<FileInfo, FilesError> {
+        self.shared.files.info(&self.asked(path)?).await
     }
 
     fn log_read(&self, method: &str, handle: &Handle, ranges: Vec<Span>) {
@@ -471,17 +459,11 @@ impl Connection {
     }
 
     fn log(&self, method: &str, path: &[u8], ranges: Vec<Span>, failure: Option<&Failure>) {
-        // What stands behind the question mark may be a credential.
-        let path = path.split(|b| *b == b'?').next().unwrap_or_default();
-        let path = format!("/{}", String::from_utf8_lossy(path).trim_start_matches('/'));
+        let path = shown(&String::from_utf8_lossy(path));
         let bytes = ranges.iter().map(|r| r.len).sum();
         let status = failure.map_or(0, |f| u16::try_from(f.number).unwrap_or(u16::MAX));
         self.shared.log(Served { method: method.to_owned(), path, ranges, status, bytes });
     }
-}
-
-fn served(path: &[u8]) -> Result<ServedPath, FilesError> {
-    ServedPath::of_bytes(path).ok_or(FilesError::NotFound)
 }
 
 fn not_open() -> Failure {

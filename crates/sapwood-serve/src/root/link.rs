@@ -1,10 +1,10 @@
 //! The sending side of a connection: whole frames, one after the other.
 
 use crate::connections::{Busy, Slot, Watched};
-use crate::files::FilesError;
+use crate::error::FilesError;
 use crate::wan::Window;
 use bytes::Bytes;
-use sapwood_xrd::code::{error, status};
+use sapwood_xrd::code::status;
 use sapwood_xrd::frame::reply_head;
 use sapwood_xrd::reply::Failure;
 use std::io;
@@ -144,16 +144,7 @@ impl Drop for Frame<'_> {
 
 /// What clients hear when files do not answer.
 pub(crate) fn failure(error: &FilesError) -> Failure {
-    let number = match error {
-        FilesError::NotFound => error::NOT_FOUND,
-        FilesError::Denied => error::NOT_AUTHORIZED,
-        // Clients try again after a file system error, and open the file again where it is not open: they would go on with
-        // another version.
-        FilesError::Changed => error::CANCELLED,
-        FilesError::Busy(_) => error::OVERLOADED,
-        FilesError::Failed(_) => error::IO_ERROR,
-    };
-    refuse(number, &error.to_string())
+    refuse(error.root_number(), &error.to_string())
 }
 
 pub(crate) fn refuse(number: u32, message: &str) -> Failure {

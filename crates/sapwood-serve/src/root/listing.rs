@@ -2,7 +2,8 @@
 
 use super::link::{Gone, Link, failure};
 use super::reads::FRAME;
-use crate::files::{Entries, Entry, FileInfo, FilesError, OpenFolder};
+use crate::error::FilesError;
+use crate::files::{Entries, Entry, FileInfo, OpenFolder};
 use sapwood_xrd::code::{stat, status};
 use sapwood_xrd::reply::{LISTING_WITH_STATS, Stat, encode_entry};
 

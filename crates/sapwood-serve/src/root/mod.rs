@@ -14,38 +14,12 @@ mod session;
 pub(crate) use checksums::Checksums;
 pub(crate) use session::Sessions;
 
-use crate::connections::Connections;
-use crate::files::Files;
-use crate::log::{Log, Served};
-use crate::respond::Listener;
-use crate::wan::Wan;
+use crate::shared::Shared;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What all connections of a server share.
-pub(crate) struct RootShared {
-    pub files: Arc<dyn Files>,
-    pub wan: Arc<Wan>,
-    pub log: Arc<Log>,
-    pub listener: Option<Listener>,
-    pub connections: Arc<Connections>,
-    pub sessions: Sessions,
-    pub checksums: Checksums,
-    /// After how long a client is asked to wait for an answer. One that hears nothing for a minute takes its connection for dead.
-    pub patience: Duration,
-}
-
-impl RootShared {
-    fn log(&self, served: Served) {
-        if let Some(listener) = &self.listener {
-            listener(&served);
-        }
-        self.log.push(served);
-    }
-}
-
 /// Takes connections in, until the task is dropped.
-pub(crate) async fn accept(listener: tokio::net::TcpListener, shared: Arc<RootShared>) {
+pub(crate) async fn accept(listener: tokio::net::TcpListener, shared: Arc<Shared>) {
     loop {
         match listener.accept().await {
             // There is nothing to be said to whom there is no place for: answers begin behind a greeting.

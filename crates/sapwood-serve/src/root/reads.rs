@@ -1,7 +1,8 @@
 //! Answers that bring bytes of files.
 
 use super::link::{Gone, Link, failure, refuse};
-use crate::files::{FilesError, OpenFile};
+use crate::error::FilesError;
+use crate::files::OpenFile;
 use bytes::Bytes;
 use sapwood_span::Span;
 use sapwood_xrd::answer::{frames, page_frames, page_head, range_head, vector_frames};

@@ -1,8 +1,9 @@
 //! What sessions have open, and how links find theirs.
 
 use super::link::Link;
+use crate::asked::ServedPath;
 use crate::connections::FilePlace;
-use crate::files::{OpenFile, ServedPath};
+use crate::files::OpenFile;
 use sapwood_xrd::Handle;
 use sapwood_xrd::answer::DATA_LINKS;
 use std::collections::HashMap;
@@ -78,7 +79,7 @@ impl Session {
 
 /// A file that a session has opened.
 pub(super) struct Opened {
-    pub path: Arc<ServedPath>,
+    pub path: ServedPath,
     pub file: Arc<dyn OpenFile>,
     _place: FilePlace,
 }
@@ -88,7 +89,7 @@ pub(super) struct Opened {
 pub(super) struct Handles(Vec<Option<Opened>>);
 
 impl Handles {
-    pub fn open(&mut self, path: Arc<ServedPath>, file: Arc<dyn OpenFile>, place: FilePlace) -> Handle {
+    pub fn open(&mut self, path: ServedPath, file: Arc<dyn OpenFile>, place: FilePlace) -> Handle {
         let opened = Some(Opened { path, file, _place: place });
         let free = self.0.iter().position(Option::is_none);
         let at = free.unwrap_or(self.0.len());

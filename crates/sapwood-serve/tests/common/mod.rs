@@ -3,7 +3,7 @@
 
 use sapwood_serve::{Origin, OriginHandle, OriginOptions};
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -38,7 +38,11 @@ pub struct Client(pub BufReader<TcpStream>);
 
 impl Client {
     pub fn new(server: &OriginHandle) -> Self {
-        Self(BufReader::new(TcpStream::connect(server.addr()).unwrap()))
+        Self::at(server.addr())
+    }
+
+    pub fn at(address: SocketAddr) -> Self {
+        Self(BufReader::new(TcpStream::connect(address).unwrap()))
     }
 
     /// Sends a request; gives status, head and body.

@@ -1,11 +1,12 @@
 //! A client of the XRootD protocol that speaks by hand.
+#![allow(dead_code)] // each test file uses its own share
 
 use sapwood_serve::OriginHandle;
 use sapwood_xrd::code::status;
 use sapwood_xrd::reply::{Login, Open};
 use sapwood_xrd::{Handle, Request, greeting};
 use std::io::{self, Read, Write};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 /// No test waits longer for bytes: far beyond what the options here allow.
@@ -28,14 +29,22 @@ pub struct Frame {
 impl RootClient {
     /// A connection on which nothing was said yet.
     pub fn connect(server: &OriginHandle) -> Self {
-        let stream = TcpStream::connect(server.root_addr().unwrap()).unwrap();
+        Self::at(server.root_addr().unwrap())
+    }
+
+    pub fn at(address: SocketAddr) -> Self {
+        let stream = TcpStream::connect(address).unwrap();
         stream.set_read_timeout(Some(NEVER)).unwrap();
         Self { stream, session: [0; 16] }
     }
 
     /// One on which the greeting was answered.
     pub fn greeted(server: &OriginHandle) -> Self {
-        let mut client = Self::connect(server);
+        Self::greeted_at(server.root_addr().unwrap())
+    }
+
+    pub fn greeted_at(address: SocketAddr) -> Self {
+        let mut client = Self::at(address);
         client.stream.write_all(&greeting()).unwrap();
         let hello = client.frame().unwrap();
         assert_eq!((hello.stream, hello.status, hello.body.len()), (0, 0, 8));
@@ -43,7 +52,11 @@ impl RootClient {
     }
 
     pub fn login(server: &OriginHandle) -> Self {
-        let mut client = Self::greeted(server);
+        Self::login_at(server.root_addr().unwrap())
+    }
+
+    pub fn login_at(address: SocketAddr) -> Self {
+        let mut client = Self::greeted_at(address);
         let login = Request::Login { pid: 1, user: "me".into(), token: "".into() };
         client.session = Login::parse(&client.ask(&login).unwrap()).unwrap().session;
         client

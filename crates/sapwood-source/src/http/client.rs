@@ -6,7 +6,7 @@ use super::hosts::{Host, Lent, Opened};
 use crate::counters::Counters;
 use crate::lock;
 use crate::open::SourceOptions;
-use crate::redirect::{Scope, check_name, check_peer, refused};
+use crate::redirect::{Scope, allowed, check_name, check_peer, refused};
 use crate::silence::{self, Silence};
 use crate::trace;
 use crate::url::Url;
@@ -98,6 +98,7 @@ impl Client {
     /// `Denied` for redirects that would give away what the caller has, or where he is.
     fn follow(&self, from: &ServerUrl, peer: Option<IpAddr>, location: &str) -> Result<ServerUrl> {
         let url = from.url.join(location)?;
+        allowed(self.options.redirects.as_ref(), &url.redacted())?;
         if self.options.insecure_redirects {
             return self.move_to(url, None);
         }

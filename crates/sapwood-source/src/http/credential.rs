@@ -15,7 +15,10 @@ pub(crate) fn authorization(url: &Url, token: Option<&str>) -> Result<Option<Hea
     let text = if let Some((user, password)) = &url.user {
         basic(user, password)
     } else if let Some(token) = token {
-        format!("Bearer {}", token.trim())
+        match token.trim() {
+            "" => return Ok(None),
+            token => format!("Bearer {token}"),
+        }
     } else if url.https {
         match discovered() {
             Some(token) => format!("Bearer {token}"),

@@ -186,14 +186,15 @@ impl HttpFile {
             let before: u64 = pieces.iter().map(|s| s.len).sum();
             let begun = self.under_way.begin();
             let unrecognised = before.saturating_add(self.under_way.unrecognised.load(Relaxed));
-            let bare =
-                begun.alone && !style.last && !style.several && pieces.len() == 1 && unrecognised <= UNRECOGNISED;
+            let trusted = self.client.options.trust_etags && self.version.has_strong_tag() && !style.last;
+            let bare = trusted
+                || (begun.alone && !style.last && !style.several && pieces.len() == 1 && unrecognised <= UNRECOGNISED);
             self.under_way.unrecognised.store(if bare { unrecognised } else { 0 }, Relaxed);
             let along = style.along.as_ref().filter(|_| !bare);
             let ranges = along.map_or_else(|| pieces.clone(), |beginning| with_beginning(&pieces, beginning));
             let seen = along.cloned().map(Recognised::new);
             let result = self.request(job, &ranges, seen, &mut retry_budget).await;
-            if bare && !begun.was_alone() {
+            if bare && !trusted && !begun.was_alone() {
                 // what began meanwhile may have been answered out of another version
                 job.overtaken.store(true, Relaxed);
             }

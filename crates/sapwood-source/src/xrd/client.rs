@@ -9,7 +9,7 @@ use crate::backoff::Backoff;
 use crate::counters::Counters;
 use crate::lock;
 use crate::open::SourceOptions;
-use crate::redirect::{Scope, check_name, check_peer};
+use crate::redirect::{Scope, allowed, check_name, check_peer};
 use sapwood_span::{Error, ErrorKind, Result};
 use sapwood_xrd::auth::Identity;
 use sapwood_xrd::reply::Redirect;
@@ -125,6 +125,7 @@ impl Client {
         }
         route.count(from)?;
         let url = from.url.follow(to)?;
+        allowed(self.caller.options.redirects.as_ref(), &url.redacted())?;
         let from = (!self.caller.options.insecure_redirects).then(|| from.host.scope());
         if let Some(from) = from {
             check_name(from, &url.host)?;

@@ -1,6 +1,7 @@
 //! The page that shows a folder.
 
-use crate::files::{FilesError, OpenFolder};
+use crate::error::FilesError;
+use crate::files::OpenFolder;
 use sapwood_span::percent;
 use std::fmt::Write;
 
@@ -8,7 +9,7 @@ use std::fmt::Write;
 const MAX: usize = 10_000;
 
 /// A plain page of links to what is in a folder.
-pub(crate) async fn page(folder: &dyn OpenFolder, title: &str) -> Result<String, FilesError> {
+pub(crate) async fn of(folder: &dyn OpenFolder, title: &str) -> Result<String, FilesError> {
     let mut listed = folder.entries().await?;
     let mut entries: Vec<(Vec<u8>, Option<u64>)> = Vec::new();
     loop {

@@ -1,14 +1,16 @@
 //! Requests to answers.
 
-use crate::conditions;
+use super::conditions;
+use super::page;
+use super::ranges::{RequestedRange, wanted};
+use super::stream::{BodyPart, Streamed};
+use crate::asked::{Asked, Protocol, ServedPath};
 use crate::connections::Busy;
-use crate::files::{Files, Found, OpenFile, ServedPath};
-use crate::hosts::Names;
-use crate::listing;
-use crate::log::{Log, Served};
-use crate::ranges::{RequestedRange, wanted};
-use crate::stream::{BodyPart, Streamed};
-use crate::wan::{Wan, Window};
+use crate::error::FilesError;
+use crate::files::{Files, Found, OpenFile};
+use crate::log::{Served, shown};
+use crate::shared::Shared;
+use crate::wan::Window;
 use bytes::Bytes;
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full};
@@ -16,6 +18,7 @@ use hyper::body::Incoming;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use sapwood_span::Span;
+use sapwood_xrd::SecretBytes;
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
@@ -24,37 +27,34 @@ use tokio::sync::Mutex;
 
 pub(crate) type Answer = Response<UnsyncBoxBody<Bytes, io::Error>>;
 
-/// What is called for each request answered.
-pub(crate) type Listener = Arc<dyn Fn(&Served) + Send + Sync>;
-
-/// What all connections of a server share.
-pub(crate) struct Shared {
-    pub files: Arc<dyn Files>,
-    pub wan: Arc<Wan>,
-    pub names: Names,
-    pub log: Arc<Log>,
-    pub listener: Option<Listener>,
-}
-
 /// Answers one request.
 pub(crate) async fn respond(
     request: Request<Incoming>,
-    shared: Arc<Shared>,
+    shared: &Shared,
     window: Arc<Mutex<Window>>,
     busy: Busy,
 ) -> Answer {
     shared.wan.half_way().await;
     let (head, _) = request.into_parts();
     let (method, path) = (head.method.to_string(), head.uri.path().to_owned());
+    let query = head.uri.query().unwrap_or_default();
     let bodyless = head.method == Method::HEAD;
     let body = body_of(&head.headers);
     let mut plan = if let Err(status) = shared.names.check(&head.uri, head.version, &head.headers) {
-        let why = "this Host name is not allowed; allow it with sapwood serve --allow-host NAME\n";
+        let why = "this Host name is not allowed; allow it with --allow-host NAME\n";
         Plan::text(status, why)
     } else if body == RequestBody::Doubtful {
         Plan::text(StatusCode::BAD_REQUEST, "the length of the request is told twice\n")
     } else if bodyless || head.method == Method::GET {
-        plan(&*shared.files, &path, !bodyless, &head.headers).await
+        match ServedPath::of_url(&path, query) {
+            Some(served) => {
+                let asked = Asked::new(served, busy.address(), Protocol::Http)
+                    .connection(busy.connection())
+                    .authorization(authorization(&head.headers));
+                plan(&*shared.files, &asked, &path, !bodyless, &head.headers).await
+            }
+            None => Plan::failed(&FilesError::NotFound),
+        }
     } else {
         let mut plan = Plan::text(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD\n");
         plan.set(header::ALLOW, "GET, HEAD");
@@ -66,17 +66,18 @@ pub(crate) async fn respond(
     }
     let served = Served {
         method,
-        path,
+        path: shown(&path),
         ranges: plan.ranges.clone(),
         status: plan.status.as_u16(),
         bytes: if bodyless { 0 } else { plan.length() },
     };
-    if let Some(listener) = &shared.listener {
-        listener(&served);
-    }
-    shared.log.push(served);
+    shared.log(served);
     shared.wan.half_way().await;
     plan.send(bodyless, window, busy)
+}
+
+fn authorization(headers: &HeaderMap) -> Option<SecretBytes> {
+    headers.get(header::AUTHORIZATION).map(|value| SecretBytes(value.as_bytes().to_vec()))
 }
 
 /// What a request says of its own body.
@@ -122,6 +123,29 @@ impl Plan {
         plan
     }
 
+    /// What to say where files do not answer.
+    fn failed(error: &FilesError) -> Self {
+        let mut plan = Self::text(error.http_status(), &format!("{error}\n"));
+        match error {
+            // The standard wants a challenge beside a 401.
+            FilesError::Unauthorized { challenge, .. } => {
+                plan.set(header::WWW_AUTHENTICATE, challenge.as_deref().unwrap_or("Bearer"));
+            }
+            FilesError::Changed | FilesError::Busy(_) => plan.set(header::RETRY_AFTER, "5"),
+            _ => {}
+        }
+        plan
+    }
+
+    /// A page about a folder. It runs nothing, whatever is in it.
+    fn page(content_type: &str, body: Bytes) -> Self {
+        let mut plan = Self::new(StatusCode::OK);
+        plan.set(header::CONTENT_TYPE, content_type);
+        plan.set(header::CONTENT_SECURITY_POLICY, "default-src 'none'");
+        plan.pieces.push_back(BodyPart::Bytes(body));
+        plan
+    }
+
     fn set(&mut self, name: HeaderName, value: &str) {
         if let Ok(value) = HeaderValue::from_str(value) {
             self.headers.insert(name, value);
@@ -148,23 +172,22 @@ impl Plan {
     }
 }
 
-async fn plan(files: &dyn Files, path: &str, is_get: bool, headers: &HeaderMap) -> Plan {
-    let nothing = || Plan::text(StatusCode::NOT_FOUND, "no such file\n");
-    let Some(served) = ServedPath::of_url(path) else { return nothing() };
-    let Ok(found) = files.find(&served).await else { return nothing() };
+/// `path` is the request's, as it was sent.
+async fn plan(files: &dyn Files, asked: &Asked, path: &str, is_get: bool, headers: &HeaderMap) -> Plan {
+    let nothing = || Plan::failed(&FilesError::NotFound);
+    let found = match files.find(asked).await {
+        Ok(found) => found,
+        Err(e) => return Plan::failed(&e),
+    };
     match found {
-        Found::Folder(folder) if served.is_folder => match listing::page(&*folder, path).await {
-            Ok(page) => {
-                let mut plan = Plan::text(StatusCode::OK, &page);
-                plan.set(header::CONTENT_TYPE, "text/html; charset=utf-8");
-                plan.set(header::CONTENT_SECURITY_POLICY, "default-src 'none'");
-                plan
-            }
-            Err(_) => Plan::text(StatusCode::NOT_FOUND, "cannot be listed\n"),
+        Found::Folder(folder) if asked.path.is_folder => match page::of(&*folder, path).await {
+            Ok(page) => Plan::page("text/html; charset=utf-8", page.into()),
+            Err(e) => Plan::failed(&e),
         },
+        Found::Page(page) if asked.path.is_folder => Plan::page(&page.content_type, page.body),
         // Browsers take a backslash for a slash.
-        Found::Folder(_) if path.contains('\\') => nothing(),
-        Found::Folder(_) => {
+        Found::Folder(_) | Found::Page(_) if path.contains('\\') => nothing(),
+        Found::Folder(_) | Found::Page(_) => {
             // Links on the page are relative to it: its address must end in a slash. One slash
             // at the front: two would name a host.
             let mut plan = Plan::text(StatusCode::MOVED_PERMANENTLY, "a folder\n");
@@ -172,7 +195,7 @@ async fn plan(files: &dyn Files, path: &str, is_get: bool, headers: &HeaderMap) 
             plan
         }
         // It is no folder.
-        Found::File(_) if served.is_folder => nothing(),
+        Found::File(_) if asked.path.is_folder => nothing(),
         Found::File(file) => of_file(file, is_get, headers),
     }
 }
@@ -200,7 +223,7 @@ fn of_file(file: Arc<dyn OpenFile>, is_get: bool, headers: &HeaderMap) -> Plan {
         }
     };
     if plan.status != StatusCode::RANGE_NOT_SATISFIABLE && !plan.headers.contains_key(header::CONTENT_TYPE) {
-        plan.set(header::CONTENT_TYPE, "application/octet-stream");
+        plan.set(header::CONTENT_TYPE, file.content_type().unwrap_or("application/octet-stream"));
     }
     plan.set(header::ACCEPT_RANGES, "bytes");
     plan.set(header::ETAG, &version.etag);

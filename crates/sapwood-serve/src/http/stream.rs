@@ -48,6 +48,13 @@ impl Streamed {
         busy: Busy,
     ) -> Self {
         let left = pieces.iter().map(BodyPart::len).sum();
+        if let Some(file) = &file {
+            let spans = pieces.iter().filter_map(|piece| match piece {
+                BodyPart::File(span) => Some(*span),
+                BodyPart::Bytes(_) => None,
+            });
+            file.expect(&spans.collect::<Vec<_>>());
+        }
         let (sender, chunks) = mpsc::channel(2);
         tokio::spawn(send(pieces, file, window, sender));
         Self { chunks, left, _busy: busy }
@@ -68,7 +75,12 @@ async fn send(
             let chunk = match (&piece, &file) {
                 (BodyPart::Bytes(bytes), _) => Ok(bytes.slice(at as usize..(at + len) as usize)),
                 (BodyPart::File(span), Some(opened)) => {
-                    let read = opened.read(vec![Span::new(span.start + at, len)]).await;
+                    let read = opened.read(vec![Span::new(span.start + at, len)]);
+                    let read = tokio::select! {
+                        read = read => read,
+                        // Nobody waits for it any more.
+                        () = sender.closed() => return,
+                    };
                     read.map(|mut bytes| bytes.pop().unwrap_or_default()).map_err(io::Error::other)
                 }
                 (BodyPart::File(_), None) => Err(io::Error::other("no file")),
