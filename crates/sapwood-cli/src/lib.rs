@@ -17,6 +17,7 @@ mod optimize;
 mod output;
 mod perf;
 mod progress;
+mod proxy;
 mod reading;
 mod recover;
 mod sample;
@@ -91,6 +92,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Verb::Optimize(a) => optimize::run(a, &options, global, &interrupt),
         Verb::Recover(a) => recover::run(a, &options, global, &interrupt),
         Verb::Cache(a) => local_cache::run(a, &options, global, &interrupt),
+        Verb::Proxy(a) => proxy::run(a, global, &interrupt),
         Verb::Serve(a) => serve::run(a, global.json),
         Verb::Sample(a) => sample::run(a, global.json),
     }

@@ -28,6 +28,7 @@
 #![cfg_attr(feature = "query", doc = "| `query` | [`query`] | expressions, cuts, histograms, pictures |")]
 #![cfg_attr(feature = "perf", doc = "| `perf` | [`perf`] | statistics of reading |")]
 #![cfg_attr(feature = "serve", doc = "| `serve` | [`serve`] | a small HTTP server |")]
+#![cfg_attr(feature = "proxy", doc = "| `proxy` | [`proxy`] | a caching proxy in front of remote files |")]
 #![cfg_attr(feature = "pages", doc = "| `pages` | [`pages`] | an allocator with large pages |")]
 #![cfg_attr(feature = "arrow", doc = "| `arrow` | [`arrow`] | batches through Arrow's C interfaces |")]
 //!
@@ -66,6 +67,12 @@ pub mod query {
 #[cfg(feature = "serve")]
 pub mod serve {
     pub use sapwood_serve::*;
+}
+
+/// A caching proxy: files of origins, over HTTP and the XRootD protocol, kept on the way.
+#[cfg(feature = "proxy")]
+pub mod proxy {
+    pub use sapwood_proxy::*;
 }
 
 /// An allocator for programs that read much: blocks in large pages.

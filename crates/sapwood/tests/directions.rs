@@ -20,6 +20,7 @@ const HOUSE: &[&[&str]] = &[
     &["sapwood-rewrite"],
     &["sapwood-query"],
     &["sapwood-serve"],
+    &["sapwood-proxy"],
     &["sapwood-perf"],
     &["sapwood"],
     &["sapwood-cli"],
@@ -29,6 +30,7 @@ const HOUSE: &[&[&str]] = &[
 /// What a crate must not use though it stands above, and why.
 const NEVER: &[(&str, &[&str], &str)] = &[
     ("sapwood-cli", &["sapwood-source", "sapwood-store", "sapwood-perf"], "faces go through the facade"),
+    ("sapwood-proxy", &["sapwood-format", "sapwood-column"], "it knows bytes and no values"),
     ("sapwood-python", &["sapwood-source", "sapwood-store", "sapwood-perf"], "faces go through the facade"),
     ("sapwood-engine", &["sapwood-sim", "serde_json"], "what it measures is worked out and told in sapwood-perf"),
     ("sapwood-format", &["tokio", "hyper", "mio"], "it does no I/O"),

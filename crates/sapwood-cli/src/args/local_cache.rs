@@ -80,7 +80,8 @@ pub fn folder(text: &str) -> Result<LocalCache, String> {
     }
 }
 
-fn size(text: &str) -> Result<u64, String> {
+/// A size limit.
+pub fn size(text: &str) -> Result<u64, String> {
     match units::parse_bytes(text).map_err(|e| e.to_string())? {
         0 => Err("the size limit must be greater than 0; `sapwood cache off` turns the cache off".to_owned()),
         n => Ok(n),

@@ -3,18 +3,19 @@
 mod local_cache;
 mod perf;
 mod rewriting;
+mod serving;
 mod text;
 
 pub use local_cache::{CacheArgs, CacheVerb, SwitchOn};
 pub use perf::PerfArgs;
 pub use rewriting::{MergeArgs, OptimizeArgs, RecoverArgs};
+pub use serving::{Listener, ProxyArgs, ServeArgs};
 pub use text::name;
 
 use crate::units;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use sapwood::local_cache::LocalCache;
 use sapwood::{CacheSize, Error, OpenOptions, Result};
-use std::net::{IpAddr, SocketAddr};
 use std::num::{IntErrorKind, ParseIntError};
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -125,6 +126,8 @@ pub enum Verb {
     Cache(CacheArgs),
     /// Serve a directory over HTTP, optionally with simulated delay and bandwidth
     Serve(ServeArgs),
+    /// Run a caching proxy in front of remote files, for any client of HTTP or XRootD
+    Proxy(ProxyArgs),
     /// Write a sample file with simulated collisions
     #[command(hide = true)]
     Sample(SampleArgs),
@@ -318,65 +321,6 @@ pub struct DoctorArgs {
     /// Estimate costs for this round-trip time; 0ms is a local disk; can be repeated [default: 0ms, 20ms, 200ms]
     #[arg(long, value_name = "TIME", value_parser = units::parse_delay)]
     pub if_round_trip: Vec<Duration>,
-}
-
-/// `sapwood serve`
-#[derive(Args)]
-#[command(after_help = "\
-The first line of output shows the addresses. Append a path to one of them. Press Ctrl-C to stop.
-
-Examples:
-  # simulate a server 50 ms away with a bandwidth of 100 Mbit/s
-  sapwood serve data --delay 50ms --bandwidth 100Mbit
-  # serve the same directory to xrdcp and ROOT, too, on the usual port of XRootD
-  sapwood serve data --root 1094")]
-pub struct ServeArgs {
-    /// Directory to serve
-    #[arg(value_name = "DIR")]
-    pub directory: PathBuf,
-    /// Port to listen on; 0 for any free port
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub port: u16,
-    /// Address to listen on; the default is reachable from this machine only
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1")]
-    pub bind: IpAddr,
-    /// Serve the directory over the XRootD protocol, too. ADDR is a port, an IP address, or both (127.0.0.1:1094). The default
-    /// is any free port of the address of --bind
-    #[arg(long, value_name = "ADDR", num_args = 0..=1, default_missing_value = "0", value_parser = listen_address)]
-    pub root: Option<ListenAddress>,
-    /// Accept HTTP requests with this Host name; can be repeated. By default only localhost and IP addresses are accepted,
-    /// so that web pages cannot read the files through a browser
-    #[arg(long = "allow-host", value_name = "NAME")]
-    pub allowed_hosts: Vec<String>,
-    /// Simulated round-trip time
-    #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = units::parse_delay)]
-    pub delay: Duration,
-    /// Simulated bandwidth, shared by all connections [default: unlimited]
-    #[arg(long, value_name = "RATE", value_parser = units::parse_bandwidth)]
-    pub bandwidth: Option<u64>,
-}
-
-/// Where to listen, as far as it is given.
-#[derive(Clone, Copy)]
-pub struct ListenAddress {
-    pub ip: Option<IpAddr>,
-    pub port: u16,
-}
-
-fn listen_address(text: &str) -> Result<ListenAddress, String> {
-    if let Ok(port) = text.parse() {
-        return Ok(ListenAddress { ip: None, port });
-    }
-    if let Ok(address) = text.parse::<SocketAddr>() {
-        return Ok(ListenAddress { ip: Some(address.ip()), port: address.port() });
-    }
-    let bare = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')).unwrap_or(text);
-    match bare.parse() {
-        Ok(ip) => Ok(ListenAddress { ip: Some(ip), port: 0 }),
-        Err(_) => {
-            Err("write a port, an IP address, or both: 1094 or 127.0.0.1:1094; DIR comes before --root".to_owned())
-        }
-    }
 }
 
 /// `sapwood sample`

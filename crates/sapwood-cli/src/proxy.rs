@@ -1,0 +1,76 @@
+//! `sapwood proxy`: a caching proxy in front of remote files.
+
+use crate::args::{Global, Listener, ProxyArgs};
+use crate::failure::{Failure, remark};
+use crate::interrupt::Interrupt;
+use crate::output;
+use sapwood::local_cache::{LocalCache, default_directory, resolve};
+use sapwood::proxy::{Proxy, ProxyHandle, ProxyOptions};
+use sapwood::serve::ServerOptions;
+use sapwood::{Result, redacted};
+use serde_json::json;
+use std::io::Write;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// How often it looks whether it has been asked to stop, and for warnings.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Runs the verb: it ends only by an error, by Ctrl-C or by SIGTERM.
+pub fn run(args: &ProxyArgs, global: &Global, interrupt: &Interrupt) -> Result<(), Failure> {
+    let stop = interrupt.defer_all()?;
+    let mut server = ServerOptions::default()
+        .http(Listener::address(args.listen_http))
+        .root(Listener::address(args.listen_root))
+        .allowed_hosts(args.allowed_hosts.clone());
+    // nobody asks it what it has served
+    server.remember = 0;
+    let mut options = ProxyOptions::default()
+        .origins(args.origins.clone())
+        .allow(args.allow.clone())
+        .fresh(args.fresh)
+        .progress_timeout(global.timeout.min(ProxyOptions::default().progress_timeout))
+        .ca_dir(args.ca_dir.clone())
+        .server(server);
+    if let Some(cache) = cache(args)? {
+        options.cache_max_bytes = cache.1;
+        options.cache_directory = Some(cache.0);
+    }
+    let proxy = Proxy::start(options)?;
+    announce(args, &proxy, global.json)?;
+    let mut said = 0;
+    while !stop.load(Ordering::SeqCst) {
+        let warnings = proxy.warnings();
+        warnings.iter().skip(said).for_each(|warning| remark(warning));
+        said = warnings.len();
+        std::thread::sleep(LOOK);
+    }
+    proxy.stop();
+    Ok(())
+}
+
+/// Folder and size of the cache.
+fn cache(args: &ProxyArgs) -> Result<Option<(std::path::PathBuf, u64)>> {
+    let named = args.cache_dir.clone().unwrap_or_default();
+    let resolved = match resolve(&named)? {
+        None if named == LocalCache::Configured => {
+            resolve(&LocalCache::In { directory: default_directory()?, max_bytes: None })?
+        }
+        resolved => resolved,
+    };
+    Ok(resolved.map(|options| (options.directory, args.cache_max.unwrap_or(options.max_bytes))))
+}
+
+/// The first line of output.
+fn announce(args: &ProxyArgs, proxy: &ProxyHandle, as_json: bool) -> Result<(), Failure> {
+    let origins: Vec<String> = args.origins.iter().map(|url| redacted(url)).collect();
+    if as_json {
+        let addresses = json!({ "http": proxy.http_url(), "root": proxy.root_url(), "origins": origins });
+        return Ok(output::json(&addresses)?);
+    }
+    let mut out = output::stdout();
+    let addresses: Vec<String> = [proxy.http_url(), proxy.root_url()].into_iter().flatten().collect();
+    let what = if origins.is_empty() { "allowed servers".to_owned() } else { origins.join(", ") };
+    writeln!(out, "proxying {} at {}", output::clean(&what), addresses.join(" and "))?;
+    Ok(out.flush()?)
+}

@@ -1,0 +1,281 @@
+//! The bytes of one version of a file: which are in memory, which are in the store, and which are on their way. All clients
+//! share them, whatever they showed to be let in, so that what several want at once is fetched once.
+
+use crate::failure::Failure;
+use crate::flight::Flight;
+use crate::memory::Memory;
+use bytes::Bytes;
+use sapwood_engine::local_cache::{CachedFile, Store};
+use sapwood_span::Span;
+use sapwood_span::sync::lock;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use tokio::sync::watch;
+
+/// Bytes of one fetch at most: what is lost when it fails, and what a client waits for that wants a part of it.
+pub(crate) const FLIGHT: u64 = 4 << 20;
+/// For how long nothing waits for a store that was full.
+const FULL: Duration = Duration::from_secs(10);
+
+/// The bytes of one version.
+pub(crate) struct Blocks {
+    size: u64,
+    /// What the store holds of it; none where there is no store, or it cannot keep this version.
+    stored: Option<(Store, CachedFile)>,
+    memory: Arc<Memory>,
+    /// By their first byte; they do not overlap.
+    pieces: Mutex<BTreeMap<u64, Piece>>,
+    changes: watch::Sender<()>,
+    /// When the store last left something out.
+    full: Mutex<Option<Instant>>,
+}
+
+struct Piece {
+    len: u64,
+    what: What,
+}
+
+enum What {
+    Coming(Arc<Flight>),
+    Here { bytes: Bytes, stamp: u64 },
+}
+
+/// Where the bytes of some spans are.
+#[derive(Default)]
+pub(crate) struct Look {
+    /// In memory.
+    pub here: Vec<(u64, Bytes)>,
+    /// In the store.
+    pub stored: Vec<Span>,
+    /// On their way, those of `begun` among them.
+    pub coming: Vec<Arc<Flight>>,
+    /// Nowhere: these fetches were entered as under way, and the caller has to make them.
+    pub begun: Vec<Arc<Flight>>,
+}
+
+impl Blocks {
+    pub fn new(size: u64, stored: Option<(Store, CachedFile)>, memory: Arc<Memory>) -> Arc<Self> {
+        let (changes, _) = watch::channel(());
+        Arc::new(Self { size, stored, memory, pieces: Mutex::default(), changes, full: Mutex::default() })
+    }
+
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Tells when something has come, or will not come.
+    pub fn changes(&self) -> watch::Receiver<()> {
+        self.changes.subscribe()
+    }
+
+    /// Looks for the bytes of spans, which do not overlap; what is nowhere is entered as under way for this open file.
+    /// `use_store`: whether the store is looked into.
+    pub fn look(&self, spans: &[Span], of: u64, use_store: bool) -> Look {
+        let mut look = Look::default();
+        let mut absent = Vec::new();
+        let mut pieces = lock(&self.pieces);
+        for &span in spans {
+            let mut at = span.start;
+            let before = pieces.range(..span.start).next_back().map_or(span.start, |(start, _)| *start);
+            for (&start, piece) in pieces.range(before..span.end()) {
+                let end = start + piece.len;
+                if end <= at {
+                    continue;
+                }
+                if start > at {
+                    self.outside(Span::new(at, start - at), use_store, &mut look, &mut absent);
+                }
+                let from = start.max(at);
+                let to = end.min(span.end());
+                match &piece.what {
+                    What::Here { bytes, .. } => {
+                        look.here.push((from, bytes.slice((from - start) as usize..(to - start) as usize)));
+                    }
+                    What::Coming(flight) => {
+                        if !look.coming.iter().any(|known| Arc::ptr_eq(known, flight)) {
+                            look.coming.push(Arc::clone(flight));
+                        }
+                    }
+                }
+                at = to;
+            }
+            if at < span.end() {
+                self.outside(Span::new(at, span.end() - at), use_store, &mut look, &mut absent);
+            }
+        }
+        for spans in flights(&absent) {
+            let flight = Arc::new(Flight::new(spans, of));
+            for span in &flight.spans {
+                let coming = Piece { len: span.len, what: What::Coming(Arc::clone(&flight)) };
+                pieces.insert(span.start, coming);
+            }
+            look.coming.push(Arc::clone(&flight));
+            look.begun.push(flight);
+        }
+        look
+    }
+
+    /// Divides what is not in memory into what the store holds and what it lacks.
+    fn outside(&self, span: Span, use_store: bool, look: &mut Look, absent: &mut Vec<Span>) {
+        let mut at = span.start;
+        let held = self.stored.iter().filter(|_| use_store).flat_map(|(_, file)| file.held(span));
+        for part in held {
+            if part.start > at {
+                absent.push(Span::new(at, part.start - at));
+            }
+            look.stored.push(part);
+            at = part.end();
+        }
+        if at < span.end() {
+            absent.push(Span::new(at, span.end() - at));
+        }
+    }
+
+    /// Reads from the store, and checks; none where a piece was damaged. It waits for the disk.
+    pub fn read_stored(&self, span: Span) -> Option<Bytes> {
+        self.stored.as_ref()?.1.read(span)
+    }
+
+    /// The bytes of a fetch have come, span by span.
+    pub fn arrived(self: &Arc<Self>, flight: &Arc<Flight>, all: &[Bytes]) {
+        let mut added = Vec::new();
+        {
+            let mut pieces = lock(&self.pieces);
+            for (span, bytes) in flight.spans.iter().zip(all) {
+                let stamp = self.memory.stamp();
+                let here = Piece { len: span.len, what: What::Here { bytes: bytes.clone(), stamp } };
+                pieces.insert(span.start, here);
+                added.push((*span, stamp));
+            }
+        }
+        self.changes.send_replace(());
+        for (span, stamp) in added {
+            self.memory.added(Arc::downgrade(self), span, stamp);
+        }
+    }
+
+    /// Bytes that nobody waited for, where there is nothing yet.
+    pub fn add(self: &Arc<Self>, start: u64, bytes: &Bytes, of: u64) {
+        let look = self.look(&[Span::new(start, bytes.len() as u64)], of, false);
+        for flight in &look.begun {
+            let part = |span: &Span| bytes.slice((span.start - start) as usize..(span.end() - start) as usize);
+            self.arrived(flight, &flight.spans.iter().map(part).collect::<Vec<_>>());
+        }
+    }
+
+    /// A fetch will bring nothing (more).
+    pub fn failed(&self, flight: &Arc<Flight>, failure: Failure) {
+        flight.fail(failure);
+        let mut pieces = lock(&self.pieces);
+        for span in &flight.spans {
+            let is_its = |piece: &Piece| matches!(&piece.what, What::Coming(coming) if Arc::ptr_eq(coming, flight));
+            if pieces.get(&span.start).is_some_and(is_its) {
+                pieces.remove(&span.start);
+            }
+        }
+        drop(pieces);
+        self.changes.send_replace(());
+    }
+
+    /// Makes room in memory.
+    pub fn forget(&self, span: Span, stamp: u64) {
+        let mut pieces = lock(&self.pieces);
+        let is_it = |piece: &Piece| matches!(&piece.what, What::Here { stamp: of, .. } if *of == stamp);
+        if pieces.get(&span.start).is_some_and(is_it) {
+            pieces.remove(&span.start);
+        }
+    }
+
+    /// Puts into the store what is known to be of this version. Waits while the disk is behind, unless the store is full.
+    pub async fn keep(&self, pieces: Vec<(u64, Bytes)>) {
+        let Some((store, file)) = &self.stored else { return };
+        let insert = |(start, bytes): &(u64, Bytes)| file.insert(*start, bytes.clone());
+        let lacks = |(start, bytes): &(u64, Bytes)| {
+            let span = Span::new(*start, bytes.len() as u64);
+            file.held(span).iter().map(|part| part.len).sum::<u64>() < span.len
+        };
+        pieces.iter().for_each(insert);
+        if lock(&self.full).is_some_and(|since| since.elapsed() < FULL) || !pieces.iter().any(lacks) {
+            return;
+        }
+        let behind = store.clone();
+        // it ends only when the runtime does
+        let _ = tokio::task::spawn_blocking(move || behind.flush()).await;
+        pieces.iter().for_each(insert);
+        *lock(&self.full) = pieces.iter().any(lacks).then(Instant::now);
+    }
+}
+
+/// Spans cut and joined into fetches.
+fn flights(absent: &[Span]) -> Vec<Vec<Span>> {
+    let mut out: Vec<Vec<Span>> = Vec::new();
+    let mut room = 0;
+    for &span in absent {
+        let mut rest = span;
+        while rest.len > 0 {
+            if room == 0 {
+                out.push(Vec::new());
+                room = FLIGHT;
+            }
+            let part = Span::new(rest.start, rest.len.min(room));
+            room -= part.len;
+            rest = Span::new(part.end(), rest.len - part.len);
+            out.last_mut().into_iter().for_each(|flight| flight.push(part));
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn blocks(memory: u64) -> Arc<Blocks> {
+        Blocks::new(100 << 20, None, Arc::new(Memory::new(memory)))
+    }
+
+    fn spans(look: &Look) -> Vec<Vec<(u64, u64)>> {
+        look.begun.iter().map(|f| f.spans.iter().map(|s| (s.start, s.len)).collect()).collect()
+    }
+
+    fn bytes(len: u64, value: u8) -> Bytes {
+        Bytes::from(vec![value; len as usize])
+    }
+
+    #[test]
+    fn what_is_on_its_way_is_not_fetched_again() {
+        let blocks = blocks(1 << 20);
+        let first = blocks.look(&[Span::new(100, 100), Span::new(300, 10)], 1, true);
+        assert_eq!(spans(&first), [[(100, 100), (300, 10)]]);
+        let second = blocks.look(&[Span::new(50, 400)], 2, true);
+        assert_eq!(spans(&second), [[(50, 50), (200, 100), (310, 140)]]);
+        assert_eq!(second.coming.len(), 2);
+        blocks.arrived(&first.begun[0], &[bytes(100, 1), bytes(10, 2)]);
+        let third = blocks.look(&[Span::new(150, 160)], 3, true);
+        assert!(third.begun.is_empty());
+        assert_eq!(third.here, [(150, bytes(50, 1)), (300, bytes(10, 2))]);
+        assert_eq!(third.coming.len(), 1);
+        blocks.failed(&second.begun[0], Failure::Changed);
+        assert_eq!(third.coming[0].failure(), Some(&Failure::Changed));
+        assert_eq!(spans(&blocks.look(&[Span::new(150, 160)], 3, true)), [[(200, 100)]]);
+    }
+
+    #[test]
+    fn long_spans_become_several_fetches() {
+        let look = blocks(1 << 20).look(&[Span::new(10, 2 * FLIGHT), Span::new(3 * FLIGHT, 5)], 1, true);
+        assert_eq!(spans(&look), [vec![(10, FLIGHT)], vec![(10 + FLIGHT, FLIGHT)], vec![(3 * FLIGHT, 5)]]);
+    }
+
+    #[test]
+    fn the_oldest_make_room_in_memory() {
+        let blocks = blocks(3000);
+        for at in 0..4 {
+            blocks.add(at * 1000, &bytes(1000, at as u8), 1);
+        }
+        blocks.add(3500, &bytes(1000, 9), 1);
+        let look = blocks.look(&[Span::new(0, 4500)], 1, true);
+        assert_eq!(look.here, [(3000, bytes(1000, 3)), (4000, bytes(500, 9))]);
+        assert_eq!(spans(&look), [[(0, 3000)]]);
+    }
+}

@@ -1,0 +1,145 @@
+//! What all files of a proxy share.
+
+use crate::blocks::Blocks;
+use crate::memory::Memory;
+use crate::metrics::Metrics;
+use crate::opening::Place;
+use crate::options::ProxyOptions;
+use sapwood_engine::local_cache::{FileId, Store};
+use sapwood_source::Hosts;
+use sapwood_span::sync::lock;
+use std::collections::{HashMap, VecDeque};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, Weak};
+use std::time::{Duration, Instant};
+use tokio::sync::Semaphore;
+
+/// Bytes that all fetches together may have under way, in KiB.
+const IN_FLIGHT: usize = 64 << 10;
+/// For how long an origin that failed is asked after the others.
+const FAILING: Duration = Duration::from_secs(30);
+/// Hosts with connections of their own, at most: those asked with credentials, and those that clients name.
+const MOST_HOSTS: usize = 64;
+
+/// What all files of a proxy share.
+pub(crate) struct Common {
+    pub metrics: Arc<Metrics>,
+    pub fresh: Duration,
+    pub connect_timeout: Duration,
+    pub progress_timeout: Duration,
+    pub ca_dir: Option<PathBuf>,
+    /// Bytes that fetches have under way, in KiB.
+    pub in_flight: Semaphore,
+    memory: Arc<Memory>,
+    store: Option<Store>,
+    /// Bytes by version, as long as somebody has it open.
+    blocks: Mutex<HashMap<FileId, Weak<Blocks>>>,
+    hosts: Hosts,
+    /// Connections are never shared by different credentials; the one used last comes last.
+    own_hosts: Mutex<VecDeque<(String, Hosts)>>,
+    failing: Mutex<HashMap<String, Instant>>,
+    number: AtomicU64,
+}
+
+impl Common {
+    pub fn new(options: &ProxyOptions, store: Option<Store>) -> Arc<Self> {
+        Arc::new(Self {
+            metrics: Arc::default(),
+            fresh: options.fresh,
+            connect_timeout: options.connect_timeout,
+            progress_timeout: options.progress_timeout,
+            ca_dir: options.ca_dir.clone(),
+            in_flight: Semaphore::new(IN_FLIGHT),
+            memory: Arc::new(Memory::new(options.memory)),
+            store,
+            blocks: Mutex::default(),
+            hosts: Hosts::default(),
+            own_hosts: Mutex::default(),
+            failing: Mutex::default(),
+            number: AtomicU64::new(0),
+        })
+    }
+
+    /// A number for a file that is opened at an origin.
+    pub fn number(&self) -> u64 {
+        self.number.fetch_add(1, Relaxed)
+    }
+
+    /// The bytes of a version, which all that have it open share.
+    pub async fn blocks(&self, id: &FileId, is_kept: bool) -> Arc<Blocks> {
+        let known = |blocks: &HashMap<FileId, Weak<Blocks>>| blocks.get(id).and_then(Weak::upgrade);
+        if let Some(blocks) = known(&lock(&self.blocks)) {
+            return blocks;
+        }
+        let stored = match self.store.clone().filter(|_| is_kept) {
+            Some(store) => {
+                let id = id.clone();
+                let open = move || {
+                    let file = store.file(&id);
+                    file.validated();
+                    (store, file)
+                };
+                tokio::task::spawn_blocking(open).await.ok()
+            }
+            None => None,
+        };
+        let new = Blocks::new(id.version.size, stored, Arc::clone(&self.memory));
+        let mut blocks = lock(&self.blocks);
+        // somebody else may have been faster
+        if let Some(blocks) = known(&blocks) {
+            return blocks;
+        }
+        blocks.retain(|_, blocks| blocks.strong_count() > 0);
+        blocks.insert(id.clone(), Arc::downgrade(&new));
+        new
+    }
+
+    /// The connections by which a place is asked.
+    pub fn hosts_for(&self, place: &Place) -> Hosts {
+        if place.route.redirects.is_none() && !place.shown.is_secret() {
+            return self.hosts.clone();
+        }
+        let key = place.url_of_server();
+        let mut own = lock(&self.own_hosts);
+        let known = own.iter().position(|(known, _)| *known == key).and_then(|at| own.remove(at));
+        let hosts = known.map_or_else(Hosts::default, |(_, hosts)| hosts);
+        own.push_back((key, hosts.clone()));
+        while own.len() > MOST_HOSTS {
+            own.pop_front();
+        }
+        hosts
+    }
+
+    /// These places, those last whose origin has failed lately.
+    pub fn by_health<'a>(&self, places: &'a [Place]) -> Vec<&'a Place> {
+        let failing = lock(&self.failing);
+        let is_failing =
+            |place: &&Place| failing.get(&place.route.target.server()).is_some_and(|since| since.elapsed() < FAILING);
+        let (last, mut first): (Vec<&Place>, Vec<&Place>) = places.iter().partition(is_failing);
+        first.extend(last);
+        first
+    }
+
+    /// An origin has answered.
+    pub fn healthy(&self, server: &str) {
+        lock(&self.failing).remove(server);
+    }
+
+    /// An origin has failed.
+    pub fn failing(&self, server: &str) {
+        let mut failing = lock(&self.failing);
+        failing.retain(|_, since| since.elapsed() < FAILING);
+        failing.insert(server.to_owned(), Instant::now());
+    }
+
+    /// What users should know of the store.
+    pub fn warnings(&self) -> Vec<String> {
+        self.store.as_ref().map(Store::warnings).unwrap_or_default()
+    }
+
+    /// Waits until what came is in the store.
+    pub fn flush(&self) {
+        self.store.iter().for_each(Store::flush);
+    }
+}

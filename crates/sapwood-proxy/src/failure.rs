@@ -1,0 +1,20 @@
+//! From the errors of sources to what clients hear.
+
+use sapwood_serve::FilesError;
+use sapwood_span::{Error, ErrorKind};
+
+/// Why an origin gave nothing.
+pub(crate) type Failure = FilesError;
+
+/// What a client hears of an error of an origin. Errors name URLs without credentials.
+pub(crate) fn failure_of(error: &Error, is_open: bool) -> Failure {
+    let why = error.to_string();
+    match error.kind() {
+        ErrorKind::NotFound if !is_open => Failure::NotFound,
+        // it was there when it was opened
+        ErrorKind::Corrupt | ErrorKind::Gone | ErrorKind::NotFound if is_open => Failure::Changed,
+        ErrorKind::Denied => Failure::Denied(why),
+        ErrorKind::Timeout => Failure::TimedOut(why),
+        _ => Failure::Origin(why),
+    }
+}

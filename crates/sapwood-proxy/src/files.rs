@@ -1,0 +1,65 @@
+//! What a proxy's server answers with: the files and folders of origins.
+
+use crate::common::Common;
+use crate::credential::Shown;
+use crate::failure::Failure;
+use crate::folder::listed;
+use crate::handle::Handle;
+use crate::opening::Place;
+use crate::route::Routes;
+use crate::table::Table;
+use sapwood_serve::{Answer, Asked, Files, Found};
+use std::sync::Arc;
+
+/// The files of origins.
+pub(crate) struct ProxyFiles {
+    routes: Routes,
+    common: Arc<Common>,
+    table: Arc<Table>,
+}
+
+impl ProxyFiles {
+    pub fn new(routes: Routes, common: Arc<Common>) -> Self {
+        let table = Table::new(Arc::clone(&common));
+        Self { routes, common, table }
+    }
+
+    fn places(&self, asked: &Asked) -> Result<Vec<Place>, Failure> {
+        let place = |route: crate::route::Route| {
+            let shown = Shown::of(asked, route.target.scheme)?;
+            Ok(Place { route, shown })
+        };
+        self.routes.of(asked.path.parts())?.into_iter().map(place).collect()
+    }
+
+    async fn look_up(&self, asked: &Asked) -> Result<Found, Failure> {
+        let places = self.places(asked)?;
+        let is_secret = places.iter().any(|place| place.shown.is_secret());
+        let of_client = |failure| match failure {
+            // somebody who showed nothing may try again with something
+            Failure::Denied(why) if !is_secret => Failure::Unauthorized { why, challenge: Some("Bearer".to_owned()) },
+            other => other,
+        };
+        if asked.path.is_folder || asked.path.parts().is_empty() {
+            return listed(&places, &self.common)
+                .await
+                .map(|folder| Found::Folder(Arc::new(folder)))
+                .map_err(of_client);
+        }
+        match self.table.open(places.clone()).await {
+            Ok(version) => Ok(Found::File(Arc::new(Handle::new(version, Arc::clone(&self.common.metrics))))),
+            // what cannot be opened may be a folder
+            Err(failure @ (Failure::NotFound | Failure::Origin(_))) => match listed(&places, &self.common).await {
+                Ok(folder) => Ok(Found::Folder(Arc::new(folder))),
+                Err(_) => Err(failure),
+            },
+            Err(failure) => Err(of_client(failure)),
+        }
+    }
+}
+
+impl Files for ProxyFiles {
+    fn find<'a>(&'a self, asked: &'a Asked) -> Answer<'a, Found> {
+        Box::pin(self.look_up(asked))
+    }
+}

@@ -1,0 +1,33 @@
+//! A caching proxy: files of origins, served over HTTP and over the XRootD protocol, and kept in a local cache on the way. What
+//! one client has read is near for all others; what several want at once is fetched once.
+//!
+//! From a request to its bytes: `route` finds the origins of a path, `table` the file that all clients share, `version`
+//! asks the origin, `blocks` knows which bytes are in memory, in the store or on their way, `handle` is what one client has open.
+
+#![forbid(unsafe_code)]
+
+mod allow;
+mod blocks;
+mod collect;
+mod common;
+mod credential;
+mod failure;
+mod files;
+mod flight;
+mod folder;
+mod handle;
+mod memory;
+mod metrics;
+mod opening;
+mod options;
+mod proxy;
+mod route;
+mod table;
+mod target;
+mod version;
+
+pub use allow::AllowRule;
+pub use metrics::{Metrics, ProxyMetrics};
+pub use options::ProxyOptions;
+pub use proxy::{Proxy, ProxyHandle};
+pub use sapwood_serve::{ClientLimits, Served};

@@ -1,0 +1,147 @@
+//! Asking origins for a file.
+
+use crate::collect::Collect;
+use crate::common::Common;
+use crate::credential::Shown;
+use crate::failure::{Failure, failure_of};
+use crate::metrics::Metrics;
+use crate::route::Route;
+use crate::version::{OpenVersion, Opened};
+use bytes::Bytes;
+use sapwood_codec::Digest;
+use sapwood_engine::local_cache::{FileId, FileVersion, name_of, version_of};
+use sapwood_source::{Opening, Source, SourceOptions};
+use sapwood_span::{Error, ErrorKind, Result, Span};
+use std::sync::Arc;
+
+/// Bytes that come along with opening a file: what tells versions of ROOT files apart is among them.
+const HEAD: u64 = 1024;
+/// The same where a file's own name is long.
+const LONG_HEAD: u64 = 16 << 10;
+/// Bytes at the end that tell versions apart where the server does not.
+const TAIL: u64 = 8 << 10;
+
+/// A place to ask, and what it is shown.
+#[derive(Clone)]
+pub(crate) struct Place {
+    pub route: Route,
+    pub shown: Shown,
+}
+
+impl Place {
+    /// How its file or folder is asked for.
+    pub fn options(&self, common: &Common) -> SourceOptions {
+        SourceOptions {
+            head: HEAD,
+            tail: 0,
+            trust_etags: true,
+            connect_timeout: common.connect_timeout,
+            progress_timeout: common.progress_timeout,
+            retries: 2,
+            token: Some(self.shown.token()),
+            ca_dir: common.ca_dir.clone(),
+            redirects: self.route.redirects.clone(),
+            hosts: common.hosts_for(self),
+            ..SourceOptions::default()
+        }
+    }
+
+    /// What tells it from others: what is asked, and what is shown. It holds the credential.
+    pub fn key(&self) -> String {
+        format!("{} {}", self.url(false), self.shown.token())
+    }
+
+    /// The same of its server.
+    pub fn url_of_server(&self) -> String {
+        format!("{} {:?}", self.route.target.server(), self.shown.key())
+    }
+
+    /// The URL to ask by. It is never shown.
+    pub fn url(&self, is_folder: bool) -> String {
+        self.route.target.request_url(&self.shown.credential, &self.shown.query, is_folder)
+    }
+}
+
+/// Opens a file at the first of these places that has it. `name`: what the store calls it.
+///
+/// # Errors
+/// What the first place said that did not say that it is not there; else that it is not there.
+pub(crate) async fn open(places: &[Place], common: &Arc<Common>) -> Result<Arc<OpenVersion>, Failure> {
+    let name = places.first().map(|place| name_of(&place.url(false))).unwrap_or_default();
+    let mut first = None;
+    for place in common.by_health(places) {
+        let server = place.route.target.server();
+        match open_at(place, &name, common).await {
+            Ok(version) => {
+                common.healthy(&server);
+                return Ok(version);
+            }
+            Err(error) => {
+                Metrics::add(&common.metrics.origin_errors, 1);
+                let failure = failure_of(&error, false);
+                if matches!(failure, Failure::Origin(_) | Failure::TimedOut(_)) {
+                    common.failing(&server);
+                }
+                let is_news = !matches!((&first, &failure), (Some(_), Failure::NotFound));
+                if first.is_none() || (is_news && first == Some(Failure::NotFound)) {
+                    first = Some(failure);
+                }
+            }
+        }
+    }
+    Err(first.unwrap_or(Failure::NotFound))
+}
+
+async fn open_at(place: &Place, name: &str, common: &Arc<Common>) -> Result<Arc<OpenVersion>> {
+    let handle = tokio::runtime::Handle::current();
+    let mut opening = sapwood_source::open(&place.url(false), &place.options(common), &handle).await?;
+    let stats = opening.source.stats();
+    Metrics::add(&common.metrics.origin_bytes, stats.wire);
+    Metrics::add(&common.metrics.origin_requests, stats.requests);
+    let source = Arc::clone(&opening.source);
+    let told = source.version();
+    let is_whole = told.is_none();
+    let mut version = if is_whole { Some(by_content(&opening).await?) } else { version_of(&opening) };
+    if version.is_none() {
+        // a name that is long, or a server that says too little
+        let size = opening.size;
+        let (head, tail) = (Span::new(0, LONG_HEAD.min(size)), Span::new(size - TAIL.min(size), TAIL.min(size)));
+        let [first, last] = read(&source, [head, tail]).await?;
+        (opening.head, opening.tail) = (first, (tail.start, last));
+        version = version_of(&opening);
+    }
+    let number = common.number();
+    let is_kept = version.is_some() && !is_whole;
+    // one that nothing tells from others is the same as none
+    let unlike =
+        || FileVersion { size: opening.size, checksum: Some(format!("open:{number}")), ..FileVersion::default() };
+    let version = version.unwrap_or_else(unlike);
+    if is_kept {
+        source.recognise_by(&version.beginning);
+    }
+    let id = FileId { url: name.to_owned(), version };
+    let blocks = common.blocks(&id, is_kept).await;
+    blocks.add(0, &opening.head, number);
+    if is_kept {
+        blocks.keep(vec![(0, opening.head.clone()), opening.tail.clone()]).await;
+    }
+    let is_told = is_whole || told.is_some_and(|told| told.is_told);
+    let is_http = place.route.target.scheme.is_http();
+    Ok(OpenVersion::new(Opened { number, id, is_told, source, is_http, is_whole, blocks }, Arc::clone(common)))
+}
+
+/// A file that came as a whole is known by all of its bytes.
+async fn by_content(opening: &Opening) -> Result<FileVersion> {
+    let [all] = read(&opening.source, [Span::new(0, opening.size)]).await?;
+    let mut digest = Digest::default();
+    digest.update(&all);
+    let checksum = Some(format!("content:{:016x}", digest.value()));
+    Ok(FileVersion { size: opening.size, checksum, ..FileVersion::default() })
+}
+
+async fn read<const N: usize>(source: &Arc<dyn Source>, spans: [Span; N]) -> Result<[Bytes; N]> {
+    let sink = Collect::new(N);
+    Arc::clone(source).fetch_soon_compared(spans.to_vec(), Arc::<Collect>::clone(&sink)).await?;
+    let all = sink.all().and_then(|all| <[Bytes; N]>::try_from(all).ok());
+    all.ok_or_else(|| Error::new(ErrorKind::Protocol, "the origin left out a part").in_file(source.name()))
+}

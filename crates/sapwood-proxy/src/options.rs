@@ -1,0 +1,62 @@
+//! How a proxy proxies.
+
+use crate::allow::AllowRule;
+use sapwood_serve::ServerOptions;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How a [`Proxy`](crate::Proxy) proxies.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct ProxyOptions {
+    /// URLs of origins that have the same tree of files: where one fails, the next one is asked. The proxy's paths are theirs.
+    pub origins: Vec<String>,
+    /// What else clients may name behind the proxy's address: `root://proxy//root://host//path`, `http://proxy/https://host/path`.
+    pub allow: Vec<AllowRule>,
+    /// The folder of the local cache; none keeps nothing but what is in memory.
+    pub cache_directory: Option<PathBuf>,
+    /// Bytes that the local cache may hold.
+    pub cache_max_bytes: u64,
+    /// For how long an answer of the origin about a file counts for further opens, by clients that show the same credential.
+    pub fresh: Duration,
+    /// How long connecting to an origin may take.
+    pub connect_timeout: Duration,
+    /// An origin that sends nothing for so long has failed.
+    pub progress_timeout: Duration,
+    /// Bytes that are held in memory for clients that read the same at the same time.
+    pub memory: u64,
+    /// Folder of further trusted certificates (PEM) for origins, besides the system's.
+    pub ca_dir: Option<PathBuf>,
+    /// Where to listen, certificates, limits, log.
+    pub server: ServerOptions,
+}
+
+sapwood_span::setters!(ProxyOptions {
+    origins: Vec<String>,
+    allow: Vec<AllowRule>,
+    cache_directory: Option<PathBuf>,
+    cache_max_bytes: u64,
+    fresh: Duration,
+    connect_timeout: Duration,
+    progress_timeout: Duration,
+    memory: u64,
+    ca_dir: Option<PathBuf>,
+    server: ServerOptions,
+} into {});
+
+impl Default for ProxyOptions {
+    fn default() -> Self {
+        Self {
+            origins: Vec::new(),
+            allow: Vec::new(),
+            cache_directory: None,
+            cache_max_bytes: sapwood_engine::local_cache::DEFAULT_MAX_BYTES,
+            fresh: Duration::from_secs(5),
+            connect_timeout: Duration::from_secs(10),
+            progress_timeout: Duration::from_secs(30),
+            memory: 64 << 20,
+            ca_dir: None,
+            server: ServerOptions::default(),
+        }
+    }
+}

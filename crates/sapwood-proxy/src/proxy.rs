@@ -1,0 +1,93 @@
+//! A running proxy.
+
+use crate::common::Common;
+use crate::files::ProxyFiles;
+use crate::metrics::ProxyMetrics;
+use crate::options::ProxyOptions;
+use crate::route::Routes;
+use crate::target::Target;
+use sapwood_engine::local_cache::{Store, StoreOptions};
+use sapwood_serve::{Served, Server, ServerHandle};
+use sapwood_span::{Error, Result};
+use std::sync::Arc;
+
+/// A caching proxy: see [`ProxyOptions`].
+pub struct Proxy;
+
+impl Proxy {
+    /// Starts proxying, on threads of its own, until the handle is stopped or dropped. A local cache that cannot be used is
+    /// no error: see [`ProxyHandle::warnings`].
+    ///
+    /// # Errors
+    /// No origin, one that is no URL of a server, or an address that cannot be listened on.
+    pub fn start(options: ProxyOptions) -> Result<ProxyHandle> {
+        if options.origins.is_empty() && options.allow.is_empty() {
+            let what = "a proxy needs an origin, or a pattern of origins that clients may name";
+            return Err(Error::invalid(what).with_remedy("use --origin URL or --allow PATTERN"));
+        }
+        let origins = options.origins.iter().map(|url| Target::parse(url)).collect::<Result<Vec<_>>>()?;
+        let mut warnings = Vec::new();
+        let open = |directory: &std::path::PathBuf| {
+            Store::open(&StoreOptions { directory: directory.clone(), max_bytes: options.cache_max_bytes })
+        };
+        let store = match options.cache_directory.as_ref().map(open).transpose() {
+            Ok(store) => store,
+            Err(error) => {
+                warnings.push(format!("the local cache is not used: {error}"));
+                None
+            }
+        };
+        let common = Common::new(&options, store);
+        let routes = Routes::new(origins, options.allow);
+        let files = ProxyFiles::new(routes, Arc::clone(&common));
+        let server = Server::start(Arc::new(files), options.server)?;
+        Ok(ProxyHandle { server: Some(server), common, warnings })
+    }
+}
+
+/// A running [`Proxy`]. Dropping it stops it.
+pub struct ProxyHandle {
+    /// None once it is stopped.
+    server: Option<ServerHandle>,
+    common: Arc<Common>,
+    warnings: Vec<String>,
+}
+
+impl ProxyHandle {
+    /// Its address over HTTP, ready to have a path appended: `http://127.0.0.1:8080/`.
+    pub fn http_url(&self) -> Option<String> {
+        self.server.as_ref()?.http_url()
+    }
+
+    /// Its address over the XRootD protocol, ready to have a path appended: `root://127.0.0.1:1094//`.
+    pub fn root_url(&self) -> Option<String> {
+        self.server.as_ref()?.root_url()
+    }
+
+    /// What it has done so far.
+    pub fn metrics(&self) -> ProxyMetrics {
+        self.common.metrics.now()
+    }
+
+    /// The last requests of clients, the oldest first.
+    pub fn requests(&self) -> Vec<Served> {
+        self.server.as_ref().map(ServerHandle::requests).unwrap_or_default()
+    }
+
+    /// Why the local cache is not used, or not as it should be: each reason once.
+    pub fn warnings(&self) -> Vec<String> {
+        self.warnings.iter().cloned().chain(self.common.warnings()).collect()
+    }
+
+    /// Stops; transfers under way are cut off. What has come is kept.
+    pub fn stop(self) {
+        drop(self);
+    }
+}
+
+impl Drop for ProxyHandle {
+    fn drop(&mut self) {
+        drop(self.server.take());
+        self.common.flush();
+    }
+}

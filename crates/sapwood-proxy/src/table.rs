@@ -1,0 +1,124 @@
+//! The files that are open at origins: each once, for all clients that show the same.
+
+use crate::common::Common;
+use crate::failure::Failure;
+use crate::opening::{Place, open};
+use crate::version::OpenVersion;
+use sapwood_span::sync::lock;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, Weak};
+use std::time::{Duration, Instant};
+
+/// How often files that nobody has open are let go.
+const SWEEP: Duration = Duration::from_secs(1);
+/// Files known at once, at most; beyond it, those that nobody has open are forgotten at once.
+const MOST: usize = 4096;
+
+/// All files that are open.
+pub(crate) struct Table {
+    common: Arc<Common>,
+    /// By what the origin is asked and shown. The keys hold credentials.
+    entries: Mutex<HashMap<String, Arc<Entry>>>,
+    sweeping: AtomicBool,
+}
+
+/// One file as those see it that show the same credential.
+#[derive(Default)]
+struct Entry {
+    /// Locked while an origin is asked: the others wait for its answer.
+    state: tokio::sync::Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// The version that the origin confirmed last, and when it was asked.
+    current: Option<(Instant, Arc<OpenVersion>)>,
+    /// Why the origin gave none, and when it was asked.
+    failed: Option<(Instant, Failure)>,
+}
+
+impl Table {
+    pub fn new(common: Arc<Common>) -> Arc<Self> {
+        Arc::new(Self { common, entries: Mutex::default(), sweeping: AtomicBool::new(false) })
+    }
+
+    /// The version that these places have now: asks them, unless somebody who showed the same did a moment ago.
+    pub async fn open(self: &Arc<Self>, places: Vec<Place>) -> Result<Arc<OpenVersion>, Failure> {
+        self.sweep_from_now_on();
+        let asked = Instant::now();
+        let key = places.iter().map(Place::key).collect::<Vec<_>>().join("\n");
+        let entry = {
+            let mut entries = lock(&self.entries);
+            if entries.len() >= MOST {
+                entries.retain(|_, entry| !entry.is_idle(Duration::ZERO));
+            }
+            Arc::clone(entries.entry(key).or_default())
+        };
+        let common = Arc::clone(&self.common);
+        // on a task of its own: others may be waiting for it when this client leaves
+        let opening = tokio::spawn(async move { entry.open(&places, &common, asked).await });
+        opening.await.unwrap_or_else(|_| Err(Failure::Failed("the proxy was stopped".to_owned())))
+    }
+
+    /// Lets go of files that nobody has open, as long as there is a proxy.
+    fn sweep_from_now_on(self: &Arc<Self>) {
+        if self.sweeping.swap(true, Relaxed) {
+            return;
+        }
+        let table: Weak<Self> = Arc::downgrade(self);
+        tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(SWEEP).await;
+                let Some(table) = table.upgrade() else { return };
+                let fresh = table.common.fresh;
+                lock(&table.entries).retain(|_, entry| !entry.is_idle(fresh));
+            }
+        });
+    }
+}
+
+impl Entry {
+    /// Nobody has the file open or waits for it, and what the origin said is too old.
+    fn is_idle(self: &Arc<Self>, fresh: Duration) -> bool {
+        if Arc::strong_count(self) > 1 {
+            return false;
+        }
+        let Ok(state) = self.state.try_lock() else { return false };
+        let is_open = |version: &Arc<OpenVersion>| Arc::strong_count(version) > 1;
+        state.current.as_ref().is_none_or(|(then, version)| !is_open(version) && then.elapsed() >= fresh)
+    }
+
+    async fn open(&self, places: &[Place], common: &Arc<Common>, asked: Instant) -> Result<Arc<OpenVersion>, Failure> {
+        let mut state = self.state.lock().await;
+        if let Some((then, version)) = &state.current
+            && !version.is_changed()
+            && (*then >= asked || then.elapsed() < common.fresh)
+        {
+            return Ok(Arc::clone(version));
+        }
+        if let Some((then, failure)) = &state.failed
+            && *then >= asked
+        {
+            return Err(failure.clone());
+        }
+        let began = Instant::now();
+        match open(places, common).await {
+            Ok(new) => {
+                // what is open already knows the way, and what others asked it for
+                let kept = state.current.take().map(|(_, old)| old).filter(|old| old.id == new.id && !old.is_changed());
+                let version = kept.unwrap_or(new);
+                state.current = Some((began, Arc::clone(&version)));
+                state.failed = None;
+                Ok(version)
+            }
+            Err(failure) => {
+                state.failed = Some((began, failure.clone()));
+                if matches!(failure, Failure::NotFound | Failure::Denied(_) | Failure::Unauthorized { .. }) {
+                    state.current = None;
+                }
+                Err(failure)
+            }
+        }
+    }
+}

@@ -1,0 +1,315 @@
+//! One version of a file as one origin has it: asks the origin for what is nowhere else, and sees to it that nothing of
+//! another version is taken for it.
+
+use crate::blocks::{Blocks, FLIGHT};
+use crate::collect::Collect;
+use crate::common::Common;
+use crate::failure::{Failure, failure_of};
+use crate::flight::Flight;
+use crate::metrics::Metrics;
+use bytes::Bytes;
+use sapwood_engine::local_cache::{FileId, Unconfirmed};
+use sapwood_source::{Assembler, FetchReport, Source};
+use sapwood_span::sync::lock;
+use sapwood_span::{Error, ErrorKind, Span};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// Bytes that may wait for a comparison with what the file was before one is asked for: beside small reads its own bytes would
+/// weigh too much.
+const UNCOMPARED: u64 = 64 << 10;
+/// The same where a comparison takes a request of its own.
+const UNCOMPARED_SINGLE: u64 = 1 << 20;
+/// Answers of so many bytes are handed on only after a comparison that began when they had come: a file that is written to
+/// in place may change in the middle of one. Reads of less are over too soon for that, and somebody waits for each.
+const LONG: u64 = 256 << 10;
+/// What came last is compared when nothing more was asked for so long.
+const IDLE: Duration = Duration::from_secs(2);
+/// How often what the store says it holds may turn out damaged before it is not asked any more.
+const DAMAGED: u32 = 2;
+
+/// One version of a file, open at an origin. All clients share it that showed the same credential.
+pub(crate) struct OpenVersion {
+    /// Which one of all that were ever open.
+    pub number: u64,
+    pub id: FileId,
+    /// Whether no other version can have the same identity, as far as the origin tells.
+    pub is_told: bool,
+    source: Arc<dyn Source>,
+    is_http: bool,
+    /// All of it came when it was opened.
+    is_whole: bool,
+    pub blocks: Arc<Blocks>,
+    unconfirmed: Unconfirmed,
+    under_way: AtomicUsize,
+    /// When the last comparison began that found it unchanged.
+    compared: tokio::sync::Mutex<Option<Instant>>,
+    last: Mutex<Instant>,
+    comparing_later: AtomicBool,
+    changed: AtomicBool,
+    common: Arc<Common>,
+}
+
+/// What opening a file gave.
+pub(crate) struct Opened {
+    pub number: u64,
+    pub id: FileId,
+    pub is_told: bool,
+    pub source: Arc<dyn Source>,
+    pub is_http: bool,
+    pub is_whole: bool,
+    pub blocks: Arc<Blocks>,
+}
+
+impl OpenVersion {
+    pub fn new(opened: Opened, common: Arc<Common>) -> Arc<Self> {
+        let Opened { number, id, is_told, source, is_http, is_whole, blocks } = opened;
+        Arc::new(Self {
+            number,
+            id,
+            is_told,
+            source,
+            is_http,
+            is_whole,
+            blocks,
+            unconfirmed: Unconfirmed::default(),
+            under_way: AtomicUsize::new(0),
+            compared: tokio::sync::Mutex::default(),
+            last: Mutex::new(Instant::now()),
+            comparing_later: AtomicBool::new(false),
+            changed: AtomicBool::new(false),
+            common,
+        })
+    }
+
+    pub fn size(&self) -> u64 {
+        self.blocks.size()
+    }
+
+    /// The origin was seen to have another version.
+    pub fn is_changed(&self) -> bool {
+        self.changed.load(Relaxed)
+    }
+
+    /// The bytes of these spans, which lie in the file.
+    pub async fn read(self: &Arc<Self>, spans: &[Span]) -> Result<Vec<Bytes>, Failure> {
+        let mut assembler = Assembler::new(spans);
+        let mut out = vec![Bytes::new(); spans.len()];
+        let whole = [Span::new(0, self.size())];
+        let mut waited: Vec<Arc<Flight>> = Vec::new();
+        let (mut is_first, mut damaged) = (true, 0);
+        loop {
+            let missing = assembler.missing(&whole);
+            if missing.is_empty() {
+                return Ok(out);
+            }
+            // what others began may have failed for what they had shown
+            if let Some(failed) = waited.iter().filter(|f| f.of == self.number).find_map(|f| f.failure()) {
+                return Err(failed.clone());
+            }
+            // told of whatever comes after this look
+            let mut changes = self.blocks.changes();
+            let look = self.blocks.look(&missing, self.number, damaged <= DAMAGED);
+            if std::mem::take(&mut is_first) {
+                self.count(&look, &missing);
+            }
+            look.begun.into_iter().for_each(|flight| self.launch(flight));
+            let mut done = Vec::new();
+            for (start, bytes) in &look.here {
+                assembler.push(*start, bytes, &mut done);
+            }
+            if !look.stored.is_empty() {
+                for (start, bytes) in self.read_stored(look.stored).await {
+                    match bytes {
+                        Some(bytes) => assembler.push(start, &bytes, &mut done),
+                        None => damaged += 1,
+                    }
+                }
+            } else if !look.coming.is_empty() && look.here.is_empty() {
+                // it cannot end: this holds the other side
+                let _ = changes.changed().await;
+            }
+            waited = look.coming;
+            for (index, bytes) in done {
+                if let Some(slot) = out.get_mut(index) {
+                    *slot = bytes;
+                }
+            }
+        }
+    }
+
+    /// Begins to fetch what is nowhere yet; gives how many bytes that is.
+    pub fn fetch_ahead(self: &Arc<Self>, spans: &[Span]) -> u64 {
+        if self.is_changed() {
+            return 0;
+        }
+        let begun = self.blocks.look(spans, self.number, true).begun;
+        let bytes = begun.iter().flat_map(|f| &f.spans).map(|s| s.len).sum();
+        begun.into_iter().for_each(|flight| self.launch(flight));
+        bytes
+    }
+
+    async fn read_stored(&self, spans: Vec<Span>) -> Vec<(u64, Option<Bytes>)> {
+        let blocks = Arc::clone(&self.blocks);
+        let lost: Vec<(u64, Option<Bytes>)> = spans.iter().map(|span| (span.start, None)).collect();
+        let read = move || spans.iter().map(|span| (span.start, blocks.read_stored(*span))).collect();
+        tokio::task::spawn_blocking(read).await.unwrap_or(lost)
+    }
+
+    /// Fetches on a task of its own: a client that leaves does not take what others wait for.
+    fn launch(self: &Arc<Self>, flight: Arc<Flight>) {
+        let landing = Landing { blocks: Arc::clone(&self.blocks), flight: Some(flight) };
+        let version = Arc::clone(self);
+        tokio::spawn(async move { version.run(landing).await });
+    }
+
+    async fn run(self: Arc<Self>, mut landing: Landing) {
+        let Some(flight) = landing.flight.clone() else { return };
+        let bytes: u64 = flight.spans.iter().map(|s| s.len).sum();
+        let kibibytes = u32::try_from(bytes.min(FLIGHT) / 1024 + 1).unwrap_or(1);
+        // a closed semaphore would only mean that nothing is limited any more
+        let _room = self.common.in_flight.acquire_many(kibibytes).await;
+        *lock(&self.last) = Instant::now();
+        match self.fetch(&flight.spans, bytes).await {
+            Ok((all, confirmed)) => {
+                landing.flight = None;
+                self.blocks.arrived(&flight, &all);
+                self.blocks.keep(confirmed).await;
+            }
+            Err(error) => {
+                landing.flight = None;
+                let failure = self.failed(&error);
+                self.blocks.failed(&flight, failure);
+            }
+        }
+    }
+
+    /// The bytes of these spans from the origin, and what is known by now to be of this version.
+    async fn fetch(self: &Arc<Self>, spans: &[Span], total: u64) -> Result<(Vec<Bytes>, Vec<(u64, Bytes)>), Error> {
+        if self.is_changed() {
+            return Err(Error::corrupt("the file has changed"));
+        }
+        let number = self.unconfirmed.begin();
+        let is_long = self.is_http && !self.is_whole && total >= LONG;
+        let waits = if self.source.limits().max_ranges > 1 { UNCOMPARED } else { UNCOMPARED_SINGLE };
+        let due = !self.is_told || self.unconfirmed.bytes() + total > waits;
+        let busy = self.under_way.fetch_add(1, Relaxed) > 0;
+        let sink = Collect::new(spans.len());
+        let (source, wanted, into) = (Arc::clone(&self.source), spans.to_vec(), Arc::<Collect>::clone(&sink));
+        let result = match (due && !is_long, busy) {
+            (true, false) => source.fetch_soon_compared(wanted, into).await,
+            (true, true) => source.fetch_last(wanted, into).await,
+            // over XRootD it comes with the file's times, which cost nothing
+            (false, busy) if !busy || !self.is_http => source.fetch_soon(wanted, into).await,
+            (false, _) => source.fetch(wanted, into).await,
+        };
+        self.under_way.fetch_sub(1, Relaxed);
+        let report = result?;
+        self.count_fetch(&report);
+        let all = sink.all().ok_or_else(|| Error::new(ErrorKind::Protocol, "the origin left out a part"))?;
+        if self.is_whole {
+            return Ok((all, Vec::new()));
+        }
+        for (span, bytes) in spans.iter().zip(&all) {
+            self.unconfirmed.add(number, span.start, bytes.clone());
+        }
+        let confirmed = if is_long {
+            self.compare(Instant::now()).await?
+        } else if report.compared && (due || self.is_http) {
+            self.unconfirmed.confirmed(number)
+        } else {
+            self.compare_later();
+            Vec::new()
+        };
+        Ok((all, confirmed))
+    }
+
+    /// Compares the file with what it was, unless a comparison that began later than this moment has done so. Gives what is
+    /// confirmed by it.
+    async fn compare(&self, then: Instant) -> Result<Vec<(u64, Bytes)>, Error> {
+        let mut last = self.compared.lock().await;
+        if last.is_some_and(|last| last >= then) {
+            // whoever compared has taken what was confirmed
+            return Ok(Vec::new());
+        }
+        let (began, number) = (Instant::now(), self.unconfirmed.begin());
+        let least = Span::new(0, self.size().min(1));
+        let report = Arc::clone(&self.source).fetch_last(vec![least], Collect::new(1)).await?;
+        self.count_fetch(&report);
+        *last = Some(began);
+        Ok(self.unconfirmed.confirmed(number))
+    }
+
+    /// Compares when nothing was asked for a while: what came last may then be kept.
+    fn compare_later(self: &Arc<Self>) {
+        if self.comparing_later.swap(true, Relaxed) {
+            return;
+        }
+        let version = Arc::clone(self);
+        tokio::spawn(async move {
+            loop {
+                let idle = lock(&version.last).elapsed();
+                if idle >= IDLE {
+                    break;
+                }
+                tokio::time::sleep(IDLE - idle).await;
+            }
+            version.comparing_later.store(false, Relaxed);
+            if version.unconfirmed.bytes() == 0 || version.is_changed() {
+                return;
+            }
+            match version.compare(Instant::now()).await {
+                Ok(confirmed) => version.blocks.keep(confirmed).await,
+                Err(error) => drop(version.failed(&error)),
+            }
+        });
+    }
+
+    /// Notes what an error means for others, and gives what clients hear of it.
+    fn failed(&self, error: &Error) -> Failure {
+        Metrics::add(&self.common.metrics.origin_errors, 1);
+        let failure = failure_of(error, true);
+        if failure == Failure::Changed && !self.changed.swap(true, Relaxed) {
+            Metrics::add(&self.common.metrics.changed, 1);
+            self.unconfirmed.changed();
+        }
+        failure
+    }
+
+    fn count_fetch(&self, report: &FetchReport) {
+        Metrics::add(&self.common.metrics.origin_bytes, report.wire);
+        Metrics::add(&self.common.metrics.origin_requests, report.requests.into());
+    }
+
+    fn count(&self, look: &crate::blocks::Look, missing: &[Span]) {
+        let metrics = &self.common.metrics;
+        let total: u64 = missing.iter().map(|s| s.len).sum();
+        let hit =
+            look.here.iter().map(|(_, b)| b.len() as u64).sum::<u64>() + look.stored.iter().map(|s| s.len).sum::<u64>();
+        let begun: u64 = look.begun.iter().flat_map(|f| &f.spans).map(|s| s.len).sum();
+        let shared = total.saturating_sub(hit + begun);
+        for (counter, bytes, of_bytes) in [
+            (&metrics.hits, hit, &metrics.hit_bytes),
+            (&metrics.misses, begun, &metrics.missed_bytes),
+            (&metrics.shared, shared, &metrics.shared_bytes),
+        ] {
+            Metrics::add(counter, u64::from(bytes > 0));
+            Metrics::add(of_bytes, bytes);
+        }
+    }
+}
+
+/// Sees to it that nobody waits for a fetch that has ended in any other way.
+struct Landing {
+    blocks: Arc<Blocks>,
+    flight: Option<Arc<Flight>>,
+}
+
+impl Drop for Landing {
+    fn drop(&mut self) {
+        if let Some(flight) = self.flight.take() {
+            self.blocks.failed(&flight, Failure::Failed("the proxy was stopped".to_owned()));
+        }
+    }
+}

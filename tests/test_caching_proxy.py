@@ -1,0 +1,144 @@
+"""`sapwood proxy`: clients that know nothing of it read through it from servers that know nothing of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import urllib.request
+
+import awkward as ak
+import numpy as np
+import pytest
+from servers import SERVERS, Skip
+from test_serve_root import FSSPEC, ROOT_READS, separate
+
+import sapwood
+
+SIZE = 20_000_000
+LONG_AGO = (1_600_000_000_000_000_000, 1_600_000_000_000_000_000)
+
+
+class Proxy:
+    """A running `sapwood proxy`."""
+
+    def __init__(self, command, cache, *words):
+        words = [command, "proxy", "--cache-dir", str(cache), "--json", *words]
+        self.process = subprocess.Popen(
+            words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        line = self.process.stdout.readline()
+        assert line, self.process.communicate()[1]
+        self.first = json.loads(line)
+        self.http, self.root = self.first["http"], self.first["root"]
+
+    def stop(self, how=signal.SIGTERM):
+        """Ends it; gives what it wrote to standard error."""
+        self.process.send_signal(how)
+        return self.process.communicate(timeout=20)[1]
+
+
+@pytest.fixture
+def proxies(command, tmp_path):
+    """proxies("--origin", URL, ...) starts a proxy; its cache is the same for all of a test."""
+    running = []
+
+    def start(*words, cache=None):
+        running.append(Proxy(command, cache or tmp_path / "cache", *words))
+        return running[-1]
+
+    yield start
+    for proxy in running:
+        if proxy.process.poll() is None:
+            proxy.stop()
+
+
+@pytest.fixture(scope="module")
+def folder(public, flat):
+    folder = public / "proxied"
+    (folder / "sub").mkdir(parents=True)
+    (folder / "noise").write_bytes(np.random.default_rng(1).bytes(SIZE))
+    shutil.copy(flat, folder / "flat.root")
+    for name in ("noise", "flat.root"):
+        os.utime(folder / name, ns=LONG_AGO)
+    return folder
+
+
+@pytest.fixture(params=["nginx", "xrootd"])
+def origin(request, folder, command):
+    try:
+        server = SERVERS[request.param](folder, command)
+    except Skip as reason:
+        pytest.skip(str(reason))
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def nginx(folder, command):
+    try:
+        server = SERVERS["nginx"](folder, command)
+    except Skip as reason:
+        pytest.skip(str(reason))
+    yield server
+    server.stop()
+
+
+def url_of(origin):
+    return origin.url(origin.folder).removesuffix("/.")
+
+
+def get(url, **headers):
+    with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=60) as answer:
+        return answer.read()
+
+
+def sent(nginx):
+    return sum(request.bytes for request in nginx.requests() if request.status in (200, 206))
+
+
+def test_clients_get_what_the_origin_has(origin, folder, proxies, tmp_path):
+    proxy = proxies("--origin", url_of(origin))
+    want = (folder / "noise").read_bytes()
+    for words in [["curl", "-sf", "-o"], ["wget", "-q", "-O"]]:
+        if shutil.which(words[0]):
+            subprocess.run([*words, tmp_path / "out", proxy.http + "noise"], check=True, timeout=60)
+            assert (tmp_path / "out").read_bytes() == want
+    if shutil.which("xrdcp"):
+        subprocess.run(["xrdcp", "-f", "-s", proxy.root + "noise", tmp_path / "out"], check=True, timeout=60)
+        assert (tmp_path / "out").read_bytes() == want
+    with sapwood.open(folder / "flat.root") as file:
+        values = file["t"].arrays()
+    for url in (proxy.http + "flat.root", proxy.root + "flat.root"):
+        with sapwood.open(url, local_cache=False) as file:
+            assert ak.array_equal(file["t"].arrays(), values)
+
+
+def test_uproot_reads_through_it(origin, folder, proxies):
+    proxy = proxies("--origin", url_of(origin))
+    want = separate("uproot", FSSPEC, folder / "flat.root")
+    assert separate("uproot", FSSPEC, proxy.http + "flat.root") == want
+    assert separate("fsspec_xrootd", FSSPEC, proxy.root + "flat.root") == want
+
+
+def test_root_reads_through_it(origin, folder, proxies, root_here):
+    proxy = proxies("--origin", url_of(origin))
+    want = separate("ROOT", ROOT_READS, folder / "flat.root").splitlines()[-1]
+    assert separate("ROOT", ROOT_READS, proxy.root + "flat.root").splitlines()[-1] == want
+
+
+def test_the_origin_is_asked_for_each_byte_once(nginx, folder, proxies, tmp_path):
+    proxy = proxies("--origin", url_of(nginx))
+    want = (folder / "noise").read_bytes()
+    clients = [subprocess.Popen(["curl", "-sf", "-o", tmp_path / f"out{i}", proxy.http + "noise"]) for i in range(8)]
+    assert [client.wait(60) for client in clients] == [0] * 8
+    for i in range(8):
+        assert (tmp_path / f"out{i}").read_bytes() == want
+    assert sent(nginx) < 1.02 * SIZE
+    proxy.stop()
+    again = proxies("--origin", url_of(nginx))
+    before = sent(nginx)
+    assert get(again.http + "noise") == want
+    assert sent(nginx) - before < 0.02 * SIZE
