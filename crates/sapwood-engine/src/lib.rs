@@ -28,7 +28,6 @@ mod report;
 mod runtime;
 mod scan;
 mod scan_builder;
-mod stored_baskets;
 mod tree;
 mod unlisted;
 mod wildcard;

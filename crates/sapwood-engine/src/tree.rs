@@ -1,10 +1,9 @@
 use crate::external_files::BasketFile;
 use crate::file::File;
 use crate::names::Names;
-use crate::stored_baskets::reach;
 use sapwood_column::{ColumnType, Form, Layout, interpret_within, members_of_all};
 use sapwood_format::streamer::Streamers;
-use sapwood_format::tree::{Tree as Header, clusters};
+use sapwood_format::tree::{Tree as Header, clusters, reach};
 use sapwood_format::{Key, Target, TreeAt};
 use sapwood_span::{Error, Result};
 use std::sync::atomic::AtomicUsize;

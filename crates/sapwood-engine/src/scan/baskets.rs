@@ -2,9 +2,9 @@
 
 use crate::entries::EntryList;
 use crate::external_files::BasketFile;
-use crate::stored_baskets::{BasketPlace, StoredBasket, reach, stored_baskets};
 use crate::tree::Tree;
 use sapwood_column::{Entries, Layout};
+use sapwood_format::tree::{BasketPlace, StoredBasket, reach, stored_baskets};
 use sapwood_span::{Error, Result, Span};
 use std::ops::Range;
 use std::sync::Arc;

@@ -7,11 +7,13 @@ mod nesting;
 mod notes;
 mod number;
 mod read;
+mod stored;
 
 pub use basket::{BasketData, BasketHead, EmbeddedBasket, split_basket};
 pub use clusters::clusters;
 pub use number::{integer, width};
 pub use read::read_tree;
+pub use stored::{BasketPlace, StoredBasket, reach, stored_baskets};
 
 /// Another tree, whose branches stand beside those of this one when it is read as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,20 +1,23 @@
 //! Where a branch's baskets are stored, as the tree's header tells.
 
-use sapwood_format::tree::Branch;
+use super::Branch;
 use sapwood_span::Span;
 use std::ops::Range;
 
 /// A basket of a branch.
-pub(crate) struct StoredBasket {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredBasket {
     /// Its entries.
     pub entries: Range<u64>,
     /// Its number within the branch.
     pub number: usize,
+    /// Where it lies.
     pub place: BasketPlace,
 }
 
 /// Where a basket lies.
-pub(crate) enum BasketPlace {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BasketPlace {
     /// In this record of the branch's file.
     File(Span),
     /// In the tree's header: at this position among the branch's embedded baskets.
@@ -22,12 +25,12 @@ pub(crate) enum BasketPlace {
 }
 
 /// The entry behind the last that the branch's baskets hold.
-pub(crate) fn reach(b: &Branch) -> u64 {
+pub fn reach(b: &Branch) -> u64 {
     stored_baskets(b).last().map_or(0, |last| last.entries.end)
 }
 
 /// The baskets of a branch by entry, empty ones left out.
-pub(crate) fn stored_baskets(b: &Branch) -> Vec<StoredBasket> {
+pub fn stored_baskets(b: &Branch) -> Vec<StoredBasket> {
     let mut out = Vec::with_capacity(b.write_basket + b.embedded.len());
     for i in 0..b.write_basket {
         let first = b.basket_entry[i];

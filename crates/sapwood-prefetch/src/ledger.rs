@@ -1,0 +1,264 @@
+//! What was fetched ahead for one reader, and what of it was right.
+
+use sapwood_span::Span;
+use std::collections::{BTreeMap, VecDeque};
+
+/// Bytes that may be fetched ahead before the reader has shown anything: about a hundredth of a second at 1 Gbit/s.
+const START: u64 = 1 << 20;
+
+/// The window at first.
+const FIRST_WINDOW: u64 = 512 << 10;
+
+/// The window after it was wrong most of the time.
+const LEAST_WINDOW: u64 = 16 << 10;
+
+/// Bytes that a reader may read beyond two windows before what it has not asked for counts as wrong.
+const PATIENCE: u64 = 1 << 20;
+
+/// What one reader was given, and what was fetched ahead for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Bytes asked for.
+    pub asked: u64,
+    /// Bytes of these that were neither held, nor under way, nor fetched ahead for this reader.
+    pub missed: u64,
+    /// Bytes fetched ahead that were asked for afterwards.
+    pub useful: u64,
+    /// Bytes fetched ahead that the reader went past.
+    pub useless: u64,
+    /// Bytes fetched ahead that may still be asked for.
+    pub ahead: u64,
+}
+
+/// Bytes fetched ahead and not asked for yet.
+#[derive(Clone, Copy)]
+struct Pending {
+    len: u64,
+    /// They are wrong when the reader has asked for so many bytes.
+    until: u64,
+    /// They are of a branch that the reader has not touched.
+    is_suspected: bool,
+}
+
+/// Bounds what is fetched ahead: at any time, what was fetched ahead and not asked for is at most [`START`] and half of
+/// what the origin was asked for on the reader's behalf and the reader wanted.
+pub(crate) struct Ledger {
+    pending: BTreeMap<u64, Pending>,
+    /// Starts, by the time they were fetched.
+    order: VecDeque<u64>,
+    stats: Stats,
+    most: u64,
+    window: u64,
+    /// Bytes of branches that the reader has not touched: those pending, and those that were wrong.
+    suspected: u64,
+    wrongly_suspected: u64,
+    /// Useful and useless bytes since the window changed.
+    right: u64,
+    wrong: u64,
+}
+
+impl Ledger {
+    /// `most`: bytes that may be ahead at once.
+    pub(crate) fn new(most: u64) -> Self {
+        Self {
+            pending: BTreeMap::new(),
+            order: VecDeque::new(),
+            stats: Stats::default(),
+            most,
+            window: FIRST_WINDOW.min(most),
+            suspected: 0,
+            wrongly_suspected: 0,
+            right: 0,
+            wrong: 0,
+        }
+    }
+
+    pub(crate) fn stats(&self) -> Stats {
+        self.stats
+    }
+
+    /// The bytes that may be ahead at once, now.
+    pub(crate) fn window(&self) -> u64 {
+        self.window
+    }
+
+    /// Whether enough is ahead for now: more is asked for when half of what may be ahead was used, so that requests stay few.
+    pub(crate) fn is_full(&self) -> bool {
+        self.ahead() > self.window.min(self.ahead() + self.credit()) / 2
+    }
+
+    /// Bytes that are ahead for branches that the reader has touched.
+    pub(crate) fn ahead(&self) -> u64 {
+        self.stats.ahead - self.suspected
+    }
+
+    /// From now on, so many bytes may be ahead at once.
+    pub(crate) fn limit(&mut self, most: u64) {
+        self.most = most;
+        self.window = self.window.max(LEAST_WINDOW).min(most);
+    }
+
+    /// The reader asks for a span, of which so many bytes were held or under way. True when it has to wait for others.
+    pub(crate) fn asked(&mut self, span: Span, held: u64) -> bool {
+        self.stats.asked += span.len;
+        let taken = self.take(span);
+        self.stats.useful += taken;
+        self.right += taken;
+        let missed = span.len.saturating_sub(taken.max(held));
+        self.stats.missed += missed;
+        missed > 0
+    }
+
+    /// Removes what is pending of a span.
+    fn take(&mut self, span: Span) -> u64 {
+        let before = self.pending.range(..span.start).next_back();
+        let from = before.filter(|(start, p)| **start + p.len > span.start).map_or(span.start, |(start, _)| *start);
+        let met: Vec<(u64, Pending)> = self.pending.range(from..span.end()).map(|(start, p)| (*start, *p)).collect();
+        let mut taken = 0;
+        for (start, p) in met {
+            self.pending.remove(&start);
+            if p.is_suspected {
+                self.suspected -= p.len - outside(Span::new(start, p.len), span);
+            }
+            let end = start + p.len;
+            if start < span.start {
+                self.pending.insert(start, Pending { len: span.start - start, ..p });
+            }
+            if end > span.end() {
+                self.pending.insert(span.end(), Pending { len: end - span.end(), ..p });
+                self.order.push_back(span.end());
+            }
+            taken += end.min(span.end()) - start.max(span.start);
+        }
+        self.stats.ahead -= taken;
+        taken
+    }
+
+    /// The reader will not ask for this span.
+    pub(crate) fn passed(&mut self, span: Span) {
+        let suspected = self.suspected;
+        let taken = self.take(span);
+        self.wrongly_suspected += suspected - self.suspected;
+        self.stats.useless += taken;
+        self.wrong += taken;
+    }
+
+    /// A fetch failed: nothing of it was taken from the origin.
+    pub(crate) fn failed(&mut self, span: Span) {
+        self.take(span);
+    }
+
+    /// Drops what was not asked for within its time, and sizes the window by what was right and wrong.
+    pub(crate) fn settle(&mut self) {
+        while let Some(&start) = self.order.front() {
+            match self.pending.get(&start) {
+                Some(p) if p.until > self.stats.asked => break,
+                Some(p) => self.passed(Span::new(start, p.len)),
+                None => {}
+            }
+            self.order.pop_front();
+        }
+        // parts of one span leave more starts behind than are pending
+        if self.order.len() > 1024 && self.order.len() > 4 * self.pending.len() {
+            self.order.retain(|start| self.pending.contains_key(start));
+        }
+        if self.wrong > self.window / 4 {
+            self.resize(self.window / 2);
+        } else if self.right >= self.window / 2 {
+            self.resize(self.window.saturating_mul(2));
+        }
+    }
+
+    fn resize(&mut self, window: u64) {
+        self.window = window.max(LEAST_WINDOW).min(self.most);
+        (self.right, self.wrong) = (0, 0);
+    }
+
+    /// The bytes that may be fetched ahead now, whatever the window.
+    pub(crate) fn credit(&self) -> u64 {
+        let Stats { missed, useful, useless, ahead, .. } = self.stats;
+        let most = START.saturating_add((missed + useful) / 2);
+        most.saturating_sub(useless + ahead).min(self.most.saturating_sub(ahead))
+    }
+
+    /// Fetches a span ahead, unless there is no credit for it.
+    pub(crate) fn fetch(&mut self, span: Span) -> bool {
+        self.fetch_as(span, false)
+    }
+
+    /// Fetches a span of a branch that the reader has not touched, unless too much was fetched for such suspicions.
+    pub(crate) fn suspect(&mut self, span: Span) -> bool {
+        let most = START / 2 + (self.stats.missed + self.stats.useful) / 8;
+        self.suspected + self.wrongly_suspected + span.len <= most && self.fetch_as(span, true)
+    }
+
+    fn fetch_as(&mut self, span: Span, is_suspected: bool) -> bool {
+        if span.len == 0 || span.len > self.credit() || self.overlaps(span) {
+            return false;
+        }
+        let until = self.stats.asked.saturating_add(2 * (self.window + self.stats.ahead) + PATIENCE);
+        self.pending.insert(span.start, Pending { len: span.len, until, is_suspected });
+        self.order.push_back(span.start);
+        self.stats.ahead += span.len;
+        self.suspected += if is_suspected { span.len } else { 0 };
+        true
+    }
+
+    fn overlaps(&self, span: Span) -> bool {
+        self.pending.range(..span.end()).next_back().is_some_and(|(start, p)| start + p.len > span.start)
+    }
+
+    /// Whether the span was fetched ahead and not asked for yet.
+    pub(crate) fn is_ahead(&self, span: Span) -> bool {
+        self.overlaps(span)
+    }
+}
+
+/// Bytes of the first span that are not in the second one.
+fn outside(span: Span, of: Span) -> u64 {
+    span.len - (span.end().min(of.end()) - span.start.max(of.start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_a_span_are_useful_and_the_rest_stays() {
+        let mut l = Ledger::new(u64::MAX);
+        assert!(l.fetch(Span::new(100, 100)));
+        assert!(!l.fetch(Span::new(150, 100)), "never twice");
+        assert!(!l.asked(Span::new(120, 30), 30));
+        assert!(l.asked(Span::new(180, 40), 20), "half of it was not fetched");
+        let s = l.stats();
+        assert_eq!((s.useful, s.missed, s.ahead), (50, 20, 50));
+        l.passed(Span::new(0, 1000));
+        assert_eq!((l.stats().useless, l.stats().ahead), (50, 0));
+    }
+
+    #[test]
+    fn what_is_wrong_uses_up_the_credit_and_halves_the_window() {
+        let mut l = Ledger::new(u64::MAX);
+        let mut at = 0;
+        while l.fetch(Span::new(at, 64 << 10)) {
+            l.passed(Span::new(at, 64 << 10));
+            l.settle();
+            at += 1 << 20;
+        }
+        assert_eq!(l.stats().useless, START);
+        assert_eq!(l.window(), LEAST_WINDOW);
+        l.asked(Span::new(1 << 40, 256 << 10), 0);
+        assert_eq!(l.credit(), 128 << 10, "half of what was asked for since");
+    }
+
+    #[test]
+    fn what_is_not_asked_for_in_time_was_wrong() {
+        let mut l = Ledger::new(u64::MAX);
+        l.fetch(Span::new(0, 1000));
+        for i in 1..=40 {
+            l.asked(Span::new(i << 20, 100 << 10), 100 << 10);
+            l.settle();
+        }
+        assert_eq!(l.stats(), Stats { asked: 40 * (100 << 10), useless: 1000, ..Stats::default() });
+    }
+}

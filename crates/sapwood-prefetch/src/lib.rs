@@ -1,0 +1,24 @@
+//! What a reader of a tree will ask for next, for a cache in front of a distant file that knows only what was asked for.
+//!
+//! A [`Reader`] watches the spans that one client asks for through one handle. With the [`BasketMap`] of the file's trees it
+//! knows which baskets these are, and says which ones to fetch ahead: the next baskets of the same branches in the order
+//! of entries, and when a branch is touched for the first time, those of branches that go with it. Spans that are no
+//! baskets are followed as streams. Whoever drives it asks the origin for what it says, in as few requests as the origin
+//! allows. It has no I/O, no threads and no clock.
+
+#![forbid(unsafe_code)]
+#![warn(unreachable_pub, unnameable_types)]
+
+mod guess;
+mod ledger;
+mod map;
+mod memory;
+mod reader;
+mod stream;
+mod structure;
+mod tree_reader;
+
+pub use ledger::Stats;
+pub use map::{BasketMap, BranchBaskets};
+pub use memory::Memory;
+pub use reader::{Asked, FileMap, Reader, TreeAt};

@@ -1,0 +1,141 @@
+//! One client's handle on a file.
+
+use crate::ledger::{Ledger, Stats};
+use crate::map::{Basket, BasketMap};
+use crate::memory::Memory;
+use crate::stream::Streams;
+use crate::tree_reader::{Around, TreeReader};
+use sapwood_span::Span;
+use std::sync::Arc;
+
+/// Spans longer than this are compared with the map as bytes: nobody asks for so many baskets by name.
+const MOST_BASKETS: usize = 1 << 16;
+
+/// What is known of a file. It may grow while the file is read.
+#[derive(Clone, Debug, Default)]
+pub struct FileMap {
+    /// Size of the file in bytes.
+    pub size: u64,
+    /// The trees whose headers were read.
+    pub trees: Vec<TreeAt>,
+}
+
+/// A tree of a file.
+#[derive(Clone, Debug)]
+pub struct TreeAt {
+    /// The record of its header.
+    pub header: Span,
+    /// Its baskets.
+    pub baskets: Arc<BasketMap>,
+}
+
+/// A span that a client asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// Which bytes.
+    pub span: Span,
+    /// How many of them were in the cache, or under way to it, when the client asked.
+    pub held: u64,
+}
+
+/// Watches what one client asks for through one handle, and says what to fetch ahead for it.
+///
+/// Rules it keeps: bytes fetched ahead and not asked for never exceed 1 MiB and half of what the origin was asked for and
+/// the client wanted; nothing is fetched ahead twice, nor what is held; nothing that leaves the file.
+pub struct Reader {
+    ledger: Ledger,
+    streams: Streams,
+    trees: Vec<(Arc<BasketMap>, TreeReader)>,
+}
+
+impl Reader {
+    /// A handle that was opened. `most`: bytes that may be fetched ahead and not asked for yet.
+    pub fn new(most: u64) -> Self {
+        Self { ledger: Ledger::new(most), streams: Streams::default(), trees: Vec::new() }
+    }
+
+    /// From now on, so many bytes may be fetched ahead and not asked for yet.
+    pub fn limit(&mut self, most: u64) {
+        self.ledger.limit(most);
+    }
+
+    /// The client asks for spans with one request. What to fetch ahead is returned, most urgent first.
+    ///
+    /// `held` says whether all of a span is in the cache, or under way to it.
+    pub fn asked(
+        &mut self,
+        request: &[Asked],
+        file: &FileMap,
+        held: &dyn Fn(Span) -> bool,
+        memory: &Memory,
+    ) -> Vec<Span> {
+        let mut has_missed = false;
+        for asked in request {
+            has_missed |= self.ledger.asked(asked.span, asked.held);
+        }
+        self.ledger.settle();
+        for tree in &file.trees {
+            if !self.trees.iter().any(|(known, _)| Arc::ptr_eq(known, &tree.baskets)) {
+                self.trees.push((tree.baskets.clone(), TreeReader::new()));
+            }
+        }
+        let spans: Vec<Span> = request.iter().map(|asked| asked.span).collect();
+        let is_asked = |place: Span| spans.iter().any(|span| span.overlaps(place));
+        // what is asked for will be under way in a moment
+        let held = &|span: Span| held(span) || spans.iter().any(|asked| asked.contains(span));
+        let mut out = Vec::new();
+        let mut is_tree = false;
+        for (map, tree) in &mut self.trees {
+            let baskets = baskets(map, &spans);
+            let mut around = Around { map, size: file.size, ledger: &mut self.ledger, held, memory, out };
+            let header = || file.trees.iter().find(|t| Arc::ptr_eq(&t.baskets, map)).map(|t| t.header);
+            if !baskets.is_empty() {
+                is_tree = true;
+                tree.asked(&baskets, has_missed, &mut around);
+            } else if header().is_some_and(is_asked) {
+                tree.expect(&mut around);
+            }
+            out = around.out;
+        }
+        if !is_tree {
+            for &span in &spans {
+                self.streams.asked(span, file.size, &mut self.ledger, held, &mut out);
+            }
+        }
+        out
+    }
+
+    /// These spans were not fetched after all.
+    pub fn failed(&mut self, spans: &[Span]) {
+        spans.iter().for_each(|span| self.ledger.failed(*span));
+    }
+
+    /// What was right and wrong so far.
+    pub fn stats(&self) -> Stats {
+        self.ledger.stats()
+    }
+
+    /// Remembers what the client read of each tree, for readers of files with the same structure.
+    pub fn remember(&self, memory: &mut Memory) {
+        for (map, tree) in &self.trees {
+            memory.remember(map.structure(), tree.branches());
+        }
+    }
+}
+
+/// The baskets that a request asks for; none when most of its bytes are no baskets.
+fn baskets(map: &BasketMap, spans: &[Span]) -> Vec<Basket> {
+    let mut out = Vec::new();
+    let (mut asked, mut known) = (0u64, 0u64);
+    for &span in spans {
+        asked = asked.saturating_add(span.len);
+        for basket in map.within(span) {
+            known += map.span(basket).map_or(0, |s| s.len);
+            out.push(basket);
+            if out.len() > MOST_BASKETS {
+                return Vec::new();
+            }
+        }
+    }
+    if known < asked / 2 { Vec::new() } else { out }
+}

@@ -1,0 +1,79 @@
+//! Whole files and large parts read from front to back: plain read-ahead.
+
+use crate::ledger::Ledger;
+use sapwood_span::Span;
+
+/// Streams of one reader that are followed at once.
+const MOST_STREAMS: usize = 4;
+
+/// Requests that follow one another before anything is fetched ahead.
+const REQUESTS: u32 = 3;
+
+/// Bytes of a request to the origin, at most.
+const PIECE: u64 = 4 << 20;
+
+/// Requests that follow one another.
+#[derive(Clone, Copy)]
+struct Stream {
+    /// Behind the last byte asked for.
+    end: u64,
+    /// Behind the last byte fetched ahead.
+    ahead: u64,
+    bytes: u64,
+    requests: u32,
+}
+
+/// The streams of one reader, the one used last at the end.
+#[derive(Default)]
+pub(crate) struct Streams(Vec<Stream>);
+
+impl Streams {
+    /// The reader asks for a span that is no basket. What to fetch ahead goes into `out`.
+    pub(crate) fn asked(
+        &mut self,
+        span: Span,
+        size: u64,
+        ledger: &mut Ledger,
+        held: &dyn Fn(Span) -> bool,
+        out: &mut Vec<Span>,
+    ) {
+        // several requests under way may change places
+        let follows = |s: &Stream| span.start <= s.end.saturating_add(span.len) && span.end() > s.end;
+        let Some(at) = self.0.iter().position(follows) else {
+            if self.0.len() >= MOST_STREAMS {
+                self.0.remove(0);
+            }
+            self.0.push(Stream { end: span.end(), ahead: span.end(), bytes: span.len, requests: 1 });
+            return;
+        };
+        let mut stream = self.0.remove(at);
+        stream.bytes += span.len;
+        stream.requests = stream.requests.saturating_add(1);
+        stream.end = span.end();
+        stream.ahead = stream.ahead.max(stream.end);
+        if stream.requests >= REQUESTS {
+            stream.fetch(size, ledger, held, out);
+        }
+        self.0.push(stream);
+    }
+}
+
+impl Stream {
+    fn fetch(&mut self, size: u64, ledger: &mut Ledger, held: &dyn Fn(Span) -> bool, out: &mut Vec<Span>) {
+        // never further ahead than it has come
+        let most = self.end.saturating_add(ledger.window().min(self.bytes)).min(size);
+        if self.ahead - self.end > ledger.window().min(self.bytes) / 2 {
+            return;
+        }
+        while self.ahead < most {
+            let span = Span::new(self.ahead, PIECE.min(most - self.ahead));
+            if !held(span) {
+                if !ledger.fetch(span) {
+                    return;
+                }
+                out.push(span);
+            }
+            self.ahead = span.end();
+        }
+    }
+}
