@@ -7,7 +7,7 @@ use crate::output::picture::{self, Kind};
 use crate::output::{self, clean, io_report};
 use crate::reading::{Inputs, Reading};
 use sapwood::query::picture::Labels;
-use sapwood::query::{AutoHist, Axis, Binding, Expr, Hist1D, Selected, TextHist, bind_each, parse_target};
+use sapwood::query::{AutoHist, Axis, BinCount, Binding, Expr, Hist1D, Selected, TextHist, bind_each, parse_target};
 use sapwood::{Error, IoReport, OpenOptions, Result};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -21,7 +21,8 @@ pub fn run(args: &DrawArgs, options: &OpenOptions, global: &Global, interrupt: &
     let (text, asked) = parse_target(&args.expression)?;
     let binning = match (asked.axes.as_slice(), asked.bins, bins) {
         ([], None, Some(bins)) => bins,
-        ([], count, None) => Binning::Automatic(count),
+        ([], None, None) => Binning::Automatic(BinCount::Automatic),
+        ([], Some(bins), None) => Binning::Automatic(BinCount::Near(bins)),
         ([axis], None, None) => Binning::Given(*axis),
         ([] | [_], _, Some(_)) => {
             return Err(Failure::Usage("the binning is given twice: after >> and in --bins".to_owned()));
@@ -37,12 +38,12 @@ pub fn run(args: &DrawArgs, options: &OpenOptions, global: &Global, interrupt: &
     reading.count(std::iter::once(&expr).chain(cut.as_ref()))?;
     let binding = Binding::new(reading.first(), std::slice::from_ref(&expr), cut.as_ref())?;
     let texts = binding.query.is_text(0);
-    if texts && !matches!(binning, Binning::Automatic(None)) {
+    if texts && !matches!(binning, Binning::Automatic(BinCount::Automatic)) {
         return Err(Error::invalid(format!("{} is a string: each of its values has its own bin", expr.text()))
             .with_remedy("omit the binning")
             .into());
     }
-    let mut filling = Filling::new(binning, texts, binding.query.is_integer(0));
+    let mut filling = Filling::new(binning, texts, binding.query.is_integer(0), reading.estimate());
     reading.each(chosen, &binding.branches, bind_each(vec![expr.clone()], cut.clone(), false), |part| {
         let file = || part.link.tree.file().url();
         if part.prepared.binding.query.is_text(0) != texts {
@@ -58,10 +59,7 @@ pub fn run(args: &DrawArgs, options: &OpenOptions, global: &Global, interrupt: &
                 let rows = query.rows(batch)?;
                 rows.columns.iter().try_for_each(|column| h.fill(column, &rows.weights))
             }
-            _ => query.visit(batch, |rows| {
-                filling.fill(rows);
-                Ok(())
-            }),
+            _ => query.visit(batch, |rows| filling.fill(rows)),
         })?;
         Ok::<_, Failure>(ControlFlow::Continue(()))
     })?;
@@ -91,7 +89,7 @@ pub fn run(args: &DrawArgs, options: &OpenOptions, global: &Global, interrupt: &
 enum Binning {
     Given(Axis),
     /// The data decide about the axis, perhaps not about the number of bins.
-    Automatic(Option<usize>),
+    Automatic(BinCount),
 }
 
 /// `N` or `N,LOW,HIGH` of `--bins`.
@@ -102,7 +100,7 @@ fn parse_bins(text: &str) -> Result<Binning, String> {
     let edge = |t: &str| t.parse::<f64>().map_err(|_| bad());
     let axis = |n, low, high| Axis::new(n, low, high).map_err(|e| format!("--bins {text}: {e}"));
     match parts.as_slice() {
-        [bins] => axis(number(bins)?, 0.0, 1.0).map(|a| Binning::Automatic(Some(a.bins()))),
+        [bins] => axis(number(bins)?, 0.0, 1.0).map(|a| Binning::Automatic(BinCount::Exactly(a.bins()))),
         [bins, low, high] => axis(number(bins)?, edge(low)?, edge(high)?).map(Binning::Given),
         _ => Err(bad()),
     }
@@ -127,21 +125,24 @@ enum Filling {
 }
 
 impl Filling {
-    fn new(binning: Binning, texts: bool, integer: bool) -> Self {
+    fn new(binning: Binning, texts: bool, integer: bool, estimate: i64) -> Self {
         match binning {
             _ if texts => Filling::Texts(TextHist::new()),
             Binning::Given(axis) => Filling::Given(Hist1D::new(axis)),
-            Binning::Automatic(bins) => Filling::Automatic(Box::new(AutoHist::with_bins(integer, bins))),
+            Binning::Automatic(bins) => {
+                Filling::Automatic(Box::new(AutoHist::with_bins(integer, bins).estimate(estimate)))
+            }
         }
     }
 
-    fn fill(&mut self, rows: &Selected) {
-        let Some(values) = rows.values.first() else { return };
+    fn fill(&mut self, rows: &Selected) -> Result<()> {
+        let Some(values) = rows.values.first() else { return Ok(()) };
         match self {
             Filling::Given(h) => h.fill(values, rows.weights),
-            Filling::Automatic(h) => h.fill(values, rows.weights),
+            Filling::Automatic(h) => h.fill(values, rows.weights)?,
             Filling::Texts(_) => {}
         }
+        Ok(())
     }
 
     fn finish(self) -> Result<Hist1D> {
@@ -226,7 +227,7 @@ mod tests {
     fn bins_from_the_option() {
         let axis = Axis::new(100, -1.5, 1000.0).unwrap();
         assert_eq!(parse_bins(" 100, -1.5 ,1e3"), Ok(Binning::Given(axis)));
-        assert_eq!(parse_bins("20"), Ok(Binning::Automatic(Some(20))));
+        assert_eq!(parse_bins("20"), Ok(Binning::Automatic(BinCount::Exactly(20))));
         for text in ["", "0", "x", "10,0", "0,0,1", "10,1,0", "10,0,nan", "1,2,3,4"] {
             assert!(parse_bins(text).is_err(), "{text}");
         }

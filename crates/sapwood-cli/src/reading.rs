@@ -87,6 +87,11 @@ impl<'a> Reading<'a> {
         &self.first
     }
 
+    /// How many rows decide about an automatic axis.
+    pub fn estimate(&self) -> i64 {
+        Reader::estimate(&self.chain, &self.first)
+    }
+
     /// Whether no file follows this one.
     pub fn is_last(&self, link: &ChainFile) -> bool {
         link.file + 1 >= self.chain.files().len()

@@ -4,7 +4,7 @@ use crate::meter::Meter;
 use crate::text::{Text, texts};
 use crate::wait::wait;
 use pyo3::prelude::*;
-use sapwood::query::{AutoHist, Axis, Binding, Entries, Expr, Hist1D, Reader, TextHist, bind_each, parse_target};
+use sapwood::query::{AutoHist, Axis, BinCount, Binding, Entries, Expr, Hist1D, Reader, TextHist, bind_each, parse_target};
 use sapwood::{Chain, ChainBatch, Error, ErrorKind, Result, ScanOptions, Values};
 use std::sync::atomic::Ordering;
 
@@ -63,9 +63,9 @@ impl Grid {
 }
 
 impl Sink {
-    fn new(dimensions: usize, axes: Vec<Axis>, count: Option<usize>, integer: bool) -> Result<Self> {
+    fn new(dimensions: usize, axes: Vec<Axis>, auto: AutoHist) -> Result<Self> {
         match (dimensions, axes.as_slice()) {
-            (1, []) => Ok(Sink::Auto(Box::new(AutoHist::with_bins(integer, count)))),
+            (1, []) => Ok(Sink::Auto(Box::new(auto))),
             (1, [axis]) => Ok(Sink::One(Hist1D::new(*axis))),
             (2..=3, given) if given.len() == dimensions => Grid::new(axes).map(Sink::Grid),
             (2..=3, given) => Err(Error::invalid(format!(
@@ -79,16 +79,17 @@ impl Sink {
     }
 
     /// Adds rows; `columns` in the order of the expressions, the last of which is x.
-    fn fill(&mut self, columns: &[Vec<f64>], weights: &[f64]) {
+    fn fill(&mut self, columns: &[Vec<f64>], weights: &[f64]) -> Result<()> {
         match self {
             Sink::One(h) => columns.iter().for_each(|c| h.fill(c, weights)),
-            Sink::Auto(h) => columns.iter().for_each(|c| h.fill(c, weights)),
+            Sink::Auto(h) => columns.iter().try_for_each(|c| h.fill(c, weights))?,
             Sink::Texts(_) => {}
             Sink::Grid(g) => {
                 let columns: Vec<&[f64]> = columns.iter().rev().map(Vec::as_slice).collect();
                 g.fill(&columns, weights);
             }
         }
+        Ok(())
     }
 
     fn finish(self) -> Result<Grid> {
@@ -147,7 +148,7 @@ struct Parsed {
     expressions: Vec<Expr>,
     cut: Option<Expr>,
     axes: Vec<Axis>,
-    count: Option<usize>,
+    count: BinCount,
     entries: Entries,
 }
 
@@ -163,22 +164,24 @@ impl Parsed {
         } else {
             target.axes
         };
-        let count = if given { bins.count } else { target.bins };
-        if let Some(count) = count {
-            Axis::new(count, 0.0, 1.0)?;
-        }
+        let count = match (bins.count, target.bins) {
+            (Some(count), _) => Axis::new(count, 0.0, 1.0).map(|a| BinCount::Exactly(a.bins()))?,
+            (None, Some(count)) if !given => BinCount::Near(count),
+            _ => BinCount::Automatic,
+        };
         Ok(Self { text, expressions, cut, axes, count, entries: drawing.entries.clone() })
     }
 
-    fn sink(&self, binding: &Binding) -> Result<Sink> {
+    fn sink(&self, binding: &Binding, estimate: i64) -> Result<Sink> {
         if self.expressions.len() == 1 && binding.query.is_text(0) {
-            if !self.axes.is_empty() || self.count.is_some() {
+            if !self.axes.is_empty() || self.count != BinCount::Automatic {
                 return Err(Error::invalid(format!("{} is a string: each of its values has its own bin", self.text))
                     .with_remedy("omit the binning"));
             }
             return Ok(Sink::Texts(TextHist::new()));
         }
-        Sink::new(self.expressions.len(), self.axes.clone(), self.count, binding.query.is_integer(0))
+        let auto = AutoHist::with_bins(binding.query.is_integer(0), self.count).estimate(estimate);
+        Sink::new(self.expressions.len(), self.axes.clone(), auto)
     }
 
     /// The histogram, and the titles of the expressions.
@@ -186,7 +189,7 @@ impl Parsed {
         let (chain, first) = chain.first()?;
         let binding = Binding::new(&first, &self.expressions, self.cut.as_ref())?;
         let titles = binding.query.titles().to_vec();
-        let mut sink = self.sink(&binding)?;
+        let mut sink = self.sink(&binding, Reader::estimate(&chain, &first))?;
         let texts = matches!(sink, Sink::Texts(_));
         let total = Reader::total(&chain, &first, self.expressions.iter().chain(&self.cut))?;
         let bind = bind_each(self.expressions, self.cut, false);
@@ -206,10 +209,7 @@ impl Parsed {
                     let rows = binding.query.rows(batch)?;
                     return rows.columns.iter().try_for_each(|column| h.fill(column, &rows.weights));
                 }
-                binding.query.visit(batch, |rows| {
-                    sink.fill(rows.values, rows.weights);
-                    Ok(())
-                })
+                binding.query.visit(batch, |rows| sink.fill(rows.values, rows.weights))
             })?;
         }
         Ok((sink.finish()?, titles))

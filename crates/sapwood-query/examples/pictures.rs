@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut auto = AutoHist::new(true);
     let whole: Vec<f64> = values.iter().map(|x| (x / 20.0).floor() - 2.0).collect();
     let weights: Vec<f64> = whole.iter().map(|x| if *x < 0.0 { -40.0 } else { 25.0 }).collect();
-    auto.fill(&whole, &weights);
+    auto.fill(&whole, &weights)?;
     let labels = Labels {
         title: "Weighted: &|@#$%{}[]()<>?!;\"'`~^*+=-/\\_",
         x: "nMuon_QWERTYUIOPASDFGHJKLZXCVBNM",

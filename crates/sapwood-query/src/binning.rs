@@ -1,121 +1,169 @@
-//! Limits by what the values are, when none were asked for.
+//! Limits by what the values are, when none were asked for: those that ROOT's THLimitsFinder chooses.
 
 use crate::hist::Axis;
+use crate::number::to_i64;
 use sapwood_span::Result;
 
 /// Bins of an automatic histogram of real numbers, as in ROOT.
 const BINS: usize = 100;
-/// Tolerance of rounding: 2.6 / 0.05 is 52.000000000000004.
-const HAIR: f64 = 1e-9;
+/// The widest bins that ROOT makes.
+const WIDEST: f64 = 1e39;
+/// Powers of ten beyond which ROOT no longer looks for a round width.
+const LARGEST_POWER: f64 = 200.0;
+/// Numbers of bins beyond which an edge is no longer rounded to a multiple of the width.
+const MOST_STEPS: f64 = 1e9;
+/// Times that a finer width is tried; each try takes a hundredth off, and a few suffice.
+const MOST_TRIES: usize = 1000;
 
-/// The limits ROOT gives a histogram that was filled without binning, measured with 6.40.
+/// The axis that ROOT 6.40 gives a histogram that was filled without binning, for values from `min` to `max`.
 ///
-/// Real numbers: a tenth of the range is added on either side (not across zero), the bin width is
-/// rounded up to 1, 2 or 5 times a power of ten, the limits are rounded inwards to it, and at least
-/// a hundredth of the range stays on either side; 100 bins. Whole numbers: a twentieth of the range instead of a
-/// tenth, then bins a whole number wide from whole number to whole number, about a hundred of them or fewer, with a further
-/// one on a side where rounding took some of the room. Values that are all the same (to 13 digits) get a range of one
-/// on either side. Of 10 000 random ranges all had ROOT's limits, but 12 of negative whole numbers close to zero.
+/// Real numbers: a tenth of the range is added on either side (not across zero), the width of the hundred bins is
+/// rounded up to 1, 2 or 5 times a power of ten, the limits are rounded inwards to multiples of it, and at least a
+/// hundredth of the range stays on either side. Whole numbers (`integer`): five bins instead of a tenth of the range,
+/// then limits and widths that are whole numbers, and as many bins as these make. Where all values are the same, the
+/// range is one on either side.
+///
+/// Where ROOT gives up, so does this: an infinite value, or equal ones so large that adding one does not change them,
+/// make an axis from -1 to 1.
 ///
 /// # Errors
-/// `Invalid` when the limits are not finite.
+/// `Invalid` when the limits are too far apart for an axis.
 pub fn automatic_axis(min: f64, max: f64, integer: bool) -> Result<Axis> {
-    limits(min, max, integer, None)
+    automatic_axis_near(BINS, min, max, integer)
 }
 
-/// [`automatic_axis`] with exactly this many bins: ROOT's limits for `x>>h(10)`. Whole numbers get bins a whole number
-/// wide; ROOT's own may be twice as many as it was asked for.
+/// [`automatic_axis`] for `x>>h(10)`: that many bins, but for whole numbers, for which ROOT may make more or fewer.
 ///
 /// # Errors
-/// `Invalid` when the limits are not finite, or there is no bin.
-pub fn automatic_axis_of(bins: usize, min: f64, max: f64, integer: bool) -> Result<Axis> {
-    limits(min, max, integer, Some(bins))
-}
-
-fn limits(min: f64, max: f64, integer: bool, asked: Option<usize>) -> Result<Axis> {
-    let magnitude = min.abs().max(max.abs());
-    let (min, max) = if max - min <= (magnitude * 1e-13).max(1e-300) {
-        let room = 1f64.max(magnitude * 1e-10).ceil();
-        (min - room, max + room)
-    } else {
-        (min, max)
+/// As [`automatic_axis`], and when there is no bin.
+pub fn automatic_axis_near(bins: usize, min: f64, max: f64, integer: bool) -> Result<Axis> {
+    // the number is checked before it is used
+    Axis::new(bins, 0.0, 1.0)?;
+    let (min, max) = apart(min, max);
+    let room = if integer { 5.0 * (max - min) / bins as f64 } else { 0.1 * (max - min) };
+    let (mut low, mut high) = (min - room, max + room);
+    if low < 0.0 && min >= 0.0 {
+        low = 0.0;
+    }
+    if high > 0.0 && max <= 0.0 {
+        high = 0.0;
+    }
+    let (from, to) = match rounded(low, high, bins) {
+        Some((from, to)) => {
+            let least = 0.01 * (max - min);
+            (from.min(min - least), to.max(max + least))
+        }
+        None => (-1.0, 1.0),
     };
-    // Beyond 2^53 doubles are further than 1 apart.
-    if integer && magnitude < 1e15 {
-        return asked.map_or_else(|| integer_axis(min, max), |bins| integer_axis_of(bins, min, max));
-    }
-    let bins = asked.unwrap_or(BINS);
-    let rounded = Rounded::new(min, max, 0.1, bins);
-    Axis::new(bins, rounded.low.0, rounded.high.0)
+    if integer { whole(bins, (from, to), (low, high)) } else { Axis::new(bins, from, to) }
 }
 
-/// Limits with room on either side, rounded to a step that suits this many bins.
-struct Rounded {
-    /// Limits before they were rounded.
-    wanted: (f64, f64),
-    /// The lower limit, and whether the least room (a hundredth) decided it.
-    low: (f64, bool),
-    high: (f64, bool),
+/// [`automatic_axis`] with exactly this many bins, also for whole numbers: these get bins a whole number wide.
+///
+/// # Errors
+/// As [`automatic_axis`], and when there is no bin.
+pub fn automatic_axis_of(bins: usize, min: f64, max: f64, integer: bool) -> Result<Axis> {
+    // beyond 2^53 doubles are further than 1 apart
+    if integer && min.abs().max(max.abs()) < 1e15 {
+        let (min, max) = apart(min, max);
+        return whole_of(bins, min, max);
+    }
+    automatic_axis_near(bins, min, max, false)
 }
 
-impl Rounded {
-    fn new(min: f64, max: f64, room: f64, bins: usize) -> Self {
-        let range = max - min;
-        let (mut low, mut high) = (min - room * range, max + room * range);
-        if low < 0.0 && min >= 0.0 {
-            low = 0.0;
-        }
-        if high > 0.0 && max <= 0.0 {
-            high = 0.0;
-        }
-        let wanted = (low, high);
-        let mut step = round_up((high - low) / bins as f64);
-        if step > 0.0 && step.is_finite() {
-            // ROOT takes the finer step where this one, rounded outwards, makes exactly half the bins.
-            let is_five = (step / 10f64.powi(step.log10().floor() as i32)).round() == 5.0;
-            let outwards = (high / step + HAIR).floor() + 1.0
-                - if low < 0.0 { (low / step - HAIR).ceil() - 1.0 } else { (low / step + HAIR).floor() };
-            if is_five && 2.0 * outwards == bins as f64 {
-                step *= 0.4;
-            }
-            low = (low / step - HAIR).ceil() * step;
-            high = (high / step + HAIR).floor() * step;
-        }
-        let (least, most) = (min - 0.01 * range, max + 0.01 * range);
-        Self { wanted, low: (low.min(least), least < low), high: (high.max(most), most > high) }
-    }
+/// Limits that are not the same.
+fn apart(min: f64, max: f64) -> (f64, f64) {
+    if min >= max { (min - 1.0, max + 1.0) } else { (min, max) }
 }
 
-fn integer_axis(min: f64, max: f64) -> Result<Axis> {
-    let Rounded { wanted, low: (low, is_least), high: (high, is_most) } = Rounded::new(min, max, 0.05, BINS);
-    let (mut low, mut high) = (low.floor(), if is_most { high.ceil() } else { high.floor() });
-    let below_zero = max <= 0.0 && wanted.1 == 0.0;
-    if below_zero {
-        high = high.max(1.0);
-    }
-    let width = ((high - low) / BINS as f64).floor().max(1.0);
-    let mut bins = ((high - low) / width).floor();
-    if (is_most || below_zero) && !is_least {
-        // seen from above
-        low = high - bins * width;
-        if low > wanted.0 {
-            low -= width;
-            bins += 1.0;
+/// Limits inside `low` to `high` that are multiples of a round width; `None` where there is no such width.
+fn rounded(low: f64, high: f64, bins: usize) -> Option<(f64, f64)> {
+    let (low, high) = if high < low { (high, low) } else { (low, high) };
+    let high = if low == high { low + 1.0 } else { high };
+    let mut parts = bins.max(2);
+    let mut found = None;
+    for _ in 0..MOST_TRIES {
+        let width = (high - low) / parts as f64;
+        if !(width > 0.0 && width < f64::from(f32::MAX)) {
+            break;
         }
-        return Axis::new(bins as usize, low, high);
+        let Some(width) = round_width(width) else {
+            // so narrow or so wide that ROOT takes an axis from 0 to 1
+            return Some((0.0, 1.0));
+        };
+        if (low / width).abs() > MOST_STEPS {
+            return Some((low, high));
+        }
+        let first = step(low / width);
+        let last = step(high / width + 1.000_01);
+        let count = last - first;
+        // one bin that was asked for and does not hold them all is made twice as wide
+        let width_of_all = if bins == 1 && count != 1.0 { 2.0 * width } else { width };
+        found = Some((width * first, width * last, width_of_all));
+        if bins <= 5 || 2.0 * count != bins as f64 {
+            break;
+        }
+        parts += 1;
     }
-    if !is_least && low > wanted.0 {
-        low -= width;
+    let (from, to, width) = found?;
+    if width > WIDEST {
+        return None;
     }
-    bins = ((high - low) / width).floor();
-    if low + bins * width < wanted.1 {
+    let hair = 0.0001 * width;
+    let inner_from = if low - from >= hair { from + width } else { from };
+    let inner_to = if to - high >= hair { to - width } else { to };
+    Some(if inner_from < inner_to { (inner_from, inner_to) } else { (from, to) })
+}
+
+/// Towards zero, and one less below it.
+fn step(x: f64) -> f64 {
+    if x < 0.0 { x.trunc() - 1.0 } else { x.trunc() }
+}
+
+/// The width rounded up to 1, 2 or 5 times a power of ten.
+fn round_width(width: f64) -> Option<f64> {
+    let power = width.log10().trunc();
+    if power.abs() > LARGEST_POWER {
+        return None;
+    }
+    let power = if width <= 1.0 { power - 1.0 } else { power };
+    let digits = width * 10f64.powf(-power) - 1e-10;
+    let (round, power) = match digits {
+        d if d <= 1.0 => (1.0, power),
+        d if d <= 2.0 => (2.0, power),
+        d if d <= 5.0 => (5.0, power),
+        _ => (1.0, power + 1.0),
+    };
+    Some(round * 10f64.powf(power))
+}
+
+/// Bins a whole number wide between whole numbers; `low` and `high` are the limits before they were rounded.
+fn whole(bins: usize, (from, to): (f64, f64), (low, high): (f64, f64)) -> Result<Axis> {
+    let (inner_from, inner_to) = (to_i64(from) as f64, to_i64(to) as f64);
+    let mut from = if from < 0.0 && from != inner_from { inner_from - 1.0 } else { inner_from };
+    let mut to = match to {
+        to if to > 0.0 && to != inner_to => inner_to + 1.0,
+        0.0 => 1.0,
+        _ => inner_to,
+    };
+    if from >= to {
+        to = from + 1.0;
+    }
+    let width = ((to - from) / bins as f64).trunc().max(1.0);
+    let mut bins = ((to - from) / width).trunc();
+    if from + bins * width < high {
         bins += 1.0;
+        to = from + bins * width;
     }
-    Axis::new(bins as usize, low, low + bins * width)
+    if from > low {
+        bins += 1.0;
+        from = to - bins * width;
+    }
+    Axis::new(bins as usize, from, to)
 }
 
 /// This many bins a whole number wide, with room on either side.
-fn integer_axis_of(bins: usize, min: f64, max: f64) -> Result<Axis> {
+fn whole_of(bins: usize, min: f64, max: f64) -> Result<Axis> {
     let range = max - min;
     let margin = (0.05 * range).floor().max(1.0);
     let least = (0.01 * range).ceil().max(1.0);
@@ -226,11 +274,17 @@ mod tests {
 
     #[test]
     fn any_finite_values_get_limits_around_them() {
-        for (min, max) in [(1e300, 1e301), (-1e-300, 1e-300), (1e17, 1e17), (-1e18, 1e18), (0.0, 5e-324)] {
+        for (min, max) in [(-1e-300, 1e-300), (1e15, 1e16), (-1e18, 1e18), (0.0, 5e-324), (1e30, 2e30)] {
             for integer in [false, true] {
                 let axis = automatic_axis(min, max, integer);
-                assert!(axis.is_ok_and(|a| a.low() <= min && a.high() > max), "{min} {max} {integer}");
+                let holds = integer && max > 1e19 || axis.as_ref().is_ok_and(|a| a.low() <= min && a.high() > max);
+                assert!(holds, "{min} {max} {integer} {axis:?}");
             }
+        }
+        // ROOT gives up here
+        for (min, max) in [(1e17, 1e17), (1e300, 1e301), (f64::MIN, f64::MAX), (0.0, f64::INFINITY)] {
+            let axis = automatic_axis(min, max, false).unwrap();
+            assert_eq!((axis.low(), axis.high()), (-1.0, 1.0), "{min} {max}");
         }
     }
 }

@@ -48,10 +48,10 @@ mod token;
 mod view;
 
 pub use ast::Expr;
-pub use auto::AutoHist;
+pub use auto::{AutoHist, BinCount, ESTIMATE};
 pub use batch::Batch;
 pub use binding::Binding;
-pub use binning::{automatic_axis, automatic_axis_of};
+pub use binning::{automatic_axis, automatic_axis_near, automatic_axis_of};
 pub use hist::{Axis, Hist1D};
 pub use query::{Query, Selected};
 pub use reader::{Bind, Bound, Entries, Reader, bind_each};

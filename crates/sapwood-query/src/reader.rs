@@ -94,6 +94,13 @@ impl Reader {
         Ok(first.entries())
     }
 
+    /// How many rows decide about an automatic axis ([`crate::AutoHist::estimate`]): what a tree by itself says, as ROOT
+    /// has it; a chain says nothing.
+    pub fn estimate(chain: &Chain, first: &Tree) -> i64 {
+        let said = if chain.files().len() < 2 { first.header().estimate } else { None };
+        said.unwrap_or(crate::ESTIMATE)
+    }
+
     /// Begins to read.
     pub fn read(self) -> ChainScan<Bound> {
         let Self { chain, entries, total, options, bind } = self;

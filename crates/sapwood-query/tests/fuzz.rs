@@ -172,7 +172,7 @@ proptest! {
         prop_assert_eq!(rows.columns[0].len(), rows.len());
         prop_assert!(rows.weights.iter().all(|w| *w != 0.0));
         let mut hist = AutoHist::new(query.is_integer(0));
-        query.visit(&batch, |r| { hist.fill(&r.values[0], r.weights); Ok(()) }).unwrap();
+        query.visit(&batch, |r| hist.fill(&r.values[0], r.weights)).unwrap();
         if let Ok(hist) = hist.finish() {
             prop_assert_eq!(hist.entries(), rows.len() as u64);
         }

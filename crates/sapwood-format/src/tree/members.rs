@@ -24,6 +24,7 @@ impl Reader<'_> {
             "fTotBytes" => t.total_bytes = unsigned(integer(c, e.code)?),
             "fZipBytes" => t.zip_bytes = unsigned(integer(c, e.code)?),
             "fAutoFlush" => t.auto_flush = integer(c, e.code)?,
+            "fEstimate" => t.estimate = Some(integer(c, e.code)?),
             "fClusterRangeEnd" => t.range_end = counted(c, e, counts)?,
             "fClusterSize" => t.range_size = counted(c, e, counts)?,
             "fBranches" => t.top = self.branches(c)?,

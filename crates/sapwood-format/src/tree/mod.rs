@@ -43,6 +43,8 @@ pub struct Tree {
     pub zip_bytes: u64,
     /// Entries between two flushes (positive), bytes between two (negative), or 0: never.
     pub auto_flush: i64,
+    /// Rows from which TTree::Draw finds limits; below 1, all of them.
+    pub estimate: Option<i64>,
     /// Ranges of entries with clusters of one size: (last entry of the range, entries of a cluster).
     pub cluster_ranges: Vec<(u64, u64)>,
     /// Names for expressions.

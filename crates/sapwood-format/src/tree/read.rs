@@ -36,6 +36,7 @@ pub fn read_tree(data: &[u8], key_len: usize, class: &str, streamers: &Streamers
     tree.total_bytes = head.total_bytes;
     tree.zip_bytes = head.zip_bytes;
     tree.auto_flush = head.auto_flush;
+    tree.estimate = head.estimate;
     tree.aliases = head.aliases;
     tree.friends = head.friends;
     tree.top = head.top;
@@ -58,6 +59,7 @@ pub(super) struct TreeHead {
     pub total_bytes: u64,
     pub zip_bytes: u64,
     pub auto_flush: i64,
+    pub estimate: Option<i64>,
     pub range_end: Vec<u64>,
     pub range_size: Vec<u64>,
     pub aliases: Vec<(String, String)>,
