@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import re
 import shutil
@@ -50,15 +51,21 @@ def found(program):
         return None
 
 
-def network(rtt, rate, loss=0, *, scratch):
-    """The link to a client: the WAN lab, or this machine alone where there is no distance."""
-    return Wan(rtt, rate, loss, scratch) if rtt else Here()
+def network(rtt, rate, loss=0, *, scratch, lan=None):
+    """The link to a client: the WAN lab, or this machine alone where there is no distance. `lan`: the link (ms, Mbit/s)
+    between the client and its site's edge, where a proxy may be."""
+    return Wan(rtt, rate, loss, scratch, lan) if rtt else Here()
 
 
 class Here:
     """This machine, client and server; a context manager."""
 
     client, server, address, rtt, rate, loss = (), (), "127.0.0.1", 0, 0, 0
+
+    @property
+    def edge(self):
+        """Where a proxy runs: here, too."""
+        return self
 
     def __enter__(self):
         return self
@@ -78,8 +85,9 @@ class Wan:
     server = ("ip", "netns", "exec", "wl-srv")
     address = "198.18.1.2"
 
-    def __init__(self, rtt, rate, loss, scratch):
+    def __init__(self, rtt, rate, loss, scratch, lan=None):
         self.rtt, self.rate, self.loss, self.folder = rtt, rate, loss, Path(scratch) / "wanlab"
+        self.lan = lan
 
     def __enter__(self):
         shutil.copytree(HERE / "wanlab", self.folder, dirs_exist_ok=True)
@@ -87,8 +95,18 @@ class Wan:
         large = ["-g"] if self.rate > 500 else []
         lossy = ["-l", str(self.loss)] if self.loss else []
         words = [self.folder / "wan-up.sh", str(self.rtt), str(self.rate), "-R", *large, *lossy]
-        subprocess.run(words, check=True, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+        lan = {"LAN": "{} {}".format(*self.lan)} if self.lan else {}
+        quiet = {"stdout": subprocess.DEVNULL, "stdin": subprocess.DEVNULL}
+        subprocess.run(words, check=True, env=os.environ | lan, **quiet)
         return self
+
+    @property
+    def edge(self):
+        """The same with its servers at the edge of the client's site."""
+        near = copy.copy(self)
+        near.server, near.address = ("ip", "netns", "exec", "wl-edge"), "198.18.2.1"
+        near.rtt, near.rate = self.lan or (0, 0)
+        return near
 
     def __exit__(self, *_):
         subprocess.run([self.folder / "wan-down.sh"], check=True, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
@@ -116,6 +134,11 @@ class Server:
         self.run.chmod(0o755)
         self.address = f"{self.network.address}:{self.network.port(self.usual_port)}"
         self.words = [*self.network.server, *self.command()]
+        self.start()
+        return self
+
+    def start(self):
+        """Starts the program, and waits until it listens."""
         self.revive()
         deadline = time.monotonic() + 20
         while not self.listens():
@@ -124,7 +147,6 @@ class Server:
                 self.__exit__()
                 raise RuntimeError(f"{self.program} did not start: {said}")
             time.sleep(0.02)
-        return self
 
     def __exit__(self, *_):
         self.kill(signal.SIGTERM)

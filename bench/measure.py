@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 
 
 @dataclass
@@ -109,3 +110,18 @@ def parse(text):
         return json.loads(text)
     except ValueError:
         return {}
+
+
+def resident(session):
+    """Memory in MB of all processes of a session: resident now, and the sum of the most that each one had."""
+    now = most = 0
+    for folder in Path("/proc").iterdir():
+        try:
+            if folder.name.isdigit() and os.getsid(int(folder.name)) == session:
+                status = dict(line.split(":", 1) for line in (folder / "status").read_text().splitlines())
+                now += int(status["VmRSS"].split()[0])
+                most += int(status["VmHWM"].split()[0])
+        except (OSError, KeyError):
+            # it has ended meanwhile
+            continue
+    return now / 1e3, most / 1e3

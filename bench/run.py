@@ -20,22 +20,16 @@ import platform
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
-import caching
 import cases
-import connections
 import lab
 import measure
 import report as report_of
-import rewrites
 import wan
-from case import Case, Outcome
+from case import Outcome
+from jobs import CASES, OUT, SERVERS, chosen, jobs
 
-HERE = Path(__file__).parent
-OUT = HERE / "out"
 MAKERS = {
     "chep_old.root": ("mkchep.C", 0),
     "chep_new.root": ("mkchep.C", 1),
@@ -46,32 +40,6 @@ MAKERS = {
 }
 #: What only one case needs is not made for the others.
 ONLY_FOR = {"scattered.root": "scattered", "many.root": "many-branches"}
-LOCAL = {
-    "every-branch": cases.every_branch,
-    "wide-tree": cases.wide_tree,
-    "many-branches": cases.many_branches,
-    "write-tree": cases.write_tree,
-    "producers": cases.producers,
-    "draw-local": cases.draw_local,
-    "five-of-1100": cases.nano,
-    "unzip": cases.unzip,
-    "start-up": cases.start_up,
-}
-#: What these write, and where, is set up when it is their turn.
-REWRITES = {
-    "merge-memory": lambda *where: rewrites.merge(*where, "memory"),
-    "merge-disk": lambda *where: rewrites.merge(*where, "disk"),
-    "merge-many": rewrites.merge_many,
-    "optimize": rewrites.optimize,
-    "scattered": rewrites.scattered,
-}
-FAR = ("cold-open", "prefetch", "work", "lost-link", "lossy", "demand", "local-cache", "http-versions")
-CASES = [*LOCAL, *REWRITES, *FAR]
-SERVERS = {"http": lab.Nginx, "xrootd": lab.XRootD}
-#: Runs of milliseconds: more of them cost nothing.
-SHORT = ("start-up", "many-branches")
-#: Runs of minutes that count requests: one says it.
-LONG = ("scattered",)
 
 
 def arguments():
@@ -90,78 +58,6 @@ def arguments():
     parser.add_argument("--sapwood", type=Path, default=Path(sys.executable).parent / "sapwood", help="the command")
     parser.add_argument("--json", type=Path, default=OUT / "bench.json", help="where the figures go")
     return parser.parse_args()
-
-
-@dataclass
-class Job:
-    """A case that can be set up when it is its turn."""
-
-    name: str
-    #: the case, once what it needs runs; that is ended with the stack
-    make: Callable[[contextlib.ExitStack], Case]
-    #: programs that must be installed
-    programs: tuple[str, ...] = ()
-    #: whether it needs the WAN lab
-    lab: bool = False
-    #: whether it needs a RAM file system
-    ram: bool = False
-
-    def repeat(self, usual):
-        return max(usual, 10) if self.name in SHORT else 1 if self.name in LONG else usual
-
-    def missing(self):
-        """Why it cannot be run here; None when it can."""
-        if self.ram and (reason := rewrites.why_no_ram()):
-            return reason
-        if lacking := [program for program in self.programs if not lab.found(program)]:
-            return f"needs {', '.join(lacking)}"
-        return lab.why_no_lab() if self.lab else None
-
-
-def jobs(options, tools):
-    """What was chosen, in the order of the report."""
-    protocols = chosen(options.protocols, SERVERS)
-
-    def far(name, link, protocol, case, *more):
-        def make(stack):
-            network = stack.enter_context(lab.network(*link, scratch=OUT))
-            server = stack.enter_context(SERVERS.get(protocol, lab.SecureNginx)(options.data, network))
-            return case(wan.Place(tools, options.data, network, server, protocol), *more)
-
-        # what bytes alone take is measured with nginx
-        return Job(name, make, tuple({"nginx", SERVERS.get(protocol, lab.SecureNginx).program}), lab=bool(link[0]))
-
-    names = chosen(options.cases, CASES)
-    for name in names:
-        if name in LOCAL:
-            yield Job(name, lambda _, case=LOCAL[name]: case(tools, options.data))
-        elif name in REWRITES:
-            ram = name not in ("merge-disk", "scattered")
-            yield Job(name, lambda stack, case=REWRITES[name]: case(tools, options.data, stack), ram=ram)
-    if "cold-open" in names:
-        yield far("cold-open", lab.ROWS["A"], "http", wan.cold_open)
-    for protocol in protocols:
-        if "prefetch" in names:
-            for cache in ("100MB", "0"):
-                yield far(f"prefetch-{protocol}-{cache}", wan.PREFETCH_LINK, protocol, wan.prefetch, cache)
-        if "work" in names:
-            for load in wan.WORKS:
-                yield far(f"work-{protocol}-{load}", wan.WORK_LINK, protocol, wan.work, load)
-        if "lost-link" in names:
-            yield far(f"lost-link-{protocol}", wan.LOST_LINK, protocol, wan.lost_link)
-        if "lossy" in names:
-            yield far(f"lossy-{protocol}", connections.LOSSY, protocol, connections.lossy)
-        if "local-cache" in names:
-            yield far(f"local-cache-{protocol}", caching.LINK, protocol, caching.local_cache)
-        if "demand" in names:
-            yield far(f"demand-{protocol}", connections.DEMAND, protocol, connections.demand)
-    if "http-versions" in names:
-        for place, link in (("G", lab.ROWS["G"]), ("lossy", connections.LOSSY)):
-            yield far(f"http-versions-{place}", link, "https", connections.versions)
-    for row in chosen(options.rows, lab.ROWS):
-        for protocol in protocols:
-            for cache in chosen(options.cache, wan.CACHES):
-                yield far(f"wan-{row}-{protocol}-{cache}", lab.ROWS[row], protocol, wan.seed_query, row, cache)
 
 
 def main():
@@ -204,17 +100,6 @@ def keep(path, report, outcomes):
     part = path.with_suffix(".part")
     part.write_text(json.dumps(report, indent=1))
     part.replace(path)
-
-
-def chosen(words, known):
-    """The names in a list with commas, `all` or `none` of what is known."""
-    if words == "all":
-        return list(known)
-    names = [word for word in words.split(",") if word not in ("", "none")]
-    for name in names:
-        if name not in known:
-            sys.exit(f"no {name}: there are {', '.join(known)}")
-    return names
 
 
 def make_data(folder, tools, names):

@@ -1,0 +1,187 @@
+"""Caching proxies at the edge of the client's site: XCache, nginx's slice cache, and `sapwood proxy`."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+
+import lab
+import measure
+import servers
+
+#: Options of `sapwood proxy` with which it takes from the origin what it is asked for, and no more.
+NO_PREFETCHING = ("--prefetch", "off")
+
+
+class Proxy(lab.Server):
+    """A caching proxy in front of an origin server; a context manager. `urls` has the address of the origin's files
+    for each protocol that it speaks."""
+
+    #: what the reports call it
+    title = ""
+
+    def __init__(self, origin, network):
+        super().__init__("/", network.edge)
+        self.origin = origin
+
+    @property
+    def held(self):
+        """The folder of what it holds."""
+        return self.run / "held"
+
+    def __enter__(self):
+        try:
+            return super().__enter__()
+        except BaseException:
+            shutil.rmtree(self.run, ignore_errors=True)
+            raise
+
+    def empty(self):
+        """Starts it again with nothing held."""
+        self.kill(signal.SIGTERM)
+        shutil.rmtree(self.held, ignore_errors=True)
+        self.prepare()
+        self.start()
+
+    def prepare(self):
+        """Makes the folders that it expects."""
+        self.held.mkdir()
+
+    def url(self, name, protocol):
+        return self.urls[protocol] + name
+
+    def resident(self):
+        """Memory in MB of its processes: resident now, and the sum of the most that each one had."""
+        return measure.resident(self.process.pid)
+
+    def size_held(self):
+        """Bytes on the disk."""
+        words = ["du", "-s", "--block-size=1", self.held]
+        return int(subprocess.run(words, check=True, capture_output=True, text=True).stdout.split()[0])
+
+
+class XCache(Proxy):
+    """xrootd as a proxy with a file cache, in front of an xrootd; blocks and prefetching are its defaults."""
+
+    program, title, usual_port = "xrootd", "XCache", 31095
+
+    def command(self):
+        self.prepare()
+        port, self.web_port = self.address.rpartition(":")[2], self.network.port(31096)
+        self.urls = {
+            "xrootd": f"root://{self.address}//",
+            "http": f"http://{self.network.address}:{self.web_port}/",
+        }
+        self.log = self.complaints = self.run / "admin" / "log"
+        config = self.run / "xcache.cfg"
+        config.write_text(f"""
+xrd.port {port}
+xrd.network nodnr
+xrd.protocol http:{self.web_port} libXrdHttp.so
+all.export /
+all.adminpath {self.run}/admin
+all.pidpath {self.run}/admin
+ofs.osslib libXrdPss.so
+pss.origin {self.origin.address}
+pss.cachelib default
+oss.localroot {self.held}
+pfc.ram 1g
+pfc.blocksize 128k
+pfc.prefetch 10
+pfc.diskusage 0.95 0.98
+""")
+        words = [servers.find("xrootd"), "-c", config, "-l", self.log]
+        return [*words, "-R", "xrootd"] if os.geteuid() == 0 else words
+
+    def prepare(self):
+        shutil.rmtree(self.run / "admin", ignore_errors=True)
+        for folder in (self.held, self.run / "admin"):
+            folder.mkdir()
+            if os.geteuid() == 0:
+                shutil.chown(folder, "xrootd")
+
+    def listens(self):
+        return self.log.exists() and " initialization completed" in self.log.read_text(errors="replace")
+
+
+class NginxCache(Proxy):
+    """nginx's proxy_cache with slices, in front of an HTTP server."""
+
+    program, title, usual_port = "nginx", "nginx", 31082
+
+    def command(self):
+        self.prepare()
+        self.urls = {"http": f"http://{self.address}/"}
+        self.complaints = self.run / "error.log"
+        user = "user root;" if os.geteuid() == 0 else ""
+        config = self.run / "nginx.conf"
+        config.write_text(f"""
+daemon off; pid {self.run}/nginx.pid; error_log {self.complaints}; worker_processes 1; {user}
+events {{ worker_connections 1024; }}
+http {{
+  access_log off; keepalive_requests 100000; max_ranges 10000;
+  client_body_temp_path {self.run}/t1; proxy_temp_path {self.run}/t2;
+  fastcgi_temp_path {self.run}/t3; uwsgi_temp_path {self.run}/t4; scgi_temp_path {self.run}/t5;
+  proxy_cache_path {self.held} levels=1:2 keys_zone=k:10m max_size=4g;
+  upstream origin {{ server {self.origin.address}; keepalive 16; }}
+  server {{
+    listen {self.address};
+    location / {{
+      slice 128k; proxy_cache k; proxy_cache_key $uri$slice_range; proxy_set_header Range $slice_range;
+      proxy_cache_valid 200 206 1h; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_pass http://origin;
+    }}
+  }}
+}}
+""")
+        return [servers.find("nginx"), "-e", self.complaints, "-c", config]
+
+    def listens(self):
+        return (self.run / "nginx.pid").exists()
+
+
+class SapwoodProxy(Proxy):
+    """`sapwood proxy` in front of any server."""
+
+    title, usual_port = "sapwood proxy", 31084
+
+    def __init__(self, origin, network, program, options=()):
+        super().__init__(origin, network)
+        self.program, self.options = program, options
+        # several may be up at once
+        self.usual_port += 10 * len(options)
+
+    def command(self):
+        self.prepare()
+        self.complaints, self.said = self.run / "errors", self.run / "said"
+        listen = [
+            "--listen-http",
+            self.address,
+            "--listen-root",
+            f"{self.network.address}:{self.network.port(self.usual_port + 1)}",
+        ]
+        folder = ["--cache-dir", self.held]
+        return [self.program, "proxy", "--origin", self.origin.url(""), *listen, *folder, "--json", *self.options]
+
+    def prepare(self):
+        """It makes its folder."""
+
+    def revive(self):
+        with self.said.open("wb") as said, self.complaints.open("wb") as complaints:
+            self.process = subprocess.Popen(
+                list(map(str, self.words)),
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=complaints,
+                start_new_session=True,
+            )
+
+    def listens(self):
+        """Its first line of output names its addresses."""
+        line, end, _ = self.said.read_text().partition("\n")
+        if end:
+            told = json.loads(line)
+            self.urls = {"http": told["http"], "xrootd": told["root"]}
+        return bool(end)
