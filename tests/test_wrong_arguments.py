@@ -223,6 +223,16 @@ def test_a_server_without_ranges_is_reported_once(tmp_path, run):
         assert done.returncode == 0 and done.stderr.count("does not serve byte ranges") == 1
 
 
+def test_a_server_without_ranges_is_reported_by_fsspec():
+    fsspec = pytest.importorskip("fsspec")
+    content = b"root" + bytes(3_000_000)
+    with Scripted(content, lambda asked, data: whole("200 OK", [], data)) as server:
+        system = fsspec.filesystem("sapwood", skip_instance_cache=True)
+        with pytest.warns(sapwood.WholeFileWarning, match="does not serve byte ranges") as caught:
+            assert system.cat_file(server.url(), 0, 4) == b"root"
+        assert len(caught) == 1
+
+
 def test_a_second_tree_with_one_name_is_the_next_cycle(tmp_path):
     """As in ROOT; the first handle did not say why it was closed."""
     path = tmp_path / "w.root"
