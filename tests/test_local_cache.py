@@ -309,7 +309,7 @@ def test_the_module_configures_the_process(nginx, path, tmp_path):
     assert sapwood.cache.purge(nginx.url(path))["files"] == 1
     assert sapwood.cache.ls() == []
     for wrong in (True, 3, 2.5):
-        with pytest.raises(sapwood.InvalidError, match="folder"):
+        with pytest.raises(sapwood.InvalidError, match="must be a path"):
             sapwood.cache.configure(wrong)
     with pytest.raises(sapwood.InvalidError, match="max_bytes"):
         sapwood.cache.configure(tmp_path, max_bytes="20 parsecs")

@@ -91,7 +91,7 @@ def test_what_cannot_be_told_apart(run, scattered, tmp_path):
     done = run("map", scattered, "-b", "nothing*")
     assert "no branch with baskets matches nothing*" in done.stderr
     done = run("map", scattered, *(word for i in range(9) for word in ("-b", f"b{i}")))
-    assert "9 patterns of branches; a map shows at most 8 apart" in done.stderr
+    assert "9 patterns of branches; a map shows at most 8" in done.stderr
     done = run("map", scattered, "-o", tmp_path / "map.gif")
     assert done.returncode == 2
     assert not (tmp_path / "map.gif").exists()

@@ -177,7 +177,7 @@ def test_no_timeouts(tmp_path, timeout):
 def test_round_trips_that_make_no_sense(tmp_path, round_trip):
     with sapwood.recreate(tmp_path / "b.root") as file:
         file["t"] = {"x": [1.0]}
-    with pytest.raises(ValueError, match="a round trip has 0 to 3600 seconds"):
+    with pytest.raises(ValueError, match="a round-trip time must be 0 to 3600 seconds"):
         sapwood.doctor(tmp_path / "b.root", round_trips=[round_trip])
 
 

@@ -171,6 +171,43 @@ def test_wildcards_in_http_urls(run):
         _ = sapwood.chain("http://127.0.0.1:9/a.root?x=*").num_entries
 
 
+def test_options_of_the_command(path, run, tmp_path):
+    """perf --cut without --draw was ignored; sizes and missing files did not say what to do."""
+    done = run("perf", path, "--cut", "run > 0")
+    assert done.returncode == 2 and "--draw" in done.stderr
+    for option, value, words in (
+        ("--cache-size", "x", '"x" is not a size; write for example 64kB'),
+        ("--timeout", "soon", '"soon" is not a time; write for example 50ms'),
+    ):
+        done = run("ls", option, value, path)
+        assert done.returncode == 2 and words in done.stderr
+    done = run("perf", "--load", tmp_path / "nope.json")
+    assert done.returncode == 1 and done.stderr.endswith("nope.json: no such file\n")
+
+
+def test_a_truncated_file_says_what_is_left(tmp_path, run):
+    """It said "was not closed or was truncated", and recover did not say how many entries a tree had."""
+    path, out = tmp_path / "cut.root", tmp_path / "new.root"
+    with sapwood.recreate(path) as file:
+        tree = file.mktree("t", {"x": "f8"}, auto_save="20 kB", auto_flush=500)
+        for _ in range(20):
+            tree.extend({"x": np.random.default_rng(1).random(500)})
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) * 3 // 4])
+    said = f"the file is truncated: it has {len(content) * 3 // 4} of {len(content)} bytes; 1 object was recovered"
+    with pytest.warns(sapwood.RecoveredFileWarning, match=said):
+        sapwood.open(path)
+    assert said in run("ls", path).stderr
+    done = run("recover", path, out)
+    kept = sapwood.open(out)["t"].num_entries
+    assert done.returncode == 0 and 0 < kept < 10_000
+    assert f"t: {kept:,} of 10 000 entries; the losses are listed above".replace(",", " ") in done.stdout
+    # the header of the tree is missing
+    path.write_bytes(content[:10_000])
+    with pytest.raises(sapwood.CorruptError, match=r"10000 of .* bytes, and no object and no tree header is left"):
+        sapwood.open(path)
+
+
 def test_a_server_without_ranges_is_reported_once(tmp_path, run):
     """Nothing told that the whole file was downloaded."""
     path = tmp_path / "large.root"
@@ -184,6 +221,16 @@ def test_a_server_without_ranges_is_reported_once(tmp_path, run):
         assert [w.category for w in caught] == [sapwood.WholeFileWarning]
         done = run("ls", server.url())
         assert done.returncode == 0 and done.stderr.count("does not serve byte ranges") == 1
+
+
+def test_a_server_without_ranges_is_reported_by_fsspec():
+    fsspec = pytest.importorskip("fsspec")
+    content = b"root" + bytes(3_000_000)
+    with Scripted(content, lambda asked, data: whole("200 OK", [], data)) as server:
+        system = fsspec.filesystem("sapwood", skip_instance_cache=True)
+        with pytest.warns(sapwood.WholeFileWarning, match="does not serve byte ranges") as caught:
+            assert system.cat_file(server.url(), 0, 4) == b"root"
+        assert len(caught) == 1
 
 
 def test_a_second_tree_with_one_name_is_the_next_cycle(tmp_path):

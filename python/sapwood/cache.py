@@ -70,12 +70,12 @@ def folder(given: Any, what: str) -> str | bool | None:
     if given is None or given is False:
         return given
     if given is True or isinstance(given, int):
-        raise InvalidError(f"{what} must be a directory, or False for no local cache, not {given!r}")
+        raise InvalidError(f"{what} must be a path, or False for no local cache, not {given!r}")
     try:
         text = os.path.expanduser(os.fsdecode(given))
         if "://" in text:
-            raise InvalidError(f"{what} must be a directory on this machine, not the URL {text}")
+            raise InvalidError(f"{what} must be a path on this machine, not the URL {text}")
         # as on the command line and in the environment
         return False if given == "off" else text
     except TypeError:
-        raise InvalidError(f"{what} must be a directory, or False for no local cache, not {given!r}") from None
+        raise InvalidError(f"{what} must be a path, or False for no local cache, not {given!r}") from None

@@ -25,7 +25,7 @@ except ImportError:  # before fsspec 2025.10, which gives such a file system the
     from fsspec import AbstractFileSystem as ChainedFileSystem
 
 from . import _core
-from .errors import UnverifiedFileWarning
+from .errors import UnverifiedFileWarning, WholeFileWarning
 
 #: Files kept open, so that reading range by range does not open them each time.
 KEPT = 32
@@ -90,6 +90,8 @@ class SapwoodFileSystem(ChainedFileSystem):
         file = _core.open_bytes(url, self._timeout, self._insecure_redirects)
         for remark in file.remarks:
             warnings.warn(remark, UnverifiedFileWarning, stacklevel=4)
+        if file.whole_file_remark is not None:
+            warnings.warn(file.whole_file_remark, WholeFileWarning, stacklevel=4)
         with self._lock:
             self._files[url] = file
             # no close(): another thread may be reading it

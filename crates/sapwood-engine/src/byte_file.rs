@@ -60,9 +60,14 @@ impl ByteFile {
         Ok(out.into_iter().map(Option::unwrap_or_default).collect())
     }
 
-    /// What should be known of how its bytes come here, in words.
+    /// Remarks for the user on the source of the file.
     pub fn remarks(&self) -> Vec<String> {
         self.source.remarks()
+    }
+
+    /// A remark for the user if the server serves no byte ranges, so that the whole file had to be fetched.
+    pub fn whole_file_remark(&self) -> Option<String> {
+        self.source.whole_file_remark()
     }
 
     /// What opening and reading have done so far.

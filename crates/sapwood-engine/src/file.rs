@@ -142,8 +142,8 @@ impl File {
         &self.0.header
     }
 
-    /// What a walk over its records found, when the file was never closed, was truncated, or has lost its directory;
-    /// none for a file that is whole as far as opening it tells.
+    /// What scanning all records found, if the file was not closed, was truncated or lost its directory; None for a file
+    /// that is intact as far as opening it shows.
     pub fn recovered(&self) -> Option<&Recovered> {
         self.0.recovered.as_ref()
     }
@@ -160,7 +160,7 @@ impl File {
         })
     }
 
-    /// Signs of damage in what was read so far. It could be read, but values beside it may be damaged as well.
+    /// Signs of damage in what was read so far. It could be read, but other values may be damaged as well.
     pub fn integrity_warnings(&self) -> Vec<String> {
         self.opener().integrity_warnings().to_vec()
     }
@@ -200,7 +200,7 @@ impl File {
 
     /// The keys of a directory (`""` is the root), or of it and all below.
     ///
-    /// Objects whose keys lie there behind as many as a directory says that it lists become one of [`File::integrity_warnings`].
+    /// Objects after the end of a directory's list of keys are reported in [`File::integrity_warnings`].
     pub fn list(&self, directory: &str, recursive: bool) -> Result<Vec<Listing>> {
         let listed = self.ask(|o| o.list(directory, recursive))?;
         let unlisted = self.unlisted(&listed)?;
@@ -235,13 +235,13 @@ impl File {
         self.ask(|o| o.find(&target))
     }
 
-    /// An object's inflated bytes, its key and the file's class descriptions.
+    /// An object's decompressed bytes, its key and the file's class descriptions.
     pub fn object(&self, path: &str) -> Result<ObjectAt> {
         let target = Target::parse(path);
         self.ask(|o| o.object(&target))
     }
 
-    /// An object as data, of whatever class: `dir/name;cycle`.
+    /// An object of any class as data: `dir/name;cycle`.
     ///
     /// # Errors
     /// `Unsupported` when its class is not described, `Corrupt` when its bytes do not follow the description. Parts that
@@ -252,7 +252,7 @@ impl File {
         at.read().map_err(|e| e.in_file(&self.0.url))
     }
 
-    /// Bytes of the file as they are, for whoever copies records: all spans in as few requests as the source allows.
+    /// Raw bytes of the file, for copying records: all spans, in as few requests as the source allows.
     ///
     /// # Errors
     /// A span that leaves the file, or what the source says.
@@ -266,7 +266,7 @@ impl File {
         read(&self.0.source, spans).map_err(|e| e.in_file(self.url()))
     }
 
-    /// Fills a buffer with what lies at a position of a local file; false for files far away.
+    /// Fills a buffer from a position of a local file; false for remote files.
     ///
     /// # Errors
     /// What the system says, or `Corrupt` when the file has changed since it was opened.
@@ -274,7 +274,7 @@ impl File {
         self.0.source.local().map_or(Ok(false), |file| file.read_into(start, buffer).map(|()| true))
     }
 
-    /// What should be known of how its bytes come here, in words.
+    /// Remarks for the user on the source of the file.
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = self.all_sources().remarks();
         if !self.is_local() {

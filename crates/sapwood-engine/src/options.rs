@@ -24,27 +24,27 @@ use std::time::Duration;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct OpenOptions {
-    /// Size of the tree cache for scans that do not say otherwise.
+    /// Size of the tree cache for scans that do not set their own.
     pub cache: CacheSize,
-    /// Threads that inflate and decode; 0: as many as there are cores.
+    /// Number of threads that decompress and decode; 0: one per core.
     pub threads: usize,
-    /// A transfer on which no byte moves for so long is given up.
+    /// A transfer without progress for this long is aborted.
     pub timeout: Duration,
-    /// Connections to one host at most; none: what the source finds best.
+    /// Maximum number of connections to one host; None: the source decides.
     pub max_connections: Option<usize>,
-    /// Folder of further certificates to trust, for `https`.
+    /// Directory with additional trusted certificates for `https`.
     pub ca_dir: Option<PathBuf>,
-    /// Whether all is looked for that can be recovered, at whatever cost: records behind the end that the header of a
-    /// file names, which a writer left that was killed; directories below the root that are lost; remote files.
+    /// Whether to search for everything that can be recovered, regardless of the cost: records after the end stated in
+    /// the file's header, which a killed writer left; lost subdirectories; also in remote files.
     pub recover_all: bool,
-    /// Whether a file that was never closed, was truncated or has lost its directory is recovered by looking at all its
-    /// records; else it is refused or seems empty. None: local files are, those far away up to 64 MiB, and larger ones
-    /// end in an error that says so.
+    /// Whether to recover a file that was not closed, was truncated or lost its directory by scanning all its records;
+    /// otherwise it is an error, or seems empty. None: local files, and remote files up to 64 MiB; larger ones are an
+    /// error that says so.
     pub recover: Option<bool>,
-    /// Told how far that has come with a file far away.
+    /// Called with the progress of recovering a remote file.
     pub on_recovery: Option<OnRecovery>,
-    /// Whether redirects are followed from `https` to `http`, and from elsewhere to this machine or its link. The
-    /// environment variable `SAPWOOD_INSECURE_REDIRECTS=1` says the same for all files.
+    /// Whether to follow redirects from `https` to `http`, and from other hosts to this machine or a link-local address.
+    /// The environment variable `SAPWOOD_INSECURE_REDIRECTS=1` allows this for all files.
     pub insecure_redirects: bool,
     /// Whether opening a remote file waits for its keys only. Otherwise it also asks for the bytes where a tree's header
     /// usually is, which saves a round trip when a tree is read next.
@@ -55,7 +55,7 @@ pub struct OpenOptions {
     pub offline: bool,
 }
 
-/// Called with the bytes that were looked at so far, and with those of the whole file.
+/// Called with the number of bytes scanned so far, and the size of the file.
 #[derive(Clone)]
 pub struct OnRecovery(pub Arc<dyn Fn(u64, u64) + Send + Sync>);
 
@@ -93,23 +93,23 @@ impl OpenOptions {
     }
 }
 
-/// How many entries come at once.
+/// The size of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum StepSize {
     /// All in one batch.
     All,
-    /// Some megabytes, along the clusters: what suits computing while later data are on their way.
+    /// A few megabytes, aligned to clusters: suits computing while later data arrive.
     #[default]
     Cluster,
-    /// So many entries.
+    /// This number of entries.
     Entries(u64),
-    /// So many bytes of decoded columns, at most, as far as the tree's header tells; along the clusters where they are
-    /// smaller than that.
+    /// At most this many bytes of decoded columns, as estimated from the tree's header; aligned to clusters if these are
+    /// smaller.
     Bytes(u64),
 }
 
-/// How far a scan has come.
+/// Progress of a scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {
@@ -140,7 +140,7 @@ pub struct ScanOptions {
     pub step: StepSize,
     /// Size of the tree cache; the file's when not given.
     pub cache: Option<CacheSize>,
-    /// Threads that inflate and decode; 0: as the file was opened.
+    /// Number of threads that decompress and decode; 0: as set when the file was opened.
     pub threads: usize,
     /// Called after every batch.
     pub progress: Option<Arc<dyn Fn(Progress) + Send + Sync>>,

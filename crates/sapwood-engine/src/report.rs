@@ -19,13 +19,13 @@ pub struct IoReport {
     pub bytes_wanted: u64,
     /// Baskets decoded.
     pub baskets: u64,
-    /// Bytes of baskets after inflation.
+    /// Bytes of baskets after decompression.
     pub unzipped_bytes: u64,
     /// From the beginning to now, in seconds.
     pub seconds: f64,
     /// Time in which the consumer waited for bytes and had nothing to decode, in seconds.
     pub wait_seconds: f64,
-    /// Time spent inflating, all threads together, in seconds.
+    /// Time spent decompressing, all threads together, in seconds.
     pub unzip_seconds: f64,
     /// Time spent decoding, all threads together, in seconds.
     pub decode_seconds: f64,

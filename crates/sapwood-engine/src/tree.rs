@@ -65,7 +65,7 @@ impl Tree {
         &self.0.header
     }
 
-    /// The file it lies in.
+    /// The file that contains it.
     pub fn file(&self) -> &File {
         &self.0.file
     }
@@ -105,7 +105,7 @@ impl Tree {
         &self.0.order
     }
 
-    /// A branch's path: its name behind those of the branches above it.
+    /// A branch's path: the names of its parent branches and its own.
     pub fn name_of(&self, branch: usize) -> String {
         self.0.header.path(branch)
     }

@@ -45,6 +45,12 @@ impl ByteFile {
         self.0.remarks().iter().map(|r| told(r)).collect()
     }
 
+    /// A remark if the server serves no byte ranges, so that the whole file was fetched.
+    #[getter]
+    fn whole_file_remark(&self) -> Option<Text> {
+        self.0.whole_file_remark().map(Text::from)
+    }
+
     /// Requests so far, and bytes that came.
     #[getter]
     fn counts(&self) -> (u64, u64) {

@@ -8,21 +8,21 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// How files are merged.
+/// How to merge files.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct MergeOptions {
     /// Replace the output if it exists.
     pub force: bool,
-    /// Compress everything so; by default baskets stay as they are, and the rest is as the first input has it.
+    /// Compression of the output; by default baskets are copied unchanged, and other objects are compressed like the first input.
     pub compression: Option<Compression>,
-    /// How inputs are opened; its `threads` pack baskets when they are compressed anew (0: one per core).
+    /// How to open inputs; `threads` is also the number of threads that recompress baskets (0: one per core).
     pub open: OpenOptions,
-    /// Wait until the output and its name are on disk for good.
+    /// Wait until the output and its name are on disk.
     pub sync: bool,
-    /// Called now and then with how far it is.
+    /// Called with the progress from time to time.
     pub progress: Option<Arc<dyn Fn(MergeProgress) + Send + Sync>>,
-    /// Set from another thread to end with an `Interrupted` error; nothing is left behind.
+    /// Set from another thread to end with an `Interrupted` error; no output file remains.
     pub cancel: Arc<AtomicBool>,
 }
 
@@ -47,7 +47,7 @@ impl MergeOptions {
         Self::default()
     }
 
-    /// Calls a function now and then with how far it is.
+    /// Calls a function with the progress from time to time.
     #[must_use]
     pub fn progress(mut self, progress: impl Fn(MergeProgress) + Send + Sync + 'static) -> Self {
         self.progress = Some(Arc::new(progress));
@@ -55,13 +55,13 @@ impl MergeOptions {
     }
 }
 
-/// How far a merge has come.
+/// Progress of a merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MergeProgress {
-    /// Inputs that are done, and all.
+    /// Number of inputs that are done.
     pub inputs: usize,
-    /// All inputs.
+    /// Number of inputs.
     pub total: usize,
     /// Bytes written.
     pub bytes: u64,
@@ -79,11 +79,11 @@ pub struct MergeReport {
     pub output_bytes: u64,
     /// Trees in the order of the output.
     pub trees: Vec<MergedTree>,
-    /// Objects that were added up: histograms, numbers, lists of them.
+    /// Number of objects that were added: histograms, numbers, lists of them.
     pub added: usize,
-    /// Objects that were kept as they are.
+    /// Number of objects that were copied unchanged.
     pub kept: usize,
-    /// What a user should know, in words.
+    /// Remarks for the user.
     pub remarks: Vec<String>,
 }
 

@@ -6,37 +6,37 @@ use std::sync::Arc;
 /// A result whose error is [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What went wrong, coarsely: what a program can decide on.
+/// The kind of an error, for decisions in programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The bytes are not what the format allows: damage, truncation, a lying length.
+    /// The bytes violate the format: damage, truncation, a wrong length.
     Corrupt,
     /// Valid, but this version cannot read or write it.
     Unsupported,
     /// No such file, object, tree or branch.
     NotFound,
-    /// The file, or a part of it, was there when it was opened and cannot be had any more.
+    /// The file, or a part of it, existed when it was opened and is no longer available.
     Gone,
-    /// The caller's arguments make no sense.
+    /// The caller's arguments are invalid.
     Invalid,
     /// The file to be created exists, and may not be replaced.
     AlreadyExists,
     /// The operating system or the network failed.
     Io,
-    /// The server answered, but not with what was asked for.
+    /// The server's response is not what was requested.
     Protocol,
     /// Nothing moved for longer than the progress timeout.
     Timeout,
-    /// The server refused: credentials missing or not good enough.
+    /// The server denied access: credentials are missing or insufficient.
     Denied,
     /// The caller asked to stop.
     Interrupted,
-    /// Sapwood itself is wrong: a thread of its own panicked.
+    /// A bug in Sapwood: one of its threads panicked.
     Defect,
 }
 
-/// An option that lets an operation go on which was refused. Each interface calls it by the name that it has there.
+/// An option that allows a refused operation. Each interface has its own name for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Setting {
@@ -114,7 +114,7 @@ impl Error {
         Self::new(ErrorKind::Unsupported, what)
     }
 
-    /// Nonsense from the caller.
+    /// Invalid arguments from the caller.
     pub fn invalid(what: impl Into<String>) -> Self {
         Self::new(ErrorKind::Invalid, what)
     }
@@ -191,7 +191,7 @@ impl Error {
         self
     }
 
-    /// Names the option that lets the operation go on, so that each interface can say how to set it.
+    /// Names the option that allows the operation, so that each interface can say how to set it.
     pub fn with_setting(mut self, setting: Setting) -> Self {
         self.0.setting.get_or_insert(setting);
         self
@@ -233,7 +233,7 @@ impl Error {
         self.0.span
     }
 
-    /// The option that lets the operation go on, where there is one.
+    /// The option that allows the operation, if there is one.
     pub fn setting(&self) -> Option<Setting> {
         self.0.setting
     }

@@ -65,7 +65,7 @@ pub mod query {
     pub use sapwood_query::*;
 }
 
-/// A small HTTP server over a directory, which can behave as if it were far away.
+/// A small HTTP server for a directory, which can simulate a slow network.
 #[cfg(feature = "serve")]
 pub mod serve {
     pub use sapwood_serve::*;

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import _core
-from ..arguments.paths import local_path, name
+from ..arguments.paths import FileName, local_path, name
 from ..errors import CorruptError, DeniedError, FileMissingError, InvalidError, ReadError, require
 from ..public import public
 from .json_text import loads
@@ -59,7 +59,7 @@ class PerfStats:
         return stats
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> PerfStats:
+    def load(cls, path: FileName) -> PerfStats:
         """Load stats that :meth:`save` or ``sapwood perf -o FILE.json`` wrote into a file.
 
         Raises:

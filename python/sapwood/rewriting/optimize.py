@@ -79,8 +79,7 @@ def optimize(
         used = [used]
     if not isinstance(used, Iterable) or isinstance(used, Mapping):
         raise InvalidError(f"used must be perf stats, a file of perf stats, or a list of these, not {used!r}")
-    reads = cast("Iterable[PerfStats | FileName]", used)
-    stats = [s if isinstance(s, PerfStats) else PerfStats.load(s) for s in reads]
+    stats = [s if isinstance(s, PerfStats) else PerfStats.load(s) for s in cast("Iterable[PerfStats | FileName]", used)]
     tell, close = reporter(progress)
     try:
         return _optimize(

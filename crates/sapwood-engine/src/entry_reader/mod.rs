@@ -43,7 +43,7 @@ pub struct EntryStats {
     pub cached: Vec<usize>,
     /// Columns of clusters that reading ahead brought.
     pub blocks: u64,
-    /// Baskets that had to be fetched when they were asked for.
+    /// Baskets that had to be fetched when they were requested.
     pub misses: u64,
     /// Jumps to entries that nothing had been read for.
     pub jumps: u64,
@@ -58,7 +58,7 @@ pub struct Block {
     pub column: Arc<Array>,
 }
 
-/// Reads single entries of a tree, in whatever order.
+/// Reads single entries of a tree, in any order.
 pub struct EntryReader {
     tree: Tree,
     cache: CacheSize,
@@ -172,7 +172,7 @@ impl EntryReader {
         self.forget_ahead();
     }
 
-    /// How many threads inflate and decode; 0: as the file was opened.
+    /// Number of threads that decompress and decode; 0: as set when the file was opened.
     pub fn set_threads(&mut self, threads: usize) {
         self.threads = threads;
     }

@@ -49,47 +49,47 @@ pub const CLUSTER: u64 = 30_000_000;
 /// Bytes of a basket before compression.
 pub const BASKET: u32 = 1 << 20;
 
-/// How much of a tree lies together.
+/// The size of a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClusterSize {
-    /// So many bytes in the file, about.
+    /// About this many bytes in the file.
     Bytes(u64),
-    /// So many entries.
+    /// This number of entries.
     Entries(u64),
 }
 
-/// How a file is laid out anew.
+/// How to rewrite a file.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct OptimizeOptions {
     /// Replace the output if it exists.
     pub force: bool,
-    /// Compress all baskets so; by default each branch stays as it was.
+    /// Compression of all baskets; by default each branch keeps its own.
     pub compression: Option<Compression>,
     /// Size of clusters.
     pub cluster: ClusterSize,
-    /// Bytes that a basket holds at most before compression.
+    /// Maximum size of a basket before compression, in bytes.
     pub basket_bytes: u32,
-    /// Top-level branches to leave out: names with `*` and `?`.
+    /// Top-level branches to remove: names with `*` and `?`.
     pub drop: Vec<String>,
     /// Branches whose baskets come first in each cluster, in this order.
     pub first: Vec<String>,
-    /// What past reads used: behind `first` come the branches that most of them needed, those needed together side by
-    /// side.
+    /// What past reads used: after `first` come the branches that most of these reads used, with branches that were used
+    /// together next to each other.
     pub used: Used,
-    /// Leave out top-level branches that none of those reads needed, of trees that they are about.
+    /// Remove top-level branches that none of these reads used, from the trees that were read.
     pub drop_unused: bool,
     /// Branches whose baskets stay in one piece.
     pub keep: Vec<String>,
     /// Compare every entry of the output with the input before it gets its name.
     pub verify: bool,
-    /// How the input is opened, and on how many threads baskets are packed.
+    /// How to open the input, and the number of threads that compress.
     pub open: OpenOptions,
-    /// Wait until the output and its name are on disk for good.
+    /// Wait until the output and its name are on disk.
     pub sync: bool,
-    /// Called now and then with how far it is.
+    /// Called with the progress from time to time.
     pub progress: Option<Arc<dyn Fn(OptimizeProgress) + Send + Sync>>,
-    /// Set from another thread to end with an `Interrupted` error; nothing is left behind.
+    /// Set from another thread to end with an `Interrupted` error; no output file remains.
     pub cancel: Arc<AtomicBool>,
 }
 
@@ -122,7 +122,7 @@ impl OptimizeOptions {
         Self::default()
     }
 
-    /// Calls a function now and then with how far it is.
+    /// Calls a function with the progress from time to time.
     #[must_use]
     pub fn progress(mut self, progress: impl Fn(OptimizeProgress) + Send + Sync + 'static) -> Self {
         self.progress = Some(Arc::new(progress));
@@ -130,19 +130,19 @@ impl OptimizeOptions {
     }
 }
 
-/// How far it is.
+/// Progress of a rewrite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OptimizeProgress {
-    /// Clusters that were written and branches that were compared.
+    /// Number of clusters written and branches compared.
     pub done: u64,
-    /// All of them.
+    /// The total of these.
     pub total: u64,
     /// Bytes written.
     pub bytes: u64,
 }
 
-/// What was done.
+/// The result of a rewrite.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OptimizeReport {
     /// Bytes of the input.
@@ -153,30 +153,30 @@ pub struct OptimizeReport {
     pub trees: Vec<OptimizedTree>,
     /// Whether every entry was compared with the input.
     pub verified: bool,
-    /// What a user should know, in words.
+    /// Remarks for the user.
     pub remarks: Vec<String>,
 }
 
-/// A tree that was laid out anew.
+/// A rewritten tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OptimizedTree {
     /// Directories and name.
     pub path: String,
     /// Entries.
     pub entries: u64,
-    /// Clusters now.
+    /// Number of clusters.
     pub clusters: u64,
-    /// Baskets before and now.
+    /// Number of baskets before and after.
     pub baskets: (u64, u64),
-    /// Bytes of baskets before and now.
+    /// Bytes of baskets before and after.
     pub bytes: (u64, u64),
     /// Branches whose baskets stayed in one piece, and why.
     pub whole: Vec<(String, String)>,
-    /// Branches that were left out.
+    /// Removed branches.
     pub dropped: Vec<String>,
 }
 
-/// Lays out all trees of a file (path or URL) anew in a new file `out`; other objects are copied.
+/// Rewrites all trees of a file (path or URL) into a new file `out`; other objects are copied.
 ///
 /// # Errors
 /// `Invalid` when the output exists or options make no sense; `Corrupt` when a basket is damaged or a value came out

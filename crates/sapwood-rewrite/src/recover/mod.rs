@@ -31,9 +31,9 @@ pub struct Recovered {
     pub objects: usize,
     /// Directories.
     pub directories: usize,
-    /// What is lost, in words; empty when nothing is known to be.
+    /// Descriptions of what is lost; empty if no loss is known.
     pub lost: Vec<String>,
-    /// What else a user should know.
+    /// Remarks for the user.
     pub remarks: Vec<String>,
 }
 
@@ -50,7 +50,7 @@ pub struct LostTree {
     pub ranges: Vec<LostRange>,
 }
 
-/// Entries that are lost since a branch does not have them. They are counted as in the input.
+/// Entries that are lost because a branch does not have them, as numbered in the input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LostRange {
     /// The first of them.
@@ -59,9 +59,9 @@ pub struct LostRange {
     pub last: u64,
     /// The branch, with those above it.
     pub branch: String,
-    /// Where the basket lies that should hold them, if there is one in the file.
+    /// Position of the basket that should contain them, if the file has one.
     pub position: Option<u64>,
-    /// What is wrong with it, in words.
+    /// Why they are lost.
     pub reason: String,
 }
 
@@ -74,17 +74,17 @@ impl std::fmt::Display for LostRange {
     }
 }
 
-/// Writes what can be found of `input` (a path or URL), a file that is damaged, truncated or was never closed, into a
-/// new, whole file `out`: trees with the entries that are whole in all branches, all other objects, directories. The
-/// input is only read.
+/// Writes the intact data of `input` (a path or URL), a file that is damaged, truncated or was not closed, to a new
+/// file `out`: trees with the entries that are intact in all branches, all other objects, directories. The input is
+/// not changed.
 ///
-/// Of a tree, the entries of a damaged basket are left out of all branches, and no others: baskets of other branches are
-/// cut where these begin and end. Baskets that cannot be cut between entries (objects behind pointers refer to positions
-/// in their basket) are left out in one piece. Baskets behind the last header of their tree are taken as far as every
-/// branch has them.
+/// The entries of a damaged basket are removed from all branches, and no others: baskets of other branches are split
+/// where these entries begin and end. Baskets that cannot be split between entries (objects behind pointers refer to
+/// positions in their basket) are removed as a whole. Baskets after the last header of their tree are kept as far as
+/// every branch has them.
 ///
 /// # Errors
-/// `Corrupt` when nothing is left of it; `Invalid` when the output exists; what reading or writing says.
+/// `Corrupt` if nothing can be recovered; `AlreadyExists` if the output exists; errors of reading and writing.
 pub fn recover(input: &str, out: &Path, options: &MergeOptions) -> Result<Recovered> {
     check_differ(input, out)?;
     let open = options.open.clone().recover(Some(true)).recover_all(true);

@@ -141,7 +141,7 @@ fn check_header(out: &mut Examination, h: &Header, size: u64) {
     let place = Some(Span::new(0, 75));
     if h.end > size {
         let missing = Span::new(size, h.end - size);
-        out.damage("header", "", Some(missing), format!("the file is truncated: it has {size} bytes of {}", h.end));
+        out.damage("header", "", Some(missing), format!("the file is truncated: it has {size} of {} bytes", h.end));
     } else if h.end < size {
         let behind = Span::new(h.end, size - h.end);
         out.note("header", "", Some(behind), format!("{} bytes after the end stated in the header", behind.len));
