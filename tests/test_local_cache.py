@@ -385,3 +385,38 @@ def test_folders_are_named_as_on_the_command_line(path, tmp_path, monkeypatch):
         assert not (Path.cwd() / "off").exists()
     with pytest.raises(sapwood.InvalidError, match="not the URL"):
         sapwood.open(path, local_cache="http://127.0.0.1/cache")
+
+
+READ = (
+    "import json, sys, sapwood\n"
+    "file = sapwood.open(sys.argv[1], local_cache=sys.argv[2])\n"
+    "file['t'].arrays(json.loads(sys.argv[3]), library='np')\n"
+)
+
+
+def test_all_that_a_process_read_is_kept_when_it_ends(server, path, versions, tmp_path):
+    # the file is not closed, and the process ends right after the last value
+    folder, url = tmp_path / "c", server.url(path)
+    subprocess.run([sys.executable, "-c", READ, url, str(folder), json.dumps(NAMES)], check=True, timeout=120)
+    with pytest.warns(sapwood.UnverifiedFileWarning, match="offline"):
+        file = sapwood.open(url, local_cache=folder, offline=True)
+    assert same(file["t"].arrays(NAMES, library="np"), versions[3][0])
+
+
+def test_all_of_a_small_file_is_kept_where_ranges_come_one_by_one(path, versions, tmp_path):
+    folder = tmp_path / "c"
+
+    def single(asked, data):
+        return good(asked._replace(ranges=asked.ranges[:1]), data, [("ETag", '"one"')])
+
+    with Scripted(path.read_bytes(), single) as server:
+        for names in (NAMES[:1], NAMES):
+            with sapwood.open(server.url(), local_cache=folder) as file:
+                file["t"].arrays(names, library="np")
+                before = len(server.asked)
+            sapwood.cache.flush()
+            # the file's first bytes once more, at most
+            assert len(server.asked) <= before + 1, server.asked[before:]
+            with pytest.warns(sapwood.UnverifiedFileWarning, match="offline"):
+                file = sapwood.open(server.url(), local_cache=folder, offline=True)
+            assert same(file["t"].arrays(names, library="np"), versions[3][0])

@@ -7,7 +7,7 @@ use crate::output::table::{Align, Table};
 use crate::output::{self, clean};
 use crate::units;
 use crate::working::Working;
-use sapwood::local_cache::{self, DEFAULT_MAX_BYTES, HeldFile, LocalCache, Store, UserConfiguration};
+use sapwood::local_cache::{self, DEFAULT_MAX_BYTES, HeldFile, LocalCache, Store, UserConfiguration, Verify};
 use sapwood::raw_text::text_of_path;
 use sapwood::{Error, ErrorKind, OpenOptions};
 use serde_json::{Value, json};
@@ -176,15 +176,25 @@ fn get(urls: &[String], options: &OpenOptions, global: &Global, interrupt: &Inte
     let (mut done, mut failed) = (Vec::new(), None);
     for url in urls {
         let bar = Working::new(global.quiet || global.json);
-        let fetched = local_cache::fetch_whole(url, options, &|held, all| bar.tell(held, all, held), &cancel);
+        let tell = |held, all| bar.tell(held, all, held);
+        let fetched = local_cache::fetch_whole(url, options, Verify::Always, &tell, &cancel);
         bar.done();
         match fetched {
             Ok(file) => {
                 if !global.json && !global.quiet {
                     let (size, new) = (units::bytes(file.size), units::bytes(file.fetched));
-                    lines(&[format!("{}: {size}, {new} fetched", file.url)])?;
+                    let compared = match &file.checksum {
+                        Some(checksum) => format!("checksum {checksum} matches the server's"),
+                        None => "not compared: the server gives no checksum".to_owned(),
+                    };
+                    lines(&[format!("{}: {size}, {new} fetched; {compared}", file.url)])?;
                 }
-                done.push(json!({"url": file.url, "size": file.size, "bytes_fetched": file.fetched}));
+                done.push(json!({
+                    "url": file.url,
+                    "size": file.size,
+                    "bytes_fetched": file.fetched,
+                    "checksum": file.checksum,
+                }));
             }
             Err(e) if e.kind() == ErrorKind::Interrupted => return Err(e.into()),
             Err(e) => {

@@ -6,9 +6,9 @@ use crate::wait::wait;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use sapwood::local_cache::{self, HeldFile, LocalCache, Store};
+use sapwood::local_cache::{self, HeldFile, LocalCache, Store, Verify};
 use sapwood::raw_text::path_of;
-use sapwood::{Error, OpenOptions};
+use sapwood::{Error, ErrorKind, OpenOptions};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::UNIX_EPOCH;
@@ -50,7 +50,14 @@ impl Whole {
     pub fn start(self, url: Text, options: OpenOptions) -> Self {
         let cancel = self.0.clone();
         if sapwood::is_remote(&url) && !options.offline {
-            let work = move || drop(local_cache::fetch_whole(&url, &options, &|_, _| {}, &cancel));
+            let work = move || {
+                let done = local_cache::fetch_whole(&url, &options, Verify::IfFetched, &|_, _| {}, &cancel);
+                if let Err(e) = done
+                    && e.kind() == ErrorKind::Corrupt
+                {
+                    local_cache::warn(&options.local_cache, &e.to_string());
+                }
+            };
             // without another thread it is read remotely
             let _ = std::thread::Builder::new().name("sapwood-cacheread".to_owned()).spawn(work);
         }
@@ -80,6 +87,9 @@ pub fn cache_configure(py: Python<'_>, directory: Option<Choice>, max_bytes: Opt
             LocalCache::In { directory, max_bytes }
         }
     };
+    if let Some(bytes) = max_bytes {
+        local_cache::check_size(bytes).map_err(|e| exception(py, &e, Missing::File))?;
+    }
     local_cache::configure(cache);
     Ok(())
 }

@@ -34,7 +34,7 @@ pub struct Summing(Sum);
 #[derive(Clone)]
 enum Sum {
     Short(RunningChecksum),
-    Long(digest::Context),
+    Long(Box<digest::Context>),
 }
 
 impl Algorithm {
@@ -96,8 +96,8 @@ impl Checksum {
         Summing(match self.algorithm {
             Algorithm::Adler32 => Sum::Short(ChecksumKind::Adler32.begin()),
             Algorithm::Crc32c => Sum::Short(ChecksumKind::Crc32c.begin()),
-            Algorithm::Sha256 => Sum::Long(digest::Context::new(&digest::SHA256)),
-            Algorithm::Sha512 => Sum::Long(digest::Context::new(&digest::SHA512)),
+            Algorithm::Sha256 => Sum::Long(Box::new(digest::Context::new(&digest::SHA256))),
+            Algorithm::Sha512 => Sum::Long(Box::new(digest::Context::new(&digest::SHA512))),
         })
     }
 

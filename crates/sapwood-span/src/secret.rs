@@ -77,10 +77,10 @@ pub fn is_random(text: &str) -> bool {
         return true;
     }
     // where one kind of character follows another, but for the first letter of a word
-    let breaks = |pair: &[u8]| match pair {
-        &[a, b] if a.is_ascii_digit() => b.is_ascii_alphabetic(),
-        &[a, b] if a.is_ascii_lowercase() => b.is_ascii_uppercase() || b.is_ascii_digit(),
-        &[a, b] if a.is_ascii_uppercase() => b.is_ascii_digit(),
+    let breaks = |pair: &[u8]| match *pair {
+        [a, b] if a.is_ascii_digit() => b.is_ascii_alphabetic(),
+        [a, b] if a.is_ascii_lowercase() => b.is_ascii_uppercase() || b.is_ascii_digit(),
+        [a, b] if a.is_ascii_uppercase() => b.is_ascii_digit(),
         _ => false,
     };
     let count = text.as_bytes().windows(2).filter(|pair| breaks(pair)).count();

@@ -3,13 +3,13 @@
 mod common;
 
 use common::{Folder, check, write};
-use sapwood::local_cache::{LocalCache, Store, StoreOptions, fetch_whole};
+use sapwood::local_cache::{LocalCache, Store, StoreOptions, Verify, WholeFile};
 use sapwood::write::{BranchSpec, Cluster, FileOptions, FileWriter, TreeOptions};
 use sapwood::{Array, CacheSize, DType, ErrorKind, File, OpenOptions, ScanOptions, Span, Tree, Values};
 use sapwood_serve::{Origin, OriginHandle, OriginOptions};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 /// Files at an origin, and a folder for the cache.
@@ -375,6 +375,16 @@ fn a_folder_that_cannot_be_used_is_a_remark() {
     let tree = file.tree("Events").unwrap();
     check(&tree, &all(&tree), "without a folder");
     assert!(file.remarks().iter().any(|r| r.contains("local cache")), "{:?}", file.remarks());
+}
+
+fn fetch_whole(
+    url: &str,
+    options: &OpenOptions,
+    progress: &(dyn Fn(u64, u64) + Sync),
+    cancel: &AtomicBool,
+) -> sapwood::Result<WholeFile> {
+    let cancel = Arc::new(AtomicBool::new(cancel.load(std::sync::atomic::Ordering::Relaxed)));
+    sapwood::local_cache::fetch_whole(url, options, Verify::Always, progress, &cancel)
 }
 
 #[test]

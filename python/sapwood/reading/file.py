@@ -124,10 +124,8 @@ class ReadOnlyFile(Directory):
             raise
         if self._core.recovered is not None:
             self._warn_of_recovery(*self._core.recovered)
-        for remark in self._core.remarks:
-            import warnings
-
-            warnings.warn(remark, UnverifiedFileWarning, stacklevel=3)
+        self._remarked: set[str] = set()
+        self._warn_of_remarks(stacklevel=4)
         if self._core.whole_file_remark is not None:
             import warnings
 
@@ -216,6 +214,16 @@ class ReadOnlyFile(Directory):
         for scan in list(self._scans):
             scan.close()
         self._core.close()
+        # what was noticed only while the file was read
+        self._warn_of_remarks(stacklevel=3)
+
+    def _warn_of_remarks(self, stacklevel: int) -> None:
+        for remark in self._core.remarks:
+            if remark not in self._remarked:
+                import warnings
+
+                self._remarked.add(remark)
+                warnings.warn(remark, UnverifiedFileWarning, stacklevel=stacklevel)
 
     def io(self) -> dict[str, float]:
         """Return I/O counters so far: requests, ranges, round trips, bytes, baskets, seconds."""

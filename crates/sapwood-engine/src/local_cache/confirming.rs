@@ -7,7 +7,7 @@ use sapwood_source::{BoxFuture, FetchReport, Sink, Source};
 use sapwood_span::{Error, ErrorKind, Result, Span};
 use sapwood_store::CachedFile;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError, Weak};
 use std::time::Duration;
 use tokio::task::JoinHandle;
 
@@ -54,9 +54,10 @@ impl Confirming {
             left: Mutex::default(),
             settling: tokio::sync::Mutex::default(),
         });
-        let mut all = locked(&ALL);
-        all.retain(|one| one.strong_count() > 0);
-        all.push(Arc::downgrade(&new));
+        if let Some(mut all) = all() {
+            all.retain(|one| one.strong_count() > 0);
+            all.push(Arc::downgrade(&new));
+        }
         new
     }
 
@@ -153,21 +154,38 @@ impl Confirming {
         self.process != std::process::id() || (self.unconfirmed.bytes() == 0 && locked(&self.left).is_empty())
     }
 
-    /// Nothing more will be read: what is left is confirmed and kept in the background.
-    pub fn settle_soon(self: &Arc<Self>) {
-        // without a thread for the network nothing can be asked
-        if !self.is_settled()
-            && let Ok(handle) = crate::runtime::handle()
-        {
-            handle.spawn(self.clone().settle());
+    /// Nothing more will be read: what is left is confirmed and kept in the background, and then the origin is closed.
+    pub fn close(self: &Arc<Self>) {
+        if !self.settle_soon(|origin| origin.close()) {
+            self.origin.close();
         }
+    }
+
+    /// As [`close`](Self::close), for a file that nobody has any more: its origin ends with this.
+    pub fn leave(self: &Arc<Self>) {
+        self.settle_soon(|_| ());
+    }
+
+    /// Whether there was something to settle. It is done in the background.
+    fn settle_soon(self: &Arc<Self>, then: impl FnOnce(&dyn Source) + Send + 'static) -> bool {
+        if self.is_settled() {
+            return false;
+        }
+        // without a thread for the network nothing can be asked
+        let Ok(handle) = crate::runtime::handle() else { return false };
+        let this = self.clone();
+        handle.spawn(async move {
+            this.clone().settle().await;
+            then(&*this.origin);
+        });
+        true
     }
 }
 
 /// Waits until what this process has read is confirmed, for a few round trips at most.
 pub(super) fn settle_all() {
-    let all: Vec<Arc<Confirming>> = locked(&ALL).iter().filter_map(Weak::upgrade).collect();
-    let all: Vec<_> = all.into_iter().filter(|one| !one.is_settled()).collect();
+    let known: Vec<Arc<Confirming>> = all().iter().flat_map(|all| all.iter().filter_map(Weak::upgrade)).collect();
+    let all: Vec<_> = known.into_iter().filter(|one| !one.is_settled()).collect();
     if all.is_empty() {
         return;
     }
@@ -180,6 +198,18 @@ pub(super) fn settle_all() {
         let _ = tokio::time::timeout(most, async { while running.join_next().await.is_some() {} }).await;
         Ok(())
     });
+}
+
+/// The list; none if a thread held it while this process was forked.
+fn all() -> Option<MutexGuard<'static, Vec<Weak<Confirming>>>> {
+    for _ in 0..1000 {
+        match ALL.try_lock() {
+            Ok(all) => return Some(all),
+            Err(TryLockError::Poisoned(e)) => return Some(PoisonError::into_inner(e)),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(1)),
+        }
+    }
+    None
 }
 
 /// Asks a source.

@@ -26,7 +26,7 @@ pub use settings::{DEFAULT_MAX_BYTES, LEAST_BYTES, LocalCache, check_size, confi
 pub use stores::{flush, name_of, store};
 pub use unconfirmed::Unconfirmed;
 pub use user_configuration::UserConfiguration;
-pub use whole::{WholeFile, fetch_whole};
+pub use whole::{Verify, WholeFile, fetch_whole};
 
 /// Why the local cache that was asked for is not used: each reason once.
 pub fn warnings(cache: &LocalCache) -> Vec<String> {
@@ -37,6 +37,13 @@ pub fn warnings(cache: &LocalCache) -> Vec<String> {
             UserConfiguration::path().map_or_else(|_| Vec::new(), |path| warnings::of(&path))
         }
         _ => Vec::new(),
+    }
+}
+
+/// Adds to what [`warnings`] gives: something went wrong where nobody waits for it.
+pub fn warn(cache: &LocalCache, warning: &str) {
+    if let Ok(Some(options)) = resolve(cache) {
+        warnings::add(options.directory, warning.to_owned());
     }
 }
 

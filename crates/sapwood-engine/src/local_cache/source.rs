@@ -221,13 +221,12 @@ impl Source for CachedSource {
     }
 
     fn close(&self) {
-        self.confirming.settle_soon();
-        self.origin().close();
+        self.confirming.close();
     }
 }
 
 impl Drop for CachedSource {
     fn drop(&mut self) {
-        self.confirming.settle_soon();
+        self.confirming.leave();
     }
 }

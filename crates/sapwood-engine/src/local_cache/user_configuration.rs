@@ -264,15 +264,16 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_an_error_and_is_written_anew() {
         let on = UserConfiguration { enabled: true, ..UserConfiguration::default() };
-        let broken: [(&str, &dyn Fn(&Path)); 5] = [
-            ("pipe", &|path| {
+        type Make = fn(&Path);
+        let broken: [(&str, Make); 5] = [
+            ("pipe", |path| {
                 let made = std::process::Command::new("mkfifo").arg(path).status().unwrap();
                 assert!(made.success());
             }),
-            ("folder", &|path| fs::create_dir(path).unwrap()),
-            ("bytes", &|path| fs::write(path, b"[cache]\nenabled = true\n\xff\xfe").unwrap()),
-            ("header", &|path| fs::write(path, b"[cache\nenabled = true\n").unwrap()),
-            ("large", &|path| fs::write(path, vec![b' '; MOST as usize + 1]).unwrap()),
+            ("folder", |path| fs::create_dir(path).unwrap()),
+            ("bytes", |path| fs::write(path, b"[cache]\nenabled = true\n\xff\xfe").unwrap()),
+            ("header", |path| fs::write(path, b"[cache\nenabled = true\n").unwrap()),
+            ("large", |path| fs::write(path, vec![b' '; MOST as usize + 1]).unwrap()),
         ];
         for (name, make) in broken {
             let path = file(name);

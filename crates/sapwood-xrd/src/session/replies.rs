@@ -171,13 +171,15 @@ impl Session {
         let asked = self.asked(stream)?;
         match status {
             status::WAIT | status::WAITRESP => {
-                let (seconds, why) = reply::wait(&body)?;
+                let (mut seconds, why) = reply::wait(&body)?;
                 if status == status::WAIT {
                     // A server that never tires of "at once" is not asked as often as the way allows.
                     let shortest = if asked.delayed { SHORTEST_WAIT } else { Duration::ZERO };
                     asked.resend = Some(now.saturating_add(shortest.max(Duration::from_secs(u64::from(seconds)))));
                 } else {
                     asked.late = true;
+                    // a guess of how long it may take at most (ten minutes for a checksum): it may come at once
+                    seconds = 0;
                 }
                 asked.delayed = true;
                 let (owner, open) = (asked.owner, asked.guess.is_some());
