@@ -26,6 +26,9 @@ _COMPARE = {
 
 _LONGEST = 10_000
 
+#: Bits of the constants that are raised or shifted exactly.
+_MOST_BITS = 64
+
 #: Bytes that are not UTF-8 as escapes, which Python's parser accepts in strings.
 _BYTES = {code: f"\\u{code:04x}" for code in range(0xDC80, 0xDD00)}
 
@@ -192,7 +195,11 @@ class Expression:
     def _binary(self, node, value):
         left, right = self._value(node.left, value), self._value(node.right, value)
         if isinstance(node.op, (ast.Pow, ast.LShift)) and isinstance(left, int) and isinstance(right, int):
-            # Python's integers have no bound; numpy's have
+            # Python's integers have no bound; numpy's have: what 64 bits hold is exact, as 2**53+1 and 1<<63 are
+            if 0 <= right <= _MOST_BITS and left.bit_length() <= _MOST_BITS:
+                exact = _BINARY[type(node.op)](left, right)
+                if -(2**63) <= exact < 2**64:
+                    return exact
             left = float(left) if isinstance(node.op, ast.Pow) else np.int64(left)
         return _BINARY[type(node.op)](left, right)
 
