@@ -34,12 +34,17 @@ public:
     ClassDef(PrimaryVertex, 1)
 };
 
+struct Header {
+    int fRunNumber = 0;
+};
+
 class Collision : public TObject {
 public:
     char fType[20] = "";
     char fNames[2][6] = {};
     int fNtrack = 0;
     PrimaryVertex fVertex;
+    Header fHeader;
     TClonesArray* fTracks = new TClonesArray("Particle", 10);
     std::vector<Hit> fHits;
     std::vector<float> fValues;
@@ -49,6 +54,7 @@ public:
 
 #ifdef __ROOTCLING__
 #pragma link C++ struct Hit + ;
+#pragma link C++ struct Header + ;
 #pragma link C++ class std::vector < Hit> + ;
 #pragma link C++ class Particle + ;
 #pragma link C++ class Vertex + ;
@@ -68,6 +74,7 @@ void names(const char* folder) {
         tree->Branch("PV.", &vertex, 32000, split);
         tree->Branch("hits", &hits, 32000, split);
         tree->Branch("values", &values);
+        if (split == 99) tree->SetAlias("fRunNumber", "fNtrack+1000");
         return tree;
     };
     std::vector<TTree*> trees = {make("split", 99), make("one", 1), make("whole", 0)};
@@ -110,6 +117,7 @@ void names(const char* folder) {
         snprintf(event->fNames[0], 6, "a%d", e % 3);
         snprintf(event->fNames[1], 6, "b%d", e % 2);
         event->fNtrack = e % 6;
+        event->fHeader.fRunNumber = e;
         event->fTracks->Clear();
         event->fHits.clear();
         hits->clear();

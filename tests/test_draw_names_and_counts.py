@@ -132,6 +132,11 @@ def test_a_short_name_of_several_members_is_refused(root, file):
         sapwood.open(file)["split"].draw("fName")
 
 
+def test_an_alias_comes_before_a_name_with_parts_left_out(root, file):
+    check(root, file, "split", ["fRunNumber", "event.fHeader.fRunNumber", "fHeader.fRunNumber", "fRunNumber+fNtrack"])
+    assert made(sapwood.open(file)["one"], "fRunNumber") == made(sapwood.open(file)["one"], "fHeader.fRunNumber")
+
+
 @pytest.mark.parametrize("tree", TREES)
 def test_collections_are_counted(root, file, tree):
     """The branch of a split collection was taken for one number: @hits.size() was 1 in each entry."""

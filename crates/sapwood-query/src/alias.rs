@@ -106,7 +106,7 @@ impl<S: Schema + ?Sized> Expander<'_, S> {
 
     /// What stands behind a name that is an alias, or a member of one.
     fn alias(&mut self, name: &str, indices: &[Index], at: usize, place: &PartOrigin) -> Result<Option<Ast>> {
-        if self.schema.shape(name).is_some() {
+        if self.schema.is_plain(name) {
             return Ok(None);
         }
         let ends = std::iter::once(name.len()).chain(name.rmatch_indices('.').map(|(dot, _)| dot));

@@ -38,6 +38,10 @@ impl Schema for Columns<'_> {
         Some(if characters { as_text(shape(&column)) } else { shape(&column) })
     }
 
+    fn is_plain(&self, name: &str) -> bool {
+        self.0.is_plain(name)
+    }
+
     fn characters(&self, name: &str) -> Option<Shape> {
         let (path, column) = self.resolve(name).ok()?;
         self.is_characters(&path).then(|| shape(&column))

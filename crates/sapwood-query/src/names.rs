@@ -54,27 +54,38 @@ impl<'t> Names<'t> {
             Ok(found) => return found,
             Err(missing) => missing,
         };
-        let tidy = tidy(name);
-        if tidy.is_empty() {
-            return Err(missing);
-        }
-        let inside = self.tree.header().name.as_str();
-        let without_tree = tidy.strip_prefix(inside).and_then(|rest| rest.strip_prefix('.'));
-        for name in std::iter::once(tidy.as_str()).chain(without_tree) {
-            if let Ok(found) = self.exactly(name) {
+        for name in self.spellings(name) {
+            if let Some(found) = self.plainly(&name) {
                 return found;
             }
-            let found = self.member(name).or_else(|| self.leaf(name)).or_else(|| self.titled(name));
-            let found = match found {
-                Some(path) => Some(path),
-                None => self.shortened(name)?,
-            };
-            if let Some(path) = found {
+            if let Some(path) = self.shortened(&name)? {
                 let column = self.column(&path)?;
                 return Ok((path, column));
             }
         }
         Err(missing)
+    }
+
+    /// Whether a name means something without parts being left out: then it comes before an alias.
+    pub(crate) fn is_plain(&self, name: &str) -> bool {
+        self.exactly(name).is_ok() || self.spellings(name).iter().any(|name| self.plainly(name).is_some())
+    }
+
+    /// The ways in which a name is looked for.
+    fn spellings(&self, name: &str) -> Vec<String> {
+        let tidy = tidy(name);
+        let inside = self.tree.header().name.as_str();
+        let without_tree = tidy.strip_prefix(inside).and_then(|rest| rest.strip_prefix('.')).map(str::to_owned);
+        std::iter::once(tidy).chain(without_tree).filter(|name| !name.is_empty()).collect()
+    }
+
+    /// A branch, a member of its records, or a leaf.
+    fn plainly(&self, name: &str) -> Option<Result<(ColumnPath, ColumnType)>> {
+        if let Ok(found) = self.exactly(name) {
+            return Some(found);
+        }
+        let path = self.member(name).or_else(|| self.leaf(name)).or_else(|| self.titled(name))?;
+        Some(self.column(&path).map(|column| (path, column)))
     }
 
     /// A branch by its name or path; the outer error says that there is none.
@@ -171,6 +182,10 @@ impl<'t> Names<'t> {
     /// # Errors
     /// `Invalid` for a last part by itself of which there are several.
     fn shortened(&self, name: &str) -> Result<Option<ColumnPath>> {
+        // a constant of the name comes first
+        if crate::function::constant(name).is_some() {
+            return Ok(None);
+        }
         let wanted: Vec<&str> = name.split('.').collect();
         let scored = |wanted: &[&str]| {
             let fitting = self.long().iter().filter_map(|long| Some((left_out(&long.parts, wanted)?, long)));

@@ -84,6 +84,12 @@ pub trait Schema {
     /// All names, for suggestions when one is mistyped.
     fn names(&self) -> Vec<String>;
 
+    /// Whether a name is that of a branch, a leaf or a member, and comes before an alias. Names that are found only with
+    /// parts left out come behind.
+    fn is_plain(&self, name: &str) -> bool {
+        self.shape(name).is_some()
+    }
+
     /// What is known of a name that stands for objects; `None` for others.
     fn collection(&self, name: &str) -> Option<Collection> {
         let _ = name;
