@@ -4,7 +4,9 @@ use crate::meter::Meter;
 use crate::text::{Text, texts};
 use crate::wait::wait;
 use pyo3::prelude::*;
-use sapwood::query::{AutoHist, Axis, BinCount, Binding, Entries, Expr, Hist1D, Reader, TextHist, bind_each, parse_target};
+use sapwood::query::{
+    AutoHist, Axis, BinCount, Binding, Entries, Expr, Hist1D, Reader, TextHist, bind_each, parse_target,
+};
 use sapwood::{Chain, ChainBatch, Error, ErrorKind, Result, ScanOptions, Values};
 use std::sync::atomic::Ordering;
 

@@ -70,7 +70,9 @@ fn main() -> sapwood_span::Result<()> {
             fixed = fixed.min(run(&mut |v, w| hist.fill(v, w))?);
             entries = hist.entries();
             let mut auto = AutoHist::new(query.is_integer(0));
-            automatic = automatic.min(run(&mut |v, w| { let _ = auto.fill(v, w); })?);
+            automatic = automatic.min(run(&mut |v, w| {
+                let _ = auto.fill(v, w);
+            })?);
         }
         println!("{expr:28} {cut:20} {entries:8} rows  {fixed:7.2} ms  (automatic limits {automatic:7.2} ms)");
     }

@@ -72,7 +72,7 @@ impl<S: Schema + ?Sized> Expander<'_, S> {
                     return Err(self.error(at, &format!("the alias {name} is not a branch and has no size")));
                 }
             },
-            AstKind::Number(_) | AstKind::Text(_) | AstKind::Special(_) => ast.kind.clone(),
+            AstKind::Number(_) | AstKind::Whole(_) | AstKind::Text(_) | AstKind::Special(_) => ast.kind.clone(),
             AstKind::Negate(a) => AstKind::Negate(self.boxed(a, place)?),
             AstKind::Not(a) => AstKind::Not(self.boxed(a, place)?),
             AstKind::Binary(op, a, b) => AstKind::Binary(*op, self.boxed(a, place)?, self.boxed(b, place)?),
@@ -106,7 +106,7 @@ impl<S: Schema + ?Sized> Expander<'_, S> {
 
     /// What stands behind a name that is an alias, or a member of one.
     fn alias(&mut self, name: &str, indices: &[Index], at: usize, place: &PartOrigin) -> Result<Option<Ast>> {
-        if self.schema.shape(name).is_some() {
+        if self.schema.is_plain(name) {
             return Ok(None);
         }
         let ends = std::iter::once(name.len()).chain(name.rmatch_indices('.').map(|(dot, _)| dot));
@@ -148,7 +148,7 @@ impl<S: Schema + ?Sized> Expander<'_, S> {
 /// A part with the height that follows from those below it.
 fn with_depth(kind: AstKind, at: usize) -> Ast {
     let below = match &kind {
-        AstKind::Number(_) | AstKind::Text(_) | AstKind::Size { .. } | AstKind::Special(_) => None,
+        AstKind::Number(_) | AstKind::Whole(_) | AstKind::Text(_) | AstKind::Size { .. } | AstKind::Special(_) => None,
         AstKind::Name { indices, .. } => {
             indices.iter().filter_map(|i| if let Index::At(a) = i { Some(a.depth) } else { None }).max()
         }

@@ -74,6 +74,8 @@ pub(crate) struct Ast {
 #[derive(Clone, Debug)]
 pub(crate) enum AstKind {
     Number(f64),
+    /// A whole number beyond those that every double holds.
+    Whole(i128),
     Text(String),
     /// A branch (or, when `plain`, perhaps a constant) with its indices.
     Name {
@@ -100,7 +102,7 @@ impl Ast {
     pub(crate) fn walk<'a>(&'a self, f: &mut impl FnMut(&'a Ast)) {
         f(self);
         match &self.kind {
-            AstKind::Number(_) | AstKind::Text(_) | AstKind::Size { .. } | AstKind::Special(_) => {}
+            AstKind::Number(_) | AstKind::Whole(_) | AstKind::Text(_) | AstKind::Size { .. } | AstKind::Special(_) => {}
             AstKind::Name { indices, .. } => {
                 for i in indices {
                     if let Index::At(a) = i {

@@ -2,11 +2,12 @@
 
 use crate::alias::expand;
 use crate::ast::{Ast, AstKind, Expr, Index, Op, Special};
+use crate::exact::mark;
 use crate::function::{callable_names, constant, function, nullary};
 use crate::number::to_i64;
 use crate::program::{Access, Aggregate, Fold, Level, Node, NodeKind, Output, Program, Space, Step, TextNode};
-use crate::shape::{Dim, Kind, Schema, Shape};
-use crate::text::{error_at, kind_at, near_misses};
+use crate::shape::{Collection, Dim, Kind, Schema, Shape};
+use crate::text::{error_at, kind_at, near_misses, shown_at};
 use sapwood_column::DType;
 use sapwood_span::raw_text::bytes_of;
 use sapwood_span::{Error, ErrorKind, Result};
@@ -45,7 +46,9 @@ pub(crate) fn bind<S: Schema + ?Sized>(
                 outputs.push((kind, node));
                 apart.push(space);
             }
-            return Ok(Program { columns: b.columns, spaces: b.spaces, outputs, cut: bound, apart: Some(apart) });
+            let mut program = Program { columns: b.columns, spaces: b.spaces, outputs, cut: bound, apart: Some(apart) };
+            mark(&mut program);
+            return Ok(program);
         }
         b = Binder { schema, columns: Vec::new(), spaces: vec![Space::default()], text: "" };
     }
@@ -55,7 +58,9 @@ pub(crate) fn bind<S: Schema + ?Sized>(
         outputs.push(b.output(&e.ast, 0)?);
     }
     let cut = b.cut(cut.as_ref())?;
-    Ok(Program { columns: b.columns, spaces: b.spaces, outputs, cut, apart: None })
+    let mut program = Program { columns: b.columns, spaces: b.spaces, outputs, cut, apart: None };
+    mark(&mut program);
+    Ok(program)
 }
 
 struct Binder<'a, S: ?Sized> {
@@ -116,11 +121,12 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
     fn value(&mut self, ast: &Ast, space: usize) -> Result<Value> {
         let node = match &ast.kind {
             AstKind::Number(x) => constant_node(*x),
+            AstKind::Whole(x) => Node { kind: NodeKind::Whole(*x), level: Level::Constant, integer: false },
             AstKind::Text(s) => {
                 return Ok(Value::Text(TextNode::Literal(bytes_of(s).into_owned()), Level::Constant));
             }
             AstKind::Name { name, indices, plain } => return self.name(ast, name, indices, *plain, space),
-            AstKind::Size { name, container } => self.size(ast, name, *container)?,
+            AstKind::Size { name, container } => self.size(ast, name, *container, space)?,
             AstKind::Special(s) => special(*s),
             AstKind::Negate(a) => {
                 let a = self.number(a, space)?;
@@ -165,16 +171,19 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
         Ok(Node { level: a.level.max(b.level), integer: false, kind: NodeKind::Binary(op, Box::new(a), Box::new(b)) })
     }
 
-    fn shape(&mut self, name: &str) -> Option<usize> {
-        if let Some(i) = self.columns.iter().position(|(n, _)| n == name) {
-            return Some(i);
-        }
-        let shape = self.schema.shape(name)?;
-        self.columns.push((name.to_string(), shape));
-        Some(self.columns.len() - 1)
+    /// The number of the column with this name and shape.
+    fn column(&mut self, name: &str, shape: Shape) -> usize {
+        self.columns.iter().position(|(n, s)| n == name && *s == shape).unwrap_or_else(|| {
+            self.columns.push((name.to_string(), shape));
+            self.columns.len() - 1
+        })
     }
 
     fn unknown(&self, at: usize, name: &str) -> Error {
+        if let Some(e) = self.schema.refusal(name) {
+            let what = shown_at(self.text, at, e.what());
+            return e.worded(what);
+        }
         let names = self.schema.names();
         let near = near_misses(name, names.iter().map(String::as_str));
         let message = match near.as_slice() {
@@ -189,13 +198,22 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
     }
 
     fn name(&mut self, ast: &Ast, name: &str, indices: &[Index], plain: bool, space: usize) -> Result<Value> {
-        let Some(column) = self.shape(name) else {
+        let Some(mut shape) = self.schema.shape(name) else {
             return match constant(name) {
                 Some(value) if plain && indices.is_empty() => Ok(Value::Number(constant_node(value))),
                 _ => Err(self.unknown(ast.at, name)),
             };
         };
-        let shape = self.columns[column].1.clone();
+        if let Some(collection) = self.schema.collection(name) {
+            return Err(self.objects(ast, name, &collection));
+        }
+        if shape.kind == Kind::Text
+            && indices.len() > shape.dims.len()
+            && let Some(characters) = self.schema.characters(name)
+        {
+            shape = characters;
+        }
+        let column = self.column(name, shape.clone());
         let (steps, level) = self.steps(ast, name, &shape, indices, space)?;
         let free = steps.iter().filter(|s| matches!(s, Step::Free(_))).count();
         let target = &mut self.spaces[space];
@@ -207,9 +225,23 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
             Kind::Number(dtype) => Value::Number(Node {
                 kind: NodeKind::Access(access),
                 level,
-                integer: !matches!(dtype, DType::F32 | DType::F64),
+                integer: !matches!(dtype, DType::F32 | DType::F64) && self.schema.has_whole_bins(name),
             }),
+            Kind::Record => return Err(self.objects(ast, name, &Collection::default())),
         })
+    }
+
+    /// Why objects cannot be computed with, and what can be.
+    fn objects(&self, ast: &Ast, name: &str, collection: &Collection) -> Error {
+        let mut instead = Vec::new();
+        if !collection.members.is_empty() {
+            instead.push(format!("name a member ({})", collection.members.join(", ")));
+        }
+        if collection.is_countable {
+            instead.push(format!("count them with @{name}.size()"));
+        }
+        let instead = if instead.is_empty() { String::new() } else { format!("; {}", instead.join(" or ")) };
+        self.error(ast.at, &format!("{name} holds objects, not numbers{instead}"))
     }
 
     /// One step per level of nesting; levels without brackets become instances.
@@ -279,16 +311,33 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
         Err(self.error(ast.at, &format!("{name} has {} indices, but the branch has {levels}", indices.len())))
     }
 
-    fn size(&mut self, ast: &Ast, name: &str, container: bool) -> Result<Node> {
-        let Some(column) = self.shape(name) else { return Err(self.unknown(ast.at, name)) };
-        let shape = &self.columns[column].1;
+    /// How many items a branch has in an entry, or bytes where it is a string.
+    fn size(&mut self, ast: &Ast, name: &str, container: bool, space: usize) -> Result<Node> {
+        let Some(shape) = self.schema.shape(name) else { return Err(self.unknown(ast.at, name)) };
+        let collection = self.schema.collection(name);
+        if let Some(single) = collection.as_ref().filter(|c| !c.is_countable) {
+            return Err(self.objects(ast, name, single));
+        }
+        let integer = collection.as_ref().is_some_and(|c| c.is_clones);
+        if collection.is_some_and(|c| c.is_split) {
+            // the column itself counts
+            let column = self.column(name, shape);
+            let target = &mut self.spaces[space];
+            target.accesses.push(Access { column, steps: Vec::new(), level: Level::Entry });
+            let kind = NodeKind::Access(target.accesses.len() - 1);
+            return Ok(Node { kind, level: Level::Entry, integer });
+        }
         if !container && shape.kind == Kind::Text && !shape.dims.is_empty() {
             let message = format!(
                 "{name} holds several strings, of which ROOT gives the length of each here; @{name}.size() is their number"
             );
             return Err(self.error(ast.at, &message));
         }
-        Ok(Node { kind: NodeKind::Size(column), level: Level::Entry, integer: false })
+        if shape.dims.is_empty() && shape.kind != Kind::Text {
+            return Err(self.error(ast.at, &format!("{name} has one value in each entry and no size")));
+        }
+        let column = self.column(name, shape);
+        Ok(Node { kind: NodeKind::Size(column), level: Level::Entry, integer })
     }
 
     fn call(&mut self, ast: &Ast, name: &str, args: &[Ast], space: usize) -> Result<Node> {
@@ -313,7 +362,7 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
         Ok(Node {
             level: nodes.iter().map(|n| n.level).max().unwrap_or(Level::Constant),
             integer: false,
-            kind: NodeKind::Call(f.kernel, nodes),
+            kind: NodeKind::Call(f, nodes),
         })
     }
 
@@ -340,6 +389,13 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
             _ => return Ok(None),
         };
         self.arity(ast, name, args, &[if conditional { 2 } else { 1 }])?;
+        if fold == Fold::Length
+            && let AstKind::Name { name, indices, .. } = &args[0].kind
+            && indices.is_empty()
+            && self.schema.collection(name).is_some()
+        {
+            return self.size(&args[0], name, true, space).map(|node| Some(Node { integer: true, ..node }));
+        }
         let space = self.new_space();
         let body = match (fold, self.value(&args[0], space)?) {
             (_, Value::Number(n)) => n.with_alternatives_by_row(),

@@ -1,76 +1,149 @@
 //! Names in expressions to branches of a tree, and decoded columns back to names.
 
 use crate::alias::expand;
-use crate::{Dim, Expr, Kind, Query, Schema, Shape};
-use sapwood_column::{Array, ColumnType};
+use crate::characters::characters_as_text;
+use crate::names::{ColumnPath, Names, is_table};
+use crate::{Collection, Dim, Expr, Kind, Query, Schema, Shape};
+use sapwood_column::{Array, ColumnType, DType};
 use sapwood_engine::Tree;
+use sapwood_format::streamer::code;
 use sapwood_span::{Error, ErrorKind, Result};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// A name resolved: a branch, and the members inside its records.
-struct ColumnPath {
-    branch: usize,
-    fields: Vec<String>,
-}
-
 /// What a tree offers to expressions: its branches, and members of records as `branch.member`.
-struct Columns<'t>(&'t Tree);
+struct Columns<'t>(Names<'t>);
 
-impl Columns<'_> {
-    fn resolve(&self, name: &str) -> Result<(ColumnPath, ColumnType)> {
-        let missing = match self.0.find(name) {
-            Ok(branch) => return Ok((ColumnPath { branch, fields: Vec::new() }, self.0.column_type(branch)?)),
-            Err(e) => e,
-        };
-        // `branch.leaf`: the longest part that is a branch, the rest members
-        for (dot, _) in name.rmatch_indices('.') {
-            let (Some(head), Some(tail)) = (name.get(..dot), name.get(dot + 1..)) else { continue };
-            let Ok(branch) = self.0.find(head) else { continue };
-            let mut column = self.0.column_type(branch)?;
-            let fields: Vec<String> = tail.split('.').map(str::to_owned).collect();
-            for field in &fields {
-                column = member_type(column, field)
-                    .ok_or_else(|| Error::not_found(format!("no member {field}")).in_branch(self.0.name_of(branch)))?;
-            }
-            return Ok((ColumnPath { branch, fields }, column));
-        }
-        self.leaf(name).ok_or(missing)
+impl<'t> Columns<'t> {
+    fn new(tree: &'t Tree) -> Self {
+        Self(Names::new(tree))
     }
 
-    /// A leaf of a branch with several, by its bare name: `px` of a branch `p` with the leaves `px/F:py/F`.
-    fn leaf(&self, name: &str) -> Option<(ColumnPath, ColumnType)> {
-        let header = self.0.header();
-        self.0.order().iter().find_map(|&branch| {
-            let leaves = &header.branches.get(branch)?.leaves;
-            if leaves.len() < 2 || !leaves.iter().any(|&l| header.leaves.get(l).is_some_and(|l| l.name == name)) {
-                return None;
-            }
-            let column = member_type(self.0.column_type(branch).ok()?, name)?;
-            Some((ColumnPath { branch, fields: vec![name.to_owned()] }, column))
-        })
+    fn resolve(&self, name: &str) -> Result<(ColumnPath, ColumnType)> {
+        self.0.resolve(name).map(|(path, column)| self.0.counted(path, column))
+    }
+
+    /// The kind of a branch whose class is described (fType of TBranchElement), and whether it names the class of the
+    /// objects in a TClonesArray.
+    fn element(&self, branch: usize) -> Option<(i32, bool)> {
+        let element = self.0.tree().header().branches.get(branch)?.element.as_ref()?;
+        Some((element.kind, !element.clones_name.is_empty()))
     }
 }
 
 impl Schema for Columns<'_> {
     fn shape(&self, name: &str) -> Option<Shape> {
-        self.resolve(name).ok().and_then(|(_, t)| shape(&t))
+        let (path, column) = self.resolve(name).ok()?;
+        let characters = self.is_characters(&path);
+        Some(if characters { as_text(shape(&column)) } else { shape(&column) })
+    }
+
+    fn is_plain(&self, name: &str) -> bool {
+        self.0.is_plain(name)
+    }
+
+    fn characters(&self, name: &str) -> Option<Shape> {
+        let (path, column) = self.resolve(name).ok()?;
+        self.is_characters(&path).then(|| shape(&column))
+    }
+
+    fn collection(&self, name: &str) -> Option<Collection> {
+        let (path, column) = self.resolve(name).ok()?;
+        let header = self.0.tree().header();
+        let element = self.element(path.branch);
+        let is_split = path.fields.is_empty() && element.is_some_and(|(kind, _)| matches!(kind, 3 | 4));
+        let members = match (is_split, innermost(&column)) {
+            (true, _) => {
+                let children = header.branches.get(path.branch).map(|b| b.children.as_slice()).unwrap_or_default();
+                children
+                    .iter()
+                    .filter_map(|&i| header.branches.get(i))
+                    .take(MOST_SHOWN)
+                    .map(|b| b.name.clone())
+                    .collect()
+            }
+            // the objects behind links have no names
+            (false, ColumnType::Record { .. }) if path.fields.last().is_some_and(|f| f == "object") => Vec::new(),
+            (false, ColumnType::Record { fields }) if is_table(fields) => Vec::new(),
+            (false, ColumnType::Record { fields }) => {
+                fields.iter().take(MOST_SHOWN).map(|(n, _)| format!("{name}.{n}")).collect()
+            }
+            (false, _) => return None,
+        };
+        let is_clones = match element {
+            Some((kind, _)) if is_split => kind == 3,
+            // a list of objects inside a record is not asked for its class
+            Some((_, clones)) => clones || self.0.tree().type_name(path.branch).starts_with("TClonesArray"),
+            None => false,
+        };
+        let is_countable = is_split || self.0.is_countable(&path, &column);
+        Some(Collection { is_split, is_clones, is_countable, members })
+    }
+
+    fn refusal(&self, name: &str) -> Option<Error> {
+        let e = self.resolve(name).err().filter(|e| e.kind() != ErrorKind::NotFound)?;
+        let header = self.0.tree().header();
+        let branch = self.0.tree().find(name).ok().and_then(|i| header.branches.get(i));
+        let children = branch.map(|b| b.children.as_slice()).unwrap_or_default();
+        if children.is_empty() {
+            return Some(e);
+        }
+        let names: Vec<&str> =
+            children.iter().filter_map(|&i| header.branches.get(i)).take(MOST_SHOWN).map(|b| b.name.as_str()).collect();
+        let what = format!("{}: {}", e.what(), names.join(", "));
+        Some(e.worded(what))
+    }
+
+    fn has_whole_bins(&self, name: &str) -> bool {
+        let Ok((path, _)) = self.resolve(name) else { return true };
+        let header = self.0.tree().header();
+        let Some(branch) = header.branches.get(path.branch) else { return true };
+        let leaf = branch.leaves.first().and_then(|&l| header.leaves.get(l));
+        let is_long = |code: i32| matches!(code, code::LONG | code::ULONG);
+        let is_long_member = branch.element.as_ref().is_some_and(|e| {
+            // numbers and arrays of numbers
+            path.fields.is_empty() && e.streamer_type < 60 && is_long(e.streamer_type % 20)
+        });
+        leaf.is_none_or(|l| l.class != "TLeafG") && !is_long_member
     }
 
     fn names(&self) -> Vec<String> {
-        let header = self.0.header();
-        let branches = self.0.order().iter().filter_map(|&i| header.branches.get(i)).map(|b| b.name.clone());
-        branches.chain(header.aliases.iter().map(|(name, _)| name.clone())).collect()
+        self.0.all()
     }
 
     fn alias(&self, name: &str) -> Option<String> {
-        self.0.header().aliases.iter().find(|(n, _)| n == name).map(|(_, text)| text.clone())
+        self.0.tree().header().aliases.iter().find(|(n, _)| n == name).map(|(_, text)| text.clone())
     }
 
     fn elsewhere(&self, name: &str) -> Option<String> {
-        self.0.friend_hint(name)
+        self.0.tree().friend_hint(name)
     }
 }
+
+impl Columns<'_> {
+    /// Whether what is meant is an array of C++'s `char` in a class: a string for ROOT. The same in a leaf list is numbers.
+    fn is_characters(&self, path: &ColumnPath) -> bool {
+        let Ok(column) = self.0.column(path) else { return false };
+        let mut column = &column;
+        let mut last = false;
+        while let ColumnType::Regular { item, .. } | ColumnType::List { item } = column {
+            last = matches!(column, ColumnType::Regular { .. });
+            column = item;
+        }
+        let in_class = self.element(path.branch).is_some();
+        last && in_class && matches!(column, ColumnType::Number(DType::I8))
+    }
+}
+
+/// The shape of an array of characters when it is taken as strings.
+fn as_text(shape: Shape) -> Shape {
+    let mut dims = shape.dims;
+    dims.pop();
+    Shape { dims, kind: Kind::Text }
+}
+
+/// Members shown where one has to be named.
+const MOST_SHOWN: usize = 8;
 
 /// A query bound to a tree, and which branches feed it.
 pub struct Binding {
@@ -79,13 +152,22 @@ pub struct Binding {
     /// The branches to scan, each once.
     pub branches: Vec<usize>,
     /// For each name of the query: which scanned column, and the members inside.
-    picks: Vec<(usize, Vec<String>)>,
+    picks: Vec<Pick>,
     /// Whether a branch holds several values per entry.
     pub nested: bool,
     /// Whether an expression or the selection asks for the number of all entries (`Entries$`), be it by an alias.
     pub(crate) asks_total: bool,
     /// The selection alone, where it lets the same entries pass as with the expressions.
     pub(crate) guide: Option<Arc<Binding>>,
+}
+
+/// A column of a query among those that are scanned.
+struct Pick {
+    at: usize,
+    /// Members inside.
+    fields: Vec<String>,
+    /// Whether arrays of characters become strings.
+    as_text: bool,
 }
 
 impl Binding {
@@ -128,26 +210,18 @@ impl Binding {
         cut: Option<&Expr>,
         make: impl Fn(&[Expr], Option<&Expr>, &Columns<'t>) -> Result<Query>,
     ) -> Result<Self> {
-        let columns = Columns(tree);
-        for name in exprs.iter().chain(cut).flat_map(Expr::names) {
-            match columns.resolve(&name) {
-                // the query says it better: it shows the place
-                Err(e) if e.kind() == ErrorKind::NotFound && e.branch().is_none() => {}
-                Err(e) => return Err(e.in_branch(name)),
-                Ok((_, column)) if shape(&column).is_none() => return Err(record(&name, &column)),
-                Ok(_) => {}
-            }
-        }
+        let columns = Columns::new(tree);
         let query = make(exprs, cut, &columns).map_err(|e| e.in_file(tree.file().url()))?;
         let (mut branches, mut picks, mut nested) = (Vec::new(), Vec::new(), false);
-        for name in query.names() {
-            let (place, column) = columns.resolve(name)?;
-            nested |= shape(&column).is_some_and(|s| !s.dims.is_empty());
+        for (name, shape) in query.columns() {
+            let (place, _) = columns.resolve(name)?;
+            nested |= !shape.dims.is_empty();
+            let as_text = shape.kind == Kind::Text && columns.is_characters(&place);
             let at = branches.iter().position(|&b| b == place.branch).unwrap_or_else(|| {
                 branches.push(place.branch);
                 branches.len() - 1
             });
-            picks.push((at, place.fields));
+            picks.push(Pick { at, fields: place.fields, as_text });
         }
         let asks_total = exprs.iter().chain(cut).any(Expr::asks_total);
         Ok(Self { query, branches, picks, nested, asks_total, guide: None })
@@ -160,9 +234,10 @@ impl Binding {
     pub fn columns<'a>(&self, scanned: &'a [Array]) -> Result<Vec<Cow<'a, Array>>> {
         self.picks
             .iter()
-            .map(|(at, fields)| {
-                let column = scanned.get(*at).ok_or_else(|| Error::invalid("a column is missing"))?;
-                fields.iter().try_fold(Cow::Borrowed(column), member)
+            .map(|pick| {
+                let column = scanned.get(pick.at).ok_or_else(|| Error::invalid("a column is missing"))?;
+                let column = pick.fields.iter().try_fold(Cow::Borrowed(column), member)?;
+                if pick.as_text { characters_as_text(&column).map(Cow::Owned) } else { Ok(column) }
             })
             .collect()
     }
@@ -170,16 +245,7 @@ impl Binding {
 
 /// The expression with the aliases of a tree put in.
 pub(crate) fn without_aliases(tree: &Tree, expr: &Expr) -> Result<Expr> {
-    expand(expr, &Columns(tree)).map_err(|e| e.in_file(tree.file().url()))
-}
-
-fn record(name: &str, column: &ColumnType) -> Error {
-    let members: Vec<String> = match innermost(column) {
-        ColumnType::Record { fields } => fields.iter().take(8).map(|(n, _)| format!("{name}.{n}")).collect(),
-        _ => Vec::new(),
-    };
-    let e = Error::unsupported("holds records, not numbers").in_branch(name);
-    if members.is_empty() { e } else { e.with_remedy(format!("name a member: {}", members.join(", "))) }
+    expand(expr, &Columns::new(tree)).map_err(|e| e.in_file(tree.file().url()))
 }
 
 fn innermost(mut column: &ColumnType) -> &ColumnType {
@@ -189,14 +255,14 @@ fn innermost(mut column: &ColumnType) -> &ColumnType {
     column
 }
 
-fn shape(column: &ColumnType) -> Option<Shape> {
+fn shape(column: &ColumnType) -> Shape {
     let mut dims = Vec::new();
     let mut column = column;
     loop {
         match column {
-            ColumnType::Number(d) => return Some(Shape { dims, kind: Kind::Number(*d) }),
-            ColumnType::Text => return Some(Shape { dims, kind: Kind::Text }),
-            ColumnType::Record { .. } => return None,
+            ColumnType::Number(d) => return Shape { dims, kind: Kind::Number(*d) },
+            ColumnType::Text => return Shape { dims, kind: Kind::Text },
+            ColumnType::Record { .. } => return Shape { dims, kind: Kind::Record },
             ColumnType::Regular { size, item } => {
                 dims.push(Dim::Fixed(*size));
                 column = item;
@@ -207,16 +273,6 @@ fn shape(column: &ColumnType) -> Option<Shape> {
             }
         }
     }
-}
-
-/// The type of a member of the records inside a column.
-fn member_type(column: ColumnType, name: &str) -> Option<ColumnType> {
-    Some(match column {
-        ColumnType::Record { fields } => fields.into_iter().find(|(n, _)| n == name)?.1,
-        ColumnType::Regular { size, item } => ColumnType::Regular { size, item: Box::new(member_type(*item, name)?) },
-        ColumnType::List { item } => ColumnType::List { item: Box::new(member_type(*item, name)?) },
-        ColumnType::Number(_) | ColumnType::Text => return None,
-    })
 }
 
 /// The member of the records inside a column; a copy only where lists have to be rebuilt around it.

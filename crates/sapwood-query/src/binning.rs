@@ -80,9 +80,8 @@ fn apart(min: f64, max: f64) -> (f64, f64) {
 fn rounded(low: f64, high: f64, bins: usize) -> Option<(f64, f64)> {
     let (low, high) = if high < low { (high, low) } else { (low, high) };
     let high = if low == high { low + 1.0 } else { high };
-    let mut parts = bins.max(2);
     let mut found = None;
-    for _ in 0..MOST_TRIES {
+    for parts in bins.max(2)..bins.max(2) + MOST_TRIES {
         let width = (high - low) / parts as f64;
         if !(width > 0.0 && width < f64::from(f32::MAX)) {
             break;
@@ -103,7 +102,6 @@ fn rounded(low: f64, high: f64, bins: usize) -> Option<(f64, f64)> {
         if bins <= 5 || 2.0 * count != bins as f64 {
             break;
         }
-        parts += 1;
     }
     let (from, to, width) = found?;
     if width > WIDEST {

@@ -85,7 +85,7 @@ fn empty_column(program: &Program, k: usize) -> Array {
             let column = program.spaces[space].accesses[*access].column;
             match program.columns[column].1.kind {
                 Kind::Number(dtype) => Array::Flat(Values::with_capacity(dtype, 0)),
-                Kind::Text => Array::Text { offsets: vec![0], bytes: Vec::new() },
+                Kind::Text | Kind::Record => Array::Text { offsets: vec![0], bytes: Vec::new() },
             }
         }
     }

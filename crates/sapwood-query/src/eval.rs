@@ -30,6 +30,8 @@ impl Evaluator<'_, '_> {
         }
         match &node.kind {
             NodeKind::Number(x) => Block::One(*x),
+            NodeKind::Whole(x) => Block::One(*x as f64),
+            NodeKind::Exact(inner) => self.run_exact(inner, space, level, pool),
             NodeKind::EntryNumber => self.count_from(self.batch.first_entry, pool),
             NodeKind::LocalEntry => self.count_from(self.batch.first_local_entry, pool),
             NodeKind::TotalEntries => Block::One(self.batch.total_entries as f64),
@@ -60,9 +62,9 @@ impl Evaluator<'_, '_> {
                 let b = self.run(b, space, level, pool);
                 select(c, a, b, pool)
             }
-            NodeKind::Call(kernel, args) => {
+            NodeKind::Call(function, args) => {
                 let args: Vec<Block> = args.iter().map(|a| self.run(a, space, level, pool)).collect();
-                call(*kernel, args, pool)
+                call(function.kernel, args, pool)
             }
             NodeKind::Aggregate(a) => Block::Each(self.aggregate(a, pool)),
             NodeKind::Alternative { space: inner, body, otherwise } => {
@@ -110,7 +112,7 @@ impl Evaluator<'_, '_> {
     }
 
     /// Follows an access whose indices have to be evaluated.
-    fn computed_positions(&self, a: &Access, space: usize, pool: &mut Pool) -> Vec<usize> {
+    pub(crate) fn computed_positions(&self, a: &Access, space: usize, pool: &mut Pool) -> Vec<usize> {
         let layout = &self.layouts[space];
         let indices: Vec<Option<Block>> = a
             .steps
@@ -161,7 +163,7 @@ impl Evaluator<'_, '_> {
                     let level = ViewLevel::Jagged(offsets);
                     out.extend(self.range.clone().map(|e| level.children(e).1 as f64));
                 }
-                Leaf::Numbers(_) => out.resize(self.range.len(), 1.0),
+                Leaf::Numbers(_) | Leaf::Records => out.resize(self.range.len(), 1.0),
             },
         }
         out
@@ -313,11 +315,12 @@ pub(crate) fn constant_value(node: &Node) -> f64 {
     let value = |n: &Node| Block::One(constant_value(n));
     let block = match &node.kind {
         NodeKind::Number(x) => return *x,
+        NodeKind::Whole(x) => return *x as f64,
         NodeKind::Negate(a) => map(value(a), |x| -x),
         NodeKind::Not(a) => map(value(a), |x| truth(x == 0.0)),
         NodeKind::Binary(op, a, b) => binary(*op, value(a), value(b), pool),
         NodeKind::Select(c, a, b) => select(value(c), value(a), value(b), pool),
-        NodeKind::Call(kernel, args) => call(*kernel, args.iter().map(value).collect(), pool),
+        NodeKind::Call(function, args) => call(function.kernel, args.iter().map(value).collect(), pool),
         _ => return f64::NAN,
     };
     block.at(0)

@@ -58,10 +58,10 @@ fn special(name: &str) -> Option<Special> {
     })
 }
 
-/// The container of `v.size`, `@v.size`, `v@.size`, `v.@size`, `s.length`.
-fn size_of(name: &str) -> Option<&str> {
+/// The container of `v.size`, `@v.size`, `v@.size`, `v.@size`, `event.@v.size`, `s.length`.
+fn size_of(name: &str) -> Option<String> {
     let stem = [".@size", "@.size", ".size", ".length"].iter().find_map(|end| name.strip_suffix(end))?;
-    Some(stem.strip_prefix('@').unwrap_or(stem))
+    Some(stem.replace('@', ""))
 }
 
 impl Expr {
@@ -242,6 +242,10 @@ impl<'t> Parser<'t> {
                 self.next += 1;
                 self.node(at, 0, AstKind::Number(value))
             }
+            Token::Whole(value) => {
+                self.next += 1;
+                self.node(at, 0, AstKind::Whole(value))
+            }
             Token::Text(s) => {
                 self.next += 1;
                 self.node(at, 0, AstKind::Text(s))
@@ -276,7 +280,7 @@ impl<'t> Parser<'t> {
                 if args.is_empty()
                     && let Some(container) = size_of(&name)
                 {
-                    let size = AstKind::Size { name: container.to_string(), container: name.contains('@') };
+                    let size = AstKind::Size { name: container, container: name.contains('@') };
                     return self.node(at, 0, size);
                 }
                 let depth = 1 + args.iter().map(|a| a.depth).max().unwrap_or(0);
@@ -341,7 +345,7 @@ impl<'t> Parser<'t> {
 fn shift(ast: &mut Ast, from: usize) {
     ast.at = ast.at.saturating_sub(from);
     match &mut ast.kind {
-        AstKind::Number(_) | AstKind::Text(_) | AstKind::Size { .. } | AstKind::Special(_) => {}
+        AstKind::Number(_) | AstKind::Whole(_) | AstKind::Text(_) | AstKind::Size { .. } | AstKind::Special(_) => {}
         AstKind::Name { indices, .. } => {
             for i in indices {
                 if let Index::At(a) = i {

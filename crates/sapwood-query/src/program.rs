@@ -1,7 +1,7 @@
 //! A query bound to a tree: what the evaluator walks, block by block.
 
 use crate::ast::Op;
-use crate::function::Kernel;
+use crate::function::Function;
 use crate::shape::Shape;
 
 /// How often a value changes.
@@ -58,6 +58,10 @@ impl Node {
 #[derive(Clone)]
 pub(crate) enum NodeKind {
     Number(f64),
+    /// A whole number that no double is.
+    Whole(i128),
+    /// What is computed with 128 bits, because doubles do not hold it or what it is made of.
+    Exact(Box<Node>),
     /// Number of the entry in the tree or chain.
     EntryNumber,
     /// Number of the entry in its file.
@@ -76,7 +80,7 @@ pub(crate) enum NodeKind {
     Not(Box<Node>),
     Binary(Op, Box<Node>, Box<Node>),
     Select(Box<Node>, Box<Node>, Box<Node>),
-    Call(Kernel, Vec<Node>),
+    Call(&'static Function, Vec<Node>),
     Aggregate(Box<Aggregate>),
     /// The value of the same instance in another space, or the alternative where there is none.
     Alternative {

@@ -7,7 +7,7 @@ use crate::eval::Evaluator;
 use crate::layout::Layout;
 use crate::program::{Level, Node, NodeKind, Output, Program};
 use crate::rows::Rows;
-use crate::shape::Schema;
+use crate::shape::{Schema, Shape};
 use crate::view::View;
 use sapwood_span::{Error, Result};
 
@@ -66,6 +66,11 @@ impl Query {
     /// The branches it reads, each once: the order of [`Batch::columns`].
     pub fn names(&self) -> &[String] {
         &self.names
+    }
+
+    /// The same with the shape in which each is read: one that is read as strings and as their characters is there twice.
+    pub fn columns(&self) -> &[(String, Shape)] {
+        &self.program.columns
     }
 
     /// The text of each expression: column titles.
@@ -205,6 +210,7 @@ fn is_logical(cut: &Node) -> bool {
     match &cut.kind {
         NodeKind::Binary(op, ..) => op.is_logical(),
         NodeKind::Not(_) => true,
+        NodeKind::Exact(inner) => is_logical(inner),
         _ => false,
     }
 }

@@ -1,4 +1,5 @@
 use sapwood_column::{Array, DType};
+use sapwood_span::Error;
 
 /// One level of nesting inside an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +17,8 @@ pub enum Kind {
     Number(DType),
     /// Strings.
     Text,
+    /// Records, which can only be counted.
+    Record,
 }
 
 /// What a branch holds for one entry: `m[2][3]/F` is `[Fixed(2), Fixed(3)]` of `float32`.
@@ -38,15 +41,15 @@ impl Shape {
         Self { dims: vec![Dim::Jagged], kind: Kind::Number(dtype) }
     }
 
-    /// The shape of a column; `None` for records, which no expression reads.
-    pub fn of(array: &Array) -> Option<Self> {
+    /// The shape of a column.
+    pub fn of(array: &Array) -> Self {
         let mut dims = Vec::new();
         let mut array = array;
         loop {
             match array {
-                Array::Flat(v) => return Some(Self { dims, kind: Kind::Number(v.dtype()) }),
-                Array::Text { .. } => return Some(Self { dims, kind: Kind::Text }),
-                Array::Record { .. } => return None,
+                Array::Flat(v) => return Self { dims, kind: Kind::Number(v.dtype()) },
+                Array::Text { .. } => return Self { dims, kind: Kind::Text },
+                Array::Record { .. } => return Self { dims, kind: Kind::Record },
                 Array::Regular { size, content, .. } => {
                     dims.push(Dim::Fixed(*size));
                     array = content;
@@ -60,6 +63,19 @@ impl Shape {
     }
 }
 
+/// A branch or member that holds objects, which no expression computes with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Collection {
+    /// Whether its members have branches of their own; the column then holds the number of items.
+    pub is_split: bool,
+    /// Whether it is a TClonesArray, whose size ROOT takes for a whole number, unlike that of a vector.
+    pub is_clones: bool,
+    /// Whether its items can be counted: it is neither one object nor a pointer.
+    pub is_countable: bool,
+    /// Some of the members, as they can be named.
+    pub members: Vec<String>,
+}
+
 /// What a tree offers to expressions.
 pub trait Schema {
     /// The shape of the branch of this name, or `None` where there is none that an expression can read.
@@ -67,6 +83,37 @@ pub trait Schema {
 
     /// All names, for suggestions when one is mistyped.
     fn names(&self) -> Vec<String>;
+
+    /// Whether a name is that of a branch, a leaf or a member, and comes before an alias. Names that are found only with
+    /// parts left out come behind.
+    fn is_plain(&self, name: &str) -> bool {
+        self.shape(name).is_some()
+    }
+
+    /// What is known of a name that stands for objects; `None` for others.
+    fn collection(&self, name: &str) -> Option<Collection> {
+        let _ = name;
+        None
+    }
+
+    /// For a name that [`Schema::shape`] calls strings, the shape of the numbers of their characters, where they can be
+    /// had one by one (`fType[0]`).
+    fn characters(&self, name: &str) -> Option<Shape> {
+        let _ = name;
+        None
+    }
+
+    /// Why a name that the tree has cannot be read; asked where [`Schema::shape`] has none.
+    fn refusal(&self, name: &str) -> Option<Error> {
+        let _ = name;
+        None
+    }
+
+    /// Whether ROOT gives the whole numbers of a branch bins a whole number wide; not where they are C++'s `long`.
+    fn has_whole_bins(&self, name: &str) -> bool {
+        let _ = name;
+        true
+    }
 
     /// The expression that the tree itself calls by this name (TTree::SetAlias); asked only where there is no branch.
     fn alias(&self, name: &str) -> Option<String> {
@@ -93,7 +140,7 @@ impl Schema for [(String, Shape)] {
 
 impl Schema for [(String, Array)] {
     fn shape(&self, name: &str) -> Option<Shape> {
-        self.iter().find(|(n, _)| n == name).and_then(|(_, a)| Shape::of(a))
+        self.iter().find(|(n, _)| n == name).map(|(_, a)| Shape::of(a))
     }
 
     fn names(&self) -> Vec<String> {

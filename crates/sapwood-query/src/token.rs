@@ -7,6 +7,8 @@ use sapwood_span::raw_text::raw_byte;
 pub(crate) enum Token {
     /// A number.
     Number(f64),
+    /// A whole number beyond those that every double holds.
+    Whole(i128),
     /// A string in single or double quotes.
     Text(String),
     /// A name as written: letters, digits, `_`, `.`, `::`, `$`, `@`.
@@ -33,7 +35,7 @@ fn starts_name(c: char) -> bool {
 }
 
 fn in_name(c: char) -> bool {
-    c.is_alphanumeric() || matches!(c, '_' | '.' | '$') || raw_byte(c).is_some()
+    c.is_alphanumeric() || matches!(c, '_' | '.' | '$' | '#') || raw_byte(c).is_some()
 }
 
 /// Splits an expression into words, each with the byte where it begins.
@@ -50,12 +52,14 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<(Token, usize)>> {
             continue;
         }
         let after_bracket = matches!(out.last(), Some((Token::Sign("]"), _)));
-        let (token, len) = if c == '.' && after_bracket && rest[1..].starts_with(starts_name) {
-            let len = 1 + name_length(&rest[1..]);
-            (Token::Member(rest[..len].to_string()), len)
+        let (token, len) = if after_bracket && let Some(dot) = member_dot(rest) {
+            let len = dot + name_length(&rest[dot..]);
+            (Token::Member(format!(".{}", &rest[dot..len])), len)
+        } else if let Some(len) = name_with_digits(rest) {
+            (Token::Name(rest[..len].to_string()), len)
         } else if c.is_ascii_digit() || (c == '.' && rest[1..].starts_with(|d: char| d.is_ascii_digit())) {
             number(text, at)?
-        } else if starts_name(c) {
+        } else if starts_name(c) || (c == '.' && rest[1..].starts_with(starts_name)) {
             let len = name_length(rest);
             (Token::Name(rest[..len].to_string()), len)
         } else if matches!(c, '"' | '\'' | '`') {
@@ -87,7 +91,7 @@ fn name_length(rest: &str) -> usize {
         let Some(c) = tail.chars().next() else { return len };
         if in_name(c) || (c == '@' && (len == 0 || tail[1..].starts_with('.') || rest[..len].ends_with('.'))) {
             len += c.len_utf8();
-        } else if tail.starts_with("::") && tail[2..].starts_with(starts_name) {
+        } else if (tail.starts_with("::") || tail.starts_with("->")) && tail[2..].starts_with(starts_name) {
             len += 2;
         } else {
             return len;
@@ -95,37 +99,65 @@ fn name_length(rest: &str) -> usize {
     }
 }
 
-fn number(text: &str, at: usize) -> Result<(Token, usize)> {
-    let rest = &text[at..];
+/// Bytes of the `.` or `->` between a bracket and the name of a member.
+fn member_dot(rest: &str) -> Option<usize> {
+    let len = ["->", "."].iter().find(|dot| rest.starts_with(**dot))?.len();
+    rest[len..].starts_with(starts_name).then_some(len)
+}
+
+/// Bytes of a name that begins with digits, as in `3DMUON` and `2x3Mat`. `1e5` and `0xff` are numbers.
+fn name_with_digits(rest: &str) -> Option<usize> {
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let named = |tail: &str| tail.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    let is_hexadecimal = rest.starts_with("0x") || rest.starts_with("0X");
+    let is_name = digits > 0 && !is_hexadecimal && named(&rest[digits..]) && named(&rest[decimal_length(rest)..]);
+    is_name.then(|| name_length(rest))
+}
+
+/// Bytes of the decimal number that `rest` begins with.
+fn decimal_length(rest: &str) -> usize {
     let bytes = rest.as_bytes();
     let digits = |from: usize| bytes[from..].iter().take_while(|b| b.is_ascii_digit()).count();
+    let mut len = digits(0);
+    if bytes.get(len) == Some(&b'.') {
+        len += 1 + digits(len + 1);
+    }
+    if matches!(bytes.get(len), Some(b'e' | b'E')) {
+        let sign = usize::from(matches!(bytes.get(len + 1), Some(b'+' | b'-')));
+        let n = digits((len + 1 + sign).min(bytes.len()));
+        if n > 0 {
+            len += 1 + sign + n;
+        }
+    }
+    len
+}
+
+fn number(text: &str, at: usize) -> Result<(Token, usize)> {
+    let rest = &text[at..];
     let (value, len) = if rest.starts_with("0x") || rest.starts_with("0X") {
-        let len = 2 + bytes[2..].iter().take_while(|b| b.is_ascii_hexdigit()).count();
+        let len = 2 + rest[2..].bytes().take_while(u8::is_ascii_hexdigit).count();
         let Ok(value) = u64::from_str_radix(&rest[2..len], 16) else {
             return Err(error_at(text, at, "a hexadecimal number has 1 to 16 digits after 0x"));
         };
-        (value as f64, len)
+        (whole(value.into()), len)
     } else {
-        let mut len = digits(0);
-        if bytes.get(len) == Some(&b'.') {
-            len += 1 + digits(len + 1);
-        }
-        if matches!(bytes.get(len), Some(b'e' | b'E')) {
-            let sign = usize::from(matches!(bytes.get(len + 1), Some(b'+' | b'-')));
-            let n = digits((len + 1 + sign).min(bytes.len()));
-            if n > 0 {
-                len += 1 + sign + n;
-            }
-        }
+        let len = decimal_length(rest);
         let Ok(value) = rest[..len].parse::<f64>() else {
             return Err(error_at(text, at, "this is not a number"));
         };
-        (value, len)
+        // as many digits as fit
+        let digits = rest[..len].parse::<i128>().ok().filter(|x| *x < 1 << 100);
+        (digits.map_or(Token::Number(value), whole), len)
     };
     if rest[len..].starts_with(|c| starts_name(c) || in_name(c)) {
         return Err(error_at(text, at + len, "a number cannot be followed by letters"));
     }
-    Ok((Token::Number(value), len))
+    Ok((value, len))
+}
+
+/// A number without fraction: exact where a double may not be.
+fn whole(value: i128) -> Token {
+    if value <= 1 << 53 { Token::Number(value as f64) } else { Token::Whole(value) }
 }
 
 #[cfg(test)]
@@ -154,7 +186,18 @@ mod tests {
         assert_eq!(words("1.5e-3")[0], Token::Number(0.0015));
         assert_eq!(words("0xff")[0], Token::Number(255.0));
         assert_eq!(words("5.")[0], Token::Number(5.0));
-        assert!(tokens("1L").is_err());
+        assert_eq!(words("9007199254740993")[0], Token::Whole((1 << 53) + 1));
+        assert_eq!(words("0xffffffffffffffff")[0], Token::Whole(u64::MAX.into()));
+        assert_eq!(words("9007199254740993.")[0], Token::Number(9007199254740992.0));
+        assert!(matches!(words(&"9".repeat(300))[0], Token::Number(_)));
+        assert_eq!(words("1e3")[0], Token::Number(1000.0));
+        assert_eq!(words("2x3Mat*1")[0], Token::Name("2x3Mat".into()));
+        assert_eq!(words("3DMUON.x")[0], Token::Name("3DMUON.x".into()));
+        assert_eq!(words("a#0.x")[0], Token::Name("a#0.x".into()));
+        assert_eq!(words("a->b")[0], Token::Name("a->b".into()));
+        assert_eq!(words("a[0]->b")[4], Token::Member(".b".into()));
+        assert_eq!(words("a->0")[1], Token::Sign("-"));
+        assert_eq!(words(".lead")[0], Token::Name(".lead".into()));
         assert!(tokens("1.f").is_err());
         assert!(tokens("0x").is_err());
     }

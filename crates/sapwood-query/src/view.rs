@@ -29,7 +29,12 @@ impl ViewLevel<'_> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Leaf<'a> {
     Numbers(&'a Values),
-    Text { offsets: &'a [i64], bytes: &'a [u8] },
+    Text {
+        offsets: &'a [i64],
+        bytes: &'a [u8],
+    },
+    /// Records: only their number is of use.
+    Records,
 }
 
 /// A checked column: positions found by walking its levels are always inside.
@@ -71,6 +76,9 @@ impl<'a> View<'a> {
                     check_offsets(offsets, count, bytes.len())?;
                     break Leaf::Text { offsets, bytes };
                 }
+                (Array::Record { len, .. }, None) if shape.kind == Kind::Record && *len >= count => {
+                    break Leaf::Records;
+                }
                 _ => return wrong("the column is not of the type that the query was made for"),
             }
         };
@@ -95,7 +103,7 @@ impl<'a> View<'a> {
     pub(crate) fn text(&self, position: usize) -> &'a [u8] {
         match self.leaf {
             Leaf::Text { offsets, bytes } => &bytes[offsets[position] as usize..offsets[position + 1] as usize],
-            Leaf::Numbers(_) => &[],
+            Leaf::Numbers(_) | Leaf::Records => &[],
         }
     }
 }

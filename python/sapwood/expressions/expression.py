@@ -26,6 +26,9 @@ _COMPARE = {
 
 _LONGEST = 10_000
 
+#: Bits of the constants that are raised or shifted exactly.
+_MOST_BITS = 64
+
 #: Bytes that are not UTF-8 as escapes, which Python's parser accepts in strings.
 _BYTES = {code: f"\\u{code:04x}" for code in range(0xDC80, 0xDD00)}
 
@@ -46,7 +49,10 @@ class Expression:
             self._tree = ast.parse(" ".join(text.split()).translate(_BYTES), mode="eval").body
         except UnicodeEncodeError:
             raise InvalidError(f"{text!r} is not valid Unicode: it contains a lone surrogate") from None
-        except (SyntaxError, ValueError, RecursionError, MemoryError) as e:
+        except SyntaxError as e:
+            why = f"{text!r} is not an expression in Python's syntax: {e.msg}{_hint(text)}"
+            raise InvalidError(why + _caret(text, (e.offset or 1) - 1)) from e
+        except (ValueError, RecursionError, MemoryError) as e:
             raise InvalidError(f"{text!r} is not an expression in Python's syntax: {e}{_hint(text)}") from e
         self._check(self._tree, 0)
 
@@ -83,7 +89,15 @@ class Expression:
 
     def _refuse(self, node: ast.AST, why: str) -> InvalidError:
         part = ast.unparse(node)
-        return InvalidError(f"{why}: {part!r} in {self.text!r}" if part != self.text else f"{why}: {part!r}")
+        message = f"{why}: {part!r} in {self.text!r}" if part != self.text else f"{why}: {part!r}"
+        return InvalidError(message + self._place(node))
+
+    def _place(self, node: ast.AST) -> str:
+        """The expression with a caret below a part."""
+        offset = getattr(node, "col_offset", 0)
+        # Python counts bytes
+        shown = " ".join(self.text.split())
+        return _caret(shown, len(shown.encode("utf-8", "replace")[:offset].decode("utf-8", "replace")))
 
     def _check(self, node: ast.AST, depth: int) -> None:
         if depth > 100:
@@ -133,7 +147,7 @@ class Expression:
 
             near = difflib.get_close_matches(name or "", functions.names(), 3)
             remedy = f"; did you mean {' or '.join(near)}?" if near else "; functions have the names of numpy"
-            raise InvalidError(f"unknown function {ast.unparse(node.func)!r}{remedy}")
+            raise InvalidError(f"unknown function {ast.unparse(node.func)!r}{remedy}{self._place(node)}")
         for argument in node.args:
             self._check(argument, depth + 1)
         for keyword in node.keywords:
@@ -192,7 +206,11 @@ class Expression:
     def _binary(self, node, value):
         left, right = self._value(node.left, value), self._value(node.right, value)
         if isinstance(node.op, (ast.Pow, ast.LShift)) and isinstance(left, int) and isinstance(right, int):
-            # Python's integers have no bound; numpy's have
+            # Python's integers have no bound; numpy's have: what 64 bits hold is exact, as 2**53+1 and 1<<63 are
+            if 0 <= right <= _MOST_BITS and left.bit_length() <= _MOST_BITS:
+                exact = _BINARY[type(node.op)](left, right)
+                if -(2**63) <= exact < 2**64:
+                    return exact
             left = float(left) if isinstance(node.op, ast.Pow) else np.int64(left)
         return _BINARY[type(node.op)](left, right)
 
@@ -239,6 +257,15 @@ def _is_text(node: ast.AST) -> bool:
     if isinstance(node, ast.BinOp):
         return _is_text(node.left) or _is_text(node.right)
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def _caret(text: str, column: int) -> str:
+    """The text on a line of its own with a caret below a column; nothing for text that no terminal shows as it is."""
+    text = " ".join(text.split())
+    if not (is_utf8(text) and text.isprintable() and 0 <= column <= len(text)):
+        return ""
+    start = max(0, column - 60)
+    return f"\n    {text[start : start + 120]}\n    {' ' * (column - start)}^"
 
 
 def _hint(text: str) -> str:
