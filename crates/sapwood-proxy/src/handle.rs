@@ -151,6 +151,10 @@ impl OpenFile for Handle {
         })
     }
 
+    fn checksum<'a>(&'a self, kind: &'a str) -> Answer<'a, Option<String>> {
+        Box::pin(async move { Ok(self.version.checksum(kind).await) })
+    }
+
     fn expect(&self, spans: &[Span]) {
         self.asked(spans);
     }

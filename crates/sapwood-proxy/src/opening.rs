@@ -46,6 +46,11 @@ impl Place {
         }
     }
 
+    /// Whether a path that is no file may be a folder all the same: HTTP has names for folders that end in a slash.
+    pub fn may_list(&self) -> bool {
+        !self.route.target.scheme.is_http()
+    }
+
     /// What tells it from others: what is asked, and what is shown. It holds the credential.
     pub fn key(&self) -> String {
         format!("{} {}", self.url(false), self.shown.token())
@@ -112,8 +117,11 @@ async fn open_at(place: &Place, places: &[Place], name: &str, common: &Arc<Commo
     }
     let is_kept = version.is_some() && !is_whole;
     // one that nothing tells from others is the same as none
-    let unlike =
-        || FileVersion { size: opening.size, checksum: Some(format!("open:{}", common.number())), ..FileVersion::default() };
+    let unlike = || FileVersion {
+        size: opening.size,
+        checksum: Some(format!("open:{}", common.number())),
+        ..FileVersion::default()
+    };
     let version = version.unwrap_or_else(unlike);
     if is_kept {
         source.recognise_by(&version.beginning);

@@ -10,7 +10,7 @@ use crate::metrics::Metrics;
 use crate::opening::{Place, open};
 use bytes::Bytes;
 use sapwood_engine::local_cache::{FileId, Unconfirmed};
-use sapwood_source::{Assembler, FetchReport, Source};
+use sapwood_source::{Assembler, FetchReport, Source, checksum};
 use sapwood_span::sync::lock;
 use sapwood_span::{Error, ErrorKind, Span};
 use std::future::Future;
@@ -56,8 +56,8 @@ pub(crate) struct OpenVersion {
     /// Where it may be opened again.
     places: Vec<Place>,
     origin: Mutex<Arc<AtOrigin>>,
-    /// When it was last opened again, after a failure.
-    reopened: tokio::sync::Mutex<Option<Instant>>,
+    /// When it was last opened again after a failure, and whether that went well.
+    reopened: tokio::sync::Mutex<Option<(Instant, bool)>>,
     unconfirmed: Unconfirmed,
     under_way: AtomicUsize,
     /// When the last comparison began that found it unchanged.
@@ -235,14 +235,18 @@ impl OpenVersion {
     /// It cannot be opened.
     async fn reopen(self: &Arc<Self>, since: Instant) -> Result<bool, ()> {
         let mut last = self.reopened.lock().await;
-        if last.is_some_and(|last| last >= since) {
-            return Ok(!self.is_changed());
+        if let Some((last, went_well)) = *last
+            && last >= since
+        {
+            return if went_well { Ok(!self.is_changed()) } else { Err(()) };
         }
         self.common.failing(&self.origin().server);
         let began = Instant::now();
         // open() asks for a version, which may read: each is a kind of future of its own
         let opening: Pin<Box<dyn Future<Output = _> + Send>> = Box::pin(open(&self.places, &self.common));
-        let new = opening.await.map_err(drop)?;
+        let opened = opening.await;
+        *last = Some((began, opened.is_ok()));
+        let new = opened.map_err(drop)?;
         let (here, there) = (self.origin(), new.origin());
         // another server calls the same bytes by other tags and times
         let (a, b) = (&self.id.version, &new.id.version);
@@ -254,8 +258,21 @@ impl OpenVersion {
             return Ok(false);
         }
         *lock(&self.origin) = there;
-        *last = Some(began);
         Ok(true)
+    }
+
+    /// The checksum of this kind that an XRootD origin tells of this version; none where it tells none.
+    pub async fn checksum(self: &Arc<Self>, kind: &str) -> Option<String> {
+        let here = self.origin().server.clone();
+        let place = self.places.iter().find(|place| place.route.target.server() == here)?;
+        if place.route.target.scheme.is_http() {
+            return None;
+        }
+        let handle = tokio::runtime::Handle::current();
+        let told = checksum(&place.url(false), kind, &place.options(&self.common), &handle).await.ok()?;
+        // it is of what is at the path, which may not be what is open any more
+        let now = open(&self.places, &self.common).await.ok()?;
+        (now.id == self.id && now.origin().server == here).then_some(told)
     }
 
     /// The bytes of these spans from the origin, and what is known by now to be of this version.
