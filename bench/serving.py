@@ -1,7 +1,7 @@
 """Whole files from a server on the same machine: `sapwood serve` beside nginx (HTTP) and xrootd (XRootD).
 
-The file is in the page cache, the client throws away what it reads. Rounds alternate between the servers; printed are the best
-round of each, the processor time that the server takes for a GiB, and its memory. With --clients many clients read at once.
+The file is in the page cache, the client throws away what it reads. Rounds alternate between the servers. Printed are the
+best round of each, the processor time that the server takes for a GiB, and its memory. With --clients many read at once.
 
     python bench/serving.py --size 1024 --rounds 7
     python bench/serving.py --size 64 --clients 200
@@ -117,7 +117,9 @@ def compare(protocol, theirs, ours, options, folder):
         for name, server in contenders.items():
             wall, cpu = (min(column) for column in zip(*taken[name], strict=True))
             result[name] = {"GiB/s": gib / wall, "CPU s/GiB": cpu / gib, "MB": server.memory()}
-            print(f"{protocol:5} {name:14} {gib / wall:6.2f} GiB/s {cpu / gib:6.2f} CPU s/GiB {server.memory():6.0f} MB")
+            print(
+                f"{protocol:5} {name:14} {gib / wall:6.2f} GiB/s {cpu / gib:6.2f} CPU s/GiB {server.memory():6.0f} MB"
+            )
         ratio = result["sapwood serve"]["GiB/s"] / result[theirs[0]]["GiB/s"]
         print(f"{protocol:5} sapwood over {theirs[0]}: {ratio:.2f} (wanted: {WANTED[protocol]})")
         return {"ratio": ratio, **result}
