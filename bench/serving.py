@@ -1,7 +1,8 @@
 """Whole files from a server on the same machine: `sapwood serve` beside nginx (HTTP) and xrootd (XRootD).
 
-The file is in the page cache, the client throws away what it reads. Rounds alternate between the servers. Printed are the
-best round of each, the processor time that the server takes for a GiB, and its memory. With --clients many read at once.
+The file is in the page cache, the client throws away what it reads. Rounds alternate between the servers. Printed are
+the best round of each, the processor time that the server takes for a GiB, and its memory. With --clients many clients
+read at once.
 
     python bench/serving.py --size 1024 --rounds 7
     python bench/serving.py --size 64 --clients 200
