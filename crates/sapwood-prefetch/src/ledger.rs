@@ -40,8 +40,8 @@ struct Pending {
     is_suspected: bool,
 }
 
-/// Bounds what is fetched ahead: at any time, what was fetched ahead and not asked for is at most [`START`] and half of
-/// what the origin was asked for on the reader's behalf and the reader wanted.
+/// Bounds what is fetched ahead: at any time, what was fetched ahead and not asked for is at most [`START`] and what the
+/// origin was asked for on the reader's behalf and the reader wanted; half of that when an eighth was wrong.
 pub(crate) struct Ledger {
     pending: BTreeMap<u64, Pending>,
     /// Starts, by the time they were fetched.
@@ -177,7 +177,9 @@ impl Ledger {
     /// The bytes that may be fetched ahead now, whatever the window.
     pub(crate) fn credit(&self) -> u64 {
         let Stats { missed, useful, useless, ahead, .. } = self.stats;
-        let most = START.saturating_add((missed + useful) / 2);
+        let wanted = missed + useful;
+        let share = if useless < useful / 8 { wanted } else { wanted / 2 };
+        let most = START.saturating_add(share);
         most.saturating_sub(useless + ahead).min(self.most.saturating_sub(ahead))
     }
 

@@ -1,6 +1,7 @@
 //! What all files of a proxy share.
 
 use crate::blocks::Blocks;
+use crate::habits::Habits;
 use crate::memory::Memory;
 use crate::metrics::Metrics;
 use crate::opening::Place;
@@ -31,6 +32,10 @@ pub(crate) struct Common {
     pub ca_dir: Option<PathBuf>,
     /// Bytes that fetches have under way, in KiB.
     pub in_flight: Semaphore,
+    /// Bytes that may be fetched ahead for one handle, and for all together.
+    pub prefetch: u64,
+    pub memory_for_prefetch: u64,
+    pub habits: Habits,
     memory: Arc<Memory>,
     store: Option<Store>,
     /// Bytes by version, as long as somebody has it open.
@@ -51,6 +56,9 @@ impl Common {
             progress_timeout: options.progress_timeout,
             ca_dir: options.ca_dir.clone(),
             in_flight: Semaphore::new(IN_FLIGHT),
+            prefetch: options.prefetch,
+            memory_for_prefetch: options.memory / 2,
+            habits: Habits::new(options.cache_directory.as_deref().filter(|_| store.is_some())),
             memory: Arc::new(Memory::new(options.memory)),
             store,
             blocks: Mutex::default(),
@@ -141,5 +149,6 @@ impl Common {
     /// Waits until what came is in the store.
     pub fn flush(&self) {
         self.store.iter().for_each(Store::flush);
+        self.habits.save();
     }
 }

@@ -47,7 +47,7 @@ impl ProxyFiles {
                 .map_err(of_client);
         }
         match self.table.open(places.clone()).await {
-            Ok(version) => Ok(Found::File(Arc::new(Handle::new(version, Arc::clone(&self.common.metrics))))),
+            Ok(version) => Ok(Found::File(Arc::new(Handle::new(version, &self.common)))),
             // what cannot be opened may be a folder
             Err(failure @ (Failure::NotFound | Failure::Origin(_))) => match listed(&places, &self.common).await {
                 Ok(folder) => Ok(Found::Folder(Arc::new(folder))),

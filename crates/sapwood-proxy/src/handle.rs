@@ -1,5 +1,7 @@
 //! A file that one client has open.
 
+use crate::ahead::FetchAhead;
+use crate::common::Common;
 use crate::metrics::Metrics;
 use crate::version::OpenVersion;
 use bytes::Bytes;
@@ -27,6 +29,7 @@ pub(crate) struct Handle {
     info: FileInfo,
     metrics: Arc<Metrics>,
     announced: Mutex<Vec<Announced>>,
+    ahead: Option<Arc<FetchAhead>>,
 }
 
 /// A long read that the client has begun.
@@ -39,16 +42,27 @@ struct Announced {
 }
 
 impl Handle {
-    pub fn new(version: Arc<OpenVersion>, metrics: Arc<Metrics>) -> Self {
+    pub fn new(version: Arc<OpenVersion>, common: &Arc<Common>) -> Self {
+        let metrics = Arc::clone(&common.metrics);
+        let ahead = FetchAhead::new(&version, common);
         Metrics::add(&metrics.opened, 1);
         Metrics::add(&metrics.open_files, 1);
         let (shown, info) = described(&version, SystemTime::now());
-        Self { version, shown, info, metrics, announced: Mutex::default() }
+        Self { version, shown, info, metrics, announced: Mutex::default(), ahead }
     }
 
     /// Every read of a client passes here, as it asked: `spans` are all that one request wants. What it will ask for next may
     /// be fetched from here.
     fn asked(&self, spans: &[Span]) {
+        let Some(ahead) = &self.ahead else { return self.fetch(spans) };
+        // what is held is counted before it is fetched
+        let request = ahead.request(spans);
+        self.fetch(spans);
+        ahead.asked(request);
+    }
+
+    /// Begins to fetch what a request asks for.
+    fn fetch(&self, spans: &[Span]) {
         let inside = |span: &Span| {
             span.len > 0 && span.start.checked_add(span.len).is_some_and(|end| end <= self.version.size())
         };

@@ -7,6 +7,7 @@ use crate::common::Common;
 use crate::failure::{Failure, failure_of};
 use crate::flight::Flight;
 use crate::metrics::Metrics;
+use crate::trees::Trees;
 use bytes::Bytes;
 use sapwood_engine::local_cache::{FileId, Unconfirmed};
 use sapwood_source::{Assembler, FetchReport, Source};
@@ -41,6 +42,7 @@ pub(crate) struct OpenVersion {
     /// All of it came when it was opened.
     is_whole: bool,
     pub blocks: Arc<Blocks>,
+    pub trees: Trees,
     unconfirmed: Unconfirmed,
     under_way: AtomicUsize,
     /// When the last comparison began that found it unchanged.
@@ -73,6 +75,7 @@ impl OpenVersion {
             is_http,
             is_whole,
             blocks,
+            trees: Trees::default(),
             unconfirmed: Unconfirmed::default(),
             under_way: AtomicUsize::new(0),
             compared: tokio::sync::Mutex::default(),
@@ -92,13 +95,27 @@ impl OpenVersion {
         self.changed.load(Relaxed)
     }
 
-    /// The bytes of these spans, which lie in the file.
+    /// Whether there is nothing to fetch any more.
+    pub fn is_here(&self) -> bool {
+        self.is_whole
+    }
+
+    /// The bytes of these spans, which lie in the file, for a client.
     pub async fn read(self: &Arc<Self>, spans: &[Span]) -> Result<Vec<Bytes>, Failure> {
+        self.read_as(spans, true).await
+    }
+
+    /// The same for the proxy's own use: no client has asked for it.
+    pub async fn read_unseen(self: &Arc<Self>, spans: &[Span]) -> Result<Vec<Bytes>, Failure> {
+        self.read_as(spans, false).await
+    }
+
+    async fn read_as(self: &Arc<Self>, spans: &[Span], is_counted: bool) -> Result<Vec<Bytes>, Failure> {
         let mut assembler = Assembler::new(spans);
         let mut out = vec![Bytes::new(); spans.len()];
         let whole = [Span::new(0, self.size())];
         let mut waited: Vec<Arc<Flight>> = Vec::new();
-        let (mut is_first, mut damaged) = (true, 0);
+        let (mut is_first, mut damaged) = (is_counted, 0);
         loop {
             let missing = assembler.missing(&whole);
             if missing.is_empty() {
@@ -137,6 +154,11 @@ impl OpenVersion {
                 }
             }
         }
+    }
+
+    /// Many fetches will follow soon.
+    pub fn prepare(&self) {
+        self.source.prepare(usize::MAX);
     }
 
     /// Begins to fetch what is nowhere yet; gives how many bytes that is.

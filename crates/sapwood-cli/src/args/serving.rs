@@ -81,6 +81,10 @@ pub struct ProxyArgs {
     /// `sapwood cache`, else 20GB]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub cache_max: Option<u64>,
+    /// Limit of the data that are read ahead for each open file, such as 8MB: the next baskets of the branches that a client
+    /// reads, so that clients without a tree cache are fast; "off" reads only what clients ask for
+    #[arg(long, value_name = "SIZE|off", default_value = "32MB", value_parser = prefetch)]
+    pub prefetch: u64,
     /// How long an answer of the server about a file is valid; then the server is asked again when a client opens the file
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = units::parse_delay)]
     pub fresh: Duration,
@@ -91,6 +95,11 @@ pub struct ProxyArgs {
     /// Directory of further trusted CA certificates (PEM) for servers [default: the system's]
     #[arg(long, value_name = "DIR")]
     pub ca_dir: Option<PathBuf>,
+}
+
+/// Bytes; 0 for none.
+fn prefetch(text: &str) -> Result<u64, String> {
+    if text == "off" { Ok(0) } else { units::parse_bytes(text).map_err(|e| e.to_string()) }
 }
 
 /// Where a protocol is served, if it is.
