@@ -6,15 +6,19 @@ use crate::interrupt::Interrupt;
 use crate::output;
 use sapwood::local_cache::{LocalCache, default_directory, resolve};
 use sapwood::proxy::{Proxy, ProxyHandle, ProxyOptions};
-use sapwood::serve::ServerOptions;
+use sapwood::serve::{ServerOptions, Tls};
 use sapwood::{Result, redacted};
 use serde_json::json;
 use std::io::Write;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// How often it looks whether it has been asked to stop, and for warnings.
 const LOOK: Duration = Duration::from_millis(100);
+
+/// For how long requests under way may go on when it has been asked to stop.
+const LAST: Duration = Duration::from_secs(20);
 
 /// Runs the verb: it ends only by an error, by Ctrl-C or by SIGTERM.
 pub fn run(args: &ProxyArgs, global: &Global, interrupt: &Interrupt) -> Result<(), Failure> {
@@ -22,7 +26,15 @@ pub fn run(args: &ProxyArgs, global: &Global, interrupt: &Interrupt) -> Result<(
     let mut server = ServerOptions::default()
         .http(Listener::address(args.listen_http))
         .root(Listener::address(args.listen_root))
-        .allowed_hosts(args.allowed_hosts.clone());
+        .allowed_hosts(args.allowed_hosts.clone())
+        .metrics(args.listen_metrics.map(|at| at.address()));
+    if let (Some(certificate), Some(key)) = (&args.certificate, &args.key) {
+        server.tls = Some(Tls { certificate: certificate.clone(), key: key.clone() });
+    }
+    if args.access_log {
+        // a full or closed pipe must not stop the proxy
+        server.access = Some(Arc::new(|access| drop(writeln!(std::io::stderr().lock(), "{access}"))));
+    }
     // nobody asks it what it has served
     server.remember = 0;
     let mut options = ProxyOptions::default()
@@ -46,7 +58,7 @@ pub fn run(args: &ProxyArgs, global: &Global, interrupt: &Interrupt) -> Result<(
         said = warnings.len();
         std::thread::sleep(LOOK);
     }
-    proxy.stop();
+    proxy.stop_within(LAST);
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use crate::args::ServeArgs;
 use crate::failure::Failure;
 use crate::output;
 use sapwood::raw_text::text_of_path;
-use sapwood::serve::{Origin, OriginOptions};
+use sapwood::serve::{Origin, OriginOptions, Tls};
 use sapwood::{Error, is_remote, redacted};
 use serde_json::json;
 use std::io::Write;
@@ -22,6 +22,9 @@ pub fn run(args: &ServeArgs, as_json: bool) -> Result<(), Failure> {
     options.delay = args.delay;
     options.bandwidth = args.bandwidth;
     options.allowed_hosts.clone_from(&args.allowed_hosts);
+    if let (Some(certificate), Some(key)) = (&args.certificate, &args.key) {
+        options.tls = Some(Tls { certificate: certificate.clone(), key: key.clone() });
+    }
     // Nobody asks it what it has served.
     options.remember = 0;
     let server = Origin::start(options)?;

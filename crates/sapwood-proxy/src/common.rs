@@ -44,11 +44,14 @@ pub(crate) struct Common {
     /// Connections are never shared by different credentials; the one used last comes last.
     own_hosts: Mutex<VecDeque<(String, Hosts)>>,
     failing: Mutex<HashMap<String, Instant>>,
+    /// The servers of the proxy's own origins.
+    origins: Vec<String>,
     number: AtomicU64,
 }
 
 impl Common {
-    pub fn new(options: &ProxyOptions, store: Option<Store>) -> Arc<Self> {
+    /// `origins`: their servers.
+    pub fn new(options: &ProxyOptions, origins: Vec<String>, store: Option<Store>) -> Arc<Self> {
         Arc::new(Self {
             metrics: Arc::default(),
             fresh: options.fresh,
@@ -65,6 +68,7 @@ impl Common {
             hosts: Hosts::default(),
             own_hosts: Mutex::default(),
             failing: Mutex::default(),
+            origins,
             number: AtomicU64::new(0),
         })
     }
@@ -139,6 +143,13 @@ impl Common {
         let mut failing = lock(&self.failing);
         failing.retain(|_, since| since.elapsed() < FAILING);
         failing.insert(server.to_owned(), Instant::now());
+    }
+
+    /// One of the proxy's own origins, if all of them have failed lately.
+    pub fn failing_origin(&self) -> Option<&str> {
+        let failing = lock(&self.failing);
+        let fails = |origin: &&String| failing.get(*origin).is_some_and(|since| since.elapsed() < FAILING);
+        if self.origins.iter().all(|origin| fails(&origin)) { self.origins.last().map(String::as_str) } else { None }
     }
 
     /// What users should know of the store.

@@ -5,11 +5,14 @@ use crate::files::ProxyFiles;
 use crate::metrics::ProxyMetrics;
 use crate::options::ProxyOptions;
 use crate::route::Routes;
+use crate::status::ProxyStatus;
 use crate::target::Target;
 use sapwood_engine::local_cache::{Store, StoreOptions};
 use sapwood_serve::{Served, Server, ServerHandle};
 use sapwood_span::{Error, Result};
+use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A caching proxy: see [`ProxyOptions`].
 pub struct Proxy;
@@ -37,10 +40,14 @@ impl Proxy {
                 None
             }
         };
-        let common = Common::new(&options, store);
+        let common = Common::new(&options, origins.iter().map(Target::server).collect(), store);
         let routes = Routes::new(origins, options.allow);
+        let mut serving = options.server;
+        if serving.status.is_none() {
+            serving.status = Some(Arc::new(ProxyStatus(Arc::clone(&common))));
+        }
         let files = ProxyFiles::new(routes, Arc::clone(&common));
-        let server = Server::start(Arc::new(files), options.server)?;
+        let server = Server::start(Arc::new(files), serving)?;
         Ok(ProxyHandle { server: Some(server), common, warnings })
     }
 }
@@ -77,6 +84,18 @@ impl ProxyHandle {
     /// Why the local cache is not used, or not as it should be: each reason once.
     pub fn warnings(&self) -> Vec<String> {
         self.warnings.iter().cloned().chain(self.common.warnings()).collect()
+    }
+
+    /// Where it serves `/metrics` and `/health` by themselves, if it does.
+    pub fn metrics_addr(&self) -> Option<SocketAddr> {
+        self.server.as_ref()?.metrics_addr()
+    }
+
+    /// Takes no further requests, lets those under way come to their end, at most for so long, and stops.
+    pub fn stop_within(mut self, limit: Duration) {
+        if let Some(server) = self.server.take() {
+            server.stop_within(limit);
+        }
     }
 
     /// Stops; transfers under way are cut off. What has come is kept.

@@ -51,11 +51,15 @@ impl Default for ClientLimits {
 pub(crate) struct Connections {
     limits: ClientLimits,
     open: Mutex<Open>,
+    /// The last one has ended.
+    emptied: Notify,
 }
 
 #[derive(Default)]
 struct Open {
     next: u64,
+    /// Connections that have not ended, those among them that make room for others.
+    slots: usize,
     by_number: HashMap<u64, Client>,
     /// Open files by address.
     files: HashMap<IpAddr, usize>,
@@ -72,7 +76,7 @@ struct Client {
 
 impl Connections {
     pub fn new(limits: ClientLimits) -> Arc<Self> {
-        Arc::new(Self { limits, open: Mutex::default() })
+        Arc::new(Self { limits, open: Mutex::default(), emptied: Notify::new() })
     }
 
     pub fn limits(&self) -> &ClientLimits {
@@ -81,6 +85,17 @@ impl Connections {
 
     fn lock(&self) -> MutexGuard<'_, Open> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until there is none.
+    pub async fn none(&self) {
+        loop {
+            let emptied = self.emptied.notified();
+            if self.lock().slots == 0 {
+                return;
+            }
+            emptied.await;
+        }
     }
 
     /// Takes a new connection in, in the place of an idle one if need be; none where there is no room.
@@ -97,6 +112,7 @@ impl Connections {
         }
         let number = open.next;
         open.next += 1;
+        open.slots += 1;
         let close = Arc::new(Notify::new());
         let client = Client { address, busy: 0, idle: Instant::now(), close: Arc::clone(&close) };
         open.by_number.insert(number, client);
@@ -170,7 +186,12 @@ impl Drop for FilePlace {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        self.all.lock().by_number.remove(&self.number);
+        let mut open = self.all.lock();
+        open.by_number.remove(&self.number);
+        open.slots -= 1;
+        if open.slots == 0 {
+            self.all.emptied.notify_waiters();
+        }
     }
 }
 
@@ -208,6 +229,10 @@ pub(crate) struct Watched {
 impl Watched {
     pub fn new(stream: TcpStream, stall: Duration) -> Self {
         Self { stream, stall, waiting: None }
+    }
+
+    pub fn tcp(&self) -> &TcpStream {
+        &self.stream
     }
 
     fn watch<T>(&mut self, polled: Poll<io::Result<T>>, context: &mut Context<'_>) -> Poll<io::Result<T>> {

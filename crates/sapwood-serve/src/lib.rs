@@ -5,7 +5,9 @@
 
 mod asked;
 mod connections;
+mod counters;
 mod error;
+mod exchange;
 mod files;
 mod folder;
 mod http;
@@ -15,13 +17,17 @@ mod root;
 mod server;
 mod shared;
 mod stamp;
+mod tls;
 mod wan;
 
 pub use asked::{Asked, Protocol, ServedPath};
 pub use connections::ClientLimits;
+pub use counters::Status;
 pub use error::FilesError;
+pub use exchange::{Access, AccessListener};
 pub use files::{Answer, Entries, Entry, FileInfo, Files, Found, OpenFile, OpenFolder, Page, Version};
 pub use log::{Listener, Served};
 pub use origin::{Origin, OriginHandle, OriginOptions};
 pub use sapwood_xrd::SecretBytes;
 pub use server::{Server, ServerHandle, ServerOptions};
+pub use tls::Tls;

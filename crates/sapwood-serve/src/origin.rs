@@ -1,9 +1,11 @@
 //! A small server over a folder, which can play a far-away one.
 
 use crate::connections::ClientLimits;
+use crate::exchange::AccessListener;
 use crate::folder::FolderFiles;
 use crate::log::{Listener, Served};
 use crate::server::{self, ServerHandle, ServerOptions};
+use crate::tls::Tls;
 use crate::wan::Wan;
 use sapwood_span::{Error, Result};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -20,12 +22,16 @@ pub struct OriginOptions {
     pub bind: SocketAddr,
     /// Where to listen for the XRootD protocol; none serves HTTP only.
     pub bind_root: Option<SocketAddr>,
+    /// The certificate to show: HTTP is served over TLS only then, XRootD to clients that want it (`roots://`).
+    pub tls: Option<Tls>,
     /// Round-trip time to play; zero plays nothing.
     pub delay: Duration,
     /// Bandwidth to play, in bits per second, shared by all connections.
     pub bandwidth: Option<u64>,
     /// Called for each request when it is answered.
     pub log: Option<Listener>,
+    /// Called for each request when its answer has ended.
+    pub access: Option<AccessListener>,
     /// How many of the last requests [`OriginHandle::requests`] remembers.
     pub remember: usize,
     /// How much of the server clients may take.
@@ -45,9 +51,11 @@ impl OriginOptions {
             root: root.into(),
             bind: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             bind_root: None,
+            tls: None,
             delay: Duration::ZERO,
             bandwidth: None,
             log: None,
+            access: None,
             remember: usual.remember,
             limits: usual.limits,
             patience: usual.patience,
@@ -78,10 +86,12 @@ impl Origin {
         let serving = ServerOptions::default()
             .http(Some(options.bind))
             .root(options.bind_root)
+            .tls(options.tls)
             .limits(options.limits)
             .patience(options.patience)
             .allowed_hosts(options.allowed_hosts)
             .log(options.log)
+            .access(options.access)
             .remember(options.remember);
         let server = server::start(Arc::new(FolderFiles::new(root)), serving, wan)?;
         Ok(OriginHandle { address: server.http_addr().unwrap_or(options.bind), server })
@@ -102,7 +112,7 @@ impl OriginHandle {
 
     /// The address of the served folder: `http://127.0.0.1:8080/`.
     pub fn url(&self) -> String {
-        format!("http://{}/", self.address)
+        self.server.http_url().unwrap_or_default()
     }
 
     /// Where it listens for the XRootD protocol, if it does.
@@ -128,5 +138,10 @@ impl OriginHandle {
     /// Stops serving; transfers under way are cut off.
     pub fn stop(self) {
         drop(self);
+    }
+
+    /// Takes no further connections and requests, waits until those under way are answered, at most for so long, and stops.
+    pub fn stop_within(self, limit: Duration) {
+        self.server.stop_within(limit);
     }
 }

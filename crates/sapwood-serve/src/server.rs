@@ -1,18 +1,22 @@
 //! A server of any files, over HTTP and over the XRootD protocol.
 
 use crate::connections::{ClientLimits, Connections};
+use crate::counters::{Counters, Status};
+use crate::exchange::AccessListener;
 use crate::files::Files;
-use crate::http::{self, Names};
+use crate::http::{self, Door, Names, Serves};
 use crate::log::{Listener, Log, Served};
 use crate::root::{self, Checksums, Sessions};
 use crate::shared::Shared;
+use crate::tls::{Acceptor, Tls};
 use crate::wan::Wan;
 use sapwood_span::{Error, Result};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
-use tokio::sync::oneshot;
+use tokio::runtime::Runtime;
+use tokio::sync::{oneshot, watch};
 
 /// Requests remembered unless asked otherwise.
 const REMEMBERED: usize = 10_000;
@@ -27,6 +31,8 @@ pub struct ServerOptions {
     pub http: Option<SocketAddr>,
     /// Where to listen for the XRootD protocol; none does not serve it.
     pub root: Option<SocketAddr>,
+    /// The certificate to show: HTTP is served over TLS only then, XRootD to clients that want it (`roots://`).
+    pub tls: Option<Tls>,
     /// How much of the server clients may take.
     pub limits: ClientLimits,
     /// After how long an XRootD client is asked to wait for a checksum of a long file.
@@ -36,6 +42,14 @@ pub struct ServerOptions {
     pub allowed_hosts: Vec<String>,
     /// Called for each request when its answer begins.
     pub log: Option<Listener>,
+    /// Called for each request when its answer has ended.
+    pub access: Option<AccessListener>,
+    /// What the program adds to the server's pages about itself, `/metrics` (for Prometheus) and `/health`. Where this is given
+    /// and [`ServerOptions::metrics`] is not, these two paths are answered where HTTP is; what the files have there is at
+    /// `//metrics` and `//health`.
+    pub status: Option<Arc<dyn Status>>,
+    /// Where to listen for requests for these pages, over plain HTTP; the files are not served there.
+    pub metrics: Option<SocketAddr>,
     /// How many of the last requests [`ServerHandle::requests`] remembers.
     pub remember: usize,
     /// Threads that serve. Those that wait for disks are counted beside them.
@@ -45,10 +59,14 @@ pub struct ServerOptions {
 sapwood_span::setters!(ServerOptions {
     http: Option<SocketAddr>,
     root: Option<SocketAddr>,
+    tls: Option<Tls>,
     limits: ClientLimits,
     patience: Duration,
     allowed_hosts: Vec<String>,
     log: Option<Listener>,
+    access: Option<AccessListener>,
+    status: Option<Arc<dyn Status>>,
+    metrics: Option<SocketAddr>,
     remember: usize,
     threads: usize,
 } into {});
@@ -58,10 +76,14 @@ impl Default for ServerOptions {
         Self {
             http: Some(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))),
             root: None,
+            tls: None,
             limits: ClientLimits::default(),
             patience: Duration::from_secs(10),
             allowed_hosts: Vec::new(),
             log: None,
+            access: None,
+            status: None,
+            metrics: None,
             remember: REMEMBERED,
             threads: THREADS,
         }
@@ -86,11 +108,14 @@ impl Server {
 pub(crate) fn start(files: Arc<dyn Files>, options: ServerOptions, wan: Arc<Wan>) -> Result<ServerHandle> {
     let for_http = options.http.map(listen).transpose()?;
     let for_root = options.root.map(listen).transpose()?;
+    let for_metrics = options.metrics.map(listen).transpose()?;
     if for_http.is_none() && for_root.is_none() {
         return Err(Error::invalid("no address to listen on was given"));
     }
+    let is_secure = options.tls.is_some();
+    let tls = options.tls.map(Acceptor::new).transpose()?;
     let address = |listening: &Option<(TcpListener, SocketAddr)>| listening.as_ref().map(|(_, address)| *address);
-    let (http, root) = (address(&for_http), address(&for_root));
+    let (http, root, metrics) = (address(&for_http), address(&for_root), address(&for_metrics));
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(options.threads.max(1))
         .thread_name("sapwood-serve")
@@ -101,8 +126,17 @@ pub(crate) fn start(files: Arc<dyn Files>, options: ServerOptions, wan: Arc<Wan>
     let tokio = |(listener, _)| {
         tokio::net::TcpListener::from_std(listener).map_err(|e| Error::io("cannot start the server", e))
     };
-    let for_http = for_http.map(tokio).transpose()?;
-    let for_root = for_root.map(tokio).transpose()?;
+    let door = |listening: Option<(TcpListener, SocketAddr)>, serves| {
+        let names = listening.as_ref().map(|(_, bound)| Names::of(*bound, &options.allowed_hosts));
+        let listener = listening.map(tokio).transpose()?;
+        Ok(listener.zip(names).map(|(listener, names)| (listener, Arc::new(Door { names, serves }))))
+    };
+    let pages_with_files = options.status.is_some() && metrics.is_none();
+    let files_door = if pages_with_files { Serves::FilesAndPages } else { Serves::Files };
+    let listeners = Listeners {
+        http: [door(for_http, files_door)?, door(for_metrics, Serves::Pages)?],
+        root: for_root.map(tokio).transpose()?,
+    };
     drop(inside);
     let shared = Arc::new(Shared {
         files,
@@ -110,7 +144,11 @@ pub(crate) fn start(files: Arc<dyn Files>, options: ServerOptions, wan: Arc<Wan>
         wan,
         log: Log::new(options.remember),
         listener: options.log,
-        names: Names::of(http.or(root), &options.allowed_hosts),
+        access: options.access,
+        counters: Counters::default(),
+        status: options.status,
+        tls,
+        ending: watch::Sender::new(false),
         sessions: Sessions::default(),
         checksums: Checksums::new(),
         patience: options.patience,
@@ -119,20 +157,36 @@ pub(crate) fn start(files: Arc<dyn Files>, options: ServerOptions, wan: Arc<Wan>
     let serving = Arc::clone(&shared);
     let thread = std::thread::Builder::new()
         .name("sapwood-serve".to_owned())
-        .spawn(move || {
-            if let Some(listener) = for_http {
-                runtime.spawn(http::accept(listener, Arc::clone(&serving)));
-            }
-            if let Some(listener) = for_root {
-                runtime.spawn(root::accept(listener, serving));
-            }
-            // Also when the handle is gone without having said anything.
-            let _ = runtime.block_on(stopped);
-            // Transfers under way are cut off; a read from a hanging disk is not waited for.
-            runtime.shutdown_background();
-        })
+        .spawn(move || run(runtime, stopped, &serving, listeners))
         .map_err(|e| Error::io("cannot start the server's thread", e))?;
-    Ok(ServerHandle { http, root, shared, stop: Some(stop), thread: Some(thread) })
+    Ok(ServerHandle { http, root, metrics, is_secure, shared, stop: Some(stop), thread: Some(thread) })
+}
+
+struct Listeners {
+    http: [Option<(tokio::net::TcpListener, Arc<Door>)>; 2],
+    root: Option<tokio::net::TcpListener>,
+}
+
+/// Serves until told to stop.
+fn run(runtime: Runtime, stopped: oneshot::Receiver<Duration>, shared: &Arc<Shared>, listeners: Listeners) {
+    let mut accepting = Vec::new();
+    for (listener, door) in listeners.http.into_iter().flatten() {
+        accepting.push(runtime.spawn(http::accept(listener, Arc::clone(shared), door)));
+    }
+    if let Some(listener) = listeners.root {
+        accepting.push(runtime.spawn(root::accept(listener, Arc::clone(shared))));
+    }
+    // Also when the handle is gone without having said anything.
+    let limit = runtime.block_on(stopped).unwrap_or_default();
+    for task in accepting {
+        task.abort();
+    }
+    if !limit.is_zero() {
+        shared.ending.send_replace(true);
+        let _ = runtime.block_on(async { tokio::time::timeout(limit, shared.connections.none()).await });
+    }
+    // Transfers still under way are cut off; a read from a hanging disk is not waited for.
+    runtime.shutdown_background();
 }
 
 /// Listens, and gives where: the port may have been left open.
@@ -156,8 +210,10 @@ fn listen(bind: SocketAddr) -> Result<(TcpListener, SocketAddr)> {
 pub struct ServerHandle {
     http: Option<SocketAddr>,
     root: Option<SocketAddr>,
+    metrics: Option<SocketAddr>,
+    is_secure: bool,
     shared: Arc<Shared>,
-    stop: Option<oneshot::Sender<()>>,
+    stop: Option<oneshot::Sender<Duration>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -169,7 +225,8 @@ impl ServerHandle {
 
     /// Its address over HTTP, ready to have a path appended: `http://127.0.0.1:8080/`.
     pub fn http_url(&self) -> Option<String> {
-        self.http.map(|address| format!("http://{address}/"))
+        let scheme = if self.is_secure { "https" } else { "http" };
+        self.http.map(|address| format!("{scheme}://{address}/"))
     }
 
     /// Where it listens for the XRootD protocol, if it does.
@@ -179,7 +236,13 @@ impl ServerHandle {
 
     /// Its address over the XRootD protocol, ready to have a path appended: `root://127.0.0.1:1094//`.
     pub fn root_url(&self) -> Option<String> {
-        self.root.map(|address| format!("root://{address}//"))
+        let scheme = if self.is_secure { "roots" } else { "root" };
+        self.root.map(|address| format!("{scheme}://{address}//"))
+    }
+
+    /// Where it listens for requests for its own pages only, if it does.
+    pub fn metrics_addr(&self) -> Option<SocketAddr> {
+        self.metrics
     }
 
     /// The last requests ([`ServerOptions::remember`]), the oldest first.
@@ -198,15 +261,24 @@ impl ServerHandle {
     pub fn stop(self) {
         drop(self);
     }
-}
 
-impl Drop for ServerHandle {
-    fn drop(&mut self) {
+    /// Takes no further connections and requests, waits until those under way are answered, at most for so long, and stops.
+    pub fn stop_within(mut self, limit: Duration) {
+        self.end(limit);
+    }
+
+    fn end(&mut self, limit: Duration) {
         if let Some(stop) = self.stop.take() {
-            let _ = stop.send(());
+            let _ = stop.send(limit);
         }
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
+    }
+}
+
+impl Drop for ServerHandle {
+    fn drop(&mut self) {
+        self.end(Duration::ZERO);
     }
 }

@@ -1,13 +1,16 @@
 //! What all connections of a server share.
 
 use crate::connections::Connections;
+use crate::counters::{Counters, Status};
+use crate::exchange::AccessListener;
 use crate::files::Files;
-use crate::http::Names;
 use crate::log::{Listener, Log, Served};
 use crate::root::{Checksums, Sessions};
+use crate::tls::Acceptor;
 use crate::wan::Wan;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::watch;
 
 pub(crate) struct Shared {
     pub files: Arc<dyn Files>,
@@ -15,8 +18,12 @@ pub(crate) struct Shared {
     pub wan: Arc<Wan>,
     pub log: Log,
     pub listener: Option<Listener>,
-    /// Names by which it may be asked over HTTP.
-    pub names: Names,
+    pub access: Option<AccessListener>,
+    pub counters: Counters,
+    pub status: Option<Arc<dyn Status>>,
+    pub tls: Option<Acceptor>,
+    /// True when no further requests are taken.
+    pub ending: watch::Sender<bool>,
     pub sessions: Sessions,
     pub checksums: Checksums,
     /// After how long an XRootD client is asked to wait for an answer. One that hears nothing for a minute takes its connection
@@ -31,4 +38,10 @@ impl Shared {
         }
         self.log.push(served);
     }
+}
+
+/// Waits until no further requests are taken.
+pub(crate) async fn over(ending: &mut watch::Receiver<bool>) {
+    // An error says that the server is gone.
+    drop(ending.wait_for(|ending| *ending).await);
 }

@@ -71,6 +71,11 @@ impl Inbound {
         self.greeting.is_some() || self.decoder.is_midway()
     }
 
+    /// Whether all that came was heard, and nothing has begun.
+    pub fn is_at_rest(&self) -> bool {
+        !self.is_midway() && self.input.is_empty()
+    }
+
     /// What a data server answers to a greeting: the protocol's version, and its kind.
     pub fn greeting_reply() -> Vec<u8> {
         let mut out = Vec::new();

@@ -37,6 +37,13 @@ pub struct ServeArgs {
     /// so that web pages cannot read the files through a browser
     #[arg(long = "allow-host", value_name = "NAME")]
     pub allowed_hosts: Vec<String>,
+    /// Serve over TLS with this certificate (PEM, with the certificates of intermediate authorities): https:// instead of
+    /// http://, and roots:// beside root://. It is read again when the file changes
+    #[arg(long, value_name = "FILE", requires = "key")]
+    pub certificate: Option<PathBuf>,
+    /// Private key of the certificate (PEM, not encrypted)
+    #[arg(long, value_name = "FILE", requires = "certificate")]
+    pub key: Option<PathBuf>,
     /// Simulated round-trip time
     #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = units::parse_delay)]
     pub delay: Duration,
@@ -85,6 +92,19 @@ pub struct ProxyArgs {
     /// reads, so that clients without a tree cache are fast; "off" reads only what clients ask for
     #[arg(long, value_name = "SIZE|off", default_value = "32MB", value_parser = prefetch)]
     pub prefetch: u64,
+    /// Serve over TLS with this certificate (PEM, with the certificates of intermediate authorities): https:// instead of
+    /// http://, and roots:// beside root://. It is read again when the file changes
+    #[arg(long = "cert", alias = "certificate", value_name = "FILE", requires = "key")]
+    pub certificate: Option<PathBuf>,
+    /// Private key of the certificate (PEM, not encrypted)
+    #[arg(long, value_name = "FILE", requires = "certificate")]
+    pub key: Option<PathBuf>,
+    /// Write a line for each request to stderr: client, protocol, method, path, status, bytes, milliseconds
+    #[arg(long)]
+    pub access_log: bool,
+    /// Serve /metrics (for Prometheus) and /health on this address instead of the one of HTTP: a port, an IP address, or both
+    #[arg(long, value_name = "ADDR", value_parser = listen_address)]
+    pub listen_metrics: Option<ListenAddress>,
     /// How long an answer of the server about a file is valid; then the server is asked again when a client opens the file
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = units::parse_delay)]
     pub fresh: Duration,
@@ -115,9 +135,16 @@ impl Listener {
         let local = IpAddr::from([127, 0, 0, 1]);
         match given {
             Some(Self::Off) => None,
-            Some(Self::At(at)) => Some(SocketAddr::new(at.ip.unwrap_or(local), at.port)),
+            Some(Self::At(at)) => Some(at.address()),
             None => Some(SocketAddr::new(local, 0)),
         }
+    }
+}
+
+impl ListenAddress {
+    /// What is not given is this machine, and any free port.
+    pub fn address(self) -> SocketAddr {
+        SocketAddr::new(self.ip.unwrap_or(IpAddr::from([127, 0, 0, 1])), self.port)
     }
 }
 

@@ -14,8 +14,7 @@ pub(crate) struct Names {
 impl Names {
     /// A server that only this machine can reach has this machine's names, and those given. One that others can reach has
     /// every name, unless some are given: then these, its address, and this machine's names.
-    pub fn of(bound: Option<SocketAddr>, given: &[String]) -> Self {
-        let Some(bound) = bound else { return Self { allowed: None } };
+    pub fn of(bound: SocketAddr, given: &[String]) -> Self {
         if !bound.ip().is_loopback() && given.is_empty() {
             return Self { allowed: None };
         }
@@ -70,7 +69,7 @@ mod tests {
         for host in hosts {
             headers.append(header::HOST, host.parse().unwrap());
         }
-        Names::of(bound.parse().ok(), &given).check(&uri.parse().unwrap(), Version::HTTP_11, &headers).is_ok()
+        Names::of(bound.parse().unwrap(), &given).check(&uri.parse().unwrap(), Version::HTTP_11, &headers).is_ok()
     }
 
     #[test]

@@ -3,40 +3,71 @@
 mod conditions;
 mod hosts;
 mod page;
+mod plan;
 mod ranges;
 mod respond;
+mod status;
 mod stream;
 
 pub(crate) use hosts::Names;
 
+use crate::asked::Protocol;
 use crate::connections::{Slot, Watched};
-use crate::shared::Shared;
+use crate::shared::{Shared, over};
+use crate::tls::Stream;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
 use tokio::sync::Mutex;
+use tokio::time::timeout;
 
 /// Bytes that a request may have: two thousand ranges, and room for other headers.
 const MAX_REQUEST: usize = 64 << 10;
 /// What a client hears for whom there is no place.
 const FULL: &[u8] =
     b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+/// What a client hears that does not begin with TLS where it has to.
+const NOT_TLS: &[u8] = b"HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nContent-Length: 32\r\n\
+    Connection: close\r\n\r\nthis is an HTTPS port: use TLS\r\n";
+/// What a TLS connection begins with: a handshake record.
+const TLS_HANDSHAKE: u8 = 0x16;
+
+/// One address that is listened on.
+pub(crate) struct Door {
+    /// Names by which it may be asked.
+    pub names: Names,
+    pub serves: Serves,
+}
+
+/// What is served at an address.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Serves {
+    Files,
+    /// The files, and the server's pages about itself.
+    FilesAndPages,
+    /// These pages only, without TLS.
+    Pages,
+}
 
 /// Takes connections in, until the task is dropped.
-pub(crate) async fn accept(listener: tokio::net::TcpListener, shared: Arc<Shared>) {
+pub(crate) async fn accept(listener: tokio::net::TcpListener, shared: Arc<Shared>, door: Arc<Door>) {
     loop {
         match listener.accept().await {
             Ok((stream, address)) => match shared.connections.enter(address.ip()) {
                 Some(place) => {
                     let _ = stream.set_nodelay(true);
-                    let stream = Watched::new(stream, shared.connections.limits().stall);
-                    drop(tokio::spawn(serve(stream, Arc::clone(&shared), Arc::new(place))));
+                    drop(tokio::spawn(serve(stream, Arc::clone(&shared), Arc::new(place), Arc::clone(&door))));
                 }
                 // It fits into an empty socket's buffer, or is lost: nobody waits for whom there is no place.
-                None => drop(stream.try_write(FULL)),
+                None => {
+                    shared.counters.of(Protocol::Http).refused();
+                    drop(stream.try_write(FULL));
+                }
             },
             // Out of file descriptors, perhaps: better in a moment.
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
@@ -44,20 +75,48 @@ pub(crate) async fn accept(listener: tokio::net::TcpListener, shared: Arc<Shared
     }
 }
 
-async fn serve(stream: Watched, shared: Arc<Shared>, place: Arc<Slot>) {
+async fn serve(stream: TcpStream, shared: Arc<Shared>, place: Arc<Slot>, door: Arc<Door>) {
+    let _connected = shared.counters.of(Protocol::Http).connected();
+    let (limits, mut ending) = (*shared.connections.limits(), shared.ending.subscribe());
     shared.wan.connect().await;
-    let idle = shared.connections.limits().idle;
+    let stream = tokio::select! {
+        stream = timeout(limits.idle, begin(Watched::new(stream, limits.stall), &shared, door.serves)) => stream,
+        () = place.ended() => return,
+        () = over(&mut ending) => return,
+    };
+    let Ok(Some(stream)) = stream else { return };
+    let is_secure = stream.is_secure();
     let window = Arc::new(Mutex::new(shared.wan.window()));
-    let here = Arc::clone(&place);
+    let (here, all) = (Arc::clone(&place), Arc::clone(&shared));
     let service = service_fn(move |request| {
-        let (shared, window, busy) = (Arc::clone(&shared), Arc::clone(&window), here.busy());
-        async move { Ok::<_, Infallible>(respond::respond(request, &shared, window, busy).await) }
+        let (shared, window, busy, door) = (Arc::clone(&all), Arc::clone(&window), here.busy(), Arc::clone(&door));
+        async move { Ok::<_, Infallible>(respond::respond(request, &shared, &door, window, busy, is_secure).await) }
     });
     let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(idle).max_buf_size(MAX_REQUEST);
+    builder.timer(TokioTimer::new()).header_read_timeout(limits.idle).max_buf_size(MAX_REQUEST);
+    let mut connection = std::pin::pin!(builder.serve_connection(TokioIo::new(stream), service));
     // A client that leaves early, or speaks something else, is no concern of the server's.
     tokio::select! {
-        _ = builder.serve_connection(TokioIo::new(stream), service) => {}
+        _ = connection.as_mut() => {}
         () = place.ended() => {}
+        () = over(&mut ending) => {
+            connection.as_mut().graceful_shutdown();
+            let _ = connection.await;
+        }
     }
+}
+
+/// Begins TLS where a certificate is given; none where the client does not, or leaves.
+async fn begin(mut stream: Watched, shared: &Shared, serves: Serves) -> Option<Stream> {
+    let acceptor = shared.tls.as_ref().filter(|_| serves != Serves::Pages);
+    let Some(acceptor) = acceptor else { return Some(Stream::Plain(stream)) };
+    let mut first = [0];
+    if stream.tcp().peek(&mut first).await.ok()? == 0 {
+        return None;
+    }
+    if first != [TLS_HANDSHAKE] {
+        let _ = stream.write_all(NOT_TLS).await;
+        return None;
+    }
+    acceptor.accept(stream).await.ok()
 }

@@ -1,6 +1,7 @@
 //! An answer's body, sent piece by piece.
 
 use crate::connections::Busy;
+use crate::exchange::Exchange;
 use crate::files::OpenFile;
 use crate::wan::Window;
 use bytes::Bytes;
@@ -36,6 +37,7 @@ impl BodyPart {
 pub(crate) struct Streamed {
     chunks: mpsc::Receiver<io::Result<Bytes>>,
     left: u64,
+    exchange: Exchange,
     _busy: Busy,
 }
 
@@ -46,6 +48,7 @@ impl Streamed {
         file: Option<Arc<dyn OpenFile>>,
         window: Arc<Mutex<Window>>,
         busy: Busy,
+        exchange: Exchange,
     ) -> Self {
         let left = pieces.iter().map(BodyPart::len).sum();
         if let Some(file) = &file {
@@ -57,7 +60,7 @@ impl Streamed {
         }
         let (sender, chunks) = mpsc::channel(2);
         tokio::spawn(send(pieces, file, window, sender));
-        Self { chunks, left, _busy: busy }
+        Self { chunks, left, exchange, _busy: busy }
     }
 }
 
@@ -103,6 +106,7 @@ impl Body for Streamed {
         polled.map(|chunk| {
             Some(chunk?.map(|bytes| {
                 self.left = self.left.saturating_sub(bytes.len() as u64);
+                self.exchange.sent(bytes.len() as u64);
                 Frame::data(bytes)
             }))
         })

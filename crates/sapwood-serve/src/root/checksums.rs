@@ -1,6 +1,7 @@
 //! Checksums of whole files: computed piece by piece, a few at a time, and remembered while the file stays the same.
 
-use super::link::{Gone, Link, failure, refuse};
+use super::link::{Gone, failure, refuse};
+use super::reply::Reply;
 use crate::asked::ServedPath;
 use crate::error::FilesError;
 use crate::files::OpenFile;
@@ -8,9 +9,9 @@ use crate::shared::Shared;
 use sapwood_span::Span;
 use sapwood_xrd::answer::{ChecksumKind, checksum_wanted, encode_checksum, frames};
 use sapwood_xrd::code::{error, status};
-use sapwood_xrd::reply;
+use sapwood_xrd::reply::{Failure, late};
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Semaphore;
 
 /// Files read at once for their checksums: disks and processors are there for the others as well.
@@ -91,8 +92,7 @@ impl Checksums {
 
 /// Answers a query for the checksum of a file, after a request to wait where it takes long.
 pub(super) async fn answer(
-    link: &Link,
-    stream: u16,
+    mut reply: Reply,
     shared: &Shared,
     path: &ServedPath,
     file: &dyn OpenFile,
@@ -100,23 +100,27 @@ pub(super) async fn answer(
     let kind = checksum_wanted(&path.opaque);
     let mut sum = std::pin::pin!(given_or_computed(&shared.checksums, path, file, &kind));
     let answer = |sum: Result<Option<String>, FilesError>| match sum {
-        Ok(Some(digits)) => (status::OK, encode_checksum(&kind, &digits)),
-        Ok(None) => {
-            let why = "this kind of checksum is not supported: adler32 and crc32c are";
-            (status::ERROR, refuse(error::UNSUPPORTED, why).encode())
-        }
-        Err(e) => (status::ERROR, failure(&e).encode()),
+        Ok(Some(digits)) => Ok(encode_checksum(&kind, &digits)),
+        Ok(None) => Err(refuse(error::UNSUPPORTED, "this kind of checksum is not supported: adler32 and crc32c are")),
+        Err(e) => Err(failure(&e)),
     };
+    let (link, stream) = (Arc::clone(&reply.link), reply.stream);
     tokio::select! {
         sum = &mut sum => {
-            let (status, body) = answer(sum);
-            return link.reply(stream, status, &body).await;
+            return match answer(sum) {
+                Ok(body) => reply.ok(&body).await,
+                Err(failure) => reply.fail(&failure).await,
+            };
         }
         () = tokio::time::sleep(shared.patience) => {}
     }
     link.reply(stream, status::WAITRESP, &WAIT.to_be_bytes()).await?;
-    let (status, body) = answer(sum.await);
-    link.reply(0, status::ATTN, &reply::late(stream, status, &body)).await
+    let answer: Result<Vec<u8>, Failure> = answer(sum.await);
+    if let Err(failure) = &answer {
+        reply.status(failure);
+    }
+    let (status, body) = answer.map_or_else(|failure| (status::ERROR, failure.encode()), |body| (status::OK, body));
+    link.reply(0, status::ATTN, &late(stream, status, &body)).await
 }
 
 /// What the file says itself, or what its bytes give; none where this kind is unknown.

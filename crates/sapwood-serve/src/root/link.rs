@@ -1,7 +1,8 @@
 //! The sending side of a connection: whole frames, one after the other.
 
-use crate::connections::{Busy, Slot, Watched};
+use crate::connections::{Busy, Slot};
 use crate::error::FilesError;
+use crate::tls::Stream;
 use crate::wan::Window;
 use bytes::Bytes;
 use sapwood_xrd::code::status;
@@ -35,19 +36,21 @@ pub(crate) struct Link {
     /// Nothing more can be sent.
     lost: Notify,
     slot: Arc<Slot>,
+    /// It is encrypted.
+    pub is_secure: bool,
 }
 
 struct Writer {
-    half: WriteHalf<Watched>,
+    half: WriteHalf<Stream>,
     window: Window,
     /// A frame has begun and not ended: what follows would be taken for its rest.
     midway: bool,
 }
 
 impl Link {
-    pub fn new(half: WriteHalf<Watched>, window: Window, slot: Arc<Slot>) -> Self {
+    pub fn new(half: WriteHalf<Stream>, window: Window, slot: Arc<Slot>, is_secure: bool) -> Self {
         let writer = Mutex::new(Writer { half, window, midway: false });
-        Self { writer, room: Semaphore::new(FRAMES), lost: Notify::new(), slot }
+        Self { writer, room: Semaphore::new(FRAMES), lost: Notify::new(), slot, is_secure }
     }
 
     /// Nothing more is to be sent.

@@ -1,7 +1,8 @@
 //! Answers about folders and about what paths are.
 
-use super::link::{Gone, Link, failure};
+use super::link::{Gone, failure};
 use super::reads::FRAME;
+use super::reply::Reply;
 use crate::error::FilesError;
 use crate::files::{Entries, Entry, FileInfo, OpenFolder};
 use sapwood_xrd::code::{stat, status};
@@ -14,17 +15,17 @@ pub(super) fn stat_of(info: &FileInfo) -> Stat {
 }
 
 /// Answers a request for a listing: frame by frame, however many entries there are.
-pub(super) async fn list(link: &Link, stream: u16, folder: &dyn OpenFolder, stats: bool) -> Result<(), Gone> {
+pub(super) async fn list(mut reply: Reply, folder: &dyn OpenFolder, stats: bool) -> Result<(), Gone> {
     let mut entries = match folder.entries().await {
         Ok(entries) => entries,
-        Err(e) => return link.fail(stream, &failure(&e)).await,
+        Err(e) => return reply.fail(&failure(&e)).await,
     };
     let mut out = Vec::new();
     let mut begun = false;
     loop {
         let more = match more(&mut *entries).await {
             Ok(more) => more,
-            Err(e) => return link.fail(stream, &failure(&e)).await,
+            Err(e) => return reply.fail(&failure(&e)).await,
         };
         let Some(more) = more else { break };
         for entry in more {
@@ -34,8 +35,7 @@ pub(super) async fn list(link: &Link, stream: u16, folder: &dyn OpenFolder, stat
             begun = true;
             // What is not sent yet is the end, as far as is known.
             if out.len() as u64 >= FRAME {
-                link.reply(stream, status::OKSOFAR, &out).await?;
-                out.clear();
+                reply.data(status::OKSOFAR, std::mem::take(&mut out).into()).await?;
             }
             encode_entry(&entry.name, stats.then(|| stat_of(&entry.info)).as_ref(), &mut out);
         }
@@ -44,7 +44,7 @@ pub(super) async fn list(link: &Link, stream: u16, folder: &dyn OpenFolder, stat
     if let Some(end) = out.last_mut() {
         *end = 0;
     }
-    link.reply(stream, status::OK, &out).await
+    reply.ok(&out).await
 }
 
 /// Further entries that can be listed: a name with a new line in it would be taken for two.

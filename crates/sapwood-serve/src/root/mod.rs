@@ -8,12 +8,16 @@ mod checksums;
 mod connection;
 mod link;
 mod listing;
+mod opening;
 mod reads;
+mod reply;
+mod requests;
 mod session;
 
 pub(crate) use checksums::Checksums;
 pub(crate) use session::Sessions;
 
+use crate::asked::Protocol;
 use crate::shared::Shared;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,12 +27,13 @@ pub(crate) async fn accept(listener: tokio::net::TcpListener, shared: Arc<Shared
     loop {
         match listener.accept().await {
             // There is nothing to be said to whom there is no place for: answers begin behind a greeting.
-            Ok((stream, address)) => {
-                if let Some(place) = shared.connections.enter(address.ip()) {
+            Ok((stream, address)) => match shared.connections.enter(address.ip()) {
+                Some(place) => {
                     let _ = stream.set_nodelay(true);
                     drop(tokio::spawn(connection::serve(stream, Arc::clone(&shared), Arc::new(place))));
                 }
-            }
+                None => shared.counters.of(Protocol::Root).refused(),
+            },
             // Out of file descriptors, perhaps: better in a moment.
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
         }

@@ -1,6 +1,7 @@
 //! Answers that bring bytes of files.
 
-use super::link::{Gone, Link, failure, refuse};
+use super::link::{Gone, failure, refuse};
+use super::reply::Reply;
 use crate::error::FilesError;
 use crate::files::OpenFile;
 use bytes::Bytes;
@@ -28,38 +29,41 @@ async fn one(file: &dyn OpenFile, span: Span) -> Result<Bytes, FilesError> {
 }
 
 /// Answers a read.
-pub(super) async fn read(link: &Link, stream: u16, file: &dyn OpenFile, span: Span) -> Result<(), Gone> {
+pub(super) async fn read(mut reply: Reply, file: &dyn OpenFile, span: Span) -> Result<(), Gone> {
     if span.len == 0 {
-        return link.done(stream).await;
+        return reply.done().await;
     }
     file.expect(&[span]);
     for (piece, last) in frames(span, FRAME) {
+        let link = Arc::clone(&reply.link);
         let _room = link.room().await?;
         match one(file, piece).await {
             Ok(bytes) => {
                 let status = if last { status::OK } else { status::OKSOFAR };
-                link.send(&reply_head(stream, status, bytes.len() as u32), &[bytes]).await?;
+                reply.data(status, bytes).await?;
             }
-            Err(e) => return link.fail(stream, &failure(&e)).await,
+            Err(e) => return reply.fail(&failure(&e)).await,
         }
     }
     Ok(())
 }
 
 /// Answers a page read.
-pub(super) async fn page_read(link: &Link, stream: u16, file: &dyn OpenFile, span: Span) -> Result<(), Gone> {
+pub(super) async fn page_read(mut reply: Reply, file: &dyn OpenFile, span: Span) -> Result<(), Gone> {
     if span.len == 0 {
-        return link.send(&page_head(stream, true, span.start, 0), &[]).await;
+        return reply.frame(&page_head(reply.stream, true, span.start, 0), &[]).await;
     }
     file.expect(&[span]);
     for (piece, last) in page_frames(span, FRAME) {
+        let link = Arc::clone(&reply.link);
         let _room = link.room().await?;
         match one(file, piece).await {
             Ok(bytes) => {
                 let coded = Bytes::from(encode_pages(piece.start, &bytes));
-                link.send(&page_head(stream, last, piece.start, coded.len() as u32), &[coded]).await?;
+                let head = page_head(reply.stream, last, piece.start, coded.len() as u32);
+                reply.frame(&head, &[coded]).await?;
             }
-            Err(e) => return link.fail(stream, &failure(&e)).await,
+            Err(e) => return reply.fail(&failure(&e)).await,
         }
     }
     Ok(())
@@ -69,7 +73,7 @@ pub(super) async fn page_read(link: &Link, stream: u16, file: &dyn OpenFile, spa
 pub(super) type Wanted = (Chunk, Arc<dyn OpenFile>);
 
 /// Answers a vector read. The ranges lie within their files.
-pub(super) async fn vector_read(link: &Link, stream: u16, wanted: &[Wanted]) -> Result<(), Gone> {
+pub(super) async fn vector_read(mut reply: Reply, wanted: &[Wanted]) -> Result<(), Gone> {
     expect(wanted);
     let chunks: Vec<Chunk> = wanted.iter().map(|(chunk, _)| *chunk).collect();
     let plan = vector_frames(&chunks, FRAME as usize);
@@ -77,19 +81,20 @@ pub(super) async fn vector_read(link: &Link, stream: u16, wanted: &[Wanted]) -> 
     for (i, range) in plan.into_iter().enumerate() {
         let status = if i + 1 == many { status::OK } else { status::OKSOFAR };
         let these = wanted.get(range).unwrap_or_default();
+        let link = Arc::clone(&reply.link);
         let _room = link.room().await?;
         let sent = match these {
-            [(chunk, file)] if u64::from(chunk.len) > FRAME => long_range(link, stream, status, chunk, &**file).await,
-            _ => short_ranges(link, stream, status, these).await,
+            [(chunk, file)] if u64::from(chunk.len) > FRAME => long_range(&mut reply, status, chunk, &**file).await,
+            _ => short_ranges(&mut reply, status, these).await,
         };
         match sent {
             Ok(()) => {}
             Err(Unsent::Gone) => return Err(Gone),
-            Err(Unsent::Failed(e)) => return link.fail(stream, &failure(&e)).await,
+            Err(Unsent::Failed(e)) => return reply.fail(&failure(&e)).await,
         }
     }
     if many == 0 {
-        return link.fail(stream, &refuse(error::ARG_INVALID, "a vector read of nothing")).await;
+        return reply.fail(&refuse(error::ARG_INVALID, "a vector read of nothing")).await;
     }
     Ok(())
 }
@@ -122,7 +127,7 @@ fn expect(wanted: &[Wanted]) {
 }
 
 /// A frame of several ranges, or of a short one: read before it is begun.
-async fn short_ranges(link: &Link, stream: u16, status: u16, wanted: &[Wanted]) -> Result<(), Unsent> {
+async fn short_ranges(reply: &mut Reply, status: u16, wanted: &[Wanted]) -> Result<(), Unsent> {
     let mut body = Vec::with_capacity(wanted.iter().map(|(c, _)| CHUNK + c.len as usize).sum());
     for same in wanted.chunk_by(|(a, _), (b, _)| a.handle == b.handle) {
         let Some((_, file)) = same.first() else { continue };
@@ -132,22 +137,25 @@ async fn short_ranges(link: &Link, stream: u16, status: u16, wanted: &[Wanted]) 
             body.extend(&bytes);
         }
     }
-    Ok(link.reply(stream, status, &body).await?)
+    Ok(reply.data(status, body.into()).await?)
 }
 
 /// A frame of one long range: read while it is sent. Clients take no part of a range in a frame, and the whole would be much to
 /// keep. If it cannot be read to its end, the connection ends: nothing else can be said in the middle of a frame.
-async fn long_range(link: &Link, stream: u16, status: u16, chunk: &Chunk, file: &dyn OpenFile) -> Result<(), Unsent> {
+async fn long_range(reply: &mut Reply, status: u16, chunk: &Chunk, file: &dyn OpenFile) -> Result<(), Unsent> {
     let mut pieces = frames(Span::new(chunk.offset, chunk.len.into()), FRAME);
     let Some((first, _)) = pieces.next() else { return Ok(()) };
     let bytes = one(file, first).await?;
+    let link = Arc::clone(&reply.link);
     let mut frame = link.frame().await?;
-    frame.write(&reply_head(stream, status, CHUNK as u32 + chunk.len)).await?;
+    frame.write(&reply_head(reply.stream, status, CHUNK as u32 + chunk.len)).await?;
     frame.write(&range_head(chunk)).await?;
     frame.write(&bytes).await?;
+    reply.sent(bytes.len() as u64);
     for (piece, _) in pieces {
         let Ok(bytes) = one(file, piece).await else { return Err(Unsent::Gone) };
         frame.write(&bytes).await?;
+        reply.sent(bytes.len() as u64);
     }
     frame.end();
     Ok(())

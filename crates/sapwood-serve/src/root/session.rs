@@ -21,6 +21,8 @@ pub(crate) struct Sessions(Mutex<HashMap<SessionId, Weak<Session>>>);
 /// One login.
 pub(crate) struct Session {
     pub id: SessionId,
+    /// It is spoken over TLS.
+    pub is_secure: bool,
     address: IpAddr,
     /// Somebody who knows the session wants it to end.
     pub end: Notify,
@@ -30,11 +32,11 @@ pub(crate) struct Session {
 
 impl Sessions {
     /// Begins one. Its name is random: who knows it may bind links to it.
-    pub fn begin(&self, address: IpAddr) -> Arc<Session> {
+    pub fn begin(&self, address: IpAddr, is_secure: bool) -> Arc<Session> {
         let words = [RandomState::new().hash_one(0), RandomState::new().hash_one(1)].map(u64::to_ne_bytes);
         let mut id = [0; 16];
         id.copy_from_slice(words.as_flattened());
-        let session = Arc::new(Session { id, address, end: Notify::new(), links: Mutex::default() });
+        let session = Arc::new(Session { id, is_secure, address, end: Notify::new(), links: Mutex::default() });
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|_, s| s.strong_count() > 0);
         all.insert(id, Arc::downgrade(&session));
