@@ -18,8 +18,10 @@ const SHARES: u64 = 8;
 /// with what the file was before it is handed on.
 const SHORT: u64 = 14_000;
 const LONG: u64 = 192 << 10;
+/// The same at most over XRootD, where nothing waits for a comparison.
+const LONGEST: u64 = 256 << 10;
 
-/// The reads of one handle.
+/// The reads of one client, through one handle or over HTTP.
 pub(crate) struct FetchAhead {
     version: Arc<OpenVersion>,
     common: Arc<Common>,
@@ -37,9 +39,13 @@ impl FetchAhead {
     /// For a handle that was opened; none where nothing is to be fetched ahead.
     pub(crate) fn new(version: &Arc<OpenVersion>, common: &Arc<Common>) -> Option<Arc<Self>> {
         let most = common.prefetch;
+        if most == 0 || version.is_here() {
+            return None;
+        }
+        common.readers.fetch_add(1, Relaxed);
         let state = State { reader: Reader::new(most), waiting: VecDeque::new(), is_learning: false };
-        let new = Self { version: Arc::clone(version), common: Arc::clone(common), most, state: Mutex::new(state) };
-        (most > 0 && !version.is_here()).then(|| Arc::new(new))
+        let (version, common) = (Arc::clone(version), Arc::clone(common));
+        Some(Arc::new(Self { version, common, most, state: Mutex::new(state) }))
     }
 
     /// What the client asks for with one request: to be looked at before anything of it is fetched.
@@ -93,8 +99,8 @@ impl FetchAhead {
         let map = self.version.trees.map();
         let blocks = &self.version.blocks;
         let is_held = |span: Span| blocks.held(span) == span.len;
-        let open_files = self.common.metrics.open_files.load(Relaxed).max(1);
-        let most = self.most.min(self.common.memory_for_prefetch / open_files);
+        let readers = self.common.readers.load(Relaxed).max(1);
+        let most = self.most.min(self.common.memory_for_prefetch / readers);
         let mut ahead = Vec::new();
         {
             let mut state = lock(&self.state);
@@ -103,22 +109,25 @@ impl FetchAhead {
                 ahead.extend(self.common.habits.with(|memory| state.reader.asked(&request, &map, &is_held, memory)));
             }
         }
-        let fetched = pieces(&ahead).iter().map(|piece| self.version.fetch_ahead(piece)).sum();
+        let fetched = pieces(&ahead, self.version.is_http()).iter().map(|piece| self.version.fetch_ahead(piece)).sum();
         Metrics::add(&self.common.metrics.ahead_bytes, fetched);
     }
 }
 
-/// Spans cut and joined into fetches: what is wanted first is here first, and several connections share the rest.
-fn pieces(spans: &[Span]) -> Vec<Vec<Span>> {
+/// Spans cut and joined into fetches: what is wanted first is here first. Over HTTP several connections share the rest; over
+/// XRootD all of it comes over one, as a rule, and each fetch is twice as long as the one before.
+fn pieces(spans: &[Span], is_http: bool) -> Vec<Vec<Span>> {
     let mut out: Vec<Vec<Span>> = Vec::new();
     let total: u64 = spans.iter().map(|span| span.len).sum();
-    let (len, mut room) = ((total / SHARES).clamp(SHORT, LONG), 0);
+    let mut len = if is_http { (total / SHARES).clamp(SHORT, LONG) } else { SHORT };
+    let mut room = 0;
     for &span in spans {
         let mut rest = span;
         while rest.len > 0 {
             if room == 0 {
                 out.push(Vec::new());
                 room = len;
+                len = if is_http { len } else { (2 * len).min(LONGEST) };
             }
             // no crumbs of a basket
             let part = Span::new(rest.start, if rest.len < room + room / 4 { rest.len } else { room });
@@ -133,6 +142,7 @@ fn pieces(spans: &[Span]) -> Vec<Vec<Span>> {
 impl Drop for FetchAhead {
     fn drop(&mut self) {
         let state = self.state.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner);
+        self.common.readers.fetch_sub(1, Relaxed);
         self.common.habits.remember(&state.reader);
         let stats = state.reader.stats();
         Metrics::add(&self.common.metrics.unused_ahead_bytes, stats.useless + stats.ahead);

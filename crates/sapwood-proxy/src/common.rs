@@ -36,6 +36,8 @@ pub(crate) struct Common {
     pub prefetch: u64,
     pub memory_for_prefetch: u64,
     pub habits: Habits,
+    /// Clients for which something may be fetched ahead.
+    pub readers: AtomicU64,
     memory: Arc<Memory>,
     store: Option<Store>,
     /// Bytes by version, as long as somebody has it open.
@@ -61,6 +63,7 @@ impl Common {
             in_flight: Semaphore::new(IN_FLIGHT),
             prefetch: options.prefetch,
             memory_for_prefetch: options.memory / 2,
+            readers: AtomicU64::new(0),
             habits: Habits::new(options.cache_directory.as_deref().filter(|_| store.is_some())),
             memory: Arc::new(Memory::new(options.memory)),
             store,

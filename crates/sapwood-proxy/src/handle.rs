@@ -1,7 +1,6 @@
 //! A file that one client has open.
 
 use crate::ahead::FetchAhead;
-use crate::common::Common;
 use crate::metrics::Metrics;
 use crate::version::OpenVersion;
 use bytes::Bytes;
@@ -42,9 +41,7 @@ struct Announced {
 }
 
 impl Handle {
-    pub fn new(version: Arc<OpenVersion>, common: &Arc<Common>) -> Self {
-        let metrics = Arc::clone(&common.metrics);
-        let ahead = FetchAhead::new(&version, common);
+    pub fn new(version: Arc<OpenVersion>, metrics: Arc<Metrics>, ahead: Option<Arc<FetchAhead>>) -> Self {
         Metrics::add(&metrics.opened, 1);
         Metrics::add(&metrics.open_files, 1);
         let (shown, info) = described(&version, SystemTime::now());
@@ -69,7 +66,7 @@ impl Handle {
         let mut spans: Vec<Span> = spans.iter().copied().filter(inside).collect();
         spans.sort();
         if spans.iter().map(|span| span.len).sum::<u64>() <= PIECE {
-            self.version.fetch_ahead(&disjoint(&spans));
+            self.version.fetch_soon(&disjoint(&spans));
             return;
         }
         let mut announced = lock(&self.announced);
@@ -108,7 +105,7 @@ impl Announced {
             self.piece = (self.piece * 2).min(PIECE);
         }
         for span in spans {
-            version.fetch_ahead(&[span]);
+            version.fetch_soon(&[span]);
         }
     }
 }

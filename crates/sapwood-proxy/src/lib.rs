@@ -11,6 +11,7 @@ mod ahead;
 mod allow;
 mod basket_map;
 mod blocks;
+mod clients;
 mod collect;
 mod common;
 mod credential;

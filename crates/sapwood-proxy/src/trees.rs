@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::Mutex;
 
-/// Class descriptions of more bytes are fetched by themselves, not with the list of keys.
+/// What a fresh connection brings in one round trip: class descriptions come with the list of keys if both are not longer.
 const SHORT: u64 = 12 << 10;
 /// Questions about a file are answered in so many steps at most.
 const STEPS: usize = 64;
@@ -176,10 +176,11 @@ async fn answer<T: Send + 'static>(
         if let Some(header) = opener.header() {
             // what programs ask for next when they open a file
             let next = [header.free, header.info];
-            let is_short = |s: &Span| s.start > 0 && s.len < SHORT && s.end() <= version.size();
+            let asked: u64 = spans.iter().map(|span| span.len).sum();
+            let is_short = |s: &Span| s.start > 0 && asked + s.len < SHORT && s.end() <= version.size();
             let together: Vec<Span> = next.into_iter().filter(is_short).chain(spans.iter().copied()).collect();
             let together = sapwood_span::coalesce(&together, 0, u64::MAX);
-            version.fetch_ahead(&together.iter().map(|c| c.span).collect::<Vec<_>>());
+            version.fetch_soon(&together.iter().map(|c| c.span).collect::<Vec<_>>());
         }
         let read = version.read_unseen(&spans).await.ok()?;
         spans.iter().zip(read).for_each(|(span, bytes)| opener.push(span.start, bytes));

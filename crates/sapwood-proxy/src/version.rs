@@ -131,7 +131,7 @@ impl OpenVersion {
             if std::mem::take(&mut is_first) {
                 self.count(&look, &missing);
             }
-            look.begun.into_iter().for_each(|flight| self.launch(flight));
+            look.begun.into_iter().for_each(|flight| self.launch(flight, true));
             let mut done = Vec::new();
             for (start, bytes) in &look.here {
                 assembler.push(*start, bytes, &mut done);
@@ -156,19 +156,33 @@ impl OpenVersion {
         }
     }
 
+    /// Whether the origin is asked over HTTP.
+    pub fn is_http(&self) -> bool {
+        self.is_http
+    }
+
     /// Many fetches will follow soon.
     pub fn prepare(&self) {
         self.source.prepare(usize::MAX);
     }
 
-    /// Begins to fetch what is nowhere yet; gives how many bytes that is.
+    /// Begins to fetch what is nowhere yet, and a client waits for.
+    pub fn fetch_soon(self: &Arc<Self>, spans: &[Span]) {
+        self.begin(spans, true);
+    }
+
+    /// Begins to fetch what is nowhere yet, before a client asks for it; gives how many bytes that is.
     pub fn fetch_ahead(self: &Arc<Self>, spans: &[Span]) -> u64 {
+        self.begin(spans, false)
+    }
+
+    fn begin(self: &Arc<Self>, spans: &[Span], is_urgent: bool) -> u64 {
         if self.is_changed() {
             return 0;
         }
         let begun = self.blocks.look(spans, self.number, true).begun;
         let bytes = begun.iter().flat_map(|f| &f.spans).map(|s| s.len).sum();
-        begun.into_iter().for_each(|flight| self.launch(flight));
+        begun.into_iter().for_each(|flight| self.launch(flight, is_urgent));
         bytes
     }
 
@@ -180,20 +194,20 @@ impl OpenVersion {
     }
 
     /// Fetches on a task of its own: a client that leaves does not take what others wait for.
-    fn launch(self: &Arc<Self>, flight: Arc<Flight>) {
+    fn launch(self: &Arc<Self>, flight: Arc<Flight>, is_urgent: bool) {
         let landing = Landing { blocks: Arc::clone(&self.blocks), flight: Some(flight) };
         let version = Arc::clone(self);
-        tokio::spawn(async move { version.run(landing).await });
+        tokio::spawn(async move { version.run(landing, is_urgent).await });
     }
 
-    async fn run(self: Arc<Self>, mut landing: Landing) {
+    async fn run(self: Arc<Self>, mut landing: Landing, is_urgent: bool) {
         let Some(flight) = landing.flight.clone() else { return };
         let bytes: u64 = flight.spans.iter().map(|s| s.len).sum();
         let kibibytes = u32::try_from(bytes.min(FLIGHT) / 1024 + 1).unwrap_or(1);
         // a closed semaphore would only mean that nothing is limited any more
         let _room = self.common.in_flight.acquire_many(kibibytes).await;
         *lock(&self.last) = Instant::now();
-        match self.fetch(&flight.spans, bytes).await {
+        match self.fetch(&flight.spans, bytes, is_urgent).await {
             Ok((all, confirmed)) => {
                 landing.flight = None;
                 self.blocks.arrived(&flight, &all);
@@ -208,7 +222,12 @@ impl OpenVersion {
     }
 
     /// The bytes of these spans from the origin, and what is known by now to be of this version.
-    async fn fetch(self: &Arc<Self>, spans: &[Span], total: u64) -> Result<(Vec<Bytes>, Vec<(u64, Bytes)>), Error> {
+    async fn fetch(
+        self: &Arc<Self>,
+        spans: &[Span],
+        total: u64,
+        is_urgent: bool,
+    ) -> Result<(Vec<Bytes>, Vec<(u64, Bytes)>), Error> {
         if self.is_changed() {
             return Err(Error::corrupt("the file has changed"));
         }
@@ -216,7 +235,7 @@ impl OpenVersion {
         let is_long = self.is_http && !self.is_whole && total >= LONG;
         let waits = if self.source.limits().max_ranges > 1 { UNCOMPARED } else { UNCOMPARED_SINGLE };
         let due = !self.is_told || self.unconfirmed.bytes() + total > waits;
-        let busy = self.under_way.fetch_add(1, Relaxed) > 0;
+        let busy = self.under_way.fetch_add(1, Relaxed) > 0 && !is_urgent;
         let sink = Collect::new(spans.len());
         let (source, wanted, into) = (Arc::clone(&self.source), spans.to_vec(), Arc::<Collect>::clone(&sink));
         let result = match (due && !is_long, busy) {
