@@ -15,6 +15,9 @@ const LEAST_WINDOW: u64 = 16 << 10;
 /// Bytes that a reader may read beyond two windows before what it has not asked for counts as wrong.
 const PATIENCE: u64 = 1 << 20;
 
+/// Spans that may be ahead at once: baskets of a few bytes are not worth more.
+const MOST_PENDING: usize = 1 << 14;
+
 /// What one reader was given, and what was fetched ahead for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
@@ -195,7 +198,7 @@ impl Ledger {
     }
 
     fn fetch_as(&mut self, span: Span, is_suspected: bool) -> bool {
-        if span.len == 0 || span.len > self.credit() || self.overlaps(span) {
+        if span.len == 0 || span.len > self.credit() || self.pending.len() >= MOST_PENDING || self.overlaps(span) {
             return false;
         }
         let until = self.stats.asked.saturating_add(2 * (self.window + self.stats.ahead) + PATIENCE);

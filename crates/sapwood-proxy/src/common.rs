@@ -6,6 +6,7 @@ use crate::memory::Memory;
 use crate::metrics::Metrics;
 use crate::opening::Place;
 use crate::options::ProxyOptions;
+use crate::trees::Mapped;
 use sapwood_engine::local_cache::{FileId, Store};
 use sapwood_source::Hosts;
 use sapwood_span::sync::lock;
@@ -36,6 +37,8 @@ pub(crate) struct Common {
     pub prefetch: u64,
     pub memory_for_prefetch: u64,
     pub habits: Habits,
+    /// What is known of trees.
+    pub mapped: Arc<Mapped>,
     /// Clients for which something may be fetched ahead.
     pub readers: AtomicU64,
     memory: Arc<Memory>,
@@ -63,6 +66,7 @@ impl Common {
             in_flight: Semaphore::new(IN_FLIGHT),
             prefetch: options.prefetch,
             memory_for_prefetch: options.memory / 2,
+            mapped: Arc::default(),
             readers: AtomicU64::new(0),
             habits: Habits::new(options.cache_directory.as_deref().filter(|_| store.is_some())),
             memory: Arc::new(Memory::new(options.memory)),

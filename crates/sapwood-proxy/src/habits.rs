@@ -1,18 +1,17 @@
 //! What readers of which trees read, kept across restarts.
 
 use sapwood_prefetch::{Memory, Reader};
-use sapwood_span::sync::lock;
 use std::io::{Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{PoisonError, RwLock};
 
 /// A longer file is not read: it was not written here.
 const LONGEST: u64 = 4 << 20;
 
 /// The sets of branches that readers read together.
 pub(crate) struct Habits {
-    memory: Mutex<Memory>,
+    memory: RwLock<Memory>,
     /// Where they are kept; none keeps them in memory only.
     path: Option<PathBuf>,
 }
@@ -22,23 +21,23 @@ impl Habits {
     pub(crate) fn new(folder: Option<&Path>) -> Self {
         let path = folder.map(|folder| folder.join("branches"));
         let memory = path.as_deref().and_then(read).map(|text| Memory::parse(&text)).unwrap_or_default();
-        Self { memory: Mutex::new(memory), path }
+        Self { memory: RwLock::new(memory), path }
     }
 
     /// Looks into them.
     pub(crate) fn with<T>(&self, look: impl FnOnce(&Memory) -> T) -> T {
-        look(&lock(&self.memory))
+        look(&self.memory.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// A client has closed a file.
     pub(crate) fn remember(&self, reader: &Reader) {
-        reader.remember(&mut lock(&self.memory));
+        reader.remember(&mut self.memory.write().unwrap_or_else(PoisonError::into_inner));
     }
 
     /// Keeps them. It is only guesses that are lost where that fails.
     pub(crate) fn save(&self) {
         let Some(path) = &self.path else { return };
-        let text = lock(&self.memory).to_text();
+        let text = self.with(Memory::to_text);
         if read(path).is_some_and(|kept| kept == text) {
             return;
         }

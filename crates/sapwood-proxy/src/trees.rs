@@ -10,6 +10,7 @@ use sapwood_span::{Error, Result, Span};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// What a fresh connection brings in one round trip: class descriptions come with the list of keys if both are not longer.
 const SHORT: u64 = 12 << 10;
@@ -19,16 +20,21 @@ const STEPS: usize = 64;
 const FOLDERS: usize = 16;
 /// A header of more bytes is not read.
 const LONGEST: u64 = 64 << 20;
-/// Baskets known of one file at most: 24 bytes each.
+/// Baskets known at most, of one file and of all that are open: 24 bytes each.
 const MOST_BASKETS: usize = 1 << 20;
+const MOST_MAPPED: usize = 3 << 20;
 /// Short reads of what is not known before all headers are read, unless there are many: the client knew them before.
 const UNKNOWN: u32 = 4;
 /// So many.
 const FEW: usize = 4;
 
-/// What is known of a file's trees.
+/// Baskets that are known of all files.
 #[derive(Default)]
+pub(crate) struct Mapped(AtomicUsize);
+
+/// What is known of a file's trees.
 pub(crate) struct Trees {
+    mapped: Arc<Mapped>,
     known: Mutex<Known>,
     /// One lesson at a time.
     learning: tokio::sync::Mutex<()>,
@@ -52,6 +58,11 @@ struct Header {
 }
 
 impl Trees {
+    /// Nothing is known yet. `mapped` is shared by all files.
+    pub(crate) fn new(mapped: Arc<Mapped>) -> Self {
+        Self { mapped, known: Mutex::default(), learning: tokio::sync::Mutex::default() }
+    }
+
     /// What is known by now.
     pub(crate) fn map(&self) -> Arc<FileMap> {
         Arc::clone(&lock(&self.known).map)
@@ -93,8 +104,10 @@ impl Trees {
         for header in wanted {
             let read = read_header(version, header.target.clone()).await;
             let mut known = lock(&self.known);
-            let before: usize = known.map.trees.iter().map(|tree| tree.baskets.baskets()).sum();
-            if let Some(baskets) = read.filter(|map| before + map.baskets() <= MOST_BASKETS) {
+            let before = known.baskets();
+            if let Some(baskets) = read.filter(|map| before + map.baskets() <= MOST_BASKETS)
+                && self.mapped.take(baskets.baskets())
+            {
                 let mut map = FileMap::clone(&known.map);
                 map.trees.push(TreeAt { header: header.span, baskets: Arc::new(baskets) });
                 known.map = Arc::new(map);
@@ -104,7 +117,25 @@ impl Trees {
     }
 }
 
+impl Drop for Trees {
+    fn drop(&mut self) {
+        self.mapped.0.fetch_sub(lock(&self.known).baskets(), Relaxed);
+    }
+}
+
+impl Mapped {
+    /// Counts some more, unless they are too many.
+    fn take(&self, baskets: usize) -> bool {
+        let fits = |all: usize| all.checked_add(baskets).filter(|sum| *sum <= MOST_MAPPED);
+        self.0.fetch_update(Relaxed, Relaxed, fits).is_ok()
+    }
+}
+
 impl Known {
+    fn baskets(&self) -> usize {
+        self.map.trees.iter().map(|tree| tree.baskets.baskets()).sum()
+    }
+
     fn asks_for_all(&self) -> bool {
         self.unknown >= UNKNOWN && self.headers.as_ref().is_some_and(|headers| headers.len() <= FEW)
     }

@@ -75,7 +75,7 @@ impl OpenVersion {
             is_http,
             is_whole,
             blocks,
-            trees: Trees::default(),
+            trees: Trees::new(Arc::clone(&common.mapped)),
             unconfirmed: Unconfirmed::default(),
             under_way: AtomicUsize::new(0),
             compared: tokio::sync::Mutex::default(),

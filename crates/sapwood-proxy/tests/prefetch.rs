@@ -112,7 +112,9 @@ fn a_client_without_a_cache_gets_one_over_both_protocols() {
 
 #[test]
 fn without_prefetching_nothing_more_is_fetched_than_asked_for() {
-    let (folder, origin) = served(&tree());
+    let folder = Folder::new();
+    folder.write("t.root", &tree());
+    let origin = folder.origin();
     let reads = reads(&folder);
     let proxy = sapwood_proxy::Proxy::start(folder.options(origin.root_url().unwrap()).prefetch(0)).unwrap();
     let reader = Reader::open(&(proxy.root_url().unwrap() + "t.root")).unwrap();
