@@ -4,7 +4,7 @@ use crate::ahead::FetchAhead;
 use crate::common::Common;
 use crate::credential::Shown;
 use crate::failure::Failure;
-use crate::folder::listed;
+use crate::folder::folder;
 use crate::handle::Handle;
 use crate::opening::Place;
 use crate::route::Routes;
@@ -42,10 +42,7 @@ impl ProxyFiles {
             other => other,
         };
         if asked.path.is_folder || asked.path.parts().is_empty() {
-            return listed(&places, &self.common)
-                .await
-                .map(|folder| Found::Folder(Arc::new(folder)))
-                .map_err(of_client);
+            return folder(&places, &self.common).await.map_err(of_client);
         }
         match self.table.open(places.clone()).await {
             Ok(version) => {
@@ -56,10 +53,9 @@ impl ProxyFiles {
                 Ok(Found::File(Arc::new(Handle::new(version, Arc::clone(&self.common.metrics), ahead))))
             }
             // what cannot be opened may be a folder
-            Err(failure @ (Failure::NotFound | Failure::Origin(_))) => match listed(&places, &self.common).await {
-                Ok(folder) => Ok(Found::Folder(Arc::new(folder))),
-                Err(_) => Err(failure),
-            },
+            Err(failure @ (Failure::NotFound | Failure::Origin(_))) if places.iter().any(Place::may_list) => {
+                folder(&places, &self.common).await.map_err(|_| failure)
+            }
             Err(failure) => Err(of_client(failure)),
         }
     }

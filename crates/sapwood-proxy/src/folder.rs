@@ -3,28 +3,53 @@
 use crate::common::Common;
 use crate::failure::{Failure, failure_of};
 use crate::opening::Place;
-use sapwood_serve::{Answer, Entries, Entry, FileInfo, OpenFolder};
-use sapwood_source::{RemoteEntry, list};
+use sapwood_serve::{Answer, Entries, Entry, FileInfo, Found, OpenFolder, Page};
+use sapwood_source::{RemoteEntry, SourceOptions, list};
 use sapwood_span::sync::lock;
+use sapwood_span::{Error, Result};
 use std::sync::{Arc, Mutex};
+use tokio::runtime::Handle;
+
+/// Bytes of a page about a folder, at most.
+const LONGEST_PAGE: u64 = 4 << 20;
 
 /// A folder of an XRootD origin, listed when it was looked up.
 pub(crate) struct Listed(Mutex<Vec<Entry>>);
 
-/// Lists the folder at the first of these places that has it.
+/// The folder at the first of these places that has it: its entries, or the page that an HTTP origin has about it.
 ///
 /// # Errors
 /// What the last place said.
-pub(crate) async fn listed(places: &[Place], common: &Arc<Common>) -> Result<Listed, Failure> {
+pub(crate) async fn folder(places: &[Place], common: &Arc<Common>) -> Result<Found, Failure> {
     let handle = tokio::runtime::Handle::current();
     let mut failure = Failure::NotFound;
-    for place in common.by_health(places).into_iter().filter(|place| !place.route.target.scheme.is_http()) {
-        match list(&place.url(false), &place.options(common), &handle).await {
-            Ok(entries) => return Ok(Listed(Mutex::new(entries.into_iter().map(entry).collect()))),
+    for place in common.by_health(places) {
+        let url = place.url(true);
+        let found = if place.route.target.scheme.is_http() {
+            page(&url, place.options(common), &handle).await.map(Found::Page)
+        } else {
+            let listed = list(&url, &place.options(common), &handle).await;
+            listed.map(|all| {
+                let folder: Arc<dyn OpenFolder> = Arc::new(Listed(Mutex::new(all.into_iter().map(entry).collect())));
+                Found::Folder(folder)
+            })
+        };
+        match found {
+            Ok(found) => return Ok(found),
             Err(error) => failure = failure_of(&error, false),
         }
     }
     Err(failure)
+}
+
+/// The page of a folder, as it is.
+async fn page(url: &str, options: SourceOptions, handle: &Handle) -> Result<Page> {
+    let whole = SourceOptions { head: LONGEST_PAGE, whole_file: LONGEST_PAGE, warm: false, ..options };
+    let opening = sapwood_source::open(url, &whole, handle).await?;
+    if opening.head.len() as u64 != opening.size {
+        return Err(Error::unsupported("the page about the folder is too long").in_file(opening.source.name()));
+    }
+    Ok(Page { content_type: "text/html; charset=utf-8".to_owned(), body: opening.head })
 }
 
 fn entry(of: RemoteEntry) -> Entry {

@@ -120,7 +120,7 @@ fn described(version: &OpenVersion, now: SystemTime) -> (Version, FileInfo) {
     let of = &version.id.version;
     let modified = of.modified.as_deref().and_then(time_of);
     let is_young = modified.is_some_and(|then| now < then + YOUNG);
-    let is_strong = version.is_told && !is_young;
+    let is_strong = version.is_told() && !is_young;
     let weak = if is_strong { "" } else { "W/" };
     let etag = format!("{weak}\"{:032x}\"", version.id.hash());
     let seconds = modified.unwrap_or(UNIX_EPOCH).duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
@@ -160,6 +160,10 @@ impl OpenFile for Handle {
             Metrics::add(&self.metrics.client_bytes, read.iter().map(|bytes| bytes.len() as u64).sum());
             Ok(read)
         })
+    }
+
+    fn checksum<'a>(&'a self, kind: &'a str) -> Answer<'a, Option<String>> {
+        Box::pin(async move { Ok(self.version.checksum(kind).await) })
     }
 
     fn expect(&self, spans: &[Span]) {

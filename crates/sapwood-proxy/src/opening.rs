@@ -6,7 +6,7 @@ use crate::credential::Shown;
 use crate::failure::{Failure, failure_of};
 use crate::metrics::Metrics;
 use crate::route::Route;
-use crate::version::{OpenVersion, Opened};
+use crate::version::{AtOrigin, OpenVersion};
 use bytes::Bytes;
 use sapwood_codec::Digest;
 use sapwood_engine::local_cache::{FileId, FileVersion, name_of, version_of};
@@ -46,6 +46,11 @@ impl Place {
         }
     }
 
+    /// Whether a path that is no file may be a folder all the same: HTTP has names for folders that end in a slash.
+    pub fn may_list(&self) -> bool {
+        !self.route.target.scheme.is_http()
+    }
+
     /// What tells it from others: what is asked, and what is shown. It holds the credential.
     pub fn key(&self) -> String {
         format!("{} {}", self.url(false), self.shown.token())
@@ -71,7 +76,7 @@ pub(crate) async fn open(places: &[Place], common: &Arc<Common>) -> Result<Arc<O
     let mut first = None;
     for place in common.by_health(places) {
         let server = place.route.target.server();
-        match open_at(place, &name, common).await {
+        match open_at(place, places, &name, common).await {
             Ok(version) => {
                 common.healthy(&server);
                 return Ok(version);
@@ -92,7 +97,7 @@ pub(crate) async fn open(places: &[Place], common: &Arc<Common>) -> Result<Arc<O
     Err(first.unwrap_or(Failure::NotFound))
 }
 
-async fn open_at(place: &Place, name: &str, common: &Arc<Common>) -> Result<Arc<OpenVersion>> {
+async fn open_at(place: &Place, places: &[Place], name: &str, common: &Arc<Common>) -> Result<Arc<OpenVersion>> {
     let handle = tokio::runtime::Handle::current();
     let mut opening = sapwood_source::open(&place.url(false), &place.options(common), &handle).await?;
     let stats = opening.source.stats();
@@ -110,24 +115,28 @@ async fn open_at(place: &Place, name: &str, common: &Arc<Common>) -> Result<Arc<
         (opening.head, opening.tail) = (first, (tail.start, last));
         version = version_of(&opening);
     }
-    let number = common.number();
     let is_kept = version.is_some() && !is_whole;
     // one that nothing tells from others is the same as none
-    let unlike =
-        || FileVersion { size: opening.size, checksum: Some(format!("open:{number}")), ..FileVersion::default() };
+    let unlike = || FileVersion {
+        size: opening.size,
+        checksum: Some(format!("open:{}", common.number())),
+        ..FileVersion::default()
+    };
     let version = version.unwrap_or_else(unlike);
     if is_kept {
         source.recognise_by(&version.beginning);
     }
     let id = FileId { url: name.to_owned(), version };
     let blocks = common.blocks(&id, is_kept).await;
-    blocks.add(0, &opening.head, number);
+    let is_told = is_whole || told.is_some_and(|told| told.is_told);
+    let (server, is_http) = (place.route.target.server(), place.route.target.scheme.is_http());
+    let origin = AtOrigin { source, server, is_http, is_told, is_whole };
+    let version = OpenVersion::new(id, Arc::clone(&blocks), origin, places, common);
+    blocks.add(0, &opening.head, version.number);
     if is_kept {
         blocks.keep(vec![(0, opening.head.clone()), opening.tail.clone()]).await;
     }
-    let is_told = is_whole || told.is_some_and(|told| told.is_told);
-    let is_http = place.route.target.scheme.is_http();
-    Ok(OpenVersion::new(Opened { number, id, is_told, source, is_http, is_whole, blocks }, Arc::clone(common)))
+    Ok(version)
 }
 
 /// A file that came as a whole is known by all of its bytes.

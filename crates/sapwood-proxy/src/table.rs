@@ -101,6 +101,7 @@ impl Entry {
         let mut state = self.state.lock().await;
         if let Some((then, version)) = &state.current
             && !version.is_changed()
+            && !version.is_doubtful()
             && (*then >= asked || then.elapsed() < common.fresh)
         {
             return Ok(Arc::clone(version));
@@ -114,7 +115,8 @@ impl Entry {
         match open(places, common).await {
             Ok(new) => {
                 // what is open already knows the way, and what others asked it for
-                let kept = state.current.take().map(|(_, old)| old).filter(|old| old.id == new.id && !old.is_changed());
+                let fits = |old: &Arc<OpenVersion>| old.id == new.id && !old.is_changed() && !old.is_doubtful();
+                let kept = state.current.take().map(|(_, old)| old).filter(fits);
                 let version = kept.unwrap_or(new);
                 state.current = Some((began, Arc::clone(&version)));
                 state.failed = None;

@@ -7,12 +7,15 @@ use crate::common::Common;
 use crate::failure::{Failure, failure_of};
 use crate::flight::Flight;
 use crate::metrics::Metrics;
+use crate::opening::{Place, open};
 use crate::trees::Trees;
 use bytes::Bytes;
 use sapwood_engine::local_cache::{FileId, Unconfirmed};
-use sapwood_source::{Assembler, FetchReport, Source};
+use sapwood_source::{Assembler, FetchReport, Source, checksum};
 use sapwood_span::sync::lock;
 use sapwood_span::{Error, ErrorKind, Span};
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -30,19 +33,33 @@ const IDLE: Duration = Duration::from_secs(2);
 /// How often what the store says it holds may turn out damaged before it is not asked any more.
 const DAMAGED: u32 = 2;
 
+/// The bytes of some spans, in their order, and what is known by now to be of the version that was opened.
+type Fetched = (Vec<Bytes>, Vec<(u64, Bytes)>);
+
+/// A file where it is read.
+pub(crate) struct AtOrigin {
+    pub source: Arc<dyn Source>,
+    /// Scheme, host and port.
+    pub server: String,
+    pub is_http: bool,
+    /// Whether no other version can have the same identity, as far as the origin tells.
+    pub is_told: bool,
+    /// All of it came when it was opened.
+    pub is_whole: bool,
+}
+
 /// One version of a file, open at an origin. All clients share it that showed the same credential.
 pub(crate) struct OpenVersion {
     /// Which one of all that were ever open.
     pub number: u64,
     pub id: FileId,
-    /// Whether no other version can have the same identity, as far as the origin tells.
-    pub is_told: bool,
-    source: Arc<dyn Source>,
-    is_http: bool,
-    /// All of it came when it was opened.
-    is_whole: bool,
     pub blocks: Arc<Blocks>,
     pub trees: Trees,
+    /// Where it may be opened again.
+    places: Vec<Place>,
+    origin: Mutex<Arc<AtOrigin>>,
+    /// When it was last opened again after a failure, and whether that went well.
+    reopened: tokio::sync::Mutex<Option<(Instant, bool)>>,
     unconfirmed: Unconfirmed,
     under_way: AtomicUsize,
     /// When the last comparison began that found it unchanged.
@@ -50,40 +67,43 @@ pub(crate) struct OpenVersion {
     last: Mutex<Instant>,
     comparing_later: AtomicBool,
     changed: AtomicBool,
+    doubtful: AtomicBool,
     common: Arc<Common>,
 }
 
-/// What opening a file gave.
-pub(crate) struct Opened {
-    pub number: u64,
-    pub id: FileId,
-    pub is_told: bool,
-    pub source: Arc<dyn Source>,
-    pub is_http: bool,
-    pub is_whole: bool,
-    pub blocks: Arc<Blocks>,
-}
-
 impl OpenVersion {
-    pub fn new(opened: Opened, common: Arc<Common>) -> Arc<Self> {
-        let Opened { number, id, is_told, source, is_http, is_whole, blocks } = opened;
+    pub fn new(id: FileId, blocks: Arc<Blocks>, origin: AtOrigin, places: &[Place], common: &Arc<Common>) -> Arc<Self> {
         Arc::new(Self {
-            number,
+            number: common.number(),
             id,
-            is_told,
-            source,
-            is_http,
-            is_whole,
             blocks,
             trees: Trees::new(Arc::clone(&common.mapped)),
+            places: places.to_vec(),
+            origin: Mutex::new(Arc::new(origin)),
+            reopened: tokio::sync::Mutex::default(),
             unconfirmed: Unconfirmed::default(),
             under_way: AtomicUsize::new(0),
             compared: tokio::sync::Mutex::default(),
             last: Mutex::new(Instant::now()),
             comparing_later: AtomicBool::new(false),
             changed: AtomicBool::new(false),
-            common,
+            doubtful: AtomicBool::new(false),
+            common: Arc::clone(common),
         })
+    }
+
+    fn origin(&self) -> Arc<AtOrigin> {
+        Arc::clone(&lock(&self.origin))
+    }
+
+    /// Whether no other version can have the same identity, as far as the origin tells.
+    pub fn is_told(&self) -> bool {
+        self.origin().is_told
+    }
+
+    /// Reading it has failed: whoever opens it had better ask the origin again.
+    pub fn is_doubtful(&self) -> bool {
+        self.doubtful.load(Relaxed)
     }
 
     pub fn size(&self) -> u64 {
@@ -97,7 +117,7 @@ impl OpenVersion {
 
     /// Whether there is nothing to fetch any more.
     pub fn is_here(&self) -> bool {
-        self.is_whole
+        self.origin().is_whole
     }
 
     /// The bytes of these spans, which lie in the file, for a client.
@@ -158,12 +178,12 @@ impl OpenVersion {
 
     /// Whether the origin is asked over HTTP.
     pub fn is_http(&self) -> bool {
-        self.is_http
+        self.origin().is_http
     }
 
     /// Many fetches will follow soon.
     pub fn prepare(&self) {
-        self.source.prepare(usize::MAX);
+        self.origin().source.prepare(usize::MAX);
     }
 
     /// Begins to fetch what is nowhere yet, and a client waits for.
@@ -207,49 +227,117 @@ impl OpenVersion {
         // a closed semaphore would only mean that nothing is limited any more
         let _room = self.common.in_flight.acquire_many(kibibytes).await;
         *lock(&self.last) = Instant::now();
-        match self.fetch(&flight.spans, bytes, is_urgent).await {
+        match self.fetch_or_reopen(&flight.spans, bytes, is_urgent).await {
             Ok((all, confirmed)) => {
                 landing.flight = None;
                 self.blocks.arrived(&flight, &all);
                 self.blocks.keep(confirmed).await;
             }
-            Err(error) => {
+            Err(failure) => {
                 landing.flight = None;
-                let failure = self.failed(&error);
                 self.blocks.failed(&flight, failure);
             }
         }
     }
 
-    /// The bytes of these spans from the origin, and what is known by now to be of this version.
-    async fn fetch(
+    /// Fetches; where an origin fails, opens the file again, there or at another origin, and tries once more.
+    async fn fetch_or_reopen(
         self: &Arc<Self>,
         spans: &[Span],
         total: u64,
         is_urgent: bool,
-    ) -> Result<(Vec<Bytes>, Vec<(u64, Bytes)>), Error> {
+    ) -> Result<Fetched, Failure> {
         if self.is_changed() {
-            return Err(Error::corrupt("the file has changed"));
+            return Err(Failure::Changed);
         }
+        let began = Instant::now();
+        let failure = match self.fetch(spans, total, is_urgent).await {
+            Ok(fetched) => return Ok(fetched),
+            Err(error) => self.failed(&error),
+        };
+        if !matches!(failure, Failure::Origin(_) | Failure::TimedOut(_)) {
+            return Err(failure);
+        }
+        let again = match self.reopen(began).await {
+            Ok(true) => self.fetch(spans, total, is_urgent).await.map_err(|error| self.failed(&error)),
+            Ok(false) => {
+                self.note_change();
+                Err(Failure::Changed)
+            }
+            Err(()) => Err(failure),
+        };
+        self.doubtful.store(again.is_err(), Relaxed);
+        again
+    }
+
+    /// Opens it again, unless that was done since this moment. Gives whether it is still the same version.
+    ///
+    /// # Errors
+    /// It cannot be opened.
+    async fn reopen(self: &Arc<Self>, since: Instant) -> Result<bool, ()> {
+        let mut last = self.reopened.lock().await;
+        if let Some((last, went_well)) = *last
+            && last >= since
+        {
+            return if went_well { Ok(!self.is_changed()) } else { Err(()) };
+        }
+        self.common.failing(&self.origin().server);
+        let began = Instant::now();
+        // open() asks for a version, which may read: each is a kind of future of its own
+        let opening: Pin<Box<dyn Future<Output = _> + Send>> = Box::pin(open(&self.places, &self.common));
+        let opened = opening.await;
+        *last = Some((began, opened.is_ok()));
+        let new = opened.map_err(drop)?;
+        let (here, there) = (self.origin(), new.origin());
+        // another server calls the same bytes by other tags and times
+        let (a, b) = (&self.id.version, &new.id.version);
+        let is_replica = here.server != there.server
+            && a.size == b.size
+            && a.beginning == b.beginning
+            && a.beginning.starts_with(b"root");
+        if new.id != self.id && !is_replica {
+            return Ok(false);
+        }
+        *lock(&self.origin) = there;
+        Ok(true)
+    }
+
+    /// The checksum of this kind that an XRootD origin tells of this version; none where it tells none.
+    pub async fn checksum(self: &Arc<Self>, kind: &str) -> Option<String> {
+        let here = self.origin().server.clone();
+        let place = self.places.iter().find(|place| place.route.target.server() == here)?;
+        if place.route.target.scheme.is_http() {
+            return None;
+        }
+        let handle = tokio::runtime::Handle::current();
+        let told = checksum(&place.url(false), kind, &place.options(&self.common), &handle).await.ok()?;
+        // it is of what is at the path, which may not be what is open any more
+        let now = open(&self.places, &self.common).await.ok()?;
+        (now.id == self.id && now.origin().server == here).then_some(told)
+    }
+
+    /// The bytes of these spans from the origin, and what is known by now to be of this version.
+    async fn fetch(self: &Arc<Self>, spans: &[Span], total: u64, is_urgent: bool) -> Result<Fetched, Error> {
+        let AtOrigin { source, is_http, is_told, is_whole, .. } = &*self.origin();
         let number = self.unconfirmed.begin();
-        let is_long = self.is_http && !self.is_whole && total >= LONG;
-        let waits = if self.source.limits().max_ranges > 1 { UNCOMPARED } else { UNCOMPARED_SINGLE };
-        let due = !self.is_told || self.unconfirmed.bytes() + total > waits;
+        let is_long = *is_http && !is_whole && total >= LONG;
+        let waits = if source.limits().max_ranges > 1 { UNCOMPARED } else { UNCOMPARED_SINGLE };
+        let due = !is_told || self.unconfirmed.bytes() + total > waits;
         let busy = self.under_way.fetch_add(1, Relaxed) > 0 && !is_urgent;
         let sink = Collect::new(spans.len());
-        let (source, wanted, into) = (Arc::clone(&self.source), spans.to_vec(), Arc::<Collect>::clone(&sink));
+        let (source, wanted, into) = (Arc::clone(source), spans.to_vec(), Arc::<Collect>::clone(&sink));
         let result = match (due && !is_long, busy) {
             (true, false) => source.fetch_soon_compared(wanted, into).await,
             (true, true) => source.fetch_last(wanted, into).await,
             // over XRootD it comes with the file's times, which cost nothing
-            (false, busy) if !busy || !self.is_http => source.fetch_soon(wanted, into).await,
+            (false, busy) if !busy || !is_http => source.fetch_soon(wanted, into).await,
             (false, _) => source.fetch(wanted, into).await,
         };
         self.under_way.fetch_sub(1, Relaxed);
         let report = result?;
         self.count_fetch(&report);
         let all = sink.all().ok_or_else(|| Error::new(ErrorKind::Protocol, "the origin left out a part"))?;
-        if self.is_whole {
+        if *is_whole {
             return Ok((all, Vec::new()));
         }
         for (span, bytes) in spans.iter().zip(&all) {
@@ -257,7 +345,7 @@ impl OpenVersion {
         }
         let confirmed = if is_long {
             self.compare(Instant::now()).await?
-        } else if report.compared && (due || self.is_http) {
+        } else if report.compared && (due || *is_http) {
             self.unconfirmed.confirmed(number)
         } else {
             self.compare_later();
@@ -276,7 +364,8 @@ impl OpenVersion {
         }
         let (began, number) = (Instant::now(), self.unconfirmed.begin());
         let least = Span::new(0, self.size().min(1));
-        let report = Arc::clone(&self.source).fetch_last(vec![least], Collect::new(1)).await?;
+        let source = Arc::clone(&self.origin().source);
+        let report = source.fetch_last(vec![least], Collect::new(1)).await?;
         self.count_fetch(&report);
         *last = Some(began);
         Ok(self.unconfirmed.confirmed(number))
@@ -311,11 +400,17 @@ impl OpenVersion {
     fn failed(&self, error: &Error) -> Failure {
         Metrics::add(&self.common.metrics.origin_errors, 1);
         let failure = failure_of(error, true);
-        if failure == Failure::Changed && !self.changed.swap(true, Relaxed) {
+        if failure == Failure::Changed {
+            self.note_change();
+        }
+        failure
+    }
+
+    fn note_change(&self) {
+        if !self.changed.swap(true, Relaxed) {
             Metrics::add(&self.common.metrics.changed, 1);
             self.unconfirmed.changed();
         }
-        failure
     }
 
     fn count_fetch(&self, report: &FetchReport) {

@@ -49,7 +49,7 @@ pub use reader::{ReadRanges, open_reader};
 pub use sapwood_span::is_remote;
 pub use source::{BoxFuture, FetchReport, Limits, Opening, Sink, Source, SourceStats};
 pub use url::redacted;
-pub use xrd::{RemoteEntry, list, locate};
+pub use xrd::{RemoteEntry, checksum, list, locate};
 
 pub(crate) use sapwood_span::sync::lock;
 

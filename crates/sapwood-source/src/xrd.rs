@@ -25,6 +25,6 @@ mod version;
 mod watch;
 
 pub(crate) use host::Servers;
-pub use listing::{RemoteEntry, list, locate};
+pub use listing::{RemoteEntry, checksum, list, locate};
 pub(crate) use opening::open;
 pub(crate) use root_url::RootUrl;

@@ -60,6 +60,27 @@ pub async fn locate(url: &str, options: &SourceOptions, handle: &Handle) -> Resu
     Ok(found.into_iter().map(|l| l.address).collect())
 }
 
+/// The checksum of a file, of this kind (`adler32`, `crc32c`, `md5`), as the server tells it: hexadecimal digits.
+///
+/// # Errors
+/// URLs of another scheme, files that are not there, servers that fail, or that tell none of this kind.
+pub async fn checksum(url: &str, kind: &str, options: &SourceOptions, handle: &Handle) -> Result<String> {
+    let ask = |path: SecretBytes| {
+        let path = String::from_utf8_lossy(&path.0).into_owned();
+        let joint = if path.contains('?') { '&' } else { '?' };
+        Request::Query { kind: code::QUERY_CHECKSUM, words: format!("{path}{joint}cks.type={kind}") }
+    };
+    let body = ask_anywhere(url, options, handle, &ask).await?;
+    let text = String::from_utf8_lossy(&body);
+    let mut words = text.trim_end_matches('\0').split_ascii_whitespace();
+    let told = words.next().filter(|told| told.eq_ignore_ascii_case(kind)).and(words.next());
+    let digits = told.filter(|digits| digits.len() <= 128 && digits.bytes().all(|b| b.is_ascii_hexdigit()));
+    digits.map(str::to_ascii_lowercase).ok_or_else(|| {
+        let what = format!("the server told no {kind} of the file");
+        Error::new(ErrorKind::Protocol, what).in_file(url_for_messages(url))
+    })
+}
+
 /// Whether it names something in the directory that lists it, and nothing elsewhere.
 fn is_name(name: &str) -> bool {
     !matches!(name, "" | "." | "..") && !name.contains('/') && !name.chars().any(char::is_control)
