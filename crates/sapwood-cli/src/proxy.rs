@@ -41,6 +41,7 @@ pub fn run(args: &ProxyArgs, global: &Global, interrupt: &Interrupt) -> Result<(
         .origins(args.origins.clone())
         .allow(args.allow.clone())
         .fresh(args.fresh)
+        .prefetch(args.prefetch)
         .progress_timeout(global.timeout.min(ProxyOptions::default().progress_timeout))
         .ca_dir(args.ca_dir.clone())
         .server(server);

@@ -7,6 +7,8 @@ use std::collections::BTreeSet;
 #[derive(Default)]
 pub(crate) struct Touches {
     order: Vec<u32>,
+    /// The same, to look them up.
+    known: BTreeSet<u32>,
 }
 
 /// Branches that may be next, most likely first.
@@ -18,12 +20,16 @@ pub(crate) struct Guess {
     pub near: Vec<u32>,
 }
 
+/// Who has touched more branches than this shows a pattern, or none.
+const MOST: usize = 1000;
+
 /// Neighbours looked at on either side.
 const NEAR: u32 = 64;
 
 impl Touches {
     pub(crate) fn add(&mut self, branch: u32) {
         self.order.push(branch);
+        self.known.insert(branch);
     }
 
     pub(crate) fn all(&self) -> &[u32] {
@@ -34,7 +40,12 @@ impl Touches {
     pub(crate) fn guess(&self, map: &BasketMap) -> Guess {
         let Some(&last) = self.order.last() else { return Guess::default() };
         let mut pattern = self.regular(map.branches());
-        pattern.extend(self.members(last, map));
+        if self.order.len() > MOST {
+            return Guess { pattern, near: Vec::new() };
+        }
+        if pattern.is_empty() {
+            pattern = self.members(last, map);
+        }
         let siblings: Vec<u32> = (0..map.branches()).filter(|&b| b != last && map.are_siblings(b, last)).collect();
         let touched = self.order.iter().filter(|&&b| map.are_siblings(b, last)).count();
         let (before, behind): (Vec<u32>, Vec<u32>) = siblings.iter().partition(|&&b| b < last);
@@ -42,7 +53,7 @@ impl Touches {
         let mut near: Vec<u32> = (0..map.branches()).filter(|&b| map.counts(b, last)).collect();
         if pattern.is_empty() && touched >= 2 {
             // so many of the object again
-            pattern.extend(siblings.filter(|b| !self.order.contains(b)).take(2 * touched));
+            pattern.extend(siblings.filter(|b| !self.known.contains(b)).take(2 * touched));
         } else if pattern.is_empty() {
             near.extend(siblings);
         }
@@ -61,7 +72,7 @@ impl Touches {
             return Vec::new();
         }
         let is_one = |b: &u32| map.are_siblings(*b, last) && map.member(*b).is_some_and(|m| members.contains(&m));
-        (0..map.branches()).filter(|b| *b != last && is_one(b) && !self.order.contains(b)).collect()
+        (0..map.branches()).filter(|b| *b != last && is_one(b) && !self.known.contains(b)).collect()
     }
 
     /// As many more branches at the same distance as came one after the other, when three or more did.

@@ -15,6 +15,9 @@ const LEAST_WINDOW: u64 = 16 << 10;
 /// Bytes that a reader may read beyond two windows before what it has not asked for counts as wrong.
 const PATIENCE: u64 = 1 << 20;
 
+/// Spans that may be ahead at once: baskets of a few bytes are not worth more.
+const MOST_PENDING: usize = 1 << 14;
+
 /// What one reader was given, and what was fetched ahead for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
@@ -40,8 +43,8 @@ struct Pending {
     is_suspected: bool,
 }
 
-/// Bounds what is fetched ahead: at any time, what was fetched ahead and not asked for is at most [`START`] and half of
-/// what the origin was asked for on the reader's behalf and the reader wanted.
+/// Bounds what is fetched ahead: at any time, what was fetched ahead and not asked for is at most [`START`] and what the
+/// origin was asked for on the reader's behalf and the reader wanted; half of that when an eighth was wrong.
 pub(crate) struct Ledger {
     pending: BTreeMap<u64, Pending>,
     /// Starts, by the time they were fetched.
@@ -177,7 +180,9 @@ impl Ledger {
     /// The bytes that may be fetched ahead now, whatever the window.
     pub(crate) fn credit(&self) -> u64 {
         let Stats { missed, useful, useless, ahead, .. } = self.stats;
-        let most = START.saturating_add((missed + useful) / 2);
+        let wanted = missed + useful;
+        let share = if useless < useful / 8 { wanted } else { wanted / 2 };
+        let most = START.saturating_add(share);
         most.saturating_sub(useless + ahead).min(self.most.saturating_sub(ahead))
     }
 
@@ -193,7 +198,7 @@ impl Ledger {
     }
 
     fn fetch_as(&mut self, span: Span, is_suspected: bool) -> bool {
-        if span.len == 0 || span.len > self.credit() || self.overlaps(span) {
+        if span.len == 0 || span.len > self.credit() || self.pending.len() >= MOST_PENDING || self.overlaps(span) {
             return false;
         }
         let until = self.stats.asked.saturating_add(2 * (self.window + self.stats.ahead) + PATIENCE);

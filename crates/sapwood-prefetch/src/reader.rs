@@ -40,8 +40,8 @@ pub struct Asked {
 
 /// Watches what one client asks for through one handle, and says what to fetch ahead for it.
 ///
-/// Rules it keeps: bytes fetched ahead and not asked for never exceed 1 MiB and half of what the origin was asked for and
-/// the client wanted; nothing is fetched ahead twice, nor what is held; nothing that leaves the file.
+/// Rules it keeps: bytes fetched ahead and not asked for never exceed 1 MiB and what the origin was asked for and the client
+/// wanted, or half of that where an eighth of what was fetched ahead was wrong; nothing is fetched ahead twice, nor what is held; nothing that leaves the file.
 pub struct Reader {
     ledger: Ledger,
     streams: Streams,

@@ -168,7 +168,7 @@ impl TreeReader {
             }
             position = Some(position.map_or(first, |p: u64| p.max(first)));
         }
-        if let Some(position) = position {
+        if let Some(position) = position.filter(|&position| has_jumped || position != self.position) {
             self.arrive(position, has_jumped, around);
         }
         new

@@ -1,5 +1,8 @@
 //! Rules that hold whatever is asked for, and whatever a damaged header says.
 
+mod common;
+
+use common::budget_holds;
 use proptest::prelude::*;
 use sapwood_prefetch::{Asked, BasketMap, BranchBaskets, FileMap, Memory, Reader, TreeAt};
 use sapwood_span::Span;
@@ -54,7 +57,7 @@ proptest! {
             }
             let s = reader.stats();
             prop_assert!(s.ahead <= most);
-            prop_assert!(s.ahead + s.useless <= (1 << 20) + (s.missed + s.useful) / 2, "{s:?}");
+            prop_assert!(budget_holds(&s), "{s:?}");
         }
         reader.failed(&held);
         prop_assert_eq!(reader.stats().ahead, 0);

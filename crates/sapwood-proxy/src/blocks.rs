@@ -116,6 +116,28 @@ impl Blocks {
         look
     }
 
+    /// How many bytes of a span are in memory, in the store, or on their way.
+    pub fn held(&self, span: Span) -> u64 {
+        let mut look = Look::default();
+        let (mut absent, mut known, mut at) = (Vec::new(), 0, span.start);
+        let pieces = lock(&self.pieces);
+        let before = pieces.range(..span.start).next_back().map_or(span.start, |(start, _)| *start);
+        for (&start, piece) in pieces.range(before..span.end()) {
+            let end = (start + piece.len).min(span.end());
+            if end > at {
+                if start > at {
+                    self.outside(Span::new(at, start - at), true, &mut look, &mut absent);
+                }
+                known += end - start.max(at);
+                at = end;
+            }
+        }
+        if at < span.end() {
+            self.outside(Span::new(at, span.end() - at), true, &mut look, &mut absent);
+        }
+        known + look.stored.iter().map(|part| part.len).sum::<u64>()
+    }
+
     /// Divides what is not in memory into what the store holds and what it lacks.
     fn outside(&self, span: Span, use_store: bool, look: &mut Look, absent: &mut Vec<Span>) {
         let mut at = span.start;
@@ -256,6 +278,8 @@ mod tests {
         assert!(third.begun.is_empty());
         assert_eq!(third.here, [(150, bytes(50, 1)), (300, bytes(10, 2))]);
         assert_eq!(third.coming.len(), 1);
+        assert_eq!(blocks.held(Span::new(0, 60)), 10);
+        assert_eq!(blocks.held(Span::new(40, 500)), 400);
         blocks.failed(&second.begun[0], Failure::Changed);
         assert_eq!(third.coming[0].failure(), Some(&Failure::Changed));
         assert_eq!(spans(&blocks.look(&[Span::new(150, 160)], 3, true)), [[(200, 100)]]);

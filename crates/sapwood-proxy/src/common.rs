@@ -1,10 +1,12 @@
 //! What all files of a proxy share.
 
 use crate::blocks::Blocks;
+use crate::habits::Habits;
 use crate::memory::Memory;
 use crate::metrics::Metrics;
 use crate::opening::Place;
 use crate::options::ProxyOptions;
+use crate::trees::Mapped;
 use sapwood_engine::local_cache::{FileId, Store};
 use sapwood_source::Hosts;
 use sapwood_span::sync::lock;
@@ -31,6 +33,14 @@ pub(crate) struct Common {
     pub ca_dir: Option<PathBuf>,
     /// Bytes that fetches have under way, in KiB.
     pub in_flight: Semaphore,
+    /// Bytes that may be fetched ahead for one handle, and for all together.
+    pub prefetch: u64,
+    pub memory_for_prefetch: u64,
+    pub habits: Habits,
+    /// What is known of trees.
+    pub mapped: Arc<Mapped>,
+    /// Clients for which something may be fetched ahead.
+    pub readers: AtomicU64,
     memory: Arc<Memory>,
     store: Option<Store>,
     /// Bytes by version, as long as somebody has it open.
@@ -54,6 +64,11 @@ impl Common {
             progress_timeout: options.progress_timeout,
             ca_dir: options.ca_dir.clone(),
             in_flight: Semaphore::new(IN_FLIGHT),
+            prefetch: options.prefetch,
+            memory_for_prefetch: options.memory / 2,
+            mapped: Arc::default(),
+            readers: AtomicU64::new(0),
+            habits: Habits::new(options.cache_directory.as_deref().filter(|_| store.is_some())),
             memory: Arc::new(Memory::new(options.memory)),
             store,
             blocks: Mutex::default(),
@@ -152,5 +167,6 @@ impl Common {
     /// Waits until what came is in the store.
     pub fn flush(&self) {
         self.store.iter().for_each(Store::flush);
+        self.habits.save();
     }
 }

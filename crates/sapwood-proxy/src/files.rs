@@ -1,5 +1,6 @@
 //! What a proxy's server answers with: the files and folders of origins.
 
+use crate::ahead::FetchAhead;
 use crate::common::Common;
 use crate::credential::Shown;
 use crate::failure::Failure;
@@ -8,7 +9,7 @@ use crate::handle::Handle;
 use crate::opening::Place;
 use crate::route::Routes;
 use crate::table::Table;
-use sapwood_serve::{Answer, Asked, Files, Found};
+use sapwood_serve::{Answer, Asked, Files, Found, Protocol};
 use std::sync::Arc;
 
 /// The files of origins.
@@ -44,7 +45,13 @@ impl ProxyFiles {
             return folder(&places, &self.common).await.map_err(of_client);
         }
         match self.table.open(places.clone()).await {
-            Ok(version) => Ok(Found::File(Arc::new(Handle::new(version, Arc::clone(&self.common.metrics))))),
+            Ok(version) => {
+                let ahead = match asked.protocol {
+                    Protocol::Http => self.table.clients.of(asked.client, &version, &self.common),
+                    _ => FetchAhead::new(&version, &self.common),
+                };
+                Ok(Found::File(Arc::new(Handle::new(version, Arc::clone(&self.common.metrics), ahead))))
+            }
             // what cannot be opened may be a folder
             Err(failure @ (Failure::NotFound | Failure::Origin(_))) if places.iter().any(Place::may_list) => {
                 folder(&places, &self.common).await.map_err(|_| failure)

@@ -1,5 +1,6 @@
 //! A file that one client has open.
 
+use crate::ahead::FetchAhead;
 use crate::metrics::Metrics;
 use crate::version::OpenVersion;
 use bytes::Bytes;
@@ -27,6 +28,7 @@ pub(crate) struct Handle {
     info: FileInfo,
     metrics: Arc<Metrics>,
     announced: Mutex<Vec<Announced>>,
+    ahead: Option<Arc<FetchAhead>>,
 }
 
 /// A long read that the client has begun.
@@ -39,23 +41,32 @@ struct Announced {
 }
 
 impl Handle {
-    pub fn new(version: Arc<OpenVersion>, metrics: Arc<Metrics>) -> Self {
+    pub fn new(version: Arc<OpenVersion>, metrics: Arc<Metrics>, ahead: Option<Arc<FetchAhead>>) -> Self {
         Metrics::add(&metrics.opened, 1);
         Metrics::add(&metrics.open_files, 1);
         let (shown, info) = described(&version, SystemTime::now());
-        Self { version, shown, info, metrics, announced: Mutex::default() }
+        Self { version, shown, info, metrics, announced: Mutex::default(), ahead }
     }
 
     /// Every read of a client passes here, as it asked: `spans` are all that one request wants. What it will ask for next may
     /// be fetched from here.
     fn asked(&self, spans: &[Span]) {
+        let Some(ahead) = &self.ahead else { return self.fetch(spans) };
+        // what is held is counted before it is fetched
+        let request = ahead.request(spans);
+        self.fetch(spans);
+        ahead.asked(request);
+    }
+
+    /// Begins to fetch what a request asks for.
+    fn fetch(&self, spans: &[Span]) {
         let inside = |span: &Span| {
             span.len > 0 && span.start.checked_add(span.len).is_some_and(|end| end <= self.version.size())
         };
         let mut spans: Vec<Span> = spans.iter().copied().filter(inside).collect();
         spans.sort();
         if spans.iter().map(|span| span.len).sum::<u64>() <= PIECE {
-            self.version.fetch_ahead(&disjoint(&spans));
+            self.version.fetch_soon(&disjoint(&spans));
             return;
         }
         let mut announced = lock(&self.announced);
@@ -94,7 +105,7 @@ impl Announced {
             self.piece = (self.piece * 2).min(PIECE);
         }
         for span in spans {
-            version.fetch_ahead(&[span]);
+            version.fetch_soon(&[span]);
         }
     }
 }

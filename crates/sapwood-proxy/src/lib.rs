@@ -2,12 +2,16 @@
 //! one client has read is near for all others; what several want at once is fetched once.
 //!
 //! From a request to its bytes: `route` finds the origins of a path, `table` the file that all clients share, `version`
-//! asks the origin, `blocks` knows which bytes are in memory, in the store or on their way, `handle` is what one client has open.
+//! asks the origin, `blocks` knows which bytes are in memory, in the store or on their way, `handle` is what one client has open,
+//! `ahead` what it will ask for next, by what `trees` knows of the file.
 
 #![forbid(unsafe_code)]
 
+mod ahead;
 mod allow;
+mod basket_map;
 mod blocks;
+mod clients;
 mod collect;
 mod common;
 mod credential;
@@ -15,6 +19,7 @@ mod failure;
 mod files;
 mod flight;
 mod folder;
+mod habits;
 mod handle;
 mod memory;
 mod metrics;
@@ -25,6 +30,7 @@ mod route;
 mod status;
 mod table;
 mod target;
+mod trees;
 mod version;
 
 pub use allow::AllowRule;

@@ -19,6 +19,7 @@ pub struct Metrics {
     pub(crate) open_files: AtomicU64,
     pub(crate) changed: AtomicU64,
     pub(crate) ahead_bytes: AtomicU64,
+    pub(crate) unused_ahead_bytes: AtomicU64,
 }
 
 /// Their values at one moment. All count since the start, but for those that say otherwise.
@@ -53,6 +54,8 @@ pub struct ProxyMetrics {
     pub changed: u64,
     /// Bytes fetched before a client asked for them.
     pub ahead_bytes: u64,
+    /// Bytes of these that no client had asked for when it closed the file.
+    pub unused_ahead_bytes: u64,
 }
 
 impl Metrics {
@@ -74,6 +77,7 @@ impl Metrics {
             open_files: of(&self.open_files),
             changed: of(&self.changed),
             ahead_bytes: of(&self.ahead_bytes),
+            unused_ahead_bytes: of(&self.unused_ahead_bytes),
         }
     }
 

@@ -25,6 +25,8 @@ pub struct ProxyOptions {
     pub progress_timeout: Duration,
     /// Bytes that are held in memory for clients that read the same at the same time.
     pub memory: u64,
+    /// Bytes that are fetched at most for one client before it asks for them; 0 fetches nothing ahead.
+    pub prefetch: u64,
     /// Folder of further trusted certificates (PEM) for origins, besides the system's.
     pub ca_dir: Option<PathBuf>,
     /// Where to listen, certificates, limits, log.
@@ -40,6 +42,7 @@ sapwood_span::setters!(ProxyOptions {
     connect_timeout: Duration,
     progress_timeout: Duration,
     memory: u64,
+    prefetch: u64,
     ca_dir: Option<PathBuf>,
     server: ServerOptions,
 } into {});
@@ -55,6 +58,7 @@ impl Default for ProxyOptions {
             connect_timeout: Duration::from_secs(10),
             progress_timeout: Duration::from_secs(30),
             memory: 64 << 20,
+            prefetch: 32_000_000,
             ca_dir: None,
             server: ServerOptions::default(),
         }

@@ -12,7 +12,7 @@ pub(crate) struct ProxyStatus(pub Arc<Common>);
 /// Name, kind, meaning and value of a figure.
 type Figure = (&'static str, &'static str, &'static str, fn(&ProxyMetrics) -> u64);
 
-const FIGURES: [Figure; 14] = [
+const FIGURES: [Figure; 15] = [
     ("hits_total", "counter", "Requested ranges of which something was in memory or on disk.", |m| m.hits),
     ("misses_total", "counter", "Requested ranges of which something was fetched.", |m| m.misses),
     ("shared_total", "counter", "Requested ranges of which something was already being fetched.", |m| m.shared),
@@ -27,6 +27,12 @@ const FIGURES: [Figure; 14] = [
     ("open_files", "gauge", "Files that clients have open.", |m| m.open_files),
     ("changed_total", "counter", "Times a file changed at its origin while it was open.", |m| m.changed),
     ("ahead_bytes_total", "counter", "Bytes fetched before a client asked for them.", |m| m.ahead_bytes),
+    (
+        "unused_ahead_bytes_total",
+        "counter",
+        "Bytes of these that the client had not asked for when it closed the file.",
+        |m| m.unused_ahead_bytes,
+    ),
 ];
 
 impl Status for ProxyStatus {

@@ -1,5 +1,6 @@
 //! The files that are open at origins: each once, for all clients that show the same.
 
+use crate::clients::Clients;
 use crate::common::Common;
 use crate::failure::Failure;
 use crate::opening::{Place, open};
@@ -21,6 +22,7 @@ pub(crate) struct Table {
     /// By what the origin is asked and shown. The keys hold credentials.
     entries: Mutex<HashMap<String, Arc<Entry>>>,
     sweeping: AtomicBool,
+    pub clients: Clients,
 }
 
 /// One file as those see it that show the same credential.
@@ -40,7 +42,12 @@ struct State {
 
 impl Table {
     pub fn new(common: Arc<Common>) -> Arc<Self> {
-        Arc::new(Self { common, entries: Mutex::default(), sweeping: AtomicBool::new(false) })
+        Arc::new(Self {
+            common,
+            entries: Mutex::default(),
+            sweeping: AtomicBool::new(false),
+            clients: Clients::default(),
+        })
     }
 
     /// The version that these places have now: asks them, unless somebody who showed the same did a moment ago.
@@ -72,6 +79,7 @@ impl Table {
                 tokio::time::sleep(SWEEP).await;
                 let Some(table) = table.upgrade() else { return };
                 let fresh = table.common.fresh;
+                table.clients.sweep();
                 lock(&table.entries).retain(|_, entry| !entry.is_idle(fresh));
             }
         });

@@ -8,6 +8,7 @@ use crate::failure::{Failure, failure_of};
 use crate::flight::Flight;
 use crate::metrics::Metrics;
 use crate::opening::{Place, open};
+use crate::trees::Trees;
 use bytes::Bytes;
 use sapwood_engine::local_cache::{FileId, Unconfirmed};
 use sapwood_source::{Assembler, FetchReport, Source, checksum};
@@ -53,6 +54,7 @@ pub(crate) struct OpenVersion {
     pub number: u64,
     pub id: FileId,
     pub blocks: Arc<Blocks>,
+    pub trees: Trees,
     /// Where it may be opened again.
     places: Vec<Place>,
     origin: Mutex<Arc<AtOrigin>>,
@@ -75,6 +77,7 @@ impl OpenVersion {
             number: common.number(),
             id,
             blocks,
+            trees: Trees::new(Arc::clone(&common.mapped)),
             places: places.to_vec(),
             origin: Mutex::new(Arc::new(origin)),
             reopened: tokio::sync::Mutex::default(),
@@ -112,13 +115,27 @@ impl OpenVersion {
         self.changed.load(Relaxed)
     }
 
-    /// The bytes of these spans, which lie in the file.
+    /// Whether there is nothing to fetch any more.
+    pub fn is_here(&self) -> bool {
+        self.origin().is_whole
+    }
+
+    /// The bytes of these spans, which lie in the file, for a client.
     pub async fn read(self: &Arc<Self>, spans: &[Span]) -> Result<Vec<Bytes>, Failure> {
+        self.read_as(spans, true).await
+    }
+
+    /// The same for the proxy's own use: no client has asked for it.
+    pub async fn read_unseen(self: &Arc<Self>, spans: &[Span]) -> Result<Vec<Bytes>, Failure> {
+        self.read_as(spans, false).await
+    }
+
+    async fn read_as(self: &Arc<Self>, spans: &[Span], is_counted: bool) -> Result<Vec<Bytes>, Failure> {
         let mut assembler = Assembler::new(spans);
         let mut out = vec![Bytes::new(); spans.len()];
         let whole = [Span::new(0, self.size())];
         let mut waited: Vec<Arc<Flight>> = Vec::new();
-        let (mut is_first, mut damaged) = (true, 0);
+        let (mut is_first, mut damaged) = (is_counted, 0);
         loop {
             let missing = assembler.missing(&whole);
             if missing.is_empty() {
@@ -134,7 +151,7 @@ impl OpenVersion {
             if std::mem::take(&mut is_first) {
                 self.count(&look, &missing);
             }
-            look.begun.into_iter().for_each(|flight| self.launch(flight));
+            look.begun.into_iter().for_each(|flight| self.launch(flight, true));
             let mut done = Vec::new();
             for (start, bytes) in &look.here {
                 assembler.push(*start, bytes, &mut done);
@@ -159,14 +176,33 @@ impl OpenVersion {
         }
     }
 
-    /// Begins to fetch what is nowhere yet; gives how many bytes that is.
+    /// Whether the origin is asked over HTTP.
+    pub fn is_http(&self) -> bool {
+        self.origin().is_http
+    }
+
+    /// Many fetches will follow soon.
+    pub fn prepare(&self) {
+        self.origin().source.prepare(usize::MAX);
+    }
+
+    /// Begins to fetch what is nowhere yet, and a client waits for.
+    pub fn fetch_soon(self: &Arc<Self>, spans: &[Span]) {
+        self.begin(spans, true);
+    }
+
+    /// Begins to fetch what is nowhere yet, before a client asks for it; gives how many bytes that is.
     pub fn fetch_ahead(self: &Arc<Self>, spans: &[Span]) -> u64 {
+        self.begin(spans, false)
+    }
+
+    fn begin(self: &Arc<Self>, spans: &[Span], is_urgent: bool) -> u64 {
         if self.is_changed() {
             return 0;
         }
         let begun = self.blocks.look(spans, self.number, true).begun;
         let bytes = begun.iter().flat_map(|f| &f.spans).map(|s| s.len).sum();
-        begun.into_iter().for_each(|flight| self.launch(flight));
+        begun.into_iter().for_each(|flight| self.launch(flight, is_urgent));
         bytes
     }
 
@@ -178,20 +214,20 @@ impl OpenVersion {
     }
 
     /// Fetches on a task of its own: a client that leaves does not take what others wait for.
-    fn launch(self: &Arc<Self>, flight: Arc<Flight>) {
+    fn launch(self: &Arc<Self>, flight: Arc<Flight>, is_urgent: bool) {
         let landing = Landing { blocks: Arc::clone(&self.blocks), flight: Some(flight) };
         let version = Arc::clone(self);
-        tokio::spawn(async move { version.run(landing).await });
+        tokio::spawn(async move { version.run(landing, is_urgent).await });
     }
 
-    async fn run(self: Arc<Self>, mut landing: Landing) {
+    async fn run(self: Arc<Self>, mut landing: Landing, is_urgent: bool) {
         let Some(flight) = landing.flight.clone() else { return };
         let bytes: u64 = flight.spans.iter().map(|s| s.len).sum();
         let kibibytes = u32::try_from(bytes.min(FLIGHT) / 1024 + 1).unwrap_or(1);
         // a closed semaphore would only mean that nothing is limited any more
         let _room = self.common.in_flight.acquire_many(kibibytes).await;
         *lock(&self.last) = Instant::now();
-        match self.fetch_or_reopen(&flight.spans, bytes).await {
+        match self.fetch_or_reopen(&flight.spans, bytes, is_urgent).await {
             Ok((all, confirmed)) => {
                 landing.flight = None;
                 self.blocks.arrived(&flight, &all);
@@ -205,12 +241,17 @@ impl OpenVersion {
     }
 
     /// Fetches; where an origin fails, opens the file again, there or at another origin, and tries once more.
-    async fn fetch_or_reopen(self: &Arc<Self>, spans: &[Span], total: u64) -> Result<Fetched, Failure> {
+    async fn fetch_or_reopen(
+        self: &Arc<Self>,
+        spans: &[Span],
+        total: u64,
+        is_urgent: bool,
+    ) -> Result<Fetched, Failure> {
         if self.is_changed() {
             return Err(Failure::Changed);
         }
         let began = Instant::now();
-        let failure = match self.fetch(spans, total).await {
+        let failure = match self.fetch(spans, total, is_urgent).await {
             Ok(fetched) => return Ok(fetched),
             Err(error) => self.failed(&error),
         };
@@ -218,7 +259,7 @@ impl OpenVersion {
             return Err(failure);
         }
         let again = match self.reopen(began).await {
-            Ok(true) => self.fetch(spans, total).await.map_err(|error| self.failed(&error)),
+            Ok(true) => self.fetch(spans, total, is_urgent).await.map_err(|error| self.failed(&error)),
             Ok(false) => {
                 self.note_change();
                 Err(Failure::Changed)
@@ -276,13 +317,13 @@ impl OpenVersion {
     }
 
     /// The bytes of these spans from the origin, and what is known by now to be of this version.
-    async fn fetch(self: &Arc<Self>, spans: &[Span], total: u64) -> Result<Fetched, Error> {
+    async fn fetch(self: &Arc<Self>, spans: &[Span], total: u64, is_urgent: bool) -> Result<Fetched, Error> {
         let AtOrigin { source, is_http, is_told, is_whole, .. } = &*self.origin();
         let number = self.unconfirmed.begin();
         let is_long = *is_http && !is_whole && total >= LONG;
         let waits = if source.limits().max_ranges > 1 { UNCOMPARED } else { UNCOMPARED_SINGLE };
         let due = !is_told || self.unconfirmed.bytes() + total > waits;
-        let busy = self.under_way.fetch_add(1, Relaxed) > 0;
+        let busy = self.under_way.fetch_add(1, Relaxed) > 0 && !is_urgent;
         let sink = Collect::new(spans.len());
         let (source, wanted, into) = (Arc::clone(source), spans.to_vec(), Arc::<Collect>::clone(&sink));
         let result = match (due && !is_long, busy) {

@@ -88,6 +88,10 @@ pub struct ProxyArgs {
     /// `sapwood cache`, else 20GB]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub cache_max: Option<u64>,
+    /// Limit of the data that are read ahead for each open file, such as 8MB: the next baskets of the branches that a client
+    /// reads, so that clients without a tree cache are fast; "off" reads only what clients ask for
+    #[arg(long, value_name = "SIZE|off", default_value = "32MB", value_parser = prefetch)]
+    pub prefetch: u64,
     /// Serve over TLS with this certificate (PEM, with the certificates of intermediate authorities): https:// instead of
     /// http://, and roots:// beside root://. It is read again when the file changes
     #[arg(long = "cert", alias = "certificate", value_name = "FILE", requires = "key")]
@@ -111,6 +115,11 @@ pub struct ProxyArgs {
     /// Directory of further trusted CA certificates (PEM) for servers [default: the system's]
     #[arg(long, value_name = "DIR")]
     pub ca_dir: Option<PathBuf>,
+}
+
+/// Bytes; 0 for none.
+fn prefetch(text: &str) -> Result<u64, String> {
+    if text == "off" { Ok(0) } else { units::parse_bytes(text).map_err(|e| e.to_string()) }
 }
 
 /// Where a protocol is served, if it is.

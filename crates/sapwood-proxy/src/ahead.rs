@@ -1,0 +1,150 @@
+//! What one client will ask for next is fetched before it does.
+
+use crate::common::Common;
+use crate::metrics::Metrics;
+use crate::version::OpenVersion;
+use sapwood_prefetch::{Asked, Reader};
+use sapwood_span::Span;
+use sapwood_span::sync::lock;
+use std::collections::VecDeque;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex};
+
+/// Requests that wait until the tree they concern is known, at most.
+const WAITING: usize = 256;
+/// Fetches that share what is fetched ahead at once.
+const SHARES: u64 = 8;
+/// Bytes of each, at least and at most: what a fresh connection brings in one round trip, and less than what is compared
+/// with what the file was before it is handed on.
+const SHORT: u64 = 14_000;
+const LONG: u64 = 192 << 10;
+/// The same at most over XRootD, where nothing waits for a comparison.
+const LONGEST: u64 = 256 << 10;
+
+/// The reads of one client, through one handle or over HTTP.
+pub(crate) struct FetchAhead {
+    version: Arc<OpenVersion>,
+    common: Arc<Common>,
+    most: u64,
+    state: Mutex<State>,
+}
+
+struct State {
+    reader: Reader,
+    waiting: VecDeque<Vec<Asked>>,
+    is_learning: bool,
+}
+
+impl FetchAhead {
+    /// For a handle that was opened; none where nothing is to be fetched ahead.
+    pub(crate) fn new(version: &Arc<OpenVersion>, common: &Arc<Common>) -> Option<Arc<Self>> {
+        let most = common.prefetch;
+        if most == 0 || version.is_here() {
+            return None;
+        }
+        common.readers.fetch_add(1, Relaxed);
+        let state = State { reader: Reader::new(most), waiting: VecDeque::new(), is_learning: false };
+        let (version, common) = (Arc::clone(version), Arc::clone(common));
+        Some(Arc::new(Self { version, common, most, state: Mutex::new(state) }))
+    }
+
+    /// What the client asks for with one request: to be looked at before anything of it is fetched.
+    pub(crate) fn request(&self, spans: &[Span]) -> Vec<Asked> {
+        let size = self.version.size();
+        let inside = spans.iter().filter(|span| span.start < size);
+        let inside = inside.map(|span| Span::new(span.start, span.len.min(size - span.start)));
+        inside.map(|span| Asked { span, held: self.version.blocks.held(span) }).collect()
+    }
+
+    /// The client has asked for this.
+    pub(crate) fn asked(self: &Arc<Self>, request: Vec<Asked>) {
+        let spans: Vec<Span> = request.iter().map(|asked| asked.span).collect();
+        let is_news = self.version.trees.is_news(&spans);
+        {
+            let mut state = lock(&self.state);
+            if state.waiting.len() >= WAITING {
+                state.waiting.pop_front();
+            }
+            state.waiting.push_back(request);
+            if state.is_learning {
+                return;
+            }
+            state.is_learning = is_news;
+        }
+        if !is_news {
+            self.go_on();
+            return;
+        }
+        let (this, mut spans) = (Arc::clone(self), spans);
+        tokio::spawn(async move {
+            loop {
+                this.version.trees.learn(&this.version, &spans).await;
+                // what came meanwhile may concern another tree
+                spans = this.waiting();
+                if !this.version.trees.is_news(&spans) {
+                    break;
+                }
+            }
+            lock(&this.state).is_learning = false;
+            this.go_on();
+        });
+    }
+
+    fn waiting(&self) -> Vec<Span> {
+        lock(&self.state).waiting.iter().flatten().map(|asked| asked.span).collect()
+    }
+
+    /// Fetches what follows from the requests so far.
+    fn go_on(&self) {
+        let map = self.version.trees.map();
+        let blocks = &self.version.blocks;
+        let is_held = |span: Span| blocks.held(span) == span.len;
+        let readers = self.common.readers.load(Relaxed).max(1);
+        let most = self.most.min(self.common.memory_for_prefetch / readers);
+        let mut ahead = Vec::new();
+        {
+            let mut state = lock(&self.state);
+            state.reader.limit(most);
+            while let Some(request) = state.waiting.pop_front() {
+                ahead.extend(self.common.habits.with(|memory| state.reader.asked(&request, &map, &is_held, memory)));
+            }
+        }
+        let fetched = pieces(&ahead, self.version.is_http()).iter().map(|piece| self.version.fetch_ahead(piece)).sum();
+        Metrics::add(&self.common.metrics.ahead_bytes, fetched);
+    }
+}
+
+/// Spans cut and joined into fetches: what is wanted first is here first. Over HTTP several connections share the rest; over
+/// XRootD all of it comes over one, as a rule, and each fetch is twice as long as the one before.
+fn pieces(spans: &[Span], is_http: bool) -> Vec<Vec<Span>> {
+    let mut out: Vec<Vec<Span>> = Vec::new();
+    let total: u64 = spans.iter().map(|span| span.len).sum();
+    let mut len = if is_http { (total / SHARES).clamp(SHORT, LONG) } else { SHORT };
+    let mut room = 0;
+    for &span in spans {
+        let mut rest = span;
+        while rest.len > 0 {
+            if room == 0 {
+                out.push(Vec::new());
+                room = len;
+                len = if is_http { len } else { (2 * len).min(LONGEST) };
+            }
+            // no crumbs of a basket
+            let part = Span::new(rest.start, if rest.len < room + room / 4 { rest.len } else { room });
+            room = room.saturating_sub(part.len);
+            rest = Span::new(part.end(), rest.len - part.len);
+            out.last_mut().into_iter().for_each(|piece| piece.push(part));
+        }
+    }
+    out
+}
+
+impl Drop for FetchAhead {
+    fn drop(&mut self) {
+        let state = self.state.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner);
+        self.common.readers.fetch_sub(1, Relaxed);
+        self.common.habits.remember(&state.reader);
+        let stats = state.reader.stats();
+        Metrics::add(&self.common.metrics.unused_ahead_bytes, stats.useless + stats.ahead);
+    }
+}

@@ -1,0 +1,40 @@
+//! From a tree's header to the map of its baskets.
+
+use sapwood_format::tree::{BasketPlace, Tree, stored_baskets};
+use sapwood_prefetch::{BasketMap, BranchBaskets};
+use sapwood_span::Span;
+
+/// The baskets of a tree's branches in this file; none when there are too many.
+pub(crate) fn basket_map(tree: &Tree) -> Option<BasketMap> {
+    let order = tree.in_order();
+    let mut places = vec![None; tree.branches.len()];
+    order.iter().enumerate().for_each(|(place, &branch)| places[branch] = Some(place));
+    let paths: Vec<String> = order.iter().map(|&branch| tree.path(branch)).collect();
+    let described = order.iter().zip(&paths).map(|(&branch, path)| BranchBaskets {
+        path,
+        counter: counter(tree, branch).and_then(|counter| places.get(counter).copied().flatten()),
+        baskets: baskets(tree, branch),
+    });
+    BasketMap::new(&tree.name, tree.entries, described)
+}
+
+/// First entry and span of each basket, unless they are in another file.
+fn baskets(tree: &Tree, branch: usize) -> Vec<(u64, Span)> {
+    let branch = &tree.branches[branch];
+    if branch.external_file().is_some() {
+        return Vec::new();
+    }
+    let in_file = |basket: sapwood_format::tree::StoredBasket| match basket.place {
+        BasketPlace::File(span) => Some((basket.entries.start, span)),
+        BasketPlace::Header(_) => None,
+    };
+    stored_baskets(branch).into_iter().filter_map(in_file).collect()
+}
+
+/// The branch with the number of items of this one.
+fn counter(tree: &Tree, branch: usize) -> Option<usize> {
+    let this = &tree.branches[branch];
+    let of_leaf = |&leaf: &usize| tree.leaves.get(tree.leaves.get(leaf)?.count?)?.branch;
+    let of_element = || this.element.as_ref().and_then(|element| element.count);
+    this.leaves.iter().find_map(of_leaf).or_else(of_element).filter(|&counter| counter != branch)
+}

@@ -1,0 +1,60 @@
+//! Clients over HTTP: each of their requests opens the file anew, but what they will ask for next follows from all of them.
+
+use crate::ahead::FetchAhead;
+use crate::common::Common;
+use crate::version::OpenVersion;
+use sapwood_span::sync::lock;
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// A client that asked for nothing so long has closed the file.
+const IDLE: Duration = Duration::from_secs(60);
+/// Clients and files remembered at once, at most; beyond it, those that are quiet go first.
+const MOST: usize = 512;
+
+/// What clients over HTTP read, by their address and the number of the open version.
+#[derive(Default)]
+pub(crate) struct Clients(Mutex<HashMap<(IpAddr, u64), Client>>);
+
+struct Client {
+    last: Instant,
+    ahead: Arc<FetchAhead>,
+}
+
+impl Clients {
+    /// What a client reads of a version. None where nothing is to be fetched ahead.
+    pub(crate) fn of(
+        &self,
+        client: IpAddr,
+        version: &Arc<OpenVersion>,
+        common: &Arc<Common>,
+    ) -> Option<Arc<FetchAhead>> {
+        let key = (client, version.number);
+        let mut quiet = Vec::new();
+        let mut clients = lock(&self.0);
+        if let Some(known) = clients.get_mut(&key) {
+            known.last = Instant::now();
+            return Some(Arc::clone(&known.ahead));
+        }
+        let ahead = FetchAhead::new(version, common)?;
+        if clients.len() >= MOST {
+            let mut times: Vec<Instant> = clients.values().map(|client| client.last).collect();
+            times.sort_unstable();
+            let before = times[MOST / 2];
+            quiet.extend(clients.extract_if(|_, client| client.last < before));
+        }
+        clients.insert(key, Client { last: Instant::now(), ahead: Arc::clone(&ahead) });
+        drop(clients);
+        // these let go of their files, which takes other locks
+        drop(quiet);
+        Some(ahead)
+    }
+
+    /// Lets go of clients that have not asked for anything for a while.
+    pub(crate) fn sweep(&self) {
+        let quiet: Vec<_> = lock(&self.0).extract_if(|_, client| client.last.elapsed() >= IDLE).collect();
+        drop(quiet);
+    }
+}
