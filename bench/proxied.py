@@ -52,9 +52,11 @@ def site(tools, data, protocol, scratch, without=False):
         yield Site(Place(tools, data, network, origin, protocol), near, found)
 
 
-def proxies_of(tools, origins, network, without=False):
-    """Proxies in front of origins, by title; ours in front of the first one."""
+def proxies_of(tools, origins, network, without=False, slices="128k"):
+    """Proxies in front of origins, by title; ours in front of the first one. `slices`: nginx's."""
     found = {PEER[protocol].title: PEER[protocol](origin, network) for protocol, origin in origins.items()}
+    if "nginx" in found:
+        found["nginx"].slices = slices
     origin = next(iter(origins.values()))
     found[OURS] = proxies.SapwoodProxy(origin, network, tools.sapwood)
     if without:
