@@ -205,7 +205,7 @@ def query(site):
         columns=COLUMNS,
         note=f"{link(place)}. {CLOCKS}{QUIRK}" + " nginx, cold: one run." * place.web,
         compared=False,
-        place={"table": "proxied"},
+        place={"table": "proxied", "protocol": place.protocol},
     )
 
 
@@ -252,5 +252,5 @@ def uncached(site):
         note=f"{link(place)}. Direct: extrapolated by requests from the first {SHORT[0]} and {SHORT[1]} entries, as "
         "the whole takes seven minutes. One run of each.",
         compared=False,
-        place={"table": "proxied"},
+        place={"table": "proxied", "protocol": place.protocol},
     )
