@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import shutil
 
 import lab
+import measure
 from case import Bound, Case
-from cases import drawn
+from cases import QUIRK, drawn
 from wan import SPOKEN, WIRE
 
 #: ms, Mbit/s: the seed's client G, whose round trips a second session should not wait for.
@@ -32,6 +34,18 @@ def local_cache(place):
         shutil.rmtree(folder, ignore_errors=True)
         return logged(*kept)
 
+    def root(how, filled=False):
+        """ROOT with one of its own caches; `filled`: as an earlier session left it."""
+        kept_by_root = place.data.parent / f"root-cache-{how}"
+
+        def run():
+            if not filled:
+                shutil.rmtree(kept_by_root, ignore_errors=True)
+                kept_by_root.mkdir()
+            return place.logged(measure.run, tools.macro("cached.C", url, how, kept_by_root, place.web))
+
+        return run
+
     contenders = {
         "local file": logged_local,
         "no local cache": logged,
@@ -39,6 +53,15 @@ def local_cache(place):
         "second session": lambda: logged(*kept),
         "offline": lambda: logged(*kept, "--offline"),
     }
+    # what it downloads comes one megabyte after the other: half a minute
+    roots = {
+        "ROOT, no cache on disk": root("none"),
+        "ROOT, CACHEREAD, first session": functools.cache(root("whole")),
+        "ROOT, CACHEREAD, second session": root("whole", filled=True),
+        "ROOT, Cache.Directory, first session": root("blocks"),
+        "ROOT, Cache.Directory, second session": root("blocks", filled=True),
+    }
+    contenders |= tools.choose(roots)
     waits = TRIPS * place.network.rtt * 1e-3
 
     def beyond(which, waits=0.0):
@@ -66,7 +89,11 @@ def local_cache(place):
             Bound("requests of the second session", 1 if place.web else 2, requests),
         ],
         same={"entries": 0, "mean": 0},
+        incomparable=tuple(roots),
         columns={"rows drawn": lambda run: run.result["entries"], **WIRE},
-        note="All of it is Sapwood. The folder is on the disk, and emptied before each filling.",
+        note="What is not ROOT is Sapwood: the whole process; ROOT starts its clock after start-up. Folders are on the "
+        "disk, and emptied before each filling. CACHEREAD (`TFile::SetCacheFileDir`) downloads the whole file, one "
+        "run of it here, and later does not ask the server whether it has changed; `Cache.Directory` is that of "
+        "`TFile.AsyncPrefetching`. " + QUIRK,
         compared=False,
     )

@@ -139,7 +139,7 @@ def proxied_jobs(options, tools, protocols, names):
         def make(stack):
             network = lab.network(0, 0, scratch=OUT)
             origins = {protocol: stack.enter_context(SERVERS[protocol](data, network)) for protocol in spoken}
-            found = proxied.proxies_of(tools, origins, network)
+            found = proxied.proxies_of(tools, origins, network, slices=proxied_load.SLICES)
             for proxy in found.values():
                 stack.enter_context(proxy)
             return case(tools, data, OUT, origins, found)

@@ -52,9 +52,11 @@ def site(tools, data, protocol, scratch, without=False):
         yield Site(Place(tools, data, network, origin, protocol), near, found)
 
 
-def proxies_of(tools, origins, network, without=False):
-    """Proxies in front of origins, by title; ours in front of the first one."""
+def proxies_of(tools, origins, network, without=False, slices="128k"):
+    """Proxies in front of origins, by title; ours in front of the first one. `slices`: nginx's."""
     found = {PEER[protocol].title: PEER[protocol](origin, network) for protocol, origin in origins.items()}
+    if "nginx" in found:
+        found["nginx"].slices = slices
     origin = next(iter(origins.values()))
     found[OURS] = proxies.SapwoodProxy(origin, network, tools.sapwood)
     if without:
@@ -203,7 +205,7 @@ def query(site):
         columns=COLUMNS,
         note=f"{link(place)}. {CLOCKS}{QUIRK}" + " nginx, cold: one run." * place.web,
         compared=False,
-        place={"table": "proxied"},
+        place={"table": "proxied", "protocol": place.protocol},
     )
 
 
@@ -250,5 +252,5 @@ def uncached(site):
         note=f"{link(place)}. Direct: extrapolated by requests from the first {SHORT[0]} and {SHORT[1]} entries, as "
         "the whole takes seven minutes. One run of each.",
         compared=False,
-        place={"table": "proxied"},
+        place={"table": "proxied", "protocol": place.protocol},
     )

@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 import subprocess
+import sys
 
 import measure
 from case import Bound, Case
@@ -20,6 +21,8 @@ BRANCHES = "MET_pt,Muon_pt,nMuon"
 #: Clients of each of five programs.
 EACH = 10
 WHOLE = "nano.root"
+#: Of nginx's cache: of a smaller size, eight clients take more open files than a process may have.
+SLICES = "1m"
 #: Clients at once that read a whole file.
 AT_ONCE = (1, 8)
 SLOW, SLOW_SECONDS = 200, 15
@@ -60,7 +63,7 @@ class Crowd:
                 [self.tools.peers, *read, "uproot", target, "Events", "all", BRANCHES],
                 ("entries", "checks"),
             ),
-            "Sapwood": (drawn, [*draw, "--local-cache", "off"], ("entries", "histogram")),
+            "Sapwood": (drawn, [*draw, "--local-cache", "off"], ("histogram",)),
         }
 
     def clients(self, urls):
@@ -96,7 +99,10 @@ def crowd(scratch, site):
             proxy.empty()
             urls = {name: address + CROWD for name, address in proxy.urls.items()}
             file.write_text(json.dumps(people.clients(urls)))
-            return place.logged(measure.run, [place.tools.python, PEERS / "crowd.py", file])
+            found = place.logged(measure.run, [place.tools.python, PEERS / "crowd.py", file])
+            for name, why in found.result["failures"]:
+                print(f"    {proxy.title}: {name} failed: {why}", file=sys.stderr)
+            return found
 
         return call
 
@@ -104,8 +110,6 @@ def crowd(scratch, site):
         return run.wire["bytes"] / people.path.stat().st_size
 
     def failed(run):
-        for name, why in run.result["failures"]:
-            print(f"    {name}: {why}", flush=True)
         return len(run.result["failures"])
 
     return Case(
@@ -119,7 +123,7 @@ def crowd(scratch, site):
         ],
         columns={
             "files from the origin": files,
-            "failed": lambda run: len(run.result["failures"]),
+            "failed": failed,
             **COLUMNS,
         },
         note=f"{link(place)}. {EACH} each of curl (wget for XRootD's protocol where a proxy does not speak it), xrdcp, "

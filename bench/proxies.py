@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -43,12 +44,16 @@ class Proxy(lab.Server):
         """Starts it again with nothing held."""
         self.kill(signal.SIGTERM)
         shutil.rmtree(self.held, ignore_errors=True)
+        self.start_again()
+
+    def start_again(self):
+        """Starts it with what it held when it was ended."""
         self.prepare()
         self.start()
 
     def prepare(self):
         """Makes the folders that it expects."""
-        self.held.mkdir()
+        self.held.mkdir(exist_ok=True)
 
     def url(self, name, protocol):
         return self.urls[protocol] + name
@@ -99,7 +104,7 @@ pfc.diskusage 0.95 0.98
     def prepare(self):
         shutil.rmtree(self.run / "admin", ignore_errors=True)
         for folder in (self.held, self.run / "admin"):
-            folder.mkdir()
+            folder.mkdir(exist_ok=True)
             if os.geteuid() == 0:
                 shutil.chown(folder, "xrootd")
 
@@ -108,9 +113,13 @@ pfc.diskusage 0.95 0.98
 
 
 class NginxCache(Proxy):
-    """nginx's proxy_cache with slices, in front of an HTTP server."""
+    """nginx's proxy_cache with slices, in front of an HTTP server. Each slice of an answer is an open file until all of
+    the answer is sent."""
 
     program, title, usual_port = "nginx", "nginx", 31082
+
+    #: bytes of a slice
+    slices = "128k"
 
     def command(self):
         self.prepare()
@@ -120,6 +129,7 @@ class NginxCache(Proxy):
         config = self.run / "nginx.conf"
         config.write_text(f"""
 daemon off; pid {self.run}/nginx.pid; error_log {self.complaints}; worker_processes 1; {user}
+worker_rlimit_nofile {resource.getrlimit(resource.RLIMIT_NOFILE)[1]};
 events {{ worker_connections 1024; }}
 http {{
   access_log off; keepalive_requests 100000; max_ranges 10000;
@@ -130,7 +140,7 @@ http {{
   server {{
     listen {self.address};
     location / {{
-      slice 128k; proxy_cache k; proxy_cache_key $uri$slice_range; proxy_set_header Range $slice_range;
+      slice {self.slices}; proxy_cache k; proxy_cache_key $uri$slice_range; proxy_set_header Range $slice_range;
       proxy_cache_valid 200 206 1h; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_pass http://origin;
     }}
   }}

@@ -11,6 +11,7 @@ import argparse
 import json
 from pathlib import Path
 
+import proxied_tables
 import tables
 from regions import kept
 
@@ -60,10 +61,10 @@ def page(report, pictures):
     )
     yield ""
     yield from targets(report["cases"])
-    in_tables = [case["name"] for case in tables.of_table(report["cases"])]
     for case in report["cases"]:
-        if case["name"] not in in_tables:
+        if not case.get("place"):
             yield from section(case)
+    yield from proxied_tables.sections(report["cases"])
     yield from tables.sections(report["cases"], pictures)
     if report["skipped"]:
         yield "## Not measured"

@@ -126,3 +126,37 @@ def test_a_run_that_is_cut_short_leaves_what_it_has(run, command, report, tmp_pa
     page = "\n".join(report.page(report.merged([json.loads(out.read_text())]), {}))
     assert "| Sapwood ls | 0.0" in page
     assert str(tmp_path) not in page
+
+
+def test_readers_and_proxies_make_a_table(report):
+    def figures(seconds, megabytes):
+        found = row(seconds, 5)
+        return found | {"columns": {"requests at the origin": 5, "MB from the origin": megabytes}}
+
+    rows = {
+        "ROOT, direct": figures(4.5, 16.26),
+        "ROOT, XCache, cold": figures(5.1, 140.5),
+        "uproot, direct": figures(4.9, 54.8),
+        "uproot, XCache, cold": figures(None, None),
+    }
+    case = {
+        "name": "proxied-query-xrootd",
+        "title": "t",
+        "note": "A note.",
+        "floor": None,
+        "rows": rows,
+        "bounds": [{"text": "cold over direct", "limit": 1.1, "value": 1.13, "unit": ""}],
+        "differences": [],
+        "place": {"table": "proxied", "protocol": "xrootd"},
+    }
+    without = {"ROOT without tree cache, direct": figures(442, None)}
+    cases = [case, case | {"name": "proxied-uncached-xrootd", "rows": without, "bounds": []}]
+    page = "\n".join(report.page(report.merged([run(*cases)]), {}))
+    assert "| t | cold over direct: at most 1.1 | 1.13  | **missed** |" in page
+    assert page.count("## The seed's query through proxies over XRootD") == 1
+    assert "| Seconds | direct | XCache, cold |" in page
+    assert "| ROOT | 4.5 | 5.1 |" in page
+    assert "| uproot | 4.9 | failed |" in page
+    assert "| ROOT without tree cache | 442 |  |" in page
+    assert "| ROOT | 16.3 | 140 |" in page
+    assert "uproot, XCache, cold failed: `took too long`" in page
