@@ -80,6 +80,9 @@ impl Figures {
     }
 }
 
+/// One of the figures.
+type Figure = fn(&Figures) -> &AtomicU64;
+
 /// An open connection.
 pub(crate) struct Connected<'a>(&'a Figures);
 
@@ -108,7 +111,7 @@ impl Counters {
     pub fn page(&self) -> String {
         let mut out = String::new();
         let both = [(Protocol::Http, &self.http), (Protocol::Root, &self.root)];
-        let simple: [(&str, &str, &str, fn(&Figures) -> &AtomicU64); 4] = [
+        let simple: [(&str, &str, &str, Figure); 4] = [
             ("connections", "gauge", "Open connections.", |f| &f.connections),
             ("connections_total", "counter", "Connections taken in.", |f| &f.accepted),
             ("connections_refused_total", "counter", "Connections for which there was no place.", |f| &f.refused),

@@ -33,6 +33,9 @@ pub struct ServerOptions {
     pub root: Option<SocketAddr>,
     /// The certificate to show: HTTP is served over TLS only then, XRootD to clients that want it (`roots://`).
     pub tls: Option<Tls>,
+    /// Over TLS, ask XRootD clients for a bearer token (`ztn`), which files find in [`Asked::authorization`](crate::Asked). Those
+    /// that have none are served, too: whether they may read is for the files to say.
+    pub ask_tokens: bool,
     /// How much of the server clients may take.
     pub limits: ClientLimits,
     /// After how long an XRootD client is asked to wait for a checksum of a long file.
@@ -60,6 +63,7 @@ sapwood_span::setters!(ServerOptions {
     http: Option<SocketAddr>,
     root: Option<SocketAddr>,
     tls: Option<Tls>,
+    ask_tokens: bool,
     limits: ClientLimits,
     patience: Duration,
     allowed_hosts: Vec<String>,
@@ -77,6 +81,7 @@ impl Default for ServerOptions {
             http: Some(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))),
             root: None,
             tls: None,
+            ask_tokens: false,
             limits: ClientLimits::default(),
             patience: Duration::from_secs(10),
             allowed_hosts: Vec::new(),
@@ -151,6 +156,7 @@ pub(crate) fn start(files: Arc<dyn Files>, options: ServerOptions, wan: Arc<Wan>
         room: Arc::new(Semaphore::new(LONG_PIECES)),
         ending: watch::Sender::new(false),
         sessions: Sessions::default(),
+        ask_tokens: options.ask_tokens,
         checksums: Checksums::new(),
         patience: options.patience,
     });

@@ -30,6 +30,8 @@ pub(crate) struct Shared {
     /// True when no further requests are taken.
     pub ending: watch::Sender<bool>,
     pub sessions: Sessions,
+    /// XRootD clients are asked for a token, over TLS.
+    pub ask_tokens: bool,
     pub checksums: Checksums,
     /// After how long an XRootD client is asked to wait for an answer. One that hears nothing for a minute takes its connection
     /// for dead.

@@ -70,6 +70,18 @@ fn ztn(token: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
+/// What a server offers that wants a token, and takes a user's name from who has none.
+pub const TOKEN_OR_USER: &str = "&P=ztn,0:16384:&P=unix";
+
+/// The token in a credential that a client has sent; none in one of another kind.
+pub fn token_of(credential: &[u8]) -> Option<SecretBytes> {
+    let rest = credential.strip_prefix(b"ztn\0\0T")?;
+    let (len, token) = rest.get(2..)?.split_first_chunk::<2>()?;
+    let token = token.get(..usize::from(u16::from_be_bytes(*len)))?;
+    let token = token.strip_suffix(b"\0").unwrap_or(token);
+    (!token.is_empty() && token.iter().all(u8::is_ascii_graphic)).then(|| SecretBytes(token.to_vec()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,6 +106,11 @@ mod tests {
         assert_eq!(who.credential("ztn", false), None);
         assert_eq!(who.credential("ztn", true).unwrap().0, b"ztn\0\0T\0\0\0\x04abc\0");
         assert_eq!(who.credential("gsi", true), None);
+        assert_eq!(token_of(b"ztn\0\0T\0\0\0\x04abc\0").unwrap().0, b"abc");
+        for other in [&b"unix\0u g\0"[..], b"ztn\0\0T\0\0\0\x05abc\0", b"ztn\0\0T\0\0", b"ztn\0\0T\0\0\0\x03a\nb", b""]
+        {
+            assert_eq!(token_of(other), None);
+        }
         let none = Identity { token: None, ..who };
         assert_eq!(none.credential("ztn", true), None);
     }

@@ -10,6 +10,7 @@ use crate::exchange::Exchange;
 use crate::shared::{Shared, over};
 use crate::tls::Stream;
 use bytes::{Bytes, BytesMut};
+use sapwood_xrd::auth;
 use sapwood_xrd::code::{error, status};
 use sapwood_xrd::reply::{Failure, Login};
 use sapwood_xrd::{Arrived, Inbound, Request, SecretBytes};
@@ -102,6 +103,8 @@ enum End {
 pub(super) enum Role {
     /// Nobody has logged in yet.
     New,
+    /// A login that was asked for a token.
+    Entering(Arc<Session>),
     Session(Arc<Session>),
     /// A data link: requests come elsewhere.
     Data,
@@ -117,7 +120,7 @@ pub(super) struct Connection {
     pub link: Arc<Link>,
     inbound: Inbound,
     pub role: Role,
-    /// What the login has shown.
+    /// The token that the login has shown.
     pub authorization: Option<SecretBytes>,
     pub handles: Handles,
     permits: Arc<Semaphore>,
@@ -187,7 +190,7 @@ impl Connection {
     /// Until when something has to come.
     fn deadline(&self) -> Instant {
         match (&self.role, self.midway) {
-            (Role::New, _) => self.began + self.limits.idle,
+            (Role::New | Role::Entering(_), _) => self.began + self.limits.idle,
             (_, Some(since)) => since + self.limits.idle,
             (_, None) => self.last + self.limits.idle_session,
         }
@@ -202,6 +205,7 @@ impl Connection {
             Arrived::Request(stream, request) => {
                 let answered = match &self.role {
                     Role::New => self.enter(stream, request).await?,
+                    Role::Entering(session) => self.authenticate(Arc::clone(session), stream, request).await?,
                     Role::Session(_) => self.answer(stream, request).await?,
                     Role::Data => Err(refuse(error::INVALID_REQUEST, "this is a data link: ask on the session's link")),
                 };
@@ -221,8 +225,10 @@ impl Connection {
             Request::Protocol { .. } => self.protocol(stream).await?,
             Request::Login { .. } => {
                 let session = self.shared.sessions.begin(self.address, self.link.is_secure);
-                let body = Login { session: session.id, security: String::new() }.encode();
-                self.role = Role::Session(session);
+                let asks = self.shared.ask_tokens && self.link.is_secure;
+                let security = if asks { auth::TOKEN_OR_USER.to_owned() } else { String::new() };
+                let body = Login { session: session.id, security }.encode();
+                self.role = if asks { Role::Entering(session) } else { Role::Session(session) };
                 self.link.reply(stream, status::OK, &body).await?;
             }
             Request::Bind { session } => {
@@ -242,6 +248,23 @@ impl Connection {
             Request::Ping => self.link.done(stream).await?,
             _ => return Ok(Err(refuse(error::INVALID_REQUEST, "log in first"))),
         }
+        Ok(Ok(()))
+    }
+
+    /// Takes a token, for the files to judge; who has none shows a user's name, which nobody looks at.
+    async fn authenticate(
+        &mut self,
+        session: Arc<Session>,
+        stream: u16,
+        request: Request,
+    ) -> Result<Result<(), Failure>, Gone> {
+        let Request::Auth(credential) = request else {
+            return Ok(Err(refuse(error::NOT_AUTHORIZED, "show a token or a user's name first")));
+        };
+        self.authorization =
+            auth::token_of(&credential.0).map(|token| SecretBytes([b"Bearer ", &token.0[..]].concat()));
+        self.role = Role::Session(session);
+        self.link.done(stream).await?;
         Ok(Ok(()))
     }
 
