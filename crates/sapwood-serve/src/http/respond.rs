@@ -58,6 +58,9 @@ pub(super) async fn respond(
             None => Plan::failed(&FilesError::NotFound),
         }
     };
+    if !bodyless {
+        plan = plan.read_if_short().await;
+    }
     if body != RequestBody::None {
         // Nothing reads what follows the head: it must not be taken for another request.
         plan.set(header::CONNECTION, "close");
