@@ -1,9 +1,8 @@
 //! One request from its beginning to the end of its answer: counted, and reported to who keeps an access log.
 
 use crate::asked::Protocol;
-use crate::counters::Outcome;
+use crate::counters::{Counters, Outcome};
 use crate::log::shown;
-use crate::shared::Shared;
 use sapwood_span::printable;
 use std::fmt;
 use std::net::IpAddr;
@@ -47,15 +46,21 @@ impl fmt::Display for Access {
     }
 }
 
+/// Where requests are counted and reported.
+pub(crate) struct Reports {
+    pub counters: Counters,
+    pub access: Option<AccessListener>,
+}
+
 /// A request under way. Its end is reported when this is dropped.
 pub(crate) struct Exchange {
-    shared: Arc<Shared>,
+    reports: Arc<Reports>,
     access: Access,
     began: Instant,
 }
 
 impl Exchange {
-    pub fn begin(shared: &Arc<Shared>, client: IpAddr, protocol: Protocol, method: &str, path: &str) -> Self {
+    pub fn begin(reports: &Arc<Reports>, client: IpAddr, protocol: Protocol, method: &str, path: &str) -> Self {
         let access = Access {
             client,
             protocol,
@@ -65,7 +70,7 @@ impl Exchange {
             bytes: 0,
             duration: Duration::ZERO,
         };
-        Self { shared: Arc::clone(shared), access, began: Instant::now() }
+        Self { reports: Arc::clone(reports), access, began: Instant::now() }
     }
 
     pub fn status(&mut self, status: u16) {
@@ -75,15 +80,15 @@ impl Exchange {
     /// Further bytes were sent.
     pub fn sent(&mut self, bytes: u64) {
         self.access.bytes += bytes;
-        self.shared.counters.of(self.access.protocol).sent(bytes);
+        self.reports.counters.of(self.access.protocol).sent(bytes);
     }
 }
 
 impl Drop for Exchange {
     fn drop(&mut self) {
         let outcome = Outcome::of(self.access.protocol, self.access.status);
-        self.shared.counters.of(self.access.protocol).answered(outcome);
-        if let Some(listener) = &self.shared.access {
+        self.reports.counters.of(self.access.protocol).answered(outcome);
+        if let Some(listener) = &self.reports.access {
             self.access.duration = self.began.elapsed();
             listener(&self.access);
         }

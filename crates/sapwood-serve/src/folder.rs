@@ -4,9 +4,9 @@ use crate::asked::Asked;
 use crate::buffers::Buffers;
 use crate::error::FilesError;
 use crate::files::{Answer, Entries, Entry, FileInfo, Files, Found, OpenFolder};
-use crate::local_file::LocalFile;
+use crate::local_file::{LocalFile, blocking, info_of};
 use std::ffi::OsStr;
-use std::fs::{File, Metadata, OpenOptions, ReadDir};
+use std::fs::{File, OpenOptions, ReadDir};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
@@ -37,20 +37,6 @@ impl Files for FolderFiles {
         full.extend(asked.path.parts().iter().map(|part| OsStr::from_bytes(part)));
         Box::pin(blocking(move || find(&root, &full, buffers)))
     }
-}
-
-/// Disks may take long: not on the threads that serve the others.
-pub(crate) async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, FilesError> + Send + 'static,
-) -> Result<T, FilesError> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.unwrap_or_else(|_| Err(FilesError::Failed("reading failed".to_owned())))
-}
-
-pub(crate) fn info_of(meta: &Metadata) -> FileInfo {
-    let is_folder = meta.is_dir();
-    let size = if is_folder { 0 } else { meta.len() };
-    FileInfo { is_folder, size, modified: meta.mtime(), changed: meta.ctime() }
 }
 
 /// An open folder.

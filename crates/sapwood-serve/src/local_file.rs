@@ -3,19 +3,32 @@
 use crate::buffers::Buffers;
 use crate::error::FilesError;
 use crate::files::{Answer, FileInfo, OpenFile, Version};
-use crate::folder::{blocking, info_of};
 use crate::stamp::Stamp;
 use bytes::Bytes;
 use sapwood_span::Span;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::SystemTime;
 
 /// Bytes that are copied at once, at most, on the threads that serve the others: a fraction of a millisecond.
 const AT_ONCE: u64 = 512 << 10;
+
+/// Disks may take long: not on the threads that serve the others.
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, FilesError> + Send + 'static,
+) -> Result<T, FilesError> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|_| Err(FilesError::Failed("reading failed".to_owned())))
+}
+
+pub(crate) fn info_of(meta: &Metadata) -> FileInfo {
+    let is_folder = meta.is_dir();
+    let size = if is_folder { 0 } else { meta.len() };
+    FileInfo { is_folder, size, modified: meta.mtime(), changed: meta.ctime() }
+}
 
 /// An open file and what tells its versions apart.
 pub(crate) struct LocalFile {

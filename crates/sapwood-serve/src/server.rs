@@ -2,11 +2,11 @@
 
 use crate::connections::{ClientLimits, Connections};
 use crate::counters::{Counters, Status};
-use crate::exchange::AccessListener;
+use crate::exchange::{AccessListener, Reports};
 use crate::files::Files;
 use crate::http::{self, Door, Names, Serves};
 use crate::log::{Listener, Log, Served};
-use crate::root::{self, Checksums, Sessions};
+use crate::root;
 use crate::shared::{LONG_PIECES, Shared};
 use crate::tls::{Acceptor, Tls};
 use crate::wan::Wan;
@@ -149,15 +149,12 @@ pub(crate) fn start(files: Arc<dyn Files>, options: ServerOptions, wan: Arc<Wan>
         wan,
         log: Log::new(options.remember),
         listener: options.log,
-        access: options.access,
-        counters: Counters::default(),
+        reports: Arc::new(Reports { counters: Counters::default(), access: options.access }),
         status: options.status,
         tls,
         room: Arc::new(Semaphore::new(LONG_PIECES)),
         ending: watch::Sender::new(false),
-        sessions: Sessions::default(),
         ask_tokens: options.ask_tokens,
-        checksums: Checksums::new(),
         patience: options.patience,
     });
     let (stop, stopped) = oneshot::channel();

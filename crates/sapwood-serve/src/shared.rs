@@ -1,11 +1,10 @@
 //! What all connections of a server share.
 
 use crate::connections::Connections;
-use crate::counters::{Counters, Status};
-use crate::exchange::AccessListener;
+use crate::counters::Status;
+use crate::exchange::Reports;
 use crate::files::Files;
 use crate::log::{Listener, Log, Served};
-use crate::root::{Checksums, Sessions};
 use crate::tls::Acceptor;
 use crate::wan::Wan;
 use std::sync::Arc;
@@ -21,18 +20,15 @@ pub(crate) struct Shared {
     pub wan: Arc<Wan>,
     pub log: Log,
     pub listener: Option<Listener>,
-    pub access: Option<AccessListener>,
-    pub counters: Counters,
+    pub reports: Arc<Reports>,
     pub status: Option<Arc<dyn Status>>,
     pub tls: Option<Acceptor>,
     /// Room for long pieces in memory, of all connections together: beside the short ones that each may always have.
     pub room: Arc<Semaphore>,
     /// True when no further requests are taken.
     pub ending: watch::Sender<bool>,
-    pub sessions: Sessions,
     /// XRootD clients are asked for a token, over TLS.
     pub ask_tokens: bool,
-    pub checksums: Checksums,
     /// After how long an XRootD client is asked to wait for an answer. One that hears nothing for a minute takes its connection
     /// for dead.
     pub patience: Duration,

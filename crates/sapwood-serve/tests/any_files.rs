@@ -35,7 +35,7 @@ impl Files for Scripted {
         let name = String::from_utf8(asked.path.parts().last().cloned().unwrap_or_default()).unwrap();
         let why = || format!("why: {name}");
         let found = match name.as_str() {
-            "file" | "slow" => Ok(Found::File(Arc::new(Opened {
+            "file" | "slow" | "torn" => Ok(Found::File(Arc::new(Opened {
                 version: Version {
                     etag: "\"1\"".into(),
                     modified: "Sun, 06 Nov 1994 08:49:37 GMT".into(),
@@ -43,6 +43,7 @@ impl Files for Scripted {
                 },
                 expected: Arc::clone(&self.expected),
                 slow: name == "slow",
+                torn: name == "torn",
                 _open: Arc::clone(&self.open),
             }) as Arc<dyn OpenFile>)),
             "page" => {
@@ -66,6 +67,7 @@ struct Opened {
     version: Version,
     expected: Arc<Mutex<Vec<Vec<Span>>>>,
     slow: bool,
+    torn: bool,
     _open: Arc<()>,
 }
 
@@ -84,6 +86,9 @@ impl OpenFile for Opened {
 
     fn read(&self, spans: Vec<Span>) -> Answer<'_, Vec<Bytes>> {
         Box::pin(async move {
+            if self.torn {
+                return Err(FilesError::Origin("the origin is gone".to_owned()));
+            }
             if self.slow {
                 std::future::pending::<()>().await;
             }
@@ -156,6 +161,16 @@ fn clients_hear_why_files_do_not_answer() {
     assert_eq!(sum, b"md5 0123456789abcdef0123456789abcdef\0", "what the file says itself");
     let sum = root.ask(&Request::Query { kind: 3, words: "/file".into() }).unwrap();
     assert!(sum.starts_with(b"adler32 "), "what is computed");
+}
+
+#[test]
+fn a_short_body_that_cannot_be_read_is_an_error_of_its_own() {
+    let (_, server) = serve();
+    let mut http = Client::at(server.http_addr().unwrap());
+    let (status, head, body) = http.get("/torn", "Range: bytes=0-9\r\n");
+    assert_eq!((status, body.as_str()), (502, "the origin is gone\n"), "{head}");
+    assert!(!head.contains("content-range") && !head.contains("etag"), "{head}");
+    assert_eq!(http.get("/file", "Range: bytes=0-9\r\n").2, "xxxxxxxxxx", "the connection goes on");
 }
 
 #[test]

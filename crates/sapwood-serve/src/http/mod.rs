@@ -65,7 +65,7 @@ pub(crate) async fn accept(listener: tokio::net::TcpListener, shared: Arc<Shared
                 }
                 // It fits into an empty socket's buffer, or is lost: nobody waits for whom there is no place.
                 None => {
-                    shared.counters.of(Protocol::Http).refused();
+                    shared.reports.counters.of(Protocol::Http).refused();
                     drop(stream.try_write(FULL));
                 }
             },
@@ -76,7 +76,7 @@ pub(crate) async fn accept(listener: tokio::net::TcpListener, shared: Arc<Shared
 }
 
 async fn serve(stream: TcpStream, shared: Arc<Shared>, place: Arc<Slot>, door: Arc<Door>) {
-    let _connected = shared.counters.of(Protocol::Http).connected();
+    let _connected = shared.reports.counters.of(Protocol::Http).connected();
     let (limits, mut ending) = (*shared.connections.limits(), shared.ending.subscribe());
     shared.wan.connect().await;
     let stream = tokio::select! {

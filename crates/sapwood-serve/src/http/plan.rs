@@ -23,6 +23,9 @@ use std::io;
 use std::sync::Arc;
 use tokio::sync::Mutex;
 
+/// Bytes of a body that is read before its head is sent, at most.
+const SHORT_BODY: u64 = 256 << 10;
+
 pub(super) type Answer = Response<UnsyncBoxBody<Bytes, io::Error>>;
 
 /// An answer before it is sent.
@@ -77,6 +80,30 @@ impl Plan {
 
     pub fn length(&self) -> u64 {
         self.pieces.iter().map(BodyPart::len).sum()
+    }
+
+    /// Reads a short body before the head is sent: both go in one write, and the client hears why it cannot be read.
+    pub async fn read_if_short(mut self) -> Self {
+        let Some(file) = self.file.clone().filter(|_| self.length() <= SHORT_BODY) else { return self };
+        let spans: Vec<Span> = self.pieces.iter().filter_map(BodyPart::span).collect();
+        if spans.is_empty() {
+            return self;
+        }
+        file.expect(&spans);
+        let mut read = match file.read(spans).await {
+            Ok(read) => read.into_iter(),
+            Err(e) => return Self::failed(&e),
+        };
+        for piece in &mut self.pieces {
+            if let Some(span) = piece.span() {
+                match read.next() {
+                    Some(bytes) if bytes.len() as u64 == span.len => *piece = BodyPart::Bytes(bytes),
+                    _ => return Self::failed(&FilesError::Failed("reading failed".to_owned())),
+                }
+            }
+        }
+        self.file = None;
+        self
     }
 
     /// Begins to send it.

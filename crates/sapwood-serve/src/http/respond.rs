@@ -26,7 +26,7 @@ pub(super) async fn respond(
     is_secure: bool,
 ) -> Answer {
     let (method, path) = (request.method(), request.uri().path());
-    let mut exchange = Exchange::begin(shared, busy.address(), Protocol::Http, method.as_str(), path);
+    let mut exchange = Exchange::begin(&shared.reports, busy.address(), Protocol::Http, method.as_str(), path);
     shared.wan.half_way().await;
     let (head, _) = request.into_parts();
     let (method, path) = (head.method.to_string(), head.uri.path().to_owned());
@@ -58,6 +58,9 @@ pub(super) async fn respond(
             None => Plan::failed(&FilesError::NotFound),
         }
     };
+    if !bodyless {
+        plan = plan.read_if_short().await;
+    }
     if body != RequestBody::None {
         // Nothing reads what follows the head: it must not be taken for another request.
         plan.set(header::CONNECTION, "close");

@@ -24,7 +24,7 @@ impl Page {
     pub fn plan(self, shared: &Shared) -> Plan {
         let mut plan = match self {
             Self::Metrics => {
-                let mut text = shared.counters.page();
+                let mut text = shared.reports.counters.page();
                 if let Some(status) = &shared.status {
                     status.metrics(&mut text);
                 }

@@ -25,6 +25,14 @@ pub(crate) enum BodyPart {
 }
 
 impl BodyPart {
+    /// Where it is in the file, if it is.
+    pub fn span(&self) -> Option<Span> {
+        match self {
+            Self::Bytes(_) => None,
+            Self::File(span) => Some(*span),
+        }
+    }
+
     pub fn len(&self) -> u64 {
         match self {
             Self::Bytes(bytes) => bytes.len() as u64,
@@ -59,11 +67,7 @@ impl Streamed {
     pub fn begin(pieces: VecDeque<BodyPart>, sending: Sending, busy: Busy, exchange: Exchange) -> Self {
         let left = pieces.iter().map(BodyPart::len).sum();
         if let Some(file) = &sending.file {
-            let spans = pieces.iter().filter_map(|piece| match piece {
-                BodyPart::File(span) => Some(*span),
-                BodyPart::Bytes(_) => None,
-            });
-            file.expect(&spans.collect::<Vec<_>>());
+            file.expect(&pieces.iter().filter_map(BodyPart::span).collect::<Vec<_>>());
         }
         let (sender, chunks) = mpsc::channel(1);
         Self { reading: Some(Box::pin(read(pieces, sending, sender))), chunks, left, exchange, _busy: busy }

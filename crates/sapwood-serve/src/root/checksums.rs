@@ -1,11 +1,11 @@
 //! Checksums of whole files: computed piece by piece, a few at a time, and remembered while the file stays the same.
 
+use super::RootShared;
 use super::link::{Gone, failure, refuse};
 use super::reply::Reply;
 use crate::asked::ServedPath;
 use crate::error::FilesError;
 use crate::files::OpenFile;
-use crate::shared::Shared;
 use sapwood_span::Span;
 use sapwood_xrd::answer::{ChecksumKind, checksum_wanted, encode_checksum, frames};
 use sapwood_xrd::code::{error, status};
@@ -93,7 +93,7 @@ impl Checksums {
 /// Answers a query for the checksum of a file, after a request to wait where it takes long.
 pub(super) async fn answer(
     mut reply: Reply,
-    shared: &Shared,
+    shared: &RootShared,
     path: &ServedPath,
     file: &dyn OpenFile,
 ) -> Result<(), Gone> {

@@ -1,5 +1,6 @@
 //! One connection: what comes is cut into requests, which are answered.
 
+use super::RootShared;
 use super::link::{Gone, Link, refuse};
 use super::opening::{self, Opened, protocol};
 use super::reply::Reply;
@@ -7,7 +8,7 @@ use super::session::{Handles, Session};
 use crate::asked::Protocol;
 use crate::connections::{ClientLimits, Slot, Watched};
 use crate::exchange::Exchange;
-use crate::shared::{Shared, over};
+use crate::shared::over;
 use crate::tls::Stream;
 use bytes::{Bytes, BytesMut};
 use sapwood_xrd::auth;
@@ -29,8 +30,8 @@ const RECEIVED: usize = 4;
 const AT_ONCE: usize = 4;
 
 /// Serves a connection to its end.
-pub(super) async fn serve(stream: TcpStream, shared: Arc<Shared>, slot: Arc<Slot>) {
-    let _connected = shared.counters.of(Protocol::Root).connected();
+pub(super) async fn serve(stream: TcpStream, shared: Arc<RootShared>, slot: Arc<Slot>) {
+    let _connected = shared.reports.counters.of(Protocol::Root).connected();
     let (limits, mut ending) = (*shared.connections.limits(), shared.ending.subscribe());
     shared.wan.connect().await;
     let began = Instant::now();
@@ -112,7 +113,7 @@ pub(super) enum Role {
 
 pub(super) struct Connection {
     pub address: IpAddr,
-    pub shared: Arc<Shared>,
+    pub shared: Arc<RootShared>,
     pub slot: Arc<Slot>,
     /// The address that the client has called.
     pub here: SocketAddr,

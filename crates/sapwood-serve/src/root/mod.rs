@@ -14,16 +14,32 @@ mod reply;
 mod requests;
 mod session;
 
-pub(crate) use checksums::Checksums;
-pub(crate) use session::Sessions;
+use checksums::Checksums;
+use session::Sessions;
 
 use crate::asked::Protocol;
 use crate::shared::Shared;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// What all connections share, and what only those of this protocol do.
+struct RootShared {
+    common: Arc<Shared>,
+    sessions: Sessions,
+    checksums: Checksums,
+}
+
+impl std::ops::Deref for RootShared {
+    type Target = Shared;
+
+    fn deref(&self) -> &Shared {
+        &self.common
+    }
+}
+
 /// Takes connections in, until the task is dropped.
 pub(crate) async fn accept(listener: tokio::net::TcpListener, shared: Arc<Shared>) {
+    let shared = Arc::new(RootShared { common: shared, sessions: Sessions::default(), checksums: Checksums::new() });
     loop {
         match listener.accept().await {
             // There is nothing to be said to whom there is no place for: answers begin behind a greeting.
@@ -32,7 +48,7 @@ pub(crate) async fn accept(listener: tokio::net::TcpListener, shared: Arc<Shared
                     let _ = stream.set_nodelay(true);
                     drop(tokio::spawn(connection::serve(stream, Arc::clone(&shared), Arc::new(place))));
                 }
-                None => shared.counters.of(Protocol::Root).refused(),
+                None => shared.reports.counters.of(Protocol::Root).refused(),
             },
             // Out of file descriptors, perhaps: better in a moment.
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,

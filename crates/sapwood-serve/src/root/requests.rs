@@ -250,7 +250,7 @@ impl Connection {
     /// The request that came last is counted until its answer has ended.
     fn count(&mut self, method: &str, path: &[u8]) {
         let path = String::from_utf8_lossy(path);
-        self.current = Some(Exchange::begin(&self.shared, self.address, asked::Protocol::Root, method, &path));
+        self.current = Some(Exchange::begin(&self.shared.reports, self.address, asked::Protocol::Root, method, &path));
     }
 
     /// The answer to the request that came last.
