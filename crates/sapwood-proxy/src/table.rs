@@ -32,10 +32,21 @@ struct Entry {
 
 #[derive(Default)]
 struct State {
-    /// The version that the origin confirmed last, and when it was asked.
-    current: Option<(Instant, Arc<OpenVersion>)>,
+    /// The version that the origin confirmed last.
+    current: Option<Arc<OpenVersion>>,
     /// Why the origin gave none, and when it was asked.
     failed: Option<(Instant, Failure)>,
+}
+
+impl State {
+    /// The version, if the origin confirmed it lately, or after this moment.
+    fn valid(&self, fresh: Duration, asked: Instant) -> Option<Arc<OpenVersion>> {
+        let is_valid = |version: &&Arc<OpenVersion>| {
+            let then = version.confirmed();
+            !version.is_changed() && !version.is_doubtful() && (then >= asked || then.elapsed() < fresh)
+        };
+        self.current.as_ref().filter(is_valid).cloned()
+    }
 }
 
 impl Table {
@@ -55,6 +66,9 @@ impl Table {
             }
             Arc::clone(entries.entry(key).or_default())
         };
+        if let Some(version) = entry.state.try_lock().ok().and_then(|state| state.valid(self.common.fresh, asked)) {
+            return Ok(version);
+        }
         let common = Arc::clone(&self.common);
         // on a task of its own: others may be waiting for it when this client leaves
         let opening = tokio::spawn(async move { entry.open(&places, &common, asked).await });
@@ -86,17 +100,13 @@ impl Entry {
         }
         let Ok(state) = self.state.try_lock() else { return false };
         let is_open = |version: &Arc<OpenVersion>| Arc::strong_count(version) > 1;
-        state.current.as_ref().is_none_or(|(then, version)| !is_open(version) && then.elapsed() >= fresh)
+        state.current.as_ref().is_none_or(|version| !is_open(version) && version.confirmed().elapsed() >= fresh)
     }
 
     async fn open(&self, places: &[Place], common: &Arc<Common>, asked: Instant) -> Result<Arc<OpenVersion>, Failure> {
         let mut state = self.state.lock().await;
-        if let Some((then, version)) = &state.current
-            && !version.is_changed()
-            && !version.is_doubtful()
-            && (*then >= asked || then.elapsed() < common.fresh)
-        {
-            return Ok(Arc::clone(version));
+        if let Some(version) = state.valid(common.fresh, asked) {
+            return Ok(version);
         }
         if let Some((then, failure)) = &state.failed
             && *then >= asked
@@ -108,9 +118,10 @@ impl Entry {
             Ok(new) => {
                 // what is open already knows the way, and what others asked it for
                 let fits = |old: &Arc<OpenVersion>| old.id == new.id && !old.is_changed() && !old.is_doubtful();
-                let kept = state.current.take().map(|(_, old)| old).filter(fits);
+                let kept = state.current.take().filter(fits);
                 let version = kept.unwrap_or(new);
-                state.current = Some((began, Arc::clone(&version)));
+                version.confirm(began);
+                state.current = Some(Arc::clone(&version));
                 state.failed = None;
                 Ok(version)
             }
