@@ -7,8 +7,9 @@ use crate::version::OpenVersion;
 use sapwood_span::sync::lock;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::{Duration, Instant};
+use tokio::runtime::Handle;
 
 /// How often files that nobody has open are let go.
 const SWEEP: Duration = Duration::from_secs(1);
@@ -21,6 +22,8 @@ pub(crate) struct Table {
     /// By what the origin is asked and shown. The keys hold credentials.
     entries: Mutex<HashMap<String, Arc<Entry>>>,
     sweeping: AtomicBool,
+    /// Where origins are asked.
+    runtime: OnceLock<Handle>,
 }
 
 /// One file as those see it that show the same credential.
@@ -51,12 +54,13 @@ impl State {
 
 impl Table {
     pub fn new(common: Arc<Common>) -> Arc<Self> {
-        Arc::new(Self { common, entries: Mutex::default(), sweeping: AtomicBool::new(false) })
+        Arc::new(Self { common, entries: Mutex::default(), sweeping: AtomicBool::new(false), runtime: OnceLock::new() })
     }
 
     /// The version that these places have now: asks them, unless somebody who showed the same did a moment ago.
     pub async fn open(self: &Arc<Self>, places: Vec<Place>) -> Result<Arc<OpenVersion>, Failure> {
         self.sweep_from_now_on();
+        self.runtime.get_or_init(Handle::current);
         let asked = Instant::now();
         let key = places.iter().map(Place::key).collect::<Vec<_>>().join("\n");
         let entry = {
@@ -73,6 +77,21 @@ impl Table {
         // on a task of its own: others may be waiting for it when this client leaves
         let opening = tokio::spawn(async move { entry.open(&places, &common, asked).await });
         opening.await.unwrap_or_else(|_| Err(Failure::Failed("the proxy was stopped".to_owned())))
+    }
+
+    /// Compares what came last of all files, so that it may be kept: before the end. Must not be called where origins are asked.
+    pub fn settle(&self, limit: Duration) {
+        let Some(runtime) = self.runtime.get() else { return };
+        let entries: Vec<Arc<Entry>> = lock(&self.entries).values().cloned().collect();
+        let current = |entry: &Arc<Entry>| entry.state.try_lock().ok().and_then(|state| state.current.clone());
+        let versions: Vec<Arc<OpenVersion>> = entries.iter().filter_map(current).collect();
+        let all = async move {
+            for version in versions {
+                version.compare_now().await;
+            }
+        };
+        // what is not compared by then is not kept
+        let _ = runtime.block_on(async { tokio::time::timeout(limit, all).await });
     }
 
     /// Lets go of files that nobody has open, as long as there is a proxy.

@@ -413,14 +413,19 @@ impl OpenVersion {
                 tokio::time::sleep(IDLE - idle).await;
             }
             version.comparing_later.store(false, Relaxed);
-            if version.unconfirmed.bytes() == 0 || version.is_changed() {
-                return;
-            }
-            match version.compare(Instant::now()).await {
-                Ok(confirmed) => version.blocks.keep(confirmed).await,
-                Err(error) => drop(version.failed(&error)),
-            }
+            version.compare_now().await;
         });
+    }
+
+    /// Compares the file if something waits for that, and keeps what is confirmed.
+    pub async fn compare_now(&self) {
+        if self.unconfirmed.bytes() == 0 || self.is_changed() {
+            return;
+        }
+        match self.compare(Instant::now()).await {
+            Ok(confirmed) => self.blocks.keep(confirmed).await,
+            Err(error) => drop(self.failed(&error)),
+        }
     }
 
     /// Notes what an error means for others, and gives what clients hear of it.

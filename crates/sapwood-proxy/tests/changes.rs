@@ -81,7 +81,7 @@ fn no_answer_has_bytes_of_two_versions() {
                     cut += 1;
                     continue;
                 }
-                let is_known = versions.iter().any(|version| *version == answer.body);
+                let is_known = versions.contains(&answer.body);
                 // a file that is being written to in place is no version either, but what the origin had at one moment
                 assert!(is_known || in_place, "{over}: an answer of two versions");
                 whole += 1;
