@@ -7,7 +7,10 @@ import os
 import shutil
 import signal
 import subprocess
+import time
+import urllib.error
 import urllib.request
+import zlib
 
 import awkward as ak
 import numpy as np
@@ -142,3 +145,73 @@ def test_the_origin_is_asked_for_each_byte_once(nginx, folder, proxies, tmp_path
     before = sent(nginx)
     assert get(again.http + "noise") == want
     assert sent(nginx) - before < 0.02 * SIZE
+
+
+def test_a_killed_proxy_leaves_right_bytes(nginx, folder, proxies, tmp_path):
+    want = (folder / "noise").read_bytes()
+    for pause in (0.01, 0.03, 0.06, 0.1):
+        proxy = proxies("--origin", url_of(nginx))
+        client = subprocess.Popen(["curl", "-s", "-o", tmp_path / "out", proxy.http + "noise"])
+        time.sleep(pause)
+        proxy.stop(signal.SIGKILL)
+        client.wait(60)
+        got = (tmp_path / "out").read_bytes() if (tmp_path / "out").exists() else b""
+        assert want.startswith(got)
+    proxy = proxies("--origin", url_of(nginx))
+    assert get(proxy.http + "noise") == want
+
+
+def test_clients_name_the_server_where_that_is_allowed(origin, folder, proxies, tmp_path):
+    where = url_of(origin)
+    proxy = proxies("--allow", f"{where.split('://')[0]}://127.0.0.1:{origin.port}/")
+    want = (folder / "noise").read_bytes()
+    assert get(f"{proxy.http}{where}/noise") == want
+    if shutil.which("xrdcp"):
+        subprocess.run(["xrdcp", "-f", "-s", f"{proxy.root}{where}/noise", tmp_path / "out"], check=True, timeout=60)
+        assert (tmp_path / "out").read_bytes() == want
+        refused = subprocess.run(
+            ["xrdcp", "-f", "-s", f"{proxy.root}root://localhost:{origin.port}//data/noise", tmp_path / "no"],
+            capture_output=True,
+            timeout=60,
+        )
+        assert refused.returncode != 0
+    with pytest.raises(urllib.error.HTTPError) as failure:
+        get(f"{proxy.http}http://localhost:{origin.port}/noise")
+    assert failure.value.code in (401, 403)
+    failure.value.close()
+
+
+def test_checksums_and_directories_are_the_origins(folder, proxies, command):
+    if not shutil.which("xrdfs"):
+        pytest.skip("xrdfs is not installed")
+    try:
+        server = SERVERS["xrootd"](folder, command, "xrootd.chksum max 2 adler32")
+    except Skip as reason:
+        pytest.skip(str(reason))
+    try:
+        proxy = proxies("--origin", url_of(server))
+        told = subprocess.run(
+            ["xrdfs", proxy.root.removesuffix("//"), "query", "checksum", "/noise"], capture_output=True, text=True
+        )
+        adler = zlib.adler32((folder / "noise").read_bytes())
+        assert told.stdout.split() == ["adler32", f"{adler:08x}"], told.stderr
+        # the origin computed it: nothing was read for it
+        page = get(proxy.http + "metrics").decode()
+        figures = dict(line.split() for line in page.splitlines() if line.startswith("sapwood_proxy_"))
+        assert int(figures["sapwood_proxy_origin_bytes_total"]) < 100_000
+        names = subprocess.run(
+            ["xrdfs", proxy.root.removesuffix("//"), "ls", "/"], capture_output=True, text=True
+        ).stdout.split()
+        assert names == ["/flat.root", "/noise", "/sub"]
+        assert b"flat.root" in get(proxy.http)
+        assert get(proxy.http + "health")
+    finally:
+        server.stop()
+
+
+def test_a_request_is_logged_without_its_credentials(nginx, proxies):
+    proxy = proxies("--origin", url_of(nginx), "--access-log")
+    get(proxy.http + "flat.root?authz=SECRET", Authorization="Bearer SECRET")
+    log = proxy.stop()
+    assert "http GET" in log and "/flat.root" in log and " 200 " in log
+    assert "SECRET" not in log

@@ -200,6 +200,11 @@ impl Blocks {
         self.changes.send_replace(());
     }
 
+    /// Forgets what is in memory: what the store holds of it is right.
+    pub fn clear(&self) {
+        lock(&self.pieces).retain(|_, piece| matches!(piece.what, What::Coming(_)));
+    }
+
     /// Makes room in memory.
     pub fn forget(&self, span: Span, stamp: u64) {
         let mut pieces = lock(&self.pieces);

@@ -20,8 +20,7 @@ pub(crate) struct ProxyFiles {
 }
 
 impl ProxyFiles {
-    pub fn new(routes: Routes, common: Arc<Common>) -> Self {
-        let table = Table::new(Arc::clone(&common));
+    pub fn new(routes: Routes, common: Arc<Common>, table: Arc<Table>) -> Self {
         Self { routes, common, table }
     }
 

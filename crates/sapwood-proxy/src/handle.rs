@@ -122,7 +122,7 @@ fn described(version: &OpenVersion, now: SystemTime) -> (Version, FileInfo) {
     let is_young = modified.is_some_and(|then| now < then + YOUNG);
     let is_strong = version.is_told() && !is_young;
     let weak = if is_strong { "" } else { "W/" };
-    let etag = format!("{weak}\"{:032x}\"", version.id.hash());
+    let etag = format!("{weak}{}", version.tag());
     let seconds = modified.unwrap_or(UNIX_EPOCH).duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let seconds = i64::try_from(seconds).unwrap_or(0);
     let shown = Version { etag, modified: httpdate::fmt_http_date(modified.unwrap_or(UNIX_EPOCH).min(now)), is_strong };

@@ -6,6 +6,7 @@ use crate::metrics::ProxyMetrics;
 use crate::options::ProxyOptions;
 use crate::route::Routes;
 use crate::status::ProxyStatus;
+use crate::table::Table;
 use crate::target::Target;
 use sapwood_engine::local_cache::{Store, StoreOptions};
 use sapwood_serve::{Served, Server, ServerHandle};
@@ -13,6 +14,9 @@ use sapwood_span::{Error, Result};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// For how long it waits in the end for origins to confirm what came last.
+const SETTLE: Duration = Duration::from_secs(2);
 
 /// A caching proxy: see [`ProxyOptions`].
 pub struct Proxy;
@@ -41,14 +45,15 @@ impl Proxy {
             }
         };
         let common = Common::new(&options, origins.iter().map(Target::server).collect(), store);
+        let table = Table::new(Arc::clone(&common));
         let routes = Routes::new(origins, options.allow);
         let mut serving = options.server;
         if serving.status.is_none() {
             serving.status = Some(Arc::new(ProxyStatus(Arc::clone(&common))));
         }
-        let files = ProxyFiles::new(routes, Arc::clone(&common));
+        let files = ProxyFiles::new(routes, Arc::clone(&common), Arc::clone(&table));
         let server = Server::start(Arc::new(files), serving)?;
-        Ok(ProxyHandle { server: Some(server), common, warnings })
+        Ok(ProxyHandle { server: Some(server), common, table, warnings })
     }
 }
 
@@ -57,6 +62,7 @@ pub struct ProxyHandle {
     /// None once it is stopped.
     server: Option<ServerHandle>,
     common: Arc<Common>,
+    table: Arc<Table>,
     warnings: Vec<String>,
 }
 
@@ -94,6 +100,7 @@ impl ProxyHandle {
     /// Takes no further requests, lets those under way come to their end, at most for so long, and stops.
     pub fn stop_within(mut self, limit: Duration) {
         if let Some(server) = self.server.take() {
+            self.table.settle(SETTLE);
             server.stop_within(limit);
         }
     }
@@ -106,7 +113,10 @@ impl ProxyHandle {
 
 impl Drop for ProxyHandle {
     fn drop(&mut self) {
-        drop(self.server.take());
+        if let Some(server) = self.server.take() {
+            self.table.settle(SETTLE);
+            drop(server);
+        }
         self.common.flush();
     }
 }

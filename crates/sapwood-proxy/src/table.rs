@@ -8,8 +8,9 @@ use crate::version::OpenVersion;
 use sapwood_span::sync::lock;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::{Duration, Instant};
+use tokio::runtime::Handle;
 
 /// How often files that nobody has open are let go.
 const SWEEP: Duration = Duration::from_secs(1);
@@ -23,6 +24,8 @@ pub(crate) struct Table {
     entries: Mutex<HashMap<String, Arc<Entry>>>,
     sweeping: AtomicBool,
     pub clients: Clients,
+    /// Where origins are asked.
+    runtime: OnceLock<Handle>,
 }
 
 /// One file as those see it that show the same credential.
@@ -34,10 +37,21 @@ struct Entry {
 
 #[derive(Default)]
 struct State {
-    /// The version that the origin confirmed last, and when it was asked.
-    current: Option<(Instant, Arc<OpenVersion>)>,
+    /// The version that the origin confirmed last.
+    current: Option<Arc<OpenVersion>>,
     /// Why the origin gave none, and when it was asked.
     failed: Option<(Instant, Failure)>,
+}
+
+impl State {
+    /// The version, if the origin confirmed it lately, or after this moment.
+    fn valid(&self, fresh: Duration, asked: Instant) -> Option<Arc<OpenVersion>> {
+        let is_valid = |version: &&Arc<OpenVersion>| {
+            let then = version.confirmed();
+            !version.is_changed() && !version.is_doubtful() && (then >= asked || then.elapsed() < fresh)
+        };
+        self.current.as_ref().filter(is_valid).cloned()
+    }
 }
 
 impl Table {
@@ -47,12 +61,14 @@ impl Table {
             entries: Mutex::default(),
             sweeping: AtomicBool::new(false),
             clients: Clients::default(),
+            runtime: OnceLock::new(),
         })
     }
 
     /// The version that these places have now: asks them, unless somebody who showed the same did a moment ago.
     pub async fn open(self: &Arc<Self>, places: Vec<Place>) -> Result<Arc<OpenVersion>, Failure> {
         self.sweep_from_now_on();
+        self.runtime.get_or_init(Handle::current);
         let asked = Instant::now();
         let key = places.iter().map(Place::key).collect::<Vec<_>>().join("\n");
         let entry = {
@@ -62,10 +78,28 @@ impl Table {
             }
             Arc::clone(entries.entry(key).or_default())
         };
+        if let Some(version) = entry.state.try_lock().ok().and_then(|state| state.valid(self.common.fresh, asked)) {
+            return Ok(version);
+        }
         let common = Arc::clone(&self.common);
         // on a task of its own: others may be waiting for it when this client leaves
         let opening = tokio::spawn(async move { entry.open(&places, &common, asked).await });
         opening.await.unwrap_or_else(|_| Err(Failure::Failed("the proxy was stopped".to_owned())))
+    }
+
+    /// Compares what came last of all files, so that it may be kept: before the end. Must not be called where origins are asked.
+    pub fn settle(&self, limit: Duration) {
+        let Some(runtime) = self.runtime.get() else { return };
+        let entries: Vec<Arc<Entry>> = lock(&self.entries).values().cloned().collect();
+        let current = |entry: &Arc<Entry>| entry.state.try_lock().ok().and_then(|state| state.current.clone());
+        let versions: Vec<Arc<OpenVersion>> = entries.iter().filter_map(current).collect();
+        let all = async move {
+            for version in versions {
+                version.compare_now().await;
+            }
+        };
+        // what is not compared by then is not kept
+        let _ = runtime.block_on(async { tokio::time::timeout(limit, all).await });
     }
 
     /// Lets go of files that nobody has open, as long as there is a proxy.
@@ -94,17 +128,13 @@ impl Entry {
         }
         let Ok(state) = self.state.try_lock() else { return false };
         let is_open = |version: &Arc<OpenVersion>| Arc::strong_count(version) > 1;
-        state.current.as_ref().is_none_or(|(then, version)| !is_open(version) && then.elapsed() >= fresh)
+        state.current.as_ref().is_none_or(|version| !is_open(version) && version.confirmed().elapsed() >= fresh)
     }
 
     async fn open(&self, places: &[Place], common: &Arc<Common>, asked: Instant) -> Result<Arc<OpenVersion>, Failure> {
         let mut state = self.state.lock().await;
-        if let Some((then, version)) = &state.current
-            && !version.is_changed()
-            && !version.is_doubtful()
-            && (*then >= asked || then.elapsed() < common.fresh)
-        {
-            return Ok(Arc::clone(version));
+        if let Some(version) = state.valid(common.fresh, asked) {
+            return Ok(version);
         }
         if let Some((then, failure)) = &state.failed
             && *then >= asked
@@ -112,13 +142,16 @@ impl Entry {
             return Err(failure.clone());
         }
         let began = Instant::now();
+        state.current.iter().for_each(|old| old.let_go());
         match open(places, common).await {
             Ok(new) => {
                 // what is open already knows the way, and what others asked it for
                 let fits = |old: &Arc<OpenVersion>| old.id == new.id && !old.is_changed() && !old.is_doubtful();
-                let kept = state.current.take().map(|(_, old)| old).filter(fits);
+                let kept = state.current.take().filter(fits);
+                kept.iter().for_each(|old| old.take_over(&new));
                 let version = kept.unwrap_or(new);
-                state.current = Some((began, Arc::clone(&version)));
+                version.confirm(began);
+                state.current = Some(Arc::clone(&version));
                 state.failed = None;
                 Ok(version)
             }

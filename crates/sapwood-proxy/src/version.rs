@@ -11,25 +11,33 @@ use crate::opening::{Place, open};
 use crate::trees::Trees;
 use bytes::Bytes;
 use sapwood_engine::local_cache::{FileId, Unconfirmed};
-use sapwood_source::{Assembler, FetchReport, Source, checksum};
+use sapwood_source::{Assembler, FetchReport, Source, SourceOptions, checksum};
 use sapwood_span::sync::lock;
 use sapwood_span::{Error, ErrorKind, Span};
+use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
+use tokio::sync::Semaphore;
 
 /// Bytes that may wait for a comparison with what the file was before one is asked for: beside small reads its own bytes would
 /// weigh too much.
 const UNCOMPARED: u64 = 64 << 10;
 /// The same where a comparison takes a request of its own.
 const UNCOMPARED_SINGLE: u64 = 1 << 20;
-/// Answers of so many bytes are handed on only after a comparison that began when they had come: a file that is written to
-/// in place may change in the middle of one. Reads of less are over too soon for that, and somebody waits for each.
-const LONG: u64 = 256 << 10;
+/// Answers over HTTP that took so long from their first byte to the last are handed on only after a comparison that began
+/// when they had come: a file that is written to in place may have changed in the middle of one.
+const SLOW: Duration = Duration::from_millis(20);
+/// Fetches under way at once for one open file. What is wanted meanwhile goes together in the next one.
+const AT_ONCE: usize = 12;
 /// What came last is compared when nothing more was asked for so long.
 const IDLE: Duration = Duration::from_secs(2);
+/// An origin may be silent for so long while it computes a checksum: servers ask to wait for up to ten minutes, five times as long.
+const CHECKSUM: Duration = Duration::from_secs(130);
+/// Ranges that go together in a fetch, at most, where several were waited for.
+const RANGES: usize = 256;
 /// How often what the store says it holds may turn out damaged before it is not asked any more.
 const DAMAGED: u32 = 2;
 
@@ -61,7 +69,13 @@ pub(crate) struct OpenVersion {
     /// When it was last opened again after a failure, and whether that went well.
     reopened: tokio::sync::Mutex<Option<(Instant, bool)>>,
     unconfirmed: Unconfirmed,
+    /// Fetches that have not begun yet.
+    queue: Mutex<VecDeque<Landing>>,
+    slots: Semaphore,
     under_way: AtomicUsize,
+    /// When the origin last said that the path has this version.
+    confirmed: Mutex<Instant>,
+    tag: OnceLock<String>,
     /// When the last comparison began that found it unchanged.
     compared: tokio::sync::Mutex<Option<Instant>>,
     last: Mutex<Instant>,
@@ -82,6 +96,10 @@ impl OpenVersion {
             origin: Mutex::new(Arc::new(origin)),
             reopened: tokio::sync::Mutex::default(),
             unconfirmed: Unconfirmed::default(),
+            queue: Mutex::default(),
+            slots: Semaphore::new(AT_ONCE),
+            confirmed: Mutex::new(Instant::now()),
+            tag: OnceLock::new(),
             under_way: AtomicUsize::new(0),
             compared: tokio::sync::Mutex::default(),
             last: Mutex::new(Instant::now()),
@@ -96,9 +114,43 @@ impl OpenVersion {
         Arc::clone(&lock(&self.origin))
     }
 
+    /// The path is about to be opened again. XRootD servers give whoever opens a path the file that others have open by it,
+    /// although another one has taken its place: what is open has to be closed first. Who reads it all the same has it
+    /// opened again.
+    pub fn let_go(&self) {
+        let origin = self.origin();
+        if !origin.is_http {
+            origin.source.close();
+        }
+    }
+
+    /// The same version was opened again: it is read there from now on.
+    pub fn take_over(&self, new: &Self) {
+        let new = new.origin();
+        if !new.is_http {
+            *lock(&self.origin) = new;
+        }
+    }
+
     /// Whether no other version can have the same identity, as far as the origin tells.
     pub fn is_told(&self) -> bool {
         self.origin().is_told
+    }
+
+    /// When the origin last said that the path has this version.
+    pub fn confirmed(&self) -> Instant {
+        *lock(&self.confirmed)
+    }
+
+    /// The origin said so when it was asked at this moment.
+    pub fn confirm(&self, asked: Instant) {
+        let mut confirmed = lock(&self.confirmed);
+        *confirmed = asked.max(*confirmed);
+    }
+
+    /// A name that no other version has, in quotes.
+    pub fn tag(&self) -> &str {
+        self.tag.get_or_init(|| format!("\"{:032x}\"", self.id.hash()))
     }
 
     /// Reading it has failed: whoever opens it had better ask the origin again.
@@ -215,29 +267,56 @@ impl OpenVersion {
 
     /// Fetches on a task of its own: a client that leaves does not take what others wait for.
     fn launch(self: &Arc<Self>, flight: Arc<Flight>, is_urgent: bool) {
-        let landing = Landing { blocks: Arc::clone(&self.blocks), flight: Some(flight) };
+        lock(&self.queue).push_back(Landing { blocks: Arc::clone(&self.blocks), flight: Some(flight), is_urgent });
         let version = Arc::clone(self);
-        tokio::spawn(async move { version.run(landing, is_urgent).await });
+        tokio::spawn(async move { version.run().await });
     }
 
-    async fn run(self: Arc<Self>, mut landing: Landing, is_urgent: bool) {
-        let Some(flight) = landing.flight.clone() else { return };
-        let bytes: u64 = flight.spans.iter().map(|s| s.len).sum();
-        let kibibytes = u32::try_from(bytes.min(FLIGHT) / 1024 + 1).unwrap_or(1);
+    /// Fetches what has waited for longest, and what else goes along with it; nothing if others have done so.
+    async fn run(self: Arc<Self>) {
         // a closed semaphore would only mean that nothing is limited any more
+        let slot = self.slots.acquire().await;
+        let mut landings = self.next();
+        let spans: Vec<Span> = landings.iter().flat_map(Landing::spans).copied().collect();
+        if spans.is_empty() {
+            return;
+        }
+        let bytes = spans.iter().map(|s| s.len).sum();
+        let kibibytes = u32::try_from(u64::min(bytes, FLIGHT) / 1024 + 1).unwrap_or(1);
         let _room = self.common.in_flight.acquire_many(kibibytes).await;
         *lock(&self.last) = Instant::now();
-        match self.fetch_or_reopen(&flight.spans, bytes, is_urgent).await {
+        let is_urgent = landings.iter().any(|landing| landing.is_urgent);
+        match self.fetch_or_reopen(&spans, bytes, is_urgent).await {
             Ok((all, confirmed)) => {
-                landing.flight = None;
-                self.blocks.arrived(&flight, &all);
+                let mut all = all.into_iter();
+                for landing in &mut landings {
+                    let own = all.by_ref().take(landing.spans().len()).collect::<Vec<_>>();
+                    landing.arrived(&own);
+                }
+                drop(slot);
                 self.blocks.keep(confirmed).await;
             }
-            Err(failure) => {
-                landing.flight = None;
-                self.blocks.failed(&flight, failure);
-            }
+            Err(failure) => landings.iter_mut().for_each(|landing| landing.failed(failure.clone())),
         }
+    }
+
+    /// What goes in the next fetch: what clients wait for comes before what is fetched ahead.
+    fn next(&self) -> Vec<Landing> {
+        let mut queue = lock(&self.queue);
+        let is_urgent = queue.iter().any(|landing| landing.is_urgent);
+        let (mut out, mut bytes, mut ranges) = (Vec::new(), 0, 0);
+        while let Some(at) = queue.iter().position(|landing| landing.is_urgent == is_urgent) {
+            if let Some(next) = queue.get(at) {
+                bytes += next.spans().iter().map(|s| s.len).sum::<u64>();
+                ranges += next.spans().len();
+            }
+            // the first one goes whatever it is
+            if !out.is_empty() && (bytes > FLIGHT || ranges > RANGES) {
+                break;
+            }
+            out.extend(queue.remove(at));
+        }
+        out
     }
 
     /// Fetches; where an origin fails, opens the file again, there or at another origin, and tries once more.
@@ -310,7 +389,9 @@ impl OpenVersion {
             return None;
         }
         let handle = tokio::runtime::Handle::current();
-        let told = checksum(&place.url(false), kind, &place.options(&self.common), &handle).await.ok()?;
+        let options = place.options(&self.common);
+        let options = SourceOptions { progress_timeout: options.progress_timeout.max(CHECKSUM), ..options };
+        let told = checksum(&place.url(false), kind, &options, &handle).await.ok()?;
         // it is of what is at the path, which may not be what is open any more
         let now = open(&self.places, &self.common).await.ok()?;
         (now.id == self.id && now.origin().server == here).then_some(told)
@@ -319,14 +400,16 @@ impl OpenVersion {
     /// The bytes of these spans from the origin, and what is known by now to be of this version.
     async fn fetch(self: &Arc<Self>, spans: &[Span], total: u64, is_urgent: bool) -> Result<Fetched, Error> {
         let AtOrigin { source, is_http, is_told, is_whole, .. } = &*self.origin();
+        let began = Instant::now();
         let number = self.unconfirmed.begin();
-        let is_long = *is_http && !is_whole && total >= LONG;
+        // over HTTP a comparison is of the moment when the answer begins: what comes with it waits for a later one
+        let own = if *is_http { self.unconfirmed.begin() } else { number };
         let waits = if source.limits().max_ranges > 1 { UNCOMPARED } else { UNCOMPARED_SINGLE };
         let due = !is_told || self.unconfirmed.bytes() + total > waits;
         let busy = self.under_way.fetch_add(1, Relaxed) > 0 && !is_urgent;
         let sink = Collect::new(spans.len());
         let (source, wanted, into) = (Arc::clone(source), spans.to_vec(), Arc::<Collect>::clone(&sink));
-        let result = match (due && !is_long, busy) {
+        let result = match (due, busy) {
             (true, false) => source.fetch_soon_compared(wanted, into).await,
             (true, true) => source.fetch_last(wanted, into).await,
             // over XRootD it comes with the file's times, which cost nothing
@@ -340,17 +423,24 @@ impl OpenVersion {
         if *is_whole {
             return Ok((all, Vec::new()));
         }
-        for (span, bytes) in spans.iter().zip(&all) {
-            self.unconfirmed.add(number, span.start, bytes.clone());
+        if *is_http {
+            // its answers are to the path, not to a file that was opened
+            self.confirm(began);
         }
-        let confirmed = if is_long {
+        for (span, bytes) in spans.iter().zip(&all) {
+            self.unconfirmed.add(own, span.start, bytes.clone());
+        }
+        let is_slow = *is_http && report.total.saturating_sub(report.first_byte) > SLOW;
+        let confirmed = if is_slow {
             self.compare(Instant::now()).await?
-        } else if report.compared && (due || *is_http) {
+        } else if report.compared && due {
             self.unconfirmed.confirmed(number)
         } else {
-            self.compare_later();
             Vec::new()
         };
+        if self.unconfirmed.bytes() > 0 {
+            self.compare_later();
+        }
         Ok((all, confirmed))
     }
 
@@ -386,14 +476,19 @@ impl OpenVersion {
                 tokio::time::sleep(IDLE - idle).await;
             }
             version.comparing_later.store(false, Relaxed);
-            if version.unconfirmed.bytes() == 0 || version.is_changed() {
-                return;
-            }
-            match version.compare(Instant::now()).await {
-                Ok(confirmed) => version.blocks.keep(confirmed).await,
-                Err(error) => drop(version.failed(&error)),
-            }
+            version.compare_now().await;
         });
+    }
+
+    /// Compares the file if something waits for that, and keeps what is confirmed.
+    pub async fn compare_now(&self) {
+        if self.unconfirmed.bytes() == 0 || self.is_changed() {
+            return;
+        }
+        match self.compare(Instant::now()).await {
+            Ok(confirmed) => self.blocks.keep(confirmed).await,
+            Err(error) => drop(self.failed(&error)),
+        }
     }
 
     /// Notes what an error means for others, and gives what clients hear of it.
@@ -410,6 +505,8 @@ impl OpenVersion {
         if !self.changed.swap(true, Relaxed) {
             Metrics::add(&self.common.metrics.changed, 1);
             self.unconfirmed.changed();
+            // some of it may be of the other version
+            self.blocks.clear();
         }
     }
 
@@ -436,16 +533,34 @@ impl OpenVersion {
     }
 }
 
-/// Sees to it that nobody waits for a fetch that has ended in any other way.
+/// A fetch that somebody waits for. Sees to it that nobody waits for one that has ended in any other way.
 struct Landing {
     blocks: Arc<Blocks>,
     flight: Option<Arc<Flight>>,
+    /// A client waits for it.
+    is_urgent: bool,
+}
+
+impl Landing {
+    fn spans(&self) -> &[Span] {
+        self.flight.as_ref().map(|flight| flight.spans.as_slice()).unwrap_or_default()
+    }
+
+    fn arrived(&mut self, all: &[Bytes]) {
+        if let Some(flight) = self.flight.take() {
+            self.blocks.arrived(&flight, all);
+        }
+    }
+
+    fn failed(&mut self, failure: Failure) {
+        if let Some(flight) = self.flight.take() {
+            self.blocks.failed(&flight, failure);
+        }
+    }
 }
 
 impl Drop for Landing {
     fn drop(&mut self) {
-        if let Some(flight) = self.flight.take() {
-            self.blocks.failed(&flight, Failure::Failed("the proxy was stopped".to_owned()));
-        }
+        self.failed(Failure::Failed("the proxy was stopped".to_owned()));
     }
 }
