@@ -1,20 +1,18 @@
 //! A folder of this machine, served: from a path to a file below the root, and nowhere else.
 
 use crate::asked::Asked;
+use crate::buffers::Buffers;
 use crate::error::FilesError;
-use crate::files::{Answer, Entries, Entry, FileInfo, Files, Found, OpenFile, OpenFolder, Version};
-use crate::stamp::Stamp;
-use bytes::Bytes;
-use sapwood_span::Span;
+use crate::files::{Answer, Entries, Entry, FileInfo, Files, Found, OpenFolder};
+use crate::local_file::LocalFile;
 use std::ffi::OsStr;
 use std::fs::{File, Metadata, OpenOptions, ReadDir};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
 
 /// Entries of a folder that are looked at in one go.
 const BATCH: usize = 500;
@@ -22,89 +20,37 @@ const BATCH: usize = 500;
 /// All files below a folder. Links inside it are followed as long as they stay inside.
 pub(crate) struct FolderFiles {
     root: Arc<PathBuf>,
+    buffers: Arc<Buffers>,
 }
 
 impl FolderFiles {
     /// `root` must be canonical.
     pub fn new(root: PathBuf) -> Self {
-        Self { root: Arc::new(root) }
+        Self { root: Arc::new(root), buffers: Arc::default() }
     }
 }
 
 impl Files for FolderFiles {
     fn find<'a>(&'a self, asked: &'a Asked) -> Answer<'a, Found> {
-        let root = Arc::clone(&self.root);
+        let (root, buffers) = (Arc::clone(&self.root), Arc::clone(&self.buffers));
         let mut full = root.to_path_buf();
         full.extend(asked.path.parts().iter().map(|part| OsStr::from_bytes(part)));
-        Box::pin(blocking(move || find(&root, &full)))
+        Box::pin(blocking(move || find(&root, &full, buffers)))
     }
 }
 
 /// Disks may take long: not on the threads that serve the others.
-async fn blocking<T: Send + 'static>(
+pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, FilesError> + Send + 'static,
 ) -> Result<T, FilesError> {
     let done = tokio::task::spawn_blocking(work).await;
     done.unwrap_or_else(|_| Err(FilesError::Failed("reading failed".to_owned())))
 }
 
-fn info_of(meta: &Metadata) -> FileInfo {
+pub(crate) fn info_of(meta: &Metadata) -> FileInfo {
     let is_folder = meta.is_dir();
     let size = if is_folder { 0 } else { meta.len() };
     FileInfo { is_folder, size, modified: meta.mtime(), changed: meta.ctime() }
-}
-
-/// An open file and what tells its versions apart.
-struct LocalFile {
-    file: Arc<File>,
-    stamp: Stamp,
-    version: Version,
-}
-
-impl LocalFile {
-    fn new(file: File) -> io::Result<Self> {
-        let stamp = Stamp::of(&file.metadata()?);
-        Ok(Self { file: Arc::new(file), stamp, version: stamp.version(SystemTime::now()) })
-    }
-}
-
-impl OpenFile for LocalFile {
-    fn size(&self) -> u64 {
-        self.stamp.size
-    }
-
-    fn version(&self) -> &Version {
-        &self.version
-    }
-
-    fn info(&self) -> Answer<'_, FileInfo> {
-        let file = Arc::clone(&self.file);
-        Box::pin(blocking(move || Ok(info_of(&file.metadata()?))))
-    }
-
-    fn read(&self, spans: Vec<Span>) -> Answer<'_, Vec<Bytes>> {
-        let (file, stamp) = (Arc::clone(&self.file), self.stamp);
-        Box::pin(blocking(move || read(&file, &stamp, &spans)))
-    }
-}
-
-fn read(file: &File, stamp: &Stamp, spans: &[Span]) -> Result<Vec<Bytes>, FilesError> {
-    let mut out = Vec::with_capacity(spans.len());
-    for span in spans {
-        let len = usize::try_from(span.len).map_err(io::Error::other)?;
-        let mut buffer = vec![0; len];
-        match file.read_exact_at(&mut buffer, span.start) {
-            Ok(()) => out.push(Bytes::from(buffer)),
-            // it had these bytes when it was opened
-            Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => return Err(FilesError::Changed),
-            Err(e) => return Err(e.into()),
-        }
-    }
-    // Looked at after reading: whoever writes moves the time of change before the bytes.
-    if Stamp::of_file(file)? != *stamp {
-        return Err(FilesError::Changed);
-    }
-    Ok(out)
 }
 
 /// An open folder.
@@ -214,7 +160,7 @@ fn open_below(root: &Path, real: &Path) -> io::Result<Option<(File, PathBuf)>> {
 }
 
 /// Opens what lies at a path. `root` must be canonical. Links are followed as long as they stay below it.
-fn find(root: &Arc<PathBuf>, full: &Path) -> Result<Found, FilesError> {
+fn find(root: &Arc<PathBuf>, full: &Path, buffers: Arc<Buffers>) -> Result<Found, FilesError> {
     let real = full.canonicalize()?;
     // By component: `/data` does not hold `/database`.
     if !real.starts_with(&**root) {
@@ -233,7 +179,7 @@ fn find(root: &Arc<PathBuf>, full: &Path) -> Result<Found, FilesError> {
     if !meta.is_file() {
         return Err(FilesError::NotFound);
     }
-    Ok(Found::File(Arc::new(LocalFile::new(file)?)))
+    Ok(Found::File(Arc::new(LocalFile::new(file, buffers)?)))
 }
 
 #[cfg(test)]
@@ -259,23 +205,5 @@ mod tests {
         std::os::unix::fs::symlink(outside.join("f"), root.join("a/f")).unwrap();
         assert!(open_below(&root, &looked_at).is_err(), "a link in its own place");
         std::fs::remove_dir_all(folder).unwrap();
-    }
-
-    #[test]
-    fn nothing_is_read_of_another_version() {
-        let path = std::env::temp_dir().join(format!("sapwood-version-{}", std::process::id()));
-        std::fs::write(&path, "old").unwrap();
-        let file = File::options().write(true).open(&path).unwrap();
-        file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
-        let opened = File::open(&path).unwrap();
-        let stamp = Stamp::of_file(&opened).unwrap();
-        let read = |start, len| read(&opened, &stamp, &[Span::new(start, len)]);
-        assert_eq!(read(0, 3).unwrap(), ["old"]);
-        file.write_all_at(b"new", 0).unwrap();
-        assert_eq!(read(0, 3), Err(FilesError::Changed));
-        assert_eq!(read(0, 0), Err(FilesError::Changed));
-        file.set_len(1).unwrap();
-        assert_eq!(read(0, 3), Err(FilesError::Changed));
-        std::fs::remove_file(path).unwrap();
     }
 }

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod asked;
+mod buffers;
 mod connections;
 mod counters;
 mod error;
@@ -11,6 +12,7 @@ mod exchange;
 mod files;
 mod folder;
 mod http;
+mod local_file;
 mod log;
 mod origin;
 mod root;

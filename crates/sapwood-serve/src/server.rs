@@ -7,7 +7,7 @@ use crate::files::Files;
 use crate::http::{self, Door, Names, Serves};
 use crate::log::{Listener, Log, Served};
 use crate::root::{self, Checksums, Sessions};
-use crate::shared::Shared;
+use crate::shared::{LONG_PIECES, Shared};
 use crate::tls::{Acceptor, Tls};
 use crate::wan::Wan;
 use sapwood_span::{Error, Result};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::runtime::Runtime;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::{Semaphore, oneshot, watch};
 
 /// Requests remembered unless asked otherwise.
 const REMEMBERED: usize = 10_000;
@@ -148,6 +148,7 @@ pub(crate) fn start(files: Arc<dyn Files>, options: ServerOptions, wan: Arc<Wan>
         counters: Counters::default(),
         status: options.status,
         tls,
+        room: Arc::new(Semaphore::new(LONG_PIECES)),
         ending: watch::Sender::new(false),
         sessions: Sessions::default(),
         checksums: Checksums::new(),

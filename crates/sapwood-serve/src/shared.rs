@@ -10,7 +10,10 @@ use crate::tls::Acceptor;
 use crate::wan::Wan;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
+
+/// Pieces of [`PIECE`](crate::buffers::PIECE) bytes that may be in memory at once: 32 MiB.
+pub(crate) const LONG_PIECES: usize = 128;
 
 pub(crate) struct Shared {
     pub files: Arc<dyn Files>,
@@ -22,6 +25,8 @@ pub(crate) struct Shared {
     pub counters: Counters,
     pub status: Option<Arc<dyn Status>>,
     pub tls: Option<Acceptor>,
+    /// Room for long pieces in memory, of all connections together: beside the short ones that each may always have.
+    pub room: Arc<Semaphore>,
     /// True when no further requests are taken.
     pub ending: watch::Sender<bool>,
     pub sessions: Sessions,

@@ -89,6 +89,11 @@ pub(crate) struct Window {
 }
 
 impl Window {
+    /// Whether anything is waited for at all.
+    pub fn is_played(&self) -> bool {
+        !self.wan.delay.is_zero() || self.wan.rate.is_some()
+    }
+
     /// Waits until something may be sent; gives how much, at least one byte and at most `wish`.
     pub async fn grant(&mut self, wish: u64) -> u64 {
         let delay = self.wan.delay;

@@ -4,7 +4,7 @@ mod common;
 #[path = "common/root.rs"]
 mod root_client;
 
-use common::Folder;
+use common::{Folder, resident};
 use root_client::RootClient;
 use sapwood_serve::{ClientLimits, Origin, OriginHandle, OriginOptions};
 use sapwood_xrd::code::error;
@@ -34,13 +34,6 @@ fn is_served(server: &OriginHandle) -> bool {
         let handle = client.open("/digits").unwrap();
         client.read(handle, 0, 100).unwrap() == b"0123456789"
     }
-}
-
-/// Memory that this process, the server in it, has in use.
-fn resident() -> u64 {
-    let text = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = text.lines().find(|l| l.starts_with("VmRSS:")).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() << 10
 }
 
 /// The largest vector read: two gigabytes.

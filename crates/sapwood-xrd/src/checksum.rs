@@ -1,37 +1,6 @@
 //! CRC32C (Castagnoli; RFC 7143, section 13.1): what page reads and status frames carry. Adler-32 (RFC 1950, section 8.2): what
 //! servers tell of whole files.
 
-/// `TABLES[k][b]`: the checksum of byte `b` followed by `k` zero bytes.
-static TABLES: [[u32; 256]; 8] = tables();
-
-const fn tables() -> [[u32; 256]; 8] {
-    /// The polynomial, bits reversed.
-    const POLYNOMIAL: u32 = 0x82f6_3b78;
-    let mut tables = [[0; 256]; 8];
-    let mut byte = 0;
-    while byte < 256 {
-        let mut value = byte as u32;
-        let mut bit = 0;
-        while bit < 8 {
-            value = if value & 1 == 1 { value >> 1 ^ POLYNOMIAL } else { value >> 1 };
-            bit += 1;
-        }
-        tables[0][byte] = value;
-        byte += 1;
-    }
-    let mut k = 1;
-    while k < 8 {
-        let mut byte = 0;
-        while byte < 256 {
-            let before = tables[k - 1][byte];
-            tables[k][byte] = before >> 8 ^ tables[0][(before & 0xff) as usize];
-            byte += 1;
-        }
-        k += 1;
-    }
-    tables
-}
-
 /// The checksum of all these bytes.
 pub fn crc32c(bytes: &[u8]) -> u32 {
     let mut crc = Crc32c::default();
@@ -40,42 +9,18 @@ pub fn crc32c(bytes: &[u8]) -> u32 {
 }
 
 /// The checksum of bytes that come piece by piece.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Crc32c(u32);
 
-impl Default for Crc32c {
-    fn default() -> Self {
-        Self(u32::MAX)
-    }
-}
-
 impl Crc32c {
-    /// Takes further bytes: eight at a time, one table for each.
+    /// Takes further bytes.
     pub fn update(&mut self, bytes: &[u8]) {
-        let at = |k: usize, value: u32| TABLES[k][(value & 0xff) as usize];
-        let (eights, rest) = bytes.as_chunks::<8>();
-        let mut crc = self.0;
-        for &[a, b, c, d, e, f, g, h] in eights {
-            let low = u32::from_le_bytes([a, b, c, d]) ^ crc;
-            let high = u32::from_le_bytes([e, f, g, h]);
-            crc = at(7, low)
-                ^ at(6, low >> 8)
-                ^ at(5, low >> 16)
-                ^ at(4, low >> 24)
-                ^ at(3, high)
-                ^ at(2, high >> 8)
-                ^ at(1, high >> 16)
-                ^ at(0, high >> 24);
-        }
-        for &byte in rest {
-            crc = crc >> 8 ^ at(0, crc ^ u32::from(byte));
-        }
-        self.0 = crc;
+        self.0 = crc32c::crc32c_append(self.0, bytes);
     }
 
     /// The checksum of all bytes so far.
     pub fn value(self) -> u32 {
-        !self.0
+        self.0
     }
 }
 

@@ -3,12 +3,13 @@
 use super::conditions;
 use super::page;
 use super::ranges::{RequestedRange, wanted};
-use super::stream::{BodyPart, Streamed};
+use super::stream::{BodyPart, Sending, Streamed};
 use crate::asked::Asked;
 use crate::connections::Busy;
 use crate::error::FilesError;
 use crate::exchange::Exchange;
 use crate::files::{Files, Found, OpenFile};
+use crate::shared::Shared;
 use crate::wan::Window;
 use bytes::Bytes;
 use http_body_util::combinators::UnsyncBoxBody;
@@ -79,14 +80,22 @@ impl Plan {
     }
 
     /// Begins to send it.
-    pub fn send(mut self, bodyless: bool, window: Arc<Mutex<Window>>, busy: Busy, exchange: Exchange) -> Answer {
+    pub fn send(
+        mut self,
+        bodyless: bool,
+        shared: &Shared,
+        window: Arc<Mutex<Window>>,
+        busy: Busy,
+        exchange: Exchange,
+    ) -> Answer {
         let length = self.length();
         self.set(header::CONTENT_LENGTH, &length.to_string());
         self.set(header::X_CONTENT_TYPE_OPTIONS, "nosniff");
         let body = if bodyless || length == 0 {
             Full::default().map_err(|never| match never {}).boxed_unsync()
         } else {
-            Streamed::begin(self.pieces, self.file, window, busy, exchange).boxed_unsync()
+            let sending = Sending { file: self.file, window, room: Arc::clone(&shared.room) };
+            Streamed::begin(self.pieces, sending, busy, exchange).boxed_unsync()
         };
         let mut answer = Response::new(body);
         *answer.status_mut() = self.status;

@@ -73,7 +73,7 @@ pub(super) async fn respond(
     };
     shared.log(served);
     shared.wan.half_way().await;
-    plan.send(bodyless, window, busy, exchange)
+    plan.send(bodyless, shared, window, busy, exchange)
 }
 
 fn authorization(headers: &HeaderMap) -> Option<SecretBytes> {

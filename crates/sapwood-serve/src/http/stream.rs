@@ -1,5 +1,6 @@
 //! An answer's body, sent piece by piece.
 
+use crate::buffers::PIECE;
 use crate::connections::Busy;
 use crate::exchange::Exchange;
 use crate::files::OpenFile;
@@ -12,10 +13,10 @@ use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use tokio::sync::{Mutex, mpsc};
+use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore, mpsc};
 
-/// Bytes read and sent at a time.
-const CHUNK: u64 = 64 << 10;
+/// Bytes read and sent at a time where there is no room for more, and at first: a short answer needs no more.
+const SHORT: u64 = 64 << 10;
 
 /// A stretch of an answer's body.
 pub(crate) enum BodyPart {
@@ -32,9 +33,21 @@ impl BodyPart {
     }
 }
 
-/// A body that another task fills. An error in it, such as a file that changed meanwhile, closes the connection: the client
-/// sees that something is missing.
+/// What a body needs to be sent.
+pub(super) struct Sending {
+    /// Where the file's bytes come from.
+    pub file: Option<Arc<dyn OpenFile>>,
+    pub window: Arc<Mutex<Window>>,
+    /// Room for long pieces in memory, of all connections together.
+    pub room: Arc<Semaphore>,
+}
+
+/// A body that is read while it is sent: a piece is read while the one before it is under way. An error in it, such as a file
+/// that changed meanwhile, closes the connection: the client sees that something is missing.
 pub(crate) struct Streamed {
+    /// Reads and passes on, as far as there is room; none when it has ended. It works only while somebody wants more, and is
+    /// dropped with the file as soon as the client has gone.
+    reading: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
     chunks: mpsc::Receiver<io::Result<Bytes>>,
     left: u64,
     exchange: Exchange,
@@ -42,51 +55,56 @@ pub(crate) struct Streamed {
 }
 
 impl Streamed {
-    /// Begins to send these pieces, as the window grants it; ends when the client has gone.
-    pub fn begin(
-        pieces: VecDeque<BodyPart>,
-        file: Option<Arc<dyn OpenFile>>,
-        window: Arc<Mutex<Window>>,
-        busy: Busy,
-        exchange: Exchange,
-    ) -> Self {
+    /// Begins to send these pieces, as the window grants it.
+    pub fn begin(pieces: VecDeque<BodyPart>, sending: Sending, busy: Busy, exchange: Exchange) -> Self {
         let left = pieces.iter().map(BodyPart::len).sum();
-        if let Some(file) = &file {
+        if let Some(file) = &sending.file {
             let spans = pieces.iter().filter_map(|piece| match piece {
                 BodyPart::File(span) => Some(*span),
                 BodyPart::Bytes(_) => None,
             });
             file.expect(&spans.collect::<Vec<_>>());
         }
-        let (sender, chunks) = mpsc::channel(2);
-        tokio::spawn(send(pieces, file, window, sender));
-        Self { chunks, left, exchange, _busy: busy }
+        let (sender, chunks) = mpsc::channel(1);
+        Self { reading: Some(Box::pin(read(pieces, sending, sender))), chunks, left, exchange, _busy: busy }
     }
 }
 
-async fn send(
-    pieces: VecDeque<BodyPart>,
-    file: Option<Arc<dyn OpenFile>>,
-    window: Arc<Mutex<Window>>,
-    sender: mpsc::Sender<io::Result<Bytes>>,
-) {
-    let mut window = window.lock().await;
+/// A piece, and its room in memory.
+struct Kept {
+    bytes: Bytes,
+    _room: OwnedSemaphorePermit,
+}
+
+impl AsRef<[u8]> for Kept {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+async fn read(pieces: VecDeque<BodyPart>, sending: Sending, sender: mpsc::Sender<io::Result<Bytes>>) {
+    let mut window = sending.window.lock().await;
+    let mut is_first = true;
     for piece in pieces {
         let mut at = 0;
         while at < piece.len() {
-            let len = window.grant(CHUNK.min(piece.len() - at)).await;
-            let chunk = match (&piece, &file) {
+            let left = piece.len() - at;
+            // Far-away servers are played in short pieces.
+            let long = !is_first && left > SHORT && !window.is_played();
+            let room = long.then(|| Arc::clone(&sending.room).try_acquire_owned().ok()).flatten();
+            let len = window.grant(left.min(if room.is_some() { PIECE } else { SHORT })).await;
+            let chunk = match (&piece, &sending.file) {
                 (BodyPart::Bytes(bytes), _) => Ok(bytes.slice(at as usize..(at + len) as usize)),
                 (BodyPart::File(span), Some(opened)) => {
-                    let read = opened.read(vec![Span::new(span.start + at, len)]);
-                    let read = tokio::select! {
-                        read = read => read,
-                        // Nobody waits for it any more.
-                        () = sender.closed() => return,
-                    };
+                    is_first = false;
+                    let read = opened.read(vec![Span::new(span.start + at, len)]).await;
                     read.map(|mut bytes| bytes.pop().unwrap_or_default()).map_err(io::Error::other)
                 }
                 (BodyPart::File(_), None) => Err(io::Error::other("no file")),
+            };
+            let chunk = match (chunk, room) {
+                (Ok(bytes), Some(room)) => Ok(Bytes::from_owner(Kept { bytes, _room: room })),
+                (chunk, _) => chunk,
             };
             let failed = chunk.is_err();
             if sender.send(chunk).await.is_err() || failed {
@@ -102,7 +120,16 @@ impl Body for Streamed {
     type Error = io::Error;
 
     fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
-        let polled = self.chunks.poll_recv(context);
+        // First what is there; then, beside it, what comes next.
+        let mut polled = self.chunks.poll_recv(context);
+        if let Some(reading) = &mut self.reading
+            && reading.as_mut().poll(context).is_ready()
+        {
+            self.reading = None;
+        }
+        if polled.is_pending() {
+            polled = self.chunks.poll_recv(context);
+        }
         polled.map(|chunk| {
             Some(chunk?.map(|bytes| {
                 self.left = self.left.saturating_sub(bytes.len() as u64);

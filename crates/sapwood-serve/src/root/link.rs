@@ -8,7 +8,8 @@ use bytes::Bytes;
 use sapwood_xrd::code::status;
 use sapwood_xrd::frame::reply_head;
 use sapwood_xrd::reply::Failure;
-use std::io;
+use std::io::{self, IoSlice};
+use std::iter;
 use std::sync::Arc;
 use tokio::io::{AsyncWriteExt, WriteHalf};
 use tokio::sync::{Mutex, MutexGuard, Notify, Semaphore, SemaphorePermit};
@@ -85,12 +86,8 @@ impl Link {
     /// Sends a whole frame.
     pub async fn send(&self, head: &[u8], data: &[Bytes]) -> Result<(), Gone> {
         let mut frame = self.frame().await?;
-        frame.write(head).await?;
-        for bytes in data {
-            frame.write(bytes).await?;
-        }
-        frame.end();
-        Ok(())
+        frame.write_all(head, data).await?;
+        frame.end().await
     }
 
     /// Sends a reply that fits into one frame.
@@ -131,9 +128,36 @@ impl Frame<'_> {
         Ok(())
     }
 
+    /// Sends a head and what follows it, without a system call for each.
+    pub async fn write_all(&mut self, head: &[u8], data: &[Bytes]) -> Result<(), Gone> {
+        if self.writer.window.is_played() {
+            self.write(head).await?;
+            for bytes in data {
+                self.write(bytes).await?;
+            }
+            return Ok(());
+        }
+        let mut slices: Vec<IoSlice<'_>> =
+            iter::once(head).chain(data.iter().map(|b| &b[..])).map(IoSlice::new).collect();
+        let mut left = slices.as_mut_slice();
+        // Without any bytes in front.
+        IoSlice::advance_slices(&mut left, 0);
+        while !left.is_empty() {
+            let sent = self.writer.half.write_vectored(left).await?;
+            if sent == 0 {
+                return Err(Gone);
+            }
+            IoSlice::advance_slices(&mut left, sent);
+        }
+        Ok(())
+    }
+
     /// All of it is sent.
-    pub fn end(mut self) {
+    pub async fn end(mut self) -> Result<(), Gone> {
+        // TLS may have kept some of it.
+        self.writer.half.flush().await?;
         self.writer.midway = false;
+        Ok(())
     }
 }
 

@@ -157,6 +157,5 @@ async fn long_range(reply: &mut Reply, status: u16, chunk: &Chunk, file: &dyn Op
         frame.write(&bytes).await?;
         reply.sent(bytes.len() as u64);
     }
-    frame.end();
-    Ok(())
+    Ok(frame.end().await?)
 }
