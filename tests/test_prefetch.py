@@ -1,4 +1,4 @@
-"""`sapwood proxy` fetches ahead for ROOT without a tree cache: counted at the proxy, which is what reads from the origin."""
+"""`sapwood proxy` fetches ahead for ROOT without a tree cache: counted at the proxy, which reads from the origin."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ import urllib.request
 
 import numpy as np
 import pytest
-from test_caching_proxy import proxies  # noqa: F401  (a fixture)
-from test_serve_root import separate
+from test_caching_proxy import Proxy
+from test_serve_root import Served, separate
 
 import sapwood
 
 ENTRIES = 60_000
 BRANCHES = 24
 
-#: Entry by entry, without a cache: each basket is a request. In the end the sum of what was read, and the number of reads.
+#: Entry by entry, without a cache: each basket is a request. Prints the sum of what was read, and the number of reads.
 READ = """
 import sys, json, ROOT
-ROOT.gEnv.SetValue("TFile.AsyncPrefetching", 0)
 file = ROOT.TFile.Open(sys.argv[1])
 tree = file.Get("t")
 tree.SetCacheSize(0)
@@ -39,7 +38,8 @@ def folder(tmp_path):
     random = np.random.default_rng(5)
     columns = {f"x{i}": random.integers(0, 1 << 20, ENTRIES).astype("f4") for i in range(BRANCHES)}
     with sapwood.recreate(tmp_path / "t.root", compression="none") as file:
-        tree = file.mktree("t", {name: "f4" for name in columns}, basket_size=4000, cluster=ENTRIES, optimize_baskets=False)
+        types = dict.fromkeys(columns, "f4")
+        tree = file.mktree("t", types, basket_size=4000, auto_flush=ENTRIES, optimize_baskets=False)
         tree.extend(columns)
     return tmp_path, float(sum(columns[name].astype("f8").sum() for name in ("x3", "x4", "x9")))
 
@@ -50,13 +50,18 @@ def figures(proxy):
 
 
 @pytest.mark.parametrize("prefetch", ["off", "32MB"])
-def test_root_without_a_cache(root_here, folder, proxies, served_far, prefetch):  # noqa: F811
+def test_root_without_a_cache(root_here, command, folder, tmp_path, prefetch):
     path, total = folder
-    proxy = proxies("--origin", served_far(path), "--prefetch", prefetch)
-    got, reads, read = json.loads(separate("ROOT", READ, proxy.root + "t.root").splitlines()[-1])
+    origin = Served(command, path, "--delay", "10ms")
+    proxy = Proxy(command, tmp_path / "cache", "--origin", origin.first["root"], "--prefetch", prefetch)
+    try:
+        got, reads, read = json.loads(separate("ROOT", READ, proxy.root + "t.root").splitlines()[-1])
+        now = figures(proxy)
+    finally:
+        proxy.stop()
+        origin.stop()
     assert got == total
     assert reads > 150
-    now = figures(proxy)
     ratio = now["origin_bytes_total"] / read
     if prefetch == "off":
         assert now["origin_requests_total"] >= reads * 0.9 and ratio < 1.05, now
