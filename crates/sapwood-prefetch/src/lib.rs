@@ -14,6 +14,7 @@ mod ledger;
 mod map;
 mod memory;
 mod reader;
+mod request;
 mod stream;
 mod structure;
 mod tree_reader;

@@ -1,15 +1,13 @@
 //! One client's handle on a file.
 
 use crate::ledger::{Ledger, Stats};
-use crate::map::{Basket, BasketMap};
+use crate::map::BasketMap;
 use crate::memory::Memory;
+use crate::request::Request;
 use crate::stream::Streams;
 use crate::tree_reader::{Around, TreeReader};
 use sapwood_span::Span;
 use std::sync::Arc;
-
-/// Spans longer than this are compared with the map as bytes: nobody asks for so many baskets by name.
-const MOST_BASKETS: usize = 1 << 16;
 
 /// What is known of a file. It may grow while the file is read.
 #[derive(Clone, Debug, Default)]
@@ -86,12 +84,12 @@ impl Reader {
         let mut out = Vec::new();
         let mut is_tree = false;
         for (map, tree) in &mut self.trees {
-            let baskets = baskets(map, &spans);
+            let request = Request::new(map, &spans);
             let mut around = Around { map, size: file.size, ledger: &mut self.ledger, held, memory, out };
             let header = || file.trees.iter().find(|t| Arc::ptr_eq(&t.baskets, map)).map(|t| t.header);
-            if !baskets.is_empty() {
-                is_tree = true;
-                tree.asked(&baskets, has_missed, &mut around);
+            if !request.baskets.is_empty() {
+                is_tree = request.between.is_empty();
+                tree.asked(&request, has_missed, &mut around);
             } else if header().is_some_and(is_asked) {
                 tree.expect(&mut around);
             }
@@ -121,21 +119,4 @@ impl Reader {
             memory.remember(map.structure(), tree.branches());
         }
     }
-}
-
-/// The baskets that a request asks for; none when most of its bytes are no baskets.
-fn baskets(map: &BasketMap, spans: &[Span]) -> Vec<Basket> {
-    let mut out = Vec::new();
-    let (mut asked, mut known) = (0u64, 0u64);
-    for &span in spans {
-        asked = asked.saturating_add(span.len);
-        for basket in map.within(span) {
-            known += map.span(basket).map_or(0, |s| s.len);
-            out.push(basket);
-            if out.len() > MOST_BASKETS {
-                return Vec::new();
-            }
-        }
-    }
-    if known < asked / 2 { Vec::new() } else { out }
 }

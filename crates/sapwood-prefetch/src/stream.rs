@@ -37,8 +37,7 @@ impl Streams {
         held: &dyn Fn(Span) -> bool,
         out: &mut Vec<Span>,
     ) {
-        // several requests under way may change places
-        let follows = |s: &Stream| span.start <= s.end.saturating_add(span.len) && span.end() > s.end;
+        let follows = |s: &Stream| span.start <= s.end.saturating_add(span.len / 8) && span.end() > s.end;
         let Some(at) = self.0.iter().position(follows) else {
             if self.0.len() >= MOST_STREAMS {
                 self.0.remove(0);

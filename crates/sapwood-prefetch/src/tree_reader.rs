@@ -4,6 +4,7 @@ use crate::guess::Touches;
 use crate::ledger::Ledger;
 use crate::map::{Basket, BasketMap};
 use crate::memory::Memory;
+use crate::request::Request;
 use sapwood_span::Span;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
@@ -112,25 +113,32 @@ impl TreeReader {
     }
 
     /// The reader asks for baskets with one request; `has_missed`: it has to wait for some of them.
-    pub(crate) fn asked(&mut self, request: &[Basket], has_missed: bool, around: &mut Around<'_>) {
+    pub(crate) fn asked(&mut self, request: &Request, has_missed: bool, around: &mut Around<'_>) {
         let is_first = self.touches.all().is_empty();
-        let new = self.follow(request, around);
+        let Request { baskets: request, between } = request;
         let many = MANY.max(around.map.branches() as usize * 9 / 10);
-        if is_first && new.len() >= many {
+        let all = || request.iter().chain(between).map(|basket| basket.branch).collect::<BTreeSet<_>>();
+        let is_of_all = is_first && request.len() + between.len() >= many && all().len() >= many;
+        // what lies between is of use where the branch is known
+        let is_known = |basket: &&Basket| self.branches.get(&basket.branch).is_some_and(|b| b.is_touched);
+        let mut wanted: Vec<Basket> = request.iter().chain(between.iter().filter(is_known)).copied().collect();
+        wanted.sort();
+        let new = self.follow(&wanted, around);
+        if is_of_all {
             // ROOT's cache asks for the first baskets of all branches before it knows which ones are wanted
             self.branches.values_mut().for_each(|b| b.trust = 0);
             return;
         }
         if !new.is_empty() {
             let is_known = self.recall(around);
-            if request.len() == 1 && !is_known {
-                self.guess(request[0], has_missed, around);
+            if wanted.len() == 1 && !is_known {
+                self.guess(wanted[0], has_missed, around);
             }
         }
         if self.order < 0 {
-            self.fetch_here(request, around);
+            self.fetch_here(&wanted, around);
         } else if has_missed || !around.ledger.is_full() {
-            let asked = request.iter().map(|basket| around.len(*basket)).sum();
+            let asked = wanted.iter().map(|basket| around.len(*basket)).sum();
             self.fetch_forward(asked, around);
         }
     }

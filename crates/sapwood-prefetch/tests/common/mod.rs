@@ -165,7 +165,9 @@ impl Model {
         }
         out.push(vector);
         out.retain(|v| !v.is_empty());
-        out
+        // what is next to one another is one span
+        let joined = |v: Vec<Span>| sapwood_span::coalesce(&v, 0, u64::MAX).iter().map(|c| c.span).collect();
+        out.into_iter().map(joined).collect()
     }
 }
 

@@ -1,0 +1,62 @@
+//! Which baskets a request asks for.
+
+use crate::map::{Basket, BasketMap};
+use sapwood_span::Span;
+
+/// A request with more baskets is taken for bytes: nobody asks for so many by name.
+const MOST_BASKETS: usize = 1 << 16;
+
+/// The baskets that a request asks for.
+#[derive(Default)]
+pub(crate) struct Request {
+    /// None when most of its bytes are no baskets.
+    pub(crate) baskets: Vec<Basket>,
+    /// Others in the same spans: a client that joins spans may have no use for what lies between those it wants.
+    pub(crate) between: Vec<Basket>,
+}
+
+impl Request {
+    /// The baskets of a map in the spans that a client asks for.
+    pub(crate) fn new(map: &BasketMap, spans: &[Span]) -> Self {
+        let mut out = Self::default();
+        let (mut asked, mut known) = (0u64, 0u64);
+        for &span in spans {
+            asked = asked.saturating_add(span.len);
+            let within: Vec<Basket> = map.within(span).take(MOST_BASKETS + 1).collect();
+            known += within.iter().filter_map(|basket| map.span(*basket)).map(|s| s.len).sum::<u64>();
+            match within[..] {
+                [first, ref between @ .., last] if !between.is_empty() => {
+                    out.baskets.extend([first, last]);
+                    out.between.extend(between);
+                }
+                _ => out.baskets.extend(within),
+            }
+            if out.baskets.len() + out.between.len() > MOST_BASKETS {
+                return Self::default();
+            }
+        }
+        if known < asked / 2 { Self::default() } else { out }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::map::BranchBaskets;
+
+    #[test]
+    fn what_lies_between_is_not_asked_for_by_name() {
+        let baskets = |at: u64| vec![(0, Span::new(at, 10)), (5, Span::new(at + 100, 10))];
+        let branches = [0, 10, 20, 30].map(|at| BranchBaskets { path: "x", counter: None, baskets: baskets(at) });
+        let map = BasketMap::new("t", 10, branches).unwrap();
+        let asked = |start, len| {
+            let request = Request::new(&map, &[Span::new(start, len)]);
+            let branches = |baskets: &[Basket]| baskets.iter().map(|b| b.branch).collect::<Vec<_>>();
+            (branches(&request.baskets), branches(&request.between))
+        };
+        assert_eq!(asked(10, 10), (vec![1], vec![]));
+        assert_eq!(asked(0, 20), (vec![0, 1], vec![]));
+        assert_eq!(asked(0, 40), (vec![0, 3], vec![1, 2]));
+        assert_eq!(asked(20, 90), (vec![], vec![]), "most of it is no basket");
+    }
+}
