@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -50,6 +51,8 @@ def main():
     parser.add_argument("--json", type=Path, help="the counts as JSON")
     parser.add_argument("--page", type=Path, help="docs/benchmarks.md: its part on wrong bytes is written anew")
     options = parser.parse_args()
+    # ended from outside: the servers are ended, too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     found = {}
     with tempfile.TemporaryDirectory(prefix="sapwood-torn-") as name:
         folder = Path(name)
