@@ -53,11 +53,14 @@ def local_cache(place):
         "second session": lambda: logged(*kept),
         "offline": lambda: logged(*kept, "--offline"),
     }
-    # what it downloads comes one megabyte after the other: half a minute
-    roots = {
-        "ROOT, no cache on disk": root("none"),
+    # not with TWebFile; what it downloads comes one megabyte after the other: half a minute
+    whole = {
         "ROOT, CACHEREAD, first session": functools.cache(root("whole")),
         "ROOT, CACHEREAD, second session": root("whole", filled=True),
+    }
+    roots = {
+        "ROOT, no cache on disk": root("none"),
+        **({} if place.web else whole),
         "ROOT, Cache.Directory, first session": root("blocks"),
         "ROOT, Cache.Directory, second session": root("blocks", filled=True),
     }
@@ -92,8 +95,8 @@ def local_cache(place):
         incomparable=tuple(roots),
         columns={"rows drawn": lambda run: run.result["entries"], **WIRE},
         note="What is not ROOT is Sapwood: the whole process; ROOT starts its clock after start-up. Folders are on the "
-        "disk, and emptied before each filling. CACHEREAD (`TFile::SetCacheFileDir`) downloads the whole file, one "
-        "run of it here, and later does not ask the server whether it has changed; `Cache.Directory` is that of "
-        "`TFile.AsyncPrefetching`. " + QUIRK,
+        "disk, and emptied before each filling. CACHEREAD (`TFile::SetCacheFileDir`) (XRootD only) downloads the whole "
+        "file, one run of it here, and later does not ask the server whether it has changed; `Cache.Directory` is that "
+        "of `TFile.AsyncPrefetching`. " + QUIRK,
         compared=False,
     )

@@ -148,6 +148,11 @@ http {{
 """)
         return [servers.find("nginx"), "-e", self.complaints, "-c", config]
 
+    def prepare(self):
+        super().prepare()
+        # it stays where the program was killed
+        (self.run / "nginx.pid").unlink(missing_ok=True)
+
     def listens(self):
         return (self.run / "nginx.pid").exists()
 

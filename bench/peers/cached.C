@@ -9,8 +9,7 @@ void cached(const char* url, TString how, const char* folder, bool web = false) 
     TStopwatch watch;
     if (how == "whole") TFile::SetCacheFileDir(folder);
     if (web) gSystem->Load("libNet");
-    bool direct = web && how != "whole";
-    TFile* file = direct ? new TWebFile(url) : TFile::Open(url, how == "whole" ? "CACHEREAD" : "READ");
+    TFile* file = web ? new TWebFile(url) : TFile::Open(url, how == "whole" ? "CACHEREAD" : "READ");
     auto tree = file->Get<TTree>("h42");
     TH1F h("h", "", 100, 0, 40);
     tree->SetEstimate(1);
