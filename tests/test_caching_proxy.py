@@ -161,6 +161,21 @@ def test_a_killed_proxy_leaves_right_bytes(nginx, folder, proxies, tmp_path):
     assert get(proxy.http + "noise") == want
 
 
+def test_a_file_that_takes_anothers_place_is_noticed(origin, folder, proxies):
+    # an XRootD server gives whoever opens a path the file that others have open by it: the proxy must not keep it open
+    proxy = proxies("--origin", url_of(origin), "--fresh", "0ms")
+    file, url = folder / "replaced", proxy.http + "replaced"
+    part = {"Range": "bytes=100000-100009"}
+    for value in b"123":
+        new = folder / "new"
+        new.write_bytes(bytes([value]) * 300_000)
+        os.utime(new, ns=tuple(ns + value * 10**9 for ns in LONG_AGO))
+        os.replace(new, file)
+        assert get(url, **part) == bytes([value]) * 10
+        assert get(url) == bytes([value]) * 300_000
+    file.unlink()
+
+
 def test_clients_name_the_server_where_that_is_allowed(origin, folder, proxies, tmp_path):
     where = url_of(origin)
     proxy = proxies("--allow", f"{where.split('://')[0]}://127.0.0.1:{origin.port}/")
