@@ -47,4 +47,7 @@ def test_the_unit_is_valid(tmp_path):
     assert not said, said
     broken = tmp_path / "broken.service"
     broken.write_text(here.read_text().replace("Type=exec", "Type=perhaps").replace("RestartSec=2", "RestartSec=soon"))
-    assert "broken.service" in subprocess.run([verify, "verify", broken], capture_output=True, text=True, check=False).stderr
+    assert (
+        "broken.service"
+        in subprocess.run([verify, "verify", broken], capture_output=True, text=True, check=False).stderr
+    )

@@ -80,6 +80,10 @@ impl Version {
         }
         let mut known = lock(&self.known);
         let Some(then) = known.iter_mut().find(|k| k.server == server) else { return Ok(false) };
+        if then.modified <= 0 {
+            // what it did not tell when it opened the file means nothing later
+            return Ok(false);
+        }
         if now.modified != then.modified {
             return Err(changed("it was written to"));
         }
