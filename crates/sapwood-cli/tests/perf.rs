@@ -184,5 +184,5 @@ fn a_log_that_does_not_replay_is_told() {
     let (status, said) = failure(&["perf", "--replay", &log]);
     assert!(status == 1 && said.contains("line ") && said.contains("events.jsonl"), "{said}");
     std::fs::write(&log, "").unwrap();
-    assert!(failure(&["perf", "--replay", &log]).1.contains("no scan"));
+    assert!(failure(&["perf", "--replay", &log]).1.contains("no recorded scan"));
 }

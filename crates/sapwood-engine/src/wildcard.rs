@@ -189,7 +189,9 @@ mod tests {
         std::fs::write(folder.join("b").join(no_text), "").unwrap();
         assert_eq!(expand(&at("b/4*.root")).unwrap(), [at("b/4\u{10ffff}.root")], "a name that is not UTF-8");
         assert_eq!(expand(&at("b/2*.root")).unwrap(), [at("b/2.root")]);
-        for url in ["http://h/*.root?a=*", "root://h//a.root?authz=*", "roots://h?a/*"] {
+        let error = expand("http://h/*.root?a=*").unwrap_err().to_string();
+        assert!(error.contains("do not work in http://"), "{error}");
+        for url in ["http://h/a.root?a=*", "root://h//a.root?authz=*", "roots://h?a/*"] {
             assert_eq!(expand(url).unwrap(), [url], "no star in a path");
         }
         std::fs::remove_dir_all(folder).unwrap();

@@ -1,6 +1,7 @@
 //! Which origins clients may name behind the proxy's address.
 
-use crate::target::{Scheme, Target, address};
+use crate::scheme::Scheme;
+use crate::target::{Target, address};
 use sapwood_span::{Error, Result};
 use std::str::FromStr;
 

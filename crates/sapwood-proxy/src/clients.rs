@@ -52,6 +52,12 @@ impl Clients {
         Some(ahead)
     }
 
+    /// Lets go of all clients: nothing is served any more.
+    pub(crate) fn clear(&self) {
+        let all = std::mem::take(&mut *lock(&self.0));
+        drop(all);
+    }
+
     /// Lets go of clients that have not asked for anything for a while.
     pub(crate) fn sweep(&self) {
         let quiet: Vec<_> = lock(&self.0).extract_if(|_, client| client.last.elapsed() >= IDLE).collect();

@@ -1,6 +1,6 @@
 //! What a client shows to be let in, and how it reaches an origin of the same or of the other protocol.
 
-use crate::target::Scheme;
+use crate::scheme::Scheme;
 use base64::prelude::{BASE64_STANDARD, Engine};
 use sapwood_serve::{Asked, FilesError, Protocol};
 use sapwood_span::{is_secret, percent};

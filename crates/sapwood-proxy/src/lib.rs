@@ -27,6 +27,7 @@ mod opening;
 mod options;
 mod proxy;
 mod route;
+mod scheme;
 mod status;
 mod table;
 mod target;

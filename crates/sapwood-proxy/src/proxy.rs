@@ -30,7 +30,7 @@ impl Proxy {
     pub fn start(options: ProxyOptions) -> Result<ProxyHandle> {
         if options.origins.is_empty() && options.allow.is_empty() {
             let what = "a proxy needs an origin, or a pattern of origins that clients may name";
-            return Err(Error::invalid(what).with_remedy("use --origin URL or --allow PATTERN"));
+            return Err(Error::invalid(what).with_remedy("name an origin, or allow one"));
         }
         let origins = options.origins.iter().map(|url| Target::parse(url)).collect::<Result<Vec<_>>>()?;
         let mut warnings = Vec::new();
@@ -117,6 +117,8 @@ impl Drop for ProxyHandle {
             self.table.settle(SETTLE);
             drop(server);
         }
+        // what their clients read is remembered when they are let go
+        self.table.clients.clear();
         self.common.flush();
     }
 }

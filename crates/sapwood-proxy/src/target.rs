@@ -1,51 +1,9 @@
 //! Where a file is: a remote address in its parts, none of which can be taken for another.
 
 use crate::credential::Credential;
+use crate::scheme::Scheme;
 use sapwood_span::raw_text::text_of;
 use sapwood_span::{Error, Result, percent, redact, scheme};
-
-/// How an origin is spoken to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Scheme {
-    Http,
-    Https,
-    Root,
-    Roots,
-}
-
-impl Scheme {
-    fn of(name: &str) -> Option<Self> {
-        match name.to_ascii_lowercase().as_str() {
-            "http" => Some(Self::Http),
-            "https" => Some(Self::Https),
-            "root" | "xroot" => Some(Self::Root),
-            "roots" | "xroots" => Some(Self::Roots),
-            _ => None,
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Http => "http",
-            Self::Https => "https",
-            Self::Root => "root",
-            Self::Roots => "roots",
-        }
-    }
-
-    pub fn default_port(self) -> u16 {
-        match self {
-            Self::Http => 80,
-            Self::Https => 443,
-            Self::Root | Self::Roots => 1094,
-        }
-    }
-
-    /// Whether it is one of HTTP's.
-    pub fn is_http(self) -> bool {
-        matches!(self, Self::Http | Self::Https)
-    }
-}
 
 /// A file or folder of an origin.
 #[derive(Clone, PartialEq, Eq, Hash)]

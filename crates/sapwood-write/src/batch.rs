@@ -158,7 +158,9 @@ mod tests {
         assert!(fail(&flat(2), &list(vec![0, 2, 10]), &good).contains("beyond its 9 values"));
         assert!(fail(&flat(2), &list(vec![]), &good).contains("no offsets"));
         assert!(fail(&good, &good, &good).contains("give a flat array"));
-        assert!(fail(&Array::Flat(Values::F64(vec![0.0; 2])), &good, &good).contains("it holds float32, not float64"));
+        assert!(
+            fail(&Array::Flat(Values::F64(vec![0.0; 2])), &good, &good).contains("it contains float32, not float64")
+        );
         assert!(matches!(check_batch(&inputs, &[("s", &flat(2)), ("x", &good)]), Err(e) if e.branch() == Some("y")));
         assert!(matches!(check_batch(&inputs, &[("z", &flat(2))]), Err(e) if e.what().contains("no branch z")));
     }

@@ -303,7 +303,7 @@ mod tests {
     fn nonsense_is_named() {
         let fail = |specs: &[BranchSpec]| resolve(specs).unwrap_err().to_string();
         let x = || BranchSpec::scalar("x", DType::F32);
-        assert!(fail(&[x(), x()]).contains("two branches called x"));
+        assert!(fail(&[x(), x()]).contains("two branches have the name x"));
         assert!(fail(&[BranchSpec::scalar("a/b", DType::F32)]).contains("'/' has a special meaning"));
         assert!(fail(&[BranchSpec::scalar("", DType::F32)]).contains("1 to 1024 bytes"));
         assert!(fail(&[BranchSpec::fixed("x", DType::F32, 0)]).contains("cannot hold 0 values"));

@@ -266,7 +266,7 @@ fn a_refused_batch_leaves_no_trace() {
     assert!(e.to_string().contains("entry 0 of the batch has 3 values where its counter is n and x has 2"), "{e}");
     let mut given: Vec<(&str, &Array)> = good.iter().map(|(n, a)| (*n, a)).collect();
     given.remove(refs("w", &good));
-    assert!(tree.extend(&given).unwrap_err().to_string().contains("branch w: no entries are given"));
+    assert!(tree.extend(&given).unwrap_err().to_string().contains("branch w: it has no values"));
     given.push(("nonsense", &good[0].1));
     assert!(tree.extend(&given).unwrap_err().to_string().contains("no branch nonsense"));
     given.pop();

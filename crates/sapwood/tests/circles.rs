@@ -12,7 +12,7 @@ const KNOWN: &[(&str, &[&str])] = &[
     ("sapwood-column", &["class", "collection", "containers", "graph", "input", "known", "members", "read"]),
     ("sapwood-column", &["item", "regular"]),
     // a source and its fetches, a store and its files hold each other
-    ("sapwood-engine", &["local_cache::fetch", "local_cache::source"]),
+    ("sapwood-engine", &["local_cache::confirming", "local_cache::fetch", "local_cache::source"]),
     ("sapwood-store", &["file", "limit", "queue", "registry", "store", "version", "writer"]),
     ("sapwood-python", &["error", "text"]),
     ("sapwood-python", &["entries", "file", "object", "scan", "select", "tree"]),
@@ -21,7 +21,10 @@ const KNOWN: &[(&str, &[&str])] = &[
     ("sapwood-source", &["http::client", "http::failure"]),
     ("sapwood-source", &["http::file", "http::recognise"]),
     ("sapwood-source", &["xrd::conn", "xrd::host", "xrd::plan", "xrd::sockets", "xrd::state", "xrd::watch"]),
-    ("sapwood-source", &["xrd::file", "xrd::opening", "xrd::version"]),
+    ("sapwood-source", &["xrd::file", "xrd::listing", "xrd::opening", "xrd::version"]),
+    // pieces in memory and what limits them; a version asks its origins, whose answer is a version, and its trees ask it
+    ("sapwood-proxy", &["blocks", "memory"]),
+    ("sapwood-proxy", &["common", "opening", "trees", "version"]),
 ];
 
 /// Words and signs of a source text; comments, texts and a test module at its end left out.

@@ -145,7 +145,7 @@ fn a_class_has_the_same_members_in_all_of_a_file() {
     let tree = file.tree("t", "", &both[..2], TreeOptions::default()).unwrap();
     for (name, branches) in [("u", &both[2..]), ("v", &both[1..])] {
         let e = file.tree(name, "", branches, TreeOptions::default()).unwrap_err();
-        assert!(e.branch() == Some("o") && e.to_string().contains("class geo::Point of other members"), "{e}");
+        assert!(e.branch() == Some("o") && e.to_string().contains("class geo::Point with different members"), "{e}");
     }
     tree.finish().unwrap();
     file.finish().unwrap();

@@ -30,7 +30,7 @@ const HOUSE: &[&[&str]] = &[
 /// What a crate must not use though it stands above, and why.
 const NEVER: &[(&str, &[&str], &str)] = &[
     ("sapwood-cli", &["sapwood-source", "sapwood-store", "sapwood-perf"], "faces go through the facade"),
-    ("sapwood-proxy", &["sapwood-format", "sapwood-column"], "it knows bytes and no values"),
+    ("sapwood-proxy", &["sapwood-column", "sapwood-query"], "it knows where baskets are, and no values"),
     ("sapwood-python", &["sapwood-source", "sapwood-store", "sapwood-perf"], "faces go through the facade"),
     ("sapwood-engine", &["sapwood-sim", "serde_json"], "what it measures is worked out and told in sapwood-perf"),
     ("sapwood-format", &["tokio", "hyper", "mio"], "it does no I/O"),

@@ -83,27 +83,27 @@ impl Plan {
     }
 
     /// Reads a short body before the head is sent: both go in one write, and the client hears why it cannot be read.
-    pub async fn read_if_short(mut self) -> Self {
-        let Some(file) = self.file.clone().filter(|_| self.length() <= SHORT_BODY) else { return self };
+    ///
+    /// # Errors
+    /// Those of reading; `Changed` where another version has taken the file's place.
+    pub async fn read_if_short(mut self) -> Result<Self, FilesError> {
+        let Some(file) = self.file.clone().filter(|_| self.length() <= SHORT_BODY) else { return Ok(self) };
         let spans: Vec<Span> = self.pieces.iter().filter_map(BodyPart::span).collect();
         if spans.is_empty() {
-            return self;
+            return Ok(self);
         }
         file.expect(&spans);
-        let mut read = match file.read(spans).await {
-            Ok(read) => read.into_iter(),
-            Err(e) => return Self::failed(&e),
-        };
+        let mut read = file.read(spans).await?.into_iter();
         for piece in &mut self.pieces {
             if let Some(span) = piece.span() {
                 match read.next() {
                     Some(bytes) if bytes.len() as u64 == span.len => *piece = BodyPart::Bytes(bytes),
-                    _ => return Self::failed(&FilesError::Failed("reading failed".to_owned())),
+                    _ => return Err(FilesError::Failed("reading failed".to_owned())),
                 }
             }
         }
         self.file = None;
-        self
+        Ok(self)
     }
 
     /// Begins to send it.

@@ -6,6 +6,7 @@ use crate::asked::{Asked, Protocol, ServedPath};
 use crate::connections::Busy;
 use crate::error::FilesError;
 use crate::exchange::Exchange;
+use crate::files::Files;
 use crate::log::{Served, shown};
 use crate::shared::Shared;
 use crate::wan::Window;
@@ -53,14 +54,17 @@ pub(super) async fn respond(
                     .connection(busy.connection())
                     .is_secure(is_secure)
                     .authorization(authorization(&head.headers));
-                plan(&*shared.files, &asked, &path, !bodyless, &head.headers).await
+                let files = &*shared.files;
+                let mut found = found(files, &asked, &path, bodyless, &head.headers).await;
+                if matches!(found, Err(FilesError::Changed)) {
+                    // what has taken its place is what is asked for
+                    found = self::found(files, &asked, &path, bodyless, &head.headers).await;
+                }
+                found.unwrap_or_else(|e| Plan::failed(&e))
             }
             None => Plan::failed(&FilesError::NotFound),
         }
     };
-    if !bodyless {
-        plan = plan.read_if_short().await;
-    }
     if body != RequestBody::None {
         // Nothing reads what follows the head: it must not be taken for another request.
         plan.set(header::CONNECTION, "close");
@@ -77,6 +81,18 @@ pub(super) async fn respond(
     shared.log(served);
     shared.wan.half_way().await;
     plan.send(bodyless, shared, window, busy, exchange)
+}
+
+/// What is found, with its body where that is short and wanted.
+async fn found(
+    files: &dyn Files,
+    asked: &Asked,
+    path: &str,
+    bodyless: bool,
+    headers: &HeaderMap,
+) -> Result<Plan, FilesError> {
+    let plan = plan(files, asked, path, !bodyless, headers).await;
+    if bodyless { Ok(plan) } else { plan.read_if_short().await }
 }
 
 fn authorization(headers: &HeaderMap) -> Option<SecretBytes> {
