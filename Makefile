@@ -113,7 +113,7 @@ check-rust: build
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy $(PROFILE) --all-targets -- -D warnings
 	@mkdir -p target
-	$(CARGO) test $(PROFILE) 2>&1 | tee target/test.log
+	$(CARGO) test $(PROFILE) --no-fail-fast 2>&1 | tee target/test.log
 	@awk '/^test result:/ {suites++; passed += $$4; failed += $$6; ignored += $$8} \
 	 END {printf "Rust: %d passed, %d failed, %d ignored in %d suites\n", passed, failed, ignored, suites}' target/test.log
 

@@ -157,7 +157,7 @@ class Run:
         assert runner.failures == 0, told.getvalue()
 
     def _command(self, block: Block, command: str, shown: str) -> None:
-        if command.startswith("sapwood serve "):
+        if command.startswith(("sapwood serve ", "sapwood proxy ")):
             self._serve(block, command, shown)
             return
         done = subprocess.run(

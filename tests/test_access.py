@@ -150,7 +150,7 @@ def test_xrootd_takes_the_token_that_is_found(run, xrootd, judge, certificate, f
     refused = run("ls", url, env=ENVIRONMENT | trusting | {"BEARER_TOKEN": "bad.S3CR3T"})
     assert refused.returncode == 1 and "not good" in refused.stderr and "S3CR3T" not in refused.stderr, refused.stderr
     none = run("ls", url, env=ENVIRONMENT | trusting)
-    assert none.returncode == 1 and "wants authentication by ztn" in none.stderr and "BEARER_TOKEN" in none.stderr
+    assert none.returncode == 1 and "requires authentication with ztn" in none.stderr and "BEARER_TOKEN" in none.stderr
 
 
 @pytest.fixture

@@ -306,7 +306,7 @@ mod tests {
         assert!(fail(&[x(), x()]).contains("two branches have the name x"));
         assert!(fail(&[BranchSpec::scalar("a/b", DType::F32)]).contains("'/' has a special meaning"));
         assert!(fail(&[BranchSpec::scalar("", DType::F32)]).contains("1 to 1024 bytes"));
-        assert!(fail(&[BranchSpec::fixed("x", DType::F32, 0)]).contains("cannot hold 0 values"));
+        assert!(fail(&[BranchSpec::fixed("x", DType::F32, 0)]).contains("cannot have 0 values"));
         assert!(fail(&[x(), BranchSpec::jagged_by("y", DType::F32, "x")]).contains("branch x cannot count"));
         assert!(fail(&[BranchSpec::jagged_by("y", DType::F32, "x"), x()]).contains("comes after it"));
         let number = CppType::Number(DType::F32);
