@@ -1,22 +1,18 @@
 //! A file that one client has open.
 
 use crate::ahead::FetchAhead;
+use crate::long_read::{LongRead, PIECE};
 use crate::metrics::Metrics;
 use crate::version::OpenVersion;
 use bytes::Bytes;
 use sapwood_serve::{Answer, FileInfo, OpenFile, Version};
 use sapwood_span::Span;
 use sapwood_span::sync::lock;
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// What is announced and no longer is fetched at once; of what is longer, so much is fetched ahead of the client.
-const AHEAD: u64 = 16 << 20;
-/// The first fetches of a long read are short, so that the first bytes come soon.
-const FIRST: u64 = 512 << 10;
-/// All others.
-const PIECE: u64 = 4 << 20;
-/// Long reads of a client that are followed at once.
+/// Long requests of a client that are followed at once.
 const MOST: usize = 64;
 /// A file that changed so short a time ago may change again without another time of change.
 const YOUNG: Duration = Duration::from_secs(10);
@@ -27,17 +23,9 @@ pub(crate) struct Handle {
     shown: Version,
     info: FileInfo,
     metrics: Arc<Metrics>,
-    announced: Mutex<Vec<Announced>>,
+    /// The long requests that are being answered, the oldest first.
+    long: Mutex<VecDeque<LongRead>>,
     ahead: Option<Arc<FetchAhead>>,
-}
-
-/// A long read that the client has begun.
-#[derive(Clone, Copy)]
-struct Announced {
-    /// Up to here it is fetched.
-    next: u64,
-    end: u64,
-    piece: u64,
 }
 
 impl Handle {
@@ -45,7 +33,7 @@ impl Handle {
         Metrics::add(&metrics.opened, 1);
         Metrics::add(&metrics.open_files, 1);
         let (shown, info) = described(&version, SystemTime::now());
-        Self { version, shown, info, metrics, announced: Mutex::default(), ahead }
+        Self { version, shown, info, metrics, long: Mutex::default(), ahead }
     }
 
     /// Every read of a client passes here, as it asked: `spans` are all that one request wants. What it will ask for next may
@@ -63,56 +51,31 @@ impl Handle {
         let inside = |span: &Span| {
             span.len > 0 && span.start.checked_add(span.len).is_some_and(|end| end <= self.version.size())
         };
-        let mut spans: Vec<Span> = spans.iter().copied().filter(inside).collect();
-        spans.sort();
-        if spans.iter().map(|span| span.len).sum::<u64>() <= PIECE {
-            self.version.fetch_soon(&disjoint(&spans));
+        let spans: Vec<Span> = spans.iter().copied().filter(inside).collect();
+        let mut read = LongRead::new(&spans);
+        if read.total() <= PIECE {
+            self.version.fetch_soon(&read.spans());
             return;
         }
-        let mut announced = lock(&self.announced);
-        announced.clear();
-        announced.extend(disjoint(&spans).into_iter().take(MOST).map(|span| Announced {
-            next: span.start,
-            end: span.end(),
-            piece: FIRST,
-        }));
-        if let Some(first) = announced.first_mut() {
-            first.advance(first.next, &self.version);
+        read.begin().iter().for_each(|spans| self.version.fetch_soon(spans));
+        if read.is_done() {
+            return;
+        }
+        let mut long = lock(&self.long);
+        long.push_back(read);
+        if long.len() > MOST {
+            long.pop_front();
         }
     }
 
-    /// A client reads here: what follows of a long read is fetched as far as it may be ahead.
+    /// A client reads here: what follows in a long request is fetched as far as it may be ahead.
     fn follows(&self, span: Span) {
-        let mut announced = lock(&self.announced);
-        if let Some(read) = announced.iter_mut().find(|read| read.end > span.start && read.next + AHEAD > span.start) {
-            read.advance(span.end(), &self.version);
+        let mut long = lock(&self.long);
+        for read in long.iter_mut() {
+            read.follow(span).iter().for_each(|spans| self.version.fetch_soon(spans));
         }
-        announced.retain(|read| read.next < read.end);
+        long.retain(|read| !read.is_done());
     }
-}
-
-impl Announced {
-    /// Fetches what lies ahead of this position.
-    fn advance(&mut self, at: u64, version: &Arc<OpenVersion>) {
-        let until = self.end.min(at.saturating_add(AHEAD));
-        self.next = self.next.max(at.min(self.end));
-        let mut spans = Vec::new();
-        // none but whole pieces, unless it is the last one
-        while self.next < until && (self.next + self.piece <= until || until == self.end) {
-            let len = self.piece.min(until - self.next);
-            spans.push(Span::new(self.next, len));
-            self.next += len;
-            self.piece = (self.piece * 2).min(PIECE);
-        }
-        for span in spans {
-            version.fetch_soon(&[span]);
-        }
-    }
-}
-
-/// Sorted spans without what they have in common.
-fn disjoint(spans: &[Span]) -> Vec<Span> {
-    sapwood_span::coalesce(spans, 0, u64::MAX).into_iter().map(|c| c.span).collect()
 }
 
 /// What clients hear of a version.

@@ -21,6 +21,7 @@ mod flight;
 mod folder;
 mod habits;
 mod handle;
+mod long_read;
 mod memory;
 mod metrics;
 mod opening;

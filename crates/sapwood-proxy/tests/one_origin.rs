@@ -101,6 +101,28 @@ fn what_many_want_at_once_is_fetched_once() {
     assert_eq!(proxy.metrics().origin_errors, 0);
 }
 
+/// A reader that wants many scattered ranges in one request, as uproot and a tree cache do: they are fetched together.
+#[test]
+fn a_long_request_of_many_ranges_takes_few_fetches() {
+    let bytes = noise(40_000_000, 5);
+    for (over_root, by_root) in [(false, false), (false, true), (true, false), (true, true)] {
+        let folder = Folder::new();
+        folder.write("f", &bytes);
+        let origin = folder.origin();
+        let proxy = folder.proxy(if over_root { origin.root_url().unwrap() } else { origin.url() });
+        let url = if by_root { proxy.root_url() } else { proxy.http_url() };
+        let spans: Vec<(u64, u64)> = (0..800).map(|i| (i * 50_000, 40_000)).collect();
+        let reader = Reader::open(&(url.unwrap() + "f")).unwrap();
+        let before = origin.requests().len();
+        for (part, (start, len)) in reader.read(&spans).unwrap().iter().zip(&spans) {
+            assert!(*part == bytes[*start as usize..(start + len) as usize]);
+        }
+        // 32 MB in pieces of 4 MB, with shorter ones at first
+        let count = origin.requests().len() - before;
+        assert!(count < 30, "{count} requests");
+    }
+}
+
 #[test]
 fn an_answer_says_which_version_it_is_of() {
     let folder = Folder::new();
