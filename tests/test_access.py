@@ -260,6 +260,8 @@ def test_files_that_are_left_out_are_named_without_their_passwords(run, guarded,
     drawn = run("draw", bad + ":t", "x", "--add", good + ":t", "--skip-bad")
     assert "skipped " in drawn.stderr and "none-zlib.root" in drawn.stderr, drawn.stderr
     assert "S3CR3T" not in drawn.stderr + drawn.stdout
+    quiet = run("draw", bad + ":t", "x", "--add", good + ":t", "--skip-bad", "-q")
+    assert quiet.returncode == 0 and not quiet.stderr
     with pytest.warns(sapwood.SkippedFileWarning, match="none-zlib") as caught:
         assert len(sapwood.concatenate([{good: "t"}, {bad: "t"}], ["x"], skip_bad_files=True)) == 1000
     assert not any("S3CR3T" in str(warning.message) for warning in caught)

@@ -219,8 +219,9 @@ def test_a_server_without_ranges_is_reported_once(tmp_path, run):
             file = sapwood.open(server.url())
         assert file["t"].arrays(library="np")["x"][-1] == (1 << 18) - 1
         assert [w.category for w in caught] == [sapwood.WholeFileWarning]
-        done = run("ls", server.url())
-        assert done.returncode == 0 and done.stderr.count("does not serve byte ranges") == 1
+        for options in (), ("--local-cache", tmp_path / "cache"):
+            done = run("ls", server.url(), *options)
+            assert done.returncode == 0 and done.stderr.count("does not serve byte ranges") == 1, options
 
 
 def test_a_server_without_ranges_is_reported_by_fsspec():

@@ -1,7 +1,7 @@
 //! Reading expressions from the trees of one file or of several, batch by batch, with progress and Ctrl-C.
 
 use crate::entries;
-use crate::failure::{Failure, remark};
+use crate::failure::{Failure, hint};
 use crate::interrupt::Interrupt;
 use crate::progress::Bar;
 use crate::target::several;
@@ -198,10 +198,10 @@ impl<'a> Reading<'a> {
         if self.io.borrow().is_empty() { self.first.file().io() } else { sum }
     }
 
-    /// Says on stderr which files were left out.
+    /// Warns of the files that were left out.
     pub fn tell_skipped(&self) {
         for s in self.chain.skipped() {
-            remark(&format!("skipped {s}"));
+            hint(&format!("skipped {s}"));
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Finding branches by name.
 
 use sapwood_format::tree::Tree;
+use sapwood_span::similar::near_misses;
 use sapwood_span::{Error, Result};
 use std::collections::HashMap;
 
@@ -50,61 +51,4 @@ impl Names {
 pub fn did_you_mean<'a>(name: &str, all: impl Iterator<Item = &'a str>) -> Option<String> {
     let near = near_misses(name, all);
     (!near.is_empty()).then(|| format!("did you mean {}?", near.join(", ")))
-}
-
-/// The three names most like this one, if they are like it at all.
-fn near_misses<'a>(name: &str, all: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let lower = name.to_lowercase();
-    let most = name.chars().count() / 3 + 1;
-    let mut scored: Vec<(usize, &str)> = all
-        .filter_map(|n| {
-            let other = n.to_lowercase();
-            let score = if other == lower {
-                0
-            } else if !lower.is_empty() && (other.contains(&lower) || (other.len() > 3 && lower.contains(&other))) {
-                1
-            } else if other.len().abs_diff(lower.len()) <= most {
-                1 + distance(&lower, &other)
-            } else {
-                return None;
-            };
-            (score <= most + 1).then_some((score, n))
-        })
-        .collect();
-    scored.sort();
-    scored.dedup_by_key(|(_, n)| *n);
-    scored.into_iter().take(3).map(|(_, n)| n).collect()
-}
-
-/// How many letters to change, add or leave out (Levenshtein).
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut left = i + 1;
-        let mut diagonal = i;
-        for (j, &y) in b.iter().enumerate() {
-            let cost = (diagonal + usize::from(x != y)).min(left + 1).min(row[j + 1] + 1);
-            diagonal = row[j + 1];
-            row[j] = left;
-            left = cost;
-        }
-        row[b.len()] = left;
-    }
-    row[b.len()]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn suggests_what_was_meant() {
-        let all = ["Muon_pt", "Muon_eta", "Jet_pt", "event"];
-        assert_eq!(near_misses("muon_pt", all.into_iter())[0], "Muon_pt");
-        assert_eq!(near_misses("Muon_p", all.into_iter())[0], "Muon_pt");
-        assert!(near_misses("zzzzzzzz", all.into_iter()).is_empty());
-        assert_eq!(distance("kitten", "sitting"), 3);
-        assert_eq!(distance("", "abc"), 3);
-    }
 }

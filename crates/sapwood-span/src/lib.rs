@@ -22,6 +22,7 @@ mod remote;
 mod secret;
 mod setters;
 mod span;
+pub mod similar;
 pub mod sync;
 pub mod units;
 

@@ -203,6 +203,10 @@ impl Source for CachedSource {
         remarks
     }
 
+    fn whole_file_remark(&self) -> Option<String> {
+        self.origin().whole_file_remark()
+    }
+
     fn allow_growth(&self) {
         self.origin().allow_growth();
     }
