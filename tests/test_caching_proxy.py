@@ -132,6 +132,25 @@ def test_root_reads_through_it(origin, folder, proxies, root_here):
     assert separate("ROOT", ROOT_READS, proxy.root + "flat.root").splitlines()[-1] == want
 
 
+def test_twebfile_keeps_its_connection(nginx, folder, proxies, root_here):
+    """It opened one for each read: the first answer named HTTP/1.0, as the request did."""
+    proxy = proxies("--origin", url_of(nginx))
+    reads = """
+import sys, ROOT
+ROOT.gSystem.Load("libNet")
+file = ROOT.TWebFile(sys.argv[1])
+tree = file.Get("t")
+tree.SetCacheSize(0)
+print(tree.GetEntries(), file.GetReadCalls(), tree.Draw(tree.GetListOfBranches()[0].GetName(), "", "goff"))
+"""
+    entries, calls, _ = separate("ROOT", reads, proxy.http + "flat.root").splitlines()[-1].split()
+    assert int(entries) == 1000
+    page = get(proxy.http + "metrics").decode()
+    lines = dict(line.rsplit(" ", 1) for line in page.splitlines() if not line.startswith("#"))
+    # the one that asks for the headers, the one that reads, this one's, and one to spare
+    assert int(lines['sapwood_server_connections_total{protocol="http"}']) <= 4 < int(calls), page
+
+
 def test_the_origin_is_asked_for_each_byte_once(nginx, folder, proxies, tmp_path):
     proxy = proxies("--origin", url_of(nginx))
     want = (folder / "noise").read_bytes()

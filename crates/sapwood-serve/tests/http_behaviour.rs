@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Client, Folder};
-use std::io::{Read, Write};
+use std::io::{BufRead, Read, Write};
 
 #[test]
 fn a_thousand_ranges_in_one_request() {
@@ -125,4 +125,18 @@ fn connections_stay_open_only_where_the_client_wants_it() {
     let mut answer = String::new();
     old.0.read_to_string(&mut answer).unwrap();
     assert!(answer.ends_with("\r\n\r\n0123456789"), "{answer}");
+    // the version of the server, not of the request: TWebFile opens a connection per request to one of HTTP/1.0
+    assert!(answer.starts_with("HTTP/1.1 200 ") && answer.contains("connection: close\r\n"), "{answer}");
+    let mut old = Client::new(&server);
+    for last in [false, true] {
+        let stays = if last { "" } else { "Connection: Keep-Alive\r\n" };
+        old.0.get_mut().write_all(format!("GET /digits HTTP/1.0\r\n{stays}\r\n").as_bytes()).unwrap();
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            assert_ne!(old.0.read_line(&mut head).unwrap(), 0, "the connection was closed: {head}");
+        }
+        let mut body = [0; 10];
+        old.0.read_exact(&mut body).unwrap();
+        assert!(&body == b"0123456789" && head.contains("connection: close") == last, "{head}");
+    }
 }

@@ -2,6 +2,7 @@
 
 mod conditions;
 mod hosts;
+mod own_version;
 mod page;
 mod plan;
 mod ranges;
@@ -18,6 +19,7 @@ use crate::tls::Stream;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use own_version::OwnVersion;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -94,7 +96,7 @@ async fn serve(stream: TcpStream, shared: Arc<Shared>, place: Arc<Slot>, door: A
     });
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(limits.idle).max_buf_size(MAX_REQUEST);
-    let mut connection = std::pin::pin!(builder.serve_connection(TokioIo::new(stream), service));
+    let mut connection = std::pin::pin!(builder.serve_connection(TokioIo::new(OwnVersion::new(stream)), service));
     // A client that leaves early, or speaks something else, is no concern of the server's.
     tokio::select! {
         _ = connection.as_mut() => {}

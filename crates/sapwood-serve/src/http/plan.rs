@@ -25,6 +25,8 @@ use tokio::sync::Mutex;
 
 /// Bytes of a body that is read before its head is sent, at most.
 const SHORT_BODY: u64 = 256 << 10;
+/// Bytes that are read of a longer one before its head is sent.
+const BEGINNING: u64 = 64 << 10;
 
 pub(super) type Answer = Response<UnsyncBoxBody<Bytes, io::Error>>;
 
@@ -82,18 +84,22 @@ impl Plan {
         self.pieces.iter().map(BodyPart::len).sum()
     }
 
-    /// Reads a short body before the head is sent: both go in one write, and the client hears why it cannot be read.
+    /// Reads how the body begins before the head is sent, and all of a short one: both go in one write, the client hears why
+    /// it cannot be read, and the time to the first byte tells how far away the bytes are.
     ///
     /// # Errors
     /// Those of reading; `Changed` where another version has taken the file's place.
-    pub async fn read_if_short(mut self) -> Result<Self, FilesError> {
-        let Some(file) = self.file.clone().filter(|_| self.length() <= SHORT_BODY) else { return Ok(self) };
-        let spans: Vec<Span> = self.pieces.iter().filter_map(BodyPart::span).collect();
-        if spans.is_empty() {
+    pub async fn read_beginning(mut self) -> Result<Self, FilesError> {
+        let Some(file) = self.file.clone() else { return Ok(self) };
+        let all: Vec<Span> = self.pieces.iter().filter_map(BodyPart::span).collect();
+        if all.is_empty() {
             return Ok(self);
         }
-        file.expect(&spans);
-        let mut read = file.read(spans).await?.into_iter();
+        file.expect(&all);
+        let is_short = self.length() <= SHORT_BODY;
+        let rest = self.split_off(if is_short { SHORT_BODY } else { BEGINNING });
+        let spans: Vec<Span> = self.pieces.iter().filter_map(BodyPart::span).collect();
+        let mut read = if spans.is_empty() { Vec::new() } else { file.read(spans).await? }.into_iter();
         for piece in &mut self.pieces {
             if let Some(span) = piece.span() {
                 match read.next() {
@@ -102,8 +108,24 @@ impl Plan {
                 }
             }
         }
-        self.file = None;
+        if rest.is_empty() {
+            self.file = None;
+        }
+        self.pieces.extend(rest);
         Ok(self)
+    }
+
+    /// Takes off what follows the first so many bytes of the body.
+    fn split_off(&mut self, at: u64) -> VecDeque<BodyPart> {
+        let mut left = at;
+        let mut rest = VecDeque::new();
+        for piece in std::mem::take(&mut self.pieces) {
+            let (first, second) = piece.split(left);
+            left -= first.as_ref().map_or(0, BodyPart::len);
+            self.pieces.extend(first);
+            rest.extend(second);
+        }
+        rest
     }
 
     /// Begins to send it.

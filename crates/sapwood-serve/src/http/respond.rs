@@ -12,7 +12,7 @@ use crate::shared::Shared;
 use crate::wan::Window;
 use hyper::body::Incoming;
 use hyper::header::{self, HeaderMap};
-use hyper::{Method, Request, StatusCode};
+use hyper::{Method, Request, StatusCode, Version};
 use sapwood_xrd::SecretBytes;
 use std::sync::Arc;
 use tokio::sync::Mutex;
@@ -69,6 +69,10 @@ pub(super) async fn respond(
         // Nothing reads what follows the head: it must not be taken for another request.
         plan.set(header::CONNECTION, "close");
     }
+    if head.version == Version::HTTP_10 && !keeps_open(&head.headers) {
+        // the answer names a later version, by which connections stay open
+        plan.set(header::CONNECTION, "close");
+    }
     let status = plan.status.as_u16();
     exchange.status(status);
     let served = Served {
@@ -83,7 +87,7 @@ pub(super) async fn respond(
     plan.send(bodyless, shared, window, busy, exchange)
 }
 
-/// What is found, with its body where that is short and wanted.
+/// What is found, with the beginning of its body where that is wanted.
 async fn found(
     files: &dyn Files,
     asked: &Asked,
@@ -92,11 +96,17 @@ async fn found(
     headers: &HeaderMap,
 ) -> Result<Plan, FilesError> {
     let plan = plan(files, asked, path, !bodyless, headers).await;
-    if bodyless { Ok(plan) } else { plan.read_if_short().await }
+    if bodyless { Ok(plan) } else { plan.read_beginning().await }
 }
 
 fn authorization(headers: &HeaderMap) -> Option<SecretBytes> {
     headers.get(header::AUTHORIZATION).map(|value| SecretBytes(value.as_bytes().to_vec()))
+}
+
+/// Whether a client that speaks HTTP/1.0 asks to keep its connection open.
+fn keeps_open(headers: &HeaderMap) -> bool {
+    let options = headers.get_all(header::CONNECTION).iter().filter_map(|value| value.to_str().ok());
+    options.flat_map(|value| value.split(',')).any(|option| option.trim().eq_ignore_ascii_case("keep-alive"))
 }
 
 /// What a request says of its own body.

@@ -33,6 +33,26 @@ impl BodyPart {
         }
     }
 
+    /// Its first bytes, so many at most, and what follows them.
+    pub fn split(self, at: u64) -> (Option<Self>, Option<Self>) {
+        if at == 0 {
+            return (None, Some(self));
+        }
+        if at >= self.len() {
+            return (Some(self), None);
+        }
+        match self {
+            Self::Bytes(mut bytes) => {
+                let first = bytes.split_to(at as usize);
+                (Some(Self::Bytes(first)), Some(Self::Bytes(bytes)))
+            }
+            Self::File(span) => {
+                let rest = Span::new(span.start + at, span.len - at);
+                (Some(Self::File(Span::new(span.start, at))), Some(Self::File(rest)))
+            }
+        }
+    }
+
     pub fn len(&self) -> u64 {
         match self {
             Self::Bytes(bytes) => bytes.len() as u64,
@@ -66,9 +86,6 @@ impl Streamed {
     /// Begins to send these pieces, as the window grants it.
     pub fn begin(pieces: VecDeque<BodyPart>, sending: Sending, busy: Busy, exchange: Exchange) -> Self {
         let left = pieces.iter().map(BodyPart::len).sum();
-        if let Some(file) = &sending.file {
-            file.expect(&pieces.iter().filter_map(BodyPart::span).collect::<Vec<_>>());
-        }
         let (sender, chunks) = mpsc::channel(1);
         Self { reading: Some(Box::pin(read(pieces, sending, sender))), chunks, left, exchange, _busy: busy }
     }
