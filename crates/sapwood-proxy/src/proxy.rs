@@ -26,7 +26,7 @@ impl Proxy {
     /// no error: see [`ProxyHandle::warnings`].
     ///
     /// # Errors
-    /// No origin, one that is no URL of a server, or an address that cannot be listened on.
+    /// No origin, one that is no URL of a server or leads to this proxy itself, or an address that cannot be listened on.
     pub fn start(options: ProxyOptions) -> Result<ProxyHandle> {
         if options.origins.is_empty() && options.allow.is_empty() {
             let what = "a proxy needs an origin, or a pattern of origins that clients may name";
@@ -44,6 +44,7 @@ impl Proxy {
                 None
             }
         };
+        let named = origins.clone();
         let common = Common::new(&options, origins.iter().map(Target::server).collect(), store);
         let table = Table::new(Arc::clone(&common));
         let routes = Routes::new(origins, options.allow);
@@ -53,6 +54,15 @@ impl Proxy {
         }
         let files = ProxyFiles::new(routes, Arc::clone(&common), Arc::clone(&table));
         let server = Server::start(Arc::new(files), serving)?;
+        for origin in &named {
+            let bound = if origin.scheme.is_http() { server.http_addr() } else { server.root_addr() };
+            if bound.is_some_and(|bound| origin.is_at(bound)) {
+                let what = "this is the address of the proxy itself: it would wait for its own answers";
+                return Err(Error::invalid(what)
+                    .in_file(origin.url())
+                    .with_remedy("name the server that has the files"));
+            }
+        }
         Ok(ProxyHandle { server: Some(server), common, table, warnings })
     }
 }

@@ -4,6 +4,7 @@ use crate::credential::Credential;
 use crate::scheme::Scheme;
 use sapwood_span::raw_text::text_of;
 use sapwood_span::{Error, Result, percent, redact, scheme};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs, UdpSocket};
 
 /// A file or folder of an origin.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -73,6 +74,15 @@ impl Target {
     pub fn server(&self) -> String {
         let bare = Self { parts: Vec::new(), ..self.clone() };
         bare.url().trim_end_matches('/').to_owned()
+    }
+
+    /// Whether its server is the one that listens here, as far as names of hosts tell.
+    pub fn is_at(&self, bound: SocketAddr) -> bool {
+        // an address can be bound to on the machine that has it, and nowhere else
+        let is_own = |ip: IpAddr| UdpSocket::bind((ip, 0)).is_ok();
+        let is_it = |ip: IpAddr| ip == bound.ip() || (bound.ip().is_unspecified() && is_own(ip));
+        self.port == bound.port()
+            && (self.host.as_str(), self.port).to_socket_addrs().is_ok_and(|mut all| all.any(|at| is_it(at.ip())))
     }
 
     /// Its URL, without credentials: for messages, and as the name under which the store knows the file.

@@ -4,12 +4,32 @@ mod common;
 
 use common::{Folder, Reader, ask, get};
 use sapwood_proxy::{AllowRule, Proxy};
+use sapwood_serve::ServerOptions;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
 
 fn rule(text: &str) -> AllowRule {
     text.parse().unwrap()
+}
+
+/// It waited for its own answer until the time was up.
+#[test]
+fn a_proxy_in_front_of_itself_is_refused() {
+    let folder = Folder::new();
+    for scheme in ["http", "root"] {
+        let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let any = std::net::SocketAddr::from(([0, 0, 0, 0], free.port()));
+        for bound in [free, any] {
+            let server = match scheme {
+                "http" => ServerOptions::default().http(Some(bound)),
+                _ => ServerOptions::default().root(Some(bound)),
+            };
+            let options = folder.options(format!("{scheme}://localhost:{}//dir", free.port())).server(server);
+            let error = Proxy::start(options).err().expect("it leads to itself");
+            assert!(error.to_string().contains("address of the proxy itself"), "{error}");
+        }
+    }
 }
 
 #[test]
