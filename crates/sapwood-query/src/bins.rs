@@ -73,8 +73,11 @@ impl Bins {
     pub(crate) fn of_dimensions(&self, dimensions: usize) -> Result<Vec<AxisBins>> {
         if self.axes.len() > dimensions {
             let (n, s) = (dimensions, if dimensions == 1 { "axis" } else { "axes" });
-            return Err(Error::invalid(format!("the binning is for {} axes, the histogram has {n} {s}", self.axes.len()))
-                .with_remedy("give the number of bins, the lower and the upper edge for each axis, x first"));
+            return Err(Error::invalid(format!(
+                "the binning is for {} axes, the histogram has {n} {s}",
+                self.axes.len()
+            ))
+            .with_remedy("give the number of bins, the lower and the upper edge for each axis, x first"));
         }
         let mut axes = self.axes.clone();
         axes.resize(dimensions, AxisBins::default());
@@ -204,7 +207,9 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused() {
-        for text in ["x", "1.5", "0", "3,1,0", "1,0,1,1,0,1,1,0,1,1", "[0,1", "[0]", "[1,0]", "[0,1]2", "1e9", "3,0,nan"] {
+        for text in
+            ["x", "1.5", "0", "3,1,0", "1,0,1,1,0,1,1,0,1,1", "[0,1", "[0]", "[1,0]", "[0,1]2", "1e9", "3,0,nan"]
+        {
             assert!(Bins::parse(text).is_err(), "{text}");
         }
     }

@@ -338,7 +338,8 @@ mod tests {
         let of = |x: f64| axis.index(x);
         assert_eq!([-1.0, 0.0, 1.0, 9.9, 10.0, f64::NAN].map(of), [0, 1, 2, 2, 3, 3]);
         assert_eq!((axis.edge(1), axis.edge(2), axis.bins()), (1.0, 10.0, 2));
-        for edges in [&[][..], &[1.0], &[1.0, 1.0], &[0.0, 2.0, 1.0, 3.0], &[0.0, f64::NAN, 1.0], &[0.0, f64::INFINITY]] {
+        for edges in [&[][..], &[1.0], &[1.0, 1.0], &[0.0, 2.0, 1.0, 3.0], &[0.0, f64::NAN, 1.0], &[0.0, f64::INFINITY]]
+        {
             assert!(Axis::variable(edges).is_err(), "{edges:?}");
         }
     }

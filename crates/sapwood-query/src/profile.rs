@@ -160,6 +160,11 @@ impl Profile {
         self.cut((0..weights.len()).map(of).collect(), flow)
     }
 
+    /// Cells without underflow and overflow.
+    pub(crate) fn inner(&self, cells: &[f64]) -> Vec<f64> {
+        self.grid.inner(cells)
+    }
+
     fn cut(&self, all: Vec<f64>, flow: bool) -> Vec<f64> {
         if flow { all } else { self.grid.inner(&all) }
     }

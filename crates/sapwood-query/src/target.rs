@@ -22,10 +22,7 @@ pub struct Target {
 /// `Invalid` when there is a `>>` but no name, or the binning makes no sense ([`Bins::parse`]).
 pub fn parse_target(text: &str) -> Result<(String, Target)> {
     let Some(at) = target_start(text) else {
-        return Ok((
-            text.trim().to_string(),
-            Target { name: "htemp".into(), append: false, bins: Bins::default() },
-        ));
+        return Ok((text.trim().to_string(), Target { name: "htemp".into(), append: false, bins: Bins::default() }));
     };
     let rest = text[at + 2..].trim();
     let (append, rest) = match rest.strip_prefix('+') {

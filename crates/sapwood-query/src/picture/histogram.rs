@@ -14,6 +14,8 @@ pub struct Labels<'a> {
     pub y: &'a str,
     /// Below the title: the selection, for example.
     pub note: &'a str,
+    /// All variables of a chart, in the order of the expressions.
+    pub variables: &'a [&'a str],
 }
 
 const WIDTH: f64 = 800.0;
@@ -56,7 +58,7 @@ pub fn histogram(hist: &Hist1D, labels: &Labels<'_>) -> Canvas {
     outline(&mut canvas, &frame, &steps);
     let line = Stroke { color: Color::INK, width: 1.2 };
     canvas.line(&[(LEFT, TOP - 8.0), (LEFT, HEIGHT - BOTTOM), (WIDTH - RIGHT, HEIGHT - BOTTOM)], line);
-    header(&mut canvas, hist, labels);
+    header(&mut canvas, &statistics(hist), labels);
     canvas
 }
 
@@ -126,8 +128,7 @@ fn axes(canvas: &mut Canvas, frame: &Frame, hist: &Hist1D, labels: &Labels<'_>) 
 }
 
 /// Title on the left, statistics on the right, the note between title and picture.
-fn header(canvas: &mut Canvas, hist: &Hist1D, labels: &Labels<'_>) {
-    let statistics = statistics(hist);
+pub(super) fn header(canvas: &mut Canvas, statistics: &[(&'static str, String)], labels: &Labels<'_>) {
     let mut right = WIDTH - RIGHT;
     for (name, value) in statistics.iter().rev() {
         let width = text_width(name, 12.0).max(text_width(value, 15.0));

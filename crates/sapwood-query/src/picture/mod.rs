@@ -6,12 +6,18 @@
 
 mod bars;
 mod canvas;
+mod chart;
 mod font;
 mod format;
+mod heat;
 mod histogram;
 mod labels;
+mod plane;
 mod png;
 mod reads;
+mod series;
+mod shades;
+mod surface;
 mod svg;
 mod terminal;
 mod ticks;
@@ -23,7 +29,52 @@ pub use reads::{Read, reads};
 pub use terminal::terminal;
 
 use crate::hist::Hist1D;
+use crate::histogram::Histogram;
 use sapwood_span::Result;
+
+/// Draws what a draw made: lines for one variable, colours for two (three are added up over the last), points for
+/// profiles, charts. `below` is what was drawn before in the same picture, with titles.
+///
+/// `labels.x` and `labels.y` are the variables; a chart has all `labels.variables`.
+pub fn canvas(hist: &Histogram, labels: &Labels<'_>, errors: bool, below: &[(&Histogram, String)]) -> Canvas {
+    if let Histogram::Rows(rows) = hist {
+        return chart::chart(rows, labels.variables, labels);
+    }
+    let mut all: Vec<(&Histogram, String)> = below.to_vec();
+    all.push((hist, labels.title.to_owned()));
+    if let Some(drawn) = simple(hist, labels, errors, below).or_else(|| series::series(&all, labels, errors)) {
+        return drawn;
+    }
+    // what has two axes is the ground for the points of profiles
+    let ground = all.iter().rev().find(|(hist, _)| hist.axes().len() > 1).map_or(hist, |(hist, _)| hist);
+    match heat::heat_map(ground, labels) {
+        Some((mut canvas, plane)) => {
+            all.iter().for_each(|(hist, _)| series::over(&mut canvas, &plane, hist));
+            canvas
+        }
+        None => Canvas::new(800.0, 520.0, labels.title),
+    }
+}
+
+/// A histogram of one variable alone.
+fn simple(hist: &Histogram, labels: &Labels<'_>, errors: bool, below: &[(&Histogram, String)]) -> Option<Canvas> {
+    match hist {
+        Histogram::One(h) if below.is_empty() && !errors => Some(histogram(h, labels)),
+        _ => None,
+    }
+}
+
+/// What a draw made, as lines of text: see [`terminal`](terminal()). `variables` are those of a chart.
+pub fn in_characters(hist: &Histogram, variables: &[&str], width: usize, height: usize, unicode: bool) -> String {
+    let (width, height) = (width.clamp(30, 1000), height.clamp(8, 500));
+    match hist {
+        Histogram::One(h) => terminal(h, width, height, unicode),
+        Histogram::Rows(rows) => chart::in_characters(rows, variables),
+        _ => shades::points(hist, width, height, unicode)
+            .or_else(|| shades::cells(hist, width, height, unicode))
+            .unwrap_or_default(),
+    }
+}
 
 /// The histogram as a self-contained SVG document.
 pub fn svg(hist: &Hist1D, labels: &Labels<'_>) -> String {
