@@ -198,14 +198,21 @@ impl Profile {
         self.moments.0[value + 1] *= by * by;
     }
 
-    /// The variance of the values of each bin, as boost-histogram's weighted mean keeps it: of the sample. 0 where there
-    /// is one value or none.
-    fn sample_variances(&self) -> Vec<f64> {
+    /// In each bin, the sum of squared deviations from the mean, with their weights; with underflow and overflow.
+    pub fn squared_deviations(&self) -> Vec<f64> {
         let [sums, squares, weights] = &self.cells;
-        let bins = sums.iter().zip(squares).zip(weights).zip(self.sums_of_squared_weights());
-        bins.map(|(((s, ss), w), w2)| {
+        let bins = sums.iter().zip(squares).zip(weights);
+        bins.map(|((s, ss), w)| if *w == 0.0 { 0.0 } else { (ss - s * s / w).max(0.0) }).collect()
+    }
+
+    /// The variance of the values of each bin, as boost-histogram's weighted mean has it: of the sample. 0 where there is
+    /// one value or none.
+    fn sample_variances(&self) -> Vec<f64> {
+        let weights = self.sums_of_weights().iter().zip(self.sums_of_squared_weights());
+        let bins = self.squared_deviations().into_iter().zip(weights);
+        bins.map(|(deviations, (w, w2))| {
             let freedom = w - w2 / w;
-            if freedom > 0.0 { ((ss - s * s / w) / freedom).max(0.0) } else { 0.0 }
+            if freedom > 0.0 { deviations / freedom } else { 0.0 }
         })
         .collect()
     }
