@@ -124,9 +124,8 @@ impl Parsed {
                 return Err(Error::new(ErrorKind::Interrupted, "reading was interrupted"));
             }
             let (binding, file) = (&prepared.binding, link.tree.file());
-            let filled = binding.with_batch(&batch, &batch.columns, link.first_entry, total, |batch| {
-                plot.fill(&binding.query, batch)
-            });
+            let filled = binding
+                .with_batch(&batch, &batch.columns, link.first_entry, total, |batch| plot.fill(&binding.query, batch));
             filled.map_err(|e| e.in_file(file.url()))?;
         }
         let mut hist = plot.finish()?;

@@ -80,6 +80,11 @@ impl Plot {
                     .with_remedy("draw more with the option para or candle, or print them with scan"));
             }
         };
+        let mut bins = bins.clone();
+        if profile.is_some() && !bins.exactly && bins.axes.len() == variables {
+            // ROOT takes a binning of what is averaged, and does not use it
+            bins.axes.truncate(defaults.len());
+        }
         let said = texts.iter().zip(&bins.axes).any(|(text, said)| *text && *said != Default::default());
         if said {
             return Err(Error::invalid("the binning is for numbers: each string has its own bin")
@@ -106,7 +111,7 @@ impl Plot {
             _ => {
                 bins.of_dimensions(defaults.len())?;
                 State::Waiting(Box::new(Waiting {
-                    bins: bins.clone(),
+                    bins,
                     profile,
                     defaults: defaults.to_vec(),
                     integer,

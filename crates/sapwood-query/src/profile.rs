@@ -189,13 +189,10 @@ impl Profile {
         self.moments.mean_and_deviation(dimension).1
     }
 
-    /// Multiplies the averaged values by a factor, as TProfile::Scale does.
+    /// Multiplies the averaged values by a factor, as TProfile::Scale does: in the bins, not in the statistics.
     pub fn scale(&mut self, by: f64) {
         self.cells[0].iter_mut().for_each(|v| *v *= by);
         self.cells[1].iter_mut().for_each(|v| *v *= by * by);
-        let value = [4, 7][self.axes().len() - 1];
-        self.moments.0[value] *= by;
-        self.moments.0[value + 1] *= by * by;
     }
 
     /// In each bin, the sum of squared deviations from the mean, with their weights; with underflow and overflow.

@@ -89,7 +89,7 @@ def _axis(given: Any) -> GivenBins | None:
         if given.ndim != 1:
             raise TypeError
         return None, None, given.astype(float).tolist()
-    if hasattr(given, "edges") and hasattr(given, "size"):
+    if hasattr(given, "edges") and not isinstance(given, (tuple, list)):
         edges = np.asarray(given.edges, float)
         regular = type(given).__name__ in ("Regular", "Integer") and getattr(given, "transform", None) is None
         if regular:
