@@ -61,11 +61,11 @@ impl Drawn {
     }
 
     /// What stands around the picture.
-    fn labels<'a>(&'a self, variables: &'a [&'a str]) -> Labels<'a> {
+    fn labels(&self) -> Labels<'_> {
         let title = if self.name == "htemp" { &self.expression } else { &self.name };
         let variable = |i: usize| self.variables.get(i).map_or("", String::as_str);
         let y = if self.hist.variables() == 1 { "entries" } else { variable(1) };
-        Labels { title, x: variable(0), y, note: self.cut.as_deref().unwrap_or_default(), variables }
+        Labels { title, x: variable(0), y, note: self.cut.as_deref().unwrap_or_default() }
     }
 
     /// Writes a file that shows it; `below` is what it is drawn over, `before` what else the session has.
@@ -77,7 +77,7 @@ impl Drawn {
         let picture = || {
             let expressions: Vec<&str> = variables.iter().rev().copied().collect();
             let below: Vec<(&Histogram, String)> = below.iter().map(|d| (&d.hist, d.title())).collect();
-            canvas(&self.hist, &self.labels(&expressions), self.errors, &below)
+            canvas(&self.hist, &self.labels(), &expressions, self.errors, &below)
         };
         let no_histogram = || {
             Error::unsupported("para and candle make a picture, not a histogram")

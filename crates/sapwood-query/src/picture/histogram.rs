@@ -14,8 +14,6 @@ pub struct Labels<'a> {
     pub y: &'a str,
     /// Below the title: the selection, for example.
     pub note: &'a str,
-    /// All variables of a chart, in the order of the expressions.
-    pub variables: &'a [&'a str],
 }
 
 const WIDTH: f64 = 800.0;

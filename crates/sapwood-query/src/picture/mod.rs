@@ -35,10 +35,16 @@ use sapwood_span::Result;
 /// Draws what a draw made: lines for one variable, colours for two (three are added up over the last), points for
 /// profiles, charts. `below` is what was drawn before in the same picture, with titles.
 ///
-/// `labels.x` and `labels.y` are the variables; a chart has all `labels.variables`.
-pub fn canvas(hist: &Histogram, labels: &Labels<'_>, errors: bool, below: &[(&Histogram, String)]) -> Canvas {
+/// `labels.x` and `labels.y` are the variables; `variables` are those of a chart, in the order of the expressions.
+pub fn canvas(
+    hist: &Histogram,
+    labels: &Labels<'_>,
+    variables: &[&str],
+    errors: bool,
+    below: &[(&Histogram, String)],
+) -> Canvas {
     if let Histogram::Rows(rows) = hist {
-        return chart::chart(rows, labels.variables, labels);
+        return chart::chart(rows, variables, labels);
     }
     let mut all: Vec<(&Histogram, String)> = below.to_vec();
     all.push((hist, labels.title.to_owned()));
