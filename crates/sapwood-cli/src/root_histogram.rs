@@ -81,12 +81,12 @@ fn object(b: &mut ObjectBuffer, drawn: &Drawn) {
             let dimensions = p.axes().len();
             let body = b.begin(if dimensions == 1 { 7 } else { 8 });
             let content = Content {
-                cells: turned(p.sums_of_values()),
-                squares: turned(p.sums_of_squares()),
+                cells: turned(&p.sums_of_values()),
+                squares: turned(&p.sums_of_squares()),
                 sums: p.sums().to_vec(),
             };
             histogram(b, drawn, &content, false);
-            array(b, &turned(p.sums_of_weights()));
+            array(b, &turned(&p.sums_of_weights()));
             b.i32(match p.error() {
                 ProfileError::Mean => 0,
                 ProfileError::Spread => 1,
@@ -97,7 +97,7 @@ fn object(b: &mut ObjectBuffer, drawn: &Drawn) {
             b.f64(0.0);
             b.f64(0.0);
             p.sums()[if dimensions == 1 { 4 } else { 7 }..].iter().for_each(|s| b.f64(*s));
-            array(b, &if p.is_weighted() { turned(p.sums_of_squared_weights()) } else { Vec::new() });
+            array(b, &if p.is_weighted() { turned(&p.sums_of_squared_weights()) } else { Vec::new() });
             b.end(body);
         }
         Histogram::Rows(_) => {}

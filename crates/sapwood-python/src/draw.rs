@@ -76,7 +76,7 @@ pub fn draw(
         Histogram::One(h) => vec![h.values(true).to_vec(), h.variances(true).to_vec()],
         Histogram::Many(h) => vec![h.values(true), h.variances(true)],
         Histogram::Profile(p) => {
-            let (weights, squared) = (p.sums_of_weights().to_vec(), p.sums_of_squared_weights().to_vec());
+            let (weights, squared) = (p.sums_of_weights(), p.sums_of_squared_weights());
             vec![weights, squared, p.means(true), p.squared_deviations()]
         }
         Histogram::Rows(_) => Vec::new(),

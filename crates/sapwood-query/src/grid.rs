@@ -22,13 +22,13 @@ pub(crate) struct Grid {
 pub(crate) struct Located {
     /// Cell of each row.
     pub cells: [u32; CHUNK],
-    /// Whether a row is inside all axes.
-    pub inside: [bool; CHUNK],
+    /// All bits set for a row that is inside all axes, else none.
+    pub inside: [u64; CHUNK],
 }
 
 impl Located {
     pub(crate) fn new() -> Self {
-        Self { cells: [0; CHUNK], inside: [true; CHUNK] }
+        Self { cells: [0; CHUNK], inside: [u64::MAX; CHUNK] }
     }
 }
 
@@ -71,8 +71,8 @@ impl Grid {
     }
 
     /// Cells as another grid has them, one axis of which may have more or fewer bins; of fewer, those left out are lost.
-    pub(crate) fn moved(&self, cells: &[f64], to: &Grid) -> Vec<f64> {
-        fn copy(from: &[Axis], to: &[Axis], cells: &[f64], out: &mut [f64]) {
+    pub(crate) fn moved<T: Copy + Default>(&self, cells: &[T], to: &Grid) -> Vec<T> {
+        fn copy<T: Copy>(from: &[Axis], to: &[Axis], cells: &[T], out: &mut [T]) {
             let (Some((a, from)), Some((b, to))) = (from.split_first(), to.split_first()) else {
                 return out.copy_from_slice(cells);
             };
@@ -81,7 +81,7 @@ impl Grid {
             let parts = cells.chunks(size(from)).zip(out.chunks_mut(size(to)));
             parts.take(shared).for_each(|(cells, out)| copy(from, to, cells, out));
         }
-        let mut out = vec![0.0; to.cells];
+        let mut out = vec![T::default(); to.cells];
         copy(&self.axes, &to.axes, cells, &mut out);
         out
     }
@@ -112,13 +112,13 @@ impl Grid {
     pub(crate) fn locate<'v>(&self, columns: impl Iterator<Item = &'v [f64]>, out: &mut Located) {
         let mut indices = [0u32; CHUNK];
         out.cells.fill(0);
-        out.inside.fill(true);
+        out.inside.fill(u64::MAX);
         for (axis, column) in self.axes.iter().zip(columns) {
             let (bins, n) = (axis.bins() as u32, column.len().min(CHUNK));
             axis.indices(&column[..n], &mut indices[..n]);
             for ((cell, inside), i) in out.cells.iter_mut().zip(&mut out.inside).zip(&indices[..n]) {
                 *cell = *cell * (bins + 2) + i;
-                *inside &= i.wrapping_sub(1) < bins;
+                *inside &= if i.wrapping_sub(1) < bins { u64::MAX } else { 0 };
             }
         }
     }
@@ -156,7 +156,7 @@ mod tests {
         let (x, y) = ([0.5, 1.5, -1.0, 1.5], [5.0, 10.5, 0.5, f64::NAN]);
         grid.locate([&x[..], &y[..]].into_iter(), &mut out);
         assert_eq!(out.cells[..4], [5 + 2, 10 + 3, 1, 10 + 4]);
-        assert_eq!(out.inside[..4], [true, true, false, false]);
+        assert_eq!(out.inside[..4], [u64::MAX, u64::MAX, 0, 0]);
         let cells: Vec<f64> = (0..20).map(f64::from).collect();
         assert_eq!(grid.inner(&cells), [6.0, 7.0, 8.0, 11.0, 12.0, 13.0]);
         let wider = grid.with_labels(0, Axis::new(3, 0.0, 3.0).unwrap(), vec!["a".into(); 3]).unwrap();

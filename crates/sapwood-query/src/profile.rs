@@ -24,7 +24,7 @@ pub struct Profile {
     grid: Grid,
     error: ProfileError,
     /// Sums in each cell: of w·v, w·v², w.
-    cells: [Vec<f64>; 3],
+    cells: Vec<[f64; 3]>,
     /// Sum of w²; none while all weights are 1.
     squared_weights: Option<Vec<f64>>,
     entries: u64,
@@ -41,8 +41,7 @@ impl Profile {
             return Err(Error::invalid(format!("a profile has one or two axes, not {}", axes.len())));
         }
         let grid = Grid::new(axes)?;
-        let none = || vec![0.0; grid.cells()];
-        let cells = [none(), none(), none()];
+        let cells = vec![[0.0; 3]; grid.cells()];
         Ok(Self { grid, error, cells, squared_weights: None, entries: 0, moments: Moments::default() })
     }
 
@@ -57,15 +56,14 @@ impl Profile {
             let (v, w) = (&values[range.clone()], &weights[range.clone()]);
             self.grid.locate(columns.iter().map(|c| &c[range.clone()]), &mut located);
             if self.squared_weights.is_some() || w.iter().any(|w| *w != 1.0) {
-                let squared = self.squared_weights.get_or_insert_with(|| self.cells[2].clone());
+                let squared = self.squared_weights.get_or_insert_with(|| self.cells.iter().map(|c| c[2]).collect());
                 located.cells.iter().zip(w).for_each(|(&cell, w)| squared[cell as usize] += w * w);
             }
-            let [sums, squares, counts] = &mut self.cells;
             for ((&cell, v), w) in located.cells.iter().zip(v).zip(w) {
-                let cell = cell as usize;
-                sums[cell] += w * v;
-                squares[cell] += w * v * v;
-                counts[cell] += w;
+                let [sum, square, count] = &mut self.cells[cell as usize];
+                *sum += w * v;
+                *square += w * v * v;
+                *count += w;
             }
             let mut parts: [&[f64]; 3] = [&[]; 3];
             parts.iter_mut().zip(columns).for_each(|(part, c)| *part = &c[range.clone()]);
@@ -82,12 +80,10 @@ impl Profile {
         if self.grid != other.grid {
             return Err(Error::invalid("profiles of different binning cannot be added"));
         }
-        if other.squared_weights.is_some() {
-            self.squared_weights.get_or_insert_with(|| self.cells[2].clone());
-        }
-        if let Some(squared) = &mut self.squared_weights {
-            let more = other.squared_weights.as_ref().unwrap_or(&other.cells[2]);
-            squared.iter_mut().zip(more).for_each(|(a, b)| *a += b);
+        if self.is_weighted() || other.is_weighted() {
+            let mut squared = self.sums_of_squared_weights();
+            squared.iter_mut().zip(other.sums_of_squared_weights()).for_each(|(a, b)| *a += b);
+            self.squared_weights = Some(squared);
         }
         for (mine, theirs) in self.cells.iter_mut().zip(&other.cells) {
             mine.iter_mut().zip(theirs).for_each(|(a, b)| *a += b);
@@ -108,23 +104,27 @@ impl Profile {
     }
 
     /// Sums of w·v, where v is averaged; with underflow and overflow, the last axis runs fastest.
-    pub fn sums_of_values(&self) -> &[f64] {
-        &self.cells[0]
+    pub fn sums_of_values(&self) -> Vec<f64> {
+        self.sums_in_cells(0)
     }
 
     /// Sums of w·v², as [`Profile::sums_of_values`].
-    pub fn sums_of_squares(&self) -> &[f64] {
-        &self.cells[1]
+    pub fn sums_of_squares(&self) -> Vec<f64> {
+        self.sums_in_cells(1)
     }
 
     /// Sums of weights, as [`Profile::sums_of_values`].
-    pub fn sums_of_weights(&self) -> &[f64] {
-        &self.cells[2]
+    pub fn sums_of_weights(&self) -> Vec<f64> {
+        self.sums_in_cells(2)
+    }
+
+    fn sums_in_cells(&self, which: usize) -> Vec<f64> {
+        self.cells.iter().map(|cell| cell[which]).collect()
     }
 
     /// Sums of squared weights, as [`Profile::sums_of_values`].
-    pub fn sums_of_squared_weights(&self) -> &[f64] {
-        self.squared_weights.as_ref().unwrap_or(&self.cells[2])
+    pub fn sums_of_squared_weights(&self) -> Vec<f64> {
+        self.squared_weights.clone().unwrap_or_else(|| self.sums_of_weights())
     }
 
     /// Whether a weight other than 1 was filled.
@@ -134,21 +134,19 @@ impl Profile {
 
     /// The mean of each bin, 0 in an empty one; with `flow`, underflow and overflow are there.
     pub fn means(&self, flow: bool) -> Vec<f64> {
-        let [sums, _, weights] = &self.cells;
-        let all = sums.iter().zip(weights).map(|(s, w)| if *w == 0.0 { 0.0 } else { s / w });
+        let all = self.cells.iter().map(|[sum, _, weight]| if *weight == 0.0 { 0.0 } else { sum / weight });
         self.cut(all.collect(), flow)
     }
 
     /// The error of each bin, as TProfile::GetBinError has it.
     pub fn errors(&self, flow: bool) -> Vec<f64> {
-        let [sums, squares, weights] = &self.cells;
-        let of = |i: usize| {
-            let (w, w2) = (weights[i], self.sums_of_squared_weights()[i]);
+        let of = |([sum, square, w], w2): (&[f64; 3], f64)| {
+            let w = *w;
             if w == 0.0 {
                 return 0.0;
             }
-            let mean = sums[i] / w;
-            let spread = (squares[i] / w - mean * mean).abs().sqrt();
+            let mean = sum / w;
+            let spread = (square / w - mean * mean).abs().sqrt();
             let effective = w * w / w2;
             match self.error {
                 ProfileError::Gauss => 1.0 / w.sqrt(),
@@ -157,7 +155,7 @@ impl Profile {
                 ProfileError::Mean | ProfileError::Integer => spread / effective.sqrt(),
             }
         };
-        self.cut((0..weights.len()).map(of).collect(), flow)
+        self.cut(self.cells.iter().zip(self.sums_of_squared_weights()).map(of).collect(), flow)
     }
 
     /// Cells without underflow and overflow.
@@ -191,21 +189,22 @@ impl Profile {
 
     /// Multiplies the averaged values by a factor, as TProfile::Scale does: in the bins, not in the statistics.
     pub fn scale(&mut self, by: f64) {
-        self.cells[0].iter_mut().for_each(|v| *v *= by);
-        self.cells[1].iter_mut().for_each(|v| *v *= by * by);
+        for [sum, square, _] in &mut self.cells {
+            *sum *= by;
+            *square *= by * by;
+        }
     }
 
     /// In each bin, the sum of squared deviations from the mean, with their weights; with underflow and overflow.
     pub fn squared_deviations(&self) -> Vec<f64> {
-        let [sums, squares, weights] = &self.cells;
-        let bins = sums.iter().zip(squares).zip(weights);
-        bins.map(|((s, ss), w)| if *w == 0.0 { 0.0 } else { (ss - s * s / w).max(0.0) }).collect()
+        let deviations = |[s, ss, w]: &[f64; 3]| if *w == 0.0 { 0.0 } else { (ss - s * s / w).max(0.0) };
+        self.cells.iter().map(deviations).collect()
     }
 
     /// The variance of the values of each bin, as boost-histogram's weighted mean has it: of the sample. 0 where there is
     /// one value or none.
     fn sample_variances(&self) -> Vec<f64> {
-        let weights = self.sums_of_weights().iter().zip(self.sums_of_squared_weights());
+        let weights = self.sums_of_weights().into_iter().zip(self.sums_of_squared_weights());
         let bins = self.squared_deviations().into_iter().zip(weights);
         bins.map(|(deviations, (w, w2))| {
             let freedom = w - w2 / w;
@@ -223,8 +222,8 @@ impl Profile {
             uhi::string(name),
             self.entries,
             self.grid.json_axes(labels),
-            self.grid.json_cells(self.sums_of_weights()),
-            self.grid.json_cells(self.sums_of_squared_weights()),
+            self.grid.json_cells(&self.sums_of_weights()),
+            self.grid.json_cells(&self.sums_of_squared_weights()),
             self.grid.json_cells(&self.means(true)),
             self.grid.json_cells(&self.sample_variances()),
         )
@@ -238,7 +237,7 @@ impl Profile {
     /// Another axis of strings in place of axis `i`.
     pub(crate) fn label_axis(&mut self, i: usize, axis: Axis, names: Vec<String>) -> Result<()> {
         let grid = self.grid.with_labels(i, axis, names)?;
-        self.cells.iter_mut().for_each(|cells| *cells = self.grid.moved(cells, &grid));
+        self.cells = self.grid.moved(&self.cells, &grid);
         self.squared_weights = self.squared_weights.as_ref().map(|v| self.grid.moved(v, &grid));
         self.grid = grid;
         Ok(())

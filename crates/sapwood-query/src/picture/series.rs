@@ -36,7 +36,7 @@ fn bins(hist: &Histogram) -> Option<Vec<Bin>> {
             (h.values(false).to_vec(), errors, vec![true; axis.bins()])
         }
         Histogram::Profile(p) => {
-            let filled = p.inner(p.sums_of_weights()).iter().map(|w| *w != 0.0).collect();
+            let filled = p.inner(&p.sums_of_weights()).iter().map(|w| *w != 0.0).collect();
             (p.means(false), p.errors(false), filled)
         }
         _ => return None,

@@ -73,7 +73,7 @@ pub(super) fn cells(hist: &Histogram, width: usize, height: usize, unicode: bool
 pub(super) fn points(hist: &Histogram, width: usize, height: usize, unicode: bool) -> Option<String> {
     let Histogram::Profile(p) = hist else { return None };
     let [x] = p.axes() else { return None };
-    let (means, errors, weights) = (p.means(false), p.errors(false), p.inner(p.sums_of_weights()));
+    let (means, errors, weights) = (p.means(false), p.errors(false), p.inner(&p.sums_of_weights()));
     let columns = width.saturating_sub(12).max(10);
     let group = x.bins().div_ceil(columns).max(1);
     let shown: Vec<Option<(f64, f64)>> = means

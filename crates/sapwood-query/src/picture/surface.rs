@@ -22,7 +22,7 @@ impl Surface {
         // sums of weighted values and of weights; of counts, the first only
         let (sums, weights) = match hist {
             Histogram::Many(h) => (h.values(false), None),
-            Histogram::Profile(p) => (p.inner(p.sums_of_values()), Some(p.inner(p.sums_of_weights()))),
+            Histogram::Profile(p) => (p.inner(&p.sums_of_values()), Some(p.inner(&p.sums_of_weights()))),
             _ => return None,
         };
         let (gx, gy) = (group(x.bins(), most.0), group(y.bins(), most.1));
