@@ -104,8 +104,8 @@ def test_histograms_are_those_of_root(run, file, tmp_path):
 
 
 def test_automatic_axes_are_not_doubled(run, file):
-    """ROOT 6.40 doubles the automatic axes of TH2 and TH3 beyond 1000 rows, half of them empty; those of a TProfile2D with
-    as many bins are as they should be."""
+    """ROOT 6.40 doubles the automatic axes of TH2 and TH3 beyond 1000 rows, half of them empty; those of a TProfile2D
+    with as many bins are as they should be."""
     (roots,) = asked(file=str(file), sessions=[["many", [("z:y:x>>h(40,,,40,,)", "", "prof")]]])
     drawn = json.loads(run("draw", f"{file}:many", "y:x", "--json").stdout)["histogram"]
     for axis, expected in zip(drawn["axes"], roots["axes"], strict=True):

@@ -199,7 +199,7 @@ mod tests {
         assert_eq!(parsed(" ,-1e3, 6 ,4"), [axis(None, Some((-1000.0, 6.0))), axis(Some(4), None)]);
         assert_eq!(parsed("1,0,1,2,0,2,3,0,3").len(), 3);
         let edges = AxisBins::from(Axis::variable(&[0.0, 1.0, 5.0]).unwrap());
-        assert_eq!(parsed("[0,1, 5]"), [edges.clone()]);
+        assert_eq!(parsed("[0,1, 5]"), std::slice::from_ref(&edges));
         assert_eq!(parsed("[0,1,5], 20,0,10"), [edges.clone(), axis(Some(20), Some((0.0, 10.0)))]);
         assert_eq!(parsed("20,,,[0,1,5]"), [axis(Some(20), None), edges]);
         assert!(Bins::parse("").unwrap().is_empty());

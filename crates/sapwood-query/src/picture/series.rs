@@ -66,8 +66,11 @@ pub(super) fn series(all: &[(&Histogram, String)], labels: &Labels<'_>, errors: 
     });
     let (low, high) = ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| (a.min(v), b.max(v)));
     let low = if counts { low.min(0.0) } else { low };
-    let (low, high) = if low < high { (low, high) } else { (low.min(0.0).max(-1.0), low.max(0.0).min(1e300) + 1.0) };
-    let (low, high) = if low.is_finite() && high.is_finite() { (low, high) } else { (0.0, 1.0) };
+    let (low, high) = match high - low {
+        span if span > 0.0 && span.is_finite() => (low, high),
+        0.0 if low.abs() < 1e15 => (low, low + 1.0),
+        _ => (0.0, 1.0),
+    };
     let room = 0.06 * (high - low);
     let axis = first.axes().into_iter().next()?;
     let y = (if counts && low == 0.0 { 0.0 } else { low - room }, high + room);
