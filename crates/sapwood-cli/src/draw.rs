@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output::{self, io_report};
 use crate::reading::{Inputs, Reading};
+use crate::root_histogram;
 use sapwood::query::{Binding, Bins, DrawOption, Entries, Expr, Histogram, Plot, Target, bind_each, parse_target};
 use sapwood::{OpenOptions, Result};
 use std::io::Write;
@@ -45,7 +46,10 @@ pub fn run(args: &DrawArgs, options: &OpenOptions, global: &Global, interrupt: &
     let Some((drawn, before)) = session.split_last() else { return Ok(()) };
     let below: &[Drawn] = if drawn.same { before } else { &[] };
     for (path, kind) in args.outputs.iter().zip(kinds) {
-        drawn.write(path, kind, below, before)?;
+        match kind {
+            FileKind::Picture(kind) => drawn.write(path, kind, below)?,
+            FileKind::Root => root_histogram::write(path, before.iter().chain(std::iter::once(drawn)))?,
+        }
     }
     if global.json {
         let mut json = drawn.to_json()?;

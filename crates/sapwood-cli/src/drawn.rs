@@ -2,7 +2,6 @@
 
 use crate::output::picture::{self, Kind, SCALE, shown};
 use crate::output::{self, clean};
-use crate::root_histogram;
 use sapwood::query::picture::{Labels, canvas};
 use sapwood::query::{Axis, Histogram};
 use sapwood::{Error, Result};
@@ -68,30 +67,27 @@ impl Drawn {
         Labels { title, x: variable(0), y, note: self.cut.as_deref().unwrap_or_default() }
     }
 
-    /// Writes a file that shows it; `below` is what it is drawn over, `before` what else the session has.
+    /// Writes a file that shows it; `below` is what it is drawn over.
     ///
     /// # Errors
     /// `Unsupported` for what such a file cannot hold; those of the disk.
-    pub fn write(&self, path: &Path, kind: FileKind, below: &[Drawn], before: &[Drawn]) -> Result<()> {
+    pub fn write(&self, path: &Path, kind: Kind, below: &[Drawn]) -> Result<()> {
         let variables: Vec<&str> = self.variables.iter().map(String::as_str).collect();
         let picture = || {
             let expressions: Vec<&str> = variables.iter().rev().copied().collect();
             let below: Vec<(&Histogram, String)> = below.iter().map(|d| (&d.hist, d.title())).collect();
             canvas(&self.hist, &self.labels(), &expressions, self.errors, &below)
         };
-        let no_histogram = || {
-            Error::unsupported("para and candle make a picture, not a histogram")
-                .with_remedy("write it to a .png or .svg file, or print the values with `sapwood scan`")
-        };
         let bytes = match kind {
-            FileKind::Picture(Kind::Png) => picture().to_png(SCALE)?,
-            FileKind::Picture(Kind::Svg) => picture().to_svg().into_bytes(),
-            FileKind::Picture(Kind::Json) => {
-                self.hist.to_json(&self.name, &variables).ok_or_else(no_histogram)?.into_bytes()
-            }
-            FileKind::Root => {
-                let all = before.iter().chain(std::iter::once(self));
-                return root_histogram::write(path, all.filter(|d| !matches!(d.hist, Histogram::Rows(_))));
+            Kind::Png => picture().to_png(SCALE)?,
+            Kind::Svg => picture().to_svg().into_bytes(),
+            Kind::Json => {
+                let json = self.hist.to_json(&self.name, &variables);
+                json.ok_or_else(|| {
+                    Error::unsupported("para and candle make a picture, not a histogram")
+                        .with_remedy("write it to a .png or .svg file, or print the values with `sapwood scan`")
+                })?
+                .into_bytes()
             }
         };
         output::write_file(path, &bytes)

@@ -21,7 +21,7 @@ pub(crate) fn write<'d>(path: &Path, drawn: impl Iterator<Item = &'d Drawn>) -> 
     let mut file = FileOptions::new().replace(true).create(path)?;
     let directory = file.mkdir("")?;
     let mut written = 0;
-    for drawn in drawn {
+    for drawn in drawn.filter(|d| !matches!(d.hist, Histogram::Rows(_))) {
         let class = class(&drawn.hist);
         file.describe_own(class);
         file.append_object(directory, class, &drawn.name, &drawn.title(), None, |key_len| {

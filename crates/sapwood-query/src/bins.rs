@@ -94,6 +94,19 @@ impl Bins {
         Ok(axes.into_iter().collect())
     }
 
+    /// The axes where there are no values: from 0 to 1 where nothing else was said.
+    ///
+    /// # Errors
+    /// As [`Axis::new`].
+    pub(crate) fn unit(&self, defaults: &[usize]) -> Result<Vec<Axis>> {
+        let asked = self.of_dimensions(defaults.len())?;
+        let unit = |(a, n): (&AxisBins, &usize)| match a.given(*n)? {
+            Some(axis) => Ok(axis),
+            None => Axis::new(a.count.unwrap_or(*n), 0.0, 1.0),
+        };
+        asked.iter().zip(defaults).map(unit).collect()
+    }
+
     /// The axes for values in these ranges. `integer` says of each whether its values are whole numbers.
     ///
     /// # Errors

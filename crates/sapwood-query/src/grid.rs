@@ -93,10 +93,9 @@ impl Grid {
 
     /// The axes in UHI's schema.
     pub(crate) fn json_axes(&self, titles: &[&str]) -> String {
-        let axes =
-            self.axes.iter().zip(&self.labels).enumerate().map(|(i, (axis, labels))| {
-                uhi::axis(axis, labels.as_deref(), titles.get(i).copied().unwrap_or_default())
-            });
+        let axes = self.axes.iter().zip(&self.labels).enumerate().map(|(i, (axis, labels))| {
+            uhi::axis(axis.described(), labels.as_deref(), titles.get(i).copied().unwrap_or_default())
+        });
         axes.collect::<Vec<_>>().join(",")
     }
 

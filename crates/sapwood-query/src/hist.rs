@@ -74,6 +74,11 @@ impl Axis {
         self.high
     }
 
+    /// What UHI's schema says of it.
+    pub(crate) fn described(&self) -> uhi::AxisBins<'_> {
+        uhi::AxisBins { bins: self.bins, low: self.low, high: self.high, edges: self.edges() }
+    }
+
     /// Edge number `i`, from 0 to the number of bins.
     pub fn edge(&self, i: usize) -> f64 {
         if let Some(edge) = self.edges.as_ref().and_then(|edges| edges.get(i)) {
@@ -305,7 +310,7 @@ impl Hist1D {
     pub fn to_json(&self, name: &str, label: &str) -> String {
         let mut out = String::new();
         let flow = self.labels.is_none();
-        let axis = uhi::axis(&self.axis, self.labels.as_deref(), label);
+        let axis = uhi::axis(self.axis.described(), self.labels.as_deref(), label);
         let [w, ww, wx, wxx] = self.sums.map(uhi::number);
         let _ = write!(
             out,

@@ -253,12 +253,7 @@ impl Waiting {
         };
         let ranges: Vec<(f64, f64)> = self.columns.iter().map(range).collect();
         let mut axes = if self.weights.is_empty() {
-            let empty = self.bins.given(&self.defaults)?;
-            let unit = |n: &usize| Axis::new(*n, 0.0, 1.0);
-            match empty {
-                Some(axes) => axes,
-                None => self.defaults.iter().map(unit).collect::<Result<_>>()?,
-            }
+            self.bins.unit(&self.defaults)?
         } else {
             self.bins.fitted(&self.defaults, &ranges, &self.integer)?
         };

@@ -1,11 +1,20 @@
 //! Histograms in UHI's serialization schema, version 1, which boost-histogram, hist and uproot read.
 
-use crate::hist::Axis;
 use std::fmt::Write as _;
 
+/// What an axis says of its bins.
+#[derive(Clone, Copy)]
+pub(crate) struct AxisBins<'a> {
+    pub bins: usize,
+    pub low: f64,
+    pub high: f64,
+    /// Of bins of unequal width.
+    pub edges: Option<&'a [f64]>,
+}
+
 /// An axis with bins for underflow and overflow, or of strings without them.
-pub(crate) fn axis(axis: &Axis, labels: Option<&[String]>, label: &str) -> String {
-    let kind = match (labels, axis.edges()) {
+pub(crate) fn axis(axis: AxisBins<'_>, labels: Option<&[String]>, label: &str) -> String {
+    let kind = match (labels, axis.edges) {
         (Some(labels), _) => {
             let labels: Vec<String> = labels.iter().map(|l| string(l)).collect();
             format!("\"type\":\"category_str\",\"categories\":[{}],\"flow\":false", labels.join(","))
@@ -17,9 +26,9 @@ pub(crate) fn axis(axis: &Axis, labels: Option<&[String]>, label: &str) -> Strin
         (None, None) => format!(
             "\"type\":\"regular\",\"lower\":{},\"upper\":{},\"bins\":{},\
              \"underflow\":true,\"overflow\":true,\"circular\":false",
-            number(axis.low()),
-            number(axis.high()),
-            axis.bins()
+            number(axis.low),
+            number(axis.high),
+            axis.bins
         ),
     };
     format!("{{{kind},\"metadata\":{{\"label\":{}}}}}", string(label))
@@ -75,7 +84,7 @@ mod tests {
 
     #[test]
     fn axes_of_unequal_bins_have_edges() {
-        let text = axis(&Axis::variable(&[0.0, 1.0, 10.0]).unwrap(), None, "x");
+        let text = axis(AxisBins { bins: 2, low: 0.0, high: 10.0, edges: Some(&[0.0, 1.0, 10.0]) }, None, "x");
         let value: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert_eq!((&value["type"], &value["edges"]), (&"variable".into(), &serde_json::json!([0, 1, 10])));
     }

@@ -123,8 +123,10 @@ def histogram_from(drawn: Drawn) -> hist.Hist | Histogram:
             Axis(n, low, high, label, labels=tuple(labels or ()), given_edges=_edges(edges))
             for n, low, high, label, edges, labels in axes
         ]
-        return Histogram(plain, *cells, entries) if len(cells) == 2 else ProfileHistogram(plain, *cells, entries)
-    made_axes = []
+        if len(cells) == 2:
+            return Histogram(plain, cells[0], cells[1], entries)
+        return ProfileHistogram(plain, cells[0], cells[1], cells[2], cells[3], entries)
+    made_axes: list[Any] = []
     inside = []
     for n, low, high, label, edges, labels in axes:
         # hist supports UTF-8 names only
@@ -138,17 +140,17 @@ def histogram_from(drawn: Drawn) -> hist.Hist | Histogram:
             made_axes.append(hist.axis.Regular(n, low, high, label=_utf8(label)))
     cells = [c[tuple(inside)] for c in cells]
     if len(cells) == 2:
-        made = hist.Hist(*made_axes, storage=hist.storage.Weight())
-        view = made.view(flow=True)
+        counts: hist.Hist = hist.Hist(*made_axes, storage=hist.storage.Weight())
+        view: Any = counts.view(flow=True)
         # the last axis varies fastest, as in hist
         view.value, view.variance = cells
-        return made
-    made = hist.Hist(*made_axes, storage=hist.storage.WeightedMean())
-    view = made.view(flow=True)
-    names = ("sum_of_weights", "sum_of_weights_squared", "value", "_sum_of_weighted_deltas_squared")
-    for name, values in zip(names, cells, strict=True):
-        view[name] = values
-    return made
+        return counts
+    means: hist.Hist = hist.Hist(*made_axes, storage=hist.storage.WeightedMean())
+    bins: Any = means.view(flow=True)
+    sums = ("sum_of_weights", "sum_of_weights_squared", "value", "_sum_of_weighted_deltas_squared")
+    for name, values in zip(sums, cells, strict=True):
+        bins[name] = values
+    return means
 
 
 def _edges(buffer: Any) -> tuple[float, ...] | None:

@@ -13,11 +13,11 @@ const MOST_LINES: usize = 4000;
 const LINE: Color = Color(0x2c, 0x6e, 0x49, 40);
 
 impl ChartRows {
-    /// Of each variable: smallest value, lower quartile, median, upper quartile, largest value; NaN left out. The weights
-    /// count as ROOT's do: not at all.
+    /// Of each variable: smallest value, lower quartile, median, upper quartile, largest value. NaN and infinite values are
+    /// left out, and weights do not count.
     pub fn quantiles(&self) -> Vec<Option<[f64; 5]>> {
         let of = |column: &Vec<f64>| {
-            let mut sorted: Vec<f64> = column.iter().copied().filter(|v| !v.is_nan()).collect();
+            let mut sorted: Vec<f64> = column.iter().copied().filter(|v| v.is_finite()).collect();
             sorted.sort_by(f64::total_cmp);
             let (first, last) = (*sorted.first()?, *sorted.last()?);
             let at = |part: f64| {
@@ -51,7 +51,7 @@ pub(super) fn chart(rows: &ChartRows, variables: &[&str], labels: &Labels<'_>) -
         let all = rows.weights.len();
         for row in (0..all).step_by(all.div_ceil(MOST_LINES).max(1)) {
             let values = rows.columns.iter().enumerate().filter_map(|(i, c)| Some((i, *c.get(row)?)));
-            let line: Vec<(f64, f64)> = values.filter(|(_, v)| !v.is_nan()).map(|(i, v)| (x(i), y(i, v))).collect();
+            let line: Vec<(f64, f64)> = values.filter(|(_, v)| v.is_finite()).map(|(i, v)| (x(i), y(i, v))).collect();
             canvas.line(&line, Stroke { color: LINE, width: 0.8 });
         }
     }

@@ -83,13 +83,17 @@ pub(super) fn points(hist: &Histogram, width: usize, height: usize, unicode: boo
         .map(|((m, e), w)| {
             let sum: f64 = w.iter().sum();
             let mean = m.iter().zip(w).map(|(m, w)| m * w).sum::<f64>() / sum;
-            let error = e.iter().zip(w).map(|(e, w)| (e * w).powi(2)).sum::<f64>().sqrt() / sum;
+            let error = e.iter().zip(w).map(|(e, w)| (e * w).powi(2)).sum::<f64>().sqrt() / sum.abs();
             (sum != 0.0 && mean.is_finite() && error.is_finite()).then_some((mean, error))
         })
         .collect();
     let ends = shown.iter().flatten().flat_map(|(m, e)| [m - e, m + e]);
     let (low, high) = ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| (a.min(v), b.max(v)));
-    let (low, high) = if low < high { (low, high) } else { (0.0, 1.0) };
+    let (low, high) = match high - low {
+        span if span > 0.0 && span.is_finite() => (low, high),
+        0.0 if low.abs() < 1e15 => (low - 0.5, low + 0.5),
+        _ => (0.0, 1.0),
+    };
     let rows = height.saturating_sub(3).max(4);
     let row = |v: f64| (rows - 1) - (((v - low) / (high - low) * rows as f64) as usize).min(rows - 1);
     let wide = (columns / shown.len().max(1)).max(1);
@@ -98,7 +102,7 @@ pub(super) fn points(hist: &Histogram, width: usize, height: usize, unicode: boo
     for (i, shown) in shown.iter().enumerate() {
         let Some((mean, error)) = shown else { continue };
         let at = i * wide + wide / 2;
-        for line in &mut lines[row(mean + error)..=row(mean - error)] {
+        for line in lines.iter_mut().take(row(mean - error) + 1).skip(row(mean + error)) {
             line[at] = bar;
         }
         lines[row(*mean)][at] = point;
