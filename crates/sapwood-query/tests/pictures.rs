@@ -157,3 +157,24 @@ fn cells_have_colors_by_their_content() {
     assert!(low_left != empty && high_right != empty);
     assert!(high_right[0] < low_left[0], "more is darker");
 }
+
+#[test]
+fn everything_drawn_into_one_picture_is_seen() {
+    let all = of_each_kind(&[[0.2, 0.5, 0.5], [0.7, 3e11, 0.25]], &[1.0, 2.0]);
+    let labels = Labels::default();
+    let text = |below: &[usize], last: usize| {
+        let below: Vec<_> = below.iter().map(|&i| (&all[i], String::new())).collect();
+        canvas(&all[last], &labels, &[], false, &below).to_svg()
+    };
+    for (below, last) in [(vec![1], 2), (vec![1], 0), (vec![1], 3), (vec![0], 3), (vec![0], 1)] {
+        let lines = |text: &str| text.matches("<path").count();
+        let both = text(&below, last);
+        assert!(both != text(&[], last) && both != text(&[], below[0]), "{below:?} {last}");
+        assert!(lines(&both) > 4, "{below:?} {last}");
+        assert!(!both.contains("NaN"));
+    }
+    // a red line, box or point over the map of colors
+    assert!(
+        text(&[1], 2).contains("#c02828") && text(&[1], 0).contains("#c02828") && text(&[1], 3).contains("#c02828")
+    );
+}

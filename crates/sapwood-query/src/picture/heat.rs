@@ -1,7 +1,7 @@
 //! Two axes as a map of colours.
 
 use crate::histogram::Histogram;
-use crate::picture::canvas::{Anchor, Canvas, Color};
+use crate::picture::canvas::{Anchor, Canvas, Color, Stroke};
 use crate::picture::format::statistics_of;
 use crate::picture::histogram::{Labels, header};
 use crate::picture::plane::{BOTTOM, HEIGHT, Plane, TOP, WIDTH};
@@ -61,6 +61,28 @@ pub(super) fn heat_map(hist: &Histogram, labels: &Labels<'_>) -> Option<(Canvas,
     scale(&mut canvas, low, high);
     header(&mut canvas, &statistics_of(hist), labels);
     Some((canvas, plane))
+}
+
+/// Draws another histogram of two variables into the frame of one: boxes whose areas are the contents.
+pub(super) fn boxes(canvas: &mut Canvas, plane: &Plane, hist: &Histogram, color: Color) {
+    let Some(surface) = Surface::new(hist, (60, 45)) else { return };
+    let most = surface.values.iter().flatten().fold(0.0, |a: f64, v| a.max(v.abs()));
+    for (i, x) in surface.x.windows(2).enumerate() {
+        for (j, y) in surface.y.windows(2).enumerate() {
+            let Some(value) = surface.value(i, j) else { continue };
+            let side = (value.abs() / most).sqrt();
+            let (middle_x, middle_y) = ((x[0] + x[1]) / 2.0, (y[0] + y[1]) / 2.0);
+            let inside = (plane.x.0..=plane.x.1).contains(&middle_x) && (plane.y.0..=plane.y.1).contains(&middle_y);
+            if !inside || !side.is_finite() {
+                continue;
+            }
+            let (width, height) = (side * (plane.x(x[1]) - plane.x(x[0])), side * (plane.y(y[0]) - plane.y(y[1])));
+            let (left, top) = (plane.x(middle_x) - width / 2.0, plane.y(middle_y) - height / 2.0);
+            let corners = [(0.0, 0.0), (width, 0.0), (width, height), (0.0, height), (0.0, 0.0)];
+            let outline: Vec<(f64, f64)> = corners.iter().map(|(dx, dy)| (left + dx, top + dy)).collect();
+            canvas.line(&outline, Stroke { color, width: 1.0 });
+        }
+    }
 }
 
 /// The colours and what they stand for, on the right.

@@ -51,16 +51,30 @@ pub fn canvas(
     if let Some(drawn) = simple(hist, labels, errors, below).or_else(|| series::series(&all, labels, errors)) {
         return drawn;
     }
-    // what has two axes is the ground for the points of profiles
-    let ground = all.iter().rev().find(|(hist, _)| hist.axes().len() > 1).map_or(hist, |(hist, _)| hist);
-    match heat::heat_map(ground, labels) {
+    // the first that has two axes is the ground for all others
+    let ground = all.iter().position(|(hist, _)| hist.axes().len() > 1).unwrap_or_default();
+    match all.get(ground).and_then(|(hist, _)| heat::heat_map(hist, labels)) {
         Some((mut canvas, plane)) => {
-            all.iter().for_each(|(hist, _)| series::over(&mut canvas, &plane, hist));
+            let others = all.iter().enumerate().filter(|(i, _)| *i != ground);
+            for ((_, (hist, _)), color) in others.zip(OVER.iter().cycle()) {
+                series::over(&mut canvas, &plane, hist, *color);
+                if hist.axes().len() > 1 {
+                    heat::boxes(&mut canvas, &plane, hist, *color);
+                }
+            }
             canvas
         }
         None => Canvas::new(800.0, 520.0, labels.title),
     }
 }
+
+/// Colors of what is drawn over a map of colors.
+const OVER: [Color; 4] = [
+    Color(0xc0, 0x28, 0x28, 255),
+    Color(0x7a, 0x3f, 0x8a, 255),
+    Color(0xd0, 0x7a, 0x1c, 255),
+    Color(0x26, 0x2a, 0x2e, 255),
+];
 
 /// A histogram of one variable alone.
 fn simple(hist: &Histogram, labels: &Labels<'_>, errors: bool, below: &[(&Histogram, String)]) -> Option<Canvas> {

@@ -92,10 +92,12 @@ pub(super) fn series(all: &[(&Histogram, String)], labels: &Labels<'_>, errors: 
     Some(canvas)
 }
 
-/// Draws a profile into a frame that is there.
-pub(super) fn over(canvas: &mut Canvas, plane: &Plane, hist: &Histogram) {
-    if let Some(bins) = bins(hist) {
-        points(canvas, plane, &bins, Color(0xc0, 0x28, 0x28, 255));
+/// Draws a profile or a histogram of one variable into a frame that is there.
+pub(super) fn over(canvas: &mut Canvas, plane: &Plane, hist: &Histogram, color: Color) {
+    match (hist, bins(hist)) {
+        (Histogram::One(_), Some(bins)) => steps(canvas, plane, &bins, color),
+        (_, Some(bins)) => points(canvas, plane, &bins, color),
+        _ => {}
     }
 }
 
@@ -108,8 +110,9 @@ fn steps(canvas: &mut Canvas, plane: &Plane, bins: &[Bin], color: Color) {
     for group in bins.chunks(bins.len().div_ceil(MOST_POINTS).max(1)) {
         let value = group.iter().map(|b| b.value).fold(0.0, |a: f64, b| if b.abs() > a.abs() { b } else { a });
         let (low, high) = (group[0].low, group[group.len() - 1].high);
-        line.push((plane.x(inside(low)), plane.y(value)));
-        line.push((plane.x(inside(high)), plane.y(value)));
+        let y = plane.y(value.clamp(plane.y.0, plane.y.1));
+        line.push((plane.x(inside(low)), y));
+        line.push((plane.x(inside(high)), y));
     }
     line.push((plane.x(inside(last.high)), base));
     line.dedup();
