@@ -117,18 +117,22 @@ class Tree:
         self,
         expression: str,
         cut: str,
-        bins: list[tuple[int, float, float]],
+        bins: list[GivenBins],
         start: int,
         stop: int,
         cache_size: int | None = ...,
         threads: int = ...,
         progress: Callable[[int, int, int], object] | None = ...,
-        count: int | None = ...,
+        option: str | None = ...,
         selected: Any = ...,
     ) -> Drawn: ...
 
-# Axes (number of bins, low, high, title), sums of weights and of their squares, entries, labels
-Drawn = tuple[list[tuple[int, float, float, str]], Buffer, Buffer, int, list[str] | None]
+# Of an axis: number of bins, limits, edges
+GivenBins = tuple[int | None, tuple[float, float] | None, list[float] | None]
+# Number of bins, low, high, title, edges if the bins are unequal, labels of strings
+DrawnAxis = tuple[int, float, float, str, Buffer | None, list[str] | None]
+# Axes; sums of weights and of their squares, of a profile also means and sums of squared deviations; entries
+Drawn = tuple[list[DrawnAxis], list[Buffer], int]
 
 # First entry, end (exclusive), columns, and the entry numbers if not all entries are included
 Step = tuple[int, int, list[Column], Buffer | None]
@@ -160,14 +164,14 @@ def draw_chain(
     files: list[tuple[str, str | None]],
     expression: str,
     cut: str,
-    bins: list[tuple[int, float, float]],
+    bins: list[GivenBins],
     start: int,
     stop: int,
     cache_size: int | None,
     timeout: float | None,
     threads: int,
     progress: Callable[[int, int, int], object] | None,
-    count: int | None,
+    option: str | None,
     selected: Any,
     skip_bad: bool,
 ) -> Drawn: ...

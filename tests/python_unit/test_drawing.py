@@ -55,8 +55,9 @@ def test_two_dimensions(leaves):
     expected = np.histogram2d(a["n"][inside], a["u16"][inside], [5, 4], [[0, 5], [0, top]])[0]
     assert drawn.values().tolist() == expected.tolist()
     assert [axis.label for axis in drawn.axes] == ["n", "u16"]
-    with pytest.raises(ValueError, match="bins="):
-        leaves.draw("u16:n")
+    found = leaves.draw("u16:n")
+    assert found.values().sum() == len(a["n"])
+    assert [len(axis) for axis in leaves.draw("u16:n", bins=(3, (4, 0, top))).axes] == [3, 4]
 
 
 @pytest.mark.parametrize(

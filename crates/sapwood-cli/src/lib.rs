@@ -3,6 +3,7 @@
 mod args;
 mod doctor;
 mod draw;
+mod drawn;
 mod entries;
 mod failure;
 mod given;
@@ -20,6 +21,7 @@ mod progress;
 mod proxy;
 mod reading;
 mod recover;
+mod root_histogram;
 mod sample;
 mod scan;
 mod serve;

@@ -1,5 +1,5 @@
 use crate::column::Buffer;
-use crate::draw::{Bins, Drawing, Drawn, draw};
+use crate::draw::{Drawing, Drawn, GivenBins, draw};
 use crate::error::{Missing, exception};
 use crate::file::cache;
 use crate::seconds::seconds;
@@ -85,14 +85,14 @@ pub fn draw_chain(
     files: Files,
     expression: Text,
     cut: Text,
-    bins: Vec<(usize, f64, f64)>,
+    bins: Vec<GivenBins>,
     start: u64,
     stop: u64,
     cache_size: Option<u64>,
     timeout: Option<f64>,
     threads: usize,
     progress: Option<Py<PyAny>>,
-    count: Option<usize>,
+    option: Option<Text>,
     selected: Option<Bound<'_, PyAny>>,
     skip_bad: bool,
 ) -> PyResult<Drawn> {
@@ -101,7 +101,8 @@ pub fn draw_chain(
         Some(list) => Entries::List(Arc::new(entries(&list)?)),
         None => Entries::Range(start..stop),
     };
-    let drawing = Drawing { expression: &expression, cut: &cut, bins: Bins { axes: bins, count }, entries };
+    let option = option.as_deref().unwrap_or_default();
+    let drawing = Drawing { expression: &expression, cut: &cut, bins, option, entries };
     let drawn = draw(py, &chain, drawing, ScanOptions::default(), progress)?;
     warn(py, &chain)?;
     Ok(drawn)

@@ -1,4 +1,4 @@
-use crate::draw::{Bins, Drawing, Drawn, draw};
+use crate::draw::{Drawing, Drawn, GivenBins, draw};
 use crate::entries::EntryReader;
 use crate::error::{Missing, exception};
 use crate::file::cache;
@@ -211,9 +211,9 @@ impl Tree {
         self.inner.automatic_cache_size()
     }
 
-    /// A histogram of `expression` (TTree::Draw's language) for entries `start..stop`, on axes `bins` of
-    /// (number, low, high), x first; without any, one dimension whose axis follows from the values, with `count` bins.
-    #[pyo3(signature = (expression, cut, bins, start, stop, cache_size=None, threads=0, progress=None, count=None,
+    /// A histogram of `expression` (TTree::Draw's language and option) for entries `start..stop`, on axes `bins`, x first;
+    /// what they leave open follows from the values.
+    #[pyo3(signature = (expression, cut, bins, start, stop, cache_size=None, threads=0, progress=None, option=None,
         selected=None))]
     #[allow(clippy::too_many_arguments)]
     fn draw(
@@ -221,16 +221,16 @@ impl Tree {
         py: Python<'_>,
         expression: Text,
         cut: Text,
-        bins: Vec<(usize, f64, f64)>,
+        bins: Vec<GivenBins>,
         start: u64,
         stop: u64,
         cache_size: Option<u64>,
         threads: usize,
         progress: Option<Py<PyAny>>,
-        count: Option<usize>,
+        option: Option<Text>,
         selected: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Drawn> {
-        let bins = Bins { axes: bins, count };
+        let option = option.as_deref().unwrap_or_default();
         let entries = match selected {
             Some(list) => Entries::List(Arc::new(entries(&list)?)),
             None => Entries::Range(start..stop),
@@ -239,7 +239,7 @@ impl Tree {
         draw(
             py,
             &Chain::of(self.inner.clone()),
-            Drawing { expression: &expression, cut: &cut, bins, entries },
+            Drawing { expression: &expression, cut: &cut, bins, option, entries },
             options,
             progress,
         )

@@ -1,8 +1,10 @@
 //! Times `rawtr` with the selection `E33>5` over synthetic data of the size of the seed's tree:
-//! 283 813 entries, two lists of twelve floats on average. Prints milliseconds, best of seven.
+//! 283 813 entries, two lists of twelve floats on average. Prints milliseconds, best of seven. Then the same for two
+//! variables and profiles, beside one variable that reads both branches. With a number as argument, only that one of these
+//! is filled, once: for counting instructions.
 
 use sapwood_column::{Array, Values};
-use sapwood_query::{AutoHist, Axis, Batch, Expr, Hist1D, Query};
+use sapwood_query::{AutoHist, Axis, Batch, Bins, DrawOption, Expr, Hist1D, Plot, Query};
 use std::time::Instant;
 
 const ENTRIES: usize = 283_813;
@@ -24,7 +26,63 @@ fn column(seed: u32) -> Array {
     Array::List { offsets, content: Box::new(Array::Flat(Values::F32(values))) }
 }
 
+/// Variables, option and binning of what is compared.
+const PLOTS: [(&str, &str, &str); 7] = [
+    ("rawtr", "", "100,0,60"),
+    ("rawtr+E33", "", "100,0,100"),
+    ("E33:rawtr", "", "40,0,60,40,0,60"),
+    ("E33:rawtr", "prof", "100,0,60"),
+    ("E33:rawtr", "", ""),
+    ("E33:rawtr", "prof", ""),
+    ("Entry$:E33:rawtr", "prof", "40,0,60,40,0,60"),
+];
+
+fn batch<'c>(i: usize, columns: &'c [Array]) -> Batch<'c> {
+    Batch {
+        first_entry: (i * BATCH) as u64,
+        first_local_entry: (i * BATCH) as u64,
+        total_entries: ENTRIES as u64,
+        apart: None,
+        entries: columns.first().map_or(0, Array::len),
+        columns: columns.iter().collect(),
+    }
+}
+
+fn plots(tree: &[(String, Array)], only: Option<usize>) -> sapwood_span::Result<()> {
+    for (i, (text, option, bins)) in PLOTS.iter().enumerate() {
+        if only.is_some_and(|only| only != i) {
+            continue;
+        }
+        let query = Query::new(&Expr::parse_list(text)?, None, tree)?;
+        let (bins, option) = (Bins::parse(bins).unwrap_or_default(), option.parse::<DrawOption>()?);
+        let batches = batches(tree, &query);
+        let mut best = f64::INFINITY;
+        for _ in 0..if only.is_some() { 1 } else { 7 } {
+            let start = Instant::now();
+            let mut plot = Plot::new(&query, &bins, &option, 1_000_000)?;
+            for (i, columns) in batches.iter().enumerate() {
+                plot.fill(&query, &batch(i, columns))?;
+            }
+            plot.finish()?;
+            best = best.min(start.elapsed().as_secs_f64() * 1e3);
+        }
+        println!("{i} {text:28} {best:7.2} ms");
+    }
+    Ok(())
+}
+
+fn batches(tree: &[(String, Array)], query: &Query) -> Vec<Vec<Array>> {
+    (0..ENTRIES)
+        .step_by(BATCH)
+        .map(|from| {
+            let of = |name: &String| tree.iter().find(|c| c.0 == *name).map(|c| c.1.slice(from, from + BATCH));
+            query.names().iter().filter_map(of).collect()
+        })
+        .collect()
+}
+
 fn main() -> sapwood_span::Result<()> {
+    let only = std::env::args().nth(1).and_then(|n| n.parse::<usize>().ok());
     let tree = vec![("rawtr".to_string(), column(1)), ("E33".to_string(), column(2))];
     let cases = [
         ("rawtr", "E33>5"),
@@ -35,28 +93,17 @@ fn main() -> sapwood_span::Result<()> {
         ("Sum$(rawtr)", "Length$(rawtr)>3"),
         ("rawtr[0]", "Max$(E33)>20"),
     ];
+    if only.is_some() {
+        return plots(&tree, only);
+    }
     for (expr, cut) in cases {
         let cut_expr = if cut.is_empty() { None } else { Some(Expr::parse(cut)?) };
         let query = Query::new(&[Expr::parse(expr)?], cut_expr.as_ref(), tree.as_slice())?;
-        let batches: Vec<Vec<Array>> = (0..ENTRIES)
-            .step_by(BATCH)
-            .map(|from| {
-                let of = |name: &String| tree.iter().find(|c| c.0 == *name).map(|c| c.1.slice(from, from + BATCH));
-                query.names().iter().filter_map(of).collect()
-            })
-            .collect();
+        let batches = batches(&tree, &query);
         let run = |fill: &mut dyn FnMut(&[f64], &[f64])| -> sapwood_span::Result<f64> {
             let start = Instant::now();
             for (i, columns) in batches.iter().enumerate() {
-                let batch = Batch {
-                    first_entry: (i * BATCH) as u64,
-                    first_local_entry: (i * BATCH) as u64,
-                    total_entries: ENTRIES as u64,
-                    apart: None,
-                    entries: columns.first().map_or(0, Array::len),
-                    columns: columns.iter().collect(),
-                };
-                query.visit(&batch, |rows| {
+                query.visit(&batch(i, columns), |rows| {
                     fill(&rows.values[0], rows.weights);
                     Ok(())
                 })?;
@@ -76,5 +123,5 @@ fn main() -> sapwood_span::Result<()> {
         }
         println!("{expr:28} {cut:20} {entries:8} rows  {fixed:7.2} ms  (automatic limits {automatic:7.2} ms)");
     }
-    Ok(())
+    plots(&tree, None)
 }

@@ -20,6 +20,11 @@ pub enum BinCount {
     Exactly(usize),
 }
 
+/// How many rows decide about an axis, by what the tree says. Below 1, all of them do.
+pub(crate) fn rows_that_decide(estimate: i64) -> usize {
+    usize::try_from(estimate).ok().filter(|&n| n > 0).map_or(MOST_ROWS, |n| n.min(MOST_ROWS))
+}
+
 impl BinCount {
     fn axis(self, min: f64, max: f64, integer: bool) -> Result<Axis> {
         match self {
@@ -64,7 +69,7 @@ impl AutoHist {
     /// How many rows decide about the binning: what the tree's header says (fEstimate). Below 1, all of them do.
     #[must_use = "it changes a copy"]
     pub fn estimate(mut self, rows: i64) -> Self {
-        self.rows = usize::try_from(rows).ok().filter(|&n| n > 0).map_or(MOST_ROWS, |n| n.min(MOST_ROWS));
+        self.rows = rows_that_decide(rows);
         self
     }
 

@@ -1,16 +1,22 @@
+use crate::uhi;
 use sapwood_span::{Error, Result};
 use std::fmt::Write as _;
+use std::sync::Arc;
 
-/// Equal bins from `low` to `high`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Bins from `low` to `high`, of equal width or between given edges.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
     bins: usize,
     low: f64,
     high: f64,
+    /// Of bins of unequal width.
+    edges: Option<Arc<[f64]>>,
 }
 
 /// Most bins an axis has: a mistyped number does not take all memory.
 const MAX_BINS: usize = 100_000_000;
+/// From here on doubles are whole numbers, whose lowest bits count up from 0.
+const WHOLE: f64 = 4_503_599_627_370_496.0;
 /// Values binned at a time.
 const CHUNK: usize = 512;
 
@@ -27,7 +33,30 @@ impl Axis {
             return Err(Error::invalid(format!("a histogram cannot range from {low} to {high}"))
                 .with_remedy("give the lower edge first"));
         }
-        Ok(Self { bins, low, high })
+        Ok(Self { bins, low, high, edges: None })
+    }
+
+    /// Bins between these edges.
+    ///
+    /// # Errors
+    /// `Invalid` for fewer than two edges, too many, or edges that are not finite and rising.
+    pub fn variable(edges: &[f64]) -> Result<Self> {
+        let (Some(&low), Some(&high)) = (edges.first(), edges.last()) else {
+            return Err(Error::invalid("an axis has at least two edges"));
+        };
+        if edges.len() < 2 {
+            return Err(Error::invalid("an axis has at least two edges"));
+        }
+        let axis = Self::new(edges.len() - 1, low, high)?;
+        if !edges.windows(2).all(|pair| pair[0] < pair[1]) {
+            return Err(Error::invalid("the edges of bins must rise").with_remedy("sort them"));
+        }
+        Ok(Self { edges: Some(edges.into()), ..axis })
+    }
+
+    /// The edges of bins of unequal width, one more than there are bins.
+    pub fn edges(&self) -> Option<&[f64]> {
+        self.edges.as_deref()
     }
 
     /// Number of bins, without underflow and overflow.
@@ -45,8 +74,16 @@ impl Axis {
         self.high
     }
 
+    /// What UHI's schema says of it.
+    pub(crate) fn described(&self) -> uhi::AxisBins<'_> {
+        uhi::AxisBins { bins: self.bins, low: self.low, high: self.high, edges: self.edges() }
+    }
+
     /// Edge number `i`, from 0 to the number of bins.
     pub fn edge(&self, i: usize) -> f64 {
+        if let Some(edge) = self.edges.as_ref().and_then(|edges| edges.get(i)) {
+            return *edge;
+        }
         if i >= self.bins { self.high } else { self.low + i as f64 * self.width() }
     }
 
@@ -62,17 +99,32 @@ impl Axis {
         out[0] as usize
     }
 
-    /// [`Axis::index`] of many values, without a branch.
-    fn indices(&self, x: &[f64], out: &mut [u32]) {
+    /// [`Axis::index`] of many values, without a branch where the bins are equal.
+    pub(crate) fn indices(&self, x: &[f64], out: &mut [u32]) {
+        if let Some(edges) = &self.edges {
+            for (x, out) in x.iter().zip(out) {
+                let bin = if x.is_nan() { edges.len() } else { edges.partition_point(|edge| edge <= x) };
+                *out = bin as u32;
+            }
+            return;
+        }
         let (bins, low, high, width) = (self.bins as f64, self.low, self.high, self.width());
+        let last = bins - 1.0;
         for (x, out) in x.iter().zip(out) {
+            let x = *x;
             // Division alone may miss by one at an edge; the edges decide, as in TAxis::FindBin of ROOT 6.40.
-            let bin = (bins * (x - low) / (high - low)).min(bins - 1.0).floor();
-            let below = f64::from(u8::from(*x < low + bin * width));
-            let above = f64::from(u8::from(bin + 1.0 < bins && *x >= low + (bin + 1.0) * width));
-            let bin = bin - below + above;
-            let bin = if *x < high { bin + 1.0 } else { bins + 1.0 };
-            *out = if *x < low { 0.0 } else { bin } as u32;
+            let raw = bins * (x - low) / (high - low);
+            let raw = if raw < last { raw } else { last };
+            let raw = if raw > 0.0 { raw } else { 0.0 };
+            // rounded down, in steps that a processor does for several values at once
+            let near = (raw + WHOLE) - WHOLE;
+            let bin = near - if near > raw { 1.0 } else { 0.0 };
+            let below = if x < low + bin * width { 1.0 } else { 0.0 };
+            let above = if bin < last && x >= low + (bin + 1.0) * width { 1.0 } else { 0.0 };
+            let bin = bin - below + above + 1.0;
+            let bin = if x < high { bin } else { bins + 1.0 };
+            let bin = if x < low { 0.0 } else { bin };
+            *out = (bin + WHOLE).to_bits() as u32;
         }
     }
 }
@@ -117,7 +169,8 @@ impl Hist1D {
     }
 
     fn fill_unweighted(&mut self, x: &[f64], indices: &[u32]) {
-        let Axis { low, high, .. } = self.axis;
+        let Axis { low, high, .. } = &self.axis;
+        let (low, high) = (*low, *high);
         let [mut count, _, mut wx, mut wxx] = [0.0; 4];
         for &x in x {
             let (one, x) = if x >= low && x < high { (1.0, x) } else { (0.0, 0.0) };
@@ -139,7 +192,8 @@ impl Hist1D {
     }
 
     fn fill_weighted(&mut self, x: &[f64], w: &[f64], indices: &[u32]) {
-        let Axis { low, high, .. } = self.axis;
+        let Axis { low, high, .. } = &self.axis;
+        let (low, high) = (*low, *high);
         let variances = self.variances.get_or_insert_with(|| self.values.clone());
         for ((&x, &w), &i) in x.iter().zip(w).zip(indices) {
             self.values[i as usize] += w;
@@ -200,7 +254,21 @@ impl Hist1D {
 
     /// The axis.
     pub fn axis(&self) -> Axis {
-        self.axis
+        self.axis.clone()
+    }
+
+    /// Whether a weight other than 1 was filled: the variances are not the values.
+    pub fn is_weighted(&self) -> bool {
+        self.variances.is_some()
+    }
+
+    /// Multiplies all weights by a factor, as TH1::Scale does.
+    pub fn scale(&mut self, by: f64) {
+        let variances = self.variances.get_or_insert_with(|| self.values.clone());
+        variances.iter_mut().for_each(|v| *v *= by * by);
+        self.values.iter_mut().for_each(|v| *v *= by);
+        let [w, ww, wx, wxx] = self.sums;
+        self.sums = [w * by, ww * by * by, wx * by, wxx * by];
     }
 
     /// Sums of weights; with `flow`, underflow first and overflow last.
@@ -241,69 +309,24 @@ impl Hist1D {
     /// read it): a regular axis with flow bins, or one of strings, and weighted storage. `name` and `label` are metadata.
     pub fn to_json(&self, name: &str, label: &str) -> String {
         let mut out = String::new();
-        let (kind, flow) = self.json_axis();
-        let [w, ww, wx, wxx] = self.sums.map(json_number);
+        let flow = self.labels.is_none();
+        let axis = uhi::axis(self.axis.described(), self.labels.as_deref(), label);
+        let [w, ww, wx, wxx] = self.sums.map(uhi::number);
         let _ = write!(
             out,
             "{{\"uhi_schema\":1,\"metadata\":{{\"name\":{},\"entries\":{},\"mean\":{},\"std_dev\":{},\
              \"sumw\":{w},\"sumw2\":{ww},\"sumwx\":{wx},\"sumwx2\":{wxx}}},\
-             \"axes\":[{{{kind},\"metadata\":{{\"label\":{}}}}}],\
+             \"axes\":[{axis}],\
              \"storage\":{{\"type\":\"weighted\",\"values\":{},\"variances\":{}}}}}",
-            json_string(name),
+            uhi::string(name),
             self.entries,
-            json_number(self.mean()),
-            json_number(self.std_dev()),
-            json_string(label),
-            json_list(self.values(flow)),
-            json_list(self.variances(flow)),
+            uhi::number(self.mean()),
+            uhi::number(self.std_dev()),
+            uhi::list(self.values(flow)),
+            uhi::list(self.variances(flow)),
         );
         out
     }
-
-    /// What UHI's schema says of the axis, and whether it has bins for underflow and overflow.
-    fn json_axis(&self) -> (String, bool) {
-        let Axis { bins, low, high } = self.axis;
-        match &self.labels {
-            Some(labels) => {
-                let labels: Vec<String> = labels.iter().map(|l| json_string(l)).collect();
-                (format!("\"type\":\"category_str\",\"categories\":[{}],\"flow\":false", labels.join(",")), false)
-            }
-            None => {
-                let (low, high) = (json_number(low), json_number(high));
-                let axis = format!(
-                    "\"type\":\"regular\",\"lower\":{low},\"upper\":{high},\"bins\":{bins},\
-                     \"underflow\":true,\"overflow\":true,\"circular\":false"
-                );
-                (axis, true)
-            }
-        }
-    }
-}
-
-/// JSON has no NaN and no infinity: they are null.
-fn json_number(x: f64) -> String {
-    if x.is_finite() { format!("{x}") } else { "null".to_string() }
-}
-
-fn json_list(v: &[f64]) -> String {
-    let items: Vec<String> = v.iter().map(|&x| json_number(x)).collect();
-    format!("[{}]", items.join(","))
-}
-
-fn json_string(s: &str) -> String {
-    let mut out = String::from("\"");
-    for c in s.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            c if c.is_control() => {
-                let _ = write!(out, "\\u{:04x}", u32::from(c));
-            }
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
 }
 
 #[cfg(test)]
@@ -325,12 +348,24 @@ mod tests {
     }
 
     #[test]
+    fn bins_of_unequal_width() {
+        let axis = Axis::variable(&[0.0, 1.0, 10.0]).unwrap();
+        let of = |x: f64| axis.index(x);
+        assert_eq!([-1.0, 0.0, 1.0, 9.9, 10.0, f64::NAN].map(of), [0, 1, 2, 2, 3, 3]);
+        assert_eq!((axis.edge(1), axis.edge(2), axis.bins()), (1.0, 10.0, 2));
+        for edges in [&[][..], &[1.0], &[1.0, 1.0], &[0.0, 2.0, 1.0, 3.0], &[0.0, f64::NAN, 1.0], &[0.0, f64::INFINITY]]
+        {
+            assert!(Axis::variable(edges).is_err(), "{edges:?}");
+        }
+    }
+
+    #[test]
     fn merged_parts_equal_the_whole() {
         let axis = Axis::new(4, 0.0, 4.0).unwrap();
         let (x, w) = ([0.5, 1.5, 9.0, 2.5, -1.0], [1.0, 2.0, 1.0, 0.5, 1.0]);
-        let mut whole = Hist1D::new(axis);
+        let mut whole = Hist1D::new(axis.clone());
         whole.fill(&x, &w);
-        let (mut a, mut b) = (Hist1D::new(axis), Hist1D::new(axis));
+        let (mut a, mut b) = (Hist1D::new(axis.clone()), Hist1D::new(axis));
         a.fill(&x[..2], &w[..2]);
         b.fill(&x[2..], &w[2..]);
         a.merge(&b).unwrap();

@@ -1,5 +1,5 @@
 //! Expressions in the language of TTree::Draw: parsed ([`Expr`]), bound to a tree ([`Query`]), run
-//! over typed columns ([`Batch`]) to rows ([`Rows`]), histograms ([`Hist1D`]) and pictures ([`picture`]).
+//! over typed columns ([`Batch`]) to rows ([`Rows`]), histograms ([`Histogram`], filled by [`Plot`]) and pictures ([`picture`]).
 //!
 //! No I/O, no threads of its own; everything is `Send + Sync`, and histograms of several workers merge. [`Binding`] ties a query to
 //! a tree: which branches to scan, and which members of their records are meant.
@@ -26,18 +26,27 @@ mod batch;
 mod bind;
 mod binding;
 mod binning;
+mod bins;
 mod block;
 mod characters;
 mod collector;
+mod draw_option;
 mod eval;
 mod exact;
 mod function;
+mod grid;
 mod hist;
+mod hist_nd;
+mod histogram;
 mod layout;
+mod moments;
 mod names;
 mod number;
 mod parse;
 pub mod picture;
+mod plot;
+mod plot_labels;
+mod profile;
 mod program;
 mod query;
 mod reader;
@@ -48,6 +57,7 @@ mod target;
 mod text;
 mod text_hist;
 mod token;
+mod uhi;
 mod view;
 
 pub use ast::Expr;
@@ -55,7 +65,13 @@ pub use auto::{AutoHist, BinCount, ESTIMATE};
 pub use batch::Batch;
 pub use binding::Binding;
 pub use binning::{automatic_axis, automatic_axis_near, automatic_axis_of};
+pub use bins::{AxisBins, Bins};
+pub use draw_option::{Chart, DrawOption};
 pub use hist::{Axis, Hist1D};
+pub use hist_nd::HistND;
+pub use histogram::{ChartRows, Histogram};
+pub use plot::Plot;
+pub use profile::{Profile, ProfileError};
 pub use query::{Query, Selected};
 pub use reader::{Bind, Bound, Entries, Reader, bind_each};
 pub use rows::{Cell, Rows};

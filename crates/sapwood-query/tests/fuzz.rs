@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use sapwood_column::{Array, Values};
-use sapwood_query::{AutoHist, Batch, Expr, Query, parse_target};
+use sapwood_query::{AutoHist, Batch, Bins, DrawOption, Expr, Query, parse_target};
 
 fn list(lengths: &[usize], content: Array) -> Array {
     let mut offsets = vec![0];
@@ -137,6 +137,16 @@ proptest! {
     fn any_text_is_parsed_or_refused(text in "\\PC{0,60}") {
         let _ = Expr::parse_list(&text);
         let _ = parse_target(&text);
+        let _ = text.parse::<DrawOption>();
+    }
+
+    #[test]
+    fn any_binning_is_parsed_or_refused(words in prop::collection::vec(prop_oneof![
+        Just("1"), Just("20"), Just("-3"), Just("1e300"), Just("nan"), Just("inf"), Just(","), Just("["), Just("]"), Just(" "),
+    ], 0..20)) {
+        if let Ok(bins) = Bins::parse(&words.concat()) {
+            prop_assert!(bins.axes.len() <= 3);
+        }
     }
 
     #[test]

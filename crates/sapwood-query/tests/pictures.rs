@@ -1,9 +1,9 @@
 //! Pictures are well-formed files of the promised size that show what they should.
 
 use sapwood_query::picture::{
-    Anchor, Bar, Canvas, Color, Labels, Stroke, bar_chart, bar_chart_svg, histogram, png, svg,
+    Anchor, Bar, Canvas, Color, Labels, Stroke, bar_chart, bar_chart_svg, canvas, histogram, in_characters, png, svg,
 };
-use sapwood_query::{Axis, Hist1D};
+use sapwood_query::{Axis, Chart, ChartRows, Hist1D, HistND, Histogram, Profile, ProfileError};
 
 fn hist() -> Hist1D {
     let mut h = Hist1D::new(Axis::new(4, 0.0, 4.0).unwrap());
@@ -85,4 +85,96 @@ fn sizes_are_bounded() {
     for scale in [0.0, -1.0, f64::NAN, 1e9] {
         assert!(canvas.to_png(scale).is_err());
     }
+}
+
+/// A histogram of each kind, filled with these rows.
+fn of_each_kind(rows: &[[f64; 3]], weights: &[f64]) -> Vec<Histogram> {
+    let axis = |low, high| Axis::new(7, low, high).unwrap();
+    let columns: Vec<Vec<f64>> = (0..3).map(|i| rows.iter().map(|r| r[i]).collect()).collect();
+    let columns: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+    let mut one = Hist1D::new(axis(0.0, 2.0));
+    one.fill(columns[0], weights);
+    let mut two = HistND::new(vec![Axis::variable(&[0.0, 0.5, 9.0]).unwrap(), axis(-1e-9, 1e12)]).unwrap();
+    two.fill(&columns[..2], weights);
+    let mut three = HistND::new(vec![axis(0.0, 1.0), axis(0.0, 1.0), axis(0.0, 1.0)]).unwrap();
+    three.fill(&columns, weights);
+    let mut profile = Profile::new(vec![axis(0.0, 2.0)], ProfileError::Mean).unwrap();
+    profile.fill(&columns[..2], weights);
+    let mut map = Profile::new(vec![axis(0.0, 2.0), axis(0.0, 2.0)], ProfileError::Spread).unwrap();
+    map.fill(&columns, weights);
+    let rows = |chart| {
+        let columns = columns.iter().map(|c| c.to_vec()).collect();
+        Histogram::Rows(ChartRows { chart, columns, weights: weights.to_vec(), entries: weights.len() as u64 })
+    };
+    let mut all = vec![Histogram::One(one), Histogram::Many(two), Histogram::Many(three), Histogram::Profile(profile)];
+    all.extend([Histogram::Profile(map), rows(Chart::Parallel), rows(Chart::Candle)]);
+    all
+}
+
+#[test]
+fn pictures_of_several_variables_hold_whatever_is_filled() {
+    let (nan, inf) = (f64::NAN, f64::INFINITY);
+    let odd = [[nan, 1.0, 0.5], [0.5, nan, nan], [1.0, inf, -inf], [0.5, 1e300, -1e300], [1e-300, 0.1, 0.2]];
+    let cases: [(&[[f64; 3]], &[f64]); 5] = [
+        (&[], &[]),
+        (&[[0.5, 0.5, 0.5]], &[1.0]),
+        (&odd, &[1.0; 5]),
+        (&odd, &[nan, -1.0, inf, 0.5, -2.5]),
+        (&[[0.5, 1e15, 3.0], [0.6, 1e15, 3.0], [1.5, 1e15, 3.0]], &[1.0; 3]),
+    ];
+    let labels = Labels { title: "t", x: "x", y: "y", note: "n" };
+    for (rows, weights) in cases {
+        let all = of_each_kind(rows, weights);
+        for hist in &all {
+            for below in [Vec::new(), vec![(&all[0], "one".to_owned())], vec![(&all[1], "two".to_owned())]] {
+                let canvas = canvas(hist, &labels, &["a", "b", "c"], true, &below);
+                let text =
+                    canvas.to_svg().replace(">NaN</text>", "").replace(">inf</text>", "").replace(">-inf</text>", "");
+                assert!(!text.contains("NaN") && !text.contains("inf"), "{hist:?} {text}");
+                assert!(canvas.to_png(0.3).is_ok());
+            }
+            for (width, height) in [(0, 0), (80, 24), (31, 9)] {
+                for unicode in [false, true] {
+                    let text = in_characters(hist, &["a", "b", "c"], width, height, unicode);
+                    assert!(text.ends_with('\n') && (unicode || text.is_ascii()), "{text}");
+                }
+            }
+            let json = hist.to_json("h", &["x", "y", "z"]);
+            assert!(json.is_none_or(|json| serde_json::from_str::<serde_json::Value>(&json).is_ok()));
+        }
+    }
+}
+
+#[test]
+fn cells_have_colors_by_their_content() {
+    let mut h = HistND::new(vec![Axis::new(2, 0.0, 2.0).unwrap(), Axis::new(2, 0.0, 2.0).unwrap()]).unwrap();
+    h.fill(&[&[0.5, 1.5], &[0.5, 1.5]], &[1.0, 4.0]);
+    let bytes = canvas(&Histogram::Many(h), &Labels::default(), &[], false, &[]).to_png(1.0).unwrap();
+    let (_, _, pixels) = decoded(&bytes);
+    let at = |x: usize, y: usize| &pixels[3 * (y * 800 + x)..][..3];
+    let (low_left, high_right, empty) = (at(200, 380), at(500, 150), at(200, 150));
+    assert_eq!(empty, [255; 3]);
+    assert!(low_left != empty && high_right != empty);
+    assert!(high_right[0] < low_left[0], "more is darker");
+}
+
+#[test]
+fn everything_drawn_into_one_picture_is_seen() {
+    let all = of_each_kind(&[[0.2, 0.5, 0.5], [0.7, 3e11, 0.25]], &[1.0, 2.0]);
+    let labels = Labels::default();
+    let text = |below: &[usize], last: usize| {
+        let below: Vec<_> = below.iter().map(|&i| (&all[i], String::new())).collect();
+        canvas(&all[last], &labels, &[], false, &below).to_svg()
+    };
+    for (below, last) in [(vec![1], 2), (vec![1], 0), (vec![1], 3), (vec![0], 3), (vec![0], 1)] {
+        let lines = |text: &str| text.matches("<path").count();
+        let both = text(&below, last);
+        assert!(both != text(&[], last) && both != text(&[], below[0]), "{below:?} {last}");
+        assert!(lines(&both) > 4, "{below:?} {last}");
+        assert!(!both.contains("NaN"));
+    }
+    // a red line, box or point over the map of colors
+    assert!(
+        text(&[1], 2).contains("#c02828") && text(&[1], 0).contains("#c02828") && text(&[1], 3).contains("#c02828")
+    );
 }

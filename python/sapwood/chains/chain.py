@@ -210,7 +210,8 @@ class Chain:
         self,
         expression: str,
         cut: str = "",
-        bins: int | tuple[Any, ...] | None = None,
+        bins: Any = None,
+        option: str = "",
         *,
         entry_start: int | None = None,
         entry_stop: int | None = None,
@@ -220,11 +221,10 @@ class Chain:
         """Fill a histogram of an expression over all files; see :meth:`Tree.draw`. Entries count across files."""
         from .. import _core
         from ..arguments.progress import reporter
-        from ..drawing.draw import _histogram, _number, axes_from
+        from ..drawing.draw import bins_from, histogram_from
         from ..reading.entry_selection import chosen
 
-        count = _number(bins)
-        axes = axes_from(None if count is not None else bins)
+        axes = bins_from(bins)
         first, last = 0 if entry_start is None else entry_start, 2**64 - 1 if entry_stop is None else entry_stop
         numbers = None
         if first < 0 or last < 0 or entries is not None:
@@ -236,12 +236,12 @@ class Chain:
         cache, timeout, threads = self._core_options()
         try:
             drawn = _core.draw_chain(
-                self._files, expression, cut or "", axes, first, last, cache, timeout, threads, tell, count, numbers,
-                self._skip_bad,
+                self._files, expression, cut or "", axes, first, last, cache, timeout, threads, tell, option,
+                numbers, self._skip_bad,
             )  # fmt: skip
         finally:
             done()
-        return _histogram(*drawn)
+        return histogram_from(drawn)
 
     def __repr__(self) -> str:
         return f"<Chain of {len(self._files)} files>"

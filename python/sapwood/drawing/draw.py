@@ -12,7 +12,7 @@ from ..arguments.progress import Progress, reporter
 from ..arguments.sizes import entry_range
 from ..errors import InvalidError
 from ..reading.entry_selection import Entries, chosen, place
-from .histogram import Axis, Histogram
+from .histogram import Axis, Histogram, ProfileHistogram
 
 #: Limit on the bins of one axis.
 _MOST_BINS = 100_000_000
@@ -20,6 +20,7 @@ _MOST_BINS = 100_000_000
 if TYPE_CHECKING:
     import hist
 
+    from .._core import Drawn, GivenBins
     from ..reading.tree import Tree
 
 
@@ -31,11 +32,11 @@ def draw(
     span: tuple[int | None, int | None],
     progress: Progress,
     entries: Entries = None,
+    option: str = "",
 ) -> hist.Hist | Histogram:
     """See :meth:`Tree.draw`."""
     expression, cut = string(expression, "expression"), "" if cut is None else string(cut, "cut")
-    count = _number(bins)
-    axes = axes_from(None if count is not None else bins)
+    option, given = "" if option is None else string(option, "option"), bins_from(bins)
     tree.file._check_open()
     first, last = entry_range(*span, tree.num_entries)
     picked = chosen(entries, first, last, [place(tree)])
@@ -43,66 +44,117 @@ def draw(
     threads = tree.file._options.threads
     tell, done = reporter(progress)
     try:
-        drawn = tree._core.draw(expression, cut, axes, first, last, tree._cache_size, threads, tell, count, numbers)
+        drawn = tree._core.draw(expression, cut, given, first, last, tree._cache_size, threads, tell, option, numbers)
     finally:
         done()
-    return _histogram(*drawn)
+    return histogram_from(drawn)
 
 
-def _number(bins: object) -> int | None:
-    """The number of bins, if only that is given."""
-    try:
-        count = operator.index(bins)  # type: ignore[arg-type]
-    except TypeError:
-        return None
-    if isinstance(bins, bool) or not 1 <= count <= _MOST_BINS:
-        raise InvalidError(f"bins must be a number from 1 to {_MOST_BINS}, or (number, low, high), not {bins!r}")
-    return count
+def bins_from(bins: object) -> list[GivenBins]:
+    """The binning of each axis: (number or None, limits or None, edges or None).
 
-
-def axes_from(bins: object) -> list[tuple[int, float, float]]:
-    """Axes as (number, low, high) from None, one such tuple, a flat tuple of several, or a sequence of tuples."""
+    From None, one axis, a flat tuple of several, or a sequence of axes. An axis is None, a number, (number, low, high),
+    an array of edges, or an axis of hist or boost-histogram.
+    """
     if bins is None:
         return []
     try:
-        flat: list[Any] = []
-        for b in bins:  # type: ignore[attr-defined]
-            flat.extend(b if isinstance(b, (tuple, list)) else (b,))
-        if not flat or len(flat) % 3:
+        alone = _axis(bins)
+        if alone is not None:
+            return [alone]
+        if isinstance(bins, (tuple, list)) and len(bins) > 3 and len(bins) % 3 == 0 and all(map(_is_number, bins)):
+            return [_regular(*bins[i : i + 3]) for i in range(0, len(bins), 3)]
+        axes = [_axis(b) for b in bins]  # type: ignore[attr-defined]
+        if not axes or None in axes:
             raise TypeError
-        axes = [(operator.index(n), float(low), float(high)) for n, low, high in zip(*[iter(flat)] * 3, strict=True)]
-        if any(n < 1 for n, _, _ in axes):
-            raise ValueError
-        return axes
+        return [a for a in axes if a is not None]
     except (TypeError, ValueError):
         raise InvalidError(
-            f"bins must be (number, low, high) for each axis, x first, or a number, or None, not {bins!r}"
+            "bins must be a number, (number, low, high), an array of edges or None, or one of these for each axis, "
+            f"x first, not {bins!r}"
         ) from None
 
 
-def _histogram(axes, values, variances, entries: int, labels: list[str] | None) -> hist.Hist | Histogram:
-    shape = tuple(n + 2 for n, _, _, _ in axes)
-    sums = np.asarray(values).reshape(shape)
-    squares = np.asarray(variances).reshape(shape)
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
+def _axis(given: Any) -> GivenBins | None:
+    """One axis; None if it is something else, perhaps several."""
+    if given is None:
+        return None, None, None
+    if _is_number(given):
+        return _count(given), None, None
+    if isinstance(given, np.ndarray) and given.dtype.kind in "iuf":
+        if given.ndim != 1:
+            raise TypeError
+        return None, None, given.astype(float).tolist()
+    if hasattr(given, "edges") and not isinstance(given, (tuple, list)):
+        edges = np.asarray(given.edges, float)
+        regular = type(given).__name__ in ("Regular", "Integer") and getattr(given, "transform", None) is None
+        if regular:
+            return _regular(len(edges) - 1, edges[0], edges[-1])
+        return None, None, edges.tolist()
+    if isinstance(given, (tuple, list)) and len(given) == 3 and all(map(_is_number, given)):
+        return _regular(*given)
+    return None
+
+
+def _regular(n: Any, low: Any, high: Any) -> GivenBins:
+    return _count(n), (float(low), float(high)), None
+
+
+def _count(given: Any) -> int:
+    count = operator.index(given)
+    if not 1 <= count <= _MOST_BINS:
+        raise ValueError
+    return count
+
+
+def histogram_from(drawn: Drawn) -> hist.Hist | Histogram:
+    """What the core drew, as a hist.Hist where hist is installed."""
+    axes, buffers, entries = drawn
+    shape = tuple(n + 2 for n, *_ in axes)
+    cells = [np.asarray(b).reshape(shape) for b in buffers]
     try:
         import hist
     except ImportError:
-        plain = [Axis(n, low, high, label, labels=tuple(labels or ())) for n, low, high, label in axes]
-        return Histogram(plain, sums, squares, entries)
-    if labels is not None:
+        plain = [
+            Axis(n, low, high, label, labels=tuple(labels or ()), given_edges=_edges(edges))
+            for n, low, high, label, edges, labels in axes
+        ]
+        if len(cells) == 2:
+            return Histogram(plain, cells[0], cells[1], entries)
+        return ProfileHistogram(plain, cells[0], cells[1], cells[2], cells[3], entries)
+    made_axes: list[Any] = []
+    inside = []
+    for n, low, high, label, edges, labels in axes:
         # hist supports UTF-8 names only
-        axes, labels = [(*a, _utf8(label)) for *a, label in axes], [_utf8(label) for label in labels]
-        made = hist.Hist(hist.axis.StrCategory(labels, label=axes[0][3], overflow=False), storage=hist.storage.Weight())
-        view = made.view()
-        view.value, view.variance = sums[1:-1], squares[1:-1]
-        return made
-    regular = [hist.axis.Regular(n, low, high, label=_utf8(label)) for n, low, high, label in axes]
-    made = hist.Hist(*regular, storage=hist.storage.Weight())
-    view = made.view(flow=True)
-    # the last axis varies fastest, as in hist
-    view.value = sums
-    view.variance = squares
-    return made
+        inside.append(slice(None) if labels is None else slice(1, -1))
+        if labels is not None:
+            names = [_utf8(name) for name in labels]
+            made_axes.append(hist.axis.StrCategory(names, label=_utf8(label), overflow=False))
+        elif edges is not None:
+            made_axes.append(hist.axis.Variable(np.asarray(edges), label=_utf8(label)))
+        else:
+            made_axes.append(hist.axis.Regular(n, low, high, label=_utf8(label)))
+    cells = [c[tuple(inside)] for c in cells]
+    if len(cells) == 2:
+        counts: hist.Hist = hist.Hist(*made_axes, storage=hist.storage.Weight())
+        view: Any = counts.view(flow=True)
+        # the last axis varies fastest, as in hist
+        view.value, view.variance = cells
+        return counts
+    means: hist.Hist = hist.Hist(*made_axes, storage=hist.storage.WeightedMean())
+    bins: Any = means.view(flow=True)
+    sums = ("sum_of_weights", "sum_of_weights_squared", "value", "_sum_of_weighted_deltas_squared")
+    for name, values in zip(sums, cells, strict=True):
+        bins[name] = values
+    return means
+
+
+def _edges(buffer: Any) -> tuple[float, ...] | None:
+    return None if buffer is None else tuple(np.asarray(buffer).tolist())
 
 
 def _utf8(text: str) -> str:

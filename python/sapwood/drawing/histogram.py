@@ -23,7 +23,7 @@ class Traits:
 
 @dataclass(frozen=True)
 class Axis(Sequence):
-    """Bins of equal width: an axis of the plottable-histogram protocol."""
+    """Bins: an axis of the plottable-histogram protocol."""
 
     #: Number of bins without underflow and overflow.
     size: int
@@ -36,10 +36,14 @@ class Axis(Sequence):
     traits: Traits = Traits()
     #: The value of each bin, if the values were strings.
     labels: tuple[str, ...] = ()
+    #: The edges, if the bins are not of equal width.
+    given_edges: tuple[float, ...] | None = None
 
     @property
     def edges(self) -> np.ndarray:
         """Bin edges; one more than bins."""
+        if self.given_edges is not None:
+            return np.array(self.given_edges)
         return np.linspace(self.low, self.high, self.size + 1)
 
     @property
@@ -103,3 +107,37 @@ class Histogram:
     def __repr__(self) -> str:
         axes = ", ".join(f"{a.label!r}: {a.size} bins from {a.low:g} to {a.high:g}" for a in self.axes)
         return f"<Histogram of {axes}; {self.entries} entries>"
+
+
+class ProfileHistogram(Histogram):
+    """Means in bins of one or two axes (PlottableHistogram of kind MEAN)."""
+
+    #: What the bins hold, as the plottable-histogram protocol names it.
+    kind = "MEAN"
+
+    def __init__(
+        self,
+        axes: Sequence[Axis],
+        weights: np.ndarray,
+        squared_weights: np.ndarray,
+        means: np.ndarray,
+        deviations: np.ndarray,
+        entries: int,
+    ) -> None:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            effective = np.where(squared_weights > 0, weights**2 / squared_weights, 0)
+            variances = np.where(effective > 0, deviations / weights / effective, 0)
+        super().__init__(axes, means, variances, entries)
+        self._counts = effective
+
+    def variances(self, flow: bool = False) -> np.ndarray:
+        """Return the squared errors of the means: the spread divided by the effective number of entries."""
+        return super().variances(flow)
+
+    def values(self, flow: bool = False) -> np.ndarray:
+        """Return the means; 0 in empty bins."""
+        return super().values(flow)
+
+    def counts(self, flow: bool = False) -> np.ndarray:
+        """Effective numbers of entries."""
+        return self._inner(self._counts, flow)

@@ -194,7 +194,8 @@ class Tree(HasTable):
         self,
         expression: str,
         cut: str = "",
-        bins: int | tuple[Any, ...] | None = None,
+        bins: Any = None,
+        option: str = "",
         *,
         entry_start: int | None = None,
         entry_stop: int | None = None,
@@ -204,21 +205,24 @@ class Tree(HasTable):
         """Fill a histogram of an expression in ROOT's syntax, like ``TTree::Draw``.
 
         Args:
-            expression: such as ``"sqrt(px**2+py**2)"``; ``"y:x"`` for two dimensions; a string gets a bin for each of
-                its values. The tree's :attr:`aliases` can be used.
+            expression: such as ``"sqrt(px**2+py**2)"``; ``"y:x"`` and ``"z:y:x"`` for two and three dimensions; a
+                string gets a bin for each of its values. The tree's :attr:`aliases` can be used.
             cut: a condition or weight, such as ``"pt>20 && abs(eta)<2.4"``.
-            bins: ``(number, low, high)``; for two or three dimensions one such tuple per axis, x first; in one
-                dimension also a number of bins or None, with a range that is derived from the values as in ROOT.
+            bins: a number of bins, ``(number, low, high)``, an array of edges, or an axis of hist; for several
+                dimensions one of these or None for each axis, x first. What is left open follows from the values as
+                in ROOT.
+            option: as in ROOT: ``"prof"`` for the means of the first variable (``"profs"``, ``"profi"``, ``"profg"``
+                are the same here: they differ in how ROOT shows errors), ``"norm"`` to scale the sum to 1.
             entries: entry numbers, a boolean for each entry, or an entry list of a file: only these are drawn, and
                 only their baskets are fetched.
 
         Returns:
             A ``hist.Hist`` if hist is installed, otherwise a :class:`sapwood.Histogram` with the same protocol
-            (``values()``, ``variances()``, ``axes``, ``to_numpy()``).
+            (``values()``, ``variances()``, ``axes``, ``to_numpy()``). Profiles have weighted means as their storage.
         """
         from ..drawing.draw import draw
 
-        return draw(self, expression, cut, bins, (entry_start, entry_stop), progress, entries)
+        return draw(self, expression, cut, bins, (entry_start, entry_stop), progress, entries, option)
 
     def map(self, branches: str | Iterable[str] = ()) -> FileMap:
         """Return where the baskets of this tree are in its file; see :func:`sapwood.map`."""

@@ -175,13 +175,14 @@ pub struct ShowArgs {
 #[derive(Args)]
 #[command(after_help = "\
 Expressions are those of TTree::Draw: arithmetic, comparisons, functions (sqrt, cos, abs, min, …), a[i],
-Sum$, Max$, Length$, Entry$, and aliases stored in the tree (TTree::SetAlias). CUT is the weight of each row;
-rows with weight 0 are skipped. Without a binning, the axis limits follow the data as in ROOT, and each string
-has its own bin.
+Sum$, Max$, Length$, Entry$, and aliases stored in the tree (TTree::SetAlias). Up to three variables are separated
+by colons, x last: y:x. CUT is the weight of each row; rows with weight 0 are skipped. Without a binning, the axis
+limits follow the data as in ROOT, and each string has its own bin.
 
 Examples:
   sapwood draw data.root:Events 'Muon_pt >> h(100,0,100)' 'nMuon >= 2'
   sapwood draw data.root:Events 'sqrt(px**2+py**2)' --bins 50,0,20 -o pt.png -o pt.json
+  sapwood draw data.root:Events 'Muon_pt:Muon_eta >> p(24,-2.4,2.4)' '' prof -o profile.root
   sapwood draw 'run2024/*.root:Events' nMuon --add extra.root:Events")]
 pub struct DrawArgs {
     /// File and tree; omit the tree if the file has only one. Use `*` and `?` to read several files as one chain
@@ -194,13 +195,22 @@ pub struct DrawArgs {
     /// Selection, and weight of each row
     #[arg(value_name = "CUT", allow_hyphen_values = true, value_parser = name())]
     pub cut: Option<String>,
+    /// Option text as in TTree::Draw: prof, profs, profi, profg, norm, same, e, para, candle; same as --option
+    #[arg(value_name = "OPTION", value_parser = name())]
+    pub option: Option<String>,
     /// Selection, if not given after EXPR
     #[arg(long = "cut", value_name = "CUT", conflicts_with = "cut", allow_hyphen_values = true, value_parser = name())]
     pub cut_option: Option<String>,
-    /// Number of bins, optionally with lower and upper edge
+    /// Option text, if not given after CUT
+    #[arg(id = "draw_option", long = "option", value_name = "OPTION", conflicts_with = "option", value_parser = name())]
+    pub draw_option: Option<String>,
+    /// Draw something else first: >>h and >>+h fill its histogram, the option same draws into its picture; can be repeated
+    #[arg(long, value_name = "EXPR[?CUT]", allow_hyphen_values = true, value_parser = name())]
+    pub before: Vec<String>,
+    /// Number of bins, lower and upper edge, for each variable, x first: 40,0,10,20,,, or [0,1,5,20] for the edges of bins
     #[arg(long, value_name = "N[,LOW,HIGH]", allow_hyphen_values = true)]
     pub bins: Option<String>,
-    /// Also write the drawing to a file (.png, .svg, .json); can be repeated
+    /// Also write the drawing to a file (.png, .svg, .json, .root); can be repeated
     #[arg(short, long = "output", value_name = "FILE")]
     pub outputs: Vec<PathBuf>,
     /// Entries to read: Python slices (100:200, 5000:, -100:) and numbers, separated by commas; a file of numbers;

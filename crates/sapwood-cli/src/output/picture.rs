@@ -1,5 +1,5 @@
-use sapwood::query::Hist1D;
-use sapwood::query::picture::{self, Labels};
+use sapwood::query::Histogram;
+use sapwood::query::picture;
 use sapwood::raw_text::text_of_path;
 use sapwood::{Result, redacted};
 use std::path::Path;
@@ -38,29 +38,17 @@ impl Kind {
 }
 
 /// A name for messages: somebody may have given a URL.
-fn shown(path: &Path) -> String {
+pub fn shown(path: &Path) -> String {
     redacted(&text_of_path(path))
 }
 
-/// The bytes of a file that shows the histogram.
-///
-/// # Errors
-/// `Invalid` when the picture would be too large.
-pub fn render(kind: Kind, hist: &Hist1D, name: &str, labels: &Labels) -> Result<Vec<u8>> {
-    match kind {
-        Kind::Png => picture::png(hist, labels, SCALE),
-        Kind::Svg => Ok(picture::svg(hist, labels).into_bytes()),
-        Kind::Json => Ok(hist.to_json(name, labels.x).into_bytes()),
-    }
-}
-
 /// The histogram in characters, as large as the terminal has room for; a locale without UTF-8 gets ASCII.
-pub fn terminal(hist: &Hist1D) -> String {
+pub fn terminal(hist: &Histogram, variables: &[&str]) -> String {
     let (lines, columns) = match console::Term::stdout().size_checked() {
         Some((lines, columns)) => (usize::from(lines).saturating_sub(4), usize::from(columns).min(COLUMNS.1)),
         None => (LINES, COLUMNS.0),
     };
-    picture::terminal(hist, columns, lines.min(LINES), is_utf8())
+    picture::in_characters(hist, variables, columns, lines.min(LINES), is_utf8())
 }
 
 /// Whether the locale says UTF-8; the first variable that is set decides, as in setlocale(3).

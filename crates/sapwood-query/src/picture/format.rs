@@ -1,5 +1,7 @@
 //! Numbers for people.
 
+use crate::histogram::Histogram;
+
 /// A number with `digits` significant digits, without needless zeros.
 pub(crate) fn significant(x: f64, digits: usize) -> String {
     if x == 0.0 || !x.is_finite() {
@@ -46,6 +48,27 @@ pub(crate) fn statistics(hist: &crate::Hist1D) -> Vec<(&'static str, String)> {
             && value != 0.0
         {
             out.push((name, significant(value, 5)));
+        }
+    }
+    out
+}
+
+/// The statistics of what a draw made.
+pub(crate) fn statistics_of(hist: &Histogram) -> Vec<(&'static str, String)> {
+    let axes = hist.axes().len();
+    let (moments, means): (Vec<(f64, f64)>, _) = match hist {
+        Histogram::One(h) => return statistics(h),
+        Histogram::Many(h) => ((0..axes).map(|i| (h.mean(i), h.std_dev(i))).collect(), ["Mean x", "Mean y", "Mean z"]),
+        Histogram::Profile(p) => {
+            ((0..=axes).map(|i| (p.mean(i), p.std_dev(i))).collect(), ["Mean x", "Mean y", "Mean z"])
+        }
+        Histogram::Rows(_) => (Vec::new(), [""; 3]),
+    };
+    let deviations = ["Std Dev x", "Std Dev y", "Std Dev z"];
+    let mut out = vec![("Entries", grouped(hist.entries()))];
+    for (i, (mean, deviation)) in moments.into_iter().enumerate().take(3) {
+        if hist.labels(i).is_none() {
+            out.extend([(means[i], significant(mean, 4)), (deviations[i], significant(deviation, 4))]);
         }
     }
     out

@@ -56,7 +56,7 @@ pub fn histogram(hist: &Hist1D, labels: &Labels<'_>) -> Canvas {
     outline(&mut canvas, &frame, &steps);
     let line = Stroke { color: Color::INK, width: 1.2 };
     canvas.line(&[(LEFT, TOP - 8.0), (LEFT, HEIGHT - BOTTOM), (WIDTH - RIGHT, HEIGHT - BOTTOM)], line);
-    header(&mut canvas, hist, labels);
+    header(&mut canvas, &statistics(hist), labels);
     canvas
 }
 
@@ -126,8 +126,7 @@ fn axes(canvas: &mut Canvas, frame: &Frame, hist: &Hist1D, labels: &Labels<'_>) 
 }
 
 /// Title on the left, statistics on the right, the note between title and picture.
-fn header(canvas: &mut Canvas, hist: &Hist1D, labels: &Labels<'_>) {
-    let statistics = statistics(hist);
+pub(super) fn header(canvas: &mut Canvas, statistics: &[(&'static str, String)], labels: &Labels<'_>) {
     let mut right = WIDTH - RIGHT;
     for (name, value) in statistics.iter().rev() {
         let width = text_width(name, 12.0).max(text_width(value, 15.0));

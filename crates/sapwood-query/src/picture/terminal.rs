@@ -1,4 +1,4 @@
-use crate::hist::Hist1D;
+use crate::hist::{Axis, Hist1D};
 use crate::picture::format::{significant, statistics};
 use crate::picture::ticks::Ticks;
 
@@ -45,7 +45,7 @@ pub fn terminal(hist: &Hist1D, width: usize, height: usize, unicode: bool) -> St
         out.push('\n');
     }
     let plotted = columns.values.len() * columns.wide;
-    axis(&mut out, hist, margin, plotted, columns.bins_shown, unicode);
+    axis(&mut out, &hist.axis(), margin, plotted, columns.bins_shown, unicode);
     out
 }
 
@@ -111,8 +111,7 @@ impl Scale {
     }
 }
 
-fn axis(out: &mut String, hist: &Hist1D, margin: usize, plotted: usize, bins: usize, unicode: bool) {
-    let axis = hist.axis();
+pub(super) fn axis(out: &mut String, axis: &Axis, margin: usize, plotted: usize, bins: usize, unicode: bool) {
     let (low, shown) = (axis.low(), (axis.high() - axis.low()) * bins as f64 / axis.bins() as f64);
     let ticks = Ticks::new(low, axis.high(), (plotted / 10).clamp(2, 12));
     let (corner, line, mark) = if unicode { ('└', '─', '┬') } else { ('+', '-', '+') };
@@ -148,14 +147,13 @@ fn axis(out: &mut String, hist: &Hist1D, margin: usize, plotted: usize, bins: us
     out.push('\n');
 }
 
-fn trim_end(out: &mut String) {
+pub(super) fn trim_end(out: &mut String) {
     out.truncate(out.trim_end_matches(' ').len());
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hist::Axis;
 
     fn filled(counts: &[f64]) -> Hist1D {
         let mut h = Hist1D::new(Axis::new(counts.len(), 0.0, counts.len() as f64).unwrap());
