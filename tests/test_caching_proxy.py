@@ -151,6 +151,40 @@ print(tree.GetEntries(), file.GetReadCalls(), tree.Draw(tree.GetListOfBranches()
     assert int(lines['sapwood_server_connections_total{protocol="http"}']) <= 4 < int(calls), page
 
 
+@pytest.mark.parametrize("prefetch", [(), ("--prefetch", "off")], ids=["prefetch", "no prefetch"])
+def test_versions_that_the_origin_does_not_tell_apart_are_not_mixed(nginx, folder, proxies, prefetch):
+    """nginx makes its ETag of size and time: after `cp -p` another file has the same. Under one ETag of the proxy the old
+    file's bytes came out of the cache after the new one's had been fetched."""
+    contents = {name: np.random.default_rng(seed).bytes(12_000_000) for seed, name in enumerate("AB")}
+    path = folder / "replaced"
+
+    def put(name):
+        new = folder / "new"
+        new.write_bytes(contents[name])
+        os.utime(new, ns=LONG_AGO)
+        new.rename(path)
+
+    def ranges(starts):
+        for start in starts:
+            request = urllib.request.Request(proxy.http + path.name, headers={"Range": f"bytes={start}-{start + 999}"})
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                body, tag = answer.read(), answer.headers["ETag"]
+            (name,) = (name for name, content in contents.items() if content[start : start + 1000] == body)
+            yield tag, name
+
+    try:
+        put("A")
+        proxy = proxies("--origin", url_of(nginx), *prefetch)
+        assert {name for _, name in ranges([2_000_000, 9_000_000])} == {"A"}
+        put("B")
+        seen = list(ranges([1_000_000, 2_000_000, 5_000_000, 9_000_000, 11_000_000]))
+        for tag in {tag for tag, _ in seen}:
+            assert len({name for of, name in seen if of == tag}) == 1, seen
+        assert seen[-1][1] == "B"
+    finally:
+        path.unlink()
+
+
 def test_the_origin_is_asked_for_each_byte_once(nginx, folder, proxies, tmp_path):
     proxy = proxies("--origin", url_of(nginx))
     want = (folder / "noise").read_bytes()

@@ -34,7 +34,7 @@ impl Place {
         SourceOptions {
             head: HEAD,
             tail: 0,
-            trust_etags: true,
+            compare_briefly: true,
             connect_timeout: common.connect_timeout,
             progress_timeout: common.progress_timeout,
             retries: 2,

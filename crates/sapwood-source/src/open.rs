@@ -56,10 +56,10 @@ pub struct SourceOptions {
     /// Whether the file is compared with what it was when it was opened once both of its ends have come, where they come
     /// one after the other and that costs nothing: what came may then be kept for later sessions.
     pub compared: bool,
-    /// Whether an answer over HTTP with the strong ETag that the file had when it was opened is taken for one of the same
-    /// file without its first bytes, unless [`crate::Source::fetch_last`] or [`crate::Source::fetch_soon_compared`] asks:
-    /// for callers that read in small pieces and see to the comparisons themselves.
-    pub trust_etags: bool,
+    /// Whether each answer over HTTP is compared by the first 80 bytes of the file, where a server serves several ranges at
+    /// once, unless [`crate::Source::fetch_last`] or [`crate::Source::fetch_soon_compared`] asks for all that tells versions
+    /// apart: for callers that read in small pieces, hand each of them on at once, and see to the other comparisons.
+    pub compare_briefly: bool,
     /// Whether a redirect to this URL (without credentials) is followed; none: all that are safe.
     pub redirects: Option<RedirectFilter>,
     /// What was learnt about hosts, and the connections to them, shared by the files opened
@@ -85,7 +85,7 @@ impl Default for SourceOptions {
             ca_dir: None,
             whole_file: 64 << 20,
             compared: false,
-            trust_etags: false,
+            compare_briefly: false,
             redirects: None,
             hosts: Hosts::shared(),
         }

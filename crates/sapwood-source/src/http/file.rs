@@ -37,6 +37,8 @@ const MOST_SERVERS: u32 = 16;
 /// Bytes that may come without the file's first bytes, by single ranges one after the other: beside small ones the first
 /// bytes would weigh too much. The last request of a scan always asks for them.
 const UNRECOGNISED: u64 = 64 << 10;
+/// First bytes of a file that tell ROOT files apart: its header, with the file's UUID, also beyond 2 GB.
+const BRIEF: usize = 80;
 
 /// How ranges are asked for.
 #[derive(Clone)]
@@ -189,15 +191,16 @@ impl HttpFile {
             let before: u64 = pieces.iter().map(|s| s.len).sum();
             let begun = self.under_way.begin();
             let unrecognised = before.saturating_add(self.under_way.unrecognised.load(Relaxed));
-            let trusted = self.client.options.trust_etags && self.version.has_strong_tag() && !style.last;
-            let bare = trusted
-                || (begun.alone && !style.last && !style.several && pieces.len() == 1 && unrecognised <= UNRECOGNISED);
+            let briefly = self.client.options.compare_briefly && !style.last;
+            let bare = !briefly
+                && (begun.alone && !style.last && !style.several && pieces.len() == 1 && unrecognised <= UNRECOGNISED);
             self.under_way.unrecognised.store(if bare { unrecognised } else { 0 }, Relaxed);
             let along = style.along.as_ref().filter(|_| !bare);
-            let ranges = along.map_or_else(|| pieces.clone(), |beginning| with_beginning(&pieces, beginning));
-            let seen = along.cloned().map(Recognised::new);
+            let along = along.map(|all| if briefly { all.slice(..all.len().min(BRIEF)) } else { all.clone() });
+            let ranges = along.as_ref().map_or_else(|| pieces.clone(), |beginning| with_beginning(&pieces, beginning));
+            let seen = along.map(Recognised::new);
             let result = self.request(job, &ranges, seen, &mut retry_budget).await;
-            if bare && !trusted && !begun.was_alone() {
+            if bare && !begun.was_alone() {
                 // what began meanwhile may have been answered out of another version
                 job.overtaken.store(true, Relaxed);
             }

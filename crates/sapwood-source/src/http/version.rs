@@ -116,13 +116,6 @@ impl Version {
         Some(OriginVersion { size, etag, modified, checksum: None, is_told, beginning })
     }
 
-    /// Whether all servers that the file was read from tell it by a strong ETag.
-    pub fn has_strong_tag(&self) -> bool {
-        let is_strong = |v: &Validator| v.etag.as_ref().is_some_and(|tag| !tag.starts_with("W/"));
-        let known = lock(&self.known);
-        !known.is_empty() && known.iter().all(|(_, v)| is_strong(v))
-    }
-
     /// Whether there is nothing to tell versions apart but the file itself.
     pub fn is_untold(&self) -> bool {
         lock(&self.known).iter().any(|(_, v)| !v.is_some())
