@@ -115,20 +115,19 @@ class Tree:
     def automatic_cache_size(self) -> int: ...
     def draw(
         self,
-        expression: str,
-        cut: str,
-        bins: list[GivenBins],
+        drawings: list[Drawing],
         start: int,
         stop: int,
         cache_size: int | None = ...,
         threads: int = ...,
         progress: Callable[[int, int, int], object] | None = ...,
-        option: str | None = ...,
         selected: Any = ...,
-    ) -> Drawn: ...
+    ) -> list[Drawn]: ...
 
 # Of an axis: number of bins, limits, edges
 GivenBins = tuple[int | None, tuple[float, float] | None, list[float] | None]
+# Expression, cut, bins, option
+Drawing = tuple[str, str, list[GivenBins], str]
 # Number of bins, low, high, title, edges if the bins are unequal, labels of strings
 DrawnAxis = tuple[int, float, float, str, Buffer | None, list[str] | None]
 # Axes; sums of weights and of their squares, of a profile also means and sums of squared deviations; entries
@@ -162,19 +161,16 @@ def chain_places(
 def entries_of_list(parts: Sequence[tuple[str, str, Any]], places: Sequence[tuple[str, str, int, int]]) -> Buffer: ...
 def draw_chain(
     files: list[tuple[str, str | None]],
-    expression: str,
-    cut: str,
-    bins: list[GivenBins],
+    drawings: list[Drawing],
     start: int,
     stop: int,
     cache_size: int | None,
     timeout: float | None,
     threads: int,
     progress: Callable[[int, int, int], object] | None,
-    option: str | None,
     selected: Any,
     skip_bad: bool,
-) -> Drawn: ...
+) -> list[Drawn]: ...
 def expand(url: str) -> list[str]: ...
 def redacted(url: str) -> str: ...
 def run_command(arguments: Sequence[str], stdout_was_closed: bool) -> int: ...

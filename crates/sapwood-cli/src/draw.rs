@@ -1,5 +1,7 @@
 //! `sapwood draw`: a histogram of an expression.
 
+mod several;
+
 use crate::args::{DrawArgs, Global};
 use crate::drawn::{Drawn, FileKind};
 use crate::failure::Failure;
@@ -21,20 +23,23 @@ pub fn run(args: &DrawArgs, options: &OpenOptions, global: &Global, interrupt: &
     let option: DrawOption =
         args.option.as_ref().or(args.draw_option.as_ref()).map_or(Ok(DrawOption::default()), |o| o.parse())?;
     let mut draws = args.before.iter().map(|text| Draw::before(text)).collect::<Result<Vec<_>>>()?;
-    let cut = args.cut.as_deref().or(args.cut_option.as_deref());
-    let mut last = Draw::new(&args.expression, cut.unwrap_or_default(), option)?;
-    match bins {
-        Some(_) if !last.target.bins.is_empty() => {
-            return Err(Failure::Usage("the binning is given twice: after >> and in --bins".to_owned()));
+    let together = match &args.expression {
+        Some(expression) => {
+            let cut = args.cut.as_deref().or(args.cut_option.as_deref());
+            draws.push(Draw::new(expression, cut.unwrap_or_default(), option)?.binned(bins)?);
+            None
         }
-        Some(bins) => last.target.bins = bins,
-        None => {}
-    }
-    draws.push(last);
+        None => Some(several::draws(&args.expressions, &option, bins.as_ref(), &kinds)?),
+    };
 
     let inputs = Inputs { target: &args.target, add: &args.add, skip_bad: args.skip_bad, open: options };
     let reading = Reading::new(inputs.chain()?, global.quiet || global.json, interrupt)?;
     let chosen = reading.chosen(args.entries.as_deref())?;
+    if let Some(draws) = together {
+        let drawn = several::fill(draws, &reading, chosen)?;
+        reading.tell_skipped();
+        return several::show(&drawn, args, global, &reading);
+    }
     let mut session: Vec<Drawn> = Vec::new();
     for draw in draws {
         let hist = draw.fill(&reading, chosen.clone(), &session)?;
@@ -89,8 +94,24 @@ impl Draw {
 
     /// `EXPR?CUT` of `--before`.
     fn before(text: &str) -> Result<Self> {
+        Self::with_cut(text, DrawOption::default())
+    }
+
+    /// `EXPR?CUT`.
+    fn with_cut(text: &str, option: DrawOption) -> Result<Self> {
         let (expression, cut) = split_cut(text);
-        Self::new(expression, cut, DrawOption::default())
+        Self::new(expression, cut, option)
+    }
+
+    /// The same with the binning of `--bins`.
+    fn binned(mut self, bins: Option<Bins>) -> Result<Self, Failure> {
+        if let Some(bins) = bins {
+            if !self.target.bins.is_empty() {
+                return Err(Failure::Usage("the binning is given twice: after >> and in --bins".to_owned()));
+            }
+            self.target.bins = bins;
+        }
+        Ok(self)
     }
 
     /// Draws what it says; `session` is what was drawn before.

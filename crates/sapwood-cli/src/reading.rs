@@ -171,6 +171,22 @@ impl<'a> Reading<'a> {
         self.with(part, |query, batch| query.rows(batch))
     }
 
+    /// Gives the batch to `f` as each of the queries takes it, with the number of the query.
+    ///
+    /// # Errors
+    /// As [`Reading::rows`], and what `f` says.
+    pub fn with_each(
+        &self,
+        part: &ChainBatch<Bound>,
+        mut f: impl FnMut(usize, &sapwood::query::Query, &sapwood::query::Batch<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let ChainBatch { link, prepared, batch } = part;
+        prepared.bindings().enumerate().try_for_each(|(i, binding)| {
+            let f = |b: &sapwood::query::Batch<'_>| f(i, &binding.query, b);
+            binding.with_batch(batch, &batch.columns, link.first_entry, self.total.get(), f)
+        })
+    }
+
     /// Gives the batch to `f` as the query takes it.
     ///
     /// # Errors

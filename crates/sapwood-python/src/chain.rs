@@ -1,5 +1,5 @@
 use crate::column::Buffer;
-use crate::draw::{Drawing, Drawn, GivenBins, draw};
+use crate::draw::{Drawing, Drawn, draw};
 use crate::error::{Missing, exception};
 use crate::file::cache;
 use crate::seconds::seconds;
@@ -77,33 +77,28 @@ pub fn entries_of_list(
     list.of_trees(&trees).map(|l| numbers(&l)).map_err(|e| exception(py, &e, Missing::Key))
 }
 
-/// A histogram of entries `start..stop`, or of the selected ones, of all files; see `Tree.draw`.
+/// Histograms of entries `start..stop`, or of the selected ones, of all files; see `Tree.draw`.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
 pub fn draw_chain(
     py: Python<'_>,
     files: Files,
-    expression: Text,
-    cut: Text,
-    bins: Vec<GivenBins>,
+    drawings: Vec<Drawing>,
     start: u64,
     stop: u64,
     cache_size: Option<u64>,
     timeout: Option<f64>,
     threads: usize,
     progress: Option<Py<PyAny>>,
-    option: Option<Text>,
     selected: Option<Bound<'_, PyAny>>,
     skip_bad: bool,
-) -> PyResult<Drawn> {
+) -> PyResult<Vec<Drawn>> {
     let chain = chain(files, cache_size, timeout, threads, skip_bad)?;
     let entries = match selected {
         Some(list) => Entries::List(Arc::new(entries(&list)?)),
         None => Entries::Range(start..stop),
     };
-    let option = option.as_deref().unwrap_or_default();
-    let drawing = Drawing { expression: &expression, cut: &cut, bins, option, entries };
-    let drawn = draw(py, &chain, drawing, ScanOptions::default(), progress)?;
+    let drawn = draw(py, &chain, &drawings, entries, ScanOptions::default(), progress)?;
     warn(py, &chain)?;
     Ok(drawn)
 }

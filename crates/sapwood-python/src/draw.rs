@@ -5,7 +5,7 @@ use crate::text::{Text, texts};
 use crate::wait::wait;
 use pyo3::prelude::*;
 use sapwood::query::{
-    Axis, AxisBins, Binding, Bins, DrawOption, Entries, Expr, Histogram, Plot, Reader, bind_each, parse_target,
+    Axis, AxisBins, Binding, Bins, DrawOption, Entries, Expr, Histogram, Plot, Reader, bind_all, parse_target,
 };
 use sapwood::{Chain, ChainBatch, Error, ErrorKind, Result, ScanOptions, Values};
 use std::sync::atomic::Ordering;
@@ -32,47 +32,44 @@ pub fn bins(given: Vec<GivenBins>) -> Result<Bins> {
     Ok(Bins { axes: given.into_iter().map(axis).collect::<Result<_>>()?, exactly: true })
 }
 
-/// What is drawn.
-pub struct Drawing<'a> {
-    /// In TTree::Draw's language.
-    pub expression: &'a str,
-    /// A condition or weight; empty for none.
-    pub cut: &'a str,
-    /// The binning.
-    pub bins: Vec<GivenBins>,
-    /// TTree::Draw's option.
-    pub option: &'a str,
-    /// Of which entries, counted through the chain.
-    pub entries: Entries,
-}
+/// What is drawn: an expression in TTree::Draw's language, a condition or weight (empty for none), the binning, and
+/// TTree::Draw's option.
+pub type Drawing = (Text, Text, Vec<GivenBins>, Text);
 
-/// Draws: parses here, binds, scans and fills on a thread of its own.
+/// Draws all of it in one reading: parses here, binds, scans and fills on a thread of its own. `entries` are counted through the
+/// chain.
 pub fn draw(
     py: Python<'_>,
     chain: &Chain,
-    drawing: Drawing<'_>,
+    drawings: &[Drawing],
+    entries: Entries,
     mut options: ScanOptions,
     progress: Option<Py<PyAny>>,
-) -> PyResult<Drawn> {
+) -> PyResult<Vec<Drawn>> {
     let fail = |e: Error| exception(py, &e, Missing::Key);
-    let parsed = Parsed::new(&drawing).map_err(fail)?;
+    let parsed = drawings.iter().map(Parsed::new).collect::<Result<Vec<_>>>().map_err(fail)?;
     let meter = Meter::attach(&mut options, progress);
     let cancel = options.cancel.clone();
     let chain = chain.clone();
-    let filled = wait(py, |py| meter.tell(py), move || parsed.fill(&chain, options));
+    let filled = wait(py, |py| meter.tell(py), move || fill(parsed, &chain, entries, options));
     if filled.is_err() {
         cancel.store(true, Ordering::Relaxed);
     }
-    let (hist, mut titles) = filled?.map_err(fail)?;
-    titles.reverse();
+    let filled = filled?.map_err(fail)?;
     meter.tell(py)?;
+    Ok(filled.into_iter().map(|(hist, titles)| drawn(&hist, titles)).collect())
+}
+
+/// A histogram as Python takes it; titles are those of the expressions, the last one is of x.
+fn drawn(hist: &Histogram, mut titles: Vec<String>) -> Drawn {
+    titles.reverse();
     let labels: Vec<Option<Vec<Text>>> =
         (0..titles.len()).map(|i| hist.labels(i).map(|names| texts(names.to_vec()))).collect();
     let axes = hist.axes().into_iter().zip(titles).zip(labels).map(|((a, title), labels)| {
         let edges = a.edges().map(|e| Buffer::new(Values::F64(e.to_vec())));
         (a.bins(), a.low(), a.high(), title.into(), edges, labels)
     });
-    let cells = match &hist {
+    let cells = match hist {
         Histogram::One(h) => vec![h.values(true).to_vec(), h.variances(true).to_vec()],
         Histogram::Many(h) => vec![h.values(true), h.variances(true)],
         Histogram::Profile(p) => {
@@ -82,7 +79,7 @@ pub fn draw(
         Histogram::Rows(_) => Vec::new(),
     };
     let cells = cells.into_iter().map(|c| Buffer::new(Values::F64(c))).collect();
-    Ok((axes.collect(), cells, hist.entries()))
+    (axes.collect(), cells, hist.entries())
 }
 
 /// What is drawn, before any tree is known.
@@ -91,47 +88,59 @@ struct Parsed {
     cut: Option<Expr>,
     bins: Bins,
     option: DrawOption,
-    entries: Entries,
 }
 
 impl Parsed {
-    fn new(drawing: &Drawing<'_>) -> Result<Self> {
-        let (text, target) = parse_target(drawing.expression)?;
+    fn new((expression, cut, given, option): &Drawing) -> Result<Self> {
+        let (text, target) = parse_target(expression)?;
         let expressions = Expr::parse_list(&text)?;
-        let cut = Expr::selection(drawing.cut)?;
-        let given = bins(drawing.bins.clone())?;
+        let cut = Expr::selection(cut)?;
+        let given = bins(given.clone())?;
         let bins = if given.is_empty() { target.bins } else { given };
-        let option: DrawOption = drawing.option.parse()?;
+        let option: DrawOption = option.parse()?;
         if option.chart.is_some() {
             return Err(Error::unsupported("para and candle make a picture, not a histogram")
                 .with_remedy("draw them with `sapwood draw`"));
         }
-        Ok(Self { expressions, cut, bins, option, entries: drawing.entries.clone() })
+        Ok(Self { expressions, cut, bins, option })
     }
+}
 
-    /// The histogram, and the titles of the expressions.
-    fn fill(self, chain: &Chain, options: ScanOptions) -> Result<(Histogram, Vec<String>)> {
-        let (chain, first) = chain.first()?;
-        let binding = Binding::new(&first, &self.expressions, self.cut.as_ref())?;
-        let titles = binding.query.titles().to_vec();
-        let mut plot = Plot::new(&binding.query, &self.bins, &self.option, Reader::estimate(&chain, &first))?;
-        let total = Reader::total(&chain, &first, self.expressions.iter().chain(&self.cut))?;
-        let bind = bind_each(self.expressions, self.cut, false);
-        let cancel = options.cancel.clone();
-        for part in (Reader { chain, entries: self.entries, total, options, bind }).read() {
-            let ChainBatch { link, prepared, batch } = part?;
+/// The histograms, and the titles of their expressions.
+fn fill(
+    drawings: Vec<Parsed>,
+    chain: &Chain,
+    entries: Entries,
+    options: ScanOptions,
+) -> Result<Vec<(Histogram, Vec<String>)>> {
+    let (chain, first) = chain.first()?;
+    let estimate = Reader::estimate(&chain, &first);
+    let total = Reader::total(&chain, &first, drawings.iter().flat_map(|d| d.expressions.iter().chain(&d.cut)))?;
+    let mut plots = Vec::new();
+    for drawing in &drawings {
+        let binding = Binding::new(&first, &drawing.expressions, drawing.cut.as_ref())?;
+        let plot = Plot::new(&binding.query, &drawing.bins, &drawing.option, estimate)?;
+        plots.push((plot, binding.query.titles().to_vec(), drawing.option.norm));
+    }
+    let bind = bind_all(drawings.into_iter().map(|d| (d.expressions, d.cut)).collect());
+    let cancel = options.cancel.clone();
+    for part in (Reader { chain, entries, total, options, bind }).read() {
+        let ChainBatch { link, prepared, batch } = part?;
+        for (binding, (plot, ..)) in prepared.bindings().zip(&mut plots) {
             if cancel.load(Ordering::Relaxed) {
                 return Err(Error::new(ErrorKind::Interrupted, "reading was interrupted"));
             }
-            let (binding, file) = (&prepared.binding, link.tree.file());
             let filled = binding
                 .with_batch(&batch, &batch.columns, link.first_entry, total, |batch| plot.fill(&binding.query, batch));
-            filled.map_err(|e| e.in_file(file.url()))?;
+            filled.map_err(|e| e.in_file(link.tree.file().url()))?;
         }
+    }
+    let finish = |(plot, titles, norm): (Plot, Vec<String>, bool)| {
         let mut hist = plot.finish()?;
-        if self.option.norm {
+        if norm {
             hist.normalize();
         }
         Ok((hist, titles))
-    }
+    };
+    plots.into_iter().map(finish).collect()
 }

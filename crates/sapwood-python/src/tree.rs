@@ -1,4 +1,4 @@
-use crate::draw::{Drawing, Drawn, GivenBins, draw};
+use crate::draw::{Drawing, Drawn, draw};
 use crate::entries::EntryReader;
 use crate::error::{Missing, exception};
 use crate::file::cache;
@@ -211,38 +211,27 @@ impl Tree {
         self.inner.automatic_cache_size()
     }
 
-    /// A histogram of `expression` (TTree::Draw's language and option) for entries `start..stop`, on axes `bins`, x first;
-    /// what they leave open follows from the values.
-    #[pyo3(signature = (expression, cut, bins, start, stop, cache_size=None, threads=0, progress=None, option=None,
-        selected=None))]
+    /// Histograms of entries `start..stop`, or of the selected ones, filled in one reading: of each an expression, a cut, axes
+    /// (x first; what they leave open follows from the values) and an option, in TTree::Draw's language.
+    #[pyo3(signature = (drawings, start, stop, cache_size=None, threads=0, progress=None, selected=None))]
     #[allow(clippy::too_many_arguments)]
     fn draw(
         &self,
         py: Python<'_>,
-        expression: Text,
-        cut: Text,
-        bins: Vec<GivenBins>,
+        drawings: Vec<Drawing>,
         start: u64,
         stop: u64,
         cache_size: Option<u64>,
         threads: usize,
         progress: Option<Py<PyAny>>,
-        option: Option<Text>,
         selected: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<Drawn> {
-        let option = option.as_deref().unwrap_or_default();
+    ) -> PyResult<Vec<Drawn>> {
         let entries = match selected {
             Some(list) => Entries::List(Arc::new(entries(&list)?)),
             None => Entries::Range(start..stop),
         };
         let options = options(start, stop, cache_size, threads);
-        draw(
-            py,
-            &Chain::of(self.inner.clone()),
-            Drawing { expression: &expression, cut: &cut, bins, option, entries },
-            options,
-            progress,
-        )
+        draw(py, &Chain::of(self.inner.clone()), &drawings, entries, options, progress)
     }
 }
 

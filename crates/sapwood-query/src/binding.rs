@@ -203,6 +203,27 @@ impl Binding {
         Ok(binding)
     }
 
+    /// Lets one scan feed several bindings of a tree: all of them have the same branches from then on. What passes is looked
+    /// at first only where it is the same for all.
+    pub(crate) fn share(bindings: &mut [Self], same_cut: bool) {
+        let mut all: Vec<usize> = Vec::new();
+        for binding in &mut *bindings {
+            for pick in &mut binding.picks {
+                let Some(&branch) = binding.branches.get(pick.at) else { continue };
+                pick.at = all.iter().position(|&b| b == branch).unwrap_or_else(|| {
+                    all.push(branch);
+                    all.len() - 1
+                });
+            }
+        }
+        for binding in bindings {
+            binding.branches.clone_from(&all);
+            if !same_cut {
+                binding.guide = None;
+            }
+        }
+    }
+
     /// Binds what holds no aliases any more.
     fn bound<'t>(
         tree: &'t Tree,

@@ -73,7 +73,7 @@ pub use histogram::{ChartRows, Histogram};
 pub use plot::Plot;
 pub use profile::{Profile, ProfileError};
 pub use query::{Query, Selected};
-pub use reader::{Bind, Bound, Entries, Reader, bind_each};
+pub use reader::{Bind, Bound, Entries, Reader, bind_all, bind_each};
 pub use rows::{Cell, Rows};
 pub use scan_cut::ScanCut;
 pub use shape::{Collection, Dim, Kind, Schema, Shape};

@@ -46,8 +46,17 @@ impl Entries {
 pub struct Bound {
     /// The expressions bound to its tree.
     pub binding: Binding,
+    /// Further ones, fed by the same columns.
+    pub others: Vec<Binding>,
     /// Branches to read beside those of the binding, whole: they come first.
     pub shown: Vec<usize>,
+}
+
+impl Bound {
+    /// All bindings, in the order in which they were asked for.
+    pub fn bindings(&self) -> impl Iterator<Item = &Binding> {
+        std::iter::once(&self.binding).chain(&self.others)
+    }
 }
 
 /// Binds to a tree.
@@ -72,7 +81,22 @@ pub struct Reader {
 pub fn bind_each(exprs: Vec<Expr>, cut: Option<Expr>, scan: bool) -> Bind {
     Arc::new(move |link| {
         let new = if scan { Binding::scan } else { Binding::new };
-        Ok(Bound { binding: new(&link.tree, &exprs, cut.as_ref())?, shown: Vec::new() })
+        Ok(Bound { binding: new(&link.tree, &exprs, cut.as_ref())?, others: Vec::new(), shown: Vec::new() })
+    })
+}
+
+/// How several queries, each of expressions and a selection, are bound in every file, to be answered in one reading: each
+/// branch is read once. [`Bound::bindings`] has them in this order.
+pub fn bind_all(queries: Vec<(Vec<Expr>, Option<Expr>)>) -> Bind {
+    let cut = |i: usize| queries.get(i).and_then(|(_, cut)| cut.as_ref()).map(Expr::text);
+    let same_cut = (1..queries.len()).all(|i| cut(i) == cut(0));
+    Arc::new(move |link| {
+        let bind = |(exprs, cut): &(Vec<Expr>, Option<Expr>)| Binding::new(&link.tree, exprs, cut.as_ref());
+        let mut bindings = queries.iter().map(bind).collect::<Result<Vec<_>>>()?;
+        Binding::share(&mut bindings, same_cut);
+        let mut bindings = bindings.into_iter();
+        let binding = bindings.next().ok_or_else(|| Error::invalid("nothing is asked for"))?;
+        Ok(Bound { binding, others: bindings.collect(), shown: Vec::new() })
     })
 }
 
@@ -114,7 +138,7 @@ impl Reader {
             }
             let binding = &bound.binding;
             // only an alias that the first tree has not can ask for what was not counted
-            if binding.asks_total && total < link.first_entry + link.tree.entries() {
+            if bound.bindings().any(|b| b.asks_total) && total < link.first_entry + link.tree.entries() {
                 let what = "an alias of this file asks for Entries$, which those of the first file do not";
                 return Err(Error::unsupported(what)
                     .in_file(link.tree.file().url())

@@ -206,6 +206,7 @@ class Chain:
             if option not in known:
                 raise InvalidError(f"Chain.{name}() has no option {option!r}; its options are {', '.join(known)}")
 
+    @overload
     def draw(
         self,
         expression: str,
@@ -213,18 +214,43 @@ class Chain:
         bins: Any = None,
         option: str = "",
         *,
+        entry_start: int | None = ...,
+        entry_stop: int | None = ...,
+        entries: Entries = ...,
+        progress: Progress = ...,
+    ) -> hist.Hist | Histogram: ...
+
+    @overload
+    def draw(
+        self,
+        *,
+        draws: Iterable[str | tuple[Any, ...] | dict[str, Any]],
+        entry_start: int | None = ...,
+        entry_stop: int | None = ...,
+        entries: Entries = ...,
+        progress: Progress = ...,
+    ) -> list[hist.Hist | Histogram]: ...
+
+    def draw(
+        self,
+        expression: str | None = None,
+        cut: str = "",
+        bins: Any = None,
+        option: str = "",
+        *,
+        draws: Iterable[str | tuple[Any, ...] | dict[str, Any]] | None = None,
         entry_start: int | None = None,
         entry_stop: int | None = None,
         entries: Entries = None,
         progress: Progress = None,
-    ) -> hist.Hist | Histogram:
-        """Fill a histogram of an expression over all files; see :meth:`Tree.draw`. Entries count across files."""
+    ) -> hist.Hist | Histogram | list[hist.Hist | Histogram]:
+        """Fill one or several histograms over all files; see :meth:`Tree.draw`. Entries count across files."""
         from .. import _core
         from ..arguments.progress import reporter
-        from ..drawing.draw import bins_from, histogram_from
+        from ..drawing.draw import drawings_from, histogram_from
         from ..reading.entry_selection import chosen
 
-        axes = bins_from(bins)
+        drawings, single = drawings_from(expression, cut, bins, option, draws)
         first, last = 0 if entry_start is None else entry_start, 2**64 - 1 if entry_stop is None else entry_stop
         numbers = None
         if first < 0 or last < 0 or entries is not None:
@@ -236,12 +262,12 @@ class Chain:
         cache, timeout, threads = self._core_options()
         try:
             drawn = _core.draw_chain(
-                self._files, expression, cut or "", axes, first, last, cache, timeout, threads, tell, option,
-                numbers, self._skip_bad,
-            )  # fmt: skip
+                self._files, drawings, first, last, cache, timeout, threads, tell, numbers, self._skip_bad
+            )
         finally:
             done()
-        return histogram_from(drawn)
+        histograms = [histogram_from(one) for one in drawn]
+        return histograms[0] if single else histograms
 
     def __repr__(self) -> str:
         return f"<Chain of {len(self._files)} files>"

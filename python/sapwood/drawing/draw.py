@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,23 +21,18 @@ _MOST_BINS = 100_000_000
 if TYPE_CHECKING:
     import hist
 
-    from .._core import Drawn, GivenBins
+    from .._core import Drawing, Drawn, GivenBins
     from ..reading.tree import Tree
 
 
 def draw(
     tree: Tree,
-    expression: str,
-    cut: str | None,
-    bins: object,
+    drawings: list[Drawing],
     span: tuple[int | None, int | None],
     progress: Progress,
     entries: Entries = None,
-    option: str = "",
-) -> hist.Hist | Histogram:
+) -> list[hist.Hist | Histogram]:
     """See :meth:`Tree.draw`."""
-    expression, cut = string(expression, "expression"), "" if cut is None else string(cut, "cut")
-    option, given = "" if option is None else string(option, "option"), bins_from(bins)
     tree.file._check_open()
     first, last = entry_range(*span, tree.num_entries)
     picked = chosen(entries, first, last, [place(tree)])
@@ -44,10 +40,45 @@ def draw(
     threads = tree.file._options.threads
     tell, done = reporter(progress)
     try:
-        drawn = tree._core.draw(expression, cut, given, first, last, tree._cache_size, threads, tell, option, numbers)
+        drawn = tree._core.draw(drawings, first, last, tree._cache_size, threads, tell, numbers)
     finally:
         done()
-    return histogram_from(drawn)
+    return [histogram_from(one) for one in drawn]
+
+
+def drawings_from(
+    expression: object, cut: object, bins: object, option: object, draws: object
+) -> tuple[list[Drawing], bool]:
+    """What the arguments of :meth:`Tree.draw` ask for, and whether it is a single histogram."""
+    if draws is None:
+        if expression is None:
+            raise InvalidError("nothing to draw: give an expression, or several in draws")
+        return [_drawing(expression, cut, bins, option)], True
+    if expression is not None or cut or bins is not None or option:
+        raise InvalidError("draws has its own expressions, cuts, bins and options: give no others beside it")
+    if isinstance(draws, (str, bytes)) or not isinstance(draws, Iterable):
+        raise InvalidError(f"draws must be a list of expressions, tuples or dicts, not {draws!r}")
+    return [_one_of(one) for one in draws], False
+
+
+def _one_of(given: object) -> Drawing:
+    """One of the draws: an expression; a tuple of expression, cut, bins, option; or a dict of these."""
+    if isinstance(given, str):
+        return _drawing(given)
+    if isinstance(given, tuple) and 1 <= len(given) <= 4:
+        return _drawing(*given)
+    if isinstance(given, dict) and "expression" in given and not set(given) - {"expression", "cut", "bins", "option"}:
+        return _drawing(**given)
+    raise InvalidError(
+        "each of draws must be an expression, a tuple (expression, cut, bins, option) or a dict with these keys, "
+        f"not {given!r}"
+    )
+
+
+def _drawing(expression: object, cut: object = "", bins: object = None, option: object = "") -> Drawing:
+    text = "" if cut is None else string(cut, "cut")
+    how = "" if option is None else string(option, "option")
+    return string(expression, "expression"), text, bins_from(bins), how
 
 
 def bins_from(bins: object) -> list[GivenBins]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from ..arguments.checks import string
 from ..arguments.sizes import Size, size_in_bytes
@@ -190,6 +190,7 @@ class Tree(HasTable):
 
         return Entries(self, entry_start, entry_stop)
 
+    @overload
     def draw(
         self,
         expression: str,
@@ -197,11 +198,36 @@ class Tree(HasTable):
         bins: Any = None,
         option: str = "",
         *,
+        entry_start: int | None = ...,
+        entry_stop: int | None = ...,
+        entries: Chosen = ...,
+        progress: Progress = ...,
+    ) -> hist.Hist | Histogram: ...
+
+    @overload
+    def draw(
+        self,
+        *,
+        draws: Iterable[str | tuple[Any, ...] | dict[str, Any]],
+        entry_start: int | None = ...,
+        entry_stop: int | None = ...,
+        entries: Chosen = ...,
+        progress: Progress = ...,
+    ) -> list[hist.Hist | Histogram]: ...
+
+    def draw(
+        self,
+        expression: str | None = None,
+        cut: str = "",
+        bins: Any = None,
+        option: str = "",
+        *,
+        draws: Iterable[str | tuple[Any, ...] | dict[str, Any]] | None = None,
         entry_start: int | None = None,
         entry_stop: int | None = None,
         entries: Chosen = None,
         progress: Progress = None,
-    ) -> hist.Hist | Histogram:
+    ) -> hist.Hist | Histogram | list[hist.Hist | Histogram]:
         """Fill a histogram of an expression in ROOT's syntax, like ``TTree::Draw``.
 
         Args:
@@ -213,16 +239,21 @@ class Tree(HasTable):
                 in ROOT.
             option: as in ROOT: ``"prof"`` for the means of the first variable (``"profs"``, ``"profi"``, ``"profg"``
                 are the same here: they differ in how ROOT shows errors), ``"norm"`` to scale the sum to 1.
+            draws: several draws in place of one: each an expression, a tuple ``(expression, cut, bins, option)`` of
+                which the last ones can be omitted, or a dict with these keys. The tree is read once for all of them.
             entries: entry numbers, a boolean for each entry, or an entry list of a file: only these are drawn, and
                 only their baskets are fetched.
 
         Returns:
-            A ``hist.Hist`` if hist is installed, otherwise a :class:`sapwood.Histogram` with the same protocol
-            (``values()``, ``variances()``, ``axes``, ``to_numpy()``). Profiles have weighted means as their storage.
+            A list with one histogram for each of ``draws``; without them, one histogram. It is a ``hist.Hist`` if hist
+            is installed, otherwise a :class:`sapwood.Histogram` with the same protocol (``values()``, ``variances()``,
+            ``axes``, ``to_numpy()``). Profiles have weighted means as their storage.
         """
-        from ..drawing.draw import draw
+        from ..drawing.draw import draw, drawings_from
 
-        return draw(self, expression, cut, bins, (entry_start, entry_stop), progress, entries, option)
+        drawings, single = drawings_from(expression, cut, bins, option, draws)
+        drawn = draw(self, drawings, (entry_start, entry_stop), progress, entries)
+        return drawn[0] if single else drawn
 
     def map(self, branches: str | Iterable[str] = ()) -> FileMap:
         """Return where the baskets of this tree are in its file; see :func:`sapwood.map`."""

@@ -190,8 +190,8 @@ pub struct DrawArgs {
     #[arg(value_name = "URL[:TREE]", value_parser = name())]
     pub target: String,
     /// Expression to draw; append >>h(100,0,40) to set name and binning, >>h(100) for the number of bins
-    #[arg(value_name = "EXPR", allow_hyphen_values = true, value_parser = name())]
-    pub expression: String,
+    #[arg(value_name = "EXPR", required_unless_present = "expressions", allow_hyphen_values = true, value_parser = name())]
+    pub expression: Option<String>,
     /// Selection, and weight of each row
     #[arg(value_name = "CUT", allow_hyphen_values = true, value_parser = name())]
     pub cut: Option<String>,
@@ -207,6 +207,10 @@ pub struct DrawArgs {
     /// Draw something else first: >>h and >>+h fill its histogram, the option same draws into its picture; can be repeated
     #[arg(long, value_name = "EXPR[?CUT]", allow_hyphen_values = true, value_parser = name())]
     pub before: Vec<String>,
+    /// Draw this in place of EXPR and CUT; can be repeated: the tree is read once for all
+    #[arg(short = 'e', long = "expr", value_name = "EXPR[?CUT]", conflicts_with_all = ["expression", "cut", "cut_option",
+        "before"], allow_hyphen_values = true, value_parser = name())]
+    pub expressions: Vec<String>,
     /// Number of bins, lower and upper edge, for each variable, x first: 40,0,10,20,,, or [0,1,5,20] for the edges of bins
     #[arg(long, value_name = "N[,LOW,HIGH]", allow_hyphen_values = true)]
     pub bins: Option<String>,
