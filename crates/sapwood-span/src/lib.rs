@@ -21,8 +21,8 @@ pub mod raw_text;
 mod remote;
 mod secret;
 mod setters;
-mod span;
 pub mod similar;
+mod span;
 pub mod sync;
 pub mod units;
 
