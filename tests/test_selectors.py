@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import os
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
 import textwrap
 import threading
 import time
+import warnings
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
-from pathlib import Path
 
 import numpy as np
 import pytest
+
 import sapwood
 
 ENTRIES = 5000
@@ -150,12 +152,14 @@ def test_a_dead_process_names_its_entries(files):
     chain = sapwood.chain([f"{files[1]}:Events"])
     with pytest.raises(sapwood.SelectorError, match=r"entries 2000 to 3000: the worker process was ended by SIGKILL"):
         chain.process(Dying, step_size=1000, executor="processes", workers=2)
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        with pytest.raises(sapwood.SelectorError, match=r"a worker of the executor ended.*entries 2000 to 3000"):
-            chain.process(Dying, step_size=1000, executor=pool)
+    broken = pytest.raises(sapwood.SelectorError, match=r"a worker of the executor ended.*entries 2000 to 3000")
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool, broken:
+        chain.process(Dying, step_size=1000, executor=pool)
 
 
-def test_partial_results_come_in_order_and_the_end_closes_files(files):
+def test_partial_results_come_in_order_and_the_end_closes_files(files, tmp_path):
+    # other tests may have these open
+    files = [shutil.copy(file, tmp_path) for file in files]
     chain = sapwood.chain([f"{f}:Events" for f in files])
     seen = []
     for part in sapwood.partial_results(chain, Slow, step_size=1000, executor="threads", workers=2):
@@ -285,5 +289,78 @@ def test_scripts(files, tmp_path, command):
     assert "contains no selector" in run(*targets, str(script)).stderr
 
 
-def names(folder: Path) -> list[Path]:
-    return [p for p in sorted(folder.rglob("*.root")) if p.stat().st_size < 3_000_000]
+def run_skeleton(command, target, folder, *options):
+    """The result of the selector that the command prints for a tree."""
+    script = folder / f"skeleton{len(list(folder.iterdir()))}.py"
+    made = subprocess.run([command, "skeleton", target, "-o", str(script), *options], capture_output=True, text=True)
+    assert made.returncode == 0, made.stderr
+    return sapwood.chain([target]).process(script)
+
+
+def test_a_skeleton_runs(files, tmp_path, command):
+    assert run_skeleton(command, f"{files[0]}:Events", tmp_path) == ENTRIES
+    again = subprocess.run([command, "skeleton", files[0], "-o", str(tmp_path / "skeleton0.py")], capture_output=True)
+    assert again.returncode == 1
+    pytest.importorskip("numba", reason="numba is not installed")
+    assert run_skeleton(command, f"{files[0]}:Events", tmp_path, "--compiled")[0] == ENTRIES
+
+
+def test_skeletons_of_real_files_run(corpus, tmp_path, command):
+    ran = 0
+    for path in sorted(corpus.rglob("*.root")):
+        if path.stat().st_size > 1_000_000 or ran >= 25:
+            continue
+        try:
+            file = sapwood.open(path)
+            names = file.keys(filter_classname="TTree", cycle=False)
+            trees = [file[name] for name in names[:1]]
+        except sapwood.Error:
+            continue
+        for tree in trees:
+            if not 0 < tree.num_entries < 100_000 or len(tree.keys()) > 500:
+                continue
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    tree.arrays(entry_stop=1)
+            except sapwood.Error:
+                continue
+            assert run_skeleton(command, f"{path}:{names[0]}", tmp_path) == tree.num_entries, path
+            ran += 1
+    assert ran >= 10
+
+
+@pytest.fixture
+def compiled():
+    """The module with compiled selectors; skipped without numba."""
+    pytest.importorskip("numba", reason="numba is not installed")
+    import compiled_selectors
+
+    return compiled_selectors
+
+
+@pytest.mark.parametrize("how", [{}, *EXECUTORS], ids=lambda how: "-".join(map(str, how.values())) or "serial")
+def test_compiled_selectors(files, compiled, how):
+    chain = sapwood.chain([f"{f}:Events" for f in files])
+    table = chain.arrays(["x", "l"])
+    x, items = np.asarray(table["x"]), np.concatenate([np.asarray(row) for row in table["l"]])
+    counts = chain.process(compiled.histogram, step_size=700, **how)
+    assert counts.tolist() == np.histogram(x, 50, (-5, 5))[0].tolist()
+    assert chain.process(compiled.arrays, step_size=700, **how).tolist() == counts.tolist()
+    number, total = chain.process(compiled.lists, step_size=700, **how)
+    assert number == len(items)
+    assert total == pytest.approx(items.sum(dtype=np.float64))
+    # the selector itself is not changed
+    assert compiled.histogram.result.sum() == 0
+    assert chain.process(compiled.histogram, **how).tolist() == counts.tolist()
+
+
+def test_compiled_selectors_need_numba(files, monkeypatch):
+    monkeypatch.setitem(sys.modules, "numba", None)
+
+    @sapwood.selector(branches=["x"])
+    def count(batch):
+        return len(batch)
+
+    with pytest.raises(sapwood.MissingLibraryError, match="pip install numba"):
+        sapwood.open(files[0])["Events"].process(count)

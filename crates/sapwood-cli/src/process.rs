@@ -27,7 +27,9 @@ pub fn run(args: &ProcessArgs, global: &Global) -> Result<(), Failure> {
         CacheSize::Off => drop(command.args(["--cache-size", "0"])),
         CacheSize::Bytes(n) => drop(command.arg("--cache-size").arg(n.to_string())),
     }
-    command.arg("--threads").arg(global.threads.to_string());
+    if global.threads > 0 {
+        command.arg("--threads").arg(global.threads.to_string());
+    }
     command.arg("--timeout").arg(global.timeout.as_secs_f64().to_string());
     for (given, flag) in [(global.quiet, "--quiet"), (global.json, "--json")] {
         if given {

@@ -42,10 +42,11 @@ fn columns(tree: &Tree) -> Vec<Column> {
     let mut seen = HashSet::new();
     let is_leaf = |&b: &usize| tree.header().branches.get(b).is_some_and(|branch| branch.children.is_empty());
     let leaves = tree.order().iter().copied().filter(is_leaf);
-    let column = |b: usize| Column {
-        name: tree.name_of(b),
-        kind: tree.column_type(b).map_err(|e| clean(e.what()).replace('\n', " ")),
+    let kind = |b: usize| match (tree.entries_of(b), tree.entries()) {
+        (own, all) if own < all => Err(format!("the branch has {own} entries, the tree {all}")),
+        _ => tree.column_type(b).map_err(|e| clean(e.what()).replace('\n', " ")),
     };
+    let column = |b: usize| Column { name: tree.name_of(b), kind: kind(b) };
     leaves.map(column).filter(|c| seen.insert(c.name.clone())).collect()
 }
 

@@ -74,6 +74,11 @@ class Tree(HasTable):
             branch = self._made.setdefault(number, Branch(self, *self._places[number]))
         return branch
 
+    def _forget_branches(self) -> None:
+        """Release the branches: they and the tree refer to each other, and would keep the file open until the garbage
+        collector runs."""
+        self._made.clear()
+
     @property
     def branches(self) -> list[Branch]:
         """The top-level branches."""

@@ -21,7 +21,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--workers", type=int)
     parser.add_argument("--step-size", default="20 MB")
     parser.add_argument("--cache-size", type=int)
-    parser.add_argument("--threads", type=int, default=0)
+    parser.add_argument("--threads", type=int)
     parser.add_argument("--timeout", type=float, default=60)
     parser.add_argument("--quiet", action="store_true")
     parser.add_argument("--json", action="store_true")

@@ -35,16 +35,17 @@ class CompiledSelector(Selector):
 
     def __call__(self, *arguments: Any) -> Any:
         """Call the compiled function."""
+        self._prepare()
+        return self._compiled(*arguments)
+
+    def _prepare(self) -> None:
         if self._compiled is None:
             numba = require("numba", "@sapwood.selector")
             self._compiled = numba.njit(nogil=True, error_model="numpy")(self.function)
-        return self._compiled(*arguments)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> CompiledSelector:
         # the function is compiled once for all copies
-        if self._compiled is None:
-            numba = require("numba", "@sapwood.selector")
-            self._compiled = numba.njit(nogil=True, error_model="numpy")(self.function)
+        self._prepare()
         own = copy.copy(self)
         own.result = copy.deepcopy(self.result, memo)
         return own

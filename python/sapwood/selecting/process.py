@@ -232,6 +232,7 @@ def _request(
     source: Any, selector: Any, step_size: Size, span: tuple[int | None, int | None], entries: Entries
 ) -> Request:
     own, script = selector_of(selector)
+    own._prepare()
     return Request(source, own, script, step_size, span, entries)
 
 

@@ -69,6 +69,9 @@ class Selector:
         """Return the result. Called once, after all copies are merged."""
         return self
 
+    def _prepare(self) -> None:
+        """What is done once, before anything is read."""
+
     def _run(self, batch: Any) -> None:
         self.begin()
         self.process(batch)
