@@ -11,7 +11,6 @@ import sys
 import textwrap
 import threading
 import time
-import warnings
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 
@@ -305,28 +304,24 @@ def test_a_skeleton_runs(files, tmp_path, command):
     assert run_skeleton(command, f"{files[0]}:Events", tmp_path, "--compiled")[0] == ENTRIES
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
 def test_skeletons_of_real_files_run(corpus, tmp_path, command):
     ran = 0
-    for path in sorted(corpus.rglob("*.root")):
-        if path.stat().st_size > 1_000_000 or ran >= 25:
+    for path in sorted(corpus.rglob("*.root"))[::7]:
+        if path.stat().st_size > 1_000_000 or ran == 15:
             continue
         try:
             file = sapwood.open(path)
-            names = file.keys(filter_classname="TTree", cycle=False)
-            trees = [file[name] for name in names[:1]]
-        except sapwood.Error:
-            continue
-        for tree in trees:
+            name = file.keys(filter_classname="TTree", cycle=False)[0]
+            tree = file[name]
             if not 0 < tree.num_entries < 100_000 or len(tree.keys()) > 500:
                 continue
-            try:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")
-                    tree.arrays(entry_stop=1)
-            except sapwood.Error:
-                continue
-            assert run_skeleton(command, f"{path}:{names[0]}", tmp_path) == tree.num_entries, path
-            ran += 1
+            tree.arrays(entry_stop=1)
+        except (sapwood.Error, IndexError):
+            # no tree, or one that cannot be read as a whole
+            continue
+        assert run_skeleton(command, f"{path}:{name}", tmp_path) == tree.num_entries, path
+        ran += 1
     assert ran >= 10
 
 
