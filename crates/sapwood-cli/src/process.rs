@@ -59,6 +59,18 @@ pub fn check_script(script: &str) -> Result<(), Failure> {
     Err(Error::unsupported(what).with_remedy(remedy).into())
 }
 
+/// Refuses the name of a macro where an expression is expected. `px.C` may be a member of a branch, unless there is such a
+/// file.
+pub fn check_expression(text: &str) -> Result<(), Failure> {
+    if text.ends_with(".py") {
+        let e = Error::invalid(format!("{text} is a script, not an expression"));
+        return Err(e.with_remedy(format!("run it: sapwood process FILE:TREE {text}")).into());
+    }
+    let name = text.trim_end_matches('+');
+    let cpp = [".C", ".cc", ".cpp", ".cxx"].iter().any(|end| name.ends_with(end));
+    if cpp && (name.len() < text.len() || path_of(name).exists()) { check_script(text) } else { Ok(()) }
+}
+
 /// Replaces this process, which so passes on signals and the exit status; returns only if that fails.
 #[cfg(unix)]
 fn run_command(command: &mut Command) -> std::io::Error {

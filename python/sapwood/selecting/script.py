@@ -21,8 +21,10 @@ def is_script(what: Any) -> bool:
     """Whether this names a script, in Python or C++, rather than an expression."""
     if isinstance(what, os.PathLike):
         return True
-    # ROOT's extensions in their usual case: px.c may be a member of a branch
-    return isinstance(what, str) and (what.endswith(".py") or _MACRO.search(what) is not None)
+    if not isinstance(what, str) or _MACRO.search(what) is None:
+        return isinstance(what, str) and what.endswith(".py")
+    # px.C may also be a member of a branch
+    return what.endswith(("+", "+g", "+O")) or os.path.exists(what)
 
 
 def selector_of(what: Any) -> tuple[Selector, str | None]:
