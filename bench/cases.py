@@ -242,6 +242,25 @@ def nano(tools, data):
     )
 
 
+def selector(tools, data):
+    """A loop over two branches, compiled: ROOT's TSelector and numba."""
+    path = data / "chep_new.root"
+    script = PEERS / "select_numba.py"
+    contenders = {
+        "ROOT": lambda: measure.run(tools.macro("select.C", path, data / "aclic")),
+        "Sapwood": lambda: measure.run([tools.python, script, path]),
+        "Sapwood, threads": lambda: measure.run([tools.python, script, path, "threads"]),
+    }
+    return Case(
+        name="selector",
+        title="A compiled selector over 2 of 152 branches, local",
+        contenders=tools.choose(contenders),
+        bounds=[faster("Sapwood", "ROOT", 1 / 4)],
+        same={"entries": 0, "checks": 0},
+        note="ROOT compiles with ACLiC, Sapwood with numba; the clocks start after that.",
+    )
+
+
 def unzip(tools, data):
     """How reading scales from one thread to two."""
     path = data / "chep_new.root"

@@ -30,6 +30,7 @@ LOCAL = {
     "draw-local": cases.draw_local,
     "five-of-1100": cases.nano,
     "unzip": cases.unzip,
+    "selector": cases.selector,
     "start-up": cases.start_up,
 }
 #: What these write, and where, is set up when it is their turn.

@@ -153,8 +153,8 @@ print(tree.GetEntries(), file.GetReadCalls(), tree.Draw(tree.GetListOfBranches()
 
 @pytest.mark.parametrize("prefetch", [(), ("--prefetch", "off")], ids=["prefetch", "no prefetch"])
 def test_versions_that_the_origin_does_not_tell_apart_are_not_mixed(nginx, folder, proxies, prefetch):
-    """nginx makes its ETag of size and time: after `cp -p` another file has the same. Under one ETag of the proxy the old
-    file's bytes came out of the cache after the new one's had been fetched."""
+    """nginx makes its ETag of size and time: after `cp -p` another file has the same. Under one ETag of the proxy, the
+    old file's bytes came out of the cache after the new one's had been fetched."""
     contents = {name: np.random.default_rng(seed).bytes(12_000_000) for seed, name in enumerate("AB")}
     path = folder / "replaced"
 

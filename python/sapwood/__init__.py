@@ -27,6 +27,7 @@ from .errors import (
     ProducerLostWarning,
     ReadError,
     RecoveredFileWarning,
+    SelectorError,
     SkippedBranchWarning,
     SkippedFileWarning,
     StalledError,
@@ -55,6 +56,9 @@ if TYPE_CHECKING:
     from .rewriting.merge import merge
     from .rewriting.optimize import optimize
     from .rewriting.recover import recover
+    from .selecting.compiled import selector
+    from .selecting.process import PartialResult, partial_results
+    from .selecting.selector import Selector
     from .writing.directory import WritableDirectory
     from .writing.file import WritableFile, create, recreate, update
     from .writing.objects import Graph
@@ -86,6 +90,7 @@ __all__ = [
     "MissingLibraryError",
     "NotAFileError",
     "Object",
+    "PartialResult",
     "PerfStats",
     "Producer",
     "ProducerLostWarning",
@@ -93,6 +98,8 @@ __all__ = [
     "ReadOnlyFile",
     "RecoveredFileWarning",
     "Report",
+    "Selector",
+    "SelectorError",
     "SkippedBranchWarning",
     "SkippedFileWarning",
     "StalledError",
@@ -115,9 +122,11 @@ __all__ = [
     "merge",
     "open",
     "optimize",
+    "partial_results",
     "perf_stats",
     "recover",
     "recreate",
+    "selector",
     "update",
 ]
 
@@ -136,9 +145,11 @@ _LATER = {
     "LostProducer": "writing.producers",
     "Merger": "writing.producers",
     "Object": "objects.object",
+    "PartialResult": "selecting.process",
     "PerfStats": "reports.perf",
     "Producer": "writing.producers",
     "Report": "reading.arrays",
+    "Selector": "selecting.selector",
     "Tree": "reading.tree",
     "WritableDirectory": "writing.directory",
     "WritableFile": "writing.file",
@@ -151,9 +162,11 @@ _LATER = {
     "map": "reports.file_map",
     "merge": "rewriting.merge",
     "optimize": "rewriting.optimize",
+    "partial_results": "selecting.process",
     "perf_stats": "reports.perf",
     "recover": "rewriting.recover",
     "recreate": "writing.file",
+    "selector": "selecting.compiled",
     "update": "writing.file",
 }
 

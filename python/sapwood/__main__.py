@@ -22,6 +22,8 @@ def main() -> int:
     # Ctrl-C is the command's, not an exception of Python's
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+    # the command runs selectors in this Python
+    os.environ.setdefault("SAPWOOD_PYTHON", sys.executable)
     return run_command(["sapwood", *sys.argv[1:]], closed)
 
 

@@ -120,6 +120,11 @@ class MissingLibraryError(Error, ImportError):
 
 
 @public
+class SelectorError(Error, RuntimeError):
+    """A selector failed; the message names the file and the entries, ``__cause__`` is the exception."""
+
+
+@public
 class SkippedBranchWarning(UserWarning):
     """A request for all branches skipped branches that cannot be read or have a duplicate name."""
 

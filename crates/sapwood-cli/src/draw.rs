@@ -17,6 +17,9 @@ use std::ops::ControlFlow;
 /// Runs the verb.
 pub fn run(args: &DrawArgs, options: &OpenOptions, global: &Global, interrupt: &Interrupt) -> Result<(), Failure> {
     // everything that can be refused is refused before anything is read
+    if let Some(expression) = &args.expression {
+        crate::process::check_expression(expression)?;
+    }
     let kinds =
         args.outputs.iter().map(|p| FileKind::of(p)).collect::<Result<Vec<_>, String>>().map_err(Failure::Usage)?;
     let bins = args.bins.as_deref().map(parse_bins).transpose().map_err(Failure::Usage)?;

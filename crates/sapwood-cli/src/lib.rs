@@ -17,6 +17,7 @@ mod object;
 mod optimize;
 mod output;
 mod perf;
+mod process;
 mod progress;
 mod proxy;
 mod reading;
@@ -26,6 +27,7 @@ mod sample;
 mod scan;
 mod serve;
 mod show;
+mod skeleton;
 mod target;
 mod working;
 
@@ -91,6 +93,8 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Verb::Doctor(a) => doctor::run(a, &options, global.json),
         Verb::Draw(a) => perf::recorded(a.record.as_deref(), || draw::run(a, &options, global, &interrupt)),
         Verb::Scan(a) => perf::recorded(a.record.as_deref(), || scan::run(a, &options, global, &interrupt)),
+        Verb::Process(a) => process::run(a, global),
+        Verb::Skeleton(a) => skeleton::run(a, &options),
         Verb::Perf(a) => perf::run(a, &options, global, &interrupt),
         Verb::Merge(a) => merge::run(a, &options, global, &interrupt),
         Verb::Optimize(a) => optimize::run(a, &options, global, &interrupt),

@@ -200,6 +200,28 @@ impl Tree {
         Scan::begin(py, self.inner.clone(), options, progress, selection, ahead)
     }
 
+    /// The entries (start, stop) of each batch that [`Tree::scan`] with these arguments gives; nothing is read.
+    #[pyo3(signature = (branches, start, stop, unit="all", size=0, selected=None))]
+    #[allow(clippy::too_many_arguments)]
+    fn batches(
+        &self,
+        py: Python<'_>,
+        branches: Vec<usize>,
+        start: u64,
+        stop: u64,
+        unit: &str,
+        size: u64,
+        selected: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Vec<(u64, u64)>> {
+        for &b in &branches {
+            self.branch_header(b)?;
+        }
+        let mut options = options(start, stop, None, 0).branches(branches).step(step(unit, size)?);
+        options.selected = selected.map(|s| entries(&s)).transpose()?.map(Into::into);
+        let batches = self.inner.batches(&options).map_err(|e| exception(py, &e, Missing::Key))?;
+        Ok(batches.into_iter().map(|b| (b.start, b.end)).collect())
+    }
+
     /// A reader of single entries.
     #[pyo3(signature = (cache_size=None, threads=0))]
     fn entry_reader(&self, cache_size: Option<u64>, threads: usize) -> EntryReader {

@@ -13,6 +13,10 @@ from ..errors import InvalidError
 from ..public import public
 
 if TYPE_CHECKING:
+    import os
+    from concurrent.futures import Executor
+    from typing import Literal
+
     import awkward as ak
     import hist
     import numpy.typing as npt
@@ -38,6 +42,7 @@ if TYPE_CHECKING:
     from ..reading.arrays import Report
     from ..reading.entry_selection import Entries, Place
     from ..reading.selection import Expressions
+    from ..selecting.selector import Selector
 
 
 @public
@@ -249,7 +254,12 @@ class Chain:
         from ..arguments.progress import reporter
         from ..drawing.draw import drawings_from, histogram_from
         from ..reading.entry_selection import chosen
+        from ..selecting.script import is_script
 
+        if is_script(expression):
+            return self.process(
+                expression, entry_start=entry_start, entry_stop=entry_stop, entries=entries, progress=progress
+            )
         drawings, single = drawings_from(expression, cut, bins, option, draws)
         first, last = 0 if entry_start is None else entry_start, 2**64 - 1 if entry_stop is None else entry_stop
         numbers = None
@@ -268,6 +278,26 @@ class Chain:
             done()
         histograms = [histogram_from(one) for one in drawn]
         return histograms[0] if single else histograms
+
+    def process(
+        self,
+        selector: Selector | type[Selector] | str | os.PathLike[str],
+        *,
+        executor: Executor | Literal["threads", "processes"] | None = None,
+        workers: int | None = None,
+        step_size: Size = "20 MB",
+        entry_start: int | None = None,
+        entry_stop: int | None = None,
+        entries: Entries = None,
+        progress: Progress = None,
+    ) -> Any:
+        """Run a selector over the entries of all files; see :meth:`Tree.process`. Entries count across files."""
+        from ..selecting.process import process
+
+        return process(
+            self, selector, executor=executor, workers=workers, step_size=step_size, span=(entry_start, entry_stop),
+            entries=entries, progress=progress,
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         return f"<Chain of {len(self._files)} files>"

@@ -142,6 +142,9 @@ class Ahead:
         finally:
             if current is not None:
                 current.close()
+            if first is not None:
+                # its columns were compared after it was closed
+                first.tree._forget_branches()
             for _, opening in ahead:
                 opening.add_done_callback(_close)
             pool.shutdown(wait=False, cancel_futures=True)

@@ -213,6 +213,8 @@ class ReadOnlyFile(Directory):
         self._closed = True
         for scan in list(self._scans):
             scan.close()
+        for tree in list(self._trees.values()):
+            tree._forget_branches()
         self._core.close()
         # what was noticed only while the file was read
         self._warn_of_remarks(stacklevel=3)

@@ -13,12 +13,17 @@ from .branch import Branch
 from .table import HasTable
 
 if TYPE_CHECKING:
+    import os
+    from concurrent.futures import Executor
+    from typing import Literal
+
     import hist
 
     from .. import _core
     from ..arguments.progress import Progress
     from ..drawing.histogram import Histogram
     from ..reports.file_map import FileMap
+    from ..selecting.selector import Selector
     from .entries import Entries
     from .entry_selection import Entries as Chosen
     from .file import ReadOnlyFile
@@ -68,6 +73,11 @@ class Tree(HasTable):
         if branch is None:
             branch = self._made.setdefault(number, Branch(self, *self._places[number]))
         return branch
+
+    def _forget_branches(self) -> None:
+        """Release the branches: they and the tree refer to each other, and would keep the file open until the garbage
+        collector runs."""
+        self._made.clear()
 
     @property
     def branches(self) -> list[Branch]:
@@ -232,7 +242,8 @@ class Tree(HasTable):
 
         Args:
             expression: such as ``"sqrt(px**2+py**2)"``; ``"y:x"`` and ``"z:y:x"`` for two and three dimensions; a
-                string gets a bin for each of its values. The tree's :attr:`aliases` can be used.
+                string gets a bin for each of its values. The tree's :attr:`aliases` can be used. The path of a Python
+                script (``"script.py"``) runs the selector in it and returns its result; see :meth:`process`.
             cut: a condition or weight, such as ``"pt>20 && abs(eta)<2.4"``.
             bins: a number of bins, ``(number, low, high)``, an array of edges, or an axis of hist; for several
                 dimensions one of these or None for each axis, x first. What is left open follows from the values as
@@ -250,10 +261,52 @@ class Tree(HasTable):
             ``axes``, ``to_numpy()``). Profiles have weighted means as their storage.
         """
         from ..drawing.draw import draw, drawings_from
+        from ..selecting.script import is_script
 
+        if is_script(expression):
+            return self.process(
+                expression, entry_start=entry_start, entry_stop=entry_stop, entries=entries, progress=progress
+            )
         drawings, single = drawings_from(expression, cut, bins, option, draws)
         drawn = draw(self, drawings, (entry_start, entry_stop), progress, entries)
         return drawn[0] if single else drawn
+
+    def process(
+        self,
+        selector: Selector | type[Selector] | str | os.PathLike[str],
+        *,
+        executor: Executor | Literal["threads", "processes"] | None = None,
+        workers: int | None = None,
+        step_size: Size = "20 MB",
+        entry_start: int | None = None,
+        entry_stop: int | None = None,
+        entries: Chosen = None,
+        progress: Progress = None,
+    ) -> Any:
+        """Run a selector over the entries, like ``TTree::Process``, and return its result.
+
+        Args:
+            selector: a :class:`Selector`, an instance or a class; a function with :func:`sapwood.selector`; or the path
+                of a Python script that contains one.
+            executor: None to process batches one after another; ``"threads"`` to process them on threads, which get
+                them without copies; ``"processes"`` for processes, which read their own batches; or a
+                ``concurrent.futures.Executor``.
+            workers: number of threads or processes; one per core by default.
+            step_size: size of a batch; see :meth:`iterate`.
+            entry_start, entry_stop, entries, progress: see :meth:`iterate`.
+
+        The result is the same for every executor and number of workers.
+
+        Raises:
+            SelectorError: the selector raised an exception, or a worker process died; the message names the file and
+                the entries.
+        """
+        from ..selecting.process import process
+
+        return process(
+            self, selector, executor=executor, workers=workers, step_size=step_size, span=(entry_start, entry_stop),
+            entries=entries, progress=progress,
+        )  # fmt: skip
 
     def map(self, branches: str | Iterable[str] = ()) -> FileMap:
         """Return where the baskets of this tree are in its file; see :func:`sapwood.map`."""

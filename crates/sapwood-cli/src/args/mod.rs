@@ -3,12 +3,14 @@
 mod local_cache;
 mod perf;
 mod rewriting;
+mod selecting;
 mod serving;
 mod text;
 
 pub use local_cache::{CacheArgs, CacheVerb, SwitchOn};
 pub use perf::PerfArgs;
 pub use rewriting::{MergeArgs, OptimizeArgs, RecoverArgs};
+pub use selecting::{Executor, ProcessArgs, SkeletonArgs};
 pub use serving::{Listener, ProxyArgs, ServeArgs};
 pub use text::name;
 
@@ -110,6 +112,10 @@ pub enum Verb {
     Draw(DrawArgs),
     /// Print a tree's values as a table, CSV or JSON lines (TTree::Scan)
     Scan(ScanArgs),
+    /// Run a selector, written in Python, over trees (TTree::Process)
+    Process(ProcessArgs),
+    /// Write a selector for a tree (TTree::MakeSelector, MakeClass)
+    Skeleton(SkeletonArgs),
     /// Read a tree and print its I/O statistics (TTreePerfStats, and more)
     Perf(PerfArgs),
     /// Show where the baskets are in a file, as text or as a picture (TFile::DrawMap)

@@ -47,6 +47,27 @@ impl Tree {
     }
 }
 
+impl Tree {
+    /// The entries of each batch that a scan with these options gives, in order, without reading anything. A cut leaves out
+    /// rows of batches, not batches.
+    ///
+    /// # Errors
+    /// As [`Tree::scan_with`].
+    pub fn batches(&self, options: &ScanOptions) -> Result<Vec<Range<u64>>> {
+        let entries = entries(self, options)?;
+        let selected = options.selected.as_ref().map(|list| list.within(&entries));
+        let mut branches = options.branches.clone();
+        if let Some(cut) = &options.cut {
+            branches.extend(cut.branches.iter().filter(|b| !options.branches.contains(b)));
+        }
+        let Steps { steps, batches } = steps::steps(self, &branches, &entries, options.step, selected.as_ref())
+            .map_err(|e| e.in_file(self.file().url()))?;
+        let first = |b: &Range<usize>| steps.get(b.start).map_or(0, |s| s.start);
+        let last = |b: &Range<usize>| b.end.checked_sub(1).and_then(|i| steps.get(i)).map_or(0, |s| s.end);
+        Ok(batches.iter().map(|b| first(b)..last(b)).filter(|b| b.start < b.end).collect())
+    }
+}
+
 impl Scan {
     /// Begins; with `ahead`, nothing is unzipped before the first batch is asked for.
     pub(crate) fn start(tree: &Tree, options: &ScanOptions, ahead: bool) -> Result<Self> {
