@@ -261,6 +261,8 @@ class Chain:
                 expression, entry_start=entry_start, entry_stop=entry_stop, entries=entries, progress=progress
             )
         drawings, single = drawings_from(expression, cut, bins, option, draws)
+        if not drawings:
+            return []
         first, last = 0 if entry_start is None else entry_start, 2**64 - 1 if entry_stop is None else entry_stop
         numbers = None
         if first < 0 or last < 0 or entries is not None:

@@ -268,7 +268,7 @@ class Tree(HasTable):
                 expression, entry_start=entry_start, entry_stop=entry_stop, entries=entries, progress=progress
             )
         drawings, single = drawings_from(expression, cut, bins, option, draws)
-        drawn = draw(self, drawings, (entry_start, entry_stop), progress, entries)
+        drawn = draw(self, drawings, (entry_start, entry_stop), progress, entries) if drawings else []
         return drawn[0] if single else drawn
 
     def process(
