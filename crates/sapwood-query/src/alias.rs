@@ -5,10 +5,11 @@
 //! (`mm[2]` with `mm` for `m[1]` is `m[1][2]`).
 
 use crate::ast::{Ast, AstKind, Expr, Index};
+use crate::method::{Refused, formula};
 use crate::parse::MAX_HEIGHT;
 use crate::shape::Schema;
-use crate::text::error_at;
-use sapwood_span::{Error, Result};
+use crate::text::{error_at, kind_at, near_misses, shown_at};
+use sapwood_span::{Error, ErrorKind, Result};
 
 /// Parts of an expression with all of its aliases put in, at most: a few lines of aliases of aliases can ask for more
 /// than any memory holds.
@@ -79,12 +80,40 @@ impl<S: Schema + ?Sized> Expander<'_, S> {
             AstKind::Select(c, a, b) => {
                 AstKind::Select(self.boxed(c, place)?, self.boxed(a, place)?, self.boxed(b, place)?)
             }
+            AstKind::Method { object, method, args } => return self.method(object, method, args, place),
             AstKind::Call(name, args) => {
                 let args = args.iter().map(|a| self.node(a, &place.below())).collect::<Result<_>>()?;
                 AstKind::Call(name.clone(), args)
             }
         };
         Ok(with_depth(kind, at))
+    }
+
+    /// What a method computes: the formula of its class with the members of this object.
+    fn method(&mut self, object: &Ast, method: &str, args: &[Ast], place: &PartOrigin) -> Result<Ast> {
+        let at = place.at.unwrap_or(object.at);
+        let object = self.node(object, &place.below())?;
+        let args = args.iter().map(|a| self.node(a, &place.below())).collect::<Result<Vec<_>>>()?;
+        let AstKind::Name { name, .. } = &object.kind else {
+            return Err(self.error(at, &format!("{method}() cannot be called of a value that is computed")));
+        };
+        let refused = |e: Refused| match e {
+            Refused::Unknown => {
+                if let Some(e) = self.schema.refusal(name) {
+                    let what = shown_at(self.text, at, e.what());
+                    return e.worded(what);
+                }
+                let names = self.schema.names();
+                let near = near_misses(name, names.iter().map(String::as_str));
+                let near = if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(", ")) };
+                let message = format!("there is no branch {name} for the method {method}(){near}");
+                kind_at(ErrorKind::NotFound, self.text, at, &message)
+            }
+            Refused::Because(message) => self.error(at, &message),
+        };
+        let ast = formula(self.schema, name, &object, method, &args).map_err(refused)?;
+        // the formula may call other methods of the same object
+        self.node(&ast, &PartOrigin { at: Some(at), level: place.level + 1, inside: place.inside })
     }
 
     fn boxed(&mut self, ast: &Ast, place: &PartOrigin) -> Result<Box<Ast>> {
@@ -146,7 +175,7 @@ impl<S: Schema + ?Sized> Expander<'_, S> {
 }
 
 /// A part with the height that follows from those below it.
-fn with_depth(kind: AstKind, at: usize) -> Ast {
+pub(crate) fn with_depth(kind: AstKind, at: usize) -> Ast {
     let below = match &kind {
         AstKind::Number(_) | AstKind::Whole(_) | AstKind::Text(_) | AstKind::Size { .. } | AstKind::Special(_) => None,
         AstKind::Name { indices, .. } => {
@@ -155,6 +184,7 @@ fn with_depth(kind: AstKind, at: usize) -> Ast {
         AstKind::Negate(a) | AstKind::Not(a) => Some(a.depth),
         AstKind::Binary(_, a, b) => Some(a.depth.max(b.depth)),
         AstKind::Select(a, b, c) => Some(a.depth.max(b.depth).max(c.depth)),
+        AstKind::Method { object, args, .. } => args.iter().chain([object.as_ref()]).map(|a| a.depth).max(),
         AstKind::Call(_, args) => args.iter().map(|a| a.depth).max(),
     };
     Ast { kind, at, depth: below.map_or(0, |d| d + 1) }

@@ -89,6 +89,13 @@ pub(crate) enum AstKind {
         /// Said with `@`: of the container, not of what is in it.
         container: bool,
     },
+    /// A method of an object, replaced by what it computes when the class is known.
+    Method {
+        /// Always a name.
+        object: Box<Ast>,
+        method: String,
+        args: Vec<Ast>,
+    },
     Special(Special),
     Negate(Box<Ast>),
     Not(Box<Ast>),
@@ -119,6 +126,10 @@ impl Ast {
                 a.walk(f);
                 b.walk(f);
                 c.walk(f);
+            }
+            AstKind::Method { object, args, .. } => {
+                object.walk(f);
+                args.iter().for_each(|a| a.walk(f));
             }
             AstKind::Call(_, args) => args.iter().for_each(|a| a.walk(f)),
         }

@@ -127,6 +127,9 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
             }
             AstKind::Name { name, indices, plain } => return self.name(ast, name, indices, *plain, space),
             AstKind::Size { name, container } => self.size(ast, name, *container, space)?,
+            AstKind::Method { method, .. } => {
+                return Err(self.error(ast.at, &format!("{method}() cannot be called here")));
+            }
             AstKind::Special(s) => special(*s),
             AstKind::Negate(a) => {
                 let a = self.number(a, space)?;

@@ -115,6 +115,10 @@ impl Schema for Columns<'_> {
         self.0.tree().header().aliases.iter().find(|(n, _)| n == name).map(|(_, text)| text.clone())
     }
 
+    fn classes(&self, name: &str) -> Vec<String> {
+        self.0.classes(name)
+    }
+
     fn elsewhere(&self, name: &str) -> Option<String> {
         self.0.tree().friend_hint(name)
     }

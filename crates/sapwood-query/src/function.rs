@@ -91,7 +91,7 @@ static FUNCTIONS: &[Function] = &[
     one!("asin", |x| if x.abs() > 1.0 { 0.0 } else { x.asin() }),
     one!("acos", |x| if x.abs() > 1.0 { 0.0 } else { x.acos() }),
     one!("atan", |x| x.atan()),
-    two!("atan2", |y, x| y.atan2(x)),
+    two!("atan2", |y, x| tmath_atan2(y, x)),
     one!("sinh", |x| x.sinh()),
     one!("cosh", |x| x.cosh()),
     one!("tanh", |x| x.tanh()),
@@ -141,7 +141,7 @@ static FUNCTIONS: &[Function] = &[
     one!("TMath::ASin", |x| x.asin()),
     one!("TMath::ACos", |x| x.acos()),
     one!("TMath::ATan", |x| x.atan()),
-    two!("TMath::ATan2", |y, x| y.atan2(x)),
+    two!("TMath::ATan2", |y, x| tmath_atan2(y, x)),
     one!("TMath::SinH", |x| x.sinh()),
     one!("TMath::CosH", |x| x.cosh()),
     one!("TMath::TanH", |x| x.tanh()),
@@ -198,6 +198,11 @@ static CONSTANTS: &[(&str, f64)] = &[
 /// What ROOT's TFormula makes of `exp`.
 fn held_exp(x: f64) -> f64 {
     if x < -700.0 { 0.0 } else { x.min(700.0).exp() }
+}
+
+/// TMath::ATan2, which takes no notice of the sign of a zero: 0 for (0, -0), where C has pi.
+fn tmath_atan2(y: f64, x: f64) -> f64 {
+    if x == 0.0 && y == 0.0 { 0.0 } else { y.atan2(x) }
 }
 
 /// TMath::Gaus, not normalised: 1 at the mean; 1e30 for a sigma of zero, 0 beyond 39 sigma.

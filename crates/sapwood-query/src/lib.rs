@@ -39,6 +39,8 @@ mod hist;
 mod hist_nd;
 mod histogram;
 mod layout;
+mod method;
+mod method_table;
 mod moments;
 mod names;
 mod number;

@@ -137,6 +137,45 @@ impl<'t> Names<'t> {
         declared(self.tree.streamers(), &class, last, 0).is_none_or(|declared| declared.trim_end().ends_with('*'))
     }
 
+    /// The class of the object or the objects of this name, then those of its bases.
+    pub(crate) fn classes(&self, name: &str) -> Vec<String> {
+        let found = std::iter::once(name.to_owned()).chain(self.spellings(name)).find_map(|name| self.class(&name));
+        let mut classes: Vec<String> = found.into_iter().collect();
+        let mut next = 0;
+        while let Some(class) = classes.get(next).filter(|_| classes.len() < MOST_BASES).cloned() {
+            next += 1;
+            let Some(info) = self.tree.streamers().latest(&class) else { continue };
+            let bases = info.elements.iter().filter(|e| e.kind == "TStreamerBase").map(|e| e.name.clone());
+            let new: Vec<String> = bases.filter(|base| !classes.contains(base)).collect();
+            classes.extend(new);
+        }
+        classes
+    }
+
+    fn class(&self, name: &str) -> Option<String> {
+        let header = self.tree.header();
+        let path = match self.tree.find(name) {
+            Ok(branch) => ColumnPath { branch, fields: Vec::new() },
+            Err(_) => self.member(name).or_else(|| self.shortened(name).ok().flatten())?,
+        };
+        if let (Ok(form), Ok(column)) = (self.tree.form(path.branch), self.tree.column_type(path.branch))
+            && let Some(class) = class_of(form, column, &path.fields)
+        {
+            return Some(class);
+        }
+        // a split object has no column of its own
+        let branch = header.branches.get(path.branch).filter(|_| path.fields.is_empty())?;
+        let element = branch.element.as_ref()?;
+        if element.kind == 3 && !element.clones_name.is_empty() {
+            return Some(element.clones_name.clone());
+        }
+        let mut class = self.tree.type_name(path.branch);
+        class.truncate(class.trim_end_matches(['*', ' ']).len());
+        let item =
+            class.strip_prefix("std::").unwrap_or(&class).strip_prefix("vector<").and_then(|c| c.strip_suffix('>'));
+        Some(item.map_or_else(|| class.clone(), |item| item.trim_end().to_owned()))
+    }
+
     pub(crate) fn column(&self, path: &ColumnPath) -> Result<ColumnType> {
         path.fields.iter().try_fold(self.tree.column_type(path.branch)?, |column, field| {
             let missing = || Error::not_found(format!("no member {field}")).in_branch(self.tree.name_of(path.branch));

@@ -64,6 +64,15 @@ fn size_of(name: &str) -> Option<String> {
     Some(stem.replace('@', ""))
 }
 
+/// The object and the method of `p4.fP.Mag` and `p4->Pt`; the object is empty behind brackets (`.Pt`).
+fn method_of(name: &str) -> Option<(String, String)> {
+    let (object, method) = match name.rsplit_once("->") {
+        Some(parts) if !parts.1.contains('.') => parts,
+        _ => name.rsplit_once('.')?,
+    };
+    Some((object.to_owned(), method.to_owned()))
+}
+
 impl Expr {
     /// Parses one expression: `sqrt(px**2+py**2)`.
     ///
@@ -283,11 +292,21 @@ impl<'t> Parser<'t> {
                     let size = AstKind::Size { name: container, container: name.contains('@') };
                     return self.node(at, 0, size);
                 }
+                if let Some((object, method)) = method_of(&name) {
+                    let object = AstKind::Name { name: object, indices: Vec::new(), plain: false };
+                    let object = self.node(at, 0, object)?;
+                    return self.method(object, method, args);
+                }
                 let depth = 1 + args.iter().map(|a| a.depth).max().unwrap_or(0);
                 self.node(at, depth, AstKind::Call(name, args))
             }
             _ => Err(self.unexpected("a number, a name or '('")),
         }
+    }
+
+    fn method(&self, object: Ast, method: String, args: Vec<Ast>) -> Result<Ast> {
+        let depth = 1 + args.iter().map(|a| a.depth).max().unwrap_or(0).max(object.depth);
+        self.node(object.at, depth, AstKind::Method { object: Box::new(object), method, args })
     }
 
     /// What stands between parentheses, the opening one already taken.
@@ -327,9 +346,19 @@ impl<'t> Parser<'t> {
                 self.expect("]")?;
             } else if let Token::Member(member) = self.peek().clone() {
                 if matches!(self.words.get(self.next + 1), Some((Token::Sign("("), _))) {
-                    let message =
-                        format!("{member}() of one element cannot be called; @{name}.size() and Length$({name}) exist");
-                    return Err(error_at(self.text, self.at(), &message));
+                    let (inner, method) = method_of(&member).unwrap_or_default();
+                    if matches!(method.as_str(), "size" | "length") {
+                        let message = format!(
+                            "{member}() of one element cannot be called; @{name}.size() and Length$({name}) exist"
+                        );
+                        return Err(error_at(self.text, self.at(), &message));
+                    }
+                    name.push_str(&inner);
+                    self.next += 2;
+                    let args = self.arguments()?;
+                    let object = node.clone();
+                    *node = self.method(object, method, args)?;
+                    return Ok(());
                 }
                 self.next += 1;
                 name.push_str(&member);
@@ -362,6 +391,10 @@ fn shift(ast: &mut Ast, from: usize) {
             shift(a, from);
             shift(b, from);
             shift(c, from);
+        }
+        AstKind::Method { object, args, .. } => {
+            shift(object, from);
+            args.iter_mut().for_each(|a| shift(a, from));
         }
         AstKind::Call(_, args) => args.iter_mut().for_each(|a| shift(a, from)),
     }

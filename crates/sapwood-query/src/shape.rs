@@ -121,6 +121,13 @@ pub trait Schema {
         None
     }
 
+    /// The C++ class of the object, or of the objects in a collection, of this name, and after it those of its bases;
+    /// empty where it is no object.
+    fn classes(&self, name: &str) -> Vec<String> {
+        let _ = name;
+        Vec::new()
+    }
+
     /// Where else a name may be found that is no branch here.
     fn elsewhere(&self, name: &str) -> Option<String> {
         let _ = name;
