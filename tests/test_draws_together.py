@@ -72,7 +72,7 @@ def test_each_basket_is_read_once(path, command):
             lambda tree: tree.arrays(COLUMNS, library="np"),
             lambda tree: tree.draw(draws=[(expression, cut, bins) for expression, cut, bins, _ in DRAWS]),
         ):
-            with sapwood.open(server.url(path.name), local_cache=False) as file:
+            with sapwood.open(server.url(path), local_cache=False) as file:
                 tree = file["t"]
                 with sapwood.perf_stats() as stats:
                     read(tree)
@@ -88,7 +88,7 @@ def test_same_cuts_are_looked_at_first(path, command):
     try:
         amounts = []
         for cuts in (["Entry$<10 && n>0"] * 2, ["Entry$<10 && n>0", "n>0"]):
-            with sapwood.open(server.url(path.name), local_cache=False) as file:
+            with sapwood.open(server.url(path), local_cache=False) as file:
                 tree = file["t"]
                 with sapwood.perf_stats() as stats:
                     one, two = tree.draw(draws=list(zip("xy", cuts, strict=True)))

@@ -428,7 +428,8 @@ impl<'a, S: Schema + ?Sized> Binder<'a, S> {
         let seen = self.spaces[space].accesses.len();
         let otherwise = self.number(&args[1], space)?;
         let grown = self.spaces[space].accesses[seen..].iter().any(|a| a.level == Level::Row);
-        if grown || self.spaces[space].dims > dims {
+        // Iteration$ is a value for each row, too
+        if grown || otherwise.level == Level::Row || self.spaces[space].dims > dims {
             return Err(self.error(args[1].at, "the second argument of Alt$ cannot be an array"));
         }
         Ok(Node {

@@ -132,6 +132,7 @@ fn mistakes_are_named_with_their_place() {
         message("x + odd_name", ""),
         "there is no branch odd_name that an expression can read (column 5)\n    x + odd_name\n        ^"
     );
+    assert!(message("Alt$(z[5], Iteration$)", "").contains("cannot be an array"));
     assert!(message("X", "").contains("did you mean x"));
     assert!(message("sqrtt(x)", "").contains("did you mean sqrt"));
     assert_eq!(make("nothing", "").err().unwrap().kind(), ErrorKind::NotFound);
