@@ -256,7 +256,7 @@ class Chain:
         from ..reading.entry_selection import chosen
         from ..selecting.script import is_script
 
-        if is_script(expression):
+        if expression is not None and is_script(expression):
             return self.process(
                 expression, entry_start=entry_start, entry_stop=entry_stop, entries=entries, progress=progress
             )

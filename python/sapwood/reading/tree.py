@@ -263,7 +263,7 @@ class Tree(HasTable):
         from ..drawing.draw import draw, drawings_from
         from ..selecting.script import is_script
 
-        if is_script(expression):
+        if expression is not None and is_script(expression):
             return self.process(
                 expression, entry_start=entry_start, entry_stop=entry_stop, entries=entries, progress=progress
             )

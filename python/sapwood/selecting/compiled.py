@@ -141,7 +141,17 @@ def _added(a: Any, b: Any) -> Any:
 @overload
 def selector(function: Callable[..., Any]) -> CompiledSelector: ...
 @overload
-def selector(**options: Any) -> Callable[[Callable[..., Any]], CompiledSelector]: ...
+def selector(
+    *,
+    branches: Any = ...,
+    result: Any = ...,
+    cut: str | None = ...,
+    filter_name: Any = ...,
+    aliases: Any = ...,
+    library: str | None = ...,
+    merge: Callable[[Any, Any], Any] | None = ...,
+    end: Callable[[Any], Any] | None = ...,
+) -> Callable[[Callable[..., Any]], CompiledSelector]: ...
 @public
 def selector(
     function: Callable[..., Any] | None = None,

@@ -288,7 +288,9 @@ def _submitted(request: Request, run: Run) -> Iterator[tuple[Partition, Future[S
     try:
         for task in tasks:
             if run.owned:
-                yield task.partition, run.executor.submit(reader, task)
+                # its processes have made the reader; they get the task alone
+                submit: Any = run.executor.submit
+                yield task.partition, submit(reader, task)
             else:
                 yield task.partition, run.executor.submit(_read_elsewhere, request.script, pickled, task)
     finally:
