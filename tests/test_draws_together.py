@@ -64,7 +64,7 @@ def test_chains_and_shorter_forms(path):
 
 
 def test_each_basket_is_read_once(path, command):
-    """Ten draws of four branches take as many bytes and requests as reading the branches."""
+    """Ten draws of four branches take no more bytes and requests than reading the branches once."""
     server = SERVERS["sapwood"](path.parent, command)
     try:
         amounts = []
@@ -77,7 +77,8 @@ def test_each_basket_is_read_once(path, command):
                 with sapwood.perf_stats() as stats:
                     read(tree)
                 amounts.append((stats.read_calls, stats.bytes_fetched))
-        assert amounts[0] == amounts[1]
+        (calls, fetched), drawn = amounts
+        assert drawn[0] <= calls and drawn[1] <= fetched
     finally:
         server.stop()
 
