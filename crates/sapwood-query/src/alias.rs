@@ -4,7 +4,7 @@
 //! for is one value, as if it were in parentheses; an index or a member may follow only where it stands for a name
 //! (`mm[2]` with `mm` for `m[1]` is `m[1][2]`).
 
-use crate::ast::{Ast, AstKind, Expr, Index};
+use crate::ast::{Ast, AstKind, Expr, Index, with_depth};
 use crate::method::{Refused, formula};
 use crate::parse::MAX_HEIGHT;
 use crate::shape::Schema;
@@ -172,22 +172,6 @@ impl<S: Schema + ?Sized> Expander<'_, S> {
         let inside: Vec<String> = place.inside.iter().cloned().chain([front.to_owned()]).collect();
         self.node(&ast, &PartOrigin { at: Some(at), level: place.level + 1, inside: &inside }).map(Some)
     }
-}
-
-/// A part with the height that follows from those below it.
-pub(crate) fn with_depth(kind: AstKind, at: usize) -> Ast {
-    let below = match &kind {
-        AstKind::Number(_) | AstKind::Whole(_) | AstKind::Text(_) | AstKind::Size { .. } | AstKind::Special(_) => None,
-        AstKind::Name { indices, .. } => {
-            indices.iter().filter_map(|i| if let Index::At(a) = i { Some(a.depth) } else { None }).max()
-        }
-        AstKind::Negate(a) | AstKind::Not(a) => Some(a.depth),
-        AstKind::Binary(_, a, b) => Some(a.depth.max(b.depth)),
-        AstKind::Select(a, b, c) => Some(a.depth.max(b.depth).max(c.depth)),
-        AstKind::Method { object, args, .. } => args.iter().chain([object.as_ref()]).map(|a| a.depth).max(),
-        AstKind::Call(_, args) => args.iter().map(|a| a.depth).max(),
-    };
-    Ast { kind, at, depth: below.map_or(0, |d| d + 1) }
 }
 
 #[cfg(test)]

@@ -202,3 +202,19 @@ impl fmt::Debug for Expr {
         write!(f, "Expr({:?})", self.text)
     }
 }
+
+/// A part with the height that follows from those below it.
+pub(crate) fn with_depth(kind: AstKind, at: usize) -> Ast {
+    let below = match &kind {
+        AstKind::Number(_) | AstKind::Whole(_) | AstKind::Text(_) | AstKind::Size { .. } | AstKind::Special(_) => None,
+        AstKind::Name { indices, .. } => {
+            indices.iter().filter_map(|i| if let Index::At(a) = i { Some(a.depth) } else { None }).max()
+        }
+        AstKind::Negate(a) | AstKind::Not(a) => Some(a.depth),
+        AstKind::Binary(_, a, b) => Some(a.depth.max(b.depth)),
+        AstKind::Select(a, b, c) => Some(a.depth.max(b.depth).max(c.depth)),
+        AstKind::Method { object, args, .. } => args.iter().chain([object.as_ref()]).map(|a| a.depth).max(),
+        AstKind::Call(_, args) => args.iter().map(|a| a.depth).max(),
+    };
+    Ast { kind, at, depth: below.map_or(0, |d| d + 1) }
+}

@@ -1,7 +1,6 @@
 //! Methods of objects (`p4.Pt()`) without a C++ interpreter: each is a formula of the members of its class.
 
-use crate::alias::with_depth;
-use crate::ast::{Ast, AstKind, Expr, Index};
+use crate::ast::{Ast, AstKind, Expr, Index, with_depth};
 use crate::method_table::{Class, class};
 use crate::shape::{Kind, Schema};
 
