@@ -37,6 +37,7 @@ pub use event::{Action, Event, Fetch, FetchId, Part, Range};
 pub use log::{Log, Record};
 pub use planner::Planner;
 pub use replay::replay;
-pub use request::{CacheSize, Limits, Request};
+pub use request::{CacheSize, Request};
+pub use sapwood_span::Limits;
 pub use stats::PlanStats;
 pub use words::{describe_action, describe_event};

@@ -114,7 +114,7 @@ impl Pace {
     }
 
     pub(crate) fn round_trip(&self, limits: &Limits) -> Option<Duration> {
-        if limits.far() { self.round_trip.or(limits.round_trip) } else { None }
+        if limits.is_far() { self.round_trip.or(limits.round_trip) } else { None }
     }
 
     /// The best of the latest replies: a slow one says more about slow start, or about its server,
@@ -131,7 +131,7 @@ impl Pace {
 
     /// Limits on the `n`th request since the scan began, or since the consumer jumped.
     pub(crate) fn ramp(limits: &Limits, n: u32) -> u64 {
-        let first = if limits.far() { FIRST_FAR } else { FIRST_LOCAL };
+        let first = if limits.is_far() { FIRST_FAR } else { FIRST_LOCAL };
         first.saturating_mul(1 << (2 * n.min(16)))
     }
 

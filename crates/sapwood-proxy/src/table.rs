@@ -157,7 +157,10 @@ impl Entry {
             }
             Err(failure) => {
                 state.failed = Some((began, failure.clone()));
-                if matches!(failure, Failure::NotFound | Failure::Denied(_) | Failure::Unauthorized { .. }) {
+                if matches!(
+                    failure,
+                    Failure::NotFound | Failure::Denied(_) | Failure::Refused(_) | Failure::Unauthorized { .. }
+                ) {
                     state.current = None;
                 }
                 Err(failure)

@@ -12,6 +12,8 @@ pub enum FilesError {
     NotFound,
     /// It is there, and this client may not read it.
     Denied(String),
+    /// No client gets it from this server, whatever it shows.
+    Refused(String),
     /// The client has to show a credential, or one that is accepted.
     Unauthorized {
         /// Why.
@@ -36,7 +38,7 @@ impl FilesError {
     pub(crate) fn http_status(&self) -> StatusCode {
         match self {
             Self::NotFound => StatusCode::NOT_FOUND,
-            Self::Denied(_) => StatusCode::FORBIDDEN,
+            Self::Denied(_) | Self::Refused(_) => StatusCode::FORBIDDEN,
             Self::Unauthorized { .. } => StatusCode::UNAUTHORIZED,
             // The new version can be asked for.
             Self::Changed | Self::Busy(_) => StatusCode::SERVICE_UNAVAILABLE,
@@ -50,7 +52,7 @@ impl FilesError {
     pub(crate) fn root_number(&self) -> u32 {
         match self {
             Self::NotFound => error::NOT_FOUND,
-            Self::Denied(_) | Self::Unauthorized { .. } => error::NOT_AUTHORIZED,
+            Self::Denied(_) | Self::Refused(_) | Self::Unauthorized { .. } => error::NOT_AUTHORIZED,
             // Clients try again after a file system error, and open the file again where it is not open: they would go on with
             // another version.
             Self::Changed => error::CANCELLED,
@@ -68,9 +70,12 @@ impl std::fmt::Display for FilesError {
             Self::NotFound => f.write_str("no such file"),
             Self::Changed => f.write_str("the file changed while it was sent"),
             Self::Unauthorized { why, .. } => f.write_str(why),
-            Self::Denied(why) | Self::Busy(why) | Self::Failed(why) | Self::Origin(why) | Self::TimedOut(why) => {
-                f.write_str(why)
-            }
+            Self::Denied(why)
+            | Self::Refused(why)
+            | Self::Busy(why)
+            | Self::Failed(why)
+            | Self::Origin(why)
+            | Self::TimedOut(why) => f.write_str(why),
         }
     }
 }

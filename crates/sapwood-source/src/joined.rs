@@ -1,8 +1,8 @@
 //! Several files read as one.
 
-use crate::source::{BoxFuture, FetchReport, Limits, Sink, Source, SourceStats};
+use crate::source::{BoxFuture, FetchReport, Sink, Source, SourceStats};
 use bytes::Bytes;
-use sapwood_span::{Error, Result, Span};
+use sapwood_span::{Error, Limits, Result, Span};
 use std::sync::Arc;
 use std::task::Poll;
 
@@ -141,6 +141,7 @@ impl Source for Joined {
         let others = self.parts.iter().skip(1).map(|(_, source)| source.limits());
         others.fold(self.first().limits(), |all, one| Limits {
             max_ranges: all.max_ranges.min(one.max_ranges),
+            max_range_bytes: u64::MAX,
             max_request_bytes: all.max_request_bytes.min(one.max_request_bytes),
             max_in_flight: all.max_in_flight.min(one.max_in_flight),
             range_overhead: all.range_overhead.max(one.range_overhead),

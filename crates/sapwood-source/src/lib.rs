@@ -49,7 +49,7 @@ pub use open::{RedirectFilter, SourceOptions, open};
 pub use origin_version::OriginVersion;
 pub use reader::{ReadRanges, open_reader};
 pub use sapwood_span::is_remote;
-pub use source::{BoxFuture, FetchReport, Limits, Opening, Sink, Source, SourceStats};
+pub use source::{BoxFuture, FetchReport, Opening, Sink, Source, SourceStats};
 pub use url::{redacted, without_user};
 pub use xrd::{RemoteEntry, checksum, list, locate};
 

@@ -1,10 +1,10 @@
 mod stamp;
 
 use crate::bounds;
-use crate::source::{BoxFuture, FetchReport, Limits, Opening, Sink, Source, SourceStats};
+use crate::source::{BoxFuture, FetchReport, Opening, Sink, Source, SourceStats};
 use bytes::Bytes;
 use sapwood_span::raw_text::text_of_path;
-use sapwood_span::{Error, ErrorKind, Result, Span};
+use sapwood_span::{Error, ErrorKind, Limits, Result, Span};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -135,6 +135,7 @@ impl Source for LocalFile {
     fn limits(&self) -> Limits {
         Limits {
             max_ranges: 1024,
+            max_range_bytes: u64::MAX,
             max_request_bytes: 64 << 20,
             queue: 1,
             streams: None,

@@ -1,9 +1,9 @@
 //! Files that other code reads: a client of an object store, a file object of Python.
 
-use crate::source::{BoxFuture, FetchReport, Limits, Opening, Sink, Source, SourceStats};
+use crate::source::{BoxFuture, FetchReport, Opening, Sink, Source, SourceStats};
 use crate::{bounds, ended};
 use bytes::Bytes;
-use sapwood_span::{Error, ErrorKind, Result, Span, coalesce};
+use sapwood_span::{Error, ErrorKind, Limits, Result, Span, coalesce};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
@@ -137,6 +137,7 @@ impl Source for ReaderSource {
     fn limits(&self) -> Limits {
         Limits {
             max_ranges: MAX_RANGES,
+            max_range_bytes: u64::MAX,
             max_request_bytes: MAX_REQUEST,
             queue: 1,
             streams: None,

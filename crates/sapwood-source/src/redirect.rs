@@ -94,7 +94,8 @@ pub(crate) fn allowed(filter: Option<&RedirectFilter>, url: &str) -> Result<()> 
     if filter.is_none_or(|allows| allows(url)) {
         return Ok(());
     }
-    Err(Error::new(ErrorKind::Denied, format!("the server redirects to {url}, which is not allowed")))
+    let what = format!("the server redirects to {url}, which is not allowed");
+    Err(Error::new(ErrorKind::Denied, what).with_setting(Setting::RedirectFilter))
 }
 
 /// A redirect that is not followed unless the user asks for it.

@@ -2,7 +2,7 @@ use crate::checksum::Checksum;
 use crate::local::LocalFile;
 use crate::origin_version::OriginVersion;
 use bytes::Bytes;
-use sapwood_span::{Result, Span};
+use sapwood_span::{Limits, Result, Span};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -146,27 +146,6 @@ pub trait Sink: Send + Sync {
     fn moved(&self, bytes: u64) {
         let _ = bytes;
     }
-}
-
-/// What one request may hold, and what requests cost.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Limits {
-    /// Byte ranges that one request can carry. A fetch may hold more spans: it is split.
-    pub max_ranges: usize,
-    /// Bytes that one request should ask for at most.
-    pub max_request_bytes: u64,
-    /// Requests worth having under way at once.
-    pub max_in_flight: usize,
-    /// How many of these follow each other over the same connection without waiting in between.
-    pub queue: usize,
-    /// Connections among them that a long transfer is worth sharing among; none: all.
-    pub streams: Option<usize>,
-    /// What one more range costs, in bytes: bridging a smaller gap is cheaper.
-    pub range_overhead: u64,
-    /// Estimate of the round-trip time; none until measured.
-    pub round_trip: Option<Duration>,
-    /// Estimate of what all connections together bring, in bytes per second; none until measured.
-    pub bandwidth: Option<f64>,
 }
 
 /// What one fetch took.

@@ -46,6 +46,8 @@ pub enum Setting {
     Recover,
     /// Follow redirects that lower the protection: `OpenOptions::insecure_redirects`.
     InsecureRedirects,
+    /// Follow redirects to that server: the caller's `SourceOptions::redirects` refuses it.
+    RedirectFilter,
     /// Keep the baskets of a branch in one piece: `OptimizeOptions::keep`.
     KeepBranch,
     /// Keep what is read of remote files: `OpenOptions::local_cache`.

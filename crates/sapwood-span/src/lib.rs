@@ -15,6 +15,7 @@ compile_error!(
 mod coalesce;
 pub mod defect;
 mod error;
+mod limits;
 pub mod percent;
 mod printable;
 pub mod raw_text;
@@ -28,6 +29,7 @@ pub mod units;
 
 pub use coalesce::{Coalesced, coalesce};
 pub use error::{Error, ErrorKind, MissingItem, Result, Setting};
+pub use limits::Limits;
 pub use printable::{is_steering, printable};
 pub use remote::{is_remote, redact, scheme};
 pub use secret::{is_credential, is_random, is_secret, redact_parameters, redact_path};

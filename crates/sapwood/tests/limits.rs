@@ -30,3 +30,22 @@ fn the_preset_for_http_is_what_the_client_does() {
         assert_eq!(client, Limits { bandwidth: client.bandwidth, streams: client.streams, ..preset });
     }
 }
+
+#[test]
+fn the_preset_for_xrootd_is_what_the_client_does() {
+    let folder = Folder::new();
+    let layout = TreeOptions::new().cluster(Cluster::Entries(500)).basket_bytes(2000);
+    write(&folder.file("a.root"), 1500, "zstd:1", layout);
+    let delay = Duration::from_millis(20);
+    let bind_root = Some("127.0.0.1:0".parse().unwrap());
+    let origin = Origin::start(OriginOptions { delay, bind_root, ..OriginOptions::new(folder.path()) }).unwrap();
+    let collector = Collector::start(true);
+    let file = open(&format!("{}a.root", origin.root_url().unwrap()));
+    let tree = file.tree("Events").unwrap();
+    tree.scan_with(&ScanOptions::new(tree.order())).unwrap().for_each(|batch| drop(batch.unwrap()));
+    let mut logs = collector.take_logs();
+    logs.retain(|log| log.file == file.url());
+    let client = logs[0].request.limits.clone();
+    let preset = Limits::xrootd(client.round_trip.unwrap());
+    assert_eq!(client, Limits { bandwidth: client.bandwidth, streams: client.streams, ..preset });
+}

@@ -1,7 +1,7 @@
 //! The origin of a file that is read from the local cache alone.
 
-use sapwood_source::{BoxFuture, FetchReport, Limits, Sink, Source, SourceStats};
-use sapwood_span::{Error, ErrorKind, Result, Setting, Span};
+use sapwood_source::{BoxFuture, FetchReport, Sink, Source, SourceStats};
+use sapwood_span::{Error, ErrorKind, Limits, Result, Setting, Span};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,6 +32,7 @@ impl Source for NotAsked {
     fn limits(&self) -> Limits {
         Limits {
             max_ranges: 1024,
+            max_range_bytes: u64::MAX,
             max_request_bytes: 64 << 20,
             max_in_flight: 4,
             queue: 1,

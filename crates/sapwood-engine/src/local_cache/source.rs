@@ -3,8 +3,8 @@
 use super::confirming::{Asked, Confirming, ask};
 use super::fetch::{Joining, Parts, Reading};
 use bytes::Bytes;
-use sapwood_source::{BoxFuture, Checksum, FetchReport, Limits, OriginVersion, Sink, Source, SourceStats};
-use sapwood_span::{Result, Span};
+use sapwood_source::{BoxFuture, Checksum, FetchReport, OriginVersion, Sink, Source, SourceStats};
+use sapwood_span::{Limits, Result, Span};
 use sapwood_store::{CachedFile, FileId, FileVersion, Store};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};

@@ -3,8 +3,8 @@
 use super::source::CachedSource;
 use super::stores;
 use bytes::Bytes;
-use sapwood_source::{BoxFuture, FetchReport, Limits, OriginVersion, Sink, Source, SourceStats};
-use sapwood_span::{Error, Result, Span};
+use sapwood_source::{BoxFuture, FetchReport, OriginVersion, Sink, Source, SourceStats};
+use sapwood_span::{Error, Limits, Result, Span};
 use sapwood_store::{Store, StoreOptions};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -64,6 +64,7 @@ impl Source for Slow {
     fn limits(&self) -> Limits {
         Limits {
             max_ranges: self.ranges,
+            max_range_bytes: u64::MAX,
             max_request_bytes: 1 << 20,
             max_in_flight: 4,
             queue: 1,

@@ -6,7 +6,6 @@ mod cut_evaluator;
 mod decode;
 mod driver;
 mod evaluated;
-mod limits;
 mod plan;
 mod selected_columns;
 mod start;

@@ -4,7 +4,6 @@ use super::baskets::{self, Chosen};
 use super::config::ScanConfig;
 use super::cut_evaluator::CutEvaluator;
 use super::driver::Driver;
-use super::limits::planner_limits;
 use super::plan::ScanPlan;
 use super::state::{InitialState, ScanState};
 use super::steps::{self, Steps};
@@ -164,7 +163,7 @@ fn driver(
     let path_of = Box::new(move |branch| of.name_of(branch));
     let is_held = |basket| held.contains_key(&basket);
     let plan = Arc::new(ScanPlan::new(tree.file().url(), path_of, chosen, steps, is_held));
-    let limits = if local { Limits::local(threads) } else { planner_limits(&*source) };
+    let limits = if local { Limits::local(threads) } else { source.limits() };
     let hold = if local { HOLD_LOCAL } else { Request::DEFAULT_HOLD };
     let hold = if let CacheSize::Bytes(n) = cache { n.max(1) } else { hold };
     // one cluster that is the whole tree says nothing of what is needed together

@@ -43,7 +43,7 @@ impl Planner {
         }
         let starving = self.starving();
         if !self.has_slot() {
-            return if starving && self.limits.far() { self.cancel_stale() } else { None };
+            return if starving && self.limits.is_far() { self.cancel_stale() } else { None };
         }
         let sizes = self.pace.sizes(&self.limits, self.cache, self.order.extent, self.backlog());
         let target = self.ramp.map_or(sizes.piece, |n| sizes.piece.min(Pace::ramp(&self.limits, n)));

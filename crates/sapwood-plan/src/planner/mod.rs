@@ -121,7 +121,7 @@ impl Planner {
             CacheSize::Bytes(n) => (false, Cache { hold: hold.min(n), fills: wanted > hold.min(n), long: false }),
         };
         // From far away the first request is as large as the others: what is in it comes basket by basket.
-        let ramp = (!request.limits.far()).then_some(0);
+        let ramp = (!request.limits.is_far()).then_some(0);
         let order = Order::new(&baskets, off, request.clusters)?;
         let n = baskets.len();
         let stats = PlanStats {

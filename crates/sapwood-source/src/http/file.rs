@@ -15,10 +15,10 @@ use crate::job::Job;
 use crate::lock;
 use crate::origin_version::OriginVersion;
 use crate::recognised::Recognised;
-use crate::source::{BoxFuture, FetchReport, Limits, Sink, Source, SourceStats};
+use crate::source::{BoxFuture, FetchReport, Sink, Source, SourceStats};
 use crate::with_beginning::WithBeginning;
 use bytes::Bytes;
-use sapwood_span::{Error, ErrorKind, Result, Span, coalesce};
+use sapwood_span::{Error, ErrorKind, Limits, Result, Span, coalesce};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -456,6 +456,7 @@ impl Source for HttpFile {
         let meter = lock(&host.meter);
         Limits {
             max_ranges,
+            max_range_bytes: u64::MAX,
             max_request_bytes: MAX_REQUEST,
             max_in_flight,
             queue: 1,

@@ -18,9 +18,9 @@ use crate::job::Job;
 use crate::lock;
 use crate::origin_version::OriginVersion;
 use crate::recognised::Recognised;
-use crate::source::{BoxFuture, FetchReport, Limits, Sink, Source, SourceStats};
+use crate::source::{BoxFuture, FetchReport, Sink, Source, SourceStats};
 use crate::with_beginning::WithBeginning;
-use sapwood_span::{Error, ErrorKind, Result, Span};
+use sapwood_span::{Error, ErrorKind, Limits, Result, Span};
 use sapwood_xrd::reply::Stat;
 use sapwood_xrd::{Handle, Outcome, Refusal, Request, SecretBytes, code};
 use std::collections::HashMap;
@@ -502,6 +502,7 @@ impl Source for XrdFile {
         let meter = lock(&host.meter);
         Limits {
             max_ranges: ranges as usize,
+            max_range_bytes: u64::MAX,
             max_request_bytes: plan::MAX_REQUEST,
             max_in_flight: streams * DEPTH,
             queue: DEPTH,

@@ -3,7 +3,6 @@
 use super::{Driver, Running};
 use crate::read_source::poll_once;
 use crate::runtime;
-use crate::scan::limits::planner_limits;
 use bytes::Bytes;
 use sapwood_plan::{Fetch, FetchId, Part, Range};
 use sapwood_source::{FetchReport, Sink};
@@ -14,7 +13,7 @@ use std::sync::Arc;
 impl Driver {
     /// Time has passed: the planner may want something by now.
     pub fn tick(self: &Arc<Self>) {
-        let limits = (!self.source.is_local()).then(|| planner_limits(&*self.source));
+        let limits = (!self.source.is_local()).then(|| self.source.limits());
         let mut s = self.lock();
         if s.state.tick(self.elapsed(), limits) {
             self.act(&mut s);
@@ -69,7 +68,7 @@ impl Driver {
         s.under_way.remove(&id);
         let now = self.elapsed();
         if !self.source.is_local() {
-            s.state.set_limits(now, planner_limits(&*self.source));
+            s.state.set_limits(now, self.source.limits());
         }
         s.state.fetch_ended(now, id, result);
         self.act(&mut s);
