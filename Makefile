@@ -59,6 +59,7 @@ docs: build $(VENV)/.docs ## the documentation site, in target/docs; a dead link
 bench: build peers $(VENV)/.bench ## Sapwood beside ROOT and uproot in one run; BENCH="--rows G --repeat 5" for options
 	$(BIN)/python bench/run.py $(BENCH)
 	$(BIN)/python bench/report.py
+	$(BIN)/python bench/draws.py --page docs/benchmarks.md
 
 format: test-tools ## rewrites the sources as the formatters want them
 	$(CARGO) fmt --all
