@@ -59,6 +59,7 @@ class Failing(Sums):
     def process(self, batch):
         if self.partition.entry_start == 2000:
             raise ValueError("no muon")
+        super().process(batch)
 
 
 class Dying(Sums):
@@ -154,6 +155,22 @@ def test_a_dead_process_names_its_entries(files):
     broken = pytest.raises(sapwood.SelectorError, match=r"a worker of the executor ended.*entries 2000 to 3000")
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool, broken:
         chain.process(Dying, step_size=1000, executor=pool)
+
+
+@pytest.mark.parametrize("how", [{}, *EXECUTORS], ids=lambda how: "-".join(map(str, how.values())) or "serial")
+def test_batches_that_fail_can_be_left_out(files, how):
+    chain = sapwood.chain([f"{files[1]}:Events", f"{files[2]}:Events"])
+    expected = chain.process(Sums, step_size=1000)[2]
+    kept = [batch for batch in expected if batch[0] not in (2000, 7000)]
+    for failing in (Failing, Dying) if how.get("executor") == "processes" else (Failing,):
+        lost = []
+        _, _, order = chain.process(failing, step_size=1000, on_error=lost.append, **how)
+        assert order == kept
+        assert [e.file for e in lost] == files[1:]
+        assert all("entries 2000 to 3000" in str(e) for e in lost)
+    # what the user's function raises ends the run
+    with pytest.raises(ZeroDivisionError):
+        chain.process(Failing, step_size=1000, on_error=lambda _: 1 / 0, **how)
 
 
 def test_partial_results_come_in_order_and_the_end_closes_files(files, tmp_path):

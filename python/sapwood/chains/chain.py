@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         ReportedChainSteps,
     )
     from ..drawing.histogram import Histogram
+    from ..errors import SelectorError
     from ..reading.arrays import Report
     from ..reading.entry_selection import Entries, Place
     from ..reading.selection import Expressions
@@ -292,13 +293,14 @@ class Chain:
         entry_stop: int | None = None,
         entries: Entries = None,
         progress: Progress = None,
+        on_error: Callable[[SelectorError], None] | None = None,
     ) -> Any:
         """Run a selector over the entries of all files; see :meth:`Tree.process`. Entries count across files."""
         from ..selecting.process import process
 
         return process(
             self, selector, executor=executor, workers=workers, step_size=step_size, span=(entry_start, entry_stop),
-            entries=entries, progress=progress,
+            entries=entries, progress=progress, on_error=on_error,
         )  # fmt: skip
 
     def __repr__(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, overload
 
 from ..arguments.checks import string
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .. import _core
     from ..arguments.progress import Progress
     from ..drawing.histogram import Histogram
+    from ..errors import SelectorError
     from ..reports.file_map import FileMap
     from ..selecting.selector import Selector
     from .entries import Entries
@@ -282,6 +283,7 @@ class Tree(HasTable):
         entry_stop: int | None = None,
         entries: Chosen = None,
         progress: Progress = None,
+        on_error: Callable[[SelectorError], None] | None = None,
     ) -> Any:
         """Run a selector over the entries, like ``TTree::Process``, and return its result.
 
@@ -294,6 +296,9 @@ class Tree(HasTable):
             workers: number of threads or processes; one per core by default.
             step_size: size of a batch; see :meth:`iterate`.
             entry_start, entry_stop, entries, progress: see :meth:`iterate`.
+            on_error: called with the :class:`SelectorError` of each batch that the selector or its worker process
+                failed on, in the order of entries; that batch is left out of the result. Without it, the first error
+                ends the run. Errors in reading always do.
 
         The result is the same for every executor and number of workers.
 
@@ -305,7 +310,7 @@ class Tree(HasTable):
 
         return process(
             self, selector, executor=executor, workers=workers, step_size=step_size, span=(entry_start, entry_stop),
-            entries=entries, progress=progress,
+            entries=entries, progress=progress, on_error=on_error,
         )  # fmt: skip
 
     def map(self, branches: str | Iterable[str] = ()) -> FileMap:

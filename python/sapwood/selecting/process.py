@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -36,6 +36,10 @@ class PartialResult:
     #: Entries processed, and all entries; None if not known because the files of a chain are not counted.
     entries: int
     total: int | None
+
+
+#: Called with the error of each batch that is left out.
+OnError = Callable[[SelectorError], None] | None
 
 
 class Task(NamedTuple):
@@ -198,14 +202,16 @@ def partial_results(
     entry_stop: int | None = None,
     entries: Entries = None,
     progress: Progress = None,
+    on_error: OnError = None,
 ) -> Iterator[PartialResult]:
     """Run a selector like :meth:`Tree.process`, and yield what is merged so far after each batch, in order.
 
-    ``end`` is not called. Closing the generator ends the work and closes the files of a chain.
+    A batch that fails and is left out by ``on_error`` yields nothing. ``end`` is not called. Closing the generator ends
+    the work and closes the files of a chain.
     """
     request = _request(source, selector, step_size, (entry_start, entry_stop), entries)
     run = _started(executor, workers, request)
-    return _partial(request, run, Merging(request.selector), progress)
+    return _partial(request, run, Merging(request.selector), progress, on_error)
 
 
 def process(
@@ -218,12 +224,13 @@ def process(
     span: tuple[int | None, int | None],
     entries: Entries,
     progress: Progress,
+    on_error: OnError,
 ) -> Any:
     """See :meth:`Tree.process`."""
     request = _request(source, selector, step_size, span, entries)
     run = _started(executor, workers, request)
     merging = Merging(request.selector)
-    for _ in _partial(request, run, merging, progress):
+    for _ in _partial(request, run, merging, progress, on_error):
         pass
     return merging.end()
 
@@ -297,7 +304,9 @@ def _submitted(request: Request, run: Run) -> Iterator[tuple[Partition, Future[S
         tasks.close()  # type: ignore[attr-defined]
 
 
-def _partial(request: Request, run: Run, merging: Merging, progress: Progress) -> Iterator[PartialResult]:
+def _partial(
+    request: Request, run: Run, merging: Merging, progress: Progress, on_error: OnError
+) -> Iterator[PartialResult]:
     from ..reading.tree import Tree
 
     tell, done = reporter(progress)
@@ -316,8 +325,16 @@ def _partial(request: Request, run: Run, merging: Merging, progress: Progress) -
                 del following
                 continue
             partition, future = pending.popleft()
-            own = _result(partition, future, pending)
-            del future
+            try:
+                own = _result(partition, future, pending)
+            except SelectorError as e:
+                # an executor that broke loses all that follows
+                if on_error is None or isinstance(e.__cause__, BrokenExecutor):
+                    raise
+                on_error(e)
+                continue
+            finally:
+                del future
             merged = merging.add(own)
             del own
             count += partition.entry_stop - partition.entry_start

@@ -126,6 +126,8 @@ class Processes(Workers):
         except (EOFError, OSError) as e:
             if process is None and (running := self._running[number]) is not None:
                 process = running[0]
+            # the next task gets a new process
+            self._running[number] = None
             raise SelectorError(
                 f"{task.partition}: the worker process {_ending(process)}", file=task.partition.file
             ) from e
