@@ -59,6 +59,8 @@ if TYPE_CHECKING:
     from .selecting.compiled import selector
     from .selecting.process import PartialResult, partial_results
     from .selecting.selector import Selector
+    from .tables.lazy_frames import scan_polars
+    from .tables.record_batches import RecordBatches
     from .writing.directory import WritableDirectory
     from .writing.file import WritableFile, create, recreate, update
     from .writing.objects import Graph
@@ -96,6 +98,7 @@ __all__ = [
     "ProducerLostWarning",
     "ReadError",
     "ReadOnlyFile",
+    "RecordBatches",
     "RecoveredFileWarning",
     "Report",
     "Selector",
@@ -126,6 +129,7 @@ __all__ = [
     "perf_stats",
     "recover",
     "recreate",
+    "scan_polars",
     "selector",
     "update",
 ]
@@ -148,6 +152,7 @@ _LATER = {
     "PartialResult": "selecting.process",
     "PerfStats": "reports.perf",
     "Producer": "writing.producers",
+    "RecordBatches": "tables.record_batches",
     "Report": "reading.arrays",
     "Selector": "selecting.selector",
     "Tree": "reading.tree",
@@ -166,6 +171,7 @@ _LATER = {
     "perf_stats": "reports.perf",
     "recover": "rewriting.recover",
     "recreate": "writing.file",
+    "scan_polars": "tables.lazy_frames",
     "selector": "selecting.compiled",
     "update": "writing.file",
 }

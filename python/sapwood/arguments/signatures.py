@@ -20,7 +20,7 @@ from .sizes import Size
 
 Ak = Literal["ak", "awkward"]
 Np = Literal["np", "numpy"]
-Pd = Literal["pd", "pandas"]
+Pd = Literal["pd", "pandas", "pd[pyarrow]", "pandas[pyarrow]"]
 Pa = Literal["pa", "arrow", "pyarrow"]
 Pl = Literal["pl", "polars"]
 
@@ -105,6 +105,19 @@ class AnySteps(GroupOptions, total=False):
     how: object
     step_size: Size
     report: bool
+
+
+class ChainBatches(TypedDict, total=False):
+    """Options of ``Chain.record_batches``."""
+
+    filter_name: Filter
+    filter_typename: Filter
+    filter_branch: Callable[[Branch], object] | None
+    aliases: Mapping[str, str] | None
+    step_size: Size
+    entry_start: int | None
+    entry_stop: int | None
+    entries: Entries
 
 
 class ChainTable(Selected, total=False):

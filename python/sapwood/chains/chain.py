@@ -25,10 +25,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from typing_extensions import Unpack
 
+    from ..arguments.filters import Filter
     from ..arguments.progress import Progress
     from ..arguments.signatures import (
         Ak,
         AnyChainSteps,
+        ChainBatches,
         ChainSteps,
         ChainTable,
         Cut,
@@ -41,9 +43,11 @@ if TYPE_CHECKING:
     from ..drawing.histogram import Histogram
     from ..errors import SelectorError
     from ..reading.arrays import Report
+    from ..reading.branch import Branch
     from ..reading.entry_selection import Entries, Place
     from ..reading.selection import Expressions
     from ..selecting.selector import Selector
+    from ..tables.record_batches import RecordBatches
 
 
 @public
@@ -201,6 +205,38 @@ class Chain:
 
         self._check(concatenate, "arrays", options)
         return concatenate(cast(Any, self), expressions, cut, **self._common(), **options)
+
+    def record_batches(
+        self, expressions: Expressions = None, cut: str | None = None, **options: Unpack[ChainBatches]
+    ) -> RecordBatches:
+        """Return columns of all files as a stream of Arrow record batches; see :meth:`Tree.record_batches`."""
+        from ..tables.record_batches import of_chain
+        from .iterate import iterate
+
+        taken = cast("dict[str, Any]", options)
+        for option in ("library", "how", "report", "progress"):
+            if option in taken:
+                raise InvalidError(f"Chain.record_batches() has no option {option!r}")
+        self._check(iterate, "record_batches", taken)
+        return of_chain(self, expressions, cut, options)
+
+    def scan_polars(
+        self,
+        *,
+        filter_name: Filter = None,
+        filter_typename: Filter = None,
+        filter_branch: Callable[[Branch], object] | None = None,
+        step_size: Size = "100 MB",
+    ) -> pl.LazyFrame:
+        """Return a lazy frame of polars over all files; see :func:`sapwood.scan_polars`."""
+        from ..tables.lazy_frames import lazy_frame
+
+        filters = {"filter_name": filter_name, "filter_typename": filter_typename, "filter_branch": filter_branch}
+        return lazy_frame(self, filters, step_size)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> Any:
+        """All columns that can be read, as a stream of Arrow's PyCapsule interface; see :meth:`record_batches`."""
+        return self.record_batches().__arrow_c_stream__(requested_schema)
 
     def _check(self, function: Callable[..., Any], name: str, options: dict[str, Any]) -> None:
         """Check that these are options of a function, and not of the chain itself."""

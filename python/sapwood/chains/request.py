@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from ..reading.file import ReadOnlyFile, open
 from .prefetch import Ahead, Part, Window
 
 if TYPE_CHECKING:
-    from ..reading.selection import Expressions
+    from ..reading.selection import Expressions, Selection
     from ..reading.tree import Tree
     from .chain import Chain
 
@@ -36,6 +36,8 @@ class Request:
     progress: Progress
     #: How numbers may change when columns are concatenated.
     casting: str | None = None
+    #: What is read of a tree, in place of expressions and cut.
+    select: Callable[[Tree], Selection] | None = None
 
     def files(self, files: list[tuple[str, str | None, Window | None]]) -> Ahead:
         """The files, which are opened in order."""
@@ -49,7 +51,10 @@ class Request:
             file = open({file_path: None}, **self.options)
             try:
                 tree = _tree(file, name)
-                selection = select(tree, self.expressions, self.cut, self.aliases, self.filters)
+                if self.select is None:
+                    selection = select(tree, self.expressions, self.cut, self.aliases, self.filters)
+                else:
+                    selection = self.select(tree)
                 offset, *span, numbers = window or (None, None, None, None)
                 wanted = _wanted(tree, selection, (span[0], span[1]), numbers)
                 part = Part(tree, selection, wanted, offset)

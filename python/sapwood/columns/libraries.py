@@ -323,10 +323,28 @@ class Polars(Arrow):
         return table[order]
 
 
+class PandasArrow(Pandas):
+    """``pandas.Series`` of Arrow types (``pandas.ArrowDtype``), lists, strings and records too. Goes through Arrow."""
+
+    name = "pd[pyarrow]"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._of = Arrow()
+
+    def array(self, column, name):
+        values = self.pd.arrays.ArrowExtensionArray(self._of.array(column, name))
+        return self.pd.Series(values, name=name, copy=False)
+
+    def types(self, table):
+        return {str(name): str(kind) for name, kind in table.dtypes.items()}
+
+
 _LIBRARIES = {
     **dict.fromkeys(("ak", "awkward"), Awkward),
     **dict.fromkeys(("np", "numpy"), Numpy),
     **dict.fromkeys(("pd", "pandas"), Pandas),
+    **dict.fromkeys(("pd[pyarrow]", "pandas[pyarrow]"), PandasArrow),
     **dict.fromkeys(("pa", "arrow", "pyarrow"), Arrow),
     **dict.fromkeys(("pl", "polars"), Polars),
 }
@@ -342,7 +360,7 @@ def library(name: str) -> Library:
     try:
         kind = _LIBRARIES[name]
     except (KeyError, TypeError):
-        raise InvalidError(f'library must be "ak", "np", "pd", "pa" or "pl", not {name!r}') from None
+        raise InvalidError(f'library must be "ak", "np", "pd", "pd[pyarrow]", "pa" or "pl", not {name!r}') from None
     return kind()
 
 

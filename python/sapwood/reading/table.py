@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         TableOptions,
     )
     from ..arguments.sizes import Size
+    from ..tables.record_batches import RecordBatches
     from .arrays import Report
     from .branch import Branch
     from .entry_selection import Entries
@@ -146,7 +147,8 @@ class HasTable(HasBranches):
                 to entry_stop): only these are returned, and only their baskets are fetched. Or an
                 entry list from a file (TEntryList, TEventList), itself or as ``"file.root:list"``.
             library: ``"ak"`` (an ``ak.Array`` of records), ``"np"`` (a dict of numpy arrays; lists as objects),
-                ``"pd"`` (``DataFrame``), ``"pa"`` (``pyarrow.Table``) or ``"pl"`` (polars ``DataFrame``).
+                ``"pd"`` (``DataFrame``; ``"pd[pyarrow]"`` with Arrow types), ``"pa"`` (``pyarrow.Table``) or ``"pl"``
+                (polars ``DataFrame``).
             how: None for a table; ``"tuple"``, ``"list"`` or ``"dict"`` for a collection of single columns; ``"zip"``
                 to combine lists of the same length to lists of records (``Muon_pt`` and ``Muon_eta`` become ``Muon``
                 with ``pt`` and ``eta``).
@@ -260,6 +262,41 @@ class HasTable(HasBranches):
             report=report,
             entries=entries,
         )
+
+    def record_batches(
+        self,
+        expressions: Expressions = None,
+        cut: str | None = None,
+        *,
+        filter_name: Filter = None,
+        filter_typename: Filter = None,
+        filter_branch: Callable[[Branch], object] | None = None,
+        aliases: Mapping[str, str] | None = None,
+        step_size: Size = "100 MB",
+        entry_start: int | None = None,
+        entry_stop: int | None = None,
+        entries: Entries = None,
+    ) -> RecordBatches:
+        """Return columns as a stream of Arrow record batches, for pyarrow, polars, DuckDB, DataFusion and others.
+
+        Takes the arguments of :meth:`iterate`; a batch is a step. Nothing is read before the stream is used. Branches
+        without expressions need no pyarrow.
+
+        >>> pyarrow.RecordBatchReader.from_stream(tree.record_batches(["px", "py"]))   # doctest: +SKIP
+        """
+        from ..tables.record_batches import of_branches
+
+        options = {
+            "filter_name": filter_name,
+            "filter_typename": filter_typename,
+            "filter_branch": filter_branch,
+            "aliases": aliases,
+            "step_size": step_size,
+            "entry_start": entry_start,
+            "entry_stop": entry_stop,
+            "entries": entries,
+        }
+        return of_branches(self, expressions, cut, options)
 
     def num_entries_for(
         self,

@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from typing import Literal
 
     import hist
+    import polars as pl
 
     from .. import _core
+    from ..arguments.filters import Filter
     from ..arguments.progress import Progress
     from ..drawing.histogram import Histogram
     from ..errors import SelectorError
@@ -312,6 +314,24 @@ class Tree(HasTable):
             self, selector, executor=executor, workers=workers, step_size=step_size, span=(entry_start, entry_stop),
             entries=entries, progress=progress, on_error=on_error,
         )  # fmt: skip
+
+    def scan_polars(
+        self,
+        *,
+        filter_name: Filter = None,
+        filter_typename: Filter = None,
+        filter_branch: Callable[[Branch], object] | None = None,
+        step_size: Size = "100 MB",
+    ) -> pl.LazyFrame:
+        """Return a lazy frame of polars over this tree; see :func:`sapwood.scan_polars`."""
+        from ..tables.lazy_frames import lazy_frame
+
+        filters = {"filter_name": filter_name, "filter_typename": filter_typename, "filter_branch": filter_branch}
+        return lazy_frame(self, filters, step_size)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> Any:
+        """All columns that can be read, as a stream of Arrow's PyCapsule interface; see :meth:`record_batches`."""
+        return self.record_batches().__arrow_c_stream__(requested_schema)
 
     def map(self, branches: str | Iterable[str] = ()) -> FileMap:
         """Return where the baskets of this tree are in its file; see :func:`sapwood.map`."""
