@@ -1,5 +1,5 @@
-//! What happens on the network, as events of the crate `tracing` under the target `sapwood::net`: connections, requests,
-//! redirects, retries and changes to a simpler kind of request.
+//! Network activity as events of the crate `tracing` under the target `sapwood::net`: connections, requests, redirects,
+//! retries and changes to a simpler kind of request.
 //!
 //! Without a subscriber an event costs one check of a number. No event holds a credential: URLs are redacted by a
 //! function that is called for a subscriber only, and headers are never passed here.
