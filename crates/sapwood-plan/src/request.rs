@@ -1,21 +1,21 @@
 use std::time::Duration;
 
-/// How large the tree cache is: `TTree::SetCacheSize` in ROOT's words.
+/// The size of the tree cache: `TTree::SetCacheSize` in ROOT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum CacheSize {
-    /// Size 0. Basket by basket, each in a request of its own, one at a time, only when somebody
-    /// waits for it, in the order in which a loop over entries and branches touches them.
+    /// Size 0. Basket by basket, each in its own request, one at a time, only when the consumer waits for it, in the
+    /// order in which a loop over entries and branches touches them.
     Off,
     /// As large as [`Request::hold`] allows.
     #[default]
     Auto,
-    /// This many compressed bytes (and never more than [`Request::hold`]). Where they do not hold all, one request fills
-    /// the cache while what the one before it brought is consumed: twice as much is in flight or held at most, and there
-    /// are no more requests than without reading ahead.
+    /// This many compressed bytes (and never more than [`Request::hold`]). Where they do not hold everything, one
+    /// request fills the cache while the bytes of the previous one are consumed: twice as much is in flight or held at
+    /// most, and there are no more requests than without reading ahead.
     Bytes(u64),
 }
 
-/// What the caller wants of the planner, besides the baskets.
+/// What the caller requests from the planner, besides the baskets.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
     /// The size of the tree cache.
@@ -35,35 +35,35 @@ impl Request {
     pub const DEFAULT_HOLD: u64 = 64 << 20;
 }
 
-/// What the source and its server can do, and what is known of the way to them.
+/// What the source and its server can do, and what is known about the path to them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limits {
     /// Ranges in one request; at least 1.
     pub max_ranges: usize,
-    /// Bytes of one range (XRootD: an element of a vector read). A longer basket is not cut, but
-    /// counts as the number of ranges that the source has to make of it.
+    /// Bytes of one range (XRootD: an element of a vector read). A longer basket is not divided, but counts as the
+    /// number of ranges that the source has to make of it.
     pub max_range_bytes: u64,
-    /// Bytes of one request, bridged gaps included. A single longer basket is asked for alone.
+    /// Bytes of one request, bridged gaps included. A single longer basket is requested alone.
     pub max_request_bytes: u64,
-    /// Requests under way at the same time: connections, or threads for a local file; at least 1.
+    /// Requests in flight at the same time: connections, or threads for a local file; at least 1.
     pub max_in_flight: usize,
-    /// How many of these follow each other over one connection without waiting in between; at least 1.
+    /// How many of these follow each other over one connection without a pause; at least 1.
     pub queue: usize,
-    /// Connections among them that a long transfer is worth sharing among, one whose bytes do not all fit into the budget;
-    /// none: all. Over few of them what is needed first comes first.
+    /// Connections among them to use for a long transfer, one whose bytes do not all fit into the budget; none: all.
+    /// Over few of them the bytes needed first come first.
     pub streams: Option<usize>,
     /// A gap of at most this many bytes between two baskets costs less than one more range.
     pub range_overhead: u64,
-    /// The round-trip time to the server, as far as known before the first reply. `None` or zero
-    /// means that there is no network between: a local file.
+    /// The round-trip time to the server, as far as known before the first reply. `None` or zero means that there is no
+    /// network in between: a local file.
     pub round_trip: Option<Duration>,
-    /// Bytes per second the way carries, as far as known before the first replies.
+    /// Bytes per second that the path carries, as far as known before the first replies.
     pub bandwidth: Option<f64>,
 }
 
 impl Limits {
-    /// A local file read by this many threads: a gap of up to 16 kiB is read along, since a seek
-    /// and a system call cost more than four pages.
+    /// A local file read by this many threads: a gap of up to 16 KiB is read over, since a seek and a system call cost
+    /// more than four pages.
     pub fn local(threads: usize) -> Self {
         Self {
             max_ranges: 64,
@@ -78,7 +78,7 @@ impl Limits {
         }
     }
 
-    /// An HTTP server that answers several ranges, as Sapwood's client asks it: 180 in a request are safe with nginx,
+    /// An HTTP server that supports several ranges, as Sapwood's client uses it: 180 in a request are safe with nginx,
     /// Apache and XrdHttp; each costs about 200 bytes of headers in the reply. The farther away, the more connections
     /// share slow start.
     pub fn http(round_trip: Duration) -> Self {
@@ -115,7 +115,7 @@ impl Limits {
         }
     }
 
-    /// Whether the way leads over a network.
+    /// Whether the path leads over a network.
     pub(crate) fn far(&self) -> bool {
         self.round_trip.is_some_and(|d| !d.is_zero())
     }
