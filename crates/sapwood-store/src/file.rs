@@ -33,8 +33,8 @@ impl CachedFile {
         locked(&self.here().pieces).held(span)
     }
 
-    /// All of the span; none if any of it is missing or damaged. Reads from the disk; every piece is checked against its
-    /// checksum, and dropped if it does not match.
+    /// All of the span; none if any of it is missing or damaged. Reads from the disk; every piece is checked against
+    /// its checksum, and dropped if it does not match.
     pub fn read(&self, span: Span) -> Option<Bytes> {
         let version = self.here();
         let read = version.read(span);
@@ -52,7 +52,7 @@ impl CachedFile {
         locked(&self.here().pieces).bytes()
     }
 
-    /// Looks for what other processes have added. [`Store::file`] does so as well, and a read that misses, at most once a
+    /// Looks for additions by other processes. [`Store::file`] does so as well, and a read that misses, at most once a
     /// second.
     pub fn refresh(&self) {
         let version = self.here();
