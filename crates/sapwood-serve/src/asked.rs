@@ -29,8 +29,8 @@ impl Protocol {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Asked {
-    /// The path, and in [`ServedPath::opaque`] the query string (HTTP) or the opaque information (XRootD), which may hold a
-    /// credential such as `authz=...`.
+    /// The path, and in [`ServedPath::opaque`] the query string (HTTP) or the opaque information (XRootD), which may
+    /// hold a credential such as `authz=...`.
     pub path: ServedPath,
     /// The `Authorization` header; over XRootD the token of the login, in the form of that header: `Bearer TOKEN`.
     pub authorization: Option<SecretBytes>,
