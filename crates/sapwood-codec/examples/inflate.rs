@@ -1,4 +1,4 @@
-//! How fast the zlib blocks of a ROOT file are unpacked, one after the other and many together, on one thread.
+//! How fast the zlib blocks of a ROOT file are decompressed, in sequence and many together, on one thread.
 //!
 //! ```text
 //! cargo run --release -p sapwood-codec --example inflate FILE
@@ -7,7 +7,7 @@
 use sapwood_codec::{Decoder, DecompressQueue};
 use std::time::{Duration, Instant};
 
-/// A block and the size that its header promises.
+/// A block and the size that its header states.
 type Block<'a> = (&'a [u8], usize, ());
 
 /// All blocks in turn.
@@ -25,7 +25,7 @@ impl<'a> DecompressQueue for Each<'a> {
     }
 }
 
-/// The blocks of a file, whatever keys they belong to: found by their tag, kept if they unpack.
+/// The blocks of a file, whatever keys they belong to: found by their tag, kept if they decompress.
 fn blocks(file: &[u8]) -> Vec<Block<'_>> {
     let (mut found, mut at, mut out) = (Vec::new(), 0, Vec::new());
     while let Some(&[a, b, c, c0, c1, c2, u0, u1, u2]) = file.get(at..).and_then(|rest| rest.first_chunk()) {

@@ -1,12 +1,12 @@
-//! Adler-32, the checksum behind a zlib stream (RFC 1950).
+//! Adler-32, the checksum at the end of a zlib stream (RFC 1950).
 
-/// The checksum; libdeflate computes it with the processor's vector instructions.
+/// Computed by libdeflate with the processor's vector instructions.
 #[cfg(not(miri))]
 pub(crate) fn adler32(bytes: &[u8]) -> u32 {
     libdeflater::adler32(bytes)
 }
 
-/// The checksum by the formula of RFC 1950, section 9: Miri cannot call C.
+/// Computed by the formula of RFC 1950, section 9: Miri cannot call C.
 #[cfg(any(miri, test))]
 #[cfg_attr(not(miri), allow(dead_code))]
 pub(crate) fn by_formula(bytes: &[u8]) -> u32 {

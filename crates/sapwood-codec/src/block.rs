@@ -12,7 +12,7 @@ pub(crate) const MAX_BLOCK: usize = 0xff_ffff;
 /// Bytes of checksum before an LZ4 payload.
 pub(crate) const LZ4_CHECKSUM: usize = 8;
 
-/// What compressed a block.
+/// The codec of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Codec {
     Zlib,
@@ -45,7 +45,7 @@ impl Codec {
         }
     }
 
-    /// The most bytes that a payload of one byte can become.
+    /// The most bytes that each byte of a payload can decompress to.
     ///
     /// Deflate codes copies of 258 bytes in two bits (RFC 1951). LZ4 lengthens a copy by 255 with each byte. Zstandard's
     /// largest block, 128 KiB, may be a run, which takes four bytes (RFC 8878). LZMA codes a copy of 273 bytes in fourteen
@@ -70,7 +70,7 @@ impl Codec {
     }
 }
 
-/// One block of a chain: its codec, where it begins in the buffer, its payload, its size unpacked.
+/// One block of a chain: its codec, where it begins in the buffer, its payload, its decompressed size.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Block<'a> {
     pub(crate) codec: Codec,
@@ -79,7 +79,7 @@ pub(crate) struct Block<'a> {
     pub(crate) size: usize,
 }
 
-/// Reads the block that begins at `at`; `left` is how many unpacked bytes are still wanted.
+/// Reads the block that begins at `at`; `left` is how many decompressed bytes are still wanted.
 pub(crate) fn parse(buffer: &[u8], at: usize, left: usize) -> Result<Block<'_>> {
     let rest = buffer.get(at..).unwrap_or_default();
     let Some((&[a, b, _method, c0, c1, c2, u0, u1, u2], body)) = rest.split_first_chunk::<HEADER>() else {
@@ -114,7 +114,7 @@ pub(crate) fn parse(buffer: &[u8], at: usize, left: usize) -> Result<Block<'_>> 
     Ok(Block { codec, at, payload, size })
 }
 
-/// Walks the headers alone: whether they promise `size` bytes and lie inside the buffer.
+/// Checks only the headers: whether they add up to `size` bytes and stay inside the buffer.
 pub(crate) fn check_sizes(compressed: &[u8], size: usize) -> Result<()> {
     let (mut at, mut filled) = (0, 0);
     while filled < size {

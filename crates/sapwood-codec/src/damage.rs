@@ -1,22 +1,22 @@
-//! What is wrong with a block, in the same plain words for every codec: the C libraries' own texts name their buffers and
-//! functions.
+//! What is wrong with a block, in the same plain words for every codec: the C libraries' own texts name their buffers
+//! and functions.
 
 use zstd::zstd_safe::{ErrorCode, zstd_sys::ZSTD_ErrorCode};
 
-/// What is wrong with a block whose header makes sense.
+/// What is wrong with a block whose header is valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Damage {
-    /// The codec cannot make sense of the payload.
+    /// The codec cannot decode the payload.
     Invalid,
-    /// It unpacks to more bytes than its header says.
+    /// It decompresses to more bytes than its header says.
     TooLong,
-    /// It unpacks to so many bytes, fewer than its header says.
+    /// It decompresses to this many bytes, fewer than its header says.
     TooShort(usize),
     /// An LZ4 payload is too short for its checksum.
     NoChecksum,
-    /// The checksum before an LZ4 payload is another one.
+    /// The checksum before an LZ4 payload does not match.
     Checksum { said: u64, is: u64 },
-    /// An xz header asks for more memory than its decoder may take.
+    /// An xz header requires more memory than its decoder may use.
     Memory(u64),
 }
 
@@ -34,7 +34,7 @@ impl Damage {
         if code == too_long { Damage::TooLong } else { Damage::Invalid }
     }
 
-    /// As a message says it of a block that claims to unpack to `size` bytes.
+    /// The text for messages about a block that should decompress to `size` bytes.
     pub(crate) fn describe(self, size: usize) -> String {
         match self {
             Damage::Invalid => "its compressed data are invalid".to_owned(),

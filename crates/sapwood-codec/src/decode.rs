@@ -7,7 +7,7 @@ use std::fmt;
 use twox_hash::XxHash64;
 use zstd::zstd_safe::DCtx as ZstdDecompressor;
 
-/// Unpacks chains of compressed blocks; keeps its codecs' working memory from call to call.
+/// Decompresses chains of blocks; keeps its codecs' working memory from call to call.
 ///
 /// One per thread: it is [`Send`], and each call needs it mutably.
 #[derive(Default)]
@@ -24,16 +24,15 @@ impl fmt::Debug for Decoder {
 }
 
 impl Decoder {
-    /// A decoder; each codec's memory is taken when a block first needs it.
+    /// A decoder; each codec's memory is allocated when a block first needs it.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Unpacks `compressed` into the whole of `out`, whose length is the size the key promised.
+    /// Decompresses `compressed` into the whole of `out`, whose length is the size in the key.
     ///
-    /// Bytes of `compressed` behind the block that fills `out` are ignored, as ROOT does. On an
-    /// error (kind `Corrupt`, with the block's offset in `compressed`) what `out` holds means
-    /// nothing.
+    /// Bytes of `compressed` after the block that fills `out` are ignored, as in ROOT. On an error (kind `Corrupt`,
+    /// with the block's offset in `compressed`) the content of `out` is meaningless.
     pub fn decompress(&mut self, compressed: &[u8], out: &mut [u8]) -> Result<()> {
         let mut at = 0;
         let mut filled = 0;
@@ -49,10 +48,10 @@ impl Decoder {
 
     /// The same into a vector, which becomes exactly `size` bytes long and keeps its capacity.
     ///
-    /// Only bytes beyond the vector's old length are set to zero first, so a vector that is handed
-    /// in as the last call left it costs nothing. The headers are checked against `size` before
-    /// memory is taken; where they promise far more than data usually become, memory is taken block by
-    /// block, as they keep it. On an error the vector is empty.
+    /// Only bytes beyond the vector's old length are set to zero first, so passing in the vector of the last call costs
+    /// nothing. The headers are checked against `size` before memory is taken; where they state far more than data
+    /// usually decompress to, memory is taken block by block, as the blocks turn out to hold it. On an error the vector
+    /// is empty.
     pub fn decompress_vec(&mut self, compressed: &[u8], out: &mut Vec<u8>, size: usize) -> Result<()> {
         let result = block::check_sizes(compressed, size).and_then(|()| {
             if size <= out.len() || size <= usual(compressed) {
@@ -67,7 +66,7 @@ impl Decoder {
         result
     }
 
-    /// Unpacks `size` bytes and keeps none of them: memory is taken for one block at a time.
+    /// Decompresses `size` bytes and keeps none of them: memory is taken for one block at a time.
     ///
     /// # Errors
     /// As [`Self::decompress`].
@@ -86,7 +85,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// Unpacks into a vector that becomes longer with each block.
+    /// Decompresses into a vector that grows with each block.
     fn grow(&mut self, compressed: &[u8], out: &mut Vec<u8>, size: usize) -> Result<()> {
         out.clear();
         let mut at = 0;
@@ -140,8 +139,7 @@ impl Decoder {
     }
 }
 
-/// How large data usually are at most that were compressed to these: what is promised beyond is not believed before it
-/// is there.
+/// The usual upper limit of the decompressed size: memory for more is only taken as it is filled.
 pub(crate) fn usual(compressed: &[u8]) -> usize {
     compressed.len().saturating_mul(100).saturating_add(block::MAX_BLOCK)
 }

@@ -1,9 +1,9 @@
-//! A number made of bytes that come piece by piece, to tell whether others are the same.
+//! A hash of bytes that arrive piece by piece, to compare them with others.
 
 use std::hash::Hasher;
 use twox_hash::XxHash64;
 
-/// XXH64 of all bytes so far, however they were cut: fast, and made against accidents, not against malice.
+/// XXH64 of all bytes so far, however they were split: fast, and a protection against accidents, not against attackers.
 #[derive(Clone, Default)]
 pub struct Digest(XxHash64);
 
@@ -13,7 +13,7 @@ impl Digest {
         self.0.write(bytes);
     }
 
-    /// The number for what was taken so far.
+    /// The hash of the bytes so far.
     #[must_use]
     pub fn value(&self) -> u64 {
         self.0.finish()

@@ -5,7 +5,7 @@ use std::fmt;
 use twox_hash::XxHash64;
 use zstd::bulk::Compressor as ZstdCompressor;
 
-/// Packs buffers into chains of blocks; keeps its codecs' working memory from call to call.
+/// Compresses buffers into chains of blocks; keeps its codecs' working memory from call to call.
 #[derive(Default)]
 pub struct Encoder {
     columns: Option<Columns>,
@@ -20,15 +20,15 @@ impl fmt::Debug for Encoder {
 }
 
 impl Encoder {
-    /// An encoder; each codec's memory is taken when it is first used.
+    /// An encoder; each codec's memory is allocated when it is first used.
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Appends `data` to `out` as blocks of at most 16 777 215 bytes each.
     ///
-    /// False, with `out` as it was, when there is not a compression setting or it does not make the data
-    /// smaller: then the file keeps them as they are.
+    /// False, with `out` unchanged, when there is no compression setting or it does not make the data smaller: then the
+    /// file stores them uncompressed.
     #[must_use]
     pub fn compress(&mut self, data: &[u8], compression: Compression, out: &mut Vec<u8>) -> bool {
         let codec = match compression.algorithm() {
@@ -52,7 +52,7 @@ impl Encoder {
         false
     }
 
-    /// Appends one block, or `None` (with rubbish appended) when it would not be smaller than its part.
+    /// Appends one block, or `None` (with arbitrary bytes appended) when it would not be smaller than its part.
     fn block(&mut self, codec: Codec, level: u8, part: &[u8], out: &mut Vec<u8>) -> Option<()> {
         let start = out.len();
         let body = start + HEADER + if codec == Codec::Lz4 { LZ4_CHECKSUM } else { 0 };
@@ -79,7 +79,7 @@ impl Encoder {
         Some(())
     }
 
-    /// Level 1 has an encoder of its own for the data that suit it.
+    /// Level 1 has a separate encoder for suitable data.
     fn zlib(&mut self, level: u8, part: &[u8], to: &mut [u8]) -> Option<usize> {
         let own = match level {
             1 => self.columns.get_or_insert_default().zlib(part, to),
@@ -103,7 +103,7 @@ impl Encoder {
 
     fn zstd(&mut self, level: u8) -> Option<&mut ZstdCompressor<'static>> {
         if self.zstd.as_ref().is_none_or(|(l, _)| *l != level) {
-            // ROOT spreads its nine levels over Zstandard's: level · 2.
+            // ROOT maps its nine levels to Zstandard's: level · 2.
             self.zstd = Some((level, ZstdCompressor::new(2 * i32::from(level)).ok()?));
         }
         self.zstd.as_mut().map(|(_, z)| z)

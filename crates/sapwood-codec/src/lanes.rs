@@ -1,8 +1,8 @@
-//! What unpacking two chains at a time needs.
+//! State for decompressing two chains at a time.
 
 use crate::inflate::Pair;
 
-/// What is kept from one call to the next.
+/// State kept from call to call.
 pub(crate) struct Lanes {
     pub(crate) pair: Pair,
     pub(crate) buffers: Vec<Vec<u8>>,

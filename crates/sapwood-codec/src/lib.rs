@@ -1,9 +1,8 @@
 //! ROOT's compressed buffers: the chain of blocks that a key's payload is, with zlib, LZMA, LZ4,
 //! Zstandard and ROOT's first deflate inside.
 //!
-//! [`Decoder`] reads any of them, [`Encoder`] writes all but the last; [`Compression`] is the
-//! number that ROOT keeps as `fCompress`. No I/O, no threads; every size is checked against what
-//! was given before memory is asked for.
+//! [`Decoder`] reads any of them, [`Encoder`] writes all but the last; [`Compression`] is the number that ROOT stores
+//! as `fCompress`. No I/O, no threads; every size is checked against the input before memory is requested.
 
 #![warn(unreachable_pub, unnameable_types)]
 

@@ -3,10 +3,10 @@
 use crate::damage::Damage;
 use liblzma::stream::{Action, Check, Error, Filters, LzmaOptions, Status, Stream};
 
-/// Memory an xz decoder may ask for: level 9 takes 65 MiB; a header that wants more is damaged.
+/// Memory an xz decoder may use: level 9 takes 65 MiB; a header that requires more is damaged.
 const MEMORY_LIMIT: u64 = 256 << 20;
 
-/// Unpacks a whole xz stream into `out`; the bytes written, or what is wrong.
+/// Decompresses a whole xz stream into `out`; the bytes written, or what is wrong.
 pub(crate) fn decompress(data: &[u8], out: &mut [u8]) -> Result<usize, Damage> {
     let damage = |e: Error| match e {
         Error::MemLimit | Error::Mem => Damage::Memory(MEMORY_LIMIT),
@@ -22,17 +22,17 @@ pub(crate) fn decompress(data: &[u8], out: &mut [u8]) -> Result<usize, Damage> {
             return usize::try_from(stream.total_out()).map_err(|_| Damage::TooLong);
         }
         if stream.total_in() == read && stream.total_out() == written {
-            // no progress: it wants more room or more data
+            // no progress: it needs more room or more data
             return Err(if to.is_empty() { Damage::TooLong } else { Damage::Invalid });
         }
     }
 }
 
-/// Packs `data` as one xz stream into `out`, with ROOT's choices: the dictionary no larger than the
-/// data, a CRC32 at the end. `None` when it does not fit.
+/// Compresses `data` as one xz stream into `out`, with ROOT's choices: the dictionary no larger than the data, a CRC32
+/// at the end. `None` when it does not fit.
 pub(crate) fn compress(data: &[u8], level: u8, out: &mut [u8]) -> Option<usize> {
     let mut options = LzmaOptions::new_preset(u32::from(level)).ok()?;
-    // 4096 is the smallest dictionary that LZMA2 knows.
+    // 4096 is the smallest dictionary of LZMA2.
     let whole = u32::try_from(data.len()).ok()?.max(4096);
     options.dict_size(whole.min(preset_dictionary(level)));
     let mut filters = Filters::new();

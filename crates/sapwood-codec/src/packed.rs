@@ -1,14 +1,14 @@
 //! Chains of compressed blocks.
 
-/// Whoever holds a chain of blocks.
+/// An item with a chain of blocks.
 pub trait Packed {
     /// The blocks.
     fn compressed(&self) -> &[u8];
-    /// The size the key promised.
+    /// The size in the key.
     fn size(&self) -> usize;
 }
 
-/// The blocks, their size, and whatever tells this chain from others.
+/// The blocks, their size, and a value that identifies this chain.
 impl<K> Packed for (&[u8], usize, K) {
     fn compressed(&self) -> &[u8] {
         self.0

@@ -1,4 +1,4 @@
-//! Chains unpacked as they come, two at a time.
+//! Decompresses chains from a queue, two at a time.
 
 use crate::block::{self, Codec, HEADER};
 use crate::decode::{Decoder, usual};
@@ -9,24 +9,24 @@ use sapwood_span::Result;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-/// Where chains come from, and where what was in them goes.
+/// The source of chains, and the receiver of their decompressed bytes.
 pub trait DecompressQueue {
-    /// A chain and what else belongs to it.
+    /// A chain and the data that belong to it.
     type Item: Packed;
 
-    /// The next one. `beside` says whether one is under way: then it may give none, and is asked again soon.
+    /// The next one. `beside` tells whether one is in progress: then it may return none, and is called again soon.
     fn next(&mut self, beside: bool) -> Option<Self::Item>;
 
-    /// One is unpacked, or it cannot be (kind `Corrupt`); and the time that took.
+    /// One is decompressed, or cannot be (kind `Corrupt`); and the time used.
     fn done(&mut self, item: Self::Item, bytes: Result<&[u8]>, took: Duration);
 }
 
 impl Decoder {
-    /// Unpacks chains until there are no more.
+    /// Decompresses chains until there are no more.
     ///
-    /// This is faster than one after the other where they are of zlib blocks, as baskets are: two are unpacked in turn,
-    /// and where one has ended the next takes its place. Headers are checked against the promised sizes before memory
-    /// is taken.
+    /// This is faster than one after the other for zlib blocks, as in baskets: two are decompressed alternately, and
+    /// where one has ended the next takes its place. Headers are checked against the stated sizes before memory is
+    /// taken.
     pub fn decompress_each<F: DecompressQueue>(&mut self, feed: &mut F) {
         let mut kept = self.lanes.take().unwrap_or_else(|| Box::new(Lanes::new()));
         let mut lanes: [Option<Lane<F::Item>>; 2] = [None, None];
@@ -55,7 +55,7 @@ impl Decoder {
         self.lanes = Some(kept);
     }
 
-    /// Takes chains up to the first that two lanes are good for.
+    /// Takes chains up to the first that suits two lanes.
     fn begin<F: DecompressQueue>(
         &mut self,
         feed: &mut F,
@@ -95,7 +95,8 @@ impl Decoder {
         None
     }
 
-    /// Unpacks a chain by itself: it is of another kind, alone, or damaged, of which the errors are found here.
+    /// Decompresses a chain alone: it is of another kind, the only one, or damaged, in which case the error is found
+    /// here.
     fn whole<F: DecompressQueue>(
         &mut self,
         feed: &mut F,
@@ -118,7 +119,7 @@ impl Decoder {
     }
 }
 
-/// Two streams advanced in turn: each took the time of what was unpacked of it.
+/// Two streams advanced alternately: the time is divided by their output.
 fn share<T: Packed>(time: Duration, lanes: &mut [Option<Lane<T>>; 2]) {
     let parts = lanes.each_mut().map(|lane| lane.as_mut().map_or(0, Lane::progress));
     let sum: usize = parts.iter().sum();
@@ -129,8 +130,8 @@ fn share<T: Packed>(time: Duration, lanes: &mut [Option<Lane<T>>; 2]) {
     }
 }
 
-/// The first block of a chain whose headers promise what its key does, if it is a zlib stream. What promises far more
-/// than usual is unpacked alone, block by block.
+/// The first block of a chain whose headers agree with its key, if it is a zlib stream. A chain that states far more
+/// than usual is decompressed alone, block by block.
 fn first<T: Packed>(item: &T) -> Option<(Range<usize>, usize)> {
     if item.size() > usual(item.compressed()) {
         return None;
@@ -139,7 +140,7 @@ fn first<T: Packed>(item: &T) -> Option<(Range<usize>, usize)> {
     zlib(item.compressed(), 0, item.size())
 }
 
-/// Where the payload of the block at `at` lies, and what it unpacks to, if it is a zlib stream.
+/// The range of the payload of the block at `at`, and its decompressed size, if it is a zlib stream.
 fn zlib(compressed: &[u8], at: usize, left: usize) -> Option<(Range<usize>, usize)> {
     let block = block::parse(compressed, at, left).ok().filter(|block| block.codec == Codec::Zlib)?;
     let begins = at + HEADER;

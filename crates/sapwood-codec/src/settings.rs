@@ -2,10 +2,10 @@ use sapwood_span::{Error, Result};
 use std::fmt;
 use std::str::FromStr;
 
-/// What a block is compressed with.
+/// The algorithm that compresses a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Algorithm {
-    /// Stored as it is.
+    /// Stored uncompressed.
     None,
     /// zlib (deflate), ROOT's number 1.
     #[default]
@@ -61,7 +61,7 @@ pub struct Compression {
 }
 
 impl Default for Compression {
-    /// zlib 1, as ROOT's files have it (101).
+    /// zlib 1, ROOT's default (101).
     fn default() -> Self {
         Self::new(Algorithm::Zlib, 1)
     }
@@ -80,10 +80,10 @@ impl Compression {
         }
     }
 
-    /// From the number ROOT keeps as `fCompress`: 100 · algorithm + level; below 100 it is a zlib
-    /// level, as in files before 2011; algorithm 3 is ROOT's first deflate, called zlib here.
+    /// From the number that ROOT stores as `fCompress`: 100 · algorithm + level; below 100 it is a zlib level, as in
+    /// files before 2011; algorithm 3 is ROOT's first deflate, called zlib here.
     ///
-    /// An error for numbers that no ROOT writes.
+    /// An error for numbers that ROOT never writes.
     pub fn from_settings(settings: i32) -> Result<Self> {
         let level = u8::try_from(settings.rem_euclid(100)).unwrap_or(0);
         let algorithm = match settings.div_euclid(100) {
@@ -99,7 +99,7 @@ impl Compression {
         Ok(Self::new(algorithm, level))
     }
 
-    /// The number ROOT keeps as `fCompress`; 0 for no compression.
+    /// The number that ROOT stores as `fCompress`; 0 for no compression.
     pub const fn settings(self) -> i32 {
         100 * self.algorithm.number() + self.level as i32
     }

@@ -5,17 +5,16 @@ use crate::block::{self, Codec, HEADER};
 const STORED: usize = 0xffff;
 /// As many of them as a block of ROOT's has room for.
 const PART: usize = 255 * STORED;
-/// zlib's two bytes in front, for a window of 32 KiB (RFC 1950, 2.2), and its checksum behind.
+/// zlib's two-byte header, for a window of 32 KiB (RFC 1950, 2.2); its checksum follows the data.
 const ZLIB: [u8; 2] = [0x78, 0x01];
 const CHECKSUM: usize = 4;
 
-/// Appends `data` to `out` as zlib blocks that hold them as they are: 15 bytes more for each 16.7 MB, and 5 for each 64
-/// KiB.
+/// Appends `data` to `out` as zlib blocks without compression: 15 bytes more for each 16.7 MB, and 5 for each 64 KiB.
 pub fn store(data: &[u8], out: &mut Vec<u8>) {
     for part in data.chunks(PART) {
         let packed = ZLIB.len() + part.len() + 5 * part.len().div_ceil(STORED) + CHECKSUM;
         out.reserve(HEADER + packed);
-        // there is one: `PART` and what is added to it are less than three bytes count to
+        // always fits: `PART` and the overhead are below the limit of three bytes
         out.extend_from_slice(&block::header(Codec::Zlib, packed, part.len()).unwrap_or_default());
         out.extend_from_slice(&ZLIB);
         let mut left = part.len();

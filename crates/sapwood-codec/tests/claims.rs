@@ -1,24 +1,24 @@
-//! Blocks that claim more than they hold: memory is taken as it is needed, not as it is claimed.
+//! Blocks that state more than they hold: memory is taken as it is needed, not as it is stated.
 
 use sapwood_codec::Decoder;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// The system's allocator, which counts the largest request.
+/// The system's allocator, with the largest request recorded.
 struct Counting;
 
 static LARGEST: AtomicUsize = AtomicUsize::new(0);
 
-// SAFETY: every call is handed to the system's allocator as it came; counting touches none of its memory.
+// SAFETY: every call is passed unchanged to the system's allocator; counting touches none of its memory.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         LARGEST.fetch_max(layout.size(), Relaxed);
-        // SAFETY: the caller keeps what `alloc` asks for.
+        // SAFETY: the caller upholds the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps what `dealloc` asks for.
+        // SAFETY: the caller upholds the contract of `dealloc`.
         unsafe { System.dealloc(at, layout) }
     }
 }
@@ -36,7 +36,7 @@ fn block(tag: &[u8; 3], payload: &[u8], size: usize) -> Vec<u8> {
 
 #[test]
 fn small_chains_that_claim_a_gibibyte_cost_a_block() {
-    // as much as each codec could make of so many bytes
+    // as much as each codec could make of this many bytes
     for (tag, ratio) in [(b"ZL\x08", 1032), (b"ZS\x01", 32_768), (b"XZ\x00", 8192)] {
         let size = (400 * ratio).min(0xff_ffff);
         let chain: Vec<u8> = (0..(1 << 30) / size).flat_map(|_| block(tag, &[0; 400], size)).collect();

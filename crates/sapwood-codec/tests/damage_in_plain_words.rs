@@ -1,4 +1,4 @@
-//! What is said of a damaged block: the same plain words for every codec, none of a C library's own.
+//! Messages about damaged blocks: the same plain words for every codec, none from a C library.
 
 use sapwood_codec::{Decoder, Encoder};
 
@@ -8,7 +8,7 @@ fn data() -> Vec<u8> {
     (0..SIZE as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 28) as u8).collect()
 }
 
-/// The data as one block, and the length of its header with what stands before the codec's own bytes.
+/// The data as one block, and the length of the headers before the codec's own bytes.
 fn packed(compression: &str) -> (Vec<u8>, usize) {
     let mut out = Vec::new();
     assert!(Encoder::new().compress(&data(), compression.parse().unwrap(), &mut out), "{compression}");
@@ -30,13 +30,13 @@ fn invalid_data_are_named_alike_for_all_codecs() {
             bad[at..at + 3].iter_mut().for_each(|b| *b ^= 0x55);
             let mut out = Vec::new();
             if Decoder::new().decompress_vec(&bad, &mut out, SIZE).is_ok() {
-                // zstd carries no checksum here: some changes are other data
+                // zstd has no checksum here: some changes give other valid data
                 assert_eq!(codec, "zstd", "byte {at}");
                 continue;
             }
             assert_eq!(failure(&bad, SIZE), said, "byte {at}");
         }
-        // cut in the middle of the stream
+        // truncated in the middle of the stream
         let mut short = chain[..chain.len() / 2].to_vec();
         let left = short.len() - header;
         short[3..6].copy_from_slice(&(left as u32).to_le_bytes()[..3]);
@@ -55,7 +55,7 @@ fn a_wrong_size_is_named() {
             let mut bad = chain.clone();
             bad[6..9].copy_from_slice(&(claimed as u32).to_le_bytes()[..3]);
             let said = match codec {
-                // its decoder does not tell this from other damage
+                // its decoder cannot distinguish this from other damage
                 "LZ4" if claimed < SIZE => "its compressed data are invalid".to_owned(),
                 _ => said,
             };

@@ -1,4 +1,4 @@
-//! Blocks packed by ROOT 6.40 itself (`R__zipMultipleAlgorithm`), one per codec.
+//! Blocks compressed by ROOT 6.40 itself (`R__zipMultipleAlgorithm`), one per codec.
 
 use sapwood_codec::Decoder;
 use sapwood_span::ErrorKind;
@@ -40,7 +40,7 @@ fn every_codec_of_root() {
 
 #[test]
 fn every_flipped_bit_of_a_checked_payload_is_refused_or_harmless() {
-    // The two codecs with a checksum over their data never hand out a wrong value.
+    // The two codecs with a checksum over their data never return a wrong value.
     let mut decoder = Decoder::new();
     let wanted = b"sapwood ".repeat(16);
     for (name, hex) in ROOT_MADE.iter().filter(|(n, _)| matches!(*n, "ZL" | "XZ" | "L4")) {

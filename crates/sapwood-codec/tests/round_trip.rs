@@ -1,11 +1,11 @@
-//! What is packed unpacks to the same, and damage never panics.
+//! Compressed data decompress to the same, and damage never panics.
 
 use proptest::prelude::*;
 use sapwood_codec::{Algorithm, Compression, Decoder, Encoder};
 
 const ALGORITHMS: [Algorithm; 4] = [Algorithm::Zlib, Algorithm::Lzma, Algorithm::Lz4, Algorithm::Zstd];
 
-/// Bytes with runs and repeats, as baskets have them.
+/// Bytes with runs and repeats, as in baskets.
 fn compressible() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec((prop::collection::vec(any::<u8>(), 1..24), 1usize..40), 0..40)
         .prop_map(|runs| runs.into_iter().flat_map(|(piece, times)| piece.repeat(times)).collect())

@@ -1,4 +1,4 @@
-//! Chains unpacked together give what each gives alone, be they whole or damaged.
+//! Chains decompressed together give the same as each alone, whole or damaged.
 
 use proptest::prelude::*;
 use sapwood_codec::{Algorithm, Compression, Decoder, DecompressQueue, Encoder};
@@ -14,7 +14,7 @@ fn alone(compressed: &[u8], size: usize) -> Result<Vec<u8>, String> {
 /// A chain, its size and its number.
 type Chain<'a> = (&'a [u8], usize, usize);
 
-/// Gives chains one after the other; now and then none while one is under way.
+/// Returns chains in sequence; now and then none while one is in progress.
 struct Given<'a> {
     chains: std::vec::IntoIter<Chain<'a>>,
     hesitates: bool,
@@ -55,7 +55,7 @@ proptest! {
             chains.iter().zip(packed.iter_mut().zip(sizes.iter_mut()))
         {
             let data: Vec<u8> = runs.iter().flat_map(|(piece, times)| piece.repeat(*times)).collect();
-            // a block for each part, or none where it does not get shorter: such a chain is refused
+            // a block for each part, or none where it is not smaller: such a chain is refused
             for (part, algorithm) in data.chunks(data.len() / parts.len() + 1).zip(parts) {
                 let _ = Encoder::new().compress(part, Compression::new(algorithms[*algorithm], 1), packed);
             }

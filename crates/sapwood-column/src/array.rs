@@ -56,7 +56,7 @@ impl Array {
         self.len() == 0
     }
 
-    /// The type of the numbers at the bottom, where there is one kind of them.
+    /// The type of the innermost numbers, if there is only one.
     pub fn dtype(&self) -> Option<DType> {
         match self {
             Array::Flat(v) => Some(v.dtype()),
@@ -76,7 +76,7 @@ impl Array {
         }
     }
 
-    /// Entries `start..stop` (clipped to what there is), copied.
+    /// Entries `start..stop` (clipped to the existing ones), copied.
     pub fn slice(&self, start: usize, stop: usize) -> Array {
         let stop = stop.min(self.len());
         let start = start.min(stop);
@@ -102,7 +102,7 @@ impl Array {
         }
     }
 
-    /// Drops all entries; the memory stays for further ones.
+    /// Drops all entries; the memory is kept for new ones.
     pub fn clear(&mut self) {
         match self {
             Array::Flat(v) => v.clear(),
@@ -127,21 +127,21 @@ impl Array {
         }
     }
 
-    /// Makes room for so many further entries that take `bytes` of numbers or text in all, as far as is known.
+    /// Makes room for this many more entries with `bytes` of numbers or text in all, as far as known.
     pub fn reserve(&mut self, entries: usize, bytes: usize) {
         match self {
             Array::Flat(v) => v.reserve(entries),
             Array::Regular { size, content, .. } => content.reserve(entries.saturating_mul(*size), bytes),
             Array::List { offsets, content } => {
                 let _ = offsets.try_reserve_exact(entries);
-                // how many items there are inside of anything else is anybody's guess
+                // how many items there are inside anything else is unknown
                 if let Array::Flat(v) = &mut **content {
                     let size = v.dtype().size();
                     v.reserve(bytes / size);
                 }
             }
             Array::Text { offsets, bytes: text } => {
-                // as with numbers, a damaged header must not fail here
+                // as with numbers, a damaged header must not cause a failure here
                 let _ = offsets.try_reserve_exact(entries);
                 let _ = text.try_reserve_exact(bytes);
             }
@@ -160,8 +160,8 @@ impl Array {
     /// Appends a range of the entries of `other`.
     ///
     /// # Errors
-    /// `Invalid` when the two are not of the same shape and type (`self` may then hold part of it), or when the range
-    /// leaves `other`.
+    /// `Invalid` when the two differ in shape or type (`self` may then hold part of it), or when the range leaves
+    /// `other`.
     pub fn append_range(&mut self, other: &Array, range: Range<usize>) -> Result<()> {
         let mixed = || Error::invalid("columns of different types cannot be joined");
         if range.start > range.end || range.end > other.len() {
@@ -205,7 +205,7 @@ fn cut_offsets(offsets: &[i64], start: usize, stop: usize) -> (Vec<i64>, usize, 
     (offsets[start..=stop].iter().map(|o| o - base).collect(), base as usize, offsets[stop] as usize)
 }
 
-/// Appends the offsets of a range of entries and says which items they mean.
+/// Appends the offsets of a range of entries and returns the range of their items.
 fn append_offsets(joined: &mut Vec<i64>, offsets: &[i64], r: &Range<usize>) -> Range<usize> {
     if joined.is_empty() {
         joined.push(0);

@@ -1,27 +1,27 @@
-//! Collections of records written member by member, each entry behind its own header: one pass over the basket that
-//! finds where each entry's records lie, then one for each member.
+//! Collections of records written member by member, each entry with its own header: one pass over the basket that finds
+//! where each entry's records are, then one for each member.
 //!
-//! As the other kernels, it knows baskets as they should be, and leaves all others to the general reader.
+//! Like the other kernels, it handles regular baskets only, and leaves all others to the general reader.
 
 use crate::input::FIRST_WITH_CLASS_VERSION;
 use crate::regular::{Lane, Shape};
 use crate::starts::Starts;
 use crate::{Array, Item, Object};
 
-/// The mark of a byte count, and of a version in front of members one after another.
+/// The mark of a byte count, and of a version in front of members in sequence.
 const MARK: u8 = 0x40;
 
 /// The layout of records whose members are regular.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ByMembers {
-    /// As the headers say it: a version, or the checksum instead.
+    /// As in the headers: a version, or the checksum instead.
     class: (i32, u32),
     parts: Vec<Part>,
     /// Bytes of a record, over all members.
     size: usize,
 }
 
-/// A member: in an entry of n records its bytes begin n · `before` behind those of the first member.
+/// A member: in an entry of n records its bytes begin n · `before` after those of the first member.
 #[derive(Clone, Debug, PartialEq)]
 struct Part {
     before: usize,
@@ -53,7 +53,7 @@ impl ByMembers {
         out
     }
 
-    /// Adds the members of a class or base class; a base class's stand as if they were the class's own.
+    /// Adds the members of a class or base class; those of a base class become the class's own.
     fn add(&mut self, object: &Object, by_checksum: bool) -> Option<()> {
         for (_, member) in &object.members {
             if let Item::Base(base) = member {
@@ -71,7 +71,7 @@ impl ByMembers {
         Some(())
     }
 
-    /// Appends all entries; none, and the column is to be cleared, where something is unusual.
+    /// Appends all entries; none where something is unusual: the column must then be cleared.
     pub(crate) fn read(&self, data: &[u8], entries: usize, starts: &Starts, out: &mut Array) -> Option<()> {
         let Array::List { offsets, content } = out else { return None };
         let mut runs = Vec::with_capacity(entries);
@@ -122,7 +122,7 @@ impl ByMembers {
                 body = rest;
                 u32::from_be_bytes(*sum) == self.class.1
             };
-            // any class takes a version below zero; which of two it is the general reader knows
+            // any class accepts a version below zero; the general reader knows which of two it is
             if !fits || self.class.0 <= 0 {
                 return None;
             }

@@ -1,4 +1,4 @@
-//! From class descriptions to items.
+//! Turns class descriptions into items.
 
 use crate::collection::{self, headed};
 use crate::graph::Tables;
@@ -12,29 +12,29 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Members of one branch, those of nested classes counted in, and their classes in each version: classes that contain each other twice and thrice grow
-/// beyond all bounds.
+/// Members of one branch, including those of nested classes, and their classes in each version: classes that contain
+/// each other several times would grow without bound.
 const MOST_MEMBERS: usize = 40_000;
 
-/// Classes that a pointer may lead to, at most: beyond, its declaration says next to nothing.
+/// Classes that a pointer may lead to, at most: with more, its declaration says next to nothing.
 const MOST_CLASSES: usize = 24;
 
-/// What the layouts of one branch are worked out from.
+/// The context for building the layouts of one branch.
 pub(crate) struct Context<'s> {
     pub streamers: &'s Streamers,
     members: Cell<usize>,
-    /// The same with those of the layouts that were tried before for the branch, and how many there may be.
+    /// The same including the layouts that were tried before for the branch, and the limit of that number.
     all: Rc<Cell<usize>>,
     most: usize,
-    /// Classes that are being worked out: one that turns up again holds itself.
+    /// Classes that are being built: one that appears again contains itself.
     open: RefCell<Vec<String>>,
-    /// Whether a pointer to any object is being worked out: within it, lists of any objects are not.
+    /// Whether a pointer to any object is being built: within it, lists of any objects are not.
     any: Cell<bool>,
-    /// Where pointers lead, when they become links.
+    /// The tables for pointers, when they become links.
     pub tables: Option<Tables>,
-    /// Whether a class was left out because its depth is not known: objects of it may turn up nevertheless.
+    /// Whether a class was left out because its depth is unknown: objects of it may still occur.
     pub deep: Cell<bool>,
-    /// Class names by their spelling without blanks, made when first needed.
+    /// Class names by their spelling without blanks, built when first needed.
     spellings: RefCell<Option<HashMap<String, String>>>,
 }
 
@@ -73,12 +73,12 @@ impl<'s> Context<'s> {
         Ok(())
     }
 
-    /// How many members were worked out.
+    /// How many members were counted.
     pub(crate) fn counted(&self) -> usize {
         self.all.get()
     }
 
-    /// Refuses what has no end.
+    /// The error for an endless type.
     fn endless(&self, what: String) -> Error {
         self.deep.set(true);
         Error::unsupported(what)
@@ -102,7 +102,7 @@ impl<'s> Context<'s> {
     }
 }
 
-/// An object of a class: as ROOT's own classes write themselves, or as the file describes it.
+/// An object of a class: in the form of ROOT's own classes with custom streamers, or as the file describes it.
 pub(crate) fn class_item(name: &str, cx: &Context) -> Result<Item> {
     if let Some(item) = known::item(bare(name), cx) {
         return item;
@@ -117,7 +117,7 @@ pub(crate) fn class_item(name: &str, cx: &Context) -> Result<Item> {
     }
 }
 
-/// As [`class_item`], but a class that was never written may be one that nobody describes.
+/// As [`class_item`], but a class that was never written may be undescribed.
 pub(crate) fn class_or_absent(name: &str, cx: &Context) -> Result<Item> {
     if is_class(name) && known::item(bare(name), cx).is_none() && cx.versions(name).is_empty() {
         return match collection::relative(name, cx) {
@@ -128,11 +128,11 @@ pub(crate) fn class_or_absent(name: &str, cx: &Context) -> Result<Item> {
     class_item(name, cx)
 }
 
-/// A class in this version, with the others that objects may be in.
+/// A class in this version, with the other versions that objects may have.
 pub(crate) fn object_of(info: &ClassInfo, others: &[&Arc<ClassInfo>], cx: &Context) -> Result<Object> {
     let mut object = object(info, cx)?;
     for other in others {
-        // a version that cannot be read matters only if an object of it turns up
+        // a version that cannot be read matters only if an object of it occurs
         if let Ok(o) = self::object(other, cx) {
             object.others.extend(as_other(&object.members, o));
         }
@@ -140,7 +140,7 @@ pub(crate) fn object_of(info: &ClassInfo, others: &[&Arc<ClassInfo>], cx: &Conte
     Ok(object)
 }
 
-/// Where the columns of another version go; none where a member has become something else.
+/// The columns for the members of another version; none where a member has changed to something else.
 fn as_other(members: &[(String, Item)], other: Object) -> Option<OtherVersion> {
     let columns = columns_of(members);
     let mut by_name = HashMap::new();
@@ -200,7 +200,7 @@ pub(crate) fn number_item(k: i32, comment: &str) -> Option<Item> {
         code::SHORT => Item::Number(DType::I16),
         code::USHORT => Item::Number(DType::U16),
         code::INT => Item::Number(DType::I32),
-        // an Int_t that counts: never negative, and unsigned in uproot, whose types are ours
+        // a counting Int_t: never negative, and unsigned in uproot, whose types we use
         code::COUNTER => Item::Number(DType::U32),
         code::UINT => Item::Number(DType::U32),
         code::BITS => Item::Bits,
@@ -219,12 +219,12 @@ pub(crate) fn arrays(item: Item, dims: &[usize]) -> Item {
     dims.iter().rev().fold(item, |item, &n| Item::Fixed(n, Box::new(item)))
 }
 
-/// One member; `before` are the members in front of it, among them its counter.
+/// One member; `before` are the members before it, including its counter.
 pub(crate) fn element_item(e: &Element, before: &[(String, Item)], cx: &Context) -> Result<Item> {
     let unsupported = |what: &str| Err(Error::unsupported(format!("{what} ({})", e.type_name)));
     let mut dims: Vec<usize> = e.dims.iter().map(|&d| usize::try_from(d).unwrap_or(0)).collect();
     if dims.is_empty() && e.array_len > 0 {
-        // old files give the length of an array without its dimensions
+        // old files store the length of an array without its dimensions
         dims = vec![e.array_len as usize];
     }
     let counter = || column_named(before, &e.count_name).unwrap_or(usize::MAX);
@@ -232,7 +232,7 @@ pub(crate) fn element_item(e: &Element, before: &[(String, Item)], cx: &Context)
         return base(e, cx);
     }
     if let Some(number) = number_item(e.code, &e.title) {
-        // std::array and arrays of packed numbers say by their length alone that they are arrays
+        // std::array and arrays of packed numbers are marked as arrays only by their length
         return Ok(arrays(number, &dims));
     }
     let fixed = e.code > code::OFFSET_L && e.code < code::OFFSET_P;
@@ -302,7 +302,7 @@ fn base(e: &Element, cx: &Context) -> Result<Item> {
     Ok(Item::Base(object_of(info, &others, cx)?))
 }
 
-/// Objects behind a pointer whose number another member holds: `Track *tracks; //[n]`, or an array of such pointers.
+/// Objects behind a pointer, with their number in another member: `Track *tracks; //[n]`, or an array of such pointers.
 fn looped(e: &Element, counter: usize, dims: &[usize], cx: &Context) -> Result<Item> {
     let item = match (pointee(&e.type_name), e.type_name.strip_suffix("**")) {
         (Some(class), _) => class_item(class, cx)?,

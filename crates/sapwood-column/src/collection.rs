@@ -1,4 +1,4 @@
-//! From the names of collections to items.
+//! Turns the names of collections into items.
 
 use crate::class::{Context, arrays, class_item, class_or_absent, number_item, pointer};
 use crate::item::DEEPEST;
@@ -7,11 +7,11 @@ use crate::{DType, Item, Object, Packed, kernel};
 use sapwood_format::streamer::{ClassInfo, code};
 use sapwood_span::{Error, Result};
 
-/// A collection or string with byte count and version in front, or an array of them behind one header; `content` is
-/// the type code of what it holds, where the class description says it (0: unknown).
+/// A collection or string with byte count and version in front, or an array of them with one header; `content` is the
+/// type code of its items, where the class description has it (0: unknown).
 pub(crate) fn headed(name: &str, dims: &[usize], content: i32, cx: &Context) -> Result<Item> {
     let item = match inside(name, cx, 0) {
-        // an enumeration: the file does not describe it, but says what it is made of; written are four bytes always
+        // an enumeration: the file does not describe it, but has its underlying type; always four bytes are written
         Ok(Item::Records(item)) if matches!(*item, Item::Enumeration(_)) => match number_item(content, "") {
             Some(number @ Item::Number(_)) if number.fixed_size() == Some(4) => Item::Sequence(Box::new(number)),
             Some(Item::Number(_)) => Item::Sequence(Box::new(Item::Number(DType::I32))),
@@ -26,7 +26,7 @@ pub(crate) fn headed(name: &str, dims: &[usize], content: i32, cx: &Context) -> 
     }
 }
 
-/// What stands inside a collection: no header of its own, but for objects.
+/// An item inside a collection: without its own header, except for objects.
 pub(crate) fn inside(name: &str, cx: &Context, depth: usize) -> Result<Item> {
     if depth > DEEPEST {
         return Err(Error::unsupported("collections nested without end"));
@@ -42,7 +42,7 @@ pub(crate) fn inside(name: &str, cx: &Context, depth: usize) -> Result<Item> {
         return Ok(Item::Number(d));
     }
     match pointee(name) {
-        // written as the string that it leads to
+        // written as the string that it points to
         Some(class) if bare(class) == "string" => return Ok(Item::Text),
         Some(class) => return pointer(class, cx),
         None => {}
@@ -82,7 +82,7 @@ pub(crate) fn inside(name: &str, cx: &Context, depth: usize) -> Result<Item> {
     }
 }
 
-/// A map's key or value as it lies in a map that is written member by member: as a member of a class.
+/// A map's key or value as stored in a map written member by member: as a member of a class.
 fn member(name: &str, cx: &Context, depth: usize) -> Result<Item> {
     Ok(match inside(name, cx, depth)? {
         item @ (Item::Sequence(_) | Item::Records(_)) => Item::Headed(Box::new(item)),
@@ -91,8 +91,8 @@ fn member(name: &str, cx: &Context, depth: usize) -> Result<Item> {
     })
 }
 
-/// A class that is not described by its own name, but by that of another argument of the same template, on which its
-/// bytes do not depend; and pairs, whose members need no description.
+/// A class that is not described under its own name, but under that of another argument of the same template which does
+/// not affect its bytes; and pairs, whose members need no description.
 pub(crate) fn relative(name: &str, cx: &Context) -> Option<Result<Item>> {
     let (outer, arguments) = template(name)?;
     match (outer, arguments.as_slice()) {
@@ -102,7 +102,7 @@ pub(crate) fn relative(name: &str, cx: &Context) -> Option<Result<Item>> {
             let other = cx.streamers.classes().iter().find(|c| template(&c.name).is_some_and(|(o, _)| o == outer))?;
             Some(class_item(&other.name, cx))
         }
-        // an argument that was given by the name that the class has for it
+        // an argument given by its name inside the class
         (_, arguments) if arguments.contains(&"value_type") => {
             let fits = |other: &[&str]| {
                 other.len() == arguments.len() && arguments.iter().zip(other).all(|(a, b)| a == b || *a == "value_type")
@@ -119,18 +119,18 @@ pub(crate) fn relative(name: &str, cx: &Context) -> Option<Result<Item>> {
     }
 }
 
-/// A pair as an object: it has a header, whose version is that of any class without versions.
+/// A pair as an object: it has a header, with the version of any class without versions.
 fn pair(name: &str, first: &str, second: &str, cx: &Context) -> Result<Item> {
     let members = vec![("first".to_owned(), member(first, cx, 1)?), ("second".to_owned(), member(second, cx, 1)?)];
     Ok(Item::Object(Object { class: name.to_owned(), version: -1, members, ..Object::default() }))
 }
 
-/// Whether the class is a collection by its own account: its description is nothing but `This`.
+/// Whether the class marks itself as a collection: its description is only `This`.
 pub(crate) fn is_own(info: &ClassInfo) -> bool {
     matches!(info.elements.as_slice(), [e] if e.name == "This" && e.code == code::STL) && !is_collection(&info.name)
 }
 
-/// A class that is a collection by its own account, as ATLAS's `DataVector`: of what its template argument says.
+/// A class that marks itself as a collection, like ATLAS's `DataVector`: its items are given by the template argument.
 pub(crate) fn own(info: &ClassInfo, cx: &Context) -> Result<Item> {
     let item = match template(&info.name).and_then(|(_, a)| a.first().copied()) {
         Some(content) => match inside(content, cx, 1)? {

@@ -9,7 +9,7 @@ use sapwood_format::cursor::Version;
 use sapwood_format::{Pointed, read_base_object, read_pointer};
 use sapwood_span::{Error, Result};
 
-/// Reads a pointer: nothing, an object that was read before, or one that follows.
+/// Reads a pointer: null, an object that was read before, or one that follows.
 pub(crate) fn read_pointed(classes: &[(String, Item)], c: &mut Input, out: &mut Array) -> Result<()> {
     let (which, end) = match read_pointer(c)? {
         Pointed::Null => return push_nothing(out, 1),
@@ -32,7 +32,7 @@ pub(crate) fn read_pointed(classes: &[(String, Item)], c: &mut Input, out: &mut 
     }
 }
 
-/// The list that objects of this class go to; those of the other classes get nothing.
+/// The list for objects of this class; those of the other classes get nothing.
 fn list_of<'a>(classes: &[(String, Item)], which: usize, out: &'a mut Array) -> Result<&'a mut Array> {
     let misfit = || Error::invalid("objects of several classes go into a record");
     if classes.len() == 1 {
@@ -49,7 +49,7 @@ fn list_of<'a>(classes: &[(String, Item)], which: usize, out: &'a mut Array) -> 
 }
 
 /// Reads a TObjArray, TList or TMap: TObject, name, number of objects, lower bound (of an array), objects, and an
-/// option behind each (of a list).
+/// option after each (of a list).
 pub(crate) fn read_listed(kind: Listing, item: &Item, c: &mut Input, out: &mut Array) -> Result<()> {
     let v = c.version()?;
     if v.number < if kind == Listing::Linked { 4 } else { 3 } {
@@ -70,7 +70,7 @@ pub(crate) fn read_listed(kind: Listing, item: &Item, c: &mut Input, out: &mut A
     all_read(c, &v, || "TList".to_owned())
 }
 
-/// What a TClonesArray says of its objects: TObject, name, `class;version`, number of objects, lower bound.
+/// A TClonesArray's data about its objects: TObject, name, `class;version`, number of objects, lower bound.
 pub(crate) struct ClonesHead {
     pub v: Version,
     pub by_members: bool,
@@ -102,7 +102,7 @@ impl ClonesHead {
         self.named.split_once(';').map_or(Some(0), |(_, version)| version.parse().ok())
     }
 
-    /// Its class is none of those that are read.
+    /// The error for a class that is not among those read.
     pub(crate) fn unknown(&self) -> Error {
         Error::unsupported(format!("a TClonesArray of class {}, which the file does not describe", self.class()))
     }
@@ -113,12 +113,12 @@ impl ClonesHead {
     }
 }
 
-/// Reads a TClonesArray: its head, and the objects, member by member or each behind a byte that says whether it is
-/// there.
+/// Reads a TClonesArray: its head, and the objects, member by member or each after a byte that says whether it is
+/// present.
 pub(crate) fn read_clones(classes: &[(String, Item)], c: &mut Input, out: &mut Array) -> Result<()> {
     let head = ClonesHead::read(c)?;
     if head.n == 0 {
-        // written member by member, the headers of empty collections are there nevertheless
+        // written member by member, the headers of empty collections are still present
         if let Some(end) = head.v.end.filter(|_| head.by_members) {
             c.seek(end)?;
         }

@@ -7,14 +7,14 @@ use crate::{Array, Item, Object, Values};
 use sapwood_span::{Error, Result};
 use std::ops::Range;
 
-/// Bytes in front of those of an entry that was kept: what references count to the first of them.
+/// Bytes before those of a kept entry: they hold the position of the first of them in ROOT's references.
 const ORIGIN: usize = 8;
 
 /// The mark of a byte count.
 const BYTE_COUNT: u32 = 0x4000_0000;
 
 impl Layout {
-    /// Keeps the bytes of an entry until the counter's values are there.
+    /// Keeps the bytes of an entry until the counter's values are available.
     pub(crate) fn keep(c: &mut Input, out: &mut Array) -> Result<()> {
         let Array::Text { offsets, bytes } = out else { return Err(not_a_list()) };
         bytes.extend_from_slice(&c.reference().to_be_bytes());
@@ -24,10 +24,10 @@ impl Layout {
         Ok(())
     }
 
-    /// Divides what is [`Decoded::Uncounted`](crate::Decoded::Uncounted) by the counter's values for the same entries.
+    /// Divides a [`Decoded::Uncounted`](crate::Decoded::Uncounted) column by the counter's values for the same entries.
     ///
     /// # Errors
-    /// `Corrupt` when the counts do not add up to what is there.
+    /// `Corrupt` when the counts do not add up to the items.
     pub fn attach(&self, uncounted: Array, counts: &Array) -> Result<Array> {
         match uncounted {
             Array::Text { offsets, bytes } if self.entries.are_kept() => self.divide(&offsets, &bytes, counts),
@@ -35,7 +35,7 @@ impl Layout {
         }
     }
 
-    /// Reads the bytes of entries: what is counted for the entry's object, or for each object of its collection.
+    /// Reads the bytes of entries: counted per entry's object, or per object of its collection.
     fn divide(&self, offsets: &[i64], bytes: &[u8], counts: &Array) -> Result<Array> {
         let counts = Counts::of(counts)?;
         if counts.entries() + 1 != offsets.len() {
@@ -84,7 +84,7 @@ impl Layout {
     }
 }
 
-/// Reads the base class of a collection's objects, where it is a branch of its own: member by member, or each behind a
+/// Reads the base class of a collection's objects, where it is a separate branch: member by member, or each with a
 /// header.
 fn read_bases(base: &Object, c: &mut Input, n: usize, out: &mut Array) -> Result<()> {
     let Array::Record { len, fields } = out else { return Err(not_a_list()) };
@@ -97,7 +97,7 @@ fn read_bases(base: &Object, c: &mut Input, n: usize, out: &mut Array) -> Result
     Ok(())
 }
 
-/// Whether these bytes are `n` objects, each behind a byte count.
+/// Whether these bytes are `n` objects, each with a byte count.
 fn are_headed(mut data: &[u8], n: usize) -> bool {
     for _ in 0..n {
         let Some((count, rest)) = data.split_first_chunk::<4>() else { return false };
@@ -184,7 +184,7 @@ mod tests {
         Layout::new(Item::Base(base), Entries::CountedUntilEnd).counted_by(Some(0))
     }
 
-    /// What an entry with these bytes holds, when the collection has `n` objects.
+    /// The content of an entry with these bytes, when the collection has `n` objects.
     fn read(bytes: &[u8], n: i32) -> Result<Array> {
         let mut kept = vec![0; ORIGIN];
         kept.extend_from_slice(bytes);

@@ -14,23 +14,23 @@ pub enum Entries {
     One,
     /// As many items as fit into the entry: counted arrays, members of split collections.
     UntilEnd,
-    /// A flag byte, then as many as fit: counted arrays that are members of split objects.
+    /// A flag byte, then as many items as fit: counted arrays that are members of split objects.
     FlaggedUntilEnd,
-    /// Fixed arrays of counted arrays that are members of split objects, behind a flag ([`Item::Flagged`]) or a byte count
-    /// and a version ([`Item::Headed`]): their counter is a branch of its own.
+    /// Fixed arrays of counted arrays that are members of split objects, after a flag ([`Item::Flagged`]) or a byte
+    /// count and a version ([`Item::Headed`]): their counter is a separate branch.
     Counted,
-    /// Counted arrays that are members of split collections: for each object of the collection a flag and as many numbers
-    /// as its counter says; or objects, all behind one byte count and version. The counter is a branch of its own.
+    /// Counted arrays that are members of split collections: for each object of the collection a flag and as many
+    /// numbers as its counter says; or objects, all after one byte count and version. The counter is a separate branch.
     /// Of a base class ([`Item::Base`]) there is one for each object, and the collection's own branch counts them.
     CountedUntilEnd,
-    /// As many as fit behind one byte count and version: collections that are members of split collections.
+    /// As many as fit after one byte count and version: collections that are members of split collections.
     HeadedUntilEnd,
     /// A C string of a leaf list: one length byte (or 255 and four), then the bytes.
     Text,
 }
 
 impl Entries {
-    /// Whether the bytes of an entry say nothing without the values of another branch, the counter.
+    /// Whether the bytes of an entry cannot be decoded without the values of another branch, the counter.
     pub fn are_kept(&self) -> bool {
         matches!(self, Entries::Counted | Entries::CountedUntilEnd)
     }
@@ -47,11 +47,11 @@ pub struct Layout {
     lists: Option<Lists>,
     /// The kernels for collections of records that are written member by member.
     by_members: Vec<ByMembers>,
-    /// The class of records whose item does not say it.
+    /// The class of records whose item does not include it.
     class: Option<String>,
     /// What to try where the item does not fit.
     other: Option<Box<Layout>>,
-    /// The branch that says how many items there are, where they mean nothing without it.
+    /// The branch with the number of items, where they cannot be decoded without it.
     counter: Option<usize>,
 }
 
@@ -60,21 +60,21 @@ pub struct Layout {
 pub enum Decoded {
     /// Entries.
     Column(Array),
-    /// What has to be divided by the counter's values: all items of all entries where the offsets were left out in the
+    /// Data to be divided by the counter's values: all items of all entries where the offsets were left out in the
     /// file, or the bytes of each entry ([`Layout::attach`]).
     Uncounted(Array),
 }
 
-/// Entries without bytes that are believed: a count out of a damaged file must not take all memory.
+/// Maximum number of entries without bytes: a count from a damaged file must not take all memory.
 const MOST_EMPTY: usize = 1 << 20;
 
-/// A basket's values as they lie in the file.
+/// A basket's values as stored in the file.
 #[derive(Clone, Copy)]
 struct Raw<'a> {
     data: &'a [u8],
     entries: usize,
     starts: Option<Starts<'a>>,
-    /// What ROOT's references count to the first byte of `data`.
+    /// Position of the first byte of `data` in ROOT's references.
     origin: usize,
 }
 
@@ -87,7 +87,7 @@ impl Raw<'_> {
 }
 
 impl Layout {
-    /// Works out once, for all baskets of a branch, which kernels run over them.
+    /// Chooses once, for all baskets of a branch, which kernels run over them.
     pub fn new(item: Item, entries: Entries) -> Self {
         let one = entries == Entries::One;
         let lists = if one { Lists::of(&item) } else { None };
@@ -95,8 +95,8 @@ impl Layout {
         Self { item: fuse(item), entries, lists, by_members, class: None, other: None, counter: None }
     }
 
-    /// The same for objects in a split collection, which ROOT 3 wrote without headers: nothing but its length says of a
-    /// basket that it is such.
+    /// The same for objects in a split collection, which ROOT 3 wrote without headers: only the length of a basket
+    /// shows it.
     pub(crate) fn or_without_headers(self) -> Self {
         let item = if let Item::Fused(f) = &self.item { &f.item } else { &self.item };
         let Item::Object(object) = item else { return self };
@@ -114,13 +114,13 @@ impl Layout {
         Self { counter: branch, ..self }
     }
 
-    /// The branch whose values are needed to divide what is [`Decoded::Uncounted`], for entries that
-    /// [are kept](Entries::are_kept).
+    /// The branch whose values are needed to divide a [`Decoded::Uncounted`] column, for entries that [are
+    /// kept](Entries::are_kept).
     pub fn counter(&self) -> Option<usize> {
         self.counter
     }
 
-    /// The form of the column: what its type does not say.
+    /// The form of the column: details that its type does not include.
     pub fn form(&self) -> Form {
         let mut form = self.item.form();
         if let (Form::Record { class, .. }, Some(own)) = (&mut form, &self.class) {
@@ -142,18 +142,17 @@ impl Layout {
         }
     }
 
-    /// Decodes an inflated basket, into the memory of `spare` where one is given (a column of this
-    /// layout's type).
+    /// Decodes a decompressed basket, into the memory of `spare` where one is given (a column of this layout's type).
     ///
     /// # Errors
-    /// `Corrupt` when its bytes are not what the layout says.
+    /// `Corrupt` when its bytes do not match the layout.
     pub fn decode(&self, basket: &BasketData, spare: Option<Array>) -> Result<Decoded> {
         let starts = basket.offsets.as_deref().map(|raw| Starts::Table { raw, key_len: basket.key_len });
         let raw = Raw { data: basket.data, entries: basket.entries, starts, origin: basket.key_len as usize };
         self.decode_parts(raw, spare)
     }
 
-    /// Decodes a basket that lay in the tree's header.
+    /// Decodes a basket that was stored in the tree's header.
     pub fn decode_embedded(&self, basket: &EmbeddedBasket) -> Result<Decoded> {
         let starts = basket.offsets.as_deref().map(Starts::List);
         let origin = basket.key_len as usize;
@@ -170,7 +169,7 @@ impl Layout {
         };
         match self.entries {
             Entries::One => self.one_each(raw, out).map(Decoded::Column),
-            // without offsets an empty rest is no entry
+            // without offsets an empty rest is not an entry
             Entries::Text if raw.starts.is_none() => {
                 self.each(raw, out, |c, out| self.item.read(c, out)).map(Decoded::Column)
             }

@@ -1,4 +1,4 @@
-//! Objects in other versions of their class: members that came, went or changed their type.
+//! Objects in other versions of their class: members that were added, removed or changed their type.
 
 use crate::item::{Fields, OtherVersion, columns_of};
 use crate::{Array, Values};
@@ -9,7 +9,7 @@ impl OtherVersion {
         columns_of(&self.members).into_iter().map(|(n, t)| (n, t.empty())).collect()
     }
 
-    /// Appends `n` records of this version: members that it lacks are zero or empty, as in ROOT.
+    /// Appends `n` records of this version: members missing in it are zero or empty, as in ROOT.
     pub(crate) fn put(&self, scratch: &Fields, n: usize, fields: &mut Fields) -> Result<()> {
         for (i, (_, field)) in fields.iter_mut().enumerate() {
             let from = self.places.iter().position(|p| *p == Some(i)).and_then(|k| scratch.get(k));
@@ -22,7 +22,7 @@ impl OtherVersion {
     }
 }
 
-/// Appends a column of another version: numbers may have changed their type, as ROOT lets them.
+/// Appends a column of another version: numbers may have changed their type, as in ROOT.
 fn append(out: &mut Array, from: &Array) -> Result<()> {
     match (out, from) {
         (Array::Flat(a), Array::Flat(b)) if a.dtype() != b.dtype() => {
@@ -33,7 +33,7 @@ fn append(out: &mut Array, from: &Array) -> Result<()> {
     }
 }
 
-/// Appends numbers of another type, converted as C++ converts them.
+/// Appends numbers of another type, with C++ conversions.
 #[allow(clippy::unnecessary_cast)]
 fn cast(out: &mut Values, from: &Values) {
     macro_rules! into {
@@ -67,7 +67,7 @@ fn cast(out: &mut Values, from: &Values) {
     }
 }
 
-/// Values that were never written at once, at most: a damaged description must not take all memory.
+/// Values filled in at once, at most: a damaged description must not take all memory.
 const MOST_NOTHING: usize = 1 << 24;
 
 /// Appends `n` values of a member that was not written.

@@ -1,6 +1,7 @@
 use crate::{Item, Object};
 
-/// What a column's type does not say and its numbers do not need: the classes of records, and which lists are maps.
+/// Details that a column's type does not include and its numbers do not need: the classes of records, and which lists
+/// are maps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Form {
     /// Numbers and strings.

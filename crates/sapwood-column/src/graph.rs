@@ -1,12 +1,12 @@
-//! Objects that point to each other in any way: tables of objects by class, and pointers that are numbers in them.
+//! Objects that point to each other arbitrarily: tables of objects by class, and pointers that are indices into them.
 //!
-//! The type of a column is known before its data, so that a class that holds itself, or a pointer to any object whose
-//! class holds such a pointer, has no end as a record of records. As tables it has: each class that a pointer may lead
-//! to is a list of records, in which pointers are positions. Circles and objects with several owners stay what they
-//! are.
+//! The type of a column is known before its data, so a class that contains itself, or a pointer to any object whose
+//! class contains such a pointer, would be an infinite record of records. Tables are finite: each class that a pointer
+//! may lead to is a list of records, in which pointers are positions. Cycles and objects with several owners are
+//! preserved.
 //!
-//! An object behind a pointer is not read where it stands: it gets its number, and is read when the one that is being
-//! read is done. So no table is touched in the middle of one of its records, and depth costs no stack.
+//! An object behind a pointer is not read in place: it gets its number, and is read after the current one. So no table
+//! is changed in the middle of one of its records, and depth needs no stack.
 
 use crate::class::{Context, class_item};
 use crate::containers::ClonesHead;
@@ -23,10 +23,10 @@ use std::collections::{HashMap, VecDeque};
 /// Tables of one branch, at most.
 const MOST_TABLES: usize = 400;
 
-/// ROOT's own classes that hold objects, which no description names.
+/// ROOT's own classes that contain objects without naming their class.
 const CONTAINERS: [&str; 5] = ["TList", "THashList", "TObjArray", "TClonesArray", "TMap"];
 
-/// The classes to which pointers of a branch may lead, while its layout is worked out.
+/// The classes to which pointers of a branch may lead, while its layout is built.
 #[derive(Default)]
 pub(crate) struct Tables {
     names: RefCell<Vec<String>>,
@@ -59,7 +59,7 @@ impl Tables {
     }
 }
 
-/// Works out a layout in which pointers are links.
+/// Builds a layout in which pointers are links.
 pub(crate) fn graph(cx: &Context, root: impl FnOnce(&Context) -> Result<Item>) -> Result<Item> {
     let cx = cx.with_tables();
     let root = root(&cx)?;
@@ -67,7 +67,7 @@ pub(crate) fn graph(cx: &Context, root: impl FnOnce(&Context) -> Result<Item>) -
     let mut items = Vec::new();
     while items.len() < tables.names.borrow().len() {
         let name = tables.names.borrow()[items.len()].clone();
-        // one that cannot be read matters only where it turns up
+        // one that cannot be read matters only where it occurs
         items.push((name.clone(), class_item(&name, &cx).ok()));
     }
     Ok(Item::Graph { root: Box::new(root), tables: items })
@@ -79,18 +79,18 @@ pub(crate) struct Links {
     /// Table and place of the objects by their references.
     seen: HashMap<u64, (usize, i32)>,
     pending: VecDeque<Pending>,
-    /// How many objects of each table have got their numbers.
+    /// How many objects of each table have been numbered.
     counts: Vec<i32>,
 }
 
-/// What has its number and is still to be read.
+/// Objects that are numbered and still to be read.
 enum Pending {
     Object {
         table: usize,
         at: usize,
         end: usize,
     },
-    /// Objects of a TClonesArray, in a row; `version` where they are written member by member.
+    /// Consecutive objects of a TClonesArray; `version` where they are written member by member.
     Clones {
         table: usize,
         at: usize,
@@ -116,7 +116,7 @@ fn misfit() -> Error {
     Error::invalid("a graph goes into a record of tables")
 }
 
-/// Reads an entry: the root, then whatever is pointed to, one after another.
+/// Reads an entry: the root, then all objects pointed to, in sequence.
 pub(crate) fn read_graph(
     root: &Item,
     tables: &[(String, Option<Item>)],
@@ -160,7 +160,7 @@ pub(crate) fn read_graph(
     c.seek(behind)
 }
 
-/// Reads a pointer: a number in a table.
+/// Reads a pointer: an index into a table.
 pub(crate) fn read_link(classes: &[(String, usize)], c: &mut Input, out: &mut Array) -> Result<()> {
     match read_pointer(c)? {
         Pointed::Null => push_link(classes, None, out),
@@ -189,7 +189,7 @@ pub(crate) fn read_link(classes: &[(String, usize)], c: &mut Input, out: &mut Ar
     }
 }
 
-/// Gives an object its number.
+/// Numbers an object.
 fn enqueue(
     classes: &[(String, usize)],
     c: &mut Input,
@@ -211,7 +211,7 @@ fn enqueue(
     Ok(link)
 }
 
-/// Appends a number and, where there are several classes, the class.
+/// Appends an index and, where there are several classes, the class.
 fn push_link(classes: &[(String, usize)], link: Option<(usize, i32)>, out: &mut Array) -> Result<()> {
     let number = link.map_or(-1, |(_, number)| number);
     match out {
@@ -244,7 +244,7 @@ pub(crate) fn read_clone_links(classes: &[(String, usize)], c: &mut Input, out: 
         let Some((_, table)) = classes.iter().find(|(name, _)| name == head.class()) else {
             return Err(head.unknown());
         };
-        // written member by member an object may take no byte, but not all of a large number
+        // written member by member an object may have no bytes, but not all of a large number
         if n > c.left().saturating_add(1) {
             return Err(Error::corrupt(format!("a TClonesArray of {n} objects in {} bytes", c.left())));
         }
@@ -258,7 +258,7 @@ pub(crate) fn read_clone_links(classes: &[(String, usize)], c: &mut Input, out: 
         }
     }
     if n > 0 || head.by_members {
-        // written member by member, the headers of empty collections are there nevertheless
+        // written member by member, the headers of empty collections are still present
         c.seek(end)?;
     }
     offsets.push(content.len() as i64);

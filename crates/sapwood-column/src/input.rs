@@ -1,4 +1,4 @@
-//! The bytes of one entry, and what has to be remembered while they are read.
+//! The bytes of one entry, and the state kept while they are read.
 
 use crate::graph::Links;
 use sapwood_format::cursor::Cursor;
@@ -6,14 +6,14 @@ use sapwood_span::{Error, Result};
 use std::ops::{Deref, DerefMut};
 
 /// References to objects that were read before: an entry of real data has far fewer, and following them must not take
-/// more time than the bytes are worth.
+/// disproportionate time.
 const MOST_REFERENCES: u32 = 1 << 16;
 
-/// Objects within objects within objects: deeper is damage (or a chain of references that bites its own tail).
+/// Maximum nesting of objects: deeper is damage (or a cyclic chain of references).
 const DEEPEST_OBJECTS: u32 = 60;
 
-/// Since this version of a collection's header the version of the class follows it when members are written one after
-/// another (in `m_AreaSet.m_dims` of an ATLAS file of 2010, version 8, it does).
+/// Since this version of a collection's header it is followed by the version of the class when members are written in
+/// sequence (in `m_AreaSet.m_dims` of an ATLAS file of 2010, version 8, it is).
 pub(crate) const FIRST_WITH_CLASS_VERSION: i16 = 8;
 
 /// How the collection behind a header was written.
@@ -28,7 +28,7 @@ pub(crate) enum Mode {
 /// A cursor over one entry (or a whole basket of entries without pointers), with the mode that the last header set.
 pub(crate) struct Input<'a> {
     cursor: Cursor<'a>,
-    /// Set by a header for the collection right behind it, which takes it.
+    /// Set by a header for the collection directly after it, which takes it.
     pub mode: Mode,
     /// The objects behind links, while a graph is read.
     pub links: Option<Links>,
@@ -37,27 +37,27 @@ pub(crate) struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// The bytes of an entry; `origin` is what ROOT's references count to the first of them.
+    /// The bytes of an entry; `origin` is the position of the first of them in ROOT's references.
     pub(crate) fn new(data: &'a [u8], origin: usize) -> Self {
         let cursor = Cursor::new(data, origin);
         Self { cursor, mode: Mode::Objects, links: None, references: MOST_REFERENCES, depth: 0 }
     }
 
-    /// The next bytes, at most so many, which stay where they are.
+    /// The next bytes, at most `most`, without consuming them.
     pub(crate) fn ahead(&self, most: usize) -> &'a [u8] {
         let rest = self.cursor.rest();
         rest.get(..most).unwrap_or(rest)
     }
 
-    /// The mode for the collection that begins here; what lies inside of it is written object by object again.
+    /// The mode for the collection that begins here; its content is written object by object again.
     pub(crate) fn take_mode(&mut self) -> Mode {
         std::mem::replace(&mut self.mode, Mode::Objects)
     }
 
-    /// Reads an object that lies elsewhere in the entry, and comes back.
+    /// Reads an object elsewhere in the entry, and returns to the current position.
     pub(crate) fn at<T>(&mut self, reference: u64, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let here = self.pos();
-        // references count from the origin, and two more (ROOT's kMapOffset)
+        // references count from the origin, plus two (ROOT's kMapOffset)
         let origin = self.reference() - here as u64;
         let there = reference.checked_sub(origin + 2).and_then(|p| usize::try_from(p).ok()).filter(|&p| p < here);
         let Some(there) = there else {

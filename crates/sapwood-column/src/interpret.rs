@@ -1,4 +1,4 @@
-//! From a branch's header to the layout of its bytes.
+//! Turns a branch's header into the layout of its bytes.
 
 use crate::class::{Context, arrays, class_item, element_item, number_item, object_of, pointer};
 use crate::collection::{headed, is_own, own};
@@ -11,16 +11,16 @@ use sapwood_span::{Error, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// Items of a leaf: more do not fit into the largest basket.
+/// Items of a leaf at most: more do not fit into the largest basket.
 const MOST_ITEMS: usize = 1 << 30;
 
-/// Dimensions of a leaf.
+/// Dimensions of a leaf at most.
 const MOST_DIMS: usize = 64;
 
-/// Works out how a branch's baskets are decoded.
+/// Determines how a branch's baskets are decoded.
 ///
 /// # Errors
-/// `Unsupported`, with the reason, for what this version does not read, and for baskets that lie in another file;
+/// `Unsupported`, with the reason, for what this version does not read, and for baskets stored in another file;
 /// `Corrupt` when the header contradicts itself.
 pub fn interpret(tree: &Tree, branch: usize, streamers: &Streamers) -> Result<Layout> {
     if let Some(name) = tree.branches.get(branch).and_then(|b| b.external_file()) {
@@ -30,16 +30,16 @@ pub fn interpret(tree: &Tree, branch: usize, streamers: &Streamers) -> Result<La
     interpret_anywhere(tree, branch, streamers)
 }
 
-/// As [`interpret`], for whoever reads other files as well.
+/// As [`interpret`], for callers that read other files as well.
 ///
 /// # Errors
-/// As [`interpret`], but for baskets in another file.
+/// As [`interpret`], except for baskets in another file.
 pub fn interpret_anywhere(tree: &Tree, branch: usize, streamers: &Streamers) -> Result<Layout> {
     within(tree, branch, &Context::new(streamers, usize::MAX))
 }
 
-/// As [`interpret_anywhere`], for whoever keeps the layouts of many branches: they may have so many members together.
-/// What this one has is taken from them.
+/// As [`interpret_anywhere`], for callers that keep the layouts of many branches: `left` limits their members
+/// altogether. Those of this one are subtracted from it.
 ///
 /// # Errors
 /// As [`interpret_anywhere`]; `Corrupt` when none are left.
@@ -50,8 +50,8 @@ pub fn interpret_within(tree: &Tree, branch: usize, streamers: &Streamers, left:
     layout
 }
 
-/// Members that the layouts of a tree may have together: classes that hold each other twice and thrice make as many of
-/// a few descriptions as one likes, and that for each branch. Real trees have a fifth of the descriptions' at most.
+/// Members of all layouts of a tree together: classes that contain each other several times would multiply a few
+/// descriptions without limit, for each branch again. Real trees have a fifth of the descriptions' at most.
 pub fn members_of_all(streamers: &Streamers) -> usize {
     let described: usize = streamers.classes().iter().map(|c| c.elements.len() + 1).sum();
     described.saturating_mul(100).saturating_add(100_000)
@@ -124,10 +124,10 @@ fn leaf_item(leaf: &Leaf) -> Result<Item> {
     Ok(arrays(number, &title_dims(&leaf.title, len)?))
 }
 
-/// The fixed extents in a leaf's title, as in `x[n][3][2]`; the leaf's length where they do not make it up.
+/// The fixed extents in a leaf's title, as in `x[n][3][2]`; the leaf's length where they do not multiply to it.
 ///
 /// # Errors
-/// `Corrupt` when there are more than any array has: each of them would be an array within the one before.
+/// `Corrupt` when there are more than any array has: each of them would be an array within the previous one.
 pub(crate) fn title_dims(title: &str, len: usize) -> Result<Vec<usize>> {
     let mut dims = Vec::new();
     let mut rest = title;
@@ -168,7 +168,7 @@ fn from_element(tree: &Tree, b: &Branch, cx: &Context) -> Result<Layout> {
     };
     let leaf = b.leaves.first().and_then(|&l| tree.leaves.get(l));
     let item = match (element, leaf) {
-        // counted objects and collections in collections are framed by what they are
+        // counted objects and collections in collections are framed by their own items
         (Some(e), _)
             if matches!(e.code, code::STREAM_LOOP | code::STREAM_LOOPS) || (e.code >= code::STL && in_collection) =>
         {
@@ -209,13 +209,13 @@ fn from_element(tree: &Tree, b: &Branch, cx: &Context) -> Result<Layout> {
     })
 }
 
-/// Whether how long it is another member says, behind a header or not.
+/// Whether its length is in another member, with a header or without.
 fn is_counted(item: &Item) -> bool {
     let inner = if let Item::Headed(inner) = item { inner } else { item };
     inner.counter().is_some()
 }
 
-/// The branch of the member that counts this one: what the header says, or else the branch beside it that holds the
+/// The branch of the member that counts this one: the one in the header, or otherwise the sibling branch with the
 /// member of that name.
 fn counter_of(tree: &Tree, b: &Branch, x: &BranchElement, element: Option<&Element>, cx: &Context) -> Option<usize> {
     if x.count2.is_some() {
@@ -230,13 +230,13 @@ fn counter_of(tree: &Tree, b: &Branch, x: &BranchElement, element: Option<&Eleme
     })
 }
 
-/// What a branch of this type holds, with pointers as links into tables of objects where a record of records would have
-/// no end: where a class holds itself, or where objects of any class may hold such again.
+/// The item of a branch of this type, with pointers as links into tables of objects where a record of records would be
+/// infinite: where a class contains itself, or where objects of any class may contain such again.
 fn linked(type_name: &str, cx: &Context, make: impl Fn(&Context) -> Result<Item>) -> Result<Item> {
     let made = make(cx);
     // a list is worth nothing without classes that had to be left out; of an object they are a small part
     let list = known::is_list(bare(type_name).trim_end_matches('*'));
-    // nor is a pointer to whatever comes: only tables have the containers and the classes of ROOT's own keeping
+    // nor is a pointer to any object: only tables include the containers and ROOT's internal classes
     if bare(type_name) == "TObject*" && made.is_ok() {
         return graph(cx, make).or(made);
     }
@@ -246,15 +246,15 @@ fn linked(type_name: &str, cx: &Context, make: impl Fn(&Context) -> Result<Item>
     graph(cx, make).or(made)
 }
 
-/// A branch that holds whole objects with the names of their classes: what ROOT made of classes until version 3, and
-/// makes of them without splitting until today.
+/// A branch with whole objects and the names of their classes: ROOT's form of classes until version 3, and of unsplit
+/// ones until today.
 fn from_object(b: &Branch, cx: &Context) -> Result<Layout> {
     let class = b.element.as_ref().map_or("", |x| x.class_name.as_str());
     let item = linked(class, cx, |cx| class_item(class, cx))?;
     Ok(Layout::new(Item::Named(Box::new(item)), Entries::One))
 }
 
-/// An array of arrays as one array: what uproot makes of the members of split collections.
+/// An array of arrays as one array: as in uproot, for the members of split collections.
 fn one_dimension(item: Item) -> Item {
     match item {
         Item::Fixed(n, inner) => match one_dimension(*inner) {
@@ -268,7 +268,7 @@ fn one_dimension(item: Item) -> Item {
 /// A branch that holds a whole object.
 fn whole(x: &BranchElement, cx: &Context) -> Result<Item> {
     let name = x.class_name.as_str();
-    // a string that is a branch of its own has no header, unlike one that is a member
+    // a string in its own branch has no header, unlike one that is a member
     if matches!(bare(name), "string" | "TString") {
         return Ok(Item::Text);
     }
@@ -283,13 +283,13 @@ fn whole(x: &BranchElement, cx: &Context) -> Result<Item> {
         }
         return Ok(Item::Clones(vec![(x.clones_name.clone(), class_item(&x.clones_name, cx)?)]));
     }
-    // a class with a streamer of its own writes a header as well
+    // a class with a custom streamer writes a header as well
     if x.kind < 0 || known::item(bare(name), cx).is_some() {
         return class_item(name, cx);
     }
     match class_info(x, cx) {
         Some(info) if is_own(info) => own(info, cx),
-        // the members follow one another; only bases and members that are objects have headers
+        // the members are in sequence; only bases and members that are objects have headers
         Some(info) => Ok(Item::Members(object_of(info, &[], cx)?.members)),
         None => Err(Error::unsupported(format!("the file does not describe class {name}"))),
     }

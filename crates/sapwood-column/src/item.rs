@@ -6,13 +6,13 @@ use std::collections::HashSet;
 /// The columns of a record.
 pub(crate) type Fields = [(String, Array)];
 
-/// Collections in collections: deeper is damage or nobody's data.
+/// Maximum nesting of collections: deeper is damage.
 pub(crate) const DEEPEST: usize = 30;
 
-/// How one value lies in the file.
+/// How one value is stored in the file.
 ///
-/// Most items become one column; a base class becomes as many as it has members, which stand among those of the class
-/// itself; [`Item::Skip`] becomes none.
+/// Most items become one column; a base class becomes as many as it has members, which are placed among those of the
+/// class itself; [`Item::Skip`] becomes none.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Item {
     /// A big-endian number.
@@ -25,88 +25,88 @@ pub enum Item {
     Text,
     /// A C string: a four-byte length, then the bytes (`char*` members).
     LongText,
-    /// Bytes that say nothing about the values.
+    /// Bytes that are not part of the values.
     Skip(Skip),
     /// `n` items without a length.
     Fixed(usize, Box<Item>),
-    /// A four-byte count, then the items: what a collection inside another one looks like.
+    /// A four-byte count, then the items: the form of a collection inside another one.
     Sequence(Box<Item>),
-    /// As a sequence, of records: behind a header that says so, it is written member by member.
+    /// As a sequence, of records: after a header that says so, it is written member by member.
     Records(Box<Item>),
     /// Byte count and version in front of the item.
     Headed(Box<Item>),
     /// Byte count and version in front of named members.
     Object(Object),
-    /// A base class: as an object, except that in a collection written member by member its members stand as if they
-    /// were those of the class itself. Its columns are columns of the class that it is a base of.
+    /// A base class: as an object, except that in a collection written member by member its members are written like
+    /// those of the class itself. Its columns are columns of the derived class.
     Base(Object),
-    /// Named members without anything in front.
+    /// Named members without a header.
     Members(Vec<(String, Item)>),
-    /// A key and its value in a map. Both are given as they lie in a map that is written member by member; object by
-    /// object they have no headers.
+    /// A key and its value in a map. Both are described as stored in a map written member by member; object by object
+    /// they have no headers.
     Pair(Box<(Item, Item)>),
-    /// A flag byte, then as many numbers as the member of this number (counted from the first) says.
+    /// A flag byte, then as many numbers as the member with this index says.
     Counted(usize, Box<Item>),
-    /// A flag byte, then what [`Item::Times`] holds in a fixed array: counted arrays that share their counter.
+    /// A flag byte, then [`Item::Times`] in a fixed array: counted arrays that share their counter.
     Flagged(Box<Item>),
-    /// As many items as the member of this number says, without anything in front.
+    /// As many items as the member with this index says, without a header.
     Times(usize, Box<Item>),
-    /// The upper right triangle of a square matrix with as many rows as the member of this number says.
+    /// The upper right triangle of a square matrix with as many rows as the member with this index says.
     Triangle(usize, Box<Item>),
-    /// A pointer to an object of one of these classes (never none): a list of no or one record. With several classes a
-    /// record with a field for each, of which at most one holds a record.
+    /// A pointer to an object of one of these classes (never empty): a list of zero or one records. With several
+    /// classes a record with a field for each, of which at most one holds a record.
     Pointer(Vec<(String, Item)>),
-    /// A TObjArray, TList or TMap: a list of what the pointers in it are.
+    /// A TObjArray, TList or TMap: a list of the objects pointed to.
     Listed {
         /// Which of ROOT's containers.
         kind: Listing,
         /// A pointer; of a map, a record of two.
         item: Box<Item>,
     },
-    /// A pointer to an object that lies in one of the tables of these numbers: its number there, -1 for none; with
-    /// several classes a record of class and number.
+    /// A pointer to an object in one of the tables with these indices: its number there, -1 for null; with several
+    /// classes a record of class and number.
     Link(Vec<(String, usize)>),
-    /// A TClonesArray whose objects lie in one of the tables.
+    /// A TClonesArray whose objects are in one of the tables.
     CloneLinks(Vec<(String, usize)>),
     /// Objects that point to each other: a record of the entry's own value and, for each class that pointers may lead
     /// to, a list of its objects; none for a class that cannot be read.
     Graph {
-        /// What the entry begins with.
+        /// The entry's own value, at its beginning.
         root: Box<Item>,
         /// The objects behind pointers.
         tables: Vec<(String, Option<Item>)>,
     },
-    /// A TClonesArray that is not divided: its class is named in the data and is one of these. A list of records; with
-    /// several classes a record with a list for each.
+    /// An unsplit TClonesArray: its class is named in the data and is one of these. A list of records; with several
+    /// classes a record with a list for each.
     Clones(Vec<(String, Item)>),
     /// The class's name (a length byte, the name, a zero), then the object.
     Named(Box<Item>),
-    /// An object of a class that the file does not describe, since none was ever written: a record without fields.
+    /// An object of a class that the file does not describe because none was ever written: a record without fields.
     Absent(String),
-    /// A value of a type that the file does not describe, in a collection. Of a class an object can never have been
-    /// written; so it is an enumeration, which is written as a 32-bit integer.
+    /// A value in a collection, of a type that the file does not describe. If it were a class, no object could have
+    /// been written; so it is an enumeration, which is written as a 32-bit integer.
     Enumeration(String),
-    /// An item whose values have one size most of the time: what [`crate::Layout::new`] makes of classes.
+    /// An item whose values mostly have one size: created by [`crate::Layout::new`] from classes.
     Fused(Box<Fused>),
 }
 
-/// How ROOT's containers of pointers lie in the file.
+/// How ROOT's containers of pointers are stored in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Listing {
     /// TObjArray: with a lower bound in front.
     Array,
-    /// TList and its kind: with an option behind each object.
+    /// TList and similar classes: with an option after each object.
     Linked,
     /// TMap: keys and values in turn.
     Map,
 }
 
-/// What is left out.
+/// Bytes to skip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Skip {
-    /// So many bytes.
+    /// This many bytes.
     Bytes(usize),
-    /// TObject's own words: version, unique id, bits, and a process id for objects that others refer to.
+    /// TObject's members: version, unique id, bits, and a process id for referenced objects.
     TObject,
     /// TObject's bits, with the process id.
     Bits,
@@ -119,11 +119,11 @@ pub struct Object {
     pub class: String,
     /// Class version; -1: any.
     pub version: i32,
-    /// Checksum of its members: written in place of the version by classes that have none.
+    /// Checksum of its members: written in place of the version by classes without versions.
     pub checksum: u32,
     /// Members, bases first. They are the columns.
     pub members: Vec<(String, Item)>,
-    /// Other versions whose objects may stand in the same branch.
+    /// Other versions whose objects may occur in the same branch.
     pub others: Vec<OtherVersion>,
 }
 
@@ -136,7 +136,7 @@ pub struct OtherVersion {
     pub checksum: u32,
     /// Its members.
     pub members: Vec<(String, Item)>,
-    /// For each column of its members, which column of the class it goes to.
+    /// For each column of its members, the column of the class that receives it.
     pub places: Vec<Option<usize>>,
 }
 
@@ -152,10 +152,10 @@ fn link_type(classes: &[(String, usize)]) -> ColumnType {
     }
 }
 
-/// The name of the field that holds a base class's or a member's column, kept apart from those before it.
+/// The names of the fields for the columns of members and base classes, each distinct from those before it.
 pub(crate) fn columns_of(members: &[(String, Item)]) -> Vec<(String, ColumnType)> {
     let mut out: Vec<(String, ColumnType)> = Vec::new();
-    // looked up by what bases hold: as often as these have members
+    // looked up for each member of each base: hence a set
     let has_base = members.iter().any(|(_, i)| matches!(i, Item::Base(_)));
     let own = members.iter().filter(|(_, i)| has_base && i.columns() == 1 && i.is_own_column());
     let mut known: HashSet<String> = own.map(|(name, _)| name.clone()).collect();
@@ -164,7 +164,7 @@ pub(crate) fn columns_of(members: &[(String, Item)]) -> Vec<(String, ColumnType)
             Item::Skip(_) => {}
             Item::Base(base) => {
                 for (inner, t) in columns_of(&base.members) {
-                    // a member that hides one of the base: both are there, the base's under its class's name
+                    // a member that hides one of the base: both are kept, the base's under its class's name
                     let name = if known.contains(&inner) { format!("{}::{inner}", base.class) } else { inner };
                     known.insert(name.clone());
                     out.push((name, t));
@@ -176,7 +176,7 @@ pub(crate) fn columns_of(members: &[(String, Item)]) -> Vec<(String, ColumnType)
     out
 }
 
-/// Which of the [`columns_of`] members has a name.
+/// The index of the [`columns_of`] column with a name.
 pub(crate) fn column_named(members: &[(String, Item)], name: &str) -> Option<usize> {
     if members.iter().any(|(_, i)| matches!(i, Item::Base(_))) {
         return columns_of(members).iter().position(|(n, _)| n == name);
@@ -185,7 +185,7 @@ pub(crate) fn column_named(members: &[(String, Item)], name: &str) -> Option<usi
 }
 
 impl Item {
-    /// How many columns it makes among the members of a class.
+    /// How many columns it becomes among the members of a class.
     pub(crate) fn columns(&self) -> usize {
         match self {
             Item::Skip(_) => 0,
@@ -198,7 +198,7 @@ impl Item {
         !matches!(self, Item::Skip(_) | Item::Base(_))
     }
 
-    /// The type of the column it makes.
+    /// The type of its column.
     pub fn column_type(&self) -> ColumnType {
         let list = |item: &Item| ColumnType::List { item: Box::new(item.column_type()) };
         let record = |members: &[(String, Item)]| ColumnType::Record { fields: columns_of(members) };
@@ -240,8 +240,8 @@ impl Item {
         }
     }
 
-    /// Whether objects behind pointers may be inside. These are written with class tags and references that count
-    /// from the beginning of the basket: such a value means something only where it was written.
+    /// Whether it may contain objects behind pointers. These are written with class tags and references that count from
+    /// the beginning of the basket: such a value is only meaningful where it was written.
     pub fn holds_pointers(&self) -> bool {
         let any = |members: &[(String, Item)]| members.iter().any(|(_, i)| i.holds_pointers());
         match self {
@@ -284,7 +284,7 @@ impl Item {
         }
     }
 
-    /// The least bytes that a value takes: what a count of them is checked against.
+    /// The least bytes that a value takes: counts are checked against it.
     pub(crate) fn least_size(&self) -> usize {
         match self {
             Item::Headed(_) | Item::Object(_) | Item::Base(_) => 2,
@@ -325,7 +325,7 @@ impl Item {
         }
     }
 
-    /// The member (counted from the first) that says how long the array is, or each array in a fixed one.
+    /// The member (by index) with the length of the array, or of each array in a fixed one.
     pub(crate) fn counter(&self) -> Option<usize> {
         match self {
             Item::Counted(by, _) | Item::Times(by, _) | Item::Triangle(by, _) => Some(*by),
@@ -346,7 +346,7 @@ impl Item {
         }
     }
 
-    /// The number, when a value is nothing but numbers of one type (fixed arrays included).
+    /// The type, when a value is only numbers of one type (fixed arrays included).
     pub(crate) fn plain(&self) -> Option<DType> {
         match self {
             Item::Number(d) => Some(*d),
@@ -356,7 +356,7 @@ impl Item {
     }
 }
 
-/// A key or a value as it lies in a map that is written object by object: without a header.
+/// A key or a value as stored in a map written object by object: without a header.
 pub(crate) fn bare(item: &Item) -> &Item {
     match item {
         Item::Headed(inner) => inner,

@@ -38,8 +38,8 @@ pub(crate) fn extend(out: &mut Values, data: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Appends the numbers at one place of each record: `count` of them, from byte `at` on, of records of `stride` bytes,
-/// which lie one behind the other in each of the slices.
+/// Appends the numbers at one position of each record: `count` of them, from byte `at` on, of records of `stride`
+/// bytes, which are contiguous in each of the slices.
 pub(crate) fn gather<'a>(
     out: &mut Values,
     rows: impl Iterator<Item = &'a [u8]>,

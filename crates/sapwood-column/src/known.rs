@@ -1,4 +1,4 @@
-//! ROOT's own classes that write themselves, whatever their descriptions say.
+//! ROOT's own classes with custom streamers, whatever their descriptions say.
 
 use crate::class::{Context, class_item, pointer};
 use crate::item::{Listing, columns_of};
@@ -6,10 +6,10 @@ use crate::names::template;
 use crate::{DType, Item, Object, Skip};
 use sapwood_span::{Error, Result};
 
-/// The class's bytes, where it is one of these.
+/// The item of the class, if it is one of these.
 ///
-/// Sources: the `Streamer` methods of the classes, as their documentation and the bytes that ROOT 6.40 writes show
-/// them.
+/// Sources: the `Streamer` methods of the classes, according to their documentation and the bytes that ROOT 6.40
+/// writes.
 pub(crate) fn item(class: &str, cx: &Context) -> Option<Result<Item>> {
     let array = |d| Some(Ok(Item::Sequence(Box::new(Item::Number(d)))));
     match class {
@@ -44,7 +44,7 @@ pub(crate) fn item(class: &str, cx: &Context) -> Option<Result<Item>> {
     }
 }
 
-/// A TClonesArray of any class of the file that a TObject may be.
+/// A TClonesArray of any class in the file that derives from TObject.
 fn any_class(cx: &Context) -> Result<Item> {
     match pointer("TObject", cx)? {
         Item::Pointer(classes) => Ok(Item::Clones(classes)),
@@ -58,7 +58,7 @@ pub(crate) fn is_list(class: &str) -> bool {
     matches!(class, "TObjArray" | "TList" | "THashList" | "TClonesArray" | "TMap")
 }
 
-/// Classes of the file's own keeping: no pointer of an event leads to one of them.
+/// Classes for a file's internal records: no pointer of an event leads to one of them.
 pub(crate) fn is_bookkeeping(class: &str) -> bool {
     const PREFIXES: [&str; 8] =
         ["TTree", "TBranch", "TLeaf", "TBasket", "TStreamer", "TProcess", "TNtuple", "TVirtualIndex"];
@@ -90,7 +90,7 @@ pub(crate) fn tobject() -> Item {
     ])
 }
 
-/// TObject's words, of which the unique id is the number of the object that is meant, and a process id.
+/// TObject's members, of which the unique id is the number of the referenced object, and a process id.
 fn tref() -> Vec<(String, Item)> {
     vec![skip(Skip::Bytes(2)), member("ref", Item::Number(DType::U32)), skip(Skip::Bits), skip(Skip::Bytes(2))]
 }
@@ -123,6 +123,6 @@ fn symmetric(class: &str, cx: &Context) -> Result<Item> {
     let rows = columns_of(&base.members).iter().position(|(n, _)| n == "fNrows");
     let rows = rows.ok_or_else(|| Error::unsupported(format!("a {class} without a number of rows")))?;
     let elements = Item::Triangle(rows, Box::new(number));
-    // without a header of its own
+    // without its own header
     Ok(Item::Members(vec![member("TMatrixTBase", Item::Base(base)), member("fElements", elements)]))
 }

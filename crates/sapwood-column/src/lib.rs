@@ -1,6 +1,6 @@
-//! Typed columns: what a basket's bytes become ([`Array`]), and how they become it ([`Layout`]).
+//! Typed columns: the decoded form of baskets ([`Array`]), and how they are decoded ([`Layout`]).
 //!
-//! A branch's layout is worked out once from the tree's header and the class descriptions ([`interpret`]); it then
+//! A branch's layout is determined once from the tree's header and the class descriptions ([`interpret`]); it then
 //! decodes whole baskets, with one dispatch on type per basket where entries are numbers, and straight runs of bytes
 //! for lists of numbers. No I/O, no threads: bytes in, columns out.
 

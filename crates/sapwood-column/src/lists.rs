@@ -1,15 +1,14 @@
-//! Collections of numbers, of any depth, each entry behind its own header: one pass over the basket.
+//! Collections of numbers, of any depth, each entry with its own header: one pass over the basket.
 //!
-//! The pass is for baskets in which everything is as it should be. Whatever it meets that is not (a header without byte
-//! count, a count that does not fit) makes it give up and leave the basket to the general reader, which reads it or says
-//! what is wrong.
+//! The pass handles regular baskets. If it meets anything else (a header without byte count, a count that does not
+//! fit), it gives up and leaves the basket to the general reader, which reads it or reports what is wrong.
 
 use crate::{Array, DType, Item, Values};
 
 /// The mark of a byte count, and of a collection written member by member.
 const MARK: u8 = 0x40;
 
-/// Collections of collections of numbers behind one header.
+/// Collections of collections of numbers with one header.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Lists {
     depth: usize,
@@ -32,8 +31,8 @@ impl Lists {
         }
     }
 
-    /// Appends all entries; none, and the column is to be cleared, where something is unusual. `starts` are the offsets
-    /// as they lie in the file, which count from `key_len` in front of the data.
+    /// Appends all entries; none where something is unusual: the column must then be cleared. `starts` are the offsets
+    /// as stored in the file, which count from `key_len` bytes before the data.
     pub(crate) fn read(&self, data: &[u8], starts: &[u8], key_len: u32, out: &mut Array) -> Option<()> {
         let mut levels = Vec::with_capacity(self.depth);
         let values = levels_of(out, &mut levels)?;
@@ -61,7 +60,7 @@ impl Lists {
     }
 }
 
-/// The offsets of a column, outermost first, and the numbers at its bottom.
+/// The offsets of a column, outermost first, and its innermost numbers.
 fn levels_of<'a>(out: &'a mut Array, levels: &mut Vec<&'a mut Vec<i64>>) -> Option<&'a mut Values> {
     match out {
         Array::List { offsets, content } => {
@@ -109,7 +108,7 @@ impl Basket<'_> {
         }
     }
 
-    /// Gives the bytes behind the header of each entry to `read`, which must take all of them.
+    /// Passes the bytes after the header of each entry to `read`, which must consume all of them.
     #[inline]
     fn entries(&self, mut read: impl FnMut(&mut &[u8]) -> Option<()>) -> Option<()> {
         let mut rest = self.data;
@@ -154,7 +153,7 @@ fn run<T, const N: usize>(body: &mut &[u8], values: &mut Vec<T>, from: impl Fn([
     Some(())
 }
 
-/// Takes a count and as many lists, whose ends `list` gives.
+/// Takes a count and as many lists, whose ends `list` returns.
 #[inline]
 fn lists(body: &mut &[u8], offsets: &mut Vec<i64>, mut list: impl FnMut(&mut &[u8]) -> Option<usize>) -> Option<()> {
     for _ in 0..count(body)? {

@@ -1,4 +1,4 @@
-//! Members of objects: one object after another, or member by member; counted arrays, whose counter is a member too.
+//! Members of objects: object by object, or member by member; counted arrays, whose counter is a member too.
 
 use crate::Array;
 use crate::input::Input;
@@ -32,7 +32,7 @@ fn read_member(member: &Item, c: &mut Input, done: &Fields, out: &mut Array) -> 
         return read_counted(member, c, count_at(done, by, 1, 0)?, out);
     }
     match member {
-        // as many objects as the counter says, behind one header
+        // as many objects as the counter says, after one header
         Item::Headed(inner) => match inner.counter() {
             Some(by) => {
                 let n = count_at(done, by, 1, 0)?;
@@ -56,14 +56,14 @@ pub(crate) fn by_members(members: &[(String, Item)], c: &mut Input, n: usize, fi
                 }
                 (0..n).try_for_each(|_| skip.read(c))?;
             }
-            // a class that ROOT knows by a code of its own: each behind its header
+            // a class with its own type code in ROOT: each with its header
             Item::Base(base) if base.class == "TNamed" => (0..n).try_for_each(|_| base.read(c, rest))?,
-            // its members stand as if they were those of the class itself
+            // its members are written like those of the class itself
             Item::Base(base) => match base.variant(None)? {
                 Variant::Same => by_members(&base.members, c, n, rest)?,
                 Variant::Other(_) => return Err(misfit(member)),
             },
-            // classes that write themselves are not divided into members
+            // classes with custom streamers are not divided into members
             Item::Times(..) | Item::Triangle(..) => {
                 return Err(Error::unsupported(format!("the counted array {name} of a collection written by members")));
             }
@@ -92,7 +92,7 @@ pub(crate) fn one_of_all(member: &Item, c: &mut Input, n: usize, done: &Fields, 
     }
 }
 
-/// Reads what a counter measures: `n` items, or an array of such arrays, which share their counter.
+/// Reads counted items: `n` items, or an array of such arrays, which share their counter.
 pub(crate) fn read_counted(item: &Item, c: &mut Input, n: usize, out: &mut Array) -> Result<()> {
     match (item, out) {
         (Item::Fixed(size, item), Array::Regular { len, content, .. }) => {
@@ -129,7 +129,7 @@ fn read_list(item: &Item, c: &mut Input, n: usize, out: &mut Array) -> Result<()
     Ok(())
 }
 
-/// The counter's value in the record `i` of the `n` that were read last.
+/// The counter's value in record `i` of the last `n`.
 fn count_at(done: &Fields, by: usize, n: usize, i: usize) -> Result<usize> {
     match done.get(by) {
         Some((_, Array::Flat(values))) if values.len() >= n => {

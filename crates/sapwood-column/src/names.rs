@@ -1,4 +1,4 @@
-//! C++ type names: what they are made of.
+//! Parts of C++ type names.
 
 pub(crate) use sapwood_format::object::cpp::{bare, is_map, is_sequence as is_list, template};
 
@@ -11,7 +11,7 @@ pub(crate) fn plain(name: &str) -> String {
     name.replace("std::", "").split_whitespace().collect()
 }
 
-/// The class behind a pointer: `const Track*` is one to `Track`.
+/// The class behind a pointer: `const Track*` points to `Track`.
 pub(crate) fn pointee(name: &str) -> Option<&str> {
     if let Some(("unique_ptr" | "shared_ptr", arguments)) = template(name) {
         return arguments.first().copied();

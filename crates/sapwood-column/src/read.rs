@@ -1,4 +1,4 @@
-//! Items from bytes, one by one: for whatever has no layout that a kernel could run over.
+//! Decodes items from bytes one by one, where no kernel applies.
 
 use crate::containers::{read_clones, read_listed, read_pointed};
 use crate::input::{FIRST_WITH_CLASS_VERSION, Input, Mode};
@@ -9,7 +9,7 @@ use sapwood_format::cursor::Version;
 use sapwood_format::read_base_object;
 use sapwood_span::{Error, Result};
 
-/// The status bit of objects that others refer to.
+/// The status bit of referenced objects.
 const IS_REFERENCED: u32 = 1 << 4;
 
 /// The status bit of a TClonesArray whose objects are written member by member.
@@ -139,7 +139,7 @@ impl Item {
             }
             return f.item.read_many(c, n, out);
         }
-        // items without any bytes: a count out of a damaged file must not make a loop of them
+        // items without any bytes: a count from a damaged file must not cause a long loop
         if n > c.left().saturating_add(1) && self.fixed_size() == Some(0) {
             return Err(Error::corrupt(format!("{n} items without bytes")));
         }
@@ -169,7 +169,7 @@ impl Item {
         Ok(())
     }
 
-    /// Appends `n` values that are nothing but numbers.
+    /// Appends `n` values that are only numbers.
     pub(crate) fn extend_plain(&self, data: &[u8], n: usize, out: &mut Array) -> Result<()> {
         match (self, out) {
             (Item::Number(_), Array::Flat(values)) => kernel::extend(values, data),
@@ -181,7 +181,7 @@ impl Item {
         }
     }
 
-    /// Reads what stands behind a byte count and a version; `self` is what `read` reads.
+    /// Reads what follows a byte count and a version; `self` is the item that `read` reads.
     pub(crate) fn headed(&self, c: &mut Input, read: impl FnOnce(&mut Input) -> Result<()>) -> Result<()> {
         let v = c.version()?;
         let before = c.take_mode();
@@ -211,7 +211,7 @@ impl Item {
         }
     }
 
-    /// Reads `n` records member by member: first the first member of all, then the second of all, …
+    /// Reads `n` records member by member: the first member of all, then the second of all, …
     pub(crate) fn read_by_members(
         &self,
         c: &mut Input,
@@ -244,7 +244,7 @@ impl Item {
                 one_of_all(&pair.0, c, n, &[], key)?;
                 one_of_all(&pair.1, c, n, &[], value)?;
             }
-            // no members that anyone described: the header's length tells whether there were any
+            // undescribed members: the header's length shows whether there were any
             Item::Absent(_) => {}
             _ => return Err(Error::unsupported("a collection written member by member of this type")),
         }
@@ -266,8 +266,8 @@ impl Skip {
     }
 }
 
-/// Whether an object was read to the end that its byte count gives: a class with a streamer of its own writes what its
-/// description does not say.
+/// Whether an object was read to the end given by its byte count: a class with a custom streamer writes more than its
+/// description says.
 pub(crate) fn all_read(c: &mut Input, v: &Version, class: impl FnOnce() -> String) -> Result<()> {
     match v.end {
         Some(end) if c.pos() < end => Err(Error::unsupported(format!(
@@ -279,7 +279,7 @@ pub(crate) fn all_read(c: &mut Input, v: &Version, class: impl FnOnce() -> Strin
     }
 }
 
-/// Which of the described versions of a class some bytes are in.
+/// The described version of a class that some bytes have.
 pub(crate) enum Variant<'o> {
     Same,
     Other(&'o OtherVersion),
@@ -289,7 +289,7 @@ impl Object {
     /// Reads an object behind its header into its columns.
     pub(crate) fn read(&self, c: &mut Input, fields: &mut Fields) -> Result<()> {
         let v = c.version()?;
-        // a class that says of itself to have version 0 has neither
+        // a class whose own version is 0 has neither
         let checksum = if v.number <= 0 && self.version != 0 { c.u32()? } else { 0 };
         match self.variant(Some((v.number, checksum)))? {
             Variant::Same => read_members(&self.members, c, fields)?,
@@ -302,7 +302,7 @@ impl Object {
         all_read(c, &v, || self.class.clone())
     }
 
-    /// Which of the described versions the bytes are in.
+    /// The described version that the bytes have.
     pub(crate) fn variant(&self, written: Option<(i16, u32)>) -> Result<Variant<'_>> {
         let Some((version, checksum)) = written else { return Ok(Variant::Same) };
         let fits = |v: i32, sum: u32| {

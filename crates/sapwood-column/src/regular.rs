@@ -1,8 +1,8 @@
-//! Records of one size: their members are gathered one after another, each in one pass over all records.
+//! Records of one size: their members are gathered one after the other, each in one pass over all records.
 //!
-//! Most classes are such: numbers behind headers that are always the same. What a class's bytes must be for that (byte
-//! counts, versions, no process id behind TObject's bits) is worked out once per branch as a flat list of checks and
-//! lanes. Where a record is not as expected, the general reader takes over.
+//! Most classes qualify: numbers after headers that are always the same. The required bytes (byte counts, versions, no
+//! process id after TObject's bits) are determined once per branch as a flat list of checks and lanes. Where a record
+//! differs, the general reader takes over.
 
 use crate::item::{Skip, bare};
 use crate::{Array, DType, Item, Object, Packed, Values, kernel};
@@ -15,15 +15,15 @@ const MOST_BYTES: usize = 1 << 16;
 /// The mark of a byte count.
 const BYTE_COUNT: u32 = 0x4000_0000;
 
-/// The status bit of objects that others refer to: two more bytes follow it.
+/// The status bit of referenced objects: two more bytes follow it.
 const IS_REFERENCED: u32 = 1 << 4;
 
 /// An item, and how a run of it is read when all its records have one size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fused {
-    /// What it is.
+    /// The item itself.
     pub item: Item,
-    /// The ways in which its records can be regular: with class versions, with checksums instead.
+    /// The forms that its regular records may have: with class versions, with checksums instead.
     pub(crate) shapes: Vec<Shape>,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct Shape {
     lanes: Vec<Lane>,
 }
 
-/// Bytes that must be as they are.
+/// Bytes that must have a certain value.
 #[derive(Clone, Debug, PartialEq)]
 struct Check {
     at: usize,
@@ -98,7 +98,7 @@ pub(crate) fn fuse(item: Item) -> Item {
 }
 
 impl Fused {
-    /// Bytes of a record, if all records that fill these bytes are regular; they are then read by [`Fused::read`].
+    /// The shape of the records, if all records in these bytes are regular; they are then read by [`Fused::read`].
     pub(crate) fn fits(&self, data: &[u8]) -> Option<&Shape> {
         self.shapes.iter().find(|s| data.len().is_multiple_of(s.size) && s.fitting(data) == data.len() / s.size)
     }
@@ -109,7 +109,7 @@ impl Shape {
         Self::of_part(item, by_checksum).filter(|shape| !shape.lanes.is_empty())
     }
 
-    /// The same for a member, which may have nothing but bytes that are to be checked.
+    /// The same for a member, which may consist only of bytes to check.
     pub(crate) fn of_part(item: &Item, by_checksum: bool) -> Option<Self> {
         let mut shape = Shape { size: 0, checks: Vec::new(), lanes: Vec::new() };
         shape.add(item, by_checksum)?;
@@ -121,12 +121,12 @@ impl Shape {
         &self.lanes
     }
 
-    /// Whether there are bytes that must be as they are.
+    /// Whether there are bytes to check.
     pub(crate) fn has_checks(&self) -> bool {
         !self.checks.is_empty()
     }
 
-    /// Adds an item behind what is there; none when its size or its bytes differ from value to value.
+    /// Appends an item; none when its size or its bytes vary.
     fn add(&mut self, item: &Item, by_checksum: bool) -> Option<()> {
         match item {
             Item::Number(d) => self.lane(Number::Plain(*d), 1, d.size()),
@@ -207,7 +207,7 @@ impl Shape {
         fit
     }
 
-    /// Appends the records that these bytes are, all of which are regular.
+    /// Appends the records in these bytes, all of which are regular.
     pub(crate) fn read(&self, data: &[u8], out: &mut Array) -> Result<()> {
         let mut lanes = self.lanes.iter();
         self.fill(data, data.len() / self.size, &mut lanes, out)
@@ -240,7 +240,7 @@ impl Check {
 }
 
 impl Lane {
-    /// Appends the member of all records: `n` of them, `stride` bytes each, in the slices that `rows` gives.
+    /// Appends the member of all records: `n` of them, `stride` bytes each, in the slices that `rows` returns.
     pub(crate) fn fill<'a, I: Iterator<Item = &'a [u8]>>(
         &self,
         rows: impl Fn() -> I,
@@ -281,7 +281,7 @@ impl Lane {
     }
 }
 
-/// The number at the bottom of arrays of fixed extents, how many there are, and the bytes of one.
+/// The innermost number of arrays of fixed extents, how many there are, and the bytes of one.
 fn fixed(item: &Item) -> Option<(Number, usize, usize)> {
     match item {
         Item::Fixed(n, inner) => {

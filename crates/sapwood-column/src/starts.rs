@@ -1,6 +1,6 @@
 //! Where the entries of a basket begin.
 
-/// Where entries begin, whichever way the file said it.
+/// Where entries begin, in either form that the file may have.
 #[derive(Clone, Copy)]
 pub(crate) enum Starts<'a> {
     Table { raw: &'a [u8], key_len: u32 },

@@ -3,7 +3,7 @@ use crate::{DType, kernel};
 use sapwood_format::streamer::{Streamers, code};
 use sapwood_format::tree::{Leaf, Tree};
 
-/// The C++ type of a branch, as uproot's `typename` writes it: `float`, `int32_t[3]`, `float[]`,
+/// The C++ type of a branch, in the form of uproot's `typename`: `float`, `int32_t[3]`, `float[]`,
 /// `std::vector<float>`, or the class of an object.
 pub fn type_name(tree: &Tree, branch: usize, streamers: &Streamers) -> String {
     let Some(b) = tree.branches.get(branch) else { return String::new() };

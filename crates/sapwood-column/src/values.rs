@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-/// The type of one number, as it lies in memory after decoding (native byte order).
+/// The type of one number in memory after decoding (native byte order).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum DType {
@@ -128,13 +128,13 @@ impl Values {
         self.len() == 0
     }
 
-    /// The value at `i` as a double (64-bit integers beyond 2^53 are rounded), or `None` behind the end.
+    /// The value at `i` as a double (64-bit integers beyond 2^53 are rounded), or `None` beyond the end.
     #[allow(clippy::unnecessary_cast)] // one of the types is f64 already
     pub fn get_f64(&self, i: usize) -> Option<f64> {
         with_values!(self, v => v.get(i).map(|&x| x as f64))
     }
 
-    /// The values from `start` to `stop` (clipped to what there is), copied.
+    /// The values from `start` to `stop` (clipped to the existing ones), copied.
     pub fn slice(&self, start: usize, stop: usize) -> Self {
         macro_rules! cut {
             ($($t:ident),*) => { match self { $(Values::$t(v) => {
@@ -157,15 +157,15 @@ impl Values {
         join!(Bool, I8, U8, I16, U16, I32, U32, I64, U64, F32, F64)
     }
 
-    /// Drops all values; the memory stays for further ones.
+    /// Drops all values; the memory is kept for new ones.
     pub fn clear(&mut self) {
         with_values!(self, v => v.clear());
     }
 
-    /// Makes room for `more` further values.
+    /// Makes room for `more` values.
     pub fn reserve(&mut self, more: usize) {
         with_values!(self, v => {
-            // a number out of a damaged header is no reason to fail: the vector then grows as it is filled
+            // a number from a damaged header must not cause a failure: the vector then grows as it is filled
             if v.try_reserve_exact(more).is_err() {
                 return;
             }

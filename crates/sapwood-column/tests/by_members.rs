@@ -1,4 +1,4 @@
-//! Records written member by member: the kernel reads what the general reader reads, and leaves it the rest.
+//! Records written member by member: the kernel reads the same as the general reader, and leaves the rest to it.
 
 use sapwood_column::{Array, DType, Decoded, Entries, Item, Layout, Object, Packed, Skip};
 use sapwood_format::tree::BasketData;
@@ -24,7 +24,7 @@ fn decode(item: Item, entries: &[Vec<u8>], with_offsets: bool) -> Result<Array> 
     }
 }
 
-/// A class with a base, TObject's words, a packed number, an array and an object.
+/// A class with a base, TObject's members, a packed number, an array and an object.
 fn class() -> Item {
     let named = |members: Vec<(&str, Item)>| members.into_iter().map(|(n, i)| (n.to_owned(), i)).collect();
     let object = |class: &str, members| Object {
@@ -91,7 +91,7 @@ fn the_kernel_reads_what_the_general_reader_reads() {
 
 #[test]
 fn objects_that_others_refer_to_take_two_more_bytes() {
-    // kIsReferenced in the second object's bits, and a process id behind them
+    // kIsReferenced in the second object's bits, and a process id after them
     let mut odd = entry(&[8, 9], false);
     odd[4 + 2 + 2 + 4 + 10 + 9] = 0x10;
     odd.splice(4 + 2 + 2 + 4 + 20..4 + 2 + 2 + 4 + 20, [0, 1]);

@@ -5,7 +5,7 @@ use sapwood_format::tree::BasketData;
 use sapwood_span::{ErrorKind, Result};
 
 const KEY_LEN: u32 = 64;
-/// What references count beyond the position in the basket's buffer.
+/// Offset of references relative to the position in the basket's buffer.
 const MAP_OFFSET: u32 = 2;
 
 /// `struct Node { int x; Node* left; Node* right; }`, the first of them as it is.
@@ -18,7 +18,7 @@ fn tree() -> Layout {
     Layout::new(Item::Graph { root: Box::new(Item::Members(members)), tables }, Entries::One)
 }
 
-/// One entry's bytes, where they begin in the basket, and the place where the class was named.
+/// One entry's bytes, its position in the basket, and the position where the class was named.
 #[derive(Default)]
 struct Writer {
     bytes: Vec<u8>,
@@ -34,7 +34,7 @@ impl Writer {
         self.bytes.extend(x.to_be_bytes());
     }
 
-    /// An object behind a pointer; its reference.
+    /// An object behind a pointer; returns its reference.
     fn object(&mut self, x: i32, members: impl FnOnce(&mut Self, u32)) -> u32 {
         let (at, reference) = (self.bytes.len(), self.here());
         self.int(0);

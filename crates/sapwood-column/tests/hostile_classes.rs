@@ -1,4 +1,4 @@
-//! Class descriptions made to do harm: refused in words, without filling the memory.
+//! Malicious class descriptions: refused with a message, without filling the memory.
 
 use sapwood_column::{interpret, interpret_within, members_of_all, type_name};
 use sapwood_format::streamer::code;
@@ -59,7 +59,7 @@ fn classes_that_hold_themselves() {
     }
 }
 
-/// Twenty-eight classes of which each holds the next one twice are 2^28 members.
+/// Twenty-eight classes, each containing the next one twice, have 2^28 members.
 #[test]
 fn classes_that_double() {
     let name = |i: usize| format!("C{i}");
@@ -111,7 +111,7 @@ fn branches_that_are_not_there() {
     assert_eq!(type_name(&tree, 7, &Streamers::default()), "");
 }
 
-/// A class whose objects point to further ones of their kind.
+/// A class whose objects point to others of the same class.
 fn chain() -> Vec<ClassInfo> {
     vec![class("Node", vec![member("x", "int", code::INT), member("next", "Node*", code::ANY_P)])]
 }
@@ -124,7 +124,7 @@ fn a_class_that_points_to_itself_is_a_table() {
 
 #[test]
 fn a_leaf_of_one_value_with_dimensions_without_end() {
-    // their product is right: each of them was an array within the one before, deeper than any stack
+    // their product is right: each of them would be an array within the previous one, deeper than any stack
     let e = leaf("TLeafI", &format!("x{}", "[1]".repeat(100_000)), 1).unwrap_err();
     assert!(e.what().contains("more than 64 dimensions"), "{e}");
     assert!(leaf("TLeafI", "x[1][1][1]", 1).is_ok());
@@ -132,7 +132,7 @@ fn a_leaf_of_one_value_with_dimensions_without_end() {
 
 #[test]
 fn a_pointer_to_a_class_from_which_nobody_derives_over_bases_that_double() {
-    // 2 to the 60th ways from the last class to the first, and none to Other
+    // 2 to the 60th paths from the last class to the first, and none to Other
     let base = |i: usize| Element { kind: "TStreamerBase".to_owned(), ..member(&format!("C{i}"), "BASE", code::BASE) };
     let mut classes: Vec<_> = (0..60).map(|i| class(&format!("C{}", i + 1), vec![base(i), base(i)])).collect();
     classes.push(class("Other", vec![member("x", "int", code::INT)]));

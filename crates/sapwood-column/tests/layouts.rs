@@ -1,4 +1,4 @@
-//! Baskets of every layout, good ones and wrong ones: values right, or an error that names the entry.
+//! Baskets of every layout, good and bad: correct values, or an error that names the entry.
 
 use sapwood_column::{
     Array, DType, Decoded, Entries, Item, Layout, Object, OtherVersion, Packed, Values, attach_counts,
@@ -7,7 +7,7 @@ use sapwood_format::tree::{BasketData, EmbeddedBasket};
 use sapwood_span::{Error, ErrorKind, Result};
 use std::time::Duration;
 
-/// Length of the label that offsets count in.
+/// Length of the label, which offsets include.
 const KEY_LEN: u32 = 70;
 
 fn table(offsets: &[u32]) -> Vec<u8> {
@@ -18,7 +18,7 @@ fn decode_as(layout: &Layout, data: &[u8], entries: usize, offsets: Option<&[u32
     let table = offsets.map(table);
     let basket = BasketData { entries, data, offsets: table.map(Into::into), key_len: KEY_LEN };
     let decoded = layout.decode(&basket, None);
-    // a basket in the tree's header says the same
+    // a basket in the tree's header gives the same
     if offsets.is_none_or(|o| o.len() == entries) {
         let embedded = EmbeddedBasket {
             entries: entries as u32,
@@ -275,7 +275,7 @@ mod one_by_one {
         let data = headed(&[0, 0, 0, 2, 0, 0, 0, 1, 0, 9, 0, 0, 0, 0]);
         let got = decode(Item::Headed(Box::new(numbers.clone())), Entries::One, &data, &[0]).unwrap();
         assert_eq!(got, list(&[0, 2], list(&[0, 1, 1], i16s(&[9]))));
-        // counts that the bytes do not hold
+        // counts larger than the bytes
         for body in [&[0x7f, 0xff, 0xff, 0xff][..], &[0xff; 4], &[0, 0, 0, 2, 0, 0, 0, 200]] {
             let why = corrupt(decode(Item::Headed(Box::new(numbers.clone())), Entries::One, &headed(body), &[0]));
             assert!(why.starts_with("entry 0 of the basket: "), "{why}");
@@ -313,7 +313,7 @@ mod one_by_one {
                 let (send, receive) = std::sync::mpsc::channel();
                 let item = item.clone();
                 std::thread::spawn(move || send.send(decode(item, entries, &headed(&[1, 2, 3, 4]), &[0])));
-                // a reader that takes no bytes could go on for ever
+                // a reader that consumes no bytes could loop for ever
                 let e = receive.recv_timeout(Duration::from_secs(30)).expect(&what).unwrap_err();
                 assert!(matches!(e.kind(), ErrorKind::Corrupt | ErrorKind::Unsupported), "{what}: {e}");
             }
@@ -333,7 +333,7 @@ mod objects {
         Item::Headed(Box::new(Item::Records(Box::new(Item::Object(class)))))
     }
 
-    /// Marks a collection as written member by member, by a ROOT that writes the class version along.
+    /// Marks a collection as written member by member, by a ROOT that includes the class version.
     fn mark(collection: &mut [u8]) {
         collection[4] |= 0x40;
         collection[5] = 9;
@@ -349,7 +349,7 @@ mod objects {
         let data = headed(&[0, 5, 1, b'a']);
         let got = decode(Item::Object(class()), Entries::One, &data, &[0]).unwrap();
         assert_eq!(got, records(&[5], &[0, 1], b"a"));
-        // without a version a checksum says which description holds
+        // without a version a checksum identifies the description
         let mut foreign = headed(&[0, 0, 0xab, 0xcd, 0, 5, 1, b'a']);
         foreign[5] = 0;
         assert_eq!(decode(Item::Object(class()), Entries::One, &foreign, &[0]).unwrap(), got);
@@ -440,7 +440,7 @@ mod objects {
         let old = OtherVersion {
             version: 7,
             checksum: 0,
-            // `id` was a float, `gone` is no more, `name` was not yet
+            // `id` was a float, `gone` was removed, `name` did not exist yet
             members: vec![("gone".to_owned(), number(DType::I16)), ("id".to_owned(), number(DType::F32))],
             places: vec![None, Some(0)],
         };
@@ -465,7 +465,7 @@ mod objects {
             fields: vec![("x".to_owned(), i16s(x)), ("y".to_owned(), Array::Flat(Values::I8(y.to_vec())))],
         };
         let (a, b) = (headed(&[0, 1, 2]), headed(&[0, 3, 4]));
-        // without a byte count: as right, but not as expected
+        // without a byte count: valid, but unusual
         let short = [0, 1, 0, 5, 6];
         let data = [&a[..], &short, &b].concat();
         let two = decode(Item::Object(class.clone()), Entries::UntilEnd, &[&a[..], &b].concat(), &[0, 18]).unwrap();
@@ -505,9 +505,9 @@ mod pointers {
     #[test]
     fn none_a_new_object_and_the_same_again() {
         let first = new_object(7);
-        // a reference: where the pointer stood, counted from the label, and two more
+        // a reference: the position of the pointer, counted from the label, plus two
         let again = (KEY_LEN + 4 + 2).to_be_bytes();
-        // an object of the class that was named before: its tag says where
+        // an object of the class that was named before: its tag points there
         let tag = 0x8000_0000 | (KEY_LEN + 4 + 4 + 2);
         let other = [&tag.to_be_bytes()[..], &headed(&[9])].concat();
         let other = [&(0x4000_0000 | other.len() as u32).to_be_bytes()[..], &other].concat();
@@ -609,7 +609,7 @@ mod nested_numbers {
         let starts = [0, first.len() as u32];
         let got = decode(item.clone(), Entries::One, &data, &starts).unwrap();
         assert_eq!(got, list(&[0, 2, 3], list(&[0, 1, 1, 3], i16s(&[9, 3, 4]))));
-        // every single byte that says how long something is
+        // every single byte that is part of a length
         for at in [0, 1, 2, 3, 6, 9, 10, 13, 20, 21, 23, 26, 30] {
             let mut damaged = data.clone();
             damaged[at] ^= 0x11;

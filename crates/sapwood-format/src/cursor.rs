@@ -1,13 +1,13 @@
 use sapwood_span::raw_text::text_of;
 use sapwood_span::{Error, Result};
 
-/// Bytes of a class's name in front of an object; the longest in real files have a few hundred.
+/// Maximum bytes of a class's name in front of an object; the longest in real files have a few hundred.
 const LONGEST_CLASS_NAME: usize = 4096;
 
-/// References point two behind the position (ROOT's kMapOffset).
+/// References are offset by two from the position (ROOT's kMapOffset).
 pub(crate) const MAP_OFFSET: u64 = 2;
 
-/// A bounds-checked reader of big-endian values. It never reads behind its end and never panics.
+/// A bounds-checked reader of big-endian values. It never reads beyond its end and never panics.
 ///
 /// `origin` is what ROOT would call position 0 of the buffer: object references are positions
 /// counted from there (for an object in a key, from the beginning of the key).
@@ -16,13 +16,13 @@ pub struct Cursor<'a> {
     data: &'a [u8],
     pos: usize,
     origin: usize,
-    /// Bytes of class names that references have led to.
+    /// Bytes of class names read through references.
     named: usize,
 }
 
-/// Bytes of class names that references may lead to in any record, and per byte of it: each is read again, and a
-/// reference of a few bytes may mean a long one. Of real objects that are named in this way few are shorter than the name
-/// of their class, and none a tenth of it.
+/// Bytes of class names that references may read in any record, and per byte of it: each is read again, and a reference
+/// of a few bytes may refer to a long one. Of real objects that are named in this way few are shorter than the name of
+/// their class, and none a tenth of it.
 const ANY_NAMES: usize = 1 << 20;
 const NAMES_PER_BYTE: usize = 64;
 
@@ -44,12 +44,12 @@ impl<'a> Cursor<'a> {
         Self { data, pos: 0, origin, named: 0 }
     }
 
-    /// Where the next byte lies in the slice.
+    /// Position of the next byte in the slice.
     pub fn pos(&self) -> usize {
         self.pos
     }
 
-    /// Where the next byte lies, as ROOT's references count.
+    /// Position of the next byte, as ROOT's references count.
     pub fn reference(&self) -> u64 {
         (self.pos + self.origin) as u64
     }
@@ -64,7 +64,7 @@ impl<'a> Cursor<'a> {
         self.data.get(self.pos..).unwrap_or_default()
     }
 
-    /// Goes to a position within the slice (its end included).
+    /// Moves to a position within the slice (its end included).
     pub fn seek(&mut self, pos: usize) -> Result<()> {
         if pos > self.data.len() {
             return Err(Error::corrupt(format!("a length extends to byte {pos} of {}", self.data.len())));
@@ -88,7 +88,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Leaves out `n` bytes.
+    /// Skips `n` bytes.
     pub fn skip(&mut self, n: usize) -> Result<()> {
         self.take(n).map(|_| ())
     }
@@ -123,8 +123,8 @@ impl<'a> Cursor<'a> {
 
     /// A name that ends in a zero byte (class names in object tags), as [`Cursor::string`].
     ///
-    /// It is looked at again for each object that refers to it: so what one reference may cost is bounded, and with that
-    /// what all of them cost follows their number.
+    /// It is read again for each object that refers to it: so the cost of one reference is bounded, and the cost of all
+    /// is proportional to their number.
     pub fn c_string(&mut self) -> Result<String> {
         let rest = &self.data[self.pos..];
         match rest.iter().take(LONGEST_CLASS_NAME + 1).position(|&b| b == 0) {
@@ -166,7 +166,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The header in front of a versioned object: its version and, where a byte count is there, its end.
+    /// The header in front of a versioned object: its version and, if there is a byte count, its end.
     pub fn version(&mut self) -> Result<Version> {
         let start = self.pos;
         let first = self.u16()?;
@@ -183,13 +183,13 @@ impl<'a> Cursor<'a> {
             )));
         }
         let raw = self.u16()?;
-        // the high bit 0x4000 of a version says that a collection was streamed member-wise
+        // the high bit 0x4000 of a version marks a collection streamed member-wise
         let member_wise = raw & 0x4000 != 0 && raw != 0xffff && raw & 0x8000 == 0;
         let number = if member_wise { raw & !0x4000 } else { raw } as i16;
         Ok(Version { number, start, end: Some(end), member_wise })
     }
 
-    /// Jumps to the end that a byte count gave; an object that reads on behind it is damaged.
+    /// Jumps to the end given by a byte count; an object that was read beyond it is damaged.
     pub fn finish(&mut self, version: &Version) -> Result<()> {
         match version.end {
             Some(end) if self.pos <= end => self.seek(end),
@@ -201,7 +201,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// What stands in front of a versioned object.
+/// The header of a versioned object.
 #[derive(Clone, Copy, Debug)]
 pub struct Version {
     /// The class version.

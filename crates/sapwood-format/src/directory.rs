@@ -2,22 +2,22 @@ use crate::cursor::Cursor;
 use crate::key::Key;
 use sapwood_span::{Error, Result, Span};
 
-/// Where a directory's list of keys lies.
+/// Position of a directory's list of keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Directory {
     /// The record of its key list; empty when it has none.
     pub keys: Span,
-    /// Where the directory's own record lies.
+    /// Position of the directory's own record.
     pub seek: u64,
-    /// Where its mother's lies; 0 for the root.
+    /// Position of its parent's record; 0 for the root.
     pub parent: u64,
 }
 
-/// Bytes that a directory's record may take behind its name.
+/// Maximum bytes of a directory's record after its name.
 pub const DIRECTORY_BYTES: u64 = 60;
 
 impl Directory {
-    /// Parses the directory record (behind key, name and title).
+    /// Parses the directory record (after key, name and title).
     pub fn parse(data: &[u8]) -> Result<Self> {
         let mut c = Cursor::new(data, 0);
         let version = c.u16()?;
@@ -39,7 +39,7 @@ impl Directory {
 /// Parses a directory's key list, record label included.
 ///
 /// # Errors
-/// `Corrupt` when the record does not hold as many keys as it says.
+/// `Corrupt` when the record holds fewer keys than it says.
 pub fn parse_key_list(data: &[u8]) -> Result<Vec<Key>> {
     let mut c = Cursor::new(data, 0);
     let label = Key::read(&mut c)?;
@@ -48,8 +48,8 @@ pub fn parse_key_list(data: &[u8]) -> Result<Vec<Key>> {
     (0..n).map(|_| Key::read(&mut c)).collect()
 }
 
-/// The keys that lie in a key list's record behind as many as it says, in order, as far as there are any. Some writers
-/// leave those of deleted objects there.
+/// The keys in a key list's record after as many as it states, in order, if there are any. Some writers leave those of
+/// deleted objects there.
 pub fn keys_behind(data: &[u8]) -> Vec<Key> {
     let mut c = Cursor::new(data, 0);
     let mut counted = || {

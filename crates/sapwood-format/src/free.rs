@@ -1,12 +1,12 @@
-//! The list of free segments that a closed file ends with.
+//! The list of free segments at the end of a closed file.
 
 use crate::cursor::Cursor;
 use crate::key::Key;
 use sapwood_span::{Error, Result, Span};
 
-/// What an update of ours writes first behind the end of a whole file: eight bytes that are free, as their length says.
-/// Found behind the end that a header names, it tells that what follows was never committed and belongs to nobody, where
-/// other writers' records could be all that is left of their work.
+/// What our updates write first after the end of a complete file: eight bytes that are free, as their length says.
+/// Found after the end that a header names, it shows that what follows was never committed and can be discarded,
+/// whereas records of other writers could be all that is left of their work.
 pub const UNCOMMITTED: [u8; 8] = [0xff, 0xff, 0xff, 0xf8, b'S', b'a', b'p', b'w'];
 
 /// Parses the record of free segments, label included: the bytes that were freed, in the order of the file. The last
@@ -19,7 +19,7 @@ pub fn parse_free_list(record: &[u8]) -> Result<Vec<Span>> {
     let label = Key::read(&mut c)?;
     c.seek(label.key_len as usize)?;
     let mut out = Vec::new();
-    // some writers round the record up: what is left may be less than a segment
+    // some writers round the record up: the rest may be less than a segment
     while c.left() >= 10 {
         let version = c.u16()?;
         let mut position = || if version > 1000 { c.u64() } else { c.u32().map(u64::from) };

@@ -8,13 +8,13 @@ pub struct Header {
     pub version: u32,
     /// Whether positions take 64 bits.
     pub big: bool,
-    /// Where the first record lies.
+    /// Position of the first record.
     pub begin: u64,
     /// The first free byte at the end.
     pub end: u64,
     /// The list of free segments.
     pub free: Span,
-    /// Bytes of the first record's key, name and title: the root directory lies behind them.
+    /// Bytes of the first record's key, name and title: the root directory follows them.
     pub nbytes_name: u32,
     /// 100 · algorithm + level.
     pub compression: i32,
@@ -29,7 +29,7 @@ impl Header {
     /// Parses the first bytes of a file of `size` bytes.
     ///
     /// # Errors
-    /// `Corrupt` when it is not a ROOT file or its numbers cannot be.
+    /// `Corrupt` when it is not a ROOT file or its numbers are impossible.
     pub fn parse(data: &[u8]) -> Result<Self> {
         if data.get(..4) != Some(b"root".as_slice()) {
             return Err(Error::corrupt("not a ROOT file: it does not begin with \"root\"")
@@ -69,7 +69,7 @@ impl Header {
         })
     }
 
-    /// The version as people write it: `6.36.02`.
+    /// The version as usually written: `6.36.02`.
     pub fn version_text(&self) -> String {
         format!("{}.{:02}.{:02}", self.version / 10000, self.version / 100 % 100, self.version % 100)
     }

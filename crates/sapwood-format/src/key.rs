@@ -1,7 +1,7 @@
 use crate::cursor::Cursor;
 use sapwood_span::{Error, Result, Span};
 
-/// One record's label: what it is, where it lies, how big it is with and without compression.
+/// A record's label: its object, its position, its size with and without compression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
     /// Name of the object.
@@ -14,18 +14,18 @@ pub struct Key {
     pub cycle: i16,
     /// The whole record in the file, label included.
     pub span: Span,
-    /// Bytes of the label: the payload begins behind it.
+    /// Bytes of the label: the payload follows it.
     pub key_len: u32,
-    /// Bytes of the payload once inflated.
+    /// Bytes of the decompressed payload.
     pub object_len: u32,
     /// When it was written, in ROOT's packed form (see [`datetime`]).
     pub datetime: u32,
-    /// Where the directory that holds it lies.
+    /// Position of the directory that holds it.
     pub parent: u64,
 }
 
 impl Key {
-    /// Reads a label; the cursor is then behind its title.
+    /// Reads a label; the cursor is then after its title.
     pub fn read(c: &mut Cursor) -> Result<Self> {
         let at = c.pos();
         let nbytes = c.i32()?;
@@ -44,12 +44,12 @@ impl Key {
                 "a key at {at} of its record is damaged: {nbytes} bytes, label of {key_len}, at {seek}"
             )));
         }
-        // the directory's position carries no more than 48 bits; the rest is the process id of references
+        // the directory's position has 48 bits; the rest is the process id of references
         let span = Span::new(seek, nbytes as u64);
         Ok(Self { name, title, class, cycle, span, key_len, object_len, datetime, parent: parent & 0xffff_ffff_ffff })
     }
 
-    /// Whether the label in front of the object says what the directory's copy of it does: how long it is, and what.
+    /// Whether the label in front of the object agrees with the directory's copy: the same lengths, class and name.
     pub fn is_told_by(&self, label: &[u8]) -> bool {
         Self::read(&mut Cursor::new(label, 0)).is_ok_and(|own| {
             (own.span.len, own.key_len, own.object_len) == (self.span.len, self.key_len, self.object_len)
@@ -58,12 +58,12 @@ impl Key {
         })
     }
 
-    /// Where the payload lies in the file, compressed as it is.
+    /// Span of the payload in the file, as stored.
     pub fn payload(&self) -> Span {
         Span::new(self.span.start + u64::from(self.key_len), self.span.len - u64::from(self.key_len))
     }
 
-    /// Whether the payload is stored as it is.
+    /// Whether the payload is stored uncompressed.
     pub fn is_raw(&self) -> bool {
         self.payload().len == u64::from(self.object_len)
     }

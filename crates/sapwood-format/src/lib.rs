@@ -1,7 +1,7 @@
 //! The ROOT file format: file, keys, directories, streamer information and the headers of trees, from bytes to
 //! structs.
 //!
-//! Nothing here reads files: [`Opener`] says which bytes it needs next.
+//! Nothing here reads files: [`Opener`] returns the spans it needs next.
 
 #![forbid(unsafe_code)]
 #![warn(unreachable_pub, unnameable_types)]

@@ -1,10 +1,10 @@
-//! Baskets that follow behind the last header of their tree, which does not know them.
+//! Baskets after the last header of their tree, which does not list them.
 
 use crate::key::Key;
 use crate::tree::BasketHead;
 use sapwood_span::Span;
 
-/// How many baskets no header knows.
+/// How many baskets no header lists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Orphans {
     /// How many.
@@ -14,19 +14,19 @@ pub struct Orphans {
 }
 
 impl Orphans {
-    /// That they are lost, in words.
+    /// A text saying that they are lost.
     pub fn lost(&self, tree: &str) -> String {
         let Self { baskets, bytes } = self;
         format!("{baskets} baskets ({bytes} bytes) of tree {tree} follow its last header, which does not list them")
     }
 }
 
-/// What the label of a basket says that no header knows.
+/// The label of a basket that no header lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OrphanBasket {
-    /// The name of its branch, without those above.
+    /// The name of its branch, without parent branches.
     pub branch: Box<str>,
-    /// Which of its branch's baskets it is: ROOT gives them the lower 16 bits of that as their cycle.
+    /// Its number within the branch: ROOT uses the lower 16 bits of it as the cycle.
     pub cycle: u16,
     /// Its entries.
     pub entries: u32,
@@ -35,7 +35,7 @@ pub struct OrphanBasket {
 }
 
 impl OrphanBasket {
-    /// Out of the first bytes of a record; none when they are no basket's.
+    /// From the first bytes of a record; none when it is not a basket.
     pub(crate) fn read(key: &Key, record: &[u8]) -> Option<Self> {
         let (head, _) = BasketHead::read_label(record).ok()?;
         let (branch, cycle) = (key.name.as_str().into(), key.cycle as u16);

@@ -1,7 +1,7 @@
 use crate::cursor::Cursor;
 use sapwood_span::Result;
 
-/// How a Double32_t or Float16_t lies in the file: the comment of the member decides.
+/// How a Double32_t or Float16_t is stored in the file: the comment of the member decides.
 ///
 /// Source of the rules: ROOT's documentation of TBufferFile::WriteDouble32 and of ranges in member comments.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,13 +17,14 @@ pub enum Packed {
     },
     /// One byte of exponent and two of mantissa and sign, of which `bits` are mantissa.
     Truncated {
-        /// Bits of mantissa, 2 to 14; anything where a comment's limits are the wrong way round, as ROOT takes it.
+        /// Bits of mantissa, 2 to 14; any number where a comment's limits are reversed, as in ROOT.
         bits: i32,
     },
 }
 
 impl Packed {
-    /// What the comment of a member (or the title of a leaf) asks for; `float16` for Float16_t, else Double32_t.
+    /// The packing that the comment of a member (or the title of a leaf) requests; `float16` for Float16_t, otherwise
+    /// Double32_t.
     pub fn from_comment(comment: &str, float16: bool) -> Self {
         let default = if float16 { Packed::Truncated { bits: 12 } } else { Packed::Float };
         let Some((low, high, bits)) = range(comment) else { return default };
@@ -31,8 +32,8 @@ impl Packed {
             let steps = if bits < 32 { f64::from(1u32 << bits) } else { f64::from(u32::MAX) };
             return Packed::Range { low, factor: steps / (high - low) };
         }
-        // no range, but a number of bits: shortened mantissa; ROOT keeps that number where the lower limit is, and takes
-        // a limit for it that stays there
+        // no range, but a number of bits: shortened mantissa; ROOT keeps that number in place of the lower limit, and a
+        // limit that remains there is read as the number
         match if bits < 15 { bits as i32 } else { low as i32 } {
             0 => default,
             bits => Packed::Truncated { bits },
@@ -55,7 +56,7 @@ impl Packed {
             Packed::Truncated { bits } => {
                 let exponent = u32::from(c.u8()?);
                 let mantissa = u32::from(c.u16()?);
-                // more bits than there are turn round, as the processors do it that ROOT runs on
+                // excess bits wrap around, as on the processors that ROOT runs on
                 let sign = 1u32.wrapping_shl(bits.wrapping_add(1) as u32);
                 let mantissa_bits = (mantissa & sign.wrapping_sub(1)).wrapping_shl(23i32.wrapping_sub(bits) as u32);
                 let magnitude = f32::from_bits((exponent << 23) | mantissa_bits);
@@ -86,7 +87,7 @@ fn range(comment: &str) -> Option<(f64, f64, u32)> {
     }
 }
 
-/// A limit: a number or an expression of pi, as ROOT knows them.
+/// A limit: a number or an expression of pi, in ROOT's syntax.
 fn limit(text: &str) -> f64 {
     let t: String = text.chars().filter(|c| !c.is_whitespace()).collect::<String>().to_ascii_lowercase();
     let pi = std::f64::consts::PI;
@@ -105,7 +106,7 @@ fn limit(text: &str) -> f64 {
             pi
         }
     } else {
-        // as C's sscanf: the longest number in front
+        // as C's sscanf: the longest number at the beginning
         (0..=body.len()).rev().find_map(|n| body.get(..n)?.parse().ok()).unwrap_or(0.0)
     };
     sign * value
@@ -121,7 +122,7 @@ mod tests {
         assert_eq!(Packed::from_comment("[n] no range", true), Packed::Truncated { bits: 12 });
         assert_eq!(Packed::from_comment("[0,0,10]", false), Packed::Truncated { bits: 10 });
         assert_eq!(Packed::from_comment("[3][0, 10, 8] x", false), Packed::Range { low: 0.0, factor: 25.6 });
-        // limits the wrong way round: the lower one is the number of bits
+        // reversed limits: the lower one is the number of bits
         assert_eq!(Packed::from_comment("[2,1,16]", false), Packed::Truncated { bits: 2 });
         assert_eq!(Packed::from_comment("[5.7,5.7]", true), Packed::Truncated { bits: 5 });
         assert_eq!(Packed::from_comment("[3,3,9]", false), Packed::Truncated { bits: 9 });

@@ -1,25 +1,25 @@
-//! What records hold, unpacked; and how much that may be.
+//! Decompresses the payloads of records, within limits.
 
 use crate::key::Key;
 use sapwood_codec::Decoder;
 use sapwood_span::{Error, Result};
 use std::sync::LazyLock;
 
-/// The most a single object may inflate to: ROOT's own limit of a buffer is 1 GiB.
+/// The most a single object may decompress to: ROOT's own limit of a buffer is 1 GiB.
 const MOST: u64 = 1 << 30;
 
-/// What may be made of each stored byte. Real data shrink that far only where they are all the same.
+/// Bytes per stored byte. Real data compress that well only where they are all the same.
 const PER_BYTE: u64 = 100;
 
-/// Bytes that an object or a basket may inflate to however little was stored of it: histograms that nobody filled, and
+/// Bytes that an object or a basket may decompress to however little was stored of it: unfilled histograms, and
 /// branches that are always zero, shrink a thousandfold.
 const ANY_OBJECT: u64 = 256 << 20;
 
-/// The same for what is made of text alone.
+/// The same for classes of text only.
 const ANY_TEXT: u64 = 16 << 20;
 
-/// The same for a tree's header or the class descriptions. They are made of names and positions, of which no codec makes
-/// a thirtieth: what is beyond is no such record, and would be held and gone through for nothing.
+/// The same for a tree's header or the class descriptions. They consist of names and positions, which no codec reduces
+/// to a thirtieth: anything beyond is not such a record, and would be held and scanned for nothing.
 const ANY_HEADER: u64 = 64 << 20;
 
 /// Classes that hold text or one number.
@@ -36,7 +36,7 @@ fn allows_huge() -> bool {
 /// As [`inflate`], for records that lists of names and positions make large: a tree's header, class descriptions.
 ///
 /// # Errors
-/// As [`inflate`]; `Corrupt` as well when no such record could have been compressed so far.
+/// As [`inflate`]; also `Corrupt` when no such record could have been compressed that well.
 pub fn inflate_header(key: &Key, payload: &[u8], decoder: &mut Decoder) -> Result<Vec<u8>> {
     if !key.is_raw() && u64::from(key.object_len) > limit(ANY_HEADER, payload.len()) {
         return Err(impossible(key, payload));
@@ -44,17 +44,17 @@ pub fn inflate_header(key: &Key, payload: &[u8], decoder: &mut Decoder) -> Resul
     unpacked(key, payload, decoder)
 }
 
-/// Inflates the payload of an object or a basket.
+/// Decompresses the payload of an object or a basket.
 ///
 /// # Errors
 /// `Corrupt` when the blocks are damaged or the object would be larger than ROOT can write; `Unsupported` when it would
-/// be far larger than what is stored of it lets expect, see [`check_size`].
+/// be far larger than its stored bytes suggest, see [`check_size`].
 pub fn inflate(key: &Key, payload: &[u8], decoder: &mut Decoder) -> Result<Vec<u8>> {
     check_size(key, payload.len())?;
     unpacked(key, payload, decoder)
 }
 
-/// Whether so many stored bytes may be made what the key of an object or a basket says that they become: before memory is
+/// Whether this many stored bytes may decompress to the size in the key of an object or a basket: before memory is
 /// taken for it.
 ///
 /// # Errors
@@ -77,7 +77,7 @@ pub fn check_size(key: &Key, stored: usize) -> Result<()> {
     Ok(())
 }
 
-/// Whether a payload can be inflated, of whatever size: block by block, so that no more than one of them is held.
+/// Whether a payload of any size can be decompressed: block by block, so that no more than one of them is held.
 ///
 /// # Errors
 /// `Corrupt` when the blocks are damaged or the object would be larger than ROOT can write.
@@ -111,7 +111,7 @@ fn unpacked(key: &Key, payload: &[u8], decoder: &mut Decoder) -> Result<Vec<u8>>
     if key.is_raw() {
         return Ok(payload.to_vec());
     }
-    // what the codecs cannot do they refuse block by block
+    // the codecs refuse block by block what is impossible
     if u64::from(key.object_len) > MOST {
         return Err(impossible(key, payload));
     }

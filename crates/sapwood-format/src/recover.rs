@@ -1,5 +1,5 @@
 //! Files that were never closed, or were truncated: their records are found by walking from one to the next, as ROOT's
-//! `TFile::Recover` does. Where the chain is broken, the next record is the one that says its own position.
+//! `TFile::Recover` does. Where the chain is broken, the next record is found by its own position in its label.
 
 use crate::cursor::Cursor;
 use crate::directory::Directory;
@@ -14,47 +14,47 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Bytes of a label up to its texts, small and large positions.
 const LABEL: u64 = 26;
 
-/// Bytes that are asked for when a label may be longer than what is here: three texts of 64 kB are more than any.
+/// Bytes requested when a label may be longer than what was read: more than three texts of 64 kB.
 const LONGEST_LABEL: u64 = 256 << 10;
 
-/// Classes of records that belong to a file's own keeping.
+/// Classes of a file's internal records.
 const OWN: &[&str] = &["TFile", "TBasket"];
 
-/// Places of damage that are noted; more are only counted.
+/// Damaged places that are recorded; more are only counted.
 const NOTED: usize = 1000;
 
-/// Walks over a file's records without reading what they hold.
+/// Walks over a file's records without reading their content.
 pub struct Walk {
     size: u64,
     at: u64,
-    /// How many bytes are asked for at once.
+    /// How many bytes are requested at once.
     window: u64,
     held: (u64, Bytes),
-    /// Where the damage began behind which the next record is looked for, and from where it is looked for.
+    /// Where the damage began after which the next record is searched for, and from where to search.
     lost: Option<(u64, u64)>,
-    /// From where to look again when no record begins here: the free bytes, or the label, that led here said how long
-    /// they are, and lengths are believed only when they lead to a record.
+    /// Where to search again when no record begins here: the free bytes, or the label, that led here stated their
+    /// length, and lengths are trusted only when they lead to a record.
     again: Option<(u64, Length)>,
-    /// Whether what is lost is what a cut record should hold: it was told already.
+    /// Whether the lost bytes belong to a truncated record: it was reported already.
     told: bool,
 }
 
-/// What comes next in a [`Walk`].
+/// The next item found by a [`Walk`].
 #[derive(Clone, Debug)]
 pub enum Found {
-    /// A record's label, and its first bytes: at least the label, and for directories what they hold.
+    /// A record's label, and its first bytes: at least the label, and for directories their content.
     Key(Box<Key>, Bytes),
     /// Bytes that were freed.
     Gap(Span),
-    /// Bytes that are no record.
+    /// Bytes that are not a record.
     Damage(Span),
-    /// A record that goes on behind the end of the file.
+    /// A record that extends beyond the end of the file.
     Cut(Box<Key>),
     /// The end of the file.
     End,
 }
 
-/// What a length that led somewhere was that of.
+/// The kind of length that led to a position.
 #[derive(Clone, Copy, Debug)]
 enum Length {
     Record,
@@ -64,18 +64,18 @@ enum Length {
 enum Label {
     Key(Box<Key>),
     Gap(u64),
-    /// So many bytes are needed to tell.
+    /// This many bytes are needed to decide.
     Short(u64),
     Bad,
 }
 
 impl Walk {
-    /// From a position to the end of a file; `window` bytes are asked for at once.
+    /// From a position to the end of a file; `window` bytes are requested at once.
     pub fn new(from: u64, size: u64, window: u64) -> Self {
         Self { size, at: from, window: window.max(1024), held: (0, Bytes::new()), lost: None, again: None, told: false }
     }
 
-    /// Gives bytes that [`Self::step`] asked for.
+    /// Adds bytes that [`Self::step`] requested.
     pub fn push(&mut self, start: u64, bytes: Bytes) {
         self.held = (start, bytes);
     }
@@ -112,13 +112,13 @@ impl Walk {
                     let end = key.span.end();
                     let behind = self.at + u64::from(key.key_len);
                     if end > self.size {
-                        // the file is cut, or the length is wrong: then there are records behind
+                        // the file is truncated, or the length is wrong: then more records follow
                         self.again = None;
                         self.at = behind.min(self.size);
                         (self.lost, self.told) = (Some((self.at, self.at)), true);
                         return Step::Done(Found::Cut(key));
                     }
-                    // the record of a directory is told from its key list by what it holds
+                    // a directory's record and its key list are distinguished by their content
                     let held = if key.is_directory() { 60.min(key.payload().len) } else { 0 };
                     let wanted = u64::from(key.key_len) + held;
                     if (here.len() as u64) < wanted {
@@ -143,7 +143,7 @@ impl Walk {
 
     fn damage_up_to(&mut self, end: u64) -> Option<Found> {
         let (began, searched) = self.lost.take()?;
-        // a record in front of where the damage showed: what led behind it was damaged
+        // a record before the place where the damage showed: the length that led beyond it was damaged
         let from = if began < end { began } else { searched };
         Some(Found::Damage(Span::new(from, end - from)))
     }
@@ -160,9 +160,9 @@ impl Walk {
         Step::Need(vec![Span::new(self.at, n.min(self.size - self.at))])
     }
 
-    /// The next position at which a label might say that it stands there.
+    /// The next position where a label might name that position.
     fn next_candidate(&self, here: &[u8]) -> u64 {
-        // small positions stand behind 18 bytes, large ones too
+        // positions follow 18 bytes, small and large ones alike
         let says_its_place = |i: usize| {
             let place = self.at + i as u64;
             let small = here.get(i + 18..i + 22).and_then(|b| b.try_into().ok()).map(u32::from_be_bytes);
@@ -170,12 +170,12 @@ impl Walk {
             small.map(u64::from) == Some(place) || large == Some(place)
         };
         let last = here.len().saturating_sub(LABEL as usize);
-        // what is left at the end of the window is looked at again with the next one
+        // the rest at the end of the window is searched again with the next one
         (1..last).find(|&i| says_its_place(i)).map_or(self.at + last.max(1) as u64, |i| self.at + i as u64)
     }
 }
 
-/// What a label at a position says, if it is one.
+/// The label at a position, if there is one.
 fn label(here: &[u8], at: u64) -> Label {
     let mut c = Cursor::new(here, 0);
     let Ok(nbytes) = c.i32() else { return Label::Short(LABEL) };
@@ -201,25 +201,25 @@ fn label(here: &[u8], at: u64) -> Label {
     }
 }
 
-/// What a walk over a file's records has found: its objects, and what is lost.
+/// The result of a walk over a file's records: its objects, and what is lost.
 #[derive(Clone, Debug, Default)]
 pub struct Recovered {
     /// The objects, in the order of the file.
     pub keys: Vec<Key>,
-    /// Where directories lie.
+    /// Positions of directories.
     pub directories: BTreeSet<u64>,
     /// The newest class descriptions; none when the file has none.
     pub info: Option<Span>,
-    /// Places that are no records.
+    /// Places that are not records.
     pub damage: Vec<Span>,
-    /// How many places are no records.
+    /// How many places are not records.
     pub damaged_places: u64,
-    /// Records that go on behind the end of the file: the last one when it is cut, others when their length is wrong.
+    /// Records that extend beyond the end of the file: the last one when it is truncated, others when their length is
+    /// wrong.
     pub cut: Vec<Key>,
-    /// Baskets that follow behind the last header of their tree, which does not know them.
+    /// Baskets after the last header of their tree, which does not list them.
     pub orphans: BTreeMap<String, Orphans>,
-    /// The labels of those baskets, where they were asked for ([`Recovery::with_orphans`]): by tree, in the order of the
-    /// file.
+    /// The labels of those baskets, if requested ([`Recovery::with_orphans`]): by tree, in the order of the file.
     pub orphan_baskets: BTreeMap<String, Vec<OrphanBasket>>,
     /// The size that the file's header states, if the file is shorter.
     pub stated_size: Option<u64>,
@@ -230,7 +230,7 @@ pub struct Recovered {
 }
 
 impl Recovered {
-    /// Takes in what a walk found.
+    /// Adds an item that a walk found.
     pub fn add(&mut self, found: Found) {
         match found {
             Found::Key(key, record) => {
@@ -278,7 +278,7 @@ impl Recovered {
         }
     }
 
-    /// The header to go on with, from the file's own.
+    /// The header to continue with, from the file's own.
     pub(crate) fn header(&self, header: &Header, size: u64) -> Header {
         Header { end: size, info: self.info.unwrap_or_default(), ..header.clone() }
     }
@@ -293,14 +293,14 @@ impl Recovered {
         out
     }
 
-    /// What is lost, in words; empty when nothing is known to be.
+    /// What is lost, as text; empty when nothing is known to be.
     pub fn lost(&self) -> Vec<String> {
         let mut out = self.lost_records();
         out.extend(self.orphans.iter().map(|(tree, orphans)| orphans.lost(tree)));
         out
     }
 
-    /// The same without baskets that no header knows.
+    /// The same without baskets that no header lists.
     pub fn lost_records(&self) -> Vec<String> {
         let mut out = Vec::new();
         for key in &self.cut {
@@ -339,14 +339,14 @@ impl Recovery {
         Self { walk: Walk::new(begin, size, window), found: Recovered::default() }
     }
 
-    /// The same, keeping the labels of baskets behind the last header of their tree.
+    /// The same, keeping the labels of baskets after the last header of their tree.
     #[must_use]
     pub fn with_orphans(mut self, kept: bool) -> Self {
         self.found.keeps_baskets = kept;
         self
     }
 
-    /// Gives bytes that [`Self::step`] asked for.
+    /// Adds bytes that [`Self::step`] requested.
     pub fn push(&mut self, start: u64, bytes: Bytes) {
         self.walk.push(start, bytes);
     }
@@ -354,7 +354,7 @@ impl Recovery {
     /// All that was found, or the bytes that are needed next.
     ///
     /// # Errors
-    /// None so far: damage is noted, not refused.
+    /// None so far: damage is recorded, not refused.
     pub fn step(&mut self) -> Result<Step<Recovered>> {
         loop {
             match self.walk.step() {

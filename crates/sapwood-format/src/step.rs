@@ -1,11 +1,11 @@
-//! Questions to a file are answered in steps.
+//! Queries to a file are answered in steps.
 
 use sapwood_span::Span;
 
-/// The answer to a question about a file.
+/// The answer to a query about a file.
 #[derive(Clone, Debug)]
 pub enum Step<T> {
-    /// Give these bytes to [`Opener::push`](super::Opener::push), then ask again.
+    /// Pass these bytes to [`Opener::push`](super::Opener::push), then query again.
     Need(Vec<Span>),
     /// The answer.
     Done(T),

@@ -1,4 +1,4 @@
-//! The class descriptions inside a file: what the bytes of an object mean.
+//! The class descriptions inside a file: the meaning of an object's bytes.
 
 use crate::cursor::Cursor;
 use crate::object::{Pointed, read_base_object, read_object_array_head, read_pointer};
@@ -57,7 +57,7 @@ pub mod code {
 pub struct Element {
     /// Member name; for a base, the class name.
     pub name: String,
-    /// Comment of the member: ranges of packed numbers stand here.
+    /// Comment of the member: it holds the ranges of packed numbers.
     pub title: String,
     /// The element's own class: `TStreamerBase`, `TStreamerBasicType`, …
     pub kind: String,
@@ -81,9 +81,9 @@ pub struct Element {
     pub count_class: String,
     /// Version of that class.
     pub count_version: i32,
-    /// Which collection (ROOT's ESTLtype).
+    /// The kind of collection (ROOT's ESTLtype).
     pub stl: i32,
-    /// Code of what a collection holds.
+    /// Type code of a collection's items.
     pub content: i32,
 }
 
@@ -108,13 +108,13 @@ const LAST_WITHOUT_POINTERS: u32 = 51_508;
 pub struct Streamers {
     classes: Vec<Arc<ClassInfo>>,
     by_name: HashMap<String, Versions>,
-    /// The classes that name a class as their base, each in the order of `classes`.
+    /// The classes that have a class as their base, each in the order of `classes`.
     by_base: HashMap<String, Vec<usize>>,
     rules: Vec<String>,
     root_version: u32,
 }
 
-/// The descriptions of one class. They are looked up for every object: so by their numbers, not one after the other.
+/// The descriptions of one class. They are looked up for every object: so indexed by number, not searched.
 #[derive(Clone, Debug, Default)]
 struct Versions {
     all: Vec<usize>,
@@ -154,7 +154,7 @@ impl Streamers {
         Ok(out)
     }
 
-    /// The same, of a file that this version of ROOT wrote (63602: 6.36/02).
+    /// The same, for a file written by this version of ROOT (63602: 6.36/02).
     pub fn of_root(self, version: u32) -> Self {
         Self { root_version: version, ..self }
     }
@@ -170,9 +170,9 @@ impl Streamers {
         elements.any(|e| matches!(e.code, code::STREAM_LOOP | code::STREAM_LOOPS) && e.type_name.ends_with("**"))
     }
 
-    /// Whether such arrays hold the objects themselves, as files up to ROOT 5.15/08 have them, and no pointers, which may
-    /// lead to objects of derived classes. Nothing but the version in the file's header tells one from the other
-    /// (ROOT's `TStreamerInfo::ReadBuffer`, `kStreamLoop`).
+    /// Whether such arrays hold the objects themselves, as in files up to ROOT 5.15/08, and no pointers, which may lead
+    /// to objects of derived classes. Only the version in the file's header distinguishes the two (ROOT's
+    /// `TStreamerInfo::ReadBuffer`, `kStreamLoop`).
     pub fn counted_pointers_are_objects(&self) -> bool {
         (1..=LAST_WITHOUT_POINTERS).contains(&self.root_version)
     }
@@ -217,9 +217,9 @@ impl Streamers {
         self.described(class, |v| Some(v.latest))
     }
 
-    /// The classes that derive from a class in their newest version, over other classes or not, in the file's order; each
-    /// is looked at once, however often others name it as their base. `wanted` says which are given; the search ends
-    /// when there are more than `most` of these.
+    /// The classes that derive from a class in their newest version, directly or not, in the file's order; each is
+    /// visited once, however often others name it as their base. `wanted` selects the classes to return; the search
+    /// ends when there are more than `most` of these.
     pub fn derived(&self, class: &str, most: usize, wanted: impl Fn(&str) -> bool) -> Vec<&Arc<ClassInfo>> {
         let mut met: HashSet<usize> = HashSet::new();
         let mut found: Vec<usize> = Vec::new();
@@ -252,7 +252,7 @@ impl Streamers {
         self.by_name.get(class).into_iter().flat_map(|v| &v.all).map(|&i| &self.classes[i])
     }
 
-    /// Rules for reading old data: text for the C++ interpreter, kept for whoever writes the file again.
+    /// Rules for reading old data: text for the C++ interpreter, kept for writing the file again.
     pub fn rules(&self) -> &[String] {
         &self.rules
     }
@@ -353,7 +353,7 @@ fn read_element(c: &mut Cursor, kind: String) -> Result<Element> {
     Ok(e)
 }
 
-/// Type codes as they are meant, not as they are written.
+/// Type codes as intended, not as written.
 pub(crate) fn read_codes(e: &mut Element) {
     // collections are written with the code of "has its own streamer", for readers older than ROOT 3
     match e.kind.as_str() {

@@ -1,4 +1,4 @@
-//! What small records may cost: memory, counted by an allocator of this test's own, follows their bytes.
+//! The cost of small records: memory, counted by this test's own allocator, is in proportion to their bytes.
 
 use sapwood_format::object::{read_class, read_pointer};
 use sapwood_format::streamer::code;
@@ -7,23 +7,23 @@ use sapwood_format::{ClassInfo, Element, Streamers, cursor::Cursor};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-/// The system's allocator, which counts what a thread was given in all.
+/// The system's allocator, with a total of what a thread has allocated.
 struct Counting;
 
 thread_local! {
     static GIVEN: Cell<usize> = const { Cell::new(0) };
 }
 
-// SAFETY: every call is handed to the system's allocator as it came; counting touches none of its memory.
+// SAFETY: every call is passed unchanged to the system's allocator; counting touches none of its memory.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let _ = GIVEN.try_with(|n| n.set(n.get() + layout.size()));
-        // SAFETY: the caller keeps what `alloc` asks for.
+        // SAFETY: the caller upholds the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps what `dealloc` asks for.
+        // SAFETY: the caller upholds the contract of `dealloc`.
         unsafe { System.dealloc(at, layout) }
     }
 }
@@ -31,7 +31,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// Bytes that were allocated during some work, freed or not.
+/// Bytes allocated during some work, freed or not.
 fn given(work: impl FnOnce()) -> usize {
     let before = GIVEN.with(Cell::get);
     work();
@@ -48,7 +48,7 @@ fn class(name: &str, version: i32, elements: Vec<Element>) -> ClassInfo {
     ClassInfo { name: name.to_owned(), version, checksum: version as u32, elements }
 }
 
-/// A list of so many objects of a class that the first of them names; an object is its version alone.
+/// A list of this many objects of a class that the first of them names; an object is only its version.
 fn list_of(name: &str, n: u32) -> Vec<u8> {
     // TList, version 5: TObject, name, number of objects
     let mut body = vec![0, 5, 0, 1, 0, 0, 0, 0, 2, 0, 0, 0, 0];
@@ -87,7 +87,7 @@ fn references_to_class_names_are_read_as_far_as_the_record_is_long() {
     assert!(refused);
     // 100 000 copies of the name would be 400 MB
     assert!(cost < 130 * data.len(), "{} MB of {} kB", cost / MB, data.len() / 1000);
-    // names as they are
+    // ordinary names
     let data = list_of("ROOT::Math::LorentzVector<ROOT::Math::PxPyPzE4D<double> >", 10_000);
     let mut c = Cursor::new(&data, 0);
     c.skip(17).unwrap();
@@ -173,7 +173,7 @@ fn members_without_bytes_are_looked_at_as_often_as_the_header_justifies() {
 
 #[test]
 fn classes_derive_over_bases_that_are_named_many_times() {
-    // each names its base twice: 2 to the 60th ways lead from the last to the first
+    // each names its base twice: 2 to the 60th paths lead from the last to the first
     let mut streamers = Streamers::default();
     for i in 0..60 {
         let base = element(&format!("C{i}"), "TStreamerBase", "BASE", code::BASE);

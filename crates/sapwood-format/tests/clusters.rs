@@ -1,4 +1,4 @@
-//! Boundaries of clusters, as headers good and bad tell them.
+//! Boundaries of clusters, from good and bad headers.
 
 use sapwood_format::tree::{Branch, Tree, clusters};
 
@@ -32,9 +32,9 @@ fn flushes_by_entries() {
 fn ranges_of_other_sizes_come_first() {
     // entries 0-9 in clusters of 5, 10-15 in clusters of 3, the rest as now
     assert_eq!(clusters(&tree(40, 10, &[(9, 5), (15, 3)], &[])), [0, 5, 10, 13, 16, 26, 36, 40]);
-    // behind the last range nothing is known without a number of entries
+    // after the last range nothing is known without a number of entries
     assert_eq!(clusters(&tree(40, -30_000_000, &[(9, 5)], &[])), [0, 5, 10, 40]);
-    // ranges beyond the end, or that go back, or of size 0
+    // ranges beyond the end, or descending, or of size 0
     assert_eq!(clusters(&tree(12, 10, &[(99, 5)], &[])), [0, 5, 10, 12]);
     assert_eq!(clusters(&tree(12, 4, &[(7, 4), (3, 2)], &[])), [0, 4, 8, 12]);
     assert_eq!(clusters(&tree(3, 0, &[(u64::MAX, 0)], &[])), [0, 1, 2, 3]);

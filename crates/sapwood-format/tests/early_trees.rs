@@ -4,7 +4,7 @@ use sapwood_format::Streamers;
 use sapwood_format::tree::{Tree, read_tree};
 use sapwood_span::{ErrorKind, Result};
 
-/// Writes as such a ROOT did.
+/// Writes like such a ROOT.
 #[derive(Default)]
 struct Writer(Vec<u8>);
 
@@ -35,7 +35,7 @@ impl Writer {
         self.short(1).short(1).int(0).int(0x0300_0000).text(name).text(title)
     }
 
-    /// The head of a `TObjArray` with so many places.
+    /// The head of a `TObjArray` with this many slots.
     fn list(&mut self, n: i32) -> &mut Self {
         self.short(2).text("").int(n).int(0)
     }
@@ -45,7 +45,7 @@ impl Writer {
         n.iter().fold(self, |w, &n| w.int(n))
     }
 
-    /// What `content` writes behind a byte count.
+    /// Writes `content` after a byte count.
     fn counted(&mut self, content: impl FnOnce(&mut Self)) -> &mut Self {
         let mut inner = Self::default();
         content(&mut inner);
@@ -60,8 +60,8 @@ impl Writer {
     }
 }
 
-/// The header of a tree with one branch of floats in two baskets; what stands in a branch before and behind its lists
-/// differs between versions.
+/// The header of a tree with one branch of floats in two baskets; a branch's members before and after its lists differ
+/// between versions.
 fn header(tree: i16, branch: i16) -> Vec<u8> {
     let mut w = Writer::default();
     w.counted(|w| {
@@ -70,7 +70,7 @@ fn header(tree: i16, branch: i16) -> Vec<u8> {
         w.short(1).short(1).short(1).short(1).short(1).short(0).short(1001).short(1).short(1).short(1).int(0x3f80_0000);
         w.int(25).int(1_000_000_000).int(0).double(1344.0).double(5e6).double(4e5).int(100_000_000).int(1_000_000);
         w.list(2).object("TBranch", |w| branch_of(w, branch)).int(0);
-        // leaves once more, an index
+        // leaves again, an index
         w.list(1).int(0).ints(&[]).ints(&[]);
     });
     w.0

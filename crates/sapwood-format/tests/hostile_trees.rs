@@ -1,4 +1,4 @@
-//! Headers of trees made to do harm: loops and depth without end.
+//! Malicious headers of trees: endless loops and depth.
 
 use sapwood_format::streamer::code;
 use sapwood_format::tree::{Tree, read_tree};
@@ -25,7 +25,7 @@ fn streamers() -> Streamers {
     out
 }
 
-/// Writes objects as ROOT tags them; where each pointer stood can be referred to.
+/// Writes objects with ROOT's tags; the position of each pointer can be referred to.
 #[derive(Default)]
 struct Writer(Vec<u8>);
 
@@ -62,7 +62,7 @@ fn read(w: &Writer) -> Result<Tree> {
     read_tree(&w.0, 0, "TTree", &streamers())
 }
 
-/// Nobody is his own ancestor: names, orders and interpretations follow these lines to their ends.
+/// No branch is its own ancestor: names, orders and interpretations follow these links to their ends.
 fn check(tree: &Tree) {
     for i in 0..tree.branches.len() {
         let mut at = tree.branches[i].parent;
@@ -217,13 +217,13 @@ fn arrays_longer_than_the_header() {
     }
 }
 
-/// A header of so many branches that name their class by reference, each of them 20 bytes.
+/// A header of this many branches that name their class by reference, each of them 20 bytes.
 fn of_references(name: usize, n: usize) -> Writer {
     let class = "X".repeat(name);
     let mut w = Writer::default();
     w.version().list(n as i32);
     let first = w.0.len() as u32 + 2;
-    // a byte count, so that what nobody describes is left out
+    // a byte count, so that the undescribed part is skipped
     w.0.extend((0x4000_0000 + (4 + name + 1 + 6) as u32).to_be_bytes());
     w.0.extend([0xff; 4]);
     w.0.extend(class.as_bytes());
@@ -247,7 +247,8 @@ fn references_to_a_long_name_do_not_copy_it_without_bound() {
     // a few are read
     let tree = read(3000, 50).unwrap();
     assert_eq!((tree.branches.len(), tree.branches[49].class.len()), (50, 3000));
-    // 20 kB made a hundred times as much of memory of a name of 4 kB, and of one of half the file as much as one likes
+    // 20 kB used to need a hundred times as much memory for a name of 4 kB, and an unbounded amount for one of half the
+    // file
     for (name, n, what) in [(4000, 20_000, "far more memory"), (10_000, 1000, "class name of more than 4096 bytes")] {
         let e = read(name, n).unwrap_err();
         assert_eq!(e.kind(), ErrorKind::Corrupt);

@@ -1,4 +1,4 @@
-//! Headers, keys, strings, objects' tags and pieces of files, at their corners.
+//! Headers, keys, strings, objects' tags and pieces of files: edge cases.
 
 mod common;
 
@@ -59,7 +59,7 @@ fn byte_counts_hold_objects_together() {
     assert_eq!(c.u8().unwrap(), 99);
     let e = c.finish(&v).unwrap_err();
     assert_eq!(e.what(), "an object reads on to byte 11 though it ends at 10");
-    // member-wise: 0x4000 in the version behind a byte count
+    // member-wise: 0x4000 in the version after a byte count
     let v = Cursor::new(&[0x40, 0, 0, 2, 0x40, 9], 0).version().unwrap();
     assert_eq!((v.number, v.member_wise), (9, true));
     // a count too short for the version itself, or longer than the record
@@ -76,12 +76,12 @@ fn pointers_to_nothing_to_old_and_to_new_objects() {
     let new = b"\x40\x00\x00\x09\xff\xff\xff\xffTOne\x00rest";
     assert_eq!(read(new).unwrap(), Pointed::Object { class: "TOne".to_owned(), at: 2, end: Some(13) });
     assert!(read(&new[..12]).is_err(), "its end is missing");
-    // a second object of the class: the tag says where the class was named (4, plus 2)
+    // a second object of the class: the tag points to where the class was named (4, plus 2)
     let twice = [&new[..13], b"\x40\x00\x00\x04\x80\x00\x00\x06"].concat();
     let mut c = Cursor::new(&twice, 0);
     read_pointer(&mut c).unwrap();
     assert_eq!(read_pointer(&mut c).unwrap(), Pointed::Object { class: "TOne".to_owned(), at: 15, end: Some(21) });
-    // a class that is not named where the tag says: before the record, behind the reader, inside a number
+    // a class that is not named where the tag points: before the record, after the reader, inside a number
     for tag in [0u8, 1, 2, 7, 17, 200] {
         let lying = [&new[..13], &[0x40, 0, 0, 4, 0x80, 0, 0, tag]].concat();
         let mut c = Cursor::new(&lying, 0);
@@ -156,7 +156,7 @@ fn what_is_no_root_file_is_refused() {
     let e = Header::parse(b"PK\x03\x04 a zip file").unwrap_err();
     assert!(e.what().contains("not a ROOT file"), "{e}");
     for n in 0..good.len() {
-        // the last bytes (the unique id) are not looked at
+        // the last bytes (the unique id) are not checked
         let parsed = Header::parse(&good[..n]);
         assert!(parsed.is_err() || parsed.unwrap() == Header::parse(good).unwrap(), "cut to {n} bytes");
     }

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use sapwood_format::{Key, Recovered, Recovery, Step};
 use sapwood_span::Span;
 
-/// A record at `at` with `payload` bytes behind its label.
+/// A record at `at` with `payload` bytes after its label.
 fn record(at: u64, class: &str, name: &str, title: &str, parent: u32, payload: &[u8]) -> Vec<u8> {
     let key_len = 26 + 3 + class.len() + name.len() + title.len();
     let mut out = Vec::new();
@@ -24,7 +24,7 @@ fn record(at: u64, class: &str, name: &str, title: &str, parent: u32, payload: &
     out
 }
 
-/// A directory's own record says where it lies.
+/// A directory's own record holds its position.
 fn directory(at: u64, name: &str, parent: u32) -> Vec<u8> {
     let mut payload = vec![0, 5];
     payload.extend([0; 16]);
@@ -132,7 +132,7 @@ fn the_walk_goes_on_behind_damage() {
     }
 }
 
-/// A record whose length is wrong does not swallow those behind it.
+/// A record whose length is wrong does not swallow those after it.
 #[test]
 fn lengths_are_believed_when_they_lead_to_a_record() {
     let (m, spans) = sample();

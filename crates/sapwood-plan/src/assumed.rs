@@ -1,4 +1,4 @@
-//! What is assumed of a connection before anything is measured.
+//! Assumptions about a connection before anything is measured.
 
 /// Bytes that a fresh TCP connection carries in its first two round trips: about 10 segments (RFC 6928), then 20.
 pub(crate) const FRESH_CONNECTION: u64 = 64 << 10;

@@ -5,15 +5,15 @@ use sapwood_span::Span;
 pub struct Basket {
     /// The caller's number of the branch; with the cache off, also the order of branches inside an entry.
     pub branch: u32,
-    /// The number of the basket inside its branch: used in words and logs only.
+    /// The number of the basket inside its branch: used only in log and display text.
     pub index: u32,
     /// Its compressed bytes in the file; never empty.
     pub span: Span,
     /// First entry it holds.
     pub first: u64,
-    /// The entry behind its last one; greater than `first`.
+    /// The entry after its last one; greater than `first`.
     pub last: u64,
-    /// How many bytes it inflates to, as far as is known: reported in statistics, never decisive.
+    /// How many bytes it decompresses to, as far as known: reported in statistics, never used for decisions.
     pub unzipped: u64,
 }
 
@@ -22,7 +22,7 @@ pub struct Basket {
 pub struct BasketId(pub u32);
 
 impl BasketId {
-    /// The same number, for indexing the list given to [`crate::Planner::new`].
+    /// The same number, as an index into the list given to [`crate::Planner::new`].
     pub const fn index(self) -> usize {
         self.0 as usize
     }

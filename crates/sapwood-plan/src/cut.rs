@@ -1,25 +1,25 @@
-//! Scans with a cut: the branches of the cut are read first. Which baskets of the other branches are needed, and which
-//! are fetched before that is known.
+//! Scans with a cut: the branches of the cut are read first. Decides which baskets of the other branches are needed,
+//! and which are fetched before that is known.
 //!
-//! The rule. The values of the cut's branches are evaluated step by step, as soon as they are here. A basket of another
-//! branch is fetched when an entry in it passed, and never when all of its entries are known not to pass. Fetching it
-//! before that is known pays only where waiting costs time: over a network, and only as long as cuts pass. So a scan
-//! begins by asking for as many bytes of the others, along with the cut's, as the network would carry idly while the
-//! first values of the cut travel. Very far away that is a quarter more than the cut's own branches have: there
-//! congestion windows are opening all the while, and what two requests behind each other take is round trips, not bytes.
-//! Each step whose baskets were mostly needed multiplies that allowance by four, and one whose baskets were not takes it
-//! away. Local files wait for nothing, so nothing is fetched early there.
+//! The rule. The values of the cut's branches are evaluated step by step, as soon as they have arrived. A basket of
+//! another branch is fetched when an entry in it passed, and never when all of its entries are known not to pass.
+//! Fetching it before that is known pays only where waiting costs time: over a network, and only while cuts pass. So a
+//! scan first requests as many bytes of the others, along with the cut's, as the network would otherwise leave unused
+//! while the first values of the cut are in flight. Very far away that is a quarter more than the cut's own branches
+//! have: congestion windows are opening all the while there, and the cost of two consecutive requests is round trips,
+//! not bytes. Each step whose early baskets were mostly needed multiplies that allowance by four, and one whose baskets
+//! were not takes it away. Local files have no latency, so nothing is fetched early there.
 
 use crate::Limits;
 use crate::assumed::{BANDWIDTH, FRESH_CONNECTION};
 use std::ops::Range;
 use std::time::Duration;
 
-/// From this round-trip time on a fast network carries more in a round trip than most cuts have to be read.
+/// From this round-trip time on a fast network carries more in a round trip than most cuts read.
 const VERY_FAR: Duration = Duration::from_millis(100);
-/// Factor by which the allowance grows with a step that needed what it asked for.
+/// Factor by which the allowance grows after a step that needed what it requested.
 const GROWTH: u64 = 4;
-/// At most so many bytes are asked for early.
+/// At most this many bytes are requested early.
 const MOST_EARLY: u64 = 32 << 20;
 
 /// A basket of a scan with a cut.
@@ -29,18 +29,18 @@ pub struct CutBasket {
     pub entries: Range<u64>,
     /// Its compressed bytes in the file; zero if they need not be fetched.
     pub bytes: u64,
-    /// First and last step that has entries of it.
+    /// First and last step that has entries in it.
     pub steps: (usize, usize),
-    /// Whether it is read whatever the cut says: a basket of the cut's own branches.
+    /// Whether it is read regardless of the cut: a basket of the cut's own branches.
     pub unconditional: bool,
 }
 
-/// What is known of a basket that depends on the cut.
+/// What is known about a basket that depends on the cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Need {
-    /// Not known; not asked for.
+    /// Not known; not requested.
     Withheld,
-    /// Not known, but asked for.
+    /// Not known, but requested.
     Prefetched,
     /// An entry in it passed.
     Needed,
@@ -50,8 +50,8 @@ enum Need {
 
 /// Decides which baskets of a scan with a cut are fetched, and when.
 ///
-/// Baskets have the numbers that they have in the list given to [`CutPrefetch::new`]; whoever drives it turns its
-/// decisions into [`crate::Event::Withhold`], [`crate::Event::Release`] and [`crate::Event::Skip`].
+/// Baskets have the numbers that they have in the list given to [`CutPrefetch::new`]; the caller turns its decisions
+/// into [`crate::Event::Withhold`], [`crate::Event::Release`] and [`crate::Event::Skip`].
 #[derive(Debug)]
 pub struct CutPrefetch {
     baskets: Vec<CutBasket>,
@@ -59,20 +59,20 @@ pub struct CutPrefetch {
     needs: Vec<Option<Need>>,
     /// The baskets that depend on the cut, by entry.
     order: Vec<usize>,
-    /// All in front of this place in `order` are no longer withheld.
+    /// All before this place in `order` are no longer withheld.
     next: usize,
     /// The first place in `order` whose basket may still be undecided.
     undecided: usize,
-    /// Bytes asked for of which it is not known whether they are needed.
+    /// Bytes requested of which it is not known whether they are needed.
     early: u64,
-    /// Bytes that may be asked for before that is known, now and at the beginning.
+    /// Bytes that may be requested before that is known, now and at the beginning.
     allowance: u64,
     first_allowance: u64,
     /// Steps that have been evaluated.
     evaluated: usize,
 }
 
-/// Baskets of which a step of the cut decided.
+/// Baskets that a step of the cut decided.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CutDecision {
     /// To be fetched.
@@ -111,22 +111,22 @@ impl CutPrefetch {
         self.needs.get(basket).is_some_and(Option::is_some)
     }
 
-    /// Whether it is known that nobody needs the basket.
+    /// Whether the basket is known not to be needed.
     pub fn is_skipped(&self, basket: usize) -> bool {
         self.needs.get(basket).is_some_and(|n| *n == Some(Need::Skipped))
     }
 
-    /// The step to be evaluated next.
+    /// The next step to evaluate.
     pub fn next_step(&self) -> usize {
         self.evaluated
     }
 
-    /// The baskets that wait for the cut, and are not to be fetched until they are released.
+    /// The baskets that wait for the cut, and are not fetched until they are released.
     pub fn withheld(&self) -> Vec<usize> {
         self.order[self.next..].iter().copied().filter(|&b| self.needs[b] == Some(Need::Withheld)).collect()
     }
 
-    /// Those that are fetched before anything is known of them, as far as the allowance goes.
+    /// Those that are fetched before anything is known about them, within the allowance.
     fn prefetch(&mut self) -> Vec<usize> {
         let mut out = Vec::new();
         while let Some(&b) = self.order.get(self.next) {
@@ -144,7 +144,7 @@ impl CutPrefetch {
         out
     }
 
-    /// The next step is evaluated: `passed` says whether an entry of the step in this range did.
+    /// Reports that the next step is evaluated: `passed` says whether an entry of the step in this range did.
     pub fn evaluated(&mut self, passed: impl Fn(&Range<u64>) -> bool) -> CutDecision {
         let step = self.evaluated;
         self.evaluated += 1;
@@ -184,7 +184,7 @@ impl CutPrefetch {
         let open = |&b: &usize| matches!(self.needs[b], Some(Need::Withheld | Need::Prefetched));
         self.undecided += self.order[self.undecided..].iter().take_while(|b| !open(b)).count();
         if needed + in_vain > 0 {
-            // worth it as long as three of four bytes would have been asked for anyway
+            // worth it as long as three of four bytes would have been requested anyway
             let worth = needed >= 3 * in_vain;
             let grown = self.allowance.max(self.first_allowance).saturating_mul(GROWTH).min(MOST_EARLY);
             self.allowance = match (worth, self.first_allowance) {
@@ -197,8 +197,8 @@ impl CutPrefetch {
     }
 }
 
-/// Bytes that the network carries while a cut's first values travel, as far as is known; none for local files. `own` is
-/// what the cut's branches have.
+/// Bytes that the network carries while a cut's first values are in flight, as far as known; none for local files.
+/// `own` is the size of the cut's branches.
 fn first_allowance(limits: &Limits, own: u64) -> u64 {
     let round_trip = limits.round_trip.unwrap_or(Duration::ZERO);
     let carried = limits.bandwidth.unwrap_or(BANDWIDTH) * round_trip.as_secs_f64();
@@ -222,7 +222,7 @@ mod tests {
         (0..2 * n).map(basket).collect()
     }
 
-    /// Whether an entry of `passed` lies in a range.
+    /// Whether an entry of `passed` is in a range.
     fn some_of(passed: Range<u64>) -> impl Fn(&Range<u64>) -> bool {
         move |r| passed.start < r.end && r.start < passed.end
     }
@@ -247,7 +247,7 @@ mod tests {
         assert_eq!(cut.withheld(), (22..40).collect::<Vec<_>>());
         // 100 bytes stay early: 800 may be
         assert_eq!(cut.evaluated(some_of(0..100)).release, [22, 23, 24, 25, 26, 27, 28]);
-        // nothing passed: nothing more is asked for early, what was is skipped as it is known
+        // nothing passed: nothing more is requested early, what was is skipped once that is known
         assert_eq!(cut.evaluated(some_of(NOTHING)), CutDecision { release: vec![], skip: vec![21] });
         assert_eq!(cut.evaluated(some_of(NOTHING)), CutDecision { release: vec![], skip: vec![22] });
         // it is earned again

@@ -2,7 +2,7 @@ use crate::Limits;
 use sapwood_span::{Span, coalesce};
 use std::collections::BTreeMap;
 
-/// A request in the making: what it would cost with one basket more.
+/// A request being built: what it would cost with one basket more.
 #[derive(Debug)]
 pub(crate) struct Draft {
     max_gap: u64,
@@ -11,7 +11,7 @@ pub(crate) struct Draft {
     spans: BTreeMap<(u64, u32), u64>,
     /// Positions, in the order they were taken.
     pub picked: Vec<u32>,
-    /// What is asked for, with bridged gaps; overlaps count twice.
+    /// What is requested, with bridged gaps; overlaps count twice.
     pub bytes: u64,
     joined: usize,
 }
@@ -45,7 +45,7 @@ impl Draft {
         let key = (span.start, position);
         let left = self.spans.range(..key).next_back().map(|(_, &end)| end);
         let right = self.spans.range(key..).next().map(|(&(start, _), _)| start);
-        // The gap that is read along, if the two are joined at all.
+        // The gap that is read over, if the two are joined at all.
         let bridge = |end: Option<u64>, start: Option<u64>| {
             let gap = start?.saturating_sub(end?);
             (gap <= self.max_gap).then_some(gap)
@@ -61,8 +61,8 @@ impl Draft {
         )
     }
 
-    /// The ranges, exactly, and the positions they are for. What was taken last is dropped until
-    /// the limits hold; one basket always stays.
+    /// The exact ranges, and the positions they are for. What was taken last is dropped until the limits hold; one
+    /// basket always stays.
     pub(crate) fn finish(mut self, limits: &Limits, span_of: impl Fn(u32) -> Span) -> (Vec<Span>, Vec<u32>) {
         loop {
             let spans: Vec<Span> = self.picked.iter().map(|&p| span_of(p)).collect();

@@ -2,31 +2,31 @@ use crate::{BasketId, Limits};
 use sapwood_span::Span;
 use std::time::Duration;
 
-/// The number of a fetch; fetches are numbered from 0 in the order they are asked for.
+/// The number of a fetch; fetches are numbered from 0 in the order of the requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FetchId(pub u64);
 
-/// What happened outside. Feed it to [`crate::Planner::handle`] in any order; an event about a
-/// fetch or basket that is over, cancelled or unknown is ignored.
+/// What happened outside. Pass it to [`crate::Planner::handle`] in any order; an event about a fetch or basket that is
+/// over, cancelled or unknown is ignored.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
-    /// The consumer now waits for (or works on) the entries `first..last`: what of them is not here
-    /// goes before everything else, and reading ahead goes on behind them. It replaces the one before.
+    /// The consumer now waits for (or works on) the entries `first..last`: what has not arrived of them takes
+    /// precedence, and reading ahead continues after them. It replaces the previous one.
     Want {
         /// First entry of the batch.
         first: u64,
-        /// The entry behind the last one of the batch.
+        /// The entry after the last one of the batch.
         last: u64,
     },
-    /// All bytes of one basket are here.
+    /// All bytes of one basket have arrived.
     Arrived {
         /// The fetch that brought it.
         fetch: FetchId,
         /// The basket.
         basket: BasketId,
     },
-    /// A fetch ended well. Baskets of it that did not arrive (a server may leave parts out) are
-    /// asked for again, as after a failure.
+    /// A fetch succeeded. Baskets of it that did not arrive (a server may leave parts out) are requested again, as
+    /// after a failure.
     Done {
         /// The fetch.
         fetch: FetchId,
@@ -37,42 +37,42 @@ pub enum Event {
         /// Bytes of the reply.
         bytes: u64,
     },
-    /// A fetch ended badly. What arrived before stays.
+    /// A fetch failed. What arrived before stays.
     Failed {
         /// The fetch.
         fetch: FetchId,
-        /// Whether asking again can help; if not, what did not arrive is given up at once.
+        /// Whether a retry can help; if not, what did not arrive is given up at once.
         retry: bool,
     },
-    /// The bytes of a basket that had arrived were released: they no longer count as held.
+    /// The bytes of an arrived basket were released: they no longer count as held.
     Consumed {
         /// The basket.
         basket: BasketId,
     },
     /// The source learnt something about the server; holds for requests from now on.
     Limits(Limits),
-    /// These baskets, not asked for so far, are not to be asked for until [`Event::Release`]: whether they are needed
-    /// is not known yet.
+    /// These baskets, not requested so far, must not be requested until [`Event::Release`]: whether they are needed is
+    /// not known yet.
     Withhold(Vec<BasketId>),
-    /// These baskets are needed, or may be: what was withheld of them is asked for like all others.
+    /// These baskets are needed, or may be: withheld ones among them are requested like all others.
     Release(Vec<BasketId>),
-    /// Nobody needs these baskets any more. What is not under way is never asked for; what is, or has come, counts until
-    /// it is reported as consumed.
+    /// These baskets are no longer needed. Those not in flight are never requested; those in flight or arrived count
+    /// until they are reported as consumed.
     Skip(Vec<BasketId>),
     /// Another budget ([`crate::Request::hold`]) from now on; zero counts as the default.
     Budget(u64),
-    /// The scan is over before its end: everything under way is cancelled, nothing more is asked.
+    /// The scan ends early: everything in flight is cancelled, nothing more is requested.
     Stop,
 }
 
-/// What to do now.
+/// The next action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Send this one request.
     Fetch(Fetch),
-    /// Drop this fetch. What it still reports is ignored, its bytes are to be thrown away.
+    /// Drop this fetch. What it still reports is ignored; discard its bytes.
     Cancel(FetchId),
-    /// These baskets failed too often, or for good: whoever waits for them gets an error.
+    /// These baskets failed too often, or for good: return an error to the code that waits for them.
     GiveUp(Vec<BasketId>),
 }
 
@@ -81,14 +81,14 @@ pub enum Action {
 pub struct Fetch {
     /// Its number.
     pub id: FetchId,
-    /// The ranges to ask for, ascending, neither overlapping nor empty.
+    /// The ranges to request, ascending, neither overlapping nor empty.
     pub ranges: Vec<Range>,
     /// Whether the consumer already waits for a basket in it.
     pub urgent: bool,
 }
 
 impl Fetch {
-    /// Bytes asked for, bridged gaps included.
+    /// Bytes requested, bridged gaps included.
     pub fn bytes(&self) -> u64 {
         self.ranges.iter().map(|r| r.span.len).sum()
     }
@@ -99,7 +99,7 @@ impl Fetch {
     }
 }
 
-/// One range of a request, and the baskets that lie in it.
+/// One range of a request, and the baskets in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Range {
     /// The bytes of the file.
@@ -108,12 +108,12 @@ pub struct Range {
     pub parts: Vec<Part>,
 }
 
-/// Where a basket lies in a range.
+/// A basket's position in a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
     /// The basket.
     pub basket: BasketId,
-    /// Where its first byte lies, from the beginning of the range.
+    /// Offset of its first byte from the beginning of the range.
     pub offset: u64,
     /// Its length in bytes.
     pub len: u64,

@@ -1,8 +1,8 @@
 //! The tree cache as a pure state machine: events in, fetches out.
 //!
-//! A [`Planner`] knows the baskets one scan needs, and decides which bytes to ask for next, in
-//! which requests, and when. It has no I/O, no threads, no clock and no randomness: time is an
-//! argument, counted from the start of the scan. Whoever drives it keeps to this loop:
+//! A [`Planner`] knows the baskets one scan needs, and decides which bytes to request next, in which requests, and
+//! when. It has no I/O, no threads, no clock and no randomness: time is an argument, counted from the start of the
+//! scan. The caller runs this loop:
 //!
 //! ```text
 //! planner.handle(now, event)                 // whatever happened
@@ -10,8 +10,8 @@
 //! wait for the next event, at most until planner.deadline()
 //! ```
 //!
-//! The rules it keeps are listed at [`Planner`]. A scan with a cut has a [`CutPrefetch`] beside it, which decides what
-//! of the other branches is fetched before the cut is evaluated.
+//! The rules it keeps are listed at [`Planner`]. A scan with a cut also has a [`CutPrefetch`], which decides what of
+//! the other branches is fetched before the cut is evaluated.
 
 #![forbid(unsafe_code)]
 #![warn(unreachable_pub, unnameable_types)]

@@ -14,7 +14,7 @@ pub enum Record {
 /// Events and actions of a scan, with the time of each from the start of the scan.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Log {
-    /// In the order in which they came.
+    /// In the order in which they occurred.
     pub records: Vec<(Duration, Record)>,
 }
 
@@ -27,7 +27,7 @@ impl Log {
         self.records.push((now, Record::Action(action.clone())));
     }
 
-    /// The log in words, one line each; `name` gives the name of a branch.
+    /// The log as text, one line each; `name` gives the name of a branch.
     pub fn describe<N: AsRef<str>>(&self, baskets: &[Basket], name: impl Fn(u32) -> N) -> String {
         let mut out = String::new();
         for (time, record) in &self.records {

@@ -1,8 +1,8 @@
 use crate::{Basket, BasketId, Limits};
 use sapwood_span::{Error, Result};
 
-/// A cluster of at most this many chosen bytes is asked for in file order: all of it is needed
-/// together, and file order makes the fewest ranges. In a larger one entries come first.
+/// A cluster of at most this many chosen bytes is requested in file order: all of it is needed together, and file order
+/// makes the fewest ranges. In a larger one entries come first.
 pub(crate) const SMALL_CLUSTER: u64 = 8 << 20;
 
 /// Neighbours in the file that are needed further apart than this many baskets do not share a request.
@@ -25,11 +25,11 @@ pub(crate) struct Order {
     small: Vec<Option<u64>>,
     boundaries: Vec<u64>,
     branches: Vec<Branch>,
-    /// What is large here.
+    /// The sizes of the largest items.
     pub extent: Extent,
 }
 
-/// Sizes of what belongs together, in bytes.
+/// Sizes of items that belong together, in bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Extent {
     /// The largest basket.
@@ -104,14 +104,14 @@ impl Order {
         Ok(Self { ids, positions, by_offset, keys, clusters, small, boundaries, branches, extent })
     }
 
-    /// The position from which reading ahead goes on when the consumer works on this entry.
+    /// The position from which reading ahead continues when the consumer works on this entry.
     pub(crate) fn position_of_entry(&self, entry: u64) -> u32 {
         let cluster = self.boundaries.partition_point(|&b| b <= entry);
         let from = self.small[cluster].unwrap_or(entry);
         self.keys.partition_point(|&k| k < from) as u32
     }
 
-    /// Whether a basket of another cluster stands before this position.
+    /// Whether a basket of another cluster is before this position.
     pub(crate) fn begins_cluster(&self, position: u32) -> bool {
         let p = position as usize;
         p > 0 && self.clusters[p] != self.clusters[p - 1]
@@ -134,8 +134,8 @@ impl Order {
         }
     }
 
-    /// Per position, whether its basket most likely begins a range of a request: nothing that is
-    /// needed about the same time lies closely before it in the file. An estimate.
+    /// Per position, whether its basket most likely begins a range of a request: nothing that is needed at about the
+    /// same time is close before it in the file. An estimate.
     pub(crate) fn range_starts(&self, baskets: &[Basket], limits: &Limits) -> Vec<bool> {
         let mut starts = vec![true; self.ids.len()];
         for pair in self.by_offset.windows(2) {

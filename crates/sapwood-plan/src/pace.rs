@@ -6,19 +6,20 @@ use std::time::Duration;
 
 /// A parallel request pays when it carries at least what a fresh connection does.
 const SMALLEST_PIECE: u64 = FRESH_CONNECTION;
-/// No request is larger, but one that fills a cache of a chosen size: over several connections, each brings its share.
+/// No request is larger, except one that fills a cache of a chosen size: over several connections, each brings its
+/// share.
 const LARGEST_PIECE: u64 = 16 << 20;
-/// Requests of this size keep a way busy that is not long.
+/// Requests of this size keep a path busy that is not long.
 const FULL_PIECE: u64 = 4 << 20;
 /// Seconds that a request of a long transfer may take, if it is larger than a full one.
 const LONGEST_PIECE: f64 = 1.5;
-/// Full requests that keep a connection busy while its window opens. Many more would tie to it what others, if it is
-/// held down by losses, could bring.
+/// Full requests that keep a connection busy while its window opens. Many more would tie bytes to a connection slowed
+/// down by losses that others could bring.
 const ENOUGH: u64 = 3;
-/// In flight at least: bandwidth times this many round trips; more than one, so that a measured
-/// bandwidth that was limited by the window itself doubles from reply to reply.
+/// In flight at least: bandwidth times this many round trips; more than one, so that a measured bandwidth that was
+/// limited by the window itself doubles from reply to reply.
 const ROUND_TRIPS: f64 = 4.0;
-/// In flight at least: what the way carries in this many seconds.
+/// In flight at least: what the path carries in this many seconds.
 const SECONDS: f64 = 0.5;
 /// Size of the first request after a jump, and of a local file's first; the next ones grow fourfold.
 const FIRST_FAR: u64 = 64 << 10;
@@ -30,36 +31,36 @@ const ARRIVALS: usize = 512;
 const MEASURABLE_TIME: Duration = Duration::from_micros(200);
 const MEASURABLE_BYTES: u64 = 16 << 10;
 
-/// What is still to come: queued and in flight.
+/// What is left to fetch: queued and in flight.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Backlog {
     pub bytes: u64,
     pub ranges: u64,
 }
 
-/// The cache to be filled.
+/// The cache to fill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cache {
-    /// Bytes in it.
+    /// Its size in bytes.
     pub hold: u64,
-    /// Somebody has chosen this size and not all fits: it is filled by whole requests, one more than it holds.
+    /// The user has chosen this size and not everything fits: it is filled by whole requests, one more than it holds.
     pub fills: bool,
-    /// What there is to fetch in all is more than it holds, whose size nobody has chosen.
+    /// Everything to fetch is more than it holds, and its size is the default.
     pub long: bool,
 }
 
-/// The sizes to work with now, in bytes.
+/// The sizes to use now, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sizes {
-    /// In flight or held, unless somebody waits.
+    /// In flight or held, unless the consumer waits.
     pub budget: u64,
     /// In flight.
     pub window: u64,
-    /// Requests under way.
+    /// Requests in flight.
     pub lanes: usize,
     /// One request.
     pub piece: u64,
-    /// How the backlog was cut: to be kept when a request is made by it.
+    /// How the backlog was divided: keep it when a request is made by it.
     division: Option<Division>,
 }
 
@@ -73,7 +74,7 @@ pub(crate) struct Pace {
     division: Option<Division>,
 }
 
-/// The share of each request in what there was to fetch, and what decided about it.
+/// The share of each request in the backlog, and the inputs that decided it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Division {
     parallel: u64,
@@ -117,14 +118,14 @@ impl Pace {
         if limits.is_far() { self.round_trip.or(limits.round_trip) } else { None }
     }
 
-    /// The best of the latest replies: a slow one says more about slow start, or about its server,
-    /// than about the way. What was known before counts until enough is measured.
+    /// The best of the latest replies: a slow one says more about slow start, or about its server, than about the path.
+    /// What was known before counts until enough is measured.
     pub(crate) fn bandwidth(&self, limits: &Limits) -> Option<f64> {
         let prior = if self.rates.len() < RATES { limits.bandwidth.filter(|b| *b > 0.0) } else { None };
         self.rates.iter().copied().chain(prior).reduce(f64::max)
     }
 
-    /// A request was made by these sizes.
+    /// A request was made with these sizes.
     pub(crate) fn keep(&mut self, sizes: &Sizes) {
         self.division = sizes.division;
     }
@@ -135,7 +136,7 @@ impl Pace {
         first.saturating_mul(1 << (2 * n.min(16)))
     }
 
-    /// Changes nothing: asking twice gives the same.
+    /// Changes nothing: calling it twice gives the same.
     pub(crate) fn sizes(&self, limits: &Limits, cache: Cache, extent: Extent, backlog: Backlog) -> Sizes {
         let hold = cache.hold;
         let Extent { basket, largest_cluster, mean_cluster } = extent;
@@ -157,14 +158,14 @@ impl Pace {
         };
         let bandwidth = self.bandwidth(limits);
         let pipe = bandwidth.unwrap_or(BANDWIDTH) * round_trip.as_secs_f64();
-        // Requests behind each other on one connection share its window.
+        // Requests queued on one connection share its window.
         let queue = limits.queue.clamp(1, limits.max_in_flight.max(1)) as u64;
         let connections = lanes / queue;
         let parallel = ((pipe / SLOW_START_SHARE as f64).ceil() as u64).max(2).min(connections.max(1));
         let max_ranges = limits.max_ranges.max(1) as u64;
         let range = backlog.bytes / backlog.ranges.max(1);
         let full = most.min(FULL_PIECE).min(range.saturating_mul(max_ranges)).max(SMALLEST_PIECE);
-        // In a long transfer large clusters come entry by entry: nothing needs the whole of one under way.
+        // In a long transfer large clusters come entry by entry: a whole one need not be in flight.
         let together = if cache.long { largest_cluster.min(SMALL_CLUSTER) } else { largest_cluster };
         let window = match bandwidth {
             Some(b) => {
@@ -174,26 +175,25 @@ impl Pace {
             }
             None => hold,
         };
-        // Equal pieces, one for each connection at least.
-        // Cut anew only when something changed: cutting the remainder again and again would make
-        // ever smaller pieces.
+        // Equal pieces, one for each connection at least. Divided again only when something changed: dividing the
+        // remainder again and again would make ever smaller pieces.
         let same = |c: &Division| (c.parallel, c.most, c.max_ranges) == (parallel, most, max_ranges);
         let division = self.division.filter(same).unwrap_or_else(|| {
             let needed = backlog.bytes.div_ceil(most).max(backlog.ranges.div_ceil(max_ranges)).max(1);
             let share = backlog.bytes.div_ceil(needed.max(parallel));
             Division { parallel, most, max_ranges, share }
         });
-        // Those of a long transfer over few connections come in the order in which they are needed: none takes long, of
-        // what the connections carry together each brings its share.
+        // Those of a long transfer over few connections come in the order in which they are needed: none takes long,
+        // and each carries its share of the total rate.
         let soon = |few: u64| ((LONGEST_PIECE * bandwidth.unwrap_or(0.0)) as u64 / few).max(FULL_PIECE);
         let largest = few.filter(|_| cache.long).map_or(window / parallel, soon);
-        // A window has grown by all that it brought: smaller requests over open ones bring nothing sooner.
+        // A window has grown by all that it brought: smaller requests over open ones are not faster.
         let at_once = self.arrived / connections.max(1);
         let piece = division.share.max(at_once).min(largest).max(SMALLEST_PIECE).min(most).min(hold);
         if !cache.fills {
             return Sizes { budget: hold, window, lanes: lanes as usize, piece, division: Some(division) };
         }
-        // As many requests as filling the cache again and again would take, the next one on its way meanwhile.
+        // As many requests as filling the cache repeatedly would take, the next one always in flight.
         let piece = hold.min(limits.max_request_bytes).min(range.saturating_mul(max_ranges)).max(piece);
         Sizes {
             budget: hold.saturating_add(piece),
@@ -248,7 +248,7 @@ mod tests {
             let cache = Cache { hold: 64 * MB, fills: true, long: false };
             let s = Pace::default().sizes(&limits, cache, Extent::default(), Backlog { bytes: 185 * MB, ranges: 20 });
             assert_eq!((s.budget, s.piece), (128 * MB, 64 * MB));
-            // by itself it is cut, so that a connection more can help
+            // alone it is divided, so that another connection can help
             let s = Pace::default().sizes(
                 &limits,
                 Cache { fills: false, ..cache },

@@ -1,21 +1,21 @@
 use sapwood_span::Limits;
 
-/// How large the tree cache is: `TTree::SetCacheSize` in ROOT's words.
+/// The size of the tree cache: `TTree::SetCacheSize` in ROOT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum CacheSize {
-    /// Size 0. Basket by basket, each in a request of its own, one at a time, only when somebody
-    /// waits for it, in the order in which a loop over entries and branches touches them.
+    /// Size 0. Basket by basket, each in its own request, one at a time, only when the consumer waits for it, in the
+    /// order in which a loop over entries and branches touches them.
     Off,
     /// As large as [`Request::hold`] allows.
     #[default]
     Auto,
-    /// This many compressed bytes (and never more than [`Request::hold`]). Where they do not hold all, one request fills
-    /// the cache while what the one before it brought is consumed: twice as much is in flight or held at most, and there
-    /// are no more requests than without reading ahead.
+    /// This many compressed bytes (and never more than [`Request::hold`]). Where they do not hold everything, one
+    /// request fills the cache while the bytes of the previous one are consumed: twice as much is in flight or held at
+    /// most, and there are no more requests than without reading ahead.
     Bytes(u64),
 }
 
-/// What the caller wants of the planner, besides the baskets.
+/// What the caller requests from the planner, besides the baskets.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
     /// The size of the tree cache.

@@ -1,29 +1,29 @@
 use std::time::Duration;
 
-/// What a planner did so far, and what it measured.
+/// What a planner has done so far, and what it measured.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PlanStats {
     /// Baskets the caller wanted.
     pub baskets: u64,
     /// Their compressed bytes.
     pub wanted_bytes: u64,
-    /// What they inflate to, as far as the caller knew.
+    /// Their decompressed size, as far as the caller knew.
     pub unzipped_bytes: u64,
-    /// Requests made, repeated ones included.
+    /// Requests made, including repeated ones.
     pub requests: u64,
     /// Ranges in them.
     pub ranges: u64,
-    /// Bytes asked for, gaps and repetitions included.
+    /// Bytes requested, including gaps and repetitions.
     pub asked_bytes: u64,
-    /// Bytes asked for only because bridging a gap was cheaper than another range.
+    /// Bytes requested only because bridging a gap was cheaper than another range.
     pub gap_bytes: u64,
     /// Baskets that arrived.
     pub arrived: u64,
     /// Bytes of the baskets that arrived.
     pub arrived_bytes: u64,
-    /// Baskets asked for again, after a failure, a reply that left them out, or a cancelled fetch.
+    /// Baskets requested again, after a failure, a reply that left them out, or a cancelled fetch.
     pub repeated: u64,
-    /// Baskets that turned out not to be needed, and were never asked for.
+    /// Baskets that turned out not to be needed, and were never requested.
     pub skipped: u64,
     /// Their bytes.
     pub skipped_bytes: u64,
@@ -33,16 +33,16 @@ pub struct PlanStats {
     pub cancelled: u64,
     /// Baskets given up.
     pub given_up: u64,
-    /// Jumps of the consumer to entries that reading ahead had not come to.
+    /// Jumps of the consumer to entries that reading ahead had not reached.
     pub jumps: u64,
     /// Bytes now in flight (with gaps) or arrived and not consumed.
     pub held_bytes: u64,
     /// The most that was ever held.
     pub max_held_bytes: u64,
-    /// The most requests that were under way at once.
+    /// The most requests that were in flight at once.
     pub max_in_flight: u64,
-    /// The round-trip time the planner works with.
+    /// The round-trip time the planner uses.
     pub round_trip: Option<Duration>,
-    /// The bandwidth the planner works with, in bytes per second.
+    /// The bandwidth the planner uses, in bytes per second.
     pub bandwidth: Option<f64>,
 }

@@ -1,7 +1,7 @@
 use crate::{Action, Basket, BasketId, Event, Fetch};
 use sapwood_span::units;
 
-/// An action in words: `fetch 2: 12.1 kB in 4 ranges: Muon_pt[3..5] nMuon[3]`.
+/// An action as text: `fetch 2: 12.1 kB in 4 ranges: Muon_pt[3..5] nMuon[3]`.
 ///
 /// `baskets` is the list given to [`crate::Planner::new`], `name` gives the name of a branch.
 pub fn describe_action<N: AsRef<str>>(action: &Action, baskets: &[Basket], name: impl Fn(u32) -> N) -> String {
@@ -12,7 +12,7 @@ pub fn describe_action<N: AsRef<str>>(action: &Action, baskets: &[Basket], name:
     }
 }
 
-/// An event in words; see [`describe_action`].
+/// An event as text; see [`describe_action`].
 pub fn describe_event<N: AsRef<str>>(event: &Event, baskets: &[Basket], name: impl Fn(u32) -> N) -> String {
     match event {
         Event::Want { first, last } => format!("want entries {first}..{last}"),

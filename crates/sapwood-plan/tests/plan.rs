@@ -1,4 +1,4 @@
-//! Plans in words, and the rules one by one.
+//! Plans as text, and the rules one by one.
 
 use sapwood_plan::{
     Action, Basket, BasketId, CacheSize, Event, Fetch, FetchId, Limits, Planner, Request, describe_action,
@@ -93,7 +93,7 @@ fn touching_baskets_become_one_range() {
     assert_eq!(words(&mut planner, ms(0)), ["fetch 0: 24.0 kB in 1 range: nMuon[0..4] Muon_pt[0..4] Muon_eta[0..4]"]);
 }
 
-/// A gap that is read along anyway brings the basket that lies in it, however late it is needed.
+/// A gap that is read over anyway includes the basket in it, however late it is needed.
 #[test]
 fn a_basket_in_a_bridged_gap_comes_along() {
     let baskets = [basket(0, 0, 1000, 500), basket(0, 900, 1500, 80), basket(1, 0, 1580, 500)];
@@ -107,7 +107,7 @@ fn a_basket_in_a_bridged_gap_comes_along() {
     assert_eq!(planner.stats().gap_bytes, 0);
 }
 
-/// Reading ahead had taken both connections: the later one gives way to what somebody waits for.
+/// Reading ahead had taken both connections: the later one is cancelled for what the consumer waits for.
 #[test]
 fn after_a_jump_the_awaited_go_first() {
     let mut planner = planner(&file(1000, 2000, 3000), narrow(), CacheSize::Auto, 0);
@@ -122,7 +122,7 @@ fn after_a_jump_the_awaited_go_first() {
     // What the cancelled fetch still reports is ignored.
     planner.handle(ms(6), Event::Arrived { fetch: FetchId(1), basket: BasketId(4) });
     assert_eq!(planner.stats().arrived, 0);
-    // Backwards it is the same, and reading ahead goes on from there.
+    // Backwards it is the same, and reading ahead continues from there.
     planner.handle(ms(7), Event::Want { first: 20_000, last: 20_050 });
     let next = words(&mut planner, ms(7));
     assert_eq!(next[0], "cancel fetch 2");
@@ -165,7 +165,7 @@ fn a_basket_larger_than_the_budget_comes_when_it_is_awaited() {
     assert_eq!(first.len(), 1, "one request at a time overdraws");
     assert_eq!(first[0].bytes(), 50_000);
     deliver(&mut planner, ms(20), &first[0]);
-    // The consumer has something to work on; only when it does not move does more come.
+    // The consumer has something to work on; more is requested only when it does not move.
     assert_eq!(words(&mut planner, ms(20)), [""; 0]);
     let deadline = planner.deadline().unwrap();
     assert_eq!(deadline, ms(270));
@@ -179,7 +179,7 @@ fn failures_are_retried_in_ever_smaller_groups_and_then_given_up() {
     let mut now = ms(0);
     let mut sizes = Vec::new();
     let mut lost = 0;
-    // Whatever holds basket 0 fails at once.
+    // Every request with basket 0 fails at once.
     while !planner.is_done() {
         match planner.poll(now) {
             Some(Action::Fetch(fetch)) if fetch.baskets().any(|b| b.0 == 0) => {
@@ -283,7 +283,7 @@ fn refuses_baskets_that_make_no_sense() {
 #[test]
 fn what_is_withheld_is_asked_for_when_released_and_never_when_skipped() {
     let mut planner = planner(&file(4, 2000, 3000), narrow(), CacheSize::Auto, 0);
-    // of nMuon everything, of the others nothing before it is known
+    // all of nMuon, nothing of the others before it is known
     let others: Vec<BasketId> = (0..12).filter(|i| i % 3 != 0).map(BasketId).collect();
     planner.handle(ms(0), Event::Withhold(others.clone()));
     planner.handle(ms(0), Event::Want { first: 0, last: 100 });
@@ -291,7 +291,7 @@ fn what_is_withheld_is_asked_for_when_released_and_never_when_skipped() {
     assert!(planner.has_asked_all());
     planner.handle(ms(1), Event::Release(vec![BasketId(4), BasketId(5)]));
     planner.handle(ms(1), Event::Skip(vec![BasketId(1), BasketId(2), BasketId(4), BasketId(0)]));
-    // what is under way is not skipped, what was released may be
+    // what is in flight is not skipped, what was released may be
     assert_eq!(words(&mut planner, ms(1)), ["fetch 1: 2.00 kB in 1 range: Muon_eta[1]"]);
     planner.handle(ms(2), Event::Release(others));
     assert_eq!(words(&mut planner, ms(2)), [] as [&str; 0], "both requests that are allowed are under way");
@@ -305,7 +305,7 @@ fn another_budget_holds_from_then_on() {
     planner.handle(ms(0), Event::Want { first: 0, last: 100 });
     let first = fetches(&mut planner, ms(0));
     deliver(&mut planner, ms(21), &first[0]);
-    // the consumer still unzips: what arrived counts
+    // the consumer is still decompressing: what arrived counts
     while planner.poll(ms(22)).is_some() {}
     let held = planner.stats().held_bytes;
     planner.handle(ms(23), Event::Budget(40_000));
@@ -350,7 +350,7 @@ fn a_long_transfer_comes_in_order_over_as_few_connections_as_fill_the_way() {
     // fast: as much as comes in a second and a half
     let (_, first) = begin(limits(Some(1), 1e7));
     assert_eq!(first.iter().map(|f| f.bytes() / 1_000_000).collect::<Vec<_>>(), [15]);
-    // windows held down: four of them
+    // limited windows: four of them
     assert_eq!(begin(limits(Some(4), 1e6)).1.len(), 4);
     // what fits into the budget is not long
     let mut planner = self::planner(&file(20, 700_000, 0), limits(Some(1), 1e7), CacheSize::Auto, 0);

@@ -1,26 +1,27 @@
-//! Which branches a reader will touch that has touched some: each branch that is not guessed costs it a round trip.
+//! Guesses which branches a reader will touch next from those it has touched: each branch not guessed costs it a round
+//! trip.
 
 use crate::map::BasketMap;
 use std::collections::BTreeSet;
 
-/// The order in which branches were touched first, and what follows from it.
+/// The order in which branches were first touched, and the guesses that follow from it.
 #[derive(Default)]
 pub(crate) struct Touches {
     order: Vec<u32>,
-    /// The same, to look them up.
+    /// The same, for lookups.
     known: BTreeSet<u32>,
 }
 
 /// Branches that may be next, most likely first.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Guess {
-    /// They continue a pattern that the reader has shown.
+    /// Branches that continue a pattern of the reader.
     pub pattern: Vec<u32>,
-    /// They are near: worth a few small baskets.
+    /// Nearby branches: worth a few small baskets.
     pub near: Vec<u32>,
 }
 
-/// Who has touched more branches than this shows a pattern, or none.
+/// A reader that has touched more branches than this shows a pattern already, or none.
 const MOST: usize = 1000;
 
 /// Neighbours looked at on either side.
@@ -36,7 +37,7 @@ impl Touches {
         &self.order
     }
 
-    /// What may follow the last touch.
+    /// Branches that may follow the last touch.
     pub(crate) fn guess(&self, map: &BasketMap) -> Guess {
         let Some(&last) = self.order.last() else { return Guess::default() };
         let mut pattern = self.regular(map.branches());
@@ -52,7 +53,7 @@ impl Touches {
         let siblings = behind.into_iter().chain(before.into_iter().rev());
         let mut near: Vec<u32> = (0..map.branches()).filter(|&b| map.counts(b, last)).collect();
         if pattern.is_empty() && touched >= 2 {
-            // so many of the object again
+            // twice as many of the object as were touched
             pattern.extend(siblings.filter(|b| !self.known.contains(b)).take(2 * touched));
         } else if pattern.is_empty() {
             near.extend(siblings);
@@ -64,7 +65,7 @@ impl Touches {
         Guess { pattern, near }
     }
 
-    /// The parts of the last branch's object that were read of other objects.
+    /// Those parts of the last branch's object that were also read of other objects.
     fn members(&self, last: u32, map: &BasketMap) -> Vec<u32> {
         let others = self.order.iter().filter(|&&b| !map.are_siblings(b, last));
         let members: BTreeSet<u64> = others.filter_map(|&b| map.member(b)).collect();
@@ -75,7 +76,7 @@ impl Touches {
         (0..map.branches()).filter(|b| *b != last && is_one(b) && !self.known.contains(b)).collect()
     }
 
-    /// As many more branches at the same distance as came one after the other, when three or more did.
+    /// When three or more branches followed at the same distance: as many more at that distance.
     fn regular(&self, branches: u32) -> Vec<u32> {
         let [.., before, last] = self.order[..] else { return Vec::new() };
         let step = i64::from(last) - i64::from(before);

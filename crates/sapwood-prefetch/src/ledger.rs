@@ -1,50 +1,50 @@
-//! What was fetched ahead for one reader, and what of it was right.
+//! Counts what was fetched ahead for one reader, and how much of it was used.
 
 use sapwood_span::Span;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Bytes that may be fetched ahead before the reader has shown anything: about a hundredth of a second at 1 Gbit/s.
+/// Bytes that may be fetched ahead before the reader has shown any habit: about a hundredth of a second at 1 Gbit/s.
 const START: u64 = 1 << 20;
 
 /// The window at first.
 const FIRST_WINDOW: u64 = 512 << 10;
 
-/// The window after it was wrong most of the time.
+/// The window after most fetches were wrong.
 const LEAST_WINDOW: u64 = 16 << 10;
 
-/// Bytes that a reader may read beyond two windows before what it has not asked for counts as wrong.
+/// Bytes that a reader may read beyond two windows before what it has not requested counts as wrong.
 const PATIENCE: u64 = 1 << 20;
 
 /// Spans that may be ahead at once: baskets of a few bytes are not worth more.
 const MOST_PENDING: usize = 1 << 14;
 
-/// What one reader was given, and what was fetched ahead for it.
+/// Counters of one reader's requests and of what was fetched ahead for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Bytes asked for.
+    /// Bytes requested.
     pub asked: u64,
-    /// Bytes of these that were neither held, nor under way, nor fetched ahead for this reader.
+    /// Bytes of these that were neither held, nor in flight, nor fetched ahead for this reader.
     pub missed: u64,
-    /// Bytes fetched ahead that were asked for afterwards.
+    /// Bytes fetched ahead that were requested later.
     pub useful: u64,
-    /// Bytes fetched ahead that the reader went past.
+    /// Bytes fetched ahead that the reader skipped.
     pub useless: u64,
-    /// Bytes fetched ahead that may still be asked for.
+    /// Bytes fetched ahead that may still be requested.
     pub ahead: u64,
 }
 
-/// Bytes fetched ahead and not asked for yet.
+/// Bytes fetched ahead and not requested yet.
 #[derive(Clone, Copy)]
 struct Pending {
     len: u64,
-    /// They are wrong when the reader has asked for so many bytes.
+    /// They count as wrong when the reader has requested this many bytes.
     until: u64,
     /// They are of a branch that the reader has not touched.
     is_suspected: bool,
 }
 
-/// Bounds what is fetched ahead: at any time, what was fetched ahead and not asked for is at most [`START`] and what the
-/// origin was asked for on the reader's behalf and the reader wanted; half of that when an eighth was wrong.
+/// Limits what is fetched ahead: at any time, the bytes fetched ahead and not requested are at most [`START`] plus the
+/// bytes that were fetched from the origin for the reader and used; half of that when an eighth was wrong.
 pub(crate) struct Ledger {
     pending: BTreeMap<u64, Pending>,
     /// Starts, by the time they were fetched.
@@ -80,12 +80,12 @@ impl Ledger {
         self.stats
     }
 
-    /// The bytes that may be ahead at once, now.
+    /// The bytes that may currently be ahead at once.
     pub(crate) fn window(&self) -> u64 {
         self.window
     }
 
-    /// Whether enough is ahead for now: more is asked for when half of what may be ahead was used, so that requests stay few.
+    /// Whether enough is ahead for now: more is fetched when half of the window was used, so that requests stay few.
     pub(crate) fn is_full(&self) -> bool {
         self.ahead() > self.window.min(self.ahead() + self.credit()) / 2
     }
@@ -95,13 +95,13 @@ impl Ledger {
         self.stats.ahead - self.suspected
     }
 
-    /// From now on, so many bytes may be ahead at once.
+    /// From now on, at most this many bytes may be ahead at once.
     pub(crate) fn limit(&mut self, most: u64) {
         self.most = most;
         self.window = self.window.max(LEAST_WINDOW).min(most);
     }
 
-    /// The reader asks for a span, of which so many bytes were held or under way. True when it has to wait for others.
+    /// The reader requests a span, of which `held` bytes were held or in flight. True when it has to wait for others.
     pub(crate) fn asked(&mut self, span: Span, held: u64) -> bool {
         self.stats.asked += span.len;
         let taken = self.take(span);
@@ -112,7 +112,7 @@ impl Ledger {
         missed > 0
     }
 
-    /// Removes what is pending of a span.
+    /// Removes what is pending inside a span.
     fn take(&mut self, span: Span) -> u64 {
         let before = self.pending.range(..span.start).next_back();
         let from = before.filter(|(start, p)| **start + p.len > span.start).map_or(span.start, |(start, _)| *start);
@@ -137,7 +137,7 @@ impl Ledger {
         taken
     }
 
-    /// The reader will not ask for this span.
+    /// The reader will not request this span.
     pub(crate) fn passed(&mut self, span: Span) {
         let suspected = self.suspected;
         let taken = self.take(span);
@@ -146,12 +146,12 @@ impl Ledger {
         self.wrong += taken;
     }
 
-    /// A fetch failed: nothing of it was taken from the origin.
+    /// A fetch failed: nothing of it was read from the origin.
     pub(crate) fn failed(&mut self, span: Span) {
         self.take(span);
     }
 
-    /// Drops what was not asked for within its time, and sizes the window by what was right and wrong.
+    /// Drops what was not requested in time, and adjusts the window to what was right and wrong.
     pub(crate) fn settle(&mut self) {
         while let Some(&start) = self.order.front() {
             match self.pending.get(&start) {
@@ -161,7 +161,7 @@ impl Ledger {
             }
             self.order.pop_front();
         }
-        // parts of one span leave more starts behind than are pending
+        // partly used spans leave more starts behind than are pending
         if self.order.len() > 1024 && self.order.len() > 4 * self.pending.len() {
             self.order.retain(|start| self.pending.contains_key(start));
         }
@@ -177,7 +177,7 @@ impl Ledger {
         (self.right, self.wrong) = (0, 0);
     }
 
-    /// The bytes that may be fetched ahead now, whatever the window.
+    /// The bytes that may be fetched ahead now, regardless of the window.
     pub(crate) fn credit(&self) -> u64 {
         let Stats { missed, useful, useless, ahead, .. } = self.stats;
         let wanted = missed + useful;
@@ -191,7 +191,7 @@ impl Ledger {
         self.fetch_as(span, false)
     }
 
-    /// Fetches a span of a branch that the reader has not touched, unless too much was fetched for such suspicions.
+    /// Fetches a span of a branch that the reader has not touched, unless too much was fetched for such guesses.
     pub(crate) fn suspect(&mut self, span: Span) -> bool {
         let most = START / 2 + (self.stats.missed + self.stats.useful) / 8;
         self.suspected + self.wrongly_suspected + span.len <= most && self.fetch_as(span, true)
@@ -213,13 +213,13 @@ impl Ledger {
         self.pending.range(..span.end()).next_back().is_some_and(|(start, p)| start + p.len > span.start)
     }
 
-    /// Whether the span was fetched ahead and not asked for yet.
+    /// Whether the span was fetched ahead and not requested yet.
     pub(crate) fn is_ahead(&self, span: Span) -> bool {
         self.overlaps(span)
     }
 }
 
-/// Bytes of the first span that are not in the second one.
+/// Bytes of `span` that are not in `of`.
 fn outside(span: Span, of: Span) -> u64 {
     span.len - (span.end().min(of.end()) - span.start.max(of.start))
 }

@@ -1,10 +1,11 @@
-//! What a reader of a tree will ask for next, for a cache in front of a distant file that knows only what was asked for.
+//! Predicts what a reader of a tree will request next, for a cache in front of a distant file that sees only the
+//! requests.
 //!
-//! A [`Reader`] watches the spans that one client asks for through one handle. With the [`BasketMap`] of the file's trees it
-//! knows which baskets these are, and says which ones to fetch ahead: the next baskets of the same branches in the order
-//! of entries, and when a branch is touched for the first time, those of branches that go with it. Spans that are no
-//! baskets are followed as streams. Whoever drives it asks the origin for what it says, in as few requests as the origin
-//! allows. It has no I/O, no threads and no clock.
+//! A [`Reader`] watches the spans that one client requests through one handle. With the [`BasketMap`] of the file's
+//! trees it knows which baskets these are, and returns which ones to fetch ahead: the next baskets of the same branches
+//! in the order of entries, and when a branch is touched for the first time, those of related branches. Spans without
+//! baskets are followed as streams. The caller requests from the origin what it returns, in as few requests as the
+//! origin allows. It has no I/O, no threads and no clock.
 
 #![forbid(unsafe_code)]
 #![warn(unreachable_pub, unnameable_types)]

@@ -1,18 +1,18 @@
-//! Where the baskets of a tree are stored, looked up by offset and by entry.
+//! The positions of a tree's baskets, looked up by offset and by entry.
 
 use crate::structure::{group_of, member_of, structure_of};
 use sapwood_span::Span;
 use std::ops::Range;
 
-/// Baskets of a tree, at most: a map of more is not made, for it would take more than 24 MB.
+/// Baskets of a tree at most: a larger map is not built, because it would take more than 24 MB.
 const MOST_BASKETS: usize = 1 << 20;
 
 /// A branch and its baskets, as the tree's header describes them.
 #[derive(Clone, Debug, Default)]
 pub struct BranchBaskets<'a> {
-    /// The branch's name behind those of the branches above it, joined by `/`.
+    /// The branch's name after those of its parent branches, joined by `/`.
     pub path: &'a str,
-    /// The branch that counts the elements of this one: its place in the list of branches.
+    /// The branch that counts the elements of this one: its index in the list of branches.
     pub counter: Option<usize>,
     /// First entry and span of each basket.
     pub baskets: Vec<(u64, Span)>,
@@ -37,9 +37,9 @@ pub struct BasketMap {
     lens: Vec<u32>,
     /// Indices into the lists, by offset in the file.
     by_offset: Vec<u32>,
-    /// The branch of the top of the hierarchy, or the prefix of the name, that a branch shares with others.
+    /// The branch at the top of the hierarchy, or the prefix of the name, that a branch shares with others.
     groups: Vec<u64>,
-    /// Which part of its object it is.
+    /// Which member of its object it is.
     members: Vec<Option<u64>>,
     counters: Vec<Option<u32>>,
 }
@@ -101,7 +101,7 @@ impl BasketMap {
         self.groups.len() as u32
     }
 
-    /// The baskets that lie in a span as a whole, by offset.
+    /// The baskets that are completely in a span, by offset.
     pub(crate) fn within(&self, span: Span) -> impl Iterator<Item = Basket> {
         let from = self.by_offset.partition_point(|&i| self.starts[i as usize] < span.start);
         self.by_offset[from..]
@@ -128,17 +128,17 @@ impl BasketMap {
         Some(range.start + basket.number as usize).filter(|i| range.contains(i))
     }
 
-    /// Where a basket is stored; none behind the last one.
+    /// Where a basket is stored; none after the last one.
     pub(crate) fn span(&self, basket: Basket) -> Option<Span> {
         self.index(basket).map(|i| Span::new(self.starts[i], u64::from(self.lens[i])))
     }
 
-    /// A basket's first entry; behind the last one, the number of entries.
+    /// A basket's first entry; after the last one, the number of entries.
     pub(crate) fn first_entry(&self, basket: Basket) -> u64 {
         self.index(basket).map_or(self.entries, |i| self.first_entries[i])
     }
 
-    /// The entry behind a basket's last one.
+    /// The entry after a basket's last one.
     pub(crate) fn last_entry(&self, basket: Basket) -> u64 {
         self.first_entry(Basket { number: basket.number.saturating_add(1), ..basket })
     }
@@ -149,12 +149,12 @@ impl BasketMap {
         (first_entries.partition_point(|&first| first <= entry) as u32).saturating_sub(1)
     }
 
-    /// Whether two branches hold parts of one object: the same branch is above them, or their names begin alike.
+    /// Whether two branches hold parts of one object: they have the same parent branch, or their names begin alike.
     pub(crate) fn are_siblings(&self, a: u32, b: u32) -> bool {
         self.groups[a as usize] == self.groups[b as usize]
     }
 
-    /// Which part of its object a branch is: equal for `Muon_pt` and `Electron_pt`.
+    /// Which member of its object a branch is: equal for `Muon_pt` and `Electron_pt`.
     pub(crate) fn member(&self, branch: u32) -> Option<u64> {
         self.members[branch as usize]
     }

@@ -1,11 +1,12 @@
-//! Which branches readers of a tree's structure read: the best guess for the next file of a data set, and the next session.
+//! Remembers which branches readers of a tree's structure read: the best guess for the next file of a data set, and the
+//! next session.
 
 use std::collections::VecDeque;
 
-/// Sets kept, at most; the least recently read go first.
+/// Sets kept at most; the least recently read are dropped first.
 const MOST_SETS: usize = 256;
 
-/// Branches of all sets, at most.
+/// Total branches of all sets at most.
 const MOST_BRANCHES: usize = 64 << 10;
 
 /// The first line of the text form.
@@ -40,7 +41,7 @@ impl Memory {
         }
     }
 
-    /// The branches that the last reader of this structure read which also read all of `touched`.
+    /// The branches read by the last reader of this structure that also read all of `touched`.
     pub fn recall(&self, structure: u64, touched: &[u32]) -> Option<&[u32]> {
         let fits = |set: &&(u64, Vec<u32>)| {
             set.0 == structure && touched.iter().all(|branch| set.1.binary_search(branch).is_ok())
@@ -59,7 +60,7 @@ impl Memory {
         out
     }
 
-    /// From its text form: lines that make no sense are left out, for it is only a guess that is lost.
+    /// Parses the text form: malformed lines are skipped, since only guesses are lost.
     pub fn parse(text: &str) -> Self {
         let mut memory = Self::default();
         let mut lines = text.lines();

@@ -1,4 +1,4 @@
-//! One client's handle on a file.
+//! One client's handle for a file.
 
 use crate::ledger::{Ledger, Stats};
 use crate::map::BasketMap;
@@ -9,7 +9,7 @@ use crate::tree_reader::{Around, TreeReader};
 use sapwood_span::Span;
 use std::sync::Arc;
 
-/// What is known of a file. It may grow while the file is read.
+/// What is known about a file. It may grow while the file is read.
 #[derive(Clone, Debug, Default)]
 pub struct FileMap {
     /// Size of the file in bytes.
@@ -27,19 +27,20 @@ pub struct TreeAt {
     pub baskets: Arc<BasketMap>,
 }
 
-/// A span that a client asks for.
+/// A span that a client requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asked {
-    /// Which bytes.
+    /// The bytes.
     pub span: Span,
-    /// How many of them were in the cache, or under way to it, when the client asked.
+    /// How many of them were in the cache, or in flight to it, at the time of the request.
     pub held: u64,
 }
 
-/// Watches what one client asks for through one handle, and says what to fetch ahead for it.
+/// Watches what one client requests through one handle, and returns what to fetch ahead for it.
 ///
-/// Rules it keeps: bytes fetched ahead and not asked for never exceed 1 MiB and what the origin was asked for and the client
-/// wanted, or half of that where an eighth of what was fetched ahead was wrong; nothing is fetched ahead twice, nor what is held; nothing that leaves the file.
+/// Rules: bytes fetched ahead and not requested never exceed 1 MiB plus the bytes that were fetched from the origin and
+/// used by the client, or half of that where an eighth of what was fetched ahead was wrong; nothing is fetched ahead
+/// twice, nor what is held; nothing outside the file.
 pub struct Reader {
     ledger: Ledger,
     streams: Streams,
@@ -47,19 +48,19 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// A handle that was opened. `most`: bytes that may be fetched ahead and not asked for yet.
+    /// For an opened handle. `most`: bytes that may be fetched ahead and not requested yet.
     pub fn new(most: u64) -> Self {
         Self { ledger: Ledger::new(most), streams: Streams::default(), trees: Vec::new() }
     }
 
-    /// From now on, so many bytes may be fetched ahead and not asked for yet.
+    /// From now on, at most this many bytes may be fetched ahead and not requested yet.
     pub fn limit(&mut self, most: u64) {
         self.ledger.limit(most);
     }
 
-    /// The client asks for spans with one request. What to fetch ahead is returned, most urgent first.
+    /// The client requests spans in one request. Returns what to fetch ahead, most urgent first.
     ///
-    /// `held` says whether all of a span is in the cache, or under way to it.
+    /// `held` tells whether all of a span is in the cache, or in flight to it.
     pub fn asked(
         &mut self,
         request: &[Asked],
@@ -79,7 +80,7 @@ impl Reader {
         }
         let spans: Vec<Span> = request.iter().map(|asked| asked.span).collect();
         let is_asked = |place: Span| spans.iter().any(|span| span.overlaps(place));
-        // what is asked for will be under way in a moment
+        // what is requested will be in flight in a moment
         let held = &|span: Span| held(span) || spans.iter().any(|asked| asked.contains(span));
         let mut out = Vec::new();
         let mut is_tree = false;
@@ -108,12 +109,12 @@ impl Reader {
         spans.iter().for_each(|span| self.ledger.failed(*span));
     }
 
-    /// What was right and wrong so far.
+    /// Counts of right and wrong fetches so far.
     pub fn stats(&self) -> Stats {
         self.ledger.stats()
     }
 
-    /// Remembers what the client read of each tree, for readers of files with the same structure.
+    /// Records what the client read of each tree, for readers of files with the same structure.
     pub fn remember(&self, memory: &mut Memory) {
         for (map, tree) in &self.trees {
             memory.remember(map.structure(), tree.branches());

@@ -1,22 +1,22 @@
-//! Which baskets a request asks for.
+//! The baskets in a request.
 
 use crate::map::{Basket, BasketMap};
 use sapwood_span::Span;
 
-/// A request with more baskets is taken for bytes: nobody asks for so many by name.
+/// A request with more baskets is treated as plain bytes: no reader selects so many.
 const MOST_BASKETS: usize = 1 << 16;
 
-/// The baskets that a request asks for.
+/// The baskets in a request.
 #[derive(Default)]
 pub(crate) struct Request {
-    /// None when most of its bytes are no baskets.
+    /// None when most of its bytes are not baskets.
     pub(crate) baskets: Vec<Basket>,
-    /// Others in the same spans: a client that joins spans may have no use for what lies between those it wants.
+    /// Others in the same spans: a client that joins spans may have no use for the baskets between those it wants.
     pub(crate) between: Vec<Basket>,
 }
 
 impl Request {
-    /// The baskets of a map in the spans that a client asks for.
+    /// The baskets of a map in the spans that a client requests.
     pub(crate) fn new(map: &BasketMap, spans: &[Span]) -> Self {
         let mut out = Self::default();
         let (mut asked, mut known) = (0u64, 0u64);

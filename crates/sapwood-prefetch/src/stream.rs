@@ -1,4 +1,4 @@
-//! Whole files and large parts read from front to back: plain read-ahead.
+//! Sequential reads of whole files and large parts: plain read-ahead.
 
 use crate::ledger::Ledger;
 use sapwood_span::Span;
@@ -6,18 +6,18 @@ use sapwood_span::Span;
 /// Streams of one reader that are followed at once.
 const MOST_STREAMS: usize = 4;
 
-/// Requests that follow one another before anything is fetched ahead.
+/// Consecutive requests before anything is fetched ahead.
 const REQUESTS: u32 = 3;
 
 /// Bytes of a request to the origin, at most.
 const PIECE: u64 = 4 << 20;
 
-/// Requests that follow one another.
+/// Consecutive requests.
 #[derive(Clone, Copy)]
 struct Stream {
-    /// Behind the last byte asked for.
+    /// After the last byte requested.
     end: u64,
-    /// Behind the last byte fetched ahead.
+    /// After the last byte fetched ahead.
     ahead: u64,
     bytes: u64,
     requests: u32,
@@ -28,7 +28,7 @@ struct Stream {
 pub(crate) struct Streams(Vec<Stream>);
 
 impl Streams {
-    /// The reader asks for a span that is no basket. What to fetch ahead goes into `out`.
+    /// The reader requests a span that is not a basket. Adds what to fetch ahead to `out`.
     pub(crate) fn asked(
         &mut self,
         span: Span,
@@ -59,7 +59,7 @@ impl Streams {
 
 impl Stream {
     fn fetch(&mut self, size: u64, ledger: &mut Ledger, held: &dyn Fn(Span) -> bool, out: &mut Vec<Span>) {
-        // never further ahead than it has come
+        // never further ahead than it has read so far
         let most = self.end.saturating_add(ledger.window().min(self.bytes)).min(size);
         if self.ahead - self.end > ledger.window().min(self.bytes) / 2 {
             return;

@@ -1,6 +1,6 @@
-//! What tells trees with the same branches from others, and branches of one object from others.
+//! Hashes that identify trees with the same branches, and branches of one object.
 
-/// FNV-1a over bytes: the same in every build, for it is kept across restarts.
+/// FNV-1a over bytes: the same in every build, because it is stored across restarts.
 #[derive(Clone, Copy)]
 pub(crate) struct Fnv(u64);
 
@@ -9,7 +9,7 @@ impl Fnv {
         Self(0xcbf2_9ce4_8422_2325)
     }
 
-    /// Adds a name, and that it ends here.
+    /// Adds a name and its end.
     pub(crate) fn add(&mut self, name: &str) {
         for byte in name.bytes().chain([0xff]) {
             self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
@@ -21,21 +21,21 @@ impl Fnv {
     }
 }
 
-/// Begins the number of a structure.
+/// Starts the hash of a structure.
 pub(crate) fn structure_of(tree: &str) -> Fnv {
     let mut hash = Fnv::new();
     hash.add(tree);
     hash
 }
 
-/// The same number for branches of one object: the part of the path in front of the first `/`, and of this the part in
-/// front of `.` or `_`, as in `Muon_pt` and `event.fRun`.
+/// The same hash for branches of one object: of the part of the path before the first `/`, and within it before `.` or
+/// `_`, as in `Muon_pt` and `event.fRun`.
 pub(crate) fn group_of(path: &str) -> u64 {
     number_of(&path[..group_end(path)])
 }
 
-/// The same number for branches that are the same part of their objects, as in `Muon_pt` and `Electron_pt`; none for a
-/// branch that is no part of one.
+/// The same hash for branches that are the same member of their objects, as in `Muon_pt` and `Electron_pt`; none for a
+/// branch that is not a member.
 pub(crate) fn member_of(path: &str) -> Option<u64> {
     let member = path[group_end(path)..].get(1..).filter(|member| !member.is_empty())?;
     Some(number_of(member.rsplit(['.', '/']).next().unwrap_or(member)))

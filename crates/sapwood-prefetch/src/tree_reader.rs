@@ -1,4 +1,4 @@
-//! How one reader goes through one tree, and what it will ask for next.
+//! Follows one reader through one tree, and predicts what it will request next.
 
 use crate::guess::Touches;
 use crate::ledger::Ledger;
@@ -9,25 +9,25 @@ use sapwood_span::Span;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
-/// Bytes of baskets of other branches that the first touch of a branch is worth; doubled each time that was not enough.
+/// Bytes of baskets of other branches fetched on the first touch of a branch; doubled each time that was not enough.
 const FIRST_GUESS: u64 = 64 << 10;
 
-/// Baskets of one branch that may be left out on the way without this being a jump.
+/// Baskets of one branch that may be skipped without counting as a jump.
 const SKIP: u32 = 4;
 
-/// Requests with so many branches at once come from a cache that tries all of them first.
+/// Requests with this many branches at once come from a cache that first tries all of them.
 const MANY: usize = 8;
 
 /// A branch of the reader.
 #[derive(Clone, Copy)]
 struct Branch {
-    /// The basket behind the last one asked for or passed.
+    /// The basket after the last one requested or passed.
     next: u32,
-    /// The first basket that was not looked at.
+    /// The first basket not yet considered.
     ahead: u32,
-    /// Whether its next baskets were asked for, lately: they are fetched ahead from 1 on.
+    /// Whether its next baskets were requested lately: they are fetched ahead from 1 on.
     trust: i8,
-    /// Whether a basket of it was asked for: else it is known from others only.
+    /// Whether a basket of it was requested: otherwise it is known only from other readers.
     is_touched: bool,
 }
 
@@ -35,24 +35,24 @@ struct Branch {
 pub(crate) struct TreeReader {
     branches: BTreeMap<u32, Branch>,
     touches: Touches,
-    /// Branches of which a basket was fetched on suspicion.
+    /// Branches of which a basket was fetched on a guess.
     guessed: BTreeSet<u32>,
-    /// The bytes that the next first touch is worth.
+    /// The bytes to fetch on the next first touch.
     guess: u64,
     /// Whether a branch of the last guess was touched.
     was_right: bool,
-    /// The entry that the reader is at.
+    /// The reader's current entry.
     position: u64,
-    /// Whether it goes forward: below 0 it jumps.
+    /// Whether it moves forward: below 0 it jumps.
     order: i8,
-    /// Whether it has asked for a basket behind one of the same branch.
+    /// Whether it has requested a basket that follows one of the same branch.
     has_stepped: bool,
 }
 
-/// What a tree's reader decides with.
+/// Context for the decisions of a tree's reader.
 pub(crate) struct Around<'a> {
     pub map: &'a BasketMap,
-    /// The file's.
+    /// Size of the file.
     pub size: u64,
     pub ledger: &'a mut Ledger,
     pub held: &'a dyn Fn(Span) -> bool,
@@ -99,33 +99,33 @@ impl TreeReader {
         }
     }
 
-    /// The branches that it goes through.
+    /// The branches that it reads.
     pub(crate) fn branches(&self) -> Vec<u32> {
         let read = |b: &u32| self.branches.get(b).is_some_and(|s| s.trust > 0);
         self.touches.all().iter().copied().filter(read).collect()
     }
 
-    /// The reader's first request that concerns the tree, before it asks for a basket: what others read of it.
+    /// The reader's first request in the tree before it requests a basket: fetches what other readers read of it.
     pub(crate) fn expect(&mut self, around: &mut Around<'_>) {
         if self.branches.is_empty() && self.recall(around) {
             self.fetch_forward(0, around);
         }
     }
 
-    /// The reader asks for baskets with one request; `has_missed`: it has to wait for some of them.
+    /// The reader requests baskets in one request; `has_missed`: it has to wait for some of them.
     pub(crate) fn asked(&mut self, request: &Request, has_missed: bool, around: &mut Around<'_>) {
         let is_first = self.touches.all().is_empty();
         let Request { baskets: request, between } = request;
         let many = MANY.max(around.map.branches() as usize * 9 / 10);
         let all = || request.iter().chain(between).map(|basket| basket.branch).collect::<BTreeSet<_>>();
         let is_of_all = is_first && request.len() + between.len() >= many && all().len() >= many;
-        // what lies between is of use where the branch is known
+        // baskets in between are of use where the branch is known
         let is_known = |basket: &&Basket| self.branches.get(&basket.branch).is_some_and(|b| b.is_touched);
         let mut wanted: Vec<Basket> = request.iter().chain(between.iter().filter(is_known)).copied().collect();
         wanted.sort();
         let new = self.follow(&wanted, around);
         if is_of_all {
-            // ROOT's cache asks for the first baskets of all branches before it knows which ones are wanted
+            // ROOT's cache requests the first baskets of all branches before it knows which ones are wanted
             self.branches.values_mut().for_each(|b| b.trust = 0);
             return;
         }
@@ -143,7 +143,7 @@ impl TreeReader {
         }
     }
 
-    /// Brings the branches up to date. The branches that were not touched before are returned.
+    /// Updates the branches. Returns the branches that were not touched before.
     fn follow(&mut self, request: &[Basket], around: &mut Around<'_>) -> Vec<u32> {
         let (mut new, mut has_jumped, mut position) = (Vec::new(), false, None);
         for &basket in request {
@@ -182,7 +182,7 @@ impl TreeReader {
         new
     }
 
-    /// The reader is at an entry: branches whose baskets lie before it were passed.
+    /// The reader is at an entry: branches with baskets before it were passed.
     fn arrive(&mut self, position: u64, has_jumped: bool, around: &mut Around<'_>) {
         self.position = position;
         let late: Vec<(u32, u32)> = self
@@ -204,7 +204,7 @@ impl TreeReader {
         }
     }
 
-    /// So many of the next baskets of a branch were not asked for.
+    /// This many of the next baskets of a branch were not requested.
     fn pass(&mut self, branch: u32, baskets: u32, around: &mut Around<'_>) {
         let Some(state) = self.branches.get_mut(&branch) else { return };
         state.trust = (state.trust - baskets.min(2) as i8).max(-2);
@@ -215,7 +215,7 @@ impl TreeReader {
         }
     }
 
-    /// Branches of the last reader that fits go along from here.
+    /// Adds the branches of the last matching reader from here on.
     fn recall(&mut self, around: &Around<'_>) -> bool {
         let Some(set) = around.memory.recall(around.map.structure(), self.touches.all()) else { return false };
         let known = set.iter().copied().filter(|&branch| branch < around.map.branches());
@@ -226,7 +226,7 @@ impl TreeReader {
         true
     }
 
-    /// A branch was touched for the first time: baskets of branches that will be touched, too.
+    /// A branch was touched for the first time: fetches baskets of branches likely to be touched, too.
     fn guess(&mut self, basket: Basket, has_missed: bool, around: &mut Around<'_>) {
         let guess = self.touches.guess(around.map);
         let entry = around.map.first_entry(basket).max(self.position);
@@ -255,7 +255,7 @@ impl TreeReader {
         }
     }
 
-    /// Fetches a basket of a branch that was not touched; false when there is no more room for suspicions.
+    /// Fetches a basket of a branch that was not touched; false when there is no more room for guesses.
     fn suspect(&mut self, basket: Basket, around: &mut Around<'_>) -> bool {
         if self.branches.contains_key(&basket.branch) || !self.guessed.insert(basket.branch) {
             return true;
@@ -277,11 +277,11 @@ impl TreeReader {
         }
     }
 
-    /// The next baskets of all branches, by entry, until the window is full. A reader with a cache of its own, which asks
-    /// for many bytes at once, gets as many ahead.
+    /// The next baskets of all branches, by entry, until the window is full. A reader with its own cache, which
+    /// requests many bytes at once, gets as many ahead.
     fn fetch_forward(&mut self, least: u64, around: &mut Around<'_>) {
         let mut next = BinaryHeap::new();
-        // one basket of each branch whatever the window
+        // one basket of each branch regardless of the window
         let mut room = 0;
         for (&branch, state) in self.branches.iter().filter(|(_, state)| state.trust > 0) {
             let basket = Basket { branch, number: state.ahead.max(state.next) };

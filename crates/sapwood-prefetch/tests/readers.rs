@@ -1,5 +1,5 @@
-//! What readers of several kinds wait for, and what it costs the origin: cold sessions that nothing is known of, unless
-//! said otherwise. Opening costs each one wait, for the tree's header.
+//! How long readers of several kinds wait, and what they cost the origin: cold sessions without prior knowledge, unless
+//! stated otherwise. Opening costs each one wait, for the tree's header.
 
 mod common;
 
@@ -17,7 +17,7 @@ fn seed(m: &Model) -> [usize; 4] {
     ["nE33", "nrawtr", "E33", "rawtr"].map(|name| m.find(name))
 }
 
-/// Few waits, few requests to the origin, few bytes too many.
+/// Few waits, few requests to the origin, few excess bytes.
 #[track_caller]
 fn assert_cost(run: &Run, waits: usize, fetches: usize, ratio: f64) {
     assert!(run.waits <= waits && run.fetches <= fetches && run.ratio <= ratio, "{run:#?}");
@@ -28,7 +28,7 @@ fn the_seeds_query_without_a_cache() {
     let m = Model::chep(283_813);
     let run = cold(&m, &m.entry_by_entry(&seed(&m), 0..m.entries, always));
     assert_eq!(run.requests, 4313);
-    // one branch is a surprise, the others are its neighbours
+    // one branch is unexpected, the others are its neighbours
     assert_cost(&run, 8, 20, 1.02);
     assert!(run.stats.missed < 400_000 + 10_000, "{run:#?}");
 }

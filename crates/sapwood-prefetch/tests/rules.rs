@@ -1,4 +1,4 @@
-//! Rules that hold whatever is asked for, and whatever a damaged header says.
+//! Rules that hold for any requests, and for any damaged header.
 
 mod common;
 
@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// A branch's counter, and the first entry, the offset and the length of its baskets.
 type Listed = (u8, Vec<(u64, u64, u64)>);
 
-/// A few branches with baskets anywhere, also outside of the file and over one another.
+/// A few branches with baskets anywhere, also outside of the file and overlapping.
 fn trees() -> impl Strategy<Value = Vec<Listed>> {
     let basket = (0..2000u64, prop_oneof![0..3_000_000u64, Just(u64::MAX - 5)], 0..40_000u64);
     prop::collection::vec((0..9u8, prop::collection::vec(basket, 0..60)), 0..9)

@@ -1,4 +1,4 @@
-//! What one client will ask for next is fetched before it does.
+//! Fetches ahead what one client will probably request next.
 
 use crate::common::Common;
 use crate::metrics::Metrics;
@@ -10,15 +10,15 @@ use std::collections::VecDeque;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 
-/// Requests that wait until the tree they concern is known, at most.
+/// Requests that wait until their tree is known, at most.
 const WAITING: usize = 256;
-/// Fetches that share what is fetched ahead at once.
+/// Concurrent fetches that share what is fetched ahead.
 const SHARES: u64 = 8;
-/// Bytes of each, at least and at most: what a fresh connection brings in one round trip, and less than what is compared
-/// with what the file was before it is handed on.
+/// Minimum bytes of each, and maximum over HTTP: what a fresh connection brings in one round trip, and less than the
+/// amount after which the file is compared before its bytes are passed on.
 const SHORT: u64 = 14_000;
 const LONG: u64 = 192 << 10;
-/// The same at most over XRootD, where nothing waits for a comparison.
+/// The maximum over XRootD, where no comparison is waited for.
 const LONGEST: u64 = 256 << 10;
 
 /// The reads of one client, through one handle or over HTTP.
@@ -36,7 +36,7 @@ struct State {
 }
 
 impl FetchAhead {
-    /// For a handle that was opened; none where nothing is to be fetched ahead.
+    /// For an opened handle; none where nothing is to be fetched ahead.
     pub(crate) fn new(version: &Arc<OpenVersion>, common: &Arc<Common>) -> Option<Arc<Self>> {
         let most = common.prefetch;
         if most == 0 || version.is_here() {
@@ -48,7 +48,7 @@ impl FetchAhead {
         Some(Arc::new(Self { version, common, most, state: Mutex::new(state) }))
     }
 
-    /// What the client asks for with one request: to be looked at before anything of it is fetched.
+    /// The spans of one client request: inspect them before any of it is fetched.
     pub(crate) fn request(&self, spans: &[Span]) -> Vec<Asked> {
         let size = self.version.size();
         let inside = spans.iter().filter(|span| span.start < size);
@@ -56,7 +56,7 @@ impl FetchAhead {
         inside.map(|span| Asked { span, held: self.version.blocks.held(span) }).collect()
     }
 
-    /// The client has asked for this.
+    /// The client has sent this request.
     pub(crate) fn asked(self: &Arc<Self>, request: Vec<Asked>) {
         let spans: Vec<Span> = request.iter().map(|asked| asked.span).collect();
         let is_news = self.version.trees.is_news(&spans);
@@ -79,7 +79,7 @@ impl FetchAhead {
         tokio::spawn(async move {
             loop {
                 this.version.trees.learn(&this.version, &spans).await;
-                // what came meanwhile may concern another tree
+                // later requests may concern another tree
                 spans = this.waiting();
                 if !this.version.trees.is_news(&spans) {
                     break;
@@ -114,8 +114,8 @@ impl FetchAhead {
     }
 }
 
-/// Spans cut and joined into fetches: what is wanted first is here first. Over HTTP several connections share the rest; over
-/// XRootD all of it comes over one, as a rule, and each fetch is twice as long as the one before.
+/// Splits and joins spans into fetches: urgent bytes come first. Over HTTP several connections share the rest; over
+/// XRootD all of it uses one connection, as a rule, and each fetch is twice as long as the one before.
 fn pieces(spans: &[Span], is_http: bool) -> Vec<Vec<Span>> {
     let mut out: Vec<Vec<Span>> = Vec::new();
     let total: u64 = spans.iter().map(|span| span.len).sum();
@@ -129,7 +129,7 @@ fn pieces(spans: &[Span], is_http: bool) -> Vec<Vec<Span>> {
                 room = len;
                 len = if is_http { len } else { (2 * len).min(LONGEST) };
             }
-            // no crumbs of a basket
+            // no small remainders of a basket
             let part = Span::new(rest.start, if rest.len < room + room / 4 { rest.len } else { room });
             room = room.saturating_sub(part.len);
             rest = Span::new(part.end(), rest.len - part.len);

@@ -1,4 +1,4 @@
-//! Which origins clients may name behind the proxy's address.
+//! Which origins clients may name after the proxy's address.
 
 use crate::scheme::Scheme;
 use crate::target::{Target, address};
@@ -7,10 +7,10 @@ use std::str::FromStr;
 
 /// A rule such as `root://*.example.org/store/`: a scheme, a pattern for the host, a port, and names that the path begins with.
 ///
-/// - The scheme has to be the same; `xroot` is `root`.
-/// - `*.example.org` is every host below `example.org`, however deep, and not `example.org` itself. Any other `*` stands for
-///   letters, digits and dashes of one part of the name (`se*.example.org`); `*` alone is every host.
-/// - Without a port it is the scheme's own; `:*` is every port.
+/// - The scheme must be the same; `xroot` is `root`.
+/// - `*.example.org` is every host below `example.org`, at any depth, and not `example.org` itself. Any other `*`
+///   stands for letters, digits and dashes of one part of the name (`se*.example.org`); `*` alone is every host.
+/// - Without a port it is the scheme's default; `:*` is every port.
 /// - The path is compared name by name: `/store` covers `/store/a`, not `/store2`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AllowRule {
@@ -24,7 +24,7 @@ pub struct AllowRule {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum HostPattern {
     Any,
-    /// This name, or this address of IPv6.
+    /// This name, or this IPv6 address.
     Exactly(String),
     /// Labels from the last to the first; whether more may come before them.
     Labels {
@@ -47,7 +47,7 @@ impl FromStr for AllowRule {
             Some(host) => (host, true),
             None => (authority, false),
         };
-        // as a URL, with a letter for each star, it has to be one of an origin
+        // with each star replaced by a letter, it must be the URL of an origin
         let stand_in = Target::parse(&format!("{scheme}://{}{path}", host.replace('*', "x")))
             .map_err(|e| wrong(&format!("is not understood: {}", e.what())))?;
         if path.contains('*') {
@@ -80,9 +80,9 @@ impl AllowRule {
             && target.parts.starts_with(&self.path)
     }
 
-    /// Whether a server may redirect there. `url` has no credentials.
+    /// Whether a server may redirect to this URL. `url` has no credentials.
     pub(crate) fn permits_url(&self, url: &str) -> bool {
-        // neither a query nor what was taken out of the path makes it another place
+        // neither a query nor redacted parts of the path change the target
         let bare = url.split(['?', '#']).next().unwrap_or_default();
         Target::parse(bare).is_ok_and(|target| self.permits(&target))
     }
@@ -93,7 +93,7 @@ impl HostPattern {
         match self {
             Self::Any => true,
             Self::Exactly(name) => name == host.strip_suffix('.').unwrap_or(host),
-            // the parts of an address are no names
+            // the parts of an address are not labels
             Self::Labels { .. } if host.parse::<std::net::IpAddr>().is_ok() || address(host).is_none() => false,
             Self::Labels { reversed, below } => {
                 let mut labels = host.rsplit('.');
@@ -105,7 +105,7 @@ impl HostPattern {
     }
 }
 
-/// Whether a label fits a pattern, in which each star stands for any characters.
+/// Whether a label matches a pattern, in which each star stands for any characters.
 fn matches(pattern: &str, label: &str) -> bool {
     let Some((before, after)) = pattern.split_once('*') else { return pattern == label };
     let Some(rest) = label.strip_prefix(before) else { return false };

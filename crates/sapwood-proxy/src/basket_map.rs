@@ -31,7 +31,7 @@ fn baskets(tree: &Tree, branch: usize) -> Vec<(u64, Span)> {
     stored_baskets(branch).into_iter().filter_map(in_file).collect()
 }
 
-/// The branch with the number of items of this one.
+/// The branch that holds the number of items of this one.
 fn counter(tree: &Tree, branch: usize) -> Option<usize> {
     let this = &tree.branches[branch];
     let of_leaf = |&leaf: &usize| tree.leaves.get(tree.leaves.get(leaf)?.count?)?.branch;

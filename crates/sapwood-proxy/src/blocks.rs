@@ -1,5 +1,5 @@
-//! The bytes of one version of a file: which are in memory, which are in the store, and which are on their way. All clients
-//! share them, whatever they showed to be let in, so that what several want at once is fetched once.
+//! The bytes of one version of a file: which are in memory, in the store, or in flight. All clients share them,
+//! whatever their credentials, so that what several want at once is fetched once.
 
 use crate::failure::Failure;
 use crate::flight::Flight;
@@ -15,13 +15,13 @@ use tokio::sync::watch;
 
 /// Bytes of one fetch at most: what is lost when it fails, and what a client waits for that wants a part of it.
 pub(crate) const FLIGHT: u64 = 4 << 20;
-/// For how long nothing waits for a store that was full.
+/// How long a full store is not waited for.
 const FULL: Duration = Duration::from_secs(10);
 
 /// The bytes of one version.
 pub(crate) struct Blocks {
     size: u64,
-    /// What the store holds of it; none where there is no store, or it cannot keep this version.
+    /// The store's data of it; none where there is no store, or it cannot keep this version.
     stored: Option<(Store, CachedFile)>,
     memory: Arc<Memory>,
     /// By their first byte; they do not overlap.
@@ -48,9 +48,9 @@ pub(crate) struct Look {
     pub here: Vec<(u64, Bytes)>,
     /// In the store.
     pub stored: Vec<Span>,
-    /// On their way, those of `begun` among them.
+    /// In flight, including those of `begun`.
     pub coming: Vec<Arc<Flight>>,
-    /// Nowhere: these fetches were entered as under way, and the caller has to make them.
+    /// Nowhere: these fetches are registered as in flight, and the caller must run them.
     pub begun: Vec<Arc<Flight>>,
 }
 
@@ -64,13 +64,13 @@ impl Blocks {
         self.size
     }
 
-    /// Tells when something has come, or will not come.
+    /// Signals that something has arrived, or will not arrive.
     pub fn changes(&self) -> watch::Receiver<()> {
         self.changes.subscribe()
     }
 
-    /// Looks for the bytes of spans, which do not overlap; what is nowhere is entered as under way for this open file.
-    /// `use_store`: whether the store is looked into.
+    /// Looks up the bytes of spans, which do not overlap; what is nowhere is registered as in flight for this open
+    /// file. `use_store`: whether the store is searched.
     pub fn look(&self, spans: &[Span], of: u64, use_store: bool) -> Look {
         let mut look = Look::default();
         let mut absent = Vec::new();
@@ -116,7 +116,7 @@ impl Blocks {
         look
     }
 
-    /// How many bytes of a span are in memory, in the store, or on their way.
+    /// How many bytes of a span are in memory, in the store, or in flight.
     pub fn held(&self, span: Span) -> u64 {
         let mut look = Look::default();
         let (mut absent, mut known, mut at) = (Vec::new(), 0, span.start);
@@ -138,7 +138,7 @@ impl Blocks {
         known + look.stored.iter().map(|part| part.len).sum::<u64>()
     }
 
-    /// Divides what is not in memory into what the store holds and what it lacks.
+    /// Divides what is not in memory into what the store holds and what is absent.
     fn outside(&self, span: Span, use_store: bool, look: &mut Look, absent: &mut Vec<Span>) {
         let mut at = span.start;
         let held = self.stored.iter().filter(|_| use_store).flat_map(|(_, file)| file.held(span));
@@ -154,12 +154,12 @@ impl Blocks {
         }
     }
 
-    /// Reads from the store, and checks; none where a piece was damaged. It waits for the disk.
+    /// Reads from the store, and checks; none where a piece was damaged. Waits for the disk.
     pub fn read_stored(&self, span: Span) -> Option<Bytes> {
         self.stored.as_ref()?.1.read(span)
     }
 
-    /// The bytes of a fetch have come, span by span.
+    /// The bytes of a fetch have arrived, span by span.
     pub fn arrived(self: &Arc<Self>, flight: &Arc<Flight>, all: &[Bytes]) {
         let mut added = Vec::new();
         {
@@ -177,7 +177,7 @@ impl Blocks {
         }
     }
 
-    /// Bytes that nobody waited for, where there is nothing yet.
+    /// Adds bytes that were not waited for, where there is nothing yet.
     pub fn add(self: &Arc<Self>, start: u64, bytes: &Bytes, of: u64) {
         let look = self.look(&[Span::new(start, bytes.len() as u64)], of, false);
         for flight in &look.begun {
@@ -186,7 +186,7 @@ impl Blocks {
         }
     }
 
-    /// A fetch will bring nothing (more).
+    /// A fetch will return nothing (more).
     pub fn failed(&self, flight: &Arc<Flight>, failure: Failure) {
         flight.fail(failure);
         let mut pieces = lock(&self.pieces);
@@ -200,12 +200,12 @@ impl Blocks {
         self.changes.send_replace(());
     }
 
-    /// Forgets what is in memory: what the store holds of it is right.
+    /// Drops what is in memory: what the store holds is correct.
     pub fn clear(&self) {
         lock(&self.pieces).retain(|_, piece| matches!(piece.what, What::Coming(_)));
     }
 
-    /// Makes room in memory.
+    /// Frees memory.
     pub fn forget(&self, span: Span, stamp: u64) {
         let mut pieces = lock(&self.pieces);
         let is_it = |piece: &Piece| matches!(&piece.what, What::Here { stamp: of, .. } if *of == stamp);
@@ -214,7 +214,7 @@ impl Blocks {
         }
     }
 
-    /// Puts into the store what is known to be of this version. Waits while the disk is behind, unless the store is full.
+    /// Stores bytes that are known to be of this version. Waits while the disk is behind, unless the store is full.
     pub async fn keep(&self, pieces: Vec<(u64, Bytes)>) {
         let Some((store, file)) = &self.stored else { return };
         let insert = |(start, bytes): &(u64, Bytes)| file.insert(*start, bytes.clone());
@@ -227,14 +227,14 @@ impl Blocks {
             return;
         }
         let behind = store.clone();
-        // it ends only when the runtime does
+        // fails only when the runtime ends
         let _ = tokio::task::spawn_blocking(move || behind.flush()).await;
         pieces.iter().for_each(insert);
         *lock(&self.full) = pieces.iter().any(lacks).then(Instant::now);
     }
 }
 
-/// Spans cut and joined into fetches.
+/// Splits and joins spans into fetches.
 fn flights(absent: &[Span]) -> Vec<Vec<Span>> {
     let mut out: Vec<Vec<Span>> = Vec::new();
     let mut room = 0;

@@ -1,4 +1,5 @@
-//! Clients over HTTP: each of their requests opens the file anew, but what they will ask for next follows from all of them.
+//! Clients over HTTP: each of their requests opens the file again, but what they will request next follows from all of
+//! them.
 
 use crate::ahead::FetchAhead;
 use crate::common::Common;
@@ -9,9 +10,9 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// A client that asked for nothing so long has closed the file.
+/// A client without a request for this long is considered to have closed the file.
 const IDLE: Duration = Duration::from_secs(60);
-/// Clients and files remembered at once, at most; beyond it, those that are quiet go first.
+/// Pairs of client and file kept at most; beyond it, idle ones are dropped first.
 const MOST: usize = 512;
 
 /// What clients over HTTP read, by their address and the number of the open version.
@@ -24,7 +25,7 @@ struct Client {
 }
 
 impl Clients {
-    /// What a client reads of a version. None where nothing is to be fetched ahead.
+    /// A client's reads of a version. None where nothing is to be fetched ahead.
     pub(crate) fn of(
         &self,
         client: IpAddr,
@@ -47,18 +48,18 @@ impl Clients {
         }
         clients.insert(key, Client { last: Instant::now(), ahead: Arc::clone(&ahead) });
         drop(clients);
-        // these let go of their files, which takes other locks
+        // dropping these releases their files, which takes other locks
         drop(quiet);
         Some(ahead)
     }
 
-    /// Lets go of all clients: nothing is served any more.
+    /// Drops all clients: nothing is served any more.
     pub(crate) fn clear(&self) {
         let all = std::mem::take(&mut *lock(&self.0));
         drop(all);
     }
 
-    /// Lets go of clients that have not asked for anything for a while.
+    /// Drops clients without a request for a while.
     pub(crate) fn sweep(&self) {
         let quiet: Vec<_> = lock(&self.0).extract_if(|_, client| client.last.elapsed() >= IDLE).collect();
         drop(quiet);

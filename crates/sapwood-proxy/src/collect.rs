@@ -1,11 +1,11 @@
-//! The spans of a fetch, kept until all are here.
+//! Collects the spans of a fetch until all have arrived.
 
 use bytes::Bytes;
 use sapwood_source::Sink;
 use sapwood_span::sync::lock;
 use std::sync::{Arc, Mutex};
 
-/// Takes what a source hands on.
+/// Receives the spans from a source.
 pub(crate) struct Collect(Mutex<Vec<Option<Bytes>>>);
 
 impl Collect {

@@ -1,4 +1,4 @@
-//! What all files of a proxy share.
+//! State shared by all files of a proxy.
 
 use crate::blocks::Blocks;
 use crate::habits::Habits;
@@ -17,36 +17,36 @@ use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 
-/// Bytes that all fetches together may have under way, in KiB.
+/// Bytes in flight of all fetches together, in KiB.
 const IN_FLIGHT: usize = 64 << 10;
-/// For how long an origin that failed is asked after the others.
+/// For this long, an origin that failed is tried after the others.
 const FAILING: Duration = Duration::from_secs(30);
-/// Hosts with connections of their own, at most: those asked with credentials, and those that clients name.
+/// Hosts with separate connections, at most: those contacted with credentials, and those named by clients.
 const MOST_HOSTS: usize = 64;
 
-/// What all files of a proxy share.
+/// State shared by all files of a proxy.
 pub(crate) struct Common {
     pub metrics: Arc<Metrics>,
     pub fresh: Duration,
     pub connect_timeout: Duration,
     pub progress_timeout: Duration,
     pub ca_dir: Option<PathBuf>,
-    /// Bytes that fetches have under way, in KiB.
+    /// Bytes of fetches in flight, in KiB.
     pub in_flight: Semaphore,
     /// Bytes that may be fetched ahead for one handle, and for all together.
     pub prefetch: u64,
     pub memory_for_prefetch: u64,
     pub habits: Habits,
-    /// What is known of trees.
+    /// Counts the baskets known of all trees.
     pub mapped: Arc<Mapped>,
     /// Clients for which something may be fetched ahead.
     pub readers: AtomicU64,
     memory: Arc<Memory>,
     store: Option<Store>,
-    /// Bytes by version, as long as somebody has it open.
+    /// Bytes by version, as long as it is open.
     blocks: Mutex<HashMap<FileId, Weak<Blocks>>>,
     hosts: Hosts,
-    /// Connections are never shared by different credentials; the one used last comes last.
+    /// Connections are never shared by different credentials; the one used last is at the end.
     own_hosts: Mutex<VecDeque<(String, Hosts)>>,
     failing: Mutex<HashMap<String, Instant>>,
     /// The servers of the proxy's own origins.
@@ -85,7 +85,7 @@ impl Common {
         self.number.fetch_add(1, Relaxed)
     }
 
-    /// The bytes of a version, which all that have it open share.
+    /// The bytes of a version, shared by all that have it open.
     pub async fn blocks(&self, id: &FileId, is_kept: bool) -> Arc<Blocks> {
         let known = |blocks: &HashMap<FileId, Weak<Blocks>>| blocks.get(id).and_then(Weak::upgrade);
         if let Some(blocks) = known(&lock(&self.blocks)) {
@@ -105,7 +105,7 @@ impl Common {
         };
         let new = Blocks::new(id.version.size, stored, Arc::clone(&self.memory));
         let mut blocks = lock(&self.blocks);
-        // somebody else may have been faster
+        // another task may have been faster
         if let Some(blocks) = known(&blocks) {
             return blocks;
         }
@@ -114,7 +114,7 @@ impl Common {
         new
     }
 
-    /// The connections by which a place is asked.
+    /// The connections for requests to a place.
     pub fn hosts_for(&self, place: &Place) -> Hosts {
         if place.route.redirects.is_none() && !place.shown.is_secret() {
             return self.hosts.clone();
@@ -130,7 +130,7 @@ impl Common {
         hosts
     }
 
-    /// These places, those last whose origin has failed lately.
+    /// These places, with those last whose origin has failed lately.
     pub fn by_health<'a>(&self, places: &'a [Place]) -> Vec<&'a Place> {
         let failing = lock(&self.failing);
         let is_failing =
@@ -140,7 +140,7 @@ impl Common {
         first
     }
 
-    /// An origin has answered.
+    /// An origin has responded.
     pub fn healthy(&self, server: &str) {
         lock(&self.failing).remove(server);
     }
@@ -159,12 +159,12 @@ impl Common {
         if self.origins.iter().all(|origin| fails(&origin)) { self.origins.last().map(String::as_str) } else { None }
     }
 
-    /// What users should know of the store.
+    /// Warnings of the store.
     pub fn warnings(&self) -> Vec<String> {
         self.store.as_ref().map(Store::warnings).unwrap_or_default()
     }
 
-    /// Waits until what came is in the store.
+    /// Waits until received bytes are in the store.
     pub fn flush(&self) {
         self.store.iter().for_each(Store::flush);
         self.habits.save();

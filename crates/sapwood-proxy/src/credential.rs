@@ -1,11 +1,11 @@
-//! What a client shows to be let in, and how it reaches an origin of the same or of the other protocol.
+//! A client's credential, and how it is passed to an origin of the same or of the other protocol.
 
 use crate::scheme::Scheme;
 use base64::prelude::{BASE64_STANDARD, Engine};
 use sapwood_serve::{Asked, FilesError, Protocol};
 use sapwood_span::{is_secret, percent};
 
-/// A credential that comes beside the path.
+/// A credential that comes separately from the path.
 #[derive(Clone, PartialEq, Eq, Hash, Default)]
 pub(crate) enum Credential {
     #[default]
@@ -17,11 +17,11 @@ pub(crate) enum Credential {
     },
 }
 
-/// What goes to an origin along with a path.
+/// What is sent to an origin along with a path.
 #[derive(Clone, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Shown {
     pub credential: Credential,
-    /// What follows the question mark. It may hold credentials.
+    /// The text after the question mark. It may hold credentials.
     pub query: String,
 }
 
@@ -41,11 +41,11 @@ impl std::fmt::Debug for Shown {
     }
 }
 
-/// What XRootD's clients add to a path for the server they talk to.
+/// Options that XRootD's clients add to a path for the server they are connected to.
 const OF_CLIENTS: [&str; 8] = ["xrd.", "xrdcl.", "xrdposix", "oss.", "cms.", "tried", "triedrc", "scitag."];
 
 impl Shown {
-    /// What an origin is shown of what a client showed.
+    /// What is passed to an origin of a client's credential and query.
     ///
     /// # Errors
     /// `Denied`: credentials of a kind that cannot be passed on.
@@ -57,7 +57,8 @@ impl Shown {
         let query = match (asked.protocol, scheme.is_http()) {
             (Protocol::Http, true) => given.to_owned(),
             (Protocol::Root, false) => kept(given, |key| !OF_CLIENTS.iter().any(|own| key.starts_with(own))),
-            // a token in the query of one protocol is a header of the other, and the reverse; options are no common language
+            // a token in the query of one protocol is a header of the other, and the reverse; other options have no
+            // equivalent
             (_, true) => {
                 if let Some(token) = token(given).filter(|_| credential == Credential::None) {
                     credential = Credential::Bearer(token);
@@ -69,12 +70,12 @@ impl Shown {
         Ok(Self { credential, query })
     }
 
-    /// Whether anything of it may be a credential.
+    /// Whether any of it may be a credential.
     pub fn is_secret(&self) -> bool {
         self.credential != Credential::None || pairs(&self.query).any(|(key, _)| is_secret(key))
     }
 
-    /// All of it.
+    /// All of it, as a key.
     pub fn key(&self) -> (String, &str) {
         let credential = match &self.credential {
             Credential::None => String::new(),
@@ -84,7 +85,7 @@ impl Shown {
         (credential, &self.query)
     }
 
-    /// The token for the `Authorization` header or the login; empty: none is sent, and none of the proxy's own.
+    /// The token for the `Authorization` header or the login; empty: none is sent, not even the proxy's own.
     pub fn token(&self) -> String {
         match &self.credential {
             Credential::Bearer(token) => token.clone(),

@@ -1,17 +1,17 @@
-//! From the errors of sources to what clients hear.
+//! Maps errors of sources to errors for clients.
 
 use sapwood_serve::FilesError;
 use sapwood_span::{Error, ErrorKind, Setting};
 
-/// Why an origin gave nothing.
+/// Why an origin returned nothing.
 pub(crate) type Failure = FilesError;
 
-/// What a client hears of an error of an origin. Errors name URLs without credentials.
+/// The client's error for an error of an origin. Errors name URLs without credentials.
 pub(crate) fn failure_of(error: &Error, is_open: bool) -> Failure {
     let why = error.to_string();
     match error.kind() {
         ErrorKind::NotFound if !is_open => Failure::NotFound,
-        // it was there when it was opened
+        // it existed when it was opened
         ErrorKind::Corrupt | ErrorKind::Gone | ErrorKind::NotFound if is_open => Failure::Changed,
         // the origin sends clients where this proxy does not go: no credential changes that
         ErrorKind::Denied if is_redirect(error) => Failure::Refused(why),

@@ -1,4 +1,4 @@
-//! What a proxy's server answers with: the files and folders of origins.
+//! The content of a proxy's server: the files and folders of origins.
 
 use crate::ahead::FetchAhead;
 use crate::common::Common;
@@ -36,7 +36,7 @@ impl ProxyFiles {
         let places = self.places(asked)?;
         let is_secret = places.iter().any(|place| place.shown.is_secret());
         let of_client = |failure| match failure {
-            // somebody who showed nothing may try again with something
+            // a client without a credential may retry with one
             Failure::Denied(why) if !is_secret => Failure::Unauthorized { why, challenge: Some("Bearer".to_owned()) },
             other => other,
         };

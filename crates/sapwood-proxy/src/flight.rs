@@ -1,13 +1,13 @@
-//! One fetch that is under way, and what comes of it.
+//! One fetch in flight, and its result.
 
 use crate::failure::Failure;
 use sapwood_span::Span;
 use std::sync::OnceLock;
 
-/// A fetch from an origin, on behalf of whoever waits for its bytes.
+/// A fetch from an origin, on behalf of all callers that wait for its bytes.
 pub(crate) struct Flight {
     pub spans: Vec<Span>,
-    /// Which open file it was begun for.
+    /// The number of the open file that it was started for.
     pub of: u64,
     failed: OnceLock<Failure>,
 }
@@ -17,12 +17,12 @@ impl Flight {
         Self { spans, of, failed: OnceLock::new() }
     }
 
-    /// Nothing will come any more, but what has come.
+    /// Nothing more will arrive.
     pub fn fail(&self, failure: Failure) {
         let _ = self.failed.set(failure);
     }
 
-    /// Why nothing came; none as long as it is under way, and if all came.
+    /// Why nothing arrived; none while it is in flight, and if all arrived.
     pub fn failure(&self) -> Option<&Failure> {
         self.failed.get()
     }

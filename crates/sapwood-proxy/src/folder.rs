@@ -1,4 +1,4 @@
-//! Folders as origins have them.
+//! Folders on origins.
 
 use crate::common::Common;
 use crate::failure::{Failure, failure_of};
@@ -16,10 +16,10 @@ const LONGEST_PAGE: u64 = 4 << 20;
 /// A folder of an XRootD origin, listed when it was looked up.
 pub(crate) struct Listed(Mutex<Vec<Entry>>);
 
-/// The folder at the first of these places that has it: its entries, or the page that an HTTP origin has about it.
+/// The folder at the first of these places that has it: its entries, or an HTTP origin's page about it.
 ///
 /// # Errors
-/// What the last place said.
+/// The error of the last place.
 pub(crate) async fn folder(places: &[Place], common: &Arc<Common>) -> Result<Found, Failure> {
     let handle = tokio::runtime::Handle::current();
     let mut failure = Failure::NotFound;
@@ -42,7 +42,7 @@ pub(crate) async fn folder(places: &[Place], common: &Arc<Common>) -> Result<Fou
     Err(failure)
 }
 
-/// The page of a folder, as it is.
+/// The page of a folder, unchanged.
 async fn page(url: &str, options: SourceOptions, handle: &Handle) -> Result<Page> {
     let whole = SourceOptions { head: LONGEST_PAGE, whole_file: LONGEST_PAGE, warm: false, ..options };
     let opening = sapwood_source::open(url, &whole, handle).await?;
@@ -69,7 +69,7 @@ impl OpenFolder for Listed {
     }
 }
 
-/// Entries that are all here.
+/// A complete list of entries.
 struct Once(Vec<Entry>);
 
 impl Entries for Once {

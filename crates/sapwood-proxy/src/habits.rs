@@ -1,4 +1,4 @@
-//! What readers of which trees read, kept across restarts.
+//! Which branches readers read of which trees, kept across restarts.
 
 use sapwood_prefetch::{Memory, Reader};
 use std::io::{Read, Write};
@@ -6,25 +6,25 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
 
-/// A longer file is not read: it was not written here.
+/// A longer file is not read: the proxy did not write it.
 const LONGEST: u64 = 4 << 20;
 
 /// The sets of branches that readers read together.
 pub(crate) struct Habits {
     memory: RwLock<Memory>,
-    /// Where they are kept; none keeps them in memory only.
+    /// The file they are kept in; none keeps them in memory only.
     path: Option<PathBuf>,
 }
 
 impl Habits {
-    /// Those kept in this folder. What cannot be read is begun anew.
+    /// Loads those kept in this folder. An unreadable file counts as empty.
     pub(crate) fn new(folder: Option<&Path>) -> Self {
         let path = folder.map(|folder| folder.join("branches"));
         let memory = path.as_deref().and_then(read).map(|text| Memory::parse(&text)).unwrap_or_default();
         Self { memory: RwLock::new(memory), path }
     }
 
-    /// Looks into them.
+    /// Calls `look` with them.
     pub(crate) fn with<T>(&self, look: impl FnOnce(&Memory) -> T) -> T {
         look(&self.memory.read().unwrap_or_else(PoisonError::into_inner))
     }
@@ -34,7 +34,7 @@ impl Habits {
         reader.remember(&mut self.memory.write().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Keeps them. It is only guesses that are lost where that fails.
+    /// Saves them. Only guesses are lost if that fails.
     pub(crate) fn save(&self) {
         let Some(path) = &self.path else { return };
         let text = self.with(Memory::to_text);

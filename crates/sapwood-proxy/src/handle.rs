@@ -1,4 +1,4 @@
-//! A file that one client has open.
+//! A file opened by one client.
 
 use crate::ahead::FetchAhead;
 use crate::long_read::{LongRead, PIECE};
@@ -14,16 +14,16 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Long requests of a client that are followed at once.
 const MOST: usize = 64;
-/// A file that changed so short a time ago may change again without another time of change.
+/// A file that changed this recently may change again without a new modification time.
 const YOUNG: Duration = Duration::from_secs(10);
 
-/// A file that one client has open: one version of it, and what that client is about to read.
+/// A file opened by one client: one version of it, and what that client is about to read.
 pub(crate) struct Handle {
     version: Arc<OpenVersion>,
     shown: Version,
     info: FileInfo,
     metrics: Arc<Metrics>,
-    /// The long requests that are being answered, the oldest first.
+    /// The long requests being answered, the oldest first.
     long: Mutex<VecDeque<LongRead>>,
     ahead: Option<Arc<FetchAhead>>,
 }
@@ -36,7 +36,7 @@ impl Handle {
         Self { version, shown, info, metrics, long: Mutex::default(), ahead }
     }
 
-    /// Every read of a client passes here, as it asked: `spans` are all that one request wants. What it will ask for next may
+    /// Called for every read of a client: `spans` are all spans of one request. What the client will request next may
     /// be fetched from here.
     fn asked(&self, spans: &[Span]) {
         let Some(ahead) = &self.ahead else { return self.fetch(spans) };
@@ -46,7 +46,7 @@ impl Handle {
         ahead.asked(request);
     }
 
-    /// Begins to fetch what a request asks for.
+    /// Starts to fetch what a request needs.
     fn fetch(&self, spans: &[Span]) {
         let inside = |span: &Span| {
             span.len > 0 && span.start.checked_add(span.len).is_some_and(|end| end <= self.version.size())
@@ -68,7 +68,7 @@ impl Handle {
         }
     }
 
-    /// A client reads here: what follows in a long request is fetched as far as it may be ahead.
+    /// A client reads here: fetches what follows in a long request, as far ahead as allowed.
     fn follows(&self, span: Span) {
         let mut long = lock(&self.long);
         for read in long.iter_mut() {
@@ -78,7 +78,7 @@ impl Handle {
     }
 }
 
-/// What clients hear of a version.
+/// A version as described to clients.
 fn described(version: &OpenVersion, now: SystemTime) -> (Version, FileInfo) {
     let of = &version.id.version;
     let modified = of.modified.as_deref().and_then(time_of);
@@ -92,7 +92,8 @@ fn described(version: &OpenVersion, now: SystemTime) -> (Version, FileInfo) {
     (shown, FileInfo { is_folder: false, size: of.size, modified: seconds, changed: seconds })
 }
 
-/// A time of change as an origin tells it: a date over HTTP; seconds since 1970 over XRootD, and those of the inode.
+/// A modification time as an origin reports it: a date over HTTP; seconds since 1970 over XRootD, with those of the
+/// inode.
 fn time_of(text: &str) -> Option<SystemTime> {
     if let Ok(date) = httpdate::parse_http_date(text) {
         return Some(date);

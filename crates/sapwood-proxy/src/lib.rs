@@ -1,9 +1,9 @@
-//! A caching proxy: files of origins, served over HTTP and over the XRootD protocol, and kept in a local cache on the way. What
-//! one client has read is near for all others; what several want at once is fetched once.
+//! A caching proxy: files of origins, served over HTTP and over the XRootD protocol, and kept in a local cache. What
+//! one client has read is nearby for all others; what several want at once is fetched once.
 //!
 //! From a request to its bytes: `route` finds the origins of a path, `table` the file that all clients share, `version`
-//! asks the origin, `blocks` knows which bytes are in memory, in the store or on their way, `handle` is what one client has open,
-//! `ahead` what it will ask for next, by what `trees` knows of the file.
+//! requests it from the origin, `blocks` knows which bytes are in memory, in the store or in flight, `handle` is a file
+//! opened by one client, `ahead` fetches what it will request next, based on what `trees` knows of the file.
 
 #![forbid(unsafe_code)]
 

@@ -1,12 +1,12 @@
-//! A long request of a client, fetched ahead of what has been sent of its answer.
+//! A long request of a client, fetched ahead of the part of the answer already sent.
 
 use sapwood_span::{Span, coalesce};
 
-/// Of a long request, so much is fetched ahead of the client.
+/// Bytes of a long request fetched ahead of the client.
 const AHEAD: u64 = 16 << 20;
-/// The first fetches are short, so that the first bytes come soon.
+/// The first fetches are short, so that the first bytes arrive soon.
 const FIRST: u64 = 512 << 10;
-/// All others. Shorter requests are fetched at once.
+/// Size of all others. Shorter requests are fetched at once.
 pub(crate) const PIECE: u64 = 4 << 20;
 
 /// The ranges of one request as one sequence of bytes. How many ranges there are does not change the number of fetches.
@@ -15,7 +15,7 @@ pub(crate) struct LongRead {
     /// Sorted and disjoint, each with the number of bytes before it.
     parts: Vec<(u64, Span)>,
     total: u64,
-    /// Bytes of the sequence that are asked for.
+    /// Bytes of the sequence that are requested.
     next: u64,
     piece: u64,
 }
@@ -34,7 +34,7 @@ impl LongRead {
         Self { parts, total, next: 0, piece: FIRST }
     }
 
-    /// Different bytes of all ranges together.
+    /// Distinct bytes of all ranges together.
     pub fn total(&self) -> u64 {
         self.total
     }
@@ -44,12 +44,12 @@ impl LongRead {
         self.parts.iter().map(|(_, span)| *span).collect()
     }
 
-    /// Whether all of it is asked for.
+    /// Whether all of it is requested.
     pub fn is_done(&self) -> bool {
         self.next >= self.total
     }
 
-    /// What to fetch when the client begins: one list of ranges for each fetch.
+    /// What to fetch at the start: one list of ranges for each fetch.
     pub fn begin(&mut self) -> Vec<Vec<Span>> {
         self.advance(0)
     }
@@ -67,7 +67,7 @@ impl LongRead {
     fn advance(&mut self, at: u64) -> Vec<Vec<Span>> {
         let until = self.total.min(at.saturating_add(AHEAD));
         let mut fetches = Vec::new();
-        // none but whole pieces, unless it is the last one
+        // only whole pieces, except for the last one
         while self.next < until && (self.next + self.piece <= until || until == self.total) {
             let len = self.piece.min(until - self.next);
             fetches.push(self.cut(self.next, len));

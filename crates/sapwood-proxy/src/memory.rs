@@ -1,4 +1,4 @@
-//! Bytes in memory, of all files together: the oldest go first.
+//! Limits the bytes in memory, of all files together: the oldest are dropped first.
 
 use crate::blocks::Blocks;
 use sapwood_span::Span;
@@ -6,7 +6,7 @@ use sapwood_span::sync::lock;
 use std::collections::VecDeque;
 use std::sync::{Mutex, Weak};
 
-/// What a piece costs beside its bytes.
+/// Cost of a piece besides its bytes.
 const OVERHEAD: u64 = 256;
 
 /// A limit for the bytes that all files have in memory.
@@ -27,14 +27,14 @@ impl Memory {
         Self { most, held: Mutex::default() }
     }
 
-    /// Numbers a piece that comes into memory.
+    /// Numbers a piece that is added to memory.
     pub fn stamp(&self) -> u64 {
         let mut held = lock(&self.held);
         held.next += 1;
         held.next
     }
 
-    /// A piece is in memory: others make room. Their files must not be locked.
+    /// A piece was added: drops others to make room. Their files must not be locked.
     pub fn added(&self, blocks: Weak<Blocks>, span: Span, stamp: u64) {
         let mut out = Vec::new();
         {

@@ -1,4 +1,4 @@
-//! What a proxy has done.
+//! Counters of a proxy.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -22,7 +22,7 @@ pub struct Metrics {
     pub(crate) unused_ahead_bytes: AtomicU64,
 }
 
-/// Their values at one moment. All count since the start, but for those that say otherwise.
+/// Their values at one moment. All count since the start, except where noted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProxyMetrics {
@@ -30,7 +30,7 @@ pub struct ProxyMetrics {
     pub hits: u64,
     /// Ranges that had to be fetched from an origin.
     pub misses: u64,
-    /// Ranges that another client had already asked an origin for.
+    /// Ranges that were already requested from an origin for another client.
     pub shared: u64,
     /// Bytes of these.
     pub hit_bytes: u64,
@@ -40,21 +40,21 @@ pub struct ProxyMetrics {
     pub shared_bytes: u64,
     /// Bytes that origins sent.
     pub origin_bytes: u64,
-    /// Requests that origins were sent.
+    /// Requests sent to origins.
     pub origin_requests: u64,
     /// Fetches and opens that failed.
     pub origin_errors: u64,
-    /// Bytes of files handed to clients.
+    /// Bytes of files sent to clients.
     pub client_bytes: u64,
     /// Files opened by clients.
     pub opened: u64,
     /// Files that clients have open now.
     pub open_files: u64,
-    /// Times a file was found changed while it was open.
+    /// How often a file was found changed while it was open.
     pub changed: u64,
-    /// Bytes fetched before a client asked for them.
+    /// Bytes fetched before a client requested them.
     pub ahead_bytes: u64,
-    /// Bytes of these that no client had asked for when it closed the file.
+    /// Bytes of these that no client had requested when it closed the file.
     pub unused_ahead_bytes: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Asking origins for a file.
+//! Opens files at origins.
 
 use crate::collect::Collect;
 use crate::common::Common;
@@ -14,14 +14,14 @@ use sapwood_source::{Opening, Source, SourceOptions};
 use sapwood_span::{Error, ErrorKind, Result, Span};
 use std::sync::Arc;
 
-/// Bytes that come along with opening a file: what tells versions of ROOT files apart is among them.
+/// Bytes read on opening a file: enough to distinguish versions of ROOT files.
 const HEAD: u64 = 1024;
-/// The same where a file's own name is long.
+/// The same where the file's own name is long.
 const LONG_HEAD: u64 = 16 << 10;
-/// Bytes at the end that tell versions apart where the server does not.
+/// Bytes at the end that distinguish versions where the server does not.
 const TAIL: u64 = 8 << 10;
 
-/// A place to ask, and what it is shown.
+/// A place to try, and the credential to send.
 #[derive(Clone)]
 pub(crate) struct Place {
     pub route: Route,
@@ -29,7 +29,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// How its file or folder is asked for.
+    /// Options for opening its file or folder.
     pub fn options(&self, common: &Common) -> SourceOptions {
         SourceOptions {
             head: HEAD,
@@ -46,31 +46,31 @@ impl Place {
         }
     }
 
-    /// Whether a path that is no file may be a folder all the same: HTTP has names for folders that end in a slash.
+    /// Whether a path that is not a file may be a folder: over HTTP folder names end in a slash.
     pub fn may_list(&self) -> bool {
         !self.route.target.scheme.is_http()
     }
 
-    /// What tells it from others: what is asked, and what is shown. It holds the credential.
+    /// Distinguishes it from others: the URL and the credential. The key holds the credential.
     pub fn key(&self) -> String {
         format!("{} {}", self.url(false), self.shown.token())
     }
 
-    /// The same of its server.
+    /// The same for its server.
     pub fn url_of_server(&self) -> String {
         format!("{} {:?}", self.route.target.server(), self.shown.key())
     }
 
-    /// The URL to ask by. It is never shown.
+    /// The URL for requests. Never display it.
     pub fn url(&self, is_folder: bool) -> String {
         self.route.target.request_url(&self.shown.credential, &self.shown.query, is_folder)
     }
 }
 
-/// Opens a file at the first of these places that has it. `name`: what the store calls it.
+/// Opens a file at the first of these places that has it. `name`: its name in the store.
 ///
 /// # Errors
-/// What the first place said that did not say that it is not there; else that it is not there.
+/// The first error other than "not found"; otherwise that it is not found.
 pub(crate) async fn open(places: &[Place], common: &Arc<Common>) -> Result<Arc<OpenVersion>, Failure> {
     let name = places.first().map(|place| name_of(&place.url(false))).unwrap_or_default();
     let mut first = None;
@@ -108,7 +108,7 @@ async fn open_at(place: &Place, places: &[Place], name: &str, common: &Arc<Commo
     let is_whole = told.is_none();
     let mut version = if is_whole { Some(by_content(&opening).await?) } else { version_of(&opening) };
     if version.is_none() {
-        // a name that is long, or a server that says too little
+        // a long name, or a server that reports too little
         let size = opening.size;
         let (head, tail) = (Span::new(0, LONG_HEAD.min(size)), Span::new(size - TAIL.min(size), TAIL.min(size)));
         let [first, last] = read(&source, [head, tail]).await?;
@@ -116,7 +116,7 @@ async fn open_at(place: &Place, places: &[Place], name: &str, common: &Arc<Commo
         version = version_of(&opening);
     }
     let is_kept = version.is_some() && !is_whole;
-    // one that nothing tells from others is the same as none
+    // an identity that distinguishes nothing is the same as none
     let unlike = || FileVersion {
         size: opening.size,
         checksum: Some(format!("open:{}", common.number())),
@@ -139,7 +139,7 @@ async fn open_at(place: &Place, places: &[Place], name: &str, common: &Arc<Commo
     Ok(version)
 }
 
-/// A file that came as a whole is known by all of its bytes.
+/// A file received as a whole is identified by all of its bytes.
 async fn by_content(opening: &Opening) -> Result<FileVersion> {
     let [all] = read(&opening.source, [Span::new(0, opening.size)]).await?;
     let mut digest = Digest::default();

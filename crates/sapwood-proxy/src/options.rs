@@ -1,31 +1,33 @@
-//! How a proxy proxies.
+//! Options of a proxy.
 
 use crate::allow::AllowRule;
 use sapwood_serve::ServerOptions;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How a [`Proxy`](crate::Proxy) proxies.
+/// Options of a [`Proxy`](crate::Proxy).
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct ProxyOptions {
-    /// URLs of origins that have the same tree of files: where one fails, the next one is asked. The proxy's paths are theirs.
+    /// URLs of origins that have the same tree of files: where one fails, the next one is tried. The proxy's paths are
+    /// theirs.
     pub origins: Vec<String>,
-    /// What else clients may name behind the proxy's address: `root://proxy//root://host//path`, `http://proxy/https://host/path`.
+    /// What else clients may name after the proxy's address: `root://proxy//root://host//path`,
+    /// `http://proxy/https://host/path`.
     pub allow: Vec<AllowRule>,
-    /// The folder of the local cache; none keeps nothing but what is in memory.
+    /// The folder of the local cache; none caches in memory only.
     pub cache_directory: Option<PathBuf>,
     /// Bytes that the local cache may hold.
     pub cache_max_bytes: u64,
-    /// For how long an answer of the origin about a file counts for further opens, by clients that show the same credential.
+    /// How long an origin's answer about a file is valid for further opens, by clients with the same credential.
     pub fresh: Duration,
     /// How long connecting to an origin may take.
     pub connect_timeout: Duration,
-    /// An origin that sends nothing for so long has failed.
+    /// An origin that sends nothing for this long has failed.
     pub progress_timeout: Duration,
-    /// Bytes that are held in memory for clients that read the same at the same time.
+    /// Bytes held in memory for clients that read the same at the same time.
     pub memory: u64,
-    /// Bytes that are fetched at most for one client before it asks for them; 0 fetches nothing ahead.
+    /// Bytes fetched at most for one client before it requests them; 0 fetches nothing ahead.
     pub prefetch: u64,
     /// Folder of further trusted certificates (PEM) for origins, besides the system's.
     pub ca_dir: Option<PathBuf>,

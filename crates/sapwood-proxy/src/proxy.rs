@@ -15,18 +15,19 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// For how long it waits in the end for origins to confirm what came last.
+/// How long it waits at the end for origins to confirm the last bytes.
 const SETTLE: Duration = Duration::from_secs(2);
 
 /// A caching proxy: see [`ProxyOptions`].
 pub struct Proxy;
 
 impl Proxy {
-    /// Starts proxying, on threads of its own, until the handle is stopped or dropped. A local cache that cannot be used is
-    /// no error: see [`ProxyHandle::warnings`].
+    /// Starts proxying, on its own threads, until the handle is stopped or dropped. An unusable local cache is no
+    /// error: see [`ProxyHandle::warnings`].
     ///
     /// # Errors
-    /// No origin, one that is no URL of a server or leads to this proxy itself, or an address that cannot be listened on.
+    /// No origin, one that is not the URL of a server or is this proxy itself, or an address that cannot be listened
+    /// on.
     pub fn start(options: ProxyOptions) -> Result<ProxyHandle> {
         if options.origins.is_empty() && options.allow.is_empty() {
             let what = "a proxy needs an origin, or a pattern of origins that clients may name";
@@ -69,7 +70,7 @@ impl Proxy {
 
 /// A running [`Proxy`]. Dropping it stops it.
 pub struct ProxyHandle {
-    /// None once it is stopped.
+    /// None once it has been stopped.
     server: Option<ServerHandle>,
     common: Arc<Common>,
     table: Arc<Table>,
@@ -77,17 +78,17 @@ pub struct ProxyHandle {
 }
 
 impl ProxyHandle {
-    /// Its address over HTTP, ready to have a path appended: `http://127.0.0.1:8080/`.
+    /// Its HTTP URL, ready to have a path appended: `http://127.0.0.1:8080/`.
     pub fn http_url(&self) -> Option<String> {
         self.server.as_ref()?.http_url()
     }
 
-    /// Its address over the XRootD protocol, ready to have a path appended: `root://127.0.0.1:1094//`.
+    /// Its URL over the XRootD protocol, ready to have a path appended: `root://127.0.0.1:1094//`.
     pub fn root_url(&self) -> Option<String> {
         self.server.as_ref()?.root_url()
     }
 
-    /// What it has done so far.
+    /// Its counters so far.
     pub fn metrics(&self) -> ProxyMetrics {
         self.common.metrics.now()
     }
@@ -97,17 +98,17 @@ impl ProxyHandle {
         self.server.as_ref().map(ServerHandle::requests).unwrap_or_default()
     }
 
-    /// Why the local cache is not used, or not as it should be: each reason once.
+    /// Why the local cache is not used, or not fully: each reason once.
     pub fn warnings(&self) -> Vec<String> {
         self.warnings.iter().cloned().chain(self.common.warnings()).collect()
     }
 
-    /// Where it serves `/metrics` and `/health` by themselves, if it does.
+    /// Where it serves only `/metrics` and `/health`, if it does.
     pub fn metrics_addr(&self) -> Option<SocketAddr> {
         self.server.as_ref()?.metrics_addr()
     }
 
-    /// Takes no further requests, lets those under way come to their end, at most for so long, and stops.
+    /// Accepts no more requests, waits at most this long for those in progress, and stops.
     pub fn stop_within(mut self, limit: Duration) {
         if let Some(server) = self.server.take() {
             self.table.settle(SETTLE);
@@ -115,7 +116,7 @@ impl ProxyHandle {
         }
     }
 
-    /// Stops; transfers under way are cut off. What has come is kept.
+    /// Stops; transfers in progress are cut off. Received bytes are kept.
     pub fn stop(self) {
         drop(self);
     }
@@ -127,7 +128,7 @@ impl Drop for ProxyHandle {
             self.table.settle(SETTLE);
             drop(server);
         }
-        // what their clients read is remembered when they are let go
+        // dropping them records what their clients read
         self.table.clients.clear();
         self.common.flush();
     }

@@ -1,4 +1,4 @@
-//! From a path to the origins that have what is there.
+//! Maps a path to the origins that may have it.
 
 use crate::allow::AllowRule;
 use crate::failure::Failure;
@@ -12,11 +12,11 @@ pub(crate) struct Routes {
     allow: Arc<Vec<AllowRule>>,
 }
 
-/// Where something may be.
+/// A place where a file or folder may be.
 #[derive(Clone)]
 pub(crate) struct Route {
     pub target: Target,
-    /// Where servers may redirect to; none: wherever a reader would follow.
+    /// Where servers may redirect to; none: wherever a client would follow.
     pub redirects: Option<RedirectFilter>,
 }
 
@@ -25,10 +25,10 @@ impl Routes {
         Self { origins, allow: Arc::new(allow) }
     }
 
-    /// The places of a path, in the order in which they are asked: never none.
+    /// The places of a path, in the order in which they are tried: never empty.
     ///
     /// # Errors
-    /// A path that names no origin, or one that is not allowed.
+    /// A path that names no origin, or a forbidden one.
     pub fn of(&self, parts: &[Vec<u8>]) -> Result<Vec<Route>, Failure> {
         match Target::forwarded(parts) {
             Some(Ok(target)) if self.allow.iter().any(|rule| rule.permits(&target)) => {

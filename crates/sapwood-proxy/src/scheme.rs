@@ -1,6 +1,6 @@
 //! The schemes of origins.
 
-/// How an origin is spoken to.
+/// The protocol of an origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Scheme {
     Http,

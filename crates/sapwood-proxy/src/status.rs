@@ -1,4 +1,4 @@
-//! The pages of a proxy about itself: figures for Prometheus, and whether it can do its work.
+//! The status pages of a proxy: metrics for Prometheus, and whether it works.
 
 use crate::common::Common;
 use crate::metrics::ProxyMetrics;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// What a proxy adds to its server's pages.
 pub(crate) struct ProxyStatus(pub Arc<Common>);
 
-/// Name, kind, meaning and value of a figure.
+/// Name, kind, meaning and value of a metric.
 type Figure = (&'static str, &'static str, &'static str, fn(&ProxyMetrics) -> u64);
 
 const FIGURES: [Figure; 15] = [

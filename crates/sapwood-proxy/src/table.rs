@@ -1,4 +1,4 @@
-//! The files that are open at origins: each once, for all clients that show the same.
+//! The files that are open at origins: each once, for all clients with the same credential.
 
 use crate::clients::Clients;
 use crate::common::Common;
@@ -12,26 +12,26 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 
-/// How often files that nobody has open are let go.
+/// How often files that no client has open are closed.
 const SWEEP: Duration = Duration::from_secs(1);
-/// Files known at once, at most; beyond it, those that nobody has open are forgotten at once.
+/// Files known at once, at most; beyond it, those that no client has open are dropped at once.
 const MOST: usize = 4096;
 
 /// All files that are open.
 pub(crate) struct Table {
     common: Arc<Common>,
-    /// By what the origin is asked and shown. The keys hold credentials.
+    /// By URL and credential. The keys hold credentials.
     entries: Mutex<HashMap<String, Arc<Entry>>>,
     sweeping: AtomicBool,
     pub clients: Clients,
-    /// Where origins are asked.
+    /// The runtime for requests to origins.
     runtime: OnceLock<Handle>,
 }
 
-/// One file as those see it that show the same credential.
+/// One file, for clients with the same credential.
 #[derive(Default)]
 struct Entry {
-    /// Locked while an origin is asked: the others wait for its answer.
+    /// Locked during a request to an origin: the others wait for its response.
     state: tokio::sync::Mutex<State>,
 }
 
@@ -39,12 +39,12 @@ struct Entry {
 struct State {
     /// The version that the origin confirmed last.
     current: Option<Arc<OpenVersion>>,
-    /// Why the origin gave none, and when it was asked.
+    /// The origin's last failure, and when it occurred.
     failed: Option<(Instant, Failure)>,
 }
 
 impl State {
-    /// The version, if the origin confirmed it lately, or after this moment.
+    /// The version, if the origin confirmed it recently, or after this moment.
     fn valid(&self, fresh: Duration, asked: Instant) -> Option<Arc<OpenVersion>> {
         let is_valid = |version: &&Arc<OpenVersion>| {
             let then = version.confirmed();
@@ -65,7 +65,7 @@ impl Table {
         })
     }
 
-    /// The version that these places have now: asks them, unless somebody who showed the same did a moment ago.
+    /// The current version at these places: queries them, unless that was done a moment ago with the same credential.
     pub async fn open(self: &Arc<Self>, places: Vec<Place>) -> Result<Arc<OpenVersion>, Failure> {
         self.sweep_from_now_on();
         self.runtime.get_or_init(Handle::current);
@@ -82,12 +82,13 @@ impl Table {
             return Ok(version);
         }
         let common = Arc::clone(&self.common);
-        // on a task of its own: others may be waiting for it when this client leaves
+        // in a separate task: others may be waiting for it when this client leaves
         let opening = tokio::spawn(async move { entry.open(&places, &common, asked).await });
         opening.await.unwrap_or_else(|_| Err(Failure::Failed("the proxy was stopped".to_owned())))
     }
 
-    /// Compares what came last of all files, so that it may be kept: before the end. Must not be called where origins are asked.
+    /// Compares the last bytes of all files, so that they may be kept: before the end. Must not be called on the
+    /// runtime for origins.
     pub fn settle(&self, limit: Duration) {
         let Some(runtime) = self.runtime.get() else { return };
         let entries: Vec<Arc<Entry>> = lock(&self.entries).values().cloned().collect();
@@ -102,7 +103,7 @@ impl Table {
         let _ = runtime.block_on(async { tokio::time::timeout(limit, all).await });
     }
 
-    /// Lets go of files that nobody has open, as long as there is a proxy.
+    /// Closes files that no client has open, as long as the proxy runs.
     fn sweep_from_now_on(self: &Arc<Self>) {
         if self.sweeping.swap(true, Relaxed) {
             return;
@@ -121,7 +122,7 @@ impl Table {
 }
 
 impl Entry {
-    /// Nobody has the file open or waits for it, and what the origin said is too old.
+    /// No client has the file open or waits for it, and the origin's answer is too old.
     fn is_idle(self: &Arc<Self>, fresh: Duration) -> bool {
         if Arc::strong_count(self) > 1 {
             return false;
@@ -145,7 +146,7 @@ impl Entry {
         state.current.iter().for_each(|old| old.let_go());
         match open(places, common).await {
             Ok(new) => {
-                // what is open already knows the way, and what others asked it for
+                // an open version already knows the server, and what others requested
                 let fits = |old: &Arc<OpenVersion>| old.id == new.id && !old.is_changed() && !old.is_doubtful();
                 let kept = state.current.take().filter(fits);
                 kept.iter().for_each(|old| old.take_over(&new));

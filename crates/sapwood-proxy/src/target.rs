@@ -1,4 +1,4 @@
-//! Where a file is: a remote address in its parts, none of which can be taken for another.
+//! A remote address in its parts, none of which can be mistaken for another.
 
 use crate::credential::Credential;
 use crate::scheme::Scheme;
@@ -10,10 +10,10 @@ use std::net::{IpAddr, SocketAddr, ToSocketAddrs, UdpSocket};
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Target {
     pub scheme: Scheme,
-    /// In lower case; an address of IPv6 without its brackets.
+    /// In lower case; an IPv6 address without its brackets.
     pub host: String,
     pub port: u16,
-    /// The names on the way down: bytes, none of them empty, with a slash, or leading upwards.
+    /// The names along the path: bytes, none of them empty, with a slash, or leading upwards.
     pub parts: Vec<Vec<u8>>,
 }
 
@@ -21,7 +21,7 @@ impl Target {
     /// An origin's URL: a server and perhaps a folder on it.
     ///
     /// # Errors
-    /// Another scheme, credentials, a query, and what is no URL.
+    /// Another scheme, credentials, a query, or not a URL.
     pub fn parse(url: &str) -> Result<Self> {
         let wrong = |what: &str| Error::invalid(what).in_file(redact(url));
         let Some((name, rest)) = scheme(url) else {
@@ -46,7 +46,7 @@ impl Target {
         Ok(Self { scheme, host, port: port.unwrap_or(scheme.default_port()), parts })
     }
 
-    /// What a client names behind the proxy's address: `root:`, `host`, `path`...; none where it is no URL at all.
+    /// A target named after the proxy's address: `root:`, `host`, `path`...; none where it is not a URL.
     pub fn forwarded(parts: &[Vec<u8>]) -> Option<Result<Self, &'static str>> {
         let [first, rest @ ..] = parts else { return None };
         let scheme = Scheme::of(std::str::from_utf8(first).ok()?.strip_suffix(':')?)?;
@@ -61,7 +61,7 @@ impl Target {
         Some(Ok(Self { scheme, host, port: port.unwrap_or(scheme.default_port()), parts: path.to_vec() }))
     }
 
-    /// What lies below it; none for names that the origin's protocol cannot say.
+    /// A target below it; none for names that the origin's protocol cannot express.
     pub fn join(&self, below: &[Vec<u8>]) -> Option<Self> {
         if !below.iter().all(|part| is_name(self.scheme, part)) {
             return None;
@@ -76,21 +76,21 @@ impl Target {
         bare.url().trim_end_matches('/').to_owned()
     }
 
-    /// Whether its server is the one that listens here, as far as names of hosts tell.
+    /// Whether its server is the one listening here, as far as host names show.
     pub fn is_at(&self, bound: SocketAddr) -> bool {
-        // an address can be bound to on the machine that has it, and nowhere else
+        // only the machine that has an address can bind to it
         let is_own = |ip: IpAddr| UdpSocket::bind((ip, 0)).is_ok();
         let is_it = |ip: IpAddr| ip == bound.ip() || (bound.ip().is_unspecified() && is_own(ip));
         self.port == bound.port()
             && (self.host.as_str(), self.port).to_socket_addrs().is_ok_and(|mut all| all.any(|at| is_it(at.ip())))
     }
 
-    /// Its URL, without credentials: for messages, and as the name under which the store knows the file.
+    /// Its URL, without credentials: for messages, and as the file's name in the store.
     pub fn url(&self) -> String {
         self.with_user("", false)
     }
 
-    /// The URL that a file or a folder is asked for by, with what the client showed and asked. It is never shown.
+    /// The URL for requesting a file or a folder, with the client's credential and query. Never display it.
     pub fn request_url(&self, credential: &Credential, query: &str, is_folder: bool) -> String {
         let user = match credential {
             Credential::Basic { user, password } if self.scheme.is_http() => {
@@ -101,7 +101,7 @@ impl Target {
         };
         let mut url = self.with_user(&user, is_folder);
         let token = match credential {
-            // over XRootD a token travels along with the path
+            // over XRootD a token is part of the path's options
             Credential::Bearer(token) if !self.scheme.is_http() => {
                 format!("authz=Bearer%20{}", percent::encode_component(token.as_bytes()))
             }
@@ -127,14 +127,14 @@ impl Target {
     }
 }
 
-/// A name that leads nowhere but to itself, and that the protocol can say.
+/// A plain name that the protocol can express.
 fn is_name(scheme: Scheme, part: &[u8]) -> bool {
     let plain = !matches!(part, b"" | b"." | b"..") && !part.iter().any(|b| matches!(b, 0 | b'/'));
     // over XRootD a question mark ends the path, and nothing is encoded
     plain && (scheme.is_http() || (std::str::from_utf8(part).is_ok() && !part.iter().any(|b| *b == b'?' || *b < b' ')))
 }
 
-/// Host and port of `host`, `host:port`, `[v6]`, `[v6]:port`; digits and letters of no other kind.
+/// Host and port of `host`, `host:port`, `[v6]`, `[v6]:port`; ASCII digits and letters only.
 pub(crate) fn address(text: &str) -> Option<(String, Option<u16>)> {
     let (host, port) = match text.strip_prefix('[') {
         Some(inner) => {

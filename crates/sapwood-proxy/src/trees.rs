@@ -1,5 +1,5 @@
-//! The trees of a file that clients read: their basket maps are made in the background, through the same cache. No client
-//! waits for it.
+//! The trees of a file that clients read: their basket maps are built in the background, through the same cache. No
+//! client waits for it.
 
 use crate::basket_map::basket_map;
 use crate::version::OpenVersion;
@@ -12,23 +12,24 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// What a fresh connection brings in one round trip: class descriptions come with the list of keys if both are not longer.
+/// What a fresh connection brings in one round trip: class descriptions are read with the list of keys if both are no
+/// longer than this.
 const SHORT: u64 = 12 << 10;
-/// Questions about a file are answered in so many steps at most.
+/// Steps at most to parse one item of a file.
 const STEPS: usize = 64;
-/// Folders of a file without a tree at its top that are looked into.
+/// Folders searched in a file without a tree at its top.
 const FOLDERS: usize = 16;
 /// A header of more bytes is not read.
 const LONGEST: u64 = 64 << 20;
-/// Baskets known at most, of one file and of all that are open: 24 bytes each.
+/// Baskets kept at most, of one file and of all that are open: 24 bytes each.
 const MOST_BASKETS: usize = 1 << 20;
 const MOST_MAPPED: usize = 3 << 20;
-/// Short reads of what is not known before all headers are read, unless there are many: the client knew them before.
+/// Short reads of unknown spans before all headers are read, unless there are many: the client knew them before.
 const UNKNOWN: u32 = 4;
-/// So many.
+/// At most this many headers are read at once.
 const FEW: usize = 4;
 
-/// Baskets that are known of all files.
+/// Number of baskets known of all files.
 #[derive(Default)]
 pub(crate) struct Mapped(AtomicUsize);
 
@@ -36,14 +37,14 @@ pub(crate) struct Mapped(AtomicUsize);
 pub(crate) struct Trees {
     mapped: Arc<Mapped>,
     known: Mutex<Known>,
-    /// One lesson at a time.
+    /// Only one task parses at a time.
     learning: tokio::sync::Mutex<()>,
 }
 
 #[derive(Default)]
 struct Known {
     map: Arc<FileMap>,
-    /// None before the list of keys was read.
+    /// None before the list of keys is read.
     headers: Option<Vec<Header>>,
     unknown: u32,
 }
@@ -63,12 +64,12 @@ impl Trees {
         Self { mapped, known: Mutex::default(), learning: tokio::sync::Mutex::default() }
     }
 
-    /// What is known by now.
+    /// What is known so far.
     pub(crate) fn map(&self) -> Arc<FileMap> {
         Arc::clone(&lock(&self.known).map)
     }
 
-    /// Whether there is something to learn of the file from what a client reads.
+    /// Whether a client's reads point to something not yet known of the file.
     pub(crate) fn is_news(&self, spans: &[Span]) -> bool {
         let mut known = lock(&self.known);
         let Some(headers) = &known.headers else { return true };
@@ -82,13 +83,13 @@ impl Trees {
         is_touched || known.asks_for_all()
     }
 
-    /// Learns what these reads of a client need to be understood.
+    /// Reads what is needed to interpret these reads of a client.
     pub(crate) async fn learn(&self, version: &Arc<OpenVersion>, spans: &[Span]) {
         let _one = self.learning.lock().await;
         if lock(&self.known).headers.is_none() {
             let headers = list(version).await.unwrap_or_default();
             if !headers.is_empty() {
-                // what follows comes over several connections
+                // the following reads use several connections
                 version.prepare();
             }
             let mut known = lock(&self.known);
@@ -124,7 +125,7 @@ impl Drop for Trees {
 }
 
 impl Mapped {
-    /// Counts some more, unless they are too many.
+    /// Adds to the count, unless it becomes too large.
     fn take(&self, baskets: usize) -> bool {
         let fits = |all: usize| all.checked_add(baskets).filter(|sum| *sum <= MOST_MAPPED);
         self.0.fetch_update(Relaxed, Relaxed, fits).is_ok()
@@ -147,7 +148,7 @@ impl Header {
     }
 }
 
-/// The headers of the newest cycles of all trees; none when it is no ROOT file.
+/// The headers of the newest cycles of all trees; none when it is not a ROOT file.
 async fn list(version: &Arc<OpenVersion>) -> Option<Vec<Header>> {
     let keys = answer(version, |opener| opener.list("", false)).await?;
     let folders = keys.iter().filter(|listing| listing.key.class.starts_with("TDirectory")).count();
@@ -182,7 +183,8 @@ async fn read_header(version: &Arc<OpenVersion>, target: Target) -> Option<Baske
     answer(version, map).await.flatten()
 }
 
-/// Asks until the opener has what it needs. None where the file does not answer: what cannot be understood is served as well.
+/// Reads until the opener has what it needs. None where the file cannot be read: files that cannot be parsed are served
+/// as well.
 async fn answer<T: Send + 'static>(
     version: &Arc<OpenVersion>,
     question: impl Fn(&mut Opener) -> Result<Step<T>> + Send + Sync + 'static,
@@ -205,7 +207,7 @@ async fn answer<T: Send + 'static>(
             return None;
         }
         if let Some(header) = opener.header() {
-            // what programs ask for next when they open a file
+            // what programs read next when they open a file
             let next = [header.free, header.info];
             let asked: u64 = spans.iter().map(|span| span.len).sum();
             let is_short = |s: &Span| s.start > 0 && asked + s.len < SHORT && s.end() <= version.size();

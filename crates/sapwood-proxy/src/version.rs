@@ -1,5 +1,5 @@
-//! One version of a file as one origin has it: asks the origin for what is nowhere else, and sees to it that nothing of
-//! another version is taken for it.
+//! One version of a file on one origin: requests from the origin what is nowhere else, and ensures that no bytes of
+//! another version are mistaken for it.
 
 use crate::blocks::{Blocks, FLIGHT};
 use crate::collect::Collect;
@@ -22,58 +22,59 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 
-/// Bytes that may wait for a comparison with what the file was before one is asked for: beside small reads its own bytes would
-/// weigh too much.
+/// Bytes that may wait for a comparison of the file before one is made: for small reads the comparison's own bytes
+/// would be too expensive.
 const UNCOMPARED: u64 = 64 << 10;
-/// The same where a comparison takes a request of its own.
+/// The same where a comparison needs a separate request.
 const UNCOMPARED_SINGLE: u64 = 1 << 20;
-/// Answers over HTTP that took so long from their first byte to the last are handed on only after a comparison that began
-/// when they had come: a file that is written to in place may have changed in the middle of one.
+/// HTTP responses that took this long from their first byte to the last are passed on only after a comparison that
+/// began after them: a file written to in place may have changed during the response.
 const SLOW: Duration = Duration::from_millis(20);
-/// Fetches under way at once for one open file. What is wanted meanwhile goes together in the next one.
+/// Concurrent fetches for one open file. Spans requested meanwhile share the next one.
 const AT_ONCE: usize = 12;
-/// What came last is compared when nothing more was asked for so long.
+/// The last bytes are compared after this long without a request.
 const IDLE: Duration = Duration::from_secs(2);
-/// An origin may be silent for so long while it computes a checksum: servers ask to wait for up to ten minutes, five times as long.
+/// How long an origin may be silent while it computes a checksum: servers ask to wait for up to ten minutes, five times
+/// as long.
 const CHECKSUM: Duration = Duration::from_secs(130);
-/// Ranges that go together in a fetch, at most, where several were waited for.
+/// Ranges in one fetch at most, where several were waiting.
 const RANGES: usize = 256;
-/// How often what the store says it holds may turn out damaged before it is not asked any more.
+/// How often the store's data may turn out damaged before it is no longer used.
 const DAMAGED: u32 = 2;
 
-/// The bytes of some spans, in their order, and what is known by now to be of the version that was opened.
+/// The bytes of some spans, in their order, and bytes now known to be of the version that was opened.
 type Fetched = (Vec<Bytes>, Vec<(u64, Bytes)>);
 
-/// A file where it is read.
+/// An open file at its origin.
 pub(crate) struct AtOrigin {
     pub source: Arc<dyn Source>,
     /// Scheme, host and port.
     pub server: String,
     pub is_http: bool,
-    /// Whether no other version can have the same identity, as far as the origin tells.
+    /// Whether no other version can have the same identity, as far as the origin reports.
     pub is_told: bool,
-    /// All of it came when it was opened.
+    /// All of it was received when it was opened.
     pub is_whole: bool,
 }
 
-/// One version of a file, open at an origin. All clients share it that showed the same credential.
+/// One version of a file, open at an origin. All clients with the same credential share it.
 pub(crate) struct OpenVersion {
-    /// Which one of all that were ever open.
+    /// Its number among all that were ever open.
     pub number: u64,
     pub id: FileId,
     pub blocks: Arc<Blocks>,
     pub trees: Trees,
-    /// Where it may be opened again.
+    /// Where it can be opened again.
     places: Vec<Place>,
     origin: Mutex<Arc<AtOrigin>>,
-    /// When it was last opened again after a failure, and whether that went well.
+    /// When it was last opened again after a failure, and whether that succeeded.
     reopened: tokio::sync::Mutex<Option<(Instant, bool)>>,
     unconfirmed: Unconfirmed,
-    /// Fetches that have not begun yet.
+    /// Fetches that have not started yet.
     queue: Mutex<VecDeque<Landing>>,
     slots: Semaphore,
     under_way: AtomicUsize,
-    /// When the origin last said that the path has this version.
+    /// When the origin last confirmed that the path has this version.
     confirmed: Mutex<Instant>,
     tag: OnceLock<String>,
     /// When the last comparison began that found it unchanged.
@@ -114,9 +115,8 @@ impl OpenVersion {
         Arc::clone(&lock(&self.origin))
     }
 
-    /// The path is about to be opened again. XRootD servers give whoever opens a path the file that others have open by it,
-    /// although another one has taken its place: what is open has to be closed first. Who reads it all the same has it
-    /// opened again.
+    /// Called before the path is opened again. XRootD servers return the file that other clients have open by this
+    /// path, even if another one has replaced it: so the open one is closed first. A later read opens it again.
     pub fn let_go(&self) {
         let origin = self.origin();
         if !origin.is_http {
@@ -124,7 +124,7 @@ impl OpenVersion {
         }
     }
 
-    /// The same version was opened again: it is read there from now on.
+    /// The same version was opened again: later reads use the new handle.
     pub fn take_over(&self, new: &Self) {
         let new = new.origin();
         if !new.is_http {
@@ -132,17 +132,17 @@ impl OpenVersion {
         }
     }
 
-    /// Whether no other version can have the same identity, as far as the origin tells.
+    /// Whether no other version can have the same identity, as far as the origin reports.
     pub fn is_told(&self) -> bool {
         self.origin().is_told
     }
 
-    /// When the origin last said that the path has this version.
+    /// When the origin last confirmed that the path has this version.
     pub fn confirmed(&self) -> Instant {
         *lock(&self.confirmed)
     }
 
-    /// The origin said so when it was asked at this moment.
+    /// The origin confirmed it in answer to a request made at this moment.
     pub fn confirm(&self, asked: Instant) {
         let mut confirmed = lock(&self.confirmed);
         *confirmed = asked.max(*confirmed);
@@ -153,7 +153,7 @@ impl OpenVersion {
         self.tag.get_or_init(|| format!("\"{:032x}\"", self.id.hash()))
     }
 
-    /// Reading it has failed: whoever opens it had better ask the origin again.
+    /// Reading it has failed: the next open should query the origin again.
     pub fn is_doubtful(&self) -> bool {
         self.doubtful.load(Relaxed)
     }
@@ -162,22 +162,22 @@ impl OpenVersion {
         self.blocks.size()
     }
 
-    /// The origin was seen to have another version.
+    /// The origin was found to have another version.
     pub fn is_changed(&self) -> bool {
         self.changed.load(Relaxed)
     }
 
-    /// Whether there is nothing to fetch any more.
+    /// Whether nothing is left to fetch.
     pub fn is_here(&self) -> bool {
         self.origin().is_whole
     }
 
-    /// The bytes of these spans, which lie in the file, for a client.
+    /// Reads these spans, which are inside the file, for a client.
     pub async fn read(self: &Arc<Self>, spans: &[Span]) -> Result<Vec<Bytes>, Failure> {
         self.read_as(spans, true).await
     }
 
-    /// The same for the proxy's own use: no client has asked for it.
+    /// The same for the proxy's own use, without a client's request.
     pub async fn read_unseen(self: &Arc<Self>, spans: &[Span]) -> Result<Vec<Bytes>, Failure> {
         self.read_as(spans, false).await
     }
@@ -193,11 +193,11 @@ impl OpenVersion {
             if missing.is_empty() {
                 return Ok(out);
             }
-            // what others began may have failed for what they had shown
+            // fetches of others may have failed because of their credentials
             if let Some(failed) = waited.iter().filter(|f| f.of == self.number).find_map(|f| f.failure()) {
                 return Err(failed.clone());
             }
-            // told of whatever comes after this look
+            // subscribed before the lookup, so that no later change is missed
             let mut changes = self.blocks.changes();
             let look = self.blocks.look(&missing, self.number, damaged <= DAMAGED);
             if std::mem::take(&mut is_first) {
@@ -216,7 +216,7 @@ impl OpenVersion {
                     }
                 }
             } else if !look.coming.is_empty() && look.here.is_empty() {
-                // it cannot end: this holds the other side
+                // cannot fail: this holds the sender
                 let _ = changes.changed().await;
             }
             waited = look.coming;
@@ -228,7 +228,7 @@ impl OpenVersion {
         }
     }
 
-    /// Whether the origin is asked over HTTP.
+    /// Whether the origin uses HTTP.
     pub fn is_http(&self) -> bool {
         self.origin().is_http
     }
@@ -238,12 +238,12 @@ impl OpenVersion {
         self.origin().source.prepare(usize::MAX);
     }
 
-    /// Begins to fetch what is nowhere yet, and a client waits for.
+    /// Starts to fetch absent spans that a client waits for.
     pub fn fetch_soon(self: &Arc<Self>, spans: &[Span]) {
         self.begin(spans, true);
     }
 
-    /// Begins to fetch what is nowhere yet, before a client asks for it; gives how many bytes that is.
+    /// Starts to fetch absent spans before a client requests them; returns how many bytes that is.
     pub fn fetch_ahead(self: &Arc<Self>, spans: &[Span]) -> u64 {
         self.begin(spans, false)
     }
@@ -265,14 +265,14 @@ impl OpenVersion {
         tokio::task::spawn_blocking(read).await.unwrap_or(lost)
     }
 
-    /// Fetches on a task of its own: a client that leaves does not take what others wait for.
+    /// Fetches in a separate task: a client that leaves does not cancel what others wait for.
     fn launch(self: &Arc<Self>, flight: Arc<Flight>, is_urgent: bool) {
         lock(&self.queue).push_back(Landing { blocks: Arc::clone(&self.blocks), flight: Some(flight), is_urgent });
         let version = Arc::clone(self);
         tokio::spawn(async move { version.run().await });
     }
 
-    /// Fetches what has waited for longest, and what else goes along with it; nothing if others have done so.
+    /// Fetches what has waited longest, and more in the same request; nothing if others have done so.
     async fn run(self: Arc<Self>) {
         // a closed semaphore would only mean that nothing is limited any more
         let slot = self.slots.acquire().await;
@@ -300,7 +300,7 @@ impl OpenVersion {
         }
     }
 
-    /// What goes in the next fetch: what clients wait for comes before what is fetched ahead.
+    /// What the next fetch includes: spans that clients wait for come before those fetched ahead.
     fn next(&self) -> Vec<Landing> {
         let mut queue = lock(&self.queue);
         let is_urgent = queue.iter().any(|landing| landing.is_urgent);
@@ -310,7 +310,7 @@ impl OpenVersion {
                 bytes += next.spans().iter().map(|s| s.len).sum::<u64>();
                 ranges += next.spans().len();
             }
-            // the first one goes whatever it is
+            // the first one is always included
             if !out.is_empty() && (bytes > FLIGHT || ranges > RANGES) {
                 break;
             }
@@ -349,7 +349,7 @@ impl OpenVersion {
         again
     }
 
-    /// Opens it again, unless that was done since this moment. Gives whether it is still the same version.
+    /// Opens it again, unless that was done since this moment. Returns whether it is still the same version.
     ///
     /// # Errors
     /// It cannot be opened.
@@ -362,13 +362,13 @@ impl OpenVersion {
         }
         self.common.failing(&self.origin().server);
         let began = Instant::now();
-        // open() asks for a version, which may read: each is a kind of future of its own
+        // open() returns a version, which may read: boxed because the future types are recursive
         let opening: Pin<Box<dyn Future<Output = _> + Send>> = Box::pin(open(&self.places, &self.common));
         let opened = opening.await;
         *last = Some((began, opened.is_ok()));
         let new = opened.map_err(drop)?;
         let (here, there) = (self.origin(), new.origin());
-        // another server calls the same bytes by other tags and times
+        // another server has other tags and times for the same bytes
         let (a, b) = (&self.id.version, &new.id.version);
         let is_replica = here.server != there.server
             && a.size == b.size
@@ -381,7 +381,7 @@ impl OpenVersion {
         Ok(true)
     }
 
-    /// The checksum of this kind that an XRootD origin tells of this version; none where it tells none.
+    /// The checksum of this kind that an XRootD origin reports for this version; none where it reports none.
     pub async fn checksum(self: &Arc<Self>, kind: &str) -> Option<String> {
         let here = self.origin().server.clone();
         let place = self.places.iter().find(|place| place.route.target.server() == here)?;
@@ -392,17 +392,17 @@ impl OpenVersion {
         let options = place.options(&self.common);
         let options = SourceOptions { progress_timeout: options.progress_timeout.max(CHECKSUM), ..options };
         let told = checksum(&place.url(false), kind, &options, &handle).await.ok()?;
-        // it is of what is at the path, which may not be what is open any more
+        // it is of the file now at the path, which may not be the open one
         let now = open(&self.places, &self.common).await.ok()?;
         (now.id == self.id && now.origin().server == here).then_some(told)
     }
 
-    /// The bytes of these spans from the origin, and what is known by now to be of this version.
+    /// The bytes of these spans from the origin, and bytes now known to be of this version.
     async fn fetch(self: &Arc<Self>, spans: &[Span], total: u64, is_urgent: bool) -> Result<Fetched, Error> {
         let AtOrigin { source, is_http, is_told, is_whole, .. } = &*self.origin();
         let began = Instant::now();
         let number = self.unconfirmed.begin();
-        // over HTTP a comparison is of the moment when the answer begins: what comes with it waits for a later one
+        // over HTTP a comparison holds for the moment when the response begins: its bytes wait for a later one
         let own = if *is_http { self.unconfirmed.begin() } else { number };
         let waits = if source.limits().max_ranges > 1 { UNCOMPARED } else { UNCOMPARED_SINGLE };
         let due = !is_told || self.unconfirmed.bytes() + total > waits;
@@ -412,7 +412,7 @@ impl OpenVersion {
         let result = match (due, busy) {
             (true, false) => source.fetch_soon_compared(wanted, into).await,
             (true, true) => source.fetch_last(wanted, into).await,
-            // over XRootD it comes with the file's times, which cost nothing
+            // over XRootD the stat comes along at no cost
             (false, busy) if !busy || !is_http => source.fetch_soon(wanted, into).await,
             (false, _) => source.fetch(wanted, into).await,
         };
@@ -424,7 +424,7 @@ impl OpenVersion {
             return Ok((all, Vec::new()));
         }
         if *is_http {
-            // its answers are to the path, not to a file that was opened
+            // its responses are for the path, not for an open file
             self.confirm(began);
         }
         for (span, bytes) in spans.iter().zip(&all) {
@@ -444,12 +444,12 @@ impl OpenVersion {
         Ok((all, confirmed))
     }
 
-    /// Compares the file with what it was, unless a comparison that began later than this moment has done so. Gives what is
-    /// confirmed by it.
+    /// Compares the file with its earlier state, unless a comparison that began later than this moment has done so.
+    /// Returns the bytes that this confirms.
     async fn compare(&self, then: Instant) -> Result<Vec<(u64, Bytes)>, Error> {
         let mut last = self.compared.lock().await;
         if last.is_some_and(|last| last >= then) {
-            // whoever compared has taken what was confirmed
+            // that comparison has taken the confirmed bytes
             return Ok(Vec::new());
         }
         let (began, number) = (Instant::now(), self.unconfirmed.begin());
@@ -461,7 +461,7 @@ impl OpenVersion {
         Ok(self.unconfirmed.confirmed(number))
     }
 
-    /// Compares when nothing was asked for a while: what came last may then be kept.
+    /// Compares after a while without requests: the last bytes may then be kept.
     fn compare_later(self: &Arc<Self>) {
         if self.comparing_later.swap(true, Relaxed) {
             return;
@@ -480,7 +480,7 @@ impl OpenVersion {
         });
     }
 
-    /// Compares the file if something waits for that, and keeps what is confirmed.
+    /// Compares the file if bytes wait for that, and keeps what is confirmed.
     pub async fn compare_now(&self) {
         if self.unconfirmed.bytes() == 0 || self.is_changed() {
             return;
@@ -491,7 +491,7 @@ impl OpenVersion {
         }
     }
 
-    /// Notes what an error means for others, and gives what clients hear of it.
+    /// Records what an error means for others, and returns the client's error.
     fn failed(&self, error: &Error) -> Failure {
         Metrics::add(&self.common.metrics.origin_errors, 1);
         let failure = failure_of(error, true);
@@ -533,7 +533,7 @@ impl OpenVersion {
     }
 }
 
-/// A fetch that somebody waits for. Sees to it that nobody waits for one that has ended in any other way.
+/// A fetch that callers wait for. Ensures that they are notified however it ends.
 struct Landing {
     blocks: Arc<Blocks>,
     flight: Option<Arc<Flight>>,

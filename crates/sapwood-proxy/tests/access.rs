@@ -1,4 +1,4 @@
-//! Who gets what: clients that name an origin, clients with credentials, and those without.
+//! Access: clients that name an origin, clients with credentials, and those without.
 
 mod common;
 
@@ -13,7 +13,7 @@ fn rule(text: &str) -> AllowRule {
     text.parse().unwrap()
 }
 
-/// It waited for its own answer until the time was up.
+/// The proxy used to wait for its own answer until the timeout.
 #[test]
 fn a_proxy_in_front_of_itself_is_refused() {
     let folder = Folder::new();
@@ -67,7 +67,7 @@ fn clients_name_only_what_is_allowed() {
     assert_eq!(origin.requests().len(), before);
 }
 
-/// An HTTP server that answers each request by this function of its head.
+/// An HTTP server that answers each request with this function of its head.
 fn scripted(answer: impl Fn(&str) -> String + Send + 'static) -> (String, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
@@ -97,7 +97,7 @@ fn scripted(answer: impl Fn(&str) -> String + Send + 'static) -> (String, Arc<Mu
     (url, seen)
 }
 
-/// A file of 26 letters for whoever shows this credential.
+/// A file of 26 letters for clients with this credential.
 fn guarded(head: &str, credential: &str) -> String {
     let head = head.to_ascii_lowercase();
     if !head.contains(&credential.to_ascii_lowercase()) {

@@ -1,4 +1,4 @@
-//! Files that change at their origin, between reads and within them: right bytes of one version, or an error.
+//! Files that change at their origin, between reads and within them: correct bytes of one version, or an error.
 
 mod common;
 
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 const SIZE: usize = 6_000_000;
 
-/// Puts another file of the same size into a file's place: as a new file, or into the old one.
+/// Replaces a file by another of the same size: as a new file, or in place.
 fn replace(folder: &Folder, bytes: &[u8], in_place: bool) {
     let path = folder.0.join("files/f");
     if in_place {
@@ -20,7 +20,7 @@ fn replace(folder: &Folder, bytes: &[u8], in_place: bool) {
     }
 }
 
-/// Each way of asking the origin and the proxy, and each way of changing a file.
+/// All protocols of origin and proxy, and all kinds of change.
 fn each(test: impl Fn(&Folder, String, &str, bool)) {
     for (over_root, in_place) in [(false, false), (false, true), (true, false), (true, true)] {
         let folder = Folder::new();
@@ -53,7 +53,7 @@ fn an_open_file_stays_one_version_and_a_new_open_sees_the_new_one() {
         let again = Reader::open(&url).unwrap();
         assert!(again.read(&[(0, SIZE as u64)]).unwrap()[0] == new, "{over} {in_place}");
         assert!(get(&(proxy.http_url().unwrap() + "f")).body == new);
-        // what is in the store is right, whatever the origin has now; what nothing has confirmed is not told
+        // bytes in the store are correct, whatever the origin has now; unconfirmed ones are not returned
         match reader.read(&[(0, 500_000)]) {
             Ok(read) => assert!(read[0] == old[..500_000]),
             Err(error) => assert!(error.to_string().contains("changed"), "{error}"),
@@ -82,7 +82,7 @@ fn no_answer_has_bytes_of_two_versions() {
                     continue;
                 }
                 let is_known = versions.contains(&answer.body);
-                // a file that is being written to in place is no version either, but what the origin had at one moment
+                // a file being written to in place has no version either, only the origin's state at one moment
                 assert!(is_known || in_place, "{over}: an answer of two versions");
                 whole += 1;
             }
@@ -94,7 +94,8 @@ fn no_answer_has_bytes_of_two_versions() {
     });
 }
 
-/// `If-Range` with the tag of another version gets all of this one; without it a range is of the version that the answer names.
+/// `If-Range` with the tag of another version gets all of this one; without it a range is of the version in the
+/// response.
 #[test]
 fn ranges_of_two_versions_are_never_put_together() {
     each(|folder, origin, _, in_place| {

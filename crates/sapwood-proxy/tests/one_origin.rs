@@ -1,4 +1,4 @@
-//! A proxy in front of one origin: right bytes, each of them taken once.
+//! A proxy in front of one origin: correct bytes, each fetched once.
 
 mod common;
 
@@ -31,7 +31,7 @@ fn bytes_are_right_and_come_once() {
         assert!(get(&http).body == bytes);
         let ratio = sent(&origin) as f64 / SIZE as f64;
         assert!(ratio < 1.02, "{ratio}: {:?}", origin.requests());
-        // what comes after a while without requests, too, is in the store then
+        // bytes received after a pause without requests are in the store then, too
         drop(proxy);
         let again = folder.proxy(if over_root { origin.root_url().unwrap() } else { origin.url() });
         let (before, count) = (sent(&origin), origin.requests().len());
@@ -55,7 +55,7 @@ fn small_reads_do_not_cost_more_than_they_bring() {
         }
         let proxy = folder.proxy(if over_root { origin.root_url().unwrap() } else { origin.url() });
         let reader = Reader::open(&(proxy.root_url().unwrap() + "f")).unwrap();
-        // about as long as baskets: each answer over HTTP has 80 bytes more, by which it is compared
+        // about as long as baskets: each response over HTTP has 80 more bytes, by which it is compared
         for at in (0..1_000_000).step_by(8000) {
             let spans = [(at, 3000), (at + 3500, 2500)];
             let read = reader.read(&spans).unwrap();
@@ -63,7 +63,7 @@ fn small_reads_do_not_cost_more_than_they_bring() {
                 assert!(*part == bytes[start as usize..(start + len) as usize]);
             }
         }
-        // headers of parts are no bytes of the file
+        // headers of parts are not bytes of the file
         let ranges = |requests: &[Served]| requests.iter().flat_map(|r| &r.ranges).map(|r| r.len).sum::<u64>();
         let (payload, asked) = (ranges(&origin.requests()), ranges(&proxy.requests()));
         let ratio = payload as f64 / asked as f64;
@@ -102,7 +102,7 @@ fn what_many_want_at_once_is_fetched_once() {
     assert_eq!(proxy.metrics().origin_errors, 0);
 }
 
-/// A reader that wants many scattered ranges in one request, as uproot and a tree cache do: they are fetched together.
+/// A reader that requests many scattered ranges at once, as uproot and a tree cache do: they are fetched together.
 #[test]
 fn a_long_request_of_many_ranges_takes_few_fetches() {
     let bytes = noise(40_000_000, 5);
@@ -148,7 +148,7 @@ fn an_answer_says_which_version_it_is_of() {
 struct Proxy;
 
 impl Proxy {
-    /// A proxy that asks the origin at each open.
+    /// A proxy that queries the origin at each open.
     fn fresh(folder: &Folder, origin: String) -> sapwood_proxy::ProxyHandle {
         sapwood_proxy::Proxy::start(folder.options(origin).fresh(Duration::ZERO)).unwrap()
     }

@@ -17,7 +17,7 @@ const ENTRIES: u64 = 100_000;
 /// The branches that the client reads.
 const READ: [usize; 3] = [11, 12, 14];
 
-/// A tree of numbers that cannot be compressed, in small baskets.
+/// A tree of incompressible numbers, in small baskets.
 fn tree() -> Vec<u8> {
     let folder = Folder::new();
     let path = folder.0.join("files/made.root");
@@ -37,8 +37,8 @@ fn tree() -> Vec<u8> {
     std::fs::read(&path).unwrap()
 }
 
-/// What a client reads that has no cache, after the first 300 bytes: the list of keys, the tree's header, and baskets by
-/// entry. The header is where baskets end, for a tree that was just written.
+/// The reads of a client without a cache, after the first 300 bytes: the list of keys, the tree's header, and baskets
+/// by entry. In a tree that was just written, the header is where baskets end.
 struct Reads {
     header: Span,
     baskets: Vec<Span>,
@@ -92,7 +92,7 @@ fn a_client_without_a_cache_gets_one_over_both_protocols() {
                 assert!(read[0] == bytes[span.start as usize..span.end() as usize]);
             }
         } else {
-            // each request opens the file anew
+            // each request opens the file again
             for span in reads.all() {
                 let answer = range(&(proxy.http_url().unwrap() + "t.root"), span.start, span.len);
                 assert!(answer.body == bytes[span.start as usize..span.end() as usize]);
@@ -103,7 +103,7 @@ fn a_client_without_a_cache_gets_one_over_both_protocols() {
         assert!(requests < reads.baskets.len() / 3, "{requests} requests: {metrics:?}");
         assert!(metrics.ahead_bytes > reads.baskets.iter().map(|span| span.len).sum::<u64>() / 2, "{metrics:?}");
         assert!(ratio < 1.5, "{ratio}: {metrics:?}");
-        // which branches they were is known to the next proxy
+        // the next proxy knows which branches they were
         proxy.stop();
         let kept = std::fs::read_to_string(folder.0.join("cache/branches")).unwrap();
         assert!(kept.ends_with(" 11 12 14\n"), "{kept}");

@@ -1,4 +1,4 @@
-//! Stores that cannot be used or are damaged, origins that are down: right bytes or a clear error, and no hang.
+//! Stores that are unusable or damaged, origins that are down: correct bytes or a clear error, and no hang.
 
 mod common;
 
@@ -62,7 +62,7 @@ fn without_a_store_it_reads_from_the_origin() {
     for _ in 0..2 {
         assert!(get(&(proxy.http_url().unwrap() + "f")).body == bytes);
     }
-    // there is still what is in memory
+    // there is still the memory
     assert!(sent(&origin) < 2 * SIZE as u64);
     assert_eq!(fs::read(folder.0.join("cache/mine")).unwrap(), b"mine");
 }

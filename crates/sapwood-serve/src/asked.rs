@@ -1,4 +1,4 @@
-//! What a client asks for: a path, what it shows to be let in, and where it comes from.
+//! A client's request: a path, a credential, and the client's address.
 
 use crate::log::shown;
 use sapwood_span::percent;
@@ -25,27 +25,27 @@ impl Protocol {
     }
 }
 
-/// A request for what is at a path. Printed for debugging it shows no credential.
+/// A request for the file or folder at a path. Its `Debug` output shows no credential.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Asked {
-    /// The path, and in [`ServedPath::opaque`] the query string (HTTP) or the opaque information (XRootD), which may hold a
-    /// credential such as `authz=...`.
+    /// The path, and in [`ServedPath::opaque`] the query string (HTTP) or the opaque information (XRootD), which may
+    /// hold a credential such as `authz=...`.
     pub path: ServedPath,
-    /// The `Authorization` header; over XRootD the token of the login, written as that header would be: `Bearer TOKEN`.
+    /// The `Authorization` header; over XRootD the token of the login, in the form of that header: `Bearer TOKEN`.
     pub authorization: Option<SecretBytes>,
     /// The client's address.
     pub client: IpAddr,
-    /// How it asks.
+    /// The protocol of the request.
     pub protocol: Protocol,
-    /// Whether it asks over TLS.
+    /// Whether the request came over TLS.
     pub is_secure: bool,
-    /// The number of its connection: requests of the same number come from the same program, as a rule.
+    /// The number of its connection: requests with the same number come from the same program, as a rule.
     pub connection: u64,
 }
 
 impl Asked {
-    /// A request without a credential beside the path, in plain text, on connection 0.
+    /// A request without a credential apart from the path, in plain text, on connection 0.
     pub fn new(path: ServedPath, client: IpAddr, protocol: Protocol) -> Self {
         Self { path, authorization: None, client, protocol, is_secure: false, connection: 0 }
     }
@@ -53,33 +53,34 @@ impl Asked {
 
 sapwood_span::setters!(Asked { is_secure: bool, connection: u64, authorization: Option<SecretBytes> } into {});
 
-/// A path that leads nowhere but downwards.
+/// A path that leads only downwards.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ServedPath {
     parts: Vec<Vec<u8>>,
     /// It ends in a slash: only a folder is meant.
     pub is_folder: bool,
-    /// What stood behind the question mark. It may hold credentials.
+    /// The text after the question mark. It may hold credentials.
     pub opaque: Vec<u8>,
 }
 
 impl std::fmt::Debug for ServedPath {
-    /// Without what may be a credential.
+    /// Without possible credentials.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{:?}", shown(&String::from_utf8_lossy(&self.parts.join(&b'/'))))
     }
 }
 
 impl ServedPath {
-    /// From the path of an HTTP request, and what follows its question mark; none if it could lead astray.
+    /// From the path of an HTTP request and the text after its question mark; none if it could escape the root.
     pub fn of_url(path: &str, query: &str) -> Option<Self> {
         let parts = path.split('/').map(|part| percent::decode_strict(part.as_bytes())).collect::<Option<Vec<_>>>()?;
         Self::of_parts(parts, path.ends_with('/'), query.as_bytes().to_vec())
     }
 
-    /// From the path of an XRootD request, which may end in `?` and opaque information; none if it could lead astray.
+    /// From the path of an XRootD request, which may end in `?` and opaque information; none if it could escape the
+    /// root.
     pub fn of_bytes(path: &[u8]) -> Option<Self> {
-        // clients of old ended paths in a zero
+        // old clients ended paths in a zero
         let path = path.strip_suffix(b"\0").unwrap_or(path);
         let mut halves = path.splitn(2, |b| *b == b'?');
         let (path, opaque) = (halves.next().unwrap_or_default(), halves.next().unwrap_or_default());
@@ -92,7 +93,7 @@ impl ServedPath {
         for part in parts {
             match part.as_slice() {
                 b"" | b"." => {}
-                // After decoding, a part is a name: it neither climbs nor holds a separator.
+                // After decoding, a part must be a plain name: not a parent folder, and without a separator.
                 b".." => return None,
                 name if name.contains(&b'/') || name.contains(&0) => return None,
                 _ => kept.push(part),
@@ -101,7 +102,7 @@ impl ServedPath {
         Some(Self { parts: kept, is_folder, opaque })
     }
 
-    /// The names on the way down.
+    /// The names along the path.
     pub fn parts(&self) -> &[Vec<u8>] {
         &self.parts
     }

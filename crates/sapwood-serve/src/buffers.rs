@@ -1,23 +1,23 @@
-//! Memory for what is read of files, used again and again: taking it anew from the system costs more than reading.
+//! Reusable memory for reads of files: allocating it from the system each time costs more than reading.
 
 use bytes::Bytes;
 use sapwood_span::sync::lock;
 use std::sync::{Arc, Mutex};
 
-/// Bytes of a buffer: what is read at once, at most, of what is sent in pieces.
+/// Bytes of a buffer: the most that is read at once of an answer sent in pieces.
 pub(crate) const PIECE: u64 = 256 << 10;
 const SIZE: usize = PIECE as usize;
 /// Buffers kept for later.
 const KEPT: usize = 32;
-/// Less than this is not worth a buffer of its own.
+/// Less than this is not worth a separate buffer.
 const SMALL: usize = 32 << 10;
 
-/// Buffers that nobody uses.
+/// Buffers not in use.
 #[derive(Default)]
 pub(crate) struct Buffers(Mutex<Vec<Vec<u8>>>);
 
 impl Buffers {
-    /// A buffer of this length, with anything in it.
+    /// A buffer of this length, with unspecified content.
     pub fn take(self: &Arc<Self>, len: usize) -> Buffer {
         if !(SMALL..=SIZE).contains(&len) {
             return Buffer { bytes: vec![0; len], len, home: None };
@@ -27,7 +27,7 @@ impl Buffers {
     }
 }
 
-/// A buffer that goes back when nobody needs what is in it any more.
+/// A buffer that returns to the pool when its content is no longer needed.
 pub(crate) struct Buffer {
     bytes: Vec<u8>,
     len: usize,

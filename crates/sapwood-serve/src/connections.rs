@@ -1,4 +1,4 @@
-//! Which connections there are: how many at once, whose, and for how long.
+//! Bounds connections: how many at once, by address, and for how long.
 
 use std::collections::HashMap;
 use std::io;
@@ -12,20 +12,20 @@ use tokio::net::TcpStream;
 use tokio::sync::Notify;
 use tokio::time::{Instant, Sleep};
 
-/// How much of a server clients may take.
+/// Limits on what clients may use of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClientLimits {
-    /// Connections at once, of all clients together. Where there are as many, the one that has been idle for longest
-    /// makes room for a new one; where none is idle, the new one is refused.
+    /// Connections at once, of all clients together. Where there are that many, the one idle for longest is closed for
+    /// a new one; where none is idle, the new one is refused.
     pub connections: usize,
     /// Connections at once of one address, by the same rule.
     pub per_address: usize,
-    /// A client that takes nothing of its answer for so long is cut off.
+    /// A client that receives nothing of its answer for this long is disconnected.
     pub stall: Duration,
-    /// A connection on which no whole request came for so long is closed. Over XRootD: one that has not logged in by then, or
-    /// has sent only the beginning of a request for so long.
+    /// A connection without a complete request for this long is closed. Over XRootD: one that has not logged in by
+    /// then, or has sent only the beginning of a request for this long.
     pub idle: Duration,
-    /// An XRootD session, which may have files open, is closed when it asked nothing for so long.
+    /// An XRootD session, which may have files open, is closed when it sent no request for this long.
     pub idle_session: Duration,
     /// Files open at once over XRootD, of all clients together.
     pub files: usize,
@@ -58,7 +58,7 @@ pub(crate) struct Connections {
 #[derive(Default)]
 struct Open {
     next: u64,
-    /// Connections that have not ended, those among them that make room for others.
+    /// Connections that have not ended, including those being closed for others.
     slots: usize,
     by_number: HashMap<u64, Client>,
     /// Open files by address.
@@ -67,7 +67,7 @@ struct Open {
 
 struct Client {
     address: IpAddr,
-    /// Requests under way.
+    /// Requests in progress.
     busy: usize,
     /// Since when there is none.
     idle: Instant,
@@ -98,10 +98,10 @@ impl Connections {
         }
     }
 
-    /// Takes a new connection in, in the place of an idle one if need be; none where there is no room.
+    /// Accepts a new connection, in place of an idle one if necessary; none where there is no room.
     pub fn enter(self: &Arc<Self>, address: IpAddr) -> Option<Slot> {
         let mut open = self.lock();
-        // Addresses of IPv4 come in both forms where IPv6 is listened on.
+        // IPv4 addresses come in both forms where the listener is IPv6.
         let address = address.to_canonical();
         let of_address = open.by_number.values().filter(|c| c.address == address).count();
         if of_address >= self.limits.per_address.max(1) {
@@ -131,7 +131,7 @@ impl Open {
     }
 }
 
-/// A connection's place among all.
+/// A connection's slot.
 pub(crate) struct Slot {
     pub number: u64,
     pub address: IpAddr,
@@ -140,12 +140,13 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    /// Waits until it is to make room.
+    /// Waits until it has to close for another connection.
     pub async fn ended(&self) {
         self.close.notified().await;
     }
 
-    /// A request has come: it is busy until what this gives, and what other requests got, is dropped.
+    /// A request has arrived: the connection is busy until the returned value, and those of other requests, are
+    /// dropped.
     pub fn busy(self: &Arc<Self>) -> Busy {
         if let Some(client) = self.all.lock().by_number.get_mut(&self.number) {
             client.busy += 1;
@@ -153,7 +154,7 @@ impl Slot {
         Busy(Arc::clone(self))
     }
 
-    /// A place for an open file; none where there are too many.
+    /// A slot for an open file; none where there are too many.
     pub fn file(&self) -> Option<FilePlace> {
         let mut open = self.all.lock();
         let limits = &self.all.limits;
@@ -166,7 +167,7 @@ impl Slot {
     }
 }
 
-/// An open file's place among all.
+/// An open file's slot.
 pub(crate) struct FilePlace {
     address: IpAddr,
     all: Arc<Connections>,
@@ -195,7 +196,7 @@ impl Drop for Slot {
     }
 }
 
-/// A request under way.
+/// A request in progress.
 pub(crate) struct Busy(Arc<Slot>);
 
 impl Busy {
@@ -219,7 +220,7 @@ impl Drop for Busy {
     }
 }
 
-/// A socket whose writing fails when the other side has taken nothing for too long.
+/// A socket whose writes fail when the peer has received nothing for too long.
 pub(crate) struct Watched {
     stream: TcpStream,
     stall: Duration,

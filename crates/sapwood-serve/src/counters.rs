@@ -1,12 +1,12 @@
-//! What a server counts of itself, and the pages on which it says so.
+//! A server's counters, and its status pages.
 
 use crate::asked::Protocol;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// What a program that serves adds to the server's pages about itself.
+/// What a program that serves adds to the server's status pages.
 pub trait Status: Send + Sync {
-    /// Appends further figures, in Prometheus's text format, each behind its `# HELP` and `# TYPE`.
+    /// Appends further metrics, in Prometheus's text format, each after its `# HELP` and `# TYPE`.
     fn metrics(&self, out: &mut String);
 
     /// Whether it can do its work.
@@ -16,13 +16,13 @@ pub trait Status: Send + Sync {
     fn health(&self) -> Result<(), String>;
 }
 
-/// What became of a request.
+/// The result of a request.
 #[derive(Clone, Copy)]
 pub(crate) enum Outcome {
     Ok,
-    /// The client's doing: nothing there, not allowed, makes no sense.
+    /// The client's fault: nothing found, not allowed, malformed.
     Refused,
-    /// The server's, or its origin's.
+    /// The server's fault, or its origin's.
     Failed,
 }
 
@@ -48,7 +48,7 @@ impl Outcome {
     }
 }
 
-/// Figures of one protocol.
+/// Counters of one protocol.
 #[derive(Default)]
 pub(crate) struct Figures {
     connections: AtomicU64,
@@ -66,7 +66,7 @@ impl Figures {
         Connected(self)
     }
 
-    /// There was no place for a connection.
+    /// There was no room for a connection.
     pub fn refused(&self) {
         self.refused.fetch_add(1, Relaxed);
     }
@@ -80,7 +80,7 @@ impl Figures {
     }
 }
 
-/// One of the figures.
+/// One of the counters.
 type Figure = fn(&Figures) -> &AtomicU64;
 
 /// An open connection.
@@ -92,7 +92,7 @@ impl Drop for Connected<'_> {
     }
 }
 
-/// Figures of both protocols.
+/// Counters of both protocols.
 #[derive(Default)]
 pub(crate) struct Counters {
     http: Figures,

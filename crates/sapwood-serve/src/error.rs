@@ -1,29 +1,29 @@
-//! Why files do not answer, and what clients hear of it.
+//! Why files cannot be served, and the errors that clients get.
 
 use hyper::StatusCode;
 use sapwood_xrd::code::error;
 use std::io;
 
-/// Why files do not answer. The texts are sent to clients: they hold no credential.
+/// Why files cannot be served. The texts are sent to clients: they hold no credential.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FilesError {
-    /// There is nothing, or nothing that may be served.
+    /// Not found, or not served.
     NotFound,
-    /// It is there, and this client may not read it.
+    /// It exists, and this client may not read it.
     Denied(String),
-    /// No client gets it from this server, whatever it shows.
+    /// No client gets it from this server, whatever it presents.
     Refused(String),
-    /// The client has to show a credential, or one that is accepted.
+    /// The client has to present a credential, or another one.
     Unauthorized {
         /// Why.
         why: String,
-        /// What the origin wants to see, as its `WWW-Authenticate` header says it; a bearer token unless said.
+        /// The challenge of the origin, from its `WWW-Authenticate` header; by default a bearer token.
         challenge: Option<String>,
     },
-    /// It is not the version that was opened any more.
+    /// It is no longer the version that was opened.
     Changed,
-    /// Too much is open or under way; later it may be possible.
+    /// Too much is open or in progress; later it may work.
     Busy(String),
     /// Reading failed here.
     Failed(String),
@@ -34,13 +34,13 @@ pub enum FilesError {
 }
 
 impl FilesError {
-    /// What an HTTP client hears.
+    /// The status for an HTTP client.
     pub(crate) fn http_status(&self) -> StatusCode {
         match self {
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::Denied(_) | Self::Refused(_) => StatusCode::FORBIDDEN,
             Self::Unauthorized { .. } => StatusCode::UNAUTHORIZED,
-            // The new version can be asked for.
+            // The new version can be requested.
             Self::Changed | Self::Busy(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Failed(_) => StatusCode::INTERNAL_SERVER_ERROR,
             Self::Origin(_) => StatusCode::BAD_GATEWAY,
@@ -48,13 +48,13 @@ impl FilesError {
         }
     }
 
-    /// What an XRootD client hears.
+    /// The error number for an XRootD client.
     pub(crate) fn root_number(&self) -> u32 {
         match self {
             Self::NotFound => error::NOT_FOUND,
             Self::Denied(_) | Self::Refused(_) | Self::Unauthorized { .. } => error::NOT_AUTHORIZED,
-            // Clients try again after a file system error, and open the file again where it is not open: they would go on with
-            // another version.
+            // Clients retry after a file system error, and open the file again where it is not open: they would
+            // continue with another version.
             Self::Changed => error::CANCELLED,
             Self::Busy(_) => error::OVERLOADED,
             Self::Failed(_) => error::IO_ERROR,

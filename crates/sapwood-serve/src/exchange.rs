@@ -1,4 +1,4 @@
-//! One request from its beginning to the end of its answer: counted, and reported to who keeps an access log.
+//! One request from its start to the end of its answer: counted, and reported to the access log.
 
 use crate::asked::Protocol;
 use crate::counters::{Counters, Outcome};
@@ -12,24 +12,25 @@ use std::time::{Duration, Instant};
 /// The status of an HTTP request whose client leaves before it is answered: nginx's.
 const LEFT: u16 = 499;
 
-/// What is called for each request when its answer has ended.
+/// Called for each request when its answer has ended.
 pub type AccessListener = Arc<dyn Fn(&Access) + Send + Sync>;
 
-/// A request and what became of it. Written out it is a line of an access log, without a credential.
+/// A request and its result. Displayed, it is a line of an access log, without a credential.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Access {
     /// The client's address.
     pub client: IpAddr,
-    /// How it asked.
+    /// The protocol of the request.
     pub protocol: Protocol,
-    /// `GET`, `HEAD` or what else was tried; over XRootD `open`, `read`, `readv`, `pgread`, `stat`, `dirlist`, `checksum`.
+    /// `GET`, `HEAD` or any other method sent; over XRootD `open`, `read`, `readv`, `pgread`, `stat`, `dirlist`,
+    /// `checksum`.
     pub method: String,
     /// The path without its query and without the credentials of URLs in it.
     pub path: String,
     /// HTTP status of the answer; over XRootD the number of the error, or 0.
     pub status: u16,
-    /// Bytes of files and pages that were sent: fewer than the answer has where the client left or the file changed.
+    /// Bytes of files and pages that were sent: fewer than in the answer where the client left or the file changed.
     pub bytes: u64,
     /// From the request's arrival to the end of its answer.
     pub duration: Duration,
@@ -52,7 +53,7 @@ pub(crate) struct Reports {
     pub access: Option<AccessListener>,
 }
 
-/// A request under way. Its end is reported when this is dropped.
+/// A request in progress. Its end is reported when this is dropped.
 pub(crate) struct Exchange {
     reports: Arc<Reports>,
     access: Access,

@@ -1,4 +1,4 @@
-//! What a server answers with: files and folders behind a small interface. A folder of this machine is one implementation.
+//! The content of a server: files and folders behind a small interface. A local folder is one implementation.
 
 use crate::asked::Asked;
 use crate::error::FilesError;
@@ -8,15 +8,15 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-/// An answer that may have to wait for a disk or for another server.
+/// An answer that may have to wait for a disk or another server.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, FilesError>> + Send + 'a>>;
 
-/// What a server answers with. Paths are checked before they come here: none of their parts leads upwards.
+/// The content of a server. Paths are already checked: none of their parts leads upwards.
 pub trait Files: Send + Sync + 'static {
-    /// Looks a path up and opens what is there, for this client.
+    /// Looks up a path and opens what it names, for this client.
     fn find<'a>(&'a self, asked: &'a Asked) -> Answer<'a, Found>;
 
-    /// What a path is, without keeping it open.
+    /// Describes the file or folder at a path, without keeping it open.
     fn info<'a>(&'a self, asked: &'a Asked) -> Answer<'a, FileInfo> {
         Box::pin(async move {
             match self.find(asked).await? {
@@ -28,17 +28,17 @@ pub trait Files: Send + Sync + 'static {
     }
 }
 
-/// What a path leads to.
+/// The result of looking up a path.
 pub enum Found {
     /// An open file.
     File(Arc<dyn OpenFile>),
     /// An open folder.
     Folder(Arc<dyn OpenFolder>),
-    /// A folder whose entries are not known, only a page about them.
+    /// A folder whose entries are unknown; only a page about it.
     Page(Page),
 }
 
-/// A page about a folder, as an origin gives it.
+/// A page about a folder, from an origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
     /// Its `Content-Type`.
@@ -52,13 +52,13 @@ pub trait OpenFile: Send + Sync {
     /// Its size when it was opened.
     fn size(&self) -> u64;
 
-    /// What tells it from other versions.
+    /// Identifies this version.
     fn version(&self) -> &Version;
 
-    /// What it is now.
+    /// Its current state.
     fn info(&self) -> Answer<'_, FileInfo>;
 
-    /// Bytes of the version that was opened, for each span all of them. The spans lie within its size.
+    /// Bytes of the version that was opened, for each span all of them. The spans are inside its size.
     ///
     /// # Errors
     /// It has changed, or cannot be read.
@@ -67,8 +67,8 @@ pub trait OpenFile: Send + Sync {
     /// These will be read next, in pieces: they may be fetched together.
     fn expect(&self, _spans: &[Span]) {}
 
-    /// A checksum of the whole file that is known without reading it, in hexadecimal digits; none where it has to be computed.
-    /// The kind is named as XRootD does it, in lower case: `adler32`, `crc32c`, `md5`.
+    /// A checksum of the whole file that is known without reading it, in hexadecimal digits; none where it must be
+    /// computed. The kind is in XRootD's spelling, in lower case: `adler32`, `crc32c`, `md5`.
     fn checksum<'a>(&'a self, _kind: &'a str) -> Answer<'a, Option<String>> {
         Box::pin(std::future::ready(Ok(None)))
     }
@@ -81,10 +81,10 @@ pub trait OpenFile: Send + Sync {
 
 /// A folder, open to be listed.
 pub trait OpenFolder: Send + Sync {
-    /// What it is.
+    /// Its metadata.
     fn info(&self) -> Answer<'_, FileInfo>;
 
-    /// Begins to list it.
+    /// Starts to list it.
     fn entries(&self) -> Answer<'_, Box<dyn Entries>>;
 }
 
@@ -99,29 +99,29 @@ pub trait Entries: Send {
 pub struct Entry {
     /// Its name: bytes, without a slash.
     pub name: Vec<u8>,
-    /// What it is.
+    /// Its metadata.
     pub info: FileInfo,
 }
 
-/// What is to be known of a file or folder without reading it.
+/// Metadata of a file or folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileInfo {
     /// Whether it is a folder.
     pub is_folder: bool,
-    /// Bytes of a file.
+    /// Size of a file in bytes.
     pub size: u64,
     /// Last change of its bytes, in seconds since 1970.
     pub modified: i64,
-    /// Last change of anything about it, its name and permissions too.
+    /// Last change of anything about it, including its name and permissions.
     pub changed: i64,
 }
 
-/// What clients are told of a version of a file.
+/// A version of a file as reported to clients.
 #[derive(Clone, Debug)]
 pub struct Version {
-    /// With quotes, and `W/` in front where it is weak.
+    /// With quotes, and with `W/` in front if it is weak.
     pub etag: String,
-    /// `Last-Modified`, as HTTP writes it.
+    /// `Last-Modified`, in HTTP's format.
     pub modified: String,
     /// No other version can have the same (RFC 9110, section 8.8).
     pub is_strong: bool,

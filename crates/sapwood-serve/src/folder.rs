@@ -1,4 +1,4 @@
-//! A folder of this machine, served: from a path to a file below the root, and nowhere else.
+//! Serves a local folder: maps a path to a file below the root, and nowhere else.
 
 use crate::asked::Asked;
 use crate::buffers::Buffers;
@@ -14,7 +14,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Entries of a folder that are looked at in one go.
+/// Entries of a folder that are read in one go.
 const BATCH: usize = 500;
 
 /// All files below a folder. Links inside it are followed as long as they stay inside.
@@ -43,7 +43,7 @@ impl Files for FolderFiles {
 struct LocalFolder {
     file: Arc<File>,
     root: Arc<PathBuf>,
-    /// Where it lay when it was opened.
+    /// Its path when it was opened.
     path: PathBuf,
 }
 
@@ -56,7 +56,7 @@ impl OpenFolder for LocalFolder {
     fn entries(&self) -> Answer<'_, Box<dyn Entries>> {
         let (file, root, path) = (Arc::clone(&self.file), Arc::clone(&self.root), self.path.clone());
         Box::pin(blocking(move || {
-            // This leads to this very folder, even if others take its names meanwhile.
+            // This names this very folder, even if others take its names meanwhile.
             let by_number = number_path(&file);
             let entries = std::fs::read_dir(if by_number.exists() { &by_number } else { &path })?;
             let entries: Box<dyn Entries> = Box::new(LocalEntries(Some(Walk { entries, root, path, _file: file })));
@@ -72,7 +72,7 @@ struct Walk {
     entries: ReadDir,
     root: Arc<PathBuf>,
     path: PathBuf,
-    /// Its number is part of the path of every entry.
+    /// Its descriptor number is part of the path of every entry.
     _file: Arc<File>,
 }
 
@@ -92,7 +92,7 @@ impl Entries for LocalEntries {
 }
 
 impl Walk {
-    /// Looks at entries until some are found, or there are no more.
+    /// Reads entries until some can be listed, or there are no more.
     fn step(&mut self) -> Result<Vec<Entry>, FilesError> {
         let mut out = Vec::new();
         while out.len() < BATCH {
@@ -100,7 +100,7 @@ impl Walk {
             if entry.file_type().is_ok_and(|t| t.is_symlink()) && !self.is_shown(&entry.path()) {
                 continue;
             }
-            // Through links, as they are served; what cannot be looked at cannot be served.
+            // Through links, as they are served; what cannot be read cannot be served.
             let Ok(meta) = std::fs::metadata(entry.path()) else { continue };
             // neither are pipes and devices
             if !meta.is_dir() && !meta.is_file() {
@@ -111,27 +111,27 @@ impl Walk {
         Ok(out)
     }
 
-    /// Whether a link is listed: not where it leads out of the root, nor where it leads back to a folder that holds it, for
-    /// whoever follows all links would walk in circles.
+    /// Whether a link is listed: not if it leads out of the root, nor if it leads back to a folder that contains it,
+    /// because a client that follows all links would loop.
     fn is_shown(&self, link: &Path) -> bool {
         link.canonicalize().is_ok_and(|real| real.starts_with(&*self.root) && !self.path.starts_with(&real))
     }
 }
 
-/// How Linux names what is open.
+/// Linux's path for an open file.
 fn number_path(file: &File) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }
 
-/// Opens what lies at a path without links and asks where that is: between looking and opening, somebody may have put a
-/// link in a folder's place. None where it lies outside of the root.
+/// Opens the file at a path without links and asks the system for its actual path: between check and open, a link may
+/// have replaced a folder. None where it is outside the root.
 fn open_below(root: &Path, real: &Path) -> io::Result<Option<(File, PathBuf)>> {
     // Opening a pipe would wait for its writer.
     let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
     let file = OpenOptions::new().read(true).custom_flags(flags).open(real)?;
     let lies = match std::fs::read_link(number_path(&file)) {
         Ok(lies) => lies,
-        // Without /proc: the path must lead to the same file still, and without links.
+        // Without /proc: the path must still lead to the same file, and without links.
         Err(_) => {
             let again = real.canonicalize()?;
             let (here, there) = (file.metadata()?, again.metadata()?);
@@ -145,14 +145,14 @@ fn open_below(root: &Path, real: &Path) -> io::Result<Option<(File, PathBuf)>> {
     Ok(lies.starts_with(root).then_some((file, lies)))
 }
 
-/// Opens what lies at a path. `root` must be canonical. Links are followed as long as they stay below it.
+/// Opens the file at a path. `root` must be canonical. Links are followed as long as they stay below it.
 fn find(root: &Arc<PathBuf>, full: &Path, buffers: Arc<Buffers>) -> Result<Found, FilesError> {
     let real = full.canonicalize()?;
     // By component: `/data` does not hold `/database`.
     if !real.starts_with(&**root) {
         return Err(FilesError::NotFound);
     }
-    // Devices may do anything when they are opened.
+    // Opening a device may have any effect.
     let meta = real.metadata()?;
     if !meta.is_file() && !meta.is_dir() {
         return Err(FilesError::NotFound);

@@ -1,5 +1,5 @@
-//! Serves files to others, over HTTP and over the XRootD protocol. A [`Server`] serves whatever is behind a small interface,
-//! [`Files`]; an [`Origin`] serves a folder of this machine and can behave as if it stood far away.
+//! Serves files over HTTP and over the XRootD protocol. A [`Server`] serves any content behind a small interface,
+//! [`Files`]; an [`Origin`] serves a local folder and can simulate a distant server.
 
 #![forbid(unsafe_code)]
 

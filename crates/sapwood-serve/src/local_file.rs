@@ -1,4 +1,4 @@
-//! A file of this machine, open to be served.
+//! A local file, open to be served.
 
 use crate::buffers::Buffers;
 use crate::error::FilesError;
@@ -13,10 +13,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::SystemTime;
 
-/// Bytes that are copied at once, at most, on the threads that serve the others: a fraction of a millisecond.
+/// The most that is copied at once on the threads that serve other clients: a fraction of a millisecond.
 const AT_ONCE: u64 = 512 << 10;
 
-/// Disks may take long: not on the threads that serve the others.
+/// Runs blocking disk work on other threads than those that serve.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, FilesError> + Send + 'static,
 ) -> Result<T, FilesError> {
@@ -30,13 +30,13 @@ pub(crate) fn info_of(meta: &Metadata) -> FileInfo {
     FileInfo { is_folder, size, modified: meta.mtime(), changed: meta.ctime() }
 }
 
-/// An open file and what tells its versions apart.
+/// An open file and the stamp that identifies its version.
 pub(crate) struct LocalFile {
     file: Arc<File>,
     stamp: Stamp,
     version: Version,
     buffers: Arc<Buffers>,
-    /// Its file system cannot tell what is in memory.
+    /// Its file system cannot report what is in memory.
     waits: AtomicBool,
 }
 
@@ -47,7 +47,7 @@ impl LocalFile {
         Ok(Self { file: Arc::new(file), stamp, version, buffers, waits: AtomicBool::new(false) })
     }
 
-    /// What the system has in memory, without waiting for a disk; none where it has not all of it.
+    /// What the system has in memory, without waiting for a disk; none unless all of it is there.
     fn in_memory(&self, spans: &[Span]) -> Option<Result<Vec<Bytes>, FilesError>> {
         if self.waits.load(Relaxed) || spans.iter().map(|s| s.len).sum::<u64>() > AT_ONCE {
             return None;
@@ -66,9 +66,9 @@ impl LocalFile {
 
 /// Why something was not read.
 enum Unread {
-    /// The disk would have to be waited for.
+    /// Would have to wait for the disk.
     Waits,
-    /// Nobody can tell whether it would.
+    /// Unknown whether it would.
     Unsupported,
     Failed(FilesError),
 }
@@ -94,7 +94,7 @@ impl OpenFile for LocalFile {
     }
 
     fn read(&self, spans: Vec<Span>) -> Answer<'_, Vec<Bytes>> {
-        // Handing it to another thread and back takes as long as copying it.
+        // Passing it to another thread and back takes as long as copying it.
         if let Some(done) = self.in_memory(&spans) {
             return Box::pin(std::future::ready(done));
         }
@@ -107,7 +107,7 @@ impl OpenFile for LocalFile {
     }
 }
 
-/// Reads spans, each of which the file had when it was opened.
+/// Reads spans, each inside the size of the file when it was opened.
 fn read(
     file: &File,
     stamp: &Stamp,
@@ -122,7 +122,7 @@ fn read(
         fill(file, buffer.bytes(), span.start)?;
         out.push(buffer.freeze());
     }
-    // Looked at after reading: whoever writes moves the time of change before the bytes.
+    // Checked after reading: a writer changes the modification time before the bytes.
     if Stamp::of_file(file)? != *stamp {
         return Err(FilesError::Changed.into());
     }
@@ -136,7 +136,7 @@ fn read_all(file: &File, buffer: &mut [u8], at: u64) -> Result<(), Unread> {
     }
 }
 
-/// Copies what is in memory.
+/// Copies bytes that are in memory.
 #[cfg(target_os = "linux")]
 fn read_cached(file: &File, mut buffer: &mut [u8], mut at: u64) -> Result<(), Unread> {
     use rustix::io::{Errno, ReadWriteFlags, preadv2};

@@ -1,23 +1,24 @@
-//! What was asked of a server.
+//! The log of requests to a server.
 
 use sapwood_span::{Span, redact, redact_path};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Ranges remembered with them, at most: one request may have two thousand.
+/// Ranges kept with them at most: one request may have two thousand.
 const RANGES: usize = 200_000;
 
-/// What is called for each request answered.
+/// Called for each request answered.
 pub type Listener = Arc<dyn Fn(&Served) + Send + Sync>;
 
 /// One request and its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Served {
-    /// `GET`, `HEAD` or what else was tried; over XRootD `open`, `read`, `readv`, `pgread`, `stat`, `dirlist`, `checksum`.
+    /// `GET`, `HEAD` or any other method sent; over XRootD `open`, `read`, `readv`, `pgread`, `stat`, `dirlist`,
+    /// `checksum`.
     pub method: String,
     /// The path as it was sent, without its query and without the credentials of URLs in it.
     pub path: String,
-    /// The ranges that the answer brings; none for a whole file.
+    /// The ranges in the answer; none for a whole file.
     pub ranges: Vec<Span>,
     /// HTTP status of the answer; over XRootD the number of the error, or 0.
     pub status: u16,
@@ -25,8 +26,8 @@ pub struct Served {
     pub bytes: u64,
 }
 
-/// A request's path for people: without its query, and without what may be a credential in it. A path may hold the URL of an
-/// origin, with a password.
+/// A request's path for display: without its query, and without possible credentials in it. A path may hold the URL of
+/// an origin, with a password.
 pub(crate) fn shown(path: &str) -> String {
     let path = path.split('?').next().unwrap_or_default().trim_start_matches('/');
     let url = path.split_once(":/").filter(|(scheme, _)| !scheme.is_empty() && !scheme.contains('/'));
@@ -43,7 +44,7 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// Remembers so many.
+    /// Keeps at most this many.
     pub fn new(most: usize) -> Self {
         Self { most, kept: Mutex::default() }
     }

@@ -1,4 +1,4 @@
-//! A small server over a folder, which can play a far-away one.
+//! A small server over a folder, which can simulate a distant one.
 
 use crate::connections::ClientLimits;
 use crate::exchange::AccessListener;
@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How an [`Origin`] serves.
+/// Options of an [`Origin`].
 #[derive(Clone)]
 pub struct OriginOptions {
     /// The folder served. Links inside it are followed as long as they stay inside.
@@ -22,24 +22,24 @@ pub struct OriginOptions {
     pub bind: SocketAddr,
     /// Where to listen for the XRootD protocol; none serves HTTP only.
     pub bind_root: Option<SocketAddr>,
-    /// The certificate to show: HTTP is served over TLS only then, XRootD to clients that want it (`roots://`).
+    /// The server's certificate: HTTP is served over TLS only then, XRootD to clients that want it (`roots://`).
     pub tls: Option<Tls>,
-    /// Round-trip time to play; zero plays nothing.
+    /// Round-trip time to simulate; zero simulates none.
     pub delay: Duration,
-    /// Bandwidth to play, in bits per second, shared by all connections.
+    /// Bandwidth to simulate, in bits per second, shared by all connections.
     pub bandwidth: Option<u64>,
     /// Called for each request when it is answered.
     pub log: Option<Listener>,
     /// Called for each request when its answer has ended.
     pub access: Option<AccessListener>,
-    /// How many of the last requests [`OriginHandle::requests`] remembers.
+    /// How many of the last requests [`OriginHandle::requests`] returns.
     pub remember: usize,
-    /// How much of the server clients may take.
+    /// Limits on what clients may use.
     pub limits: ClientLimits,
     /// After how long an XRootD client is asked to wait for a checksum of a long file.
     pub patience: Duration,
-    /// Names by which the server may be asked, besides its address and this machine's names. A server that only this
-    /// machine can reach answers to no others, or a page of any site could read what it serves.
+    /// Host names accepted besides the server's address and this machine's names. A server that only this machine can
+    /// reach accepts no others, or a page of any site could read what it serves.
     pub allowed_hosts: Vec<String>,
 }
 
@@ -64,15 +64,14 @@ impl OriginOptions {
     }
 }
 
-/// A [`Server`](crate::Server) over a folder of this machine; it serves what lies below its root, and nothing else.
+/// A [`Server`](crate::Server) over a local folder; it serves what is below its root, and nothing else.
 ///
-/// With a delay or a bandwidth it behaves as if it stood far away: see [`OriginOptions`]. The
-/// round trips of connecting and of each request, TCP's slow start and a shared bandwidth are
-/// played by waiting; loss and queues are not.
+/// With a delay or a bandwidth it simulates a distant server: see [`OriginOptions`]. The round trips of connecting and
+/// of each request, TCP's slow start and a shared bandwidth are simulated by waiting; loss and queues are not.
 pub struct Origin;
 
 impl Origin {
-    /// Starts serving, on threads of its own, until the handle is stopped or dropped.
+    /// Starts serving, on its own threads, until the handle is stopped or dropped.
     ///
     /// # Errors
     /// The root is not a folder, or the address cannot be listened on.
@@ -105,7 +104,7 @@ pub struct OriginHandle {
 }
 
 impl OriginHandle {
-    /// Where it listens.
+    /// The address it listens on.
     pub fn addr(&self) -> SocketAddr {
         self.address
     }
@@ -115,12 +114,12 @@ impl OriginHandle {
         self.server.http_url().unwrap_or_default()
     }
 
-    /// Where it listens for the XRootD protocol, if it does.
+    /// The address it listens on for the XRootD protocol, if it does.
     pub fn root_addr(&self) -> Option<SocketAddr> {
         self.server.root_addr()
     }
 
-    /// The address of the served folder over the XRootD protocol, ready to have a path appended: `root://127.0.0.1:1094//`.
+    /// The URL of the served folder over the XRootD protocol, ready to have a path appended: `root://127.0.0.1:1094//`.
     pub fn root_url(&self) -> Option<String> {
         self.server.root_url()
     }
@@ -135,12 +134,13 @@ impl OriginHandle {
         self.server.wait();
     }
 
-    /// Stops serving; transfers under way are cut off.
+    /// Stops serving; transfers in progress are cut off.
     pub fn stop(self) {
         drop(self);
     }
 
-    /// Takes no further connections and requests, waits until those under way are answered, at most for so long, and stops.
+    /// Accepts no more connections and requests, waits at most this long until those in progress are answered, and
+    /// stops.
     pub fn stop_within(self, limit: Duration) {
         self.server.stop_within(limit);
     }

@@ -18,44 +18,45 @@ use std::time::Duration;
 use tokio::runtime::Runtime;
 use tokio::sync::{Semaphore, oneshot, watch};
 
-/// Requests remembered unless asked otherwise.
+/// Requests remembered by default.
 const REMEMBERED: usize = 10_000;
-/// Threads that serve unless asked otherwise.
+/// Serving threads by default.
 const THREADS: usize = 2;
 
-/// How a [`Server`] serves.
+/// Options of a [`Server`].
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct ServerOptions {
-    /// Where to listen for HTTP; none does not serve it. By default on this machine only, on a free port.
+    /// Where to listen for HTTP; none disables it. By default on this machine only, on a free port.
     pub http: Option<SocketAddr>,
-    /// Where to listen for the XRootD protocol; none does not serve it.
+    /// Where to listen for the XRootD protocol; none disables it.
     pub root: Option<SocketAddr>,
-    /// The certificate to show: HTTP is served over TLS only then, XRootD to clients that want it (`roots://`).
+    /// The server's certificate: HTTP is served over TLS only then, XRootD to clients that want it (`roots://`).
     pub tls: Option<Tls>,
-    /// Over TLS, ask XRootD clients for a bearer token (`ztn`), which files find in [`Asked::authorization`](crate::Asked). Those
-    /// that have none are served, too: whether they may read is for the files to say.
+    /// Over TLS, ask XRootD clients for a bearer token (`ztn`), which files find in
+    /// [`Asked::authorization`](crate::Asked). Clients without one are served, too: the files decide whether they may
+    /// read.
     pub ask_tokens: bool,
-    /// How much of the server clients may take.
+    /// Limits on what clients may use.
     pub limits: ClientLimits,
     /// After how long an XRootD client is asked to wait for a checksum of a long file.
     pub patience: Duration,
-    /// Names by which the server may be asked over HTTP, besides its address and this machine's names. A server that only this
-    /// machine can reach answers to no others, or a page of any site could read what it serves.
+    /// Host names accepted over HTTP besides the server's address and this machine's names. A server that only this
+    /// machine can reach accepts no others, or a page of any site could read what it serves.
     pub allowed_hosts: Vec<String>,
-    /// Called for each request when its answer begins.
+    /// Called for each request when its answer starts.
     pub log: Option<Listener>,
     /// Called for each request when its answer has ended.
     pub access: Option<AccessListener>,
-    /// What the program adds to the server's pages about itself, `/metrics` (for Prometheus) and `/health`. Where this is given
-    /// and [`ServerOptions::metrics`] is not, these two paths are answered where HTTP is; what the files have there is at
-    /// `//metrics` and `//health`.
+    /// The program's additions to the server's status pages, `/metrics` (for Prometheus) and `/health`. Where this is
+    /// given and [`ServerOptions::metrics`] is not, these two paths are answered on the HTTP address; files with these
+    /// names are at `//metrics` and `//health`.
     pub status: Option<Arc<dyn Status>>,
     /// Where to listen for requests for these pages, over plain HTTP; the files are not served there.
     pub metrics: Option<SocketAddr>,
-    /// How many of the last requests [`ServerHandle::requests`] remembers.
+    /// How many of the last requests [`ServerHandle::requests`] returns.
     pub remember: usize,
-    /// Threads that serve. Those that wait for disks are counted beside them.
+    /// Serving threads. Those that wait for disks are extra.
     pub threads: usize,
 }
 
@@ -100,7 +101,7 @@ impl Default for ServerOptions {
 pub struct Server;
 
 impl Server {
-    /// Starts serving, on threads of its own, until the handle is stopped or dropped.
+    /// Starts serving, on its own threads, until the handle is stopped or dropped.
     ///
     /// # Errors
     /// An address cannot be listened on, or none is given.
@@ -109,7 +110,7 @@ impl Server {
     }
 }
 
-/// Starts serving as if from this far away.
+/// Starts serving with this simulated distance.
 pub(crate) fn start(files: Arc<dyn Files>, options: ServerOptions, wan: Arc<Wan>) -> Result<ServerHandle> {
     let for_http = options.http.map(listen).transpose()?;
     let for_root = options.root.map(listen).transpose()?;
@@ -171,7 +172,7 @@ struct Listeners {
     root: Option<tokio::net::TcpListener>,
 }
 
-/// Serves until told to stop.
+/// Serves until stopped.
 fn run(runtime: Runtime, stopped: oneshot::Receiver<Duration>, shared: &Arc<Shared>, listeners: Listeners) {
     let mut accepting = Vec::new();
     for (listener, door) in listeners.http.into_iter().flatten() {
@@ -180,7 +181,7 @@ fn run(runtime: Runtime, stopped: oneshot::Receiver<Duration>, shared: &Arc<Shar
     if let Some(listener) = listeners.root {
         accepting.push(runtime.spawn(root::accept(listener, Arc::clone(shared))));
     }
-    // Also when the handle is gone without having said anything.
+    // Also when the handle was dropped without a message.
     let limit = runtime.block_on(stopped).unwrap_or_default();
     for task in accepting {
         task.abort();
@@ -189,11 +190,11 @@ fn run(runtime: Runtime, stopped: oneshot::Receiver<Duration>, shared: &Arc<Shar
         shared.ending.send_replace(true);
         let _ = runtime.block_on(async { tokio::time::timeout(limit, shared.connections.none()).await });
     }
-    // Transfers still under way are cut off; a read from a hanging disk is not waited for.
+    // Transfers still in progress are cut off; a read from a hanging disk is not waited for.
     runtime.shutdown_background();
 }
 
-/// Listens, and gives where: the port may have been left open.
+/// Listens, and returns the address: the port may have been left open.
 fn listen(bind: SocketAddr) -> Result<(TcpListener, SocketAddr)> {
     let cannot_listen = |e: std::io::Error| {
         let remedy = match e.kind() {
@@ -222,29 +223,29 @@ pub struct ServerHandle {
 }
 
 impl ServerHandle {
-    /// Where it listens for HTTP, if it does.
+    /// The address it listens on for HTTP, if it does.
     pub fn http_addr(&self) -> Option<SocketAddr> {
         self.http
     }
 
-    /// Its address over HTTP, ready to have a path appended: `http://127.0.0.1:8080/`.
+    /// Its HTTP URL, ready to have a path appended: `http://127.0.0.1:8080/`.
     pub fn http_url(&self) -> Option<String> {
         let scheme = if self.is_secure { "https" } else { "http" };
         self.http.map(|address| format!("{scheme}://{address}/"))
     }
 
-    /// Where it listens for the XRootD protocol, if it does.
+    /// The address it listens on for the XRootD protocol, if it does.
     pub fn root_addr(&self) -> Option<SocketAddr> {
         self.root
     }
 
-    /// Its address over the XRootD protocol, ready to have a path appended: `root://127.0.0.1:1094//`.
+    /// Its URL over the XRootD protocol, ready to have a path appended: `root://127.0.0.1:1094//`.
     pub fn root_url(&self) -> Option<String> {
         let scheme = if self.is_secure { "roots" } else { "root" };
         self.root.map(|address| format!("{scheme}://{address}//"))
     }
 
-    /// Where it listens for requests for its own pages only, if it does.
+    /// The address it listens on for its status pages only, if it does.
     pub fn metrics_addr(&self) -> Option<SocketAddr> {
         self.metrics
     }
@@ -261,12 +262,13 @@ impl ServerHandle {
         }
     }
 
-    /// Stops serving; transfers under way are cut off.
+    /// Stops serving; transfers in progress are cut off.
     pub fn stop(self) {
         drop(self);
     }
 
-    /// Takes no further connections and requests, waits until those under way are answered, at most for so long, and stops.
+    /// Accepts no more connections and requests, waits at most this long until those in progress are answered, and
+    /// stops.
     pub fn stop_within(mut self, limit: Duration) {
         self.end(limit);
     }

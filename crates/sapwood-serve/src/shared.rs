@@ -1,4 +1,4 @@
-//! What all connections of a server share.
+//! State shared by all connections of a server.
 
 use crate::connections::Connections;
 use crate::counters::Status;
@@ -23,14 +23,14 @@ pub(crate) struct Shared {
     pub reports: Arc<Reports>,
     pub status: Option<Arc<dyn Status>>,
     pub tls: Option<Acceptor>,
-    /// Room for long pieces in memory, of all connections together: beside the short ones that each may always have.
+    /// Room for long pieces in memory, of all connections together, besides the short piece of each connection.
     pub room: Arc<Semaphore>,
-    /// True when no further requests are taken.
+    /// True when no more requests are accepted.
     pub ending: watch::Sender<bool>,
     /// XRootD clients are asked for a token, over TLS.
     pub ask_tokens: bool,
-    /// After how long an XRootD client is asked to wait for an answer. One that hears nothing for a minute takes its connection
-    /// for dead.
+    /// After how long an XRootD client is asked to wait for an answer. A client that receives nothing for a minute
+    /// considers its connection dead.
     pub patience: Duration,
 }
 
@@ -43,8 +43,8 @@ impl Shared {
     }
 }
 
-/// Waits until no further requests are taken.
+/// Waits until no more requests are accepted.
 pub(crate) async fn over(ending: &mut watch::Receiver<bool>) {
-    // An error says that the server is gone.
+    // An error means that the server is gone.
     drop(ending.wait_for(|ending| *ending).await);
 }

@@ -1,4 +1,4 @@
-//! What tells that a file has changed, and what clients are told of it.
+//! Detects changes of a file, and describes its version to clients.
 
 use crate::files::Version;
 use std::fs::{File, Metadata};
@@ -6,14 +6,14 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// A file that changed so short a time ago may change again without another time of change: clocks of file systems tick
+/// A file that changed this recently may change again without a new modification time: clocks of file systems tick
 /// every few milliseconds, some every two seconds.
 const YOUNG: Duration = Duration::from_secs(2);
 /// HTTP's dates end with the year 9999.
 const LAST_DATE: Duration = Duration::from_secs(253_402_300_799);
 
-/// Which file it is, its size, and when its bytes and anything else about it last changed. Anybody may set the first of
-/// these times, nobody the second.
+/// The file's identity, its size, and when its bytes and anything else about it last changed. Any program may set the
+/// first of these times, none the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     device: u64,
@@ -38,14 +38,14 @@ impl Stamp {
         }
     }
 
-    /// What clients are told at this time.
+    /// The version as reported to clients at this time.
     pub fn version(&self, now: SystemTime) -> Version {
         let Self { device, inode, size, modified, changed } = self;
         let is_strong = now.checked_sub(YOUNG).is_some_and(|then| time(*changed) <= then);
         let weak = if is_strong { "" } else { "W/" };
         let (m, c) = (modified, changed);
         let etag = format!("{weak}\"{size:x}-{:x}.{:x}-{:x}.{:x}-{device:x}.{inode:x}\"", m.0, m.1, c.0, c.1);
-        // A date that is still to come would be none that a version has.
+        // A date in the future cannot be a modification time.
         let modified = time(*modified).min(now).clamp(UNIX_EPOCH, UNIX_EPOCH + LAST_DATE);
         Version { etag, modified: httpdate::fmt_http_date(modified), is_strong }
     }

@@ -18,20 +18,20 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::server::TlsStream;
 
-/// How often, at most, the files are looked at.
+/// How often, at most, the files are checked.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// The certificate that a server shows. The files are read again when they change; while they do not fit together, the last
-/// ones that did are used.
+/// The server's certificate. The files are read again when they change; while they do not match, the last ones that did
+/// are used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tls {
-    /// A PEM file: the server's certificate, and behind it those that lead to its authority.
+    /// A PEM file: the server's certificate, followed by the chain to its authority.
     pub certificate: PathBuf,
     /// A PEM file: the certificate's private key, not encrypted.
     pub key: PathBuf,
 }
 
-/// Begins TLS on connections.
+/// Starts TLS on connections.
 pub(crate) struct Acceptor {
     files: Tls,
     current: Mutex<Current>,
@@ -39,14 +39,14 @@ pub(crate) struct Acceptor {
 
 struct Current {
     config: Arc<ServerConfig>,
-    /// What the files were when they were last looked at.
+    /// Stamps of the files when they were last checked.
     files: [Option<Stamp>; 2],
     looked: Instant,
 }
 
 impl Acceptor {
     /// # Errors
-    /// A file cannot be read, holds no certificate or key, or the two do not belong together.
+    /// A file cannot be read, holds no certificate or key, or the two do not match.
     pub fn new(files: Tls) -> Result<Self> {
         let stamps = stamps(&files);
         let current = Current { config: load(&files)?, files: stamps, looked: Instant::now() };
@@ -67,7 +67,7 @@ impl Acceptor {
         Arc::clone(&current.config)
     }
 
-    /// Begins TLS on a connection.
+    /// Starts TLS on a connection.
     pub async fn accept(&self, stream: Watched) -> io::Result<Stream> {
         let stream = TlsAcceptor::from(self.config()).accept(stream).await?;
         Ok(Stream::Tls(Box::new(stream)))

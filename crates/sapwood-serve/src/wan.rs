@@ -1,11 +1,10 @@
-//! A far-away server, played on the application's level.
+//! Simulates a distant server at the application level.
 //!
-//! What is modelled: one round trip for opening a connection; one for each request (half on its
-//! way here, half for the answer's way back); TCP's slow start (RFC 5681 with the initial window
-//! of RFC 6928: ten segments; doubled each round trip in which it was used up, until it holds
-//! bandwidth times round trip, or six megabytes, the usual limit of Linux); a bandwidth that all
-//! connections share. What is not: loss, queues, slow start after idling, the way of the request
-//! itself. For these the kernel's own TCP over a real or emulated link is the judge.
+//! What is modelled: one round trip for opening a connection; one for each request (half for the request, half for the
+//! answer); TCP's slow start (RFC 5681 with the initial window of RFC 6928: ten segments; doubled each round trip in
+//! which it was used up, until it holds bandwidth times round trip, or six megabytes, the usual limit of Linux); a
+//! bandwidth that all connections share. What is not: loss, queues, slow start after idling, the path of the request
+//! itself. For these use the kernel's own TCP over a real or emulated link.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -14,15 +13,15 @@ use tokio::time::{Instant, sleep, sleep_until};
 const SEGMENT: u64 = 1448;
 const INITIAL_WINDOW: u64 = 10 * SEGMENT;
 const LARGEST_WINDOW: u64 = 6 << 20;
-/// Timers are about this coarse: shorter waits are owed, not waited for.
+/// Timers have about this resolution: shorter waits are accumulated.
 const GRAIN: Duration = Duration::from_millis(2);
 
-/// The line that all connections share.
+/// The link that all connections share.
 pub(crate) struct Wan {
     delay: Duration,
     /// Bytes per second.
     rate: Option<f64>,
-    /// When the line will have sent all that it has accepted.
+    /// When the link will have sent everything it has accepted.
     free: Mutex<Instant>,
 }
 
@@ -40,15 +39,15 @@ impl Wan {
         }
     }
 
-    /// Waits for half a round trip: a request or the beginning of its answer is under way.
+    /// Waits for half a round trip: a request or the beginning of its answer is in flight.
     pub async fn half_way(&self) {
         if !self.delay.is_zero() {
             sleep(self.delay / 2).await;
         }
     }
 
-    /// Waits until a whole round trip after a request has arrived: where requests follow each other closely, its half ways may
-    /// be waited for together.
+    /// Waits until a whole round trip after a request has arrived: where requests follow each other closely, its two
+    /// halves may be waited for together.
     pub async fn round_trip(&self, arrived: Instant) {
         if !self.delay.is_zero() {
             sleep_until(arrived + self.delay).await;
@@ -67,7 +66,7 @@ impl Wan {
         }
     }
 
-    /// When the line has room for so many bytes more.
+    /// When the link has room for this many more bytes.
     fn reserve(&self, bytes: u64) -> Option<Instant> {
         let rate = self.rate?;
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
@@ -89,12 +88,12 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    /// Whether anything is waited for at all.
+    /// Whether anything is simulated at all.
     pub fn is_played(&self) -> bool {
         !self.wan.delay.is_zero() || self.wan.rate.is_some()
     }
 
-    /// Waits until something may be sent; gives how much, at least one byte and at most `wish`.
+    /// Waits until something may be sent; returns how much, at least one byte and at most `wish`.
     pub async fn grant(&mut self, wish: u64) -> u64 {
         let delay = self.wan.delay;
         let mut granted = wish;
@@ -118,7 +117,7 @@ impl Window {
         granted
     }
 
-    /// Timers ring late: a round that follows at once begins when the last one ended.
+    /// Timers fire late: a round that follows at once begins when the last one ended.
     fn begin_round(&mut self, end: Instant) {
         let now = Instant::now();
         self.round = if now < end + self.wan.delay { end } else { now };
@@ -130,7 +129,7 @@ impl Window {
 mod tests {
     use super::*;
 
-    /// Bytes granted per round trip; the clock is tokio's, stopped and moved by its timers.
+    /// Bytes granted per round trip; the clock is tokio's, paused and advanced by its timers.
     fn rounds(delay_ms: u64, bandwidth: Option<u64>, count: usize) -> Vec<u64> {
         let rt = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
         rt.block_on(async {

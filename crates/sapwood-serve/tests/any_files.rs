@@ -1,4 +1,4 @@
-//! A server of files that are no folder of this machine: what it tells them of a request, and what clients hear of their errors.
+//! A server of files that are not in a local folder: what it passes on of a request, and the errors that clients get.
 
 mod common;
 #[path = "common/root.rs"]
@@ -20,7 +20,7 @@ use std::time::Duration;
 
 const SIZE: u64 = 300_000;
 
-/// Answers by the name of the path, and keeps what it was asked.
+/// Answers by the name of the path, and keeps the requests.
 #[derive(Default)]
 struct Scripted {
     asked: Mutex<Vec<Asked>>,
@@ -167,7 +167,7 @@ fn clients_hear_why_files_do_not_answer() {
 fn a_body_that_cannot_be_read_is_an_error_of_its_own() {
     let (_, server) = serve();
     let mut http = Client::at(server.http_addr().unwrap());
-    // a short one, one that is longer than what is read before the head, and both in one
+    // a short one, one longer than what is read before the head, and both in one
     for range in ["Range: bytes=0-9\r\n", "", "Range: bytes=0-9,20-280000\r\n"] {
         let (status, head, body) = http.get("/torn", range);
         assert_eq!((status, body.as_str()), (502, "the origin is gone\n"), "{range} {head}");

@@ -1,4 +1,4 @@
-//! Files that change while they are served: an answer holds the bytes of one version, or it ends before its end.
+//! Files that change while they are served: an answer holds the bytes of one version, or it is cut short.
 
 mod common;
 
@@ -14,7 +14,8 @@ use std::time::{Duration, SystemTime};
 /// Far more than the buffers between a server and its client hold.
 const SIZE: u64 = 96 << 20;
 
-/// Begins to read an answer, changes the file, and reads on. Gives the length that the head promises, and what came.
+/// Starts to read an answer, changes the file, and reads on. Returns the length stated in the head, and the bytes
+/// received.
 fn read_around(server: &OriginHandle, headers: &str, change: impl FnOnce()) -> (u64, Vec<u8>) {
     let mut stream = TcpStream::connect(server.addr()).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
@@ -116,7 +117,7 @@ fn what_was_just_written_has_no_strong_validator() {
     let line = |head: &str, name: &str| {
         head.split(&format!("{name}: ")).nth(1).unwrap().split("\r\n").next().unwrap().to_owned()
     };
-    // a time of its own does not make it older than it is
+    // setting the time does not make it older
     let digits = File::options().write(true).open(folder.0.join("root/digits")).unwrap();
     digits.set_modified(SystemTime::now() - Duration::from_secs(1000)).unwrap();
     let (_, head, _) = client.get("/digits", "");

@@ -1,4 +1,4 @@
-//! Both servers, fed with requests that were damaged: nothing panics, nothing outside of the folder comes out, and others are
+//! Both servers, with damaged requests: nothing panics, nothing outside of the folder is returned, and others are
 //! served. The damage is the same in every run.
 
 mod common;
@@ -18,7 +18,7 @@ use std::time::Duration;
 const CONVERSATIONS: u64 = 1500;
 const THREADS: u64 = 4;
 
-/// Numbers that look random (SplitMix64).
+/// Pseudo-random numbers (SplitMix64).
 struct Noise(u64);
 
 impl Noise {
@@ -34,7 +34,7 @@ impl Noise {
         (self.next() % end.max(1) as u64) as usize
     }
 
-    /// Damages bytes in a few places: changed, left out, doubled, put in from elsewhere.
+    /// Damages bytes in a few places: changed, removed, doubled, inserted from elsewhere.
     fn damage(&mut self, bytes: &mut Vec<u8>, from: usize) {
         for _ in 0..self.below(5) {
             let len = bytes.len() - from;
@@ -61,7 +61,7 @@ impl Noise {
     }
 }
 
-/// Says all of it in a few pieces; gives what comes until the server closes.
+/// Sends everything in a few pieces; returns what arrives until the server closes.
 fn converse(address: SocketAddr, bytes: &[u8], noise: &mut Noise) -> Vec<u8> {
     let mut stream = TcpStream::connect(address).unwrap();
     let cut = noise.below(bytes.len() + 1);
@@ -70,7 +70,7 @@ fn converse(address: SocketAddr, bytes: &[u8], noise: &mut Noise) -> Vec<u8> {
             break;
         }
     }
-    // Then it has said all. Over HTTP that would be taken for leaving, so that answers are waited for a little.
+    // Then it has sent everything. Over HTTP closing here would count as leaving, so it waits a little for answers.
     let (mut all, mut buffer, mut waits) = (Vec::new(), [0; 4096], true);
     stream.set_read_timeout(Some(Duration::from_millis(30))).unwrap();
     loop {
@@ -175,7 +175,7 @@ fn damaged_requests_harm_nobody() {
     }));
     let folder = Folder::new();
     let bind_root = Some(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
-    // A request that was cut short is waited for no longer than this.
+    // A truncated request is waited for no longer than this.
     let limits = ClientLimits { idle: Duration::from_secs(2), ..ClientLimits::default() };
     let server =
         Origin::start(OriginOptions { bind_root, limits, ..OriginOptions::new(folder.0.join("root")) }).unwrap();

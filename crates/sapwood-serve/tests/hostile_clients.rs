@@ -1,4 +1,4 @@
-//! Clients that mean harm: others are served all the same, and nobody gets what is not theirs.
+//! Malicious clients: others are still served, and no client gets another's data.
 
 mod common;
 
@@ -22,7 +22,7 @@ fn connect(server: &OriginHandle) -> TcpStream {
     stream
 }
 
-/// Sends bytes as they are; gives all that comes until the server closes. A reset counts as closed.
+/// Sends raw bytes; returns everything that arrives until the server closes. A reset counts as closed.
 fn raw(server: &OriginHandle, bytes: &[u8]) -> String {
     let mut stream = connect(server);
     let _ = stream.write_all(bytes);
@@ -40,7 +40,7 @@ fn rest(stream: &mut TcpStream) -> String {
     }
 }
 
-/// Asks over a connection of its own; whether it was answered.
+/// Sends a request over a separate connection; returns whether it was answered.
 fn is_served(server: &OriginHandle) -> bool {
     raw(server, b"GET /digits HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").contains("0123456789")
 }
@@ -60,7 +60,7 @@ fn clients_that_read_nothing_are_cut_off() {
     for client in &mut idle {
         client.write_all(b"GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
     }
-    // Each waits for the server's word, so that the loop ends soon where nobody is ever cut off.
+    // Each waits for the server's reply, so that the loop ends soon if no client is ever refused.
     let tries = (0..200).find(|_| {
         std::thread::sleep(Duration::from_millis(20));
         is_served(&server)
@@ -95,7 +95,7 @@ fn idle_connections_make_room_oldest_first() {
     let mut clients: Vec<Client> = (0..3).map(|_| Client::new(&server)).collect();
     for i in [2, 0, 1] {
         assert_eq!(clients[i].get("/digits", "").2, "0123456789");
-        // what was answered last is idle for the shortest time
+        // the connection answered last is idle for the shortest time
         std::thread::sleep(Duration::from_millis(20));
     }
     assert!(is_served(&server), "a fourth one");
@@ -113,7 +113,7 @@ fn a_head_that_never_ends_is_not_waited_for() {
         let answer = raw(&server, head.as_bytes());
         assert!(answer.is_empty() || answer.contains(" 408 "), "{answer}");
     }
-    // one header line after the other does not begin the time anew
+    // further header lines do not reset the timeout
     let mut stream = connect(&server);
     stream.write_all(b"GET /digits HTTP/1.1\r\nHost: localhost\r\n").unwrap();
     let lines = (0..400).take_while(|i| {
@@ -232,7 +232,7 @@ fn links_that_are_swapped_meanwhile_never_lead_out() {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             while !stop.load(std::sync::atomic::Ordering::Relaxed) {
-                // a folder, and a link to another one outside, under one name in turns
+                // a folder, and a link to another one outside, alternately under one name
                 let _ = std::fs::rename(root.join("real"), root.join("swap"));
                 let _ = std::fs::rename(root.join("swap"), root.join("real"));
                 let _ = symlink("../root-not", root.join("swap"));

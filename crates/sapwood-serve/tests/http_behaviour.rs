@@ -1,4 +1,4 @@
-//! What HTTP clients and servers in between rely on, asked by hand.
+//! Behaviour that HTTP clients and intermediaries rely on, with raw requests.
 
 mod common;
 
@@ -43,7 +43,7 @@ fn heads_are_those_of_the_whole_answers() {
         assert_eq!((status, lines(&head)), (same, lines(&whole)), "{path}");
         assert!(body.is_empty());
     }
-    // a range means something to GET only (RFC 9110, section 14.2)
+    // ranges apply to GET only (RFC 9110, section 14.2)
     let (status, head, _) = client.ask("HEAD", "/digits", "Range: bytes=2-4\r\n");
     assert!(status == 200 && head.contains("content-length: 10\r\n"), "{head}");
 }
@@ -125,7 +125,7 @@ fn connections_stay_open_only_where_the_client_wants_it() {
     let mut answer = String::new();
     old.0.read_to_string(&mut answer).unwrap();
     assert!(answer.ends_with("\r\n\r\n0123456789"), "{answer}");
-    // the version of the server, not of the request: TWebFile opens a connection per request to one of HTTP/1.0
+    // the version of the server, not of the request: TWebFile opens a connection per request to an HTTP/1.0 server
     assert!(answer.starts_with("HTTP/1.1 200 ") && answer.contains("connection: close\r\n"), "{answer}");
     let mut old = Client::new(&server);
     for last in [false, true] {

@@ -1,6 +1,6 @@
 //! Many clients at once, idle, slow and greedy: bounded memory, and others are served meanwhile.
 //!
-//! In a process of its own: what is counted is the memory of all of it.
+//! In a separate process: the memory of the whole process is counted.
 
 mod common;
 #[path = "common/root.rs"]
@@ -53,7 +53,7 @@ fn memory_stays_bounded() {
     let mut connections: Vec<TcpStream> = Vec::new();
     for i in 0..IDLE {
         let mut http = TcpStream::connect(server.addr()).unwrap();
-        // some have asked before, some have begun to
+        // some have sent requests before, some have started to
         let said: &[u8] = [&b""[..], b"GET /dig", b"GET /digits HTTP/1.1\r\nHost: localhost\r\n\r\n"][i % 3];
         http.write_all(said).unwrap();
         let mut root = TcpStream::connect(server.root_addr().unwrap()).unwrap();
@@ -66,7 +66,7 @@ fn memory_stays_bounded() {
     assert!(taken < 100 << 20, "{} kB for {} idle connections", taken >> 10, connections.len());
     drop(connections);
 
-    // those that ask for much and read nothing, or slowly
+    // those that request much and read nothing, or slowly
     let before = resident();
     let mut http: Vec<TcpStream> = (0..100).map(|i| get_large(&server, if i % 2 == 0 { 1 } else { 10_000 })).collect();
     let mut root: Vec<RootClient> = (0..100).map(|_| RootClient::login(&server)).collect();

@@ -1,4 +1,4 @@
-//! The origin server, asked by hand and by this project's own client.
+//! The origin server, with raw requests and this project's own client.
 
 mod common;
 

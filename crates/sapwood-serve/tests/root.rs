@@ -1,4 +1,4 @@
-//! The same folder over the XRootD protocol, asked by hand and by this project's own client.
+//! The same folder over the XRootD protocol, with raw requests and this project's own client.
 
 mod common;
 #[path = "common/root.rs"]
@@ -203,7 +203,7 @@ fn a_session_is_ended_by_another_one_of_its_client() {
     assert_eq!(client.ask(&Request::Ping), Ok(vec![]), "its own goes on");
 }
 
-/// A checksum that takes long is announced, and comes later.
+/// A slow checksum is announced, and comes later.
 #[test]
 fn who_waits_for_a_checksum_hears_of_it() {
     let folder = Folder::new();
@@ -220,7 +220,7 @@ fn who_waits_for_a_checksum_hears_of_it() {
     assert!(late.body[16..].starts_with(b"crc32c "), "{late:?}");
 }
 
-/// Reads around a change: what comes is of one version, and the answer ends in an error or with the connection.
+/// Reads around a change: the bytes are of one version, and the answer ends in an error or with the connection.
 #[test]
 fn an_answer_ends_when_its_file_changes() {
     const SIZE: u64 = 96 << 20;

@@ -1,4 +1,4 @@
-//! Clients of the XRootD protocol that mean harm: others are served all the same, within bounded memory.
+//! Malicious clients of the XRootD protocol: others are still served, within bounded memory.
 
 mod common;
 #[path = "common/root.rs"]
@@ -23,7 +23,7 @@ fn large(folder: &Folder) {
     std::fs::File::create(folder.0.join("root/large")).unwrap().set_len(256 << 20).unwrap();
 }
 
-/// Asks over a session of its own; whether it was answered.
+/// Sends a request over a separate session; returns whether it was answered.
 fn is_served(server: &OriginHandle) -> bool {
     let mut client = RootClient::connect(server);
     if client.stream.write_all(&greeting()).is_err() || client.frame().is_err() {
@@ -56,7 +56,7 @@ fn greedy_clients_take_little_memory_and_stop_no_other() {
         }
         client.say(2, &Request::Read { handle, offset: 0, len: i32::MAX as u32, path_id: 0 });
     }
-    // each answer has begun: what is kept of it is kept now
+    // each answer has started: all its memory is in use now
     for client in &mut clients {
         client.stream.peek(&mut [0; 8]).unwrap();
     }
@@ -103,7 +103,7 @@ fn a_login_that_never_comes_is_not_waited_for() {
     let mut half = RootClient::connect(&server);
     half.stream.write_all(&greeting()[..19]).unwrap();
     assert!(half.is_closed());
-    // pings before the login do not begin the time anew
+    // pings before the login do not reset the timeout
     let mut pinging = RootClient::greeted(&server);
     let pings = (0..400).take_while(|_| {
         std::thread::sleep(Duration::from_millis(20));

@@ -1,4 +1,4 @@
-//! What a server counts and reports, its pages about itself, and how it ends.
+//! A server's counters and reports, its status pages, and how it ends.
 
 mod common;
 #[path = "common/root.rs"]
@@ -50,7 +50,7 @@ fn serve(options: ServerOptions) -> (ServerHandle, Arc<Mutex<usize>>) {
     (Server::start(Arc::new(Nothing(Arc::clone(&asked))), options).unwrap(), asked)
 }
 
-/// The value of a figure on the page.
+/// The value of a metric on the page.
 fn figure(page: &str, name: &str) -> f64 {
     let line = page.lines().find(|line| line.starts_with(name) && line[name.len()..].starts_with(' '));
     line.unwrap_or_else(|| panic!("{name} in {page}")).rsplit(' ').next().unwrap().parse().unwrap()
@@ -65,7 +65,7 @@ fn figures_and_health_beside_the_files() {
     let mut root = RootClient::login_at(server.root_addr().unwrap());
     assert_eq!(http.get("/nothing", "").0, 404);
     root.open("/nothing").unwrap_err();
-    // A request is counted when its answer has ended: the client may know of it before that.
+    // A request is counted when its answer has ended: the client may see it before that.
     let refused = "sapwood_server_requests_total{protocol=\"root\",outcome=\"refused\"}";
     let deadline = Instant::now() + Duration::from_secs(10);
     while figure(&http.get("/metrics", "").2, refused) < 1.0 && Instant::now() < deadline {
@@ -137,7 +137,7 @@ fn one_line_for_each_request() {
     while lines.lock().unwrap().len() < 6 && Instant::now() < deadline {
         std::thread::sleep(Duration::from_millis(10));
     }
-    // Answers end beside each other.
+    // Answers end concurrently.
     let mut lines = lines.lock().unwrap().clone();
     lines.sort();
     assert_eq!(

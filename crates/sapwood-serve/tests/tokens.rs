@@ -1,4 +1,4 @@
-//! XRootD's own client shows its token over TLS, where the server asks for one.
+//! XRootD's own client presents its token over TLS, where the server asks for one.
 
 use sapwood_serve::{Answer, Asked, Files, FilesError, Found, Server, ServerOptions, Tls};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
-/// Keeps who asked for what: path, token, whether over TLS.
+/// Records each request: path, token, whether over TLS.
 #[derive(Default)]
 struct Kept(Mutex<Vec<(String, Option<String>, bool)>>);
 

@@ -1,16 +1,16 @@
-//! Puts pieces of a file, in whatever order and cut they arrive, together to the spans wanted.
+//! Assembles the wanted spans from pieces of a file that arrive in any order and of any length.
 
 use bytes::Bytes;
 use sapwood_span::{Span, coalesce};
 
-/// Bytes that lie at this offset of the file.
+/// Bytes at this offset of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
     pub offset: u64,
     pub bytes: Bytes,
 }
 
-/// One wanted span and what is there of it.
+/// One wanted span and the part of it that has arrived.
 struct Slot {
     index: usize,
     span: Span,
@@ -89,7 +89,7 @@ impl Assembler {
 }
 
 impl Slot {
-    /// Takes its share of `bytes`; gives the span's bytes once all are there.
+    /// Takes its share of `bytes`; returns the span's bytes once all have arrived.
     fn take(&mut self, here: Span, bytes: &Bytes) -> Option<Bytes> {
         let start = self.span.start.max(here.start);
         let end = self.span.end().min(here.end());

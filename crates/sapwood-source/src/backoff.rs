@@ -1,8 +1,8 @@
 //! Attempts and the pauses between them: what the retry budgets of HTTP and XRootD have in common.
 //!
-//! They are two because they count different things. An HTTP request may be sent again a number of times, each try
+//! They are separate because they count different things. An HTTP request may be sent again a number of times, each try
 //! within the progress timeout, and a server says how long to wait (`Retry-After`). An XRootD file that has been read
-//! once is asked for again as long as the progress timeout lasts, at whatever server; only opening it is counted.
+//! once is requested again as long as the progress timeout lasts, from any server; only opening it is counted.
 
 use crate::open::SourceOptions;
 use sapwood_span::Error;
@@ -25,7 +25,7 @@ impl Backoff {
         self.attempts
     }
 
-    /// The pause that would come now.
+    /// The current pause.
     pub fn pause(&self) -> Duration {
         self.pause
     }
@@ -47,7 +47,7 @@ impl Backoff {
         self.pause = (self.pause * 2).min(longest);
     }
 
-    /// The error of the last attempt, which says how many there were.
+    /// The last error, with the number of attempts.
     pub fn give_up(&self, error: Error) -> Error {
         match self.attempts {
             0 | 1 => error,

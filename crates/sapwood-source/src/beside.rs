@@ -1,17 +1,17 @@
-//! Files whose names come out of other files.
+//! Files named by other files.
 
 use crate::url::{Location, Url};
 use crate::xrd::RootUrl;
 use sapwood_span::raw_text::{bytes_of, path_of, text_of_path};
 use sapwood_span::{Error, Result, percent};
 
-/// The name of a file that another one mentions, which lies beside it unless the name is absolute and both are local.
+/// The file that another file names: relative to that file, unless the name is absolute and both are local.
 ///
-/// A file decides neither which server is asked, with whatever credentials, nor what of this machine is read for a file
-/// from another: of a URL only the end of its path is replaced, by names that are nothing but names.
+/// A file must not choose which server is contacted, with which credentials, nor which local files are read on behalf
+/// of a remote one: in a URL only the end of the path is replaced, by plain relative names.
 ///
 /// # Errors
-/// `Unsupported` for names that are more than that.
+/// `Unsupported` for any other name.
 pub fn beside(file: &str, name: &str) -> Result<String> {
     let refused = |why: &str| {
         let what = format!("its values are in another file, {}, {why}", name.escape_debug());
@@ -24,7 +24,7 @@ pub fn beside(file: &str, name: &str) -> Result<String> {
         Location::Local(path) => {
             let name = path_of(name);
             let path = if name.is_absolute() { name.into_owned() } else { path.with_file_name("").join(name) };
-            // a folder may be called as a URL begins
+            // a folder may be named like the beginning of a URL
             let path = Some(text_of_path(&path)).filter(|p| matches!(Location::parse(p), Ok(Location::Local(_))));
             path.ok_or_else(|| refused("which is not a file name"))
         }

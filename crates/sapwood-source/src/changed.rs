@@ -6,15 +6,15 @@ use sapwood_span::{Error, ErrorKind};
 use std::sync::Mutex;
 use std::time::Duration;
 
-/// Bytes at the beginning that tell one version of a file from another. In a ROOT file they hold its length, the time of
-/// its last change and a number that no two files share.
+/// Bytes at the beginning that distinguish versions of a file. In a ROOT file they hold its length, the time of its
+/// last change and a UUID.
 const IDENTITY: usize = 512;
 
-/// As many of them are compared at most, whatever a file says.
+/// At most this many are compared, whatever a file says.
 const MOST: usize = 16 << 10;
 
-/// A file that was written to so shortly before it was opened may be written to again without another time of change:
-/// servers and some file systems tell seconds only.
+/// A file written to this shortly before it was opened may be written to again without a new modification time: servers
+/// and some file systems have a resolution of one second.
 pub(crate) const YOUNG: Duration = Duration::from_secs(2);
 
 /// The file is not the one that was opened.
@@ -23,12 +23,12 @@ pub(crate) fn changed(how: &str) -> Error {
         .with_remedy("open it again")
 }
 
-/// The first bytes of a file, as they were when it was opened.
+/// The first bytes of a file when it was opened.
 #[derive(Debug, Default)]
 pub(crate) struct Beginning(Mutex<Bytes>);
 
 impl Beginning {
-    /// Keeps what is needed of the file's first bytes; later ones change nothing.
+    /// Keeps as many of the first bytes as needed; later calls have no effect.
     pub fn keep(&self, head: &Bytes) {
         let mut kept = lock(&self.0);
         if kept.is_empty() {
@@ -37,7 +37,7 @@ impl Beginning {
         }
     }
 
-    /// So many of the first bytes are to be compared from now on, if those are more than before.
+    /// Compares this many of the first bytes from now on, if that is more than before.
     pub fn lengthen(&self, first: &Bytes) {
         let mut kept = lock(&self.0);
         if first.len() <= MOST && first.len() > kept.len() && first.starts_with(&kept) {

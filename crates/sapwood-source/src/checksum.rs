@@ -1,4 +1,4 @@
-//! Checksums of whole files, as servers tell them.
+//! Checksums of whole files, as reported by servers.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -8,10 +8,10 @@ use std::fmt;
 
 /// What HTTP servers are asked for (RFC 9530).
 pub(crate) const WANT_REPR_DIGEST: &str = "sha-256=9, sha-512=8, crc32c=5, adler=3";
-/// What older ones are asked for (RFC 3230): grid storage tells Adler-32 most often.
+/// What older servers are asked for (RFC 3230): grid storage mostly has Adler-32.
 pub(crate) const WANT_DIGEST: &str = "adler32, crc32c, sha-256, sha-512";
 
-/// How a checksum is computed; those that mean more come later.
+/// How a checksum is computed, the weakest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Algorithm {
     Adler32,
@@ -20,14 +20,14 @@ enum Algorithm {
     Sha512,
 }
 
-/// A checksum of a whole file that its server tells.
+/// A checksum of a whole file, as reported by its server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checksum {
     algorithm: Algorithm,
     value: Vec<u8>,
 }
 
-/// A file's bytes on their way through a checksum, from the first to the last.
+/// A checksum being computed over a file's bytes in order.
 #[derive(Clone)]
 pub struct Summing(Sum);
 
@@ -67,7 +67,7 @@ impl Algorithm {
 }
 
 impl Checksum {
-    /// What an XRootD server answers: a name and hexadecimal digits. None for an algorithm that is not known here.
+    /// Parses an XRootD server's answer: a name and hexadecimal digits. None for an unknown algorithm.
     pub(crate) fn of_xrootd(answer: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(answer).ok()?.trim_end_matches('\0');
         let mut words = text.split_ascii_whitespace();
@@ -76,7 +76,7 @@ impl Checksum {
         Some(Self { algorithm, value })
     }
 
-    /// What the headers `Repr-Digest` and `Digest` of an HTTP answer say: the one that means most.
+    /// Parses the headers `Repr-Digest` and `Digest` of an HTTP response; the strongest checksum wins.
     pub(crate) fn of_http<'a>(fields: impl Iterator<Item = &'a str>) -> Option<Self> {
         let all = fields.flat_map(|field| field.split(','));
         let found = all.filter_map(|one| {
@@ -91,7 +91,7 @@ impl Checksum {
         found.max_by_key(|one| one.algorithm)
     }
 
-    /// Begins to compute one of this kind.
+    /// Starts to compute a checksum of this kind.
     pub fn begin(&self) -> Summing {
         Summing(match self.algorithm {
             Algorithm::Adler32 => Sum::Short(ChecksumKind::Adler32.begin()),
@@ -101,7 +101,7 @@ impl Checksum {
         })
     }
 
-    /// The checksum of what was taken, of the same kind as this one.
+    /// The checksum of the bytes taken, of the same kind as this one.
     pub fn of(&self, summing: Summing) -> Self {
         let value = match summing.0 {
             Sum::Short(sum) => sum.value().to_be_bytes().to_vec(),
@@ -112,7 +112,7 @@ impl Checksum {
 }
 
 impl Summing {
-    /// Takes further bytes.
+    /// Takes more bytes.
     pub fn update(&mut self, bytes: &[u8]) {
         match &mut self.0 {
             Sum::Short(sum) => sum.update(bytes),
@@ -128,7 +128,7 @@ impl fmt::Display for Checksum {
     }
 }
 
-/// So many bytes in hexadecimal digits; leading zeros may be missing.
+/// Exactly `len` bytes in hexadecimal digits; leading zeros may be missing.
 fn hexadecimal(text: &str, len: usize) -> Option<Vec<u8>> {
     if text.is_empty() || text.len() > 2 * len || !text.bytes().all(|b| b.is_ascii_hexdigit()) {
         return None;
@@ -137,7 +137,7 @@ fn hexadecimal(text: &str, len: usize) -> Option<Vec<u8>> {
     (0..len).map(|i| u8::from_str_radix(padded.get(2 * i..2 * i + 2)?, 16).ok()).collect()
 }
 
-/// Older servers encode some in hexadecimal and some in base64.
+/// Older servers use hexadecimal for some and base64 for others.
 fn encoded(text: &str, len: usize) -> Option<Vec<u8>> {
     let from_base64 = STANDARD.decode(text).ok().filter(|bytes| bytes.len() == len && text.ends_with('='));
     from_base64.or_else(|| hexadecimal(text, len))

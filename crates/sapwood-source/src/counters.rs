@@ -17,7 +17,7 @@ pub(crate) struct Counters {
     pub redirects: AtomicU64,
     pub fallbacks: AtomicU64,
     chain: AtomicU64,
-    /// Since when servers have made this file wait without bringing any of it.
+    /// Since when servers have made requests for this file wait without sending any of it.
     delayed: Mutex<Option<Instant>>,
     is_delayed: AtomicBool,
 }
@@ -27,18 +27,18 @@ impl Counters {
         counter.fetch_add(n, Relaxed);
     }
 
-    /// A wait for the network begins: remember what this gives until it is over.
+    /// A wait for the network begins: keep the returned value until it is over.
     pub fn wait(&self) -> Wait {
         Wait(self.chain.load(Relaxed))
     }
 
-    /// The wait is over; it took so many round trips.
+    /// The wait is over; it took this many round trips.
     pub fn waited(&self, wait: Wait, round_trips: u64) {
         self.chain.fetch_max(wait.0 + round_trips, Relaxed);
     }
 
-    /// A server asks to wait: gives when the first one did so since bytes of the file came last. All servers and requests
-    /// share this, or one could wait behind the other without end.
+    /// A server asks to wait: returns when the first one did so since bytes of the file last arrived. All servers and
+    /// requests share this, or they could wait in turn without end.
     pub fn delayed_since(&self, now: Instant) -> Instant {
         self.is_delayed.store(true, Relaxed);
         *lock(&self.delayed).get_or_insert(now)

@@ -20,7 +20,7 @@ const NEXT_ADDRESS: Duration = Duration::from_millis(250);
 /// handshake took: one round trip.
 ///
 /// # Errors
-/// The name cannot be resolved, or nobody answers.
+/// The name cannot be resolved, or no address answers.
 pub(crate) async fn tcp(host: &str, port: u16) -> Result<(TcpStream, Duration)> {
     let addresses: Vec<SocketAddr> =
         lookup_host((host, port)).await.map_err(|e| Error::io(format!("cannot resolve host {host}"), e))?.collect();
@@ -32,10 +32,10 @@ pub(crate) async fn tcp(host: &str, port: u16) -> Result<(TcpStream, Duration)> 
     Ok((stream, round_trip))
 }
 
-/// Begins TLS on a connection; the certificate must be this host's.
+/// Starts TLS on a connection; the certificate must be valid for this host.
 ///
 /// # Errors
-/// `Denied` where the certificate or the parameters do not fit, `Io` where the connection broke.
+/// `Denied` for an unacceptable certificate or parameters, `Io` for a broken connection.
 pub(crate) async fn secure(
     config: Arc<ClientConfig>,
     stream: TcpStream,
@@ -85,7 +85,7 @@ fn tls_failed(error: std::io::Error, host: &str, port: u16) -> Error {
         return Error::new(ErrorKind::Denied, what).with_source(error).with_remedy(remedy);
     }
     let remedy = "if a private authority signed the server's certificate, set SSL_CERT_FILE or X509_CERT_DIR";
-    // What rustls found wrong will be wrong the next time as well; a torn connection may not.
+    // What rustls rejects will be wrong next time as well; a broken connection may not.
     if error.kind() == std::io::ErrorKind::InvalidData {
         Error::new(ErrorKind::Denied, what).with_source(error).with_remedy(remedy)
     } else {

@@ -1,28 +1,28 @@
-//! Whether the way to a host is full, told from how its bytes arrive.
+//! Whether the path to a host is saturated, judged by how its bytes arrive.
 
 use std::time::{Duration, Instant};
 
-/// Round trips that must bring about the same, one after the other and without a break.
+/// Consecutive round trips that must bring about the same, without a pause.
 const ROUND_TRIPS: u32 = 2;
 
 /// How much more a round trip may bring than the one before: a window that is opening doubles.
 const GROWTH: f64 = 1.3;
 
-/// A full way brings as much in every round trip, and without a break. A window that is still opening brings bursts, and
-/// twice as much each time; even where many connections take turns, so that there is no break.
+/// A saturated path brings the same in every round trip, without a pause. A window that is still opening brings bursts,
+/// and twice as much each time; even where many connections alternate so that there is no pause.
 #[derive(Default)]
 pub(crate) struct Fullness {
     turn: Option<Turn>,
-    /// Bytes per second that the way itself carries.
+    /// Bytes per second that the path itself carries.
     rate: Option<f64>,
 }
 
-/// The present round trip.
+/// The current round trip.
 struct Turn {
     begin: Instant,
     last: Instant,
     bytes: u64,
-    /// What the one before brought, in bytes per second.
+    /// What the previous one brought, in bytes per second.
     before: Option<f64>,
     /// How many have brought the same.
     alike: u32,
@@ -35,7 +35,7 @@ impl Turn {
 }
 
 impl Fullness {
-    /// Bytes arrived, over a way of so long a round trip.
+    /// Bytes arrived, over a path with this round-trip time.
     pub fn arrived(&mut self, bytes: u64, now: Instant, round_trip: Duration) {
         let Some(turn) = self.turn.as_mut().filter(|t| now.saturating_duration_since(t.last) < round_trip / 3) else {
             self.turn = Some(Turn::new(now));
@@ -60,7 +60,7 @@ impl Fullness {
         }
     }
 
-    /// What the way itself carries, in bytes per second, where it was seen to be full.
+    /// What the path itself carries, in bytes per second, if it was seen to be saturated.
     pub fn rate(&self) -> Option<f64> {
         self.rate
     }
@@ -96,7 +96,7 @@ mod tests {
             arrive(&mut f, begin, 72 * turn, 72 * turn + 5, 3000 << turn);
         }
         assert_eq!(f.rate(), None);
-        // many connections, one behind the other, all opening
+        // many connections in sequence, all opening
         let mut f = Fullness::default();
         for turn in 0..8 {
             arrive(&mut f, begin, 1000 + 73 * turn, 1000 + 73 * (turn + 1), 100 << turn);

@@ -1,4 +1,4 @@
-//! Whether a queue stands in the way to a host, and whether it loses packets, told by the kernel.
+//! Whether a queue has built up on the path to a host, and whether it loses packets, as the kernel reports it.
 
 use crate::lock;
 use crate::meter::Meter;
@@ -6,15 +6,16 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use tokio::net::TcpStream;
 
-/// A connection is asked again after this time.
+/// A connection is queried again after this time.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Asks the kernel how long a round trip over a connection takes while bytes come, and what came out of order.
+/// Asks the kernel for the round-trip time of a connection while bytes arrive, and for packets that arrived out of
+/// order.
 ///
-/// A way that is full has a queue in front of its narrowest part, and what comes has stood in it: round trips take longer
-/// than to open a connection. Where a loss or a receiver's buffer holds a window down, no queue stands. The kernel measures
-/// it from time stamps as segments come, so that it is true on a busy machine as well, where the times at which this
-/// process gets to read its bytes say little. What comes behind a lost packet comes out of order.
+/// A saturated path has a queue in front of its bottleneck, and packets wait in it: round trips take longer than
+/// opening a connection did. Where a loss or a receiver's buffer limits the window, there is no queue. The kernel
+/// measures this from time stamps as segments arrive, so the figure holds on a busy machine as well, where the times at
+/// which this process gets to read say little. Packets behind a lost one arrive out of order.
 pub(crate) struct Gauge {
     #[cfg(target_os = "linux")]
     socket: std::os::fd::OwnedFd,
@@ -23,16 +24,16 @@ pub(crate) struct Gauge {
     disordered: u32,
 }
 
-/// What the kernel says.
+/// What the kernel reports.
 struct Said {
-    /// What a segment took from its sender and back, smoothed; none before that is known.
+    /// A segment's smoothed round-trip time; none before it is known.
     round_trip: Option<Duration>,
     /// Packets that came out of order; none where the kernel does not count them (Linux before 5.4).
     disordered: Option<u32>,
 }
 
 impl Gauge {
-    /// For this connection, which stays open as long as this exists; none where the system allows no further descriptor.
+    /// For this connection, which stays open while this exists; none where the system allows no more descriptors.
     pub fn of(stream: &TcpStream) -> Option<Self> {
         #[cfg(target_os = "linux")]
         {
@@ -46,7 +47,7 @@ impl Gauge {
         }
     }
 
-    /// Bytes came: tells the meter what a round trip takes now, from time to time.
+    /// Bytes arrived: passes the current round-trip time to the meter, from time to time.
     pub fn tell(&mut self, meter: &Mutex<Meter>) {
         let now = Instant::now();
         if self.asked.is_some_and(|asked| now.saturating_duration_since(asked) < PAUSE) {
@@ -68,15 +69,15 @@ impl Gauge {
         #[cfg(target_os = "linux")]
         {
             use std::os::fd::AsRawFd;
-            /// Places of `tcpi_rcv_rtt` and `tcpi_rcv_ooopack` in `struct tcp_info`, of whose fields only the first are in
-            /// every header; it grows at its end alone.
+            /// Offsets of `tcpi_rcv_rtt` and `tcpi_rcv_ooopack` in `struct tcp_info`, of which not all headers have all
+            /// fields; it only grows at its end.
             const ROUND_TRIP: usize = 92 / 4;
             const DISORDERED: usize = 224 / 4;
             const _: () = assert!(std::mem::offset_of!(libc::tcp_info, tcpi_rcv_rtt) == 4 * ROUND_TRIP);
             let mut info = [0_u32; 64];
             let mut size = size_of_val(&info) as libc::socklen_t;
             // SAFETY: the descriptor is open as long as `self` lives; the kernel writes at most `size` bytes to `info`,
-            // for which any are good.
+            // and any bit pattern is valid there.
             let done = unsafe {
                 let info = info.as_mut_ptr().cast();
                 libc::getsockopt(self.socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, info, &raw mut size)

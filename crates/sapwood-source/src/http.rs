@@ -1,9 +1,9 @@
 //! Files on HTTP servers.
 //!
-//! From the wire up: `connect` opens one connection, perhaps through a `proxy`, `hosts` pools them, `client` sends
-//! a request along redirects, `body` makes pieces of the file out of the answer, the crate's `job` puts them
-//! together, `file` decides what to ask and how to go on when the answer is not what it should
-//! be, `opening` does the same for the first request, when nothing is known yet.
+//! From the wire up: `connect` opens one connection, perhaps through a `proxy`, `hosts` pools them, `client` sends a
+//! request and follows redirects, `body` turns the response into pieces of the file, the crate's `job` assembles them,
+//! `file` decides what to request and how to go on after an unexpected response, `opening` does the same for the first
+//! request, when nothing is known yet.
 
 mod body;
 mod client;

@@ -1,4 +1,4 @@
-//! One fetch under way: shared by the requests that serve it.
+//! One fetch in progress: shared by the requests that serve it.
 
 use crate::assemble::{Assembler, Piece};
 use crate::lock;
@@ -18,11 +18,11 @@ pub(crate) struct Job {
     retries: AtomicU32,
     /// Several ranges in one request were tried, and the server could not.
     pub stepped: AtomicBool,
-    /// Some answer was not held against the first bytes of the file.
+    /// Some response was not compared with the first bytes of the file.
     pub unrecognised: AtomicBool,
-    /// An answer without the file's first bytes came while others were under way.
+    /// A response without the file's first bytes came while others were in flight.
     pub overtaken: AtomicBool,
-    /// Nothing is asked for afterwards: whether the file is still the one that was opened is to be seen now.
+    /// Nothing is requested afterwards: check now whether the file is still the one that was opened.
     pub last: AtomicBool,
 }
 

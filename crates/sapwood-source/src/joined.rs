@@ -6,10 +6,10 @@ use sapwood_span::{Error, Limits, Result, Span};
 use std::sync::Arc;
 use std::task::Poll;
 
-/// Between two files: no gap so wide is read along.
+/// Distance between two files: no gap this wide is read over.
 const APART: u64 = 1 << 30;
 
-/// Files one behind the other, for whoever plans reading all of them together.
+/// Concatenated files, so that a planner can treat them as one.
 #[derive(Clone)]
 pub struct Joined {
     /// Where each begins, ascending.
@@ -23,10 +23,10 @@ impl Joined {
         Self { parts: vec![(0, first)], end: size }
     }
 
-    /// One more file; gives where it begins.
+    /// Adds a file; returns where it begins.
     ///
     /// # Errors
-    /// `Corrupt` for sizes that no files have.
+    /// `Corrupt` for impossible sizes.
     pub fn add(&mut self, source: Arc<dyn Source>, size: u64) -> Result<u64> {
         let begin = self.end.checked_add(APART);
         let Some((begin, end)) = begin.and_then(|begin| Some((begin, begin.checked_add(size)?))) else {
@@ -41,14 +41,14 @@ impl Joined {
         &self.parts[0].1
     }
 
-    /// The file in which a span begins, and where it lies there.
+    /// The file in which a span begins, and the span relative to it.
     fn part_of(&self, span: Span) -> (&Arc<dyn Source>, Span) {
         let part = self.parts.partition_point(|(begin, _)| *begin <= span.start) - 1;
         let (begin, source) = &self.parts[part];
         (source, Span::new(span.start - begin, span.len))
     }
 
-    /// Reads from each file what lies there, from all at the same time.
+    /// Reads from each file the spans in it, from all concurrently.
     fn fetch_as(
         &self,
         spans: &[Span],
@@ -70,7 +70,7 @@ impl Joined {
     }
 }
 
-/// Awaits all; the first error ends the others.
+/// Awaits all; the first error cancels the others.
 async fn together(mut running: Vec<BoxFuture<'static, Result<FetchReport>>>) -> Result<Vec<FetchReport>> {
     let mut reports = Vec::with_capacity(running.len());
     std::future::poll_fn(move |cx| {
@@ -109,9 +109,9 @@ fn sum(reports: Vec<FetchReport>) -> FetchReport {
     })
 }
 
-/// What comes of one of the files.
+/// The part of a fetch that reads one of the files.
 struct Share {
-    /// Which of the spans each of its own is.
+    /// For each of its spans the index among all.
     indices: Vec<usize>,
     sink: Arc<dyn Sink>,
 }

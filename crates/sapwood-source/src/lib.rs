@@ -55,7 +55,7 @@ pub use xrd::{RemoteEntry, checksum, list, locate};
 
 pub(crate) use sapwood_span::sync::lock;
 
-/// Why a task of ours gave nothing.
+/// Why one of our tasks returned no result.
 pub(crate) fn ended(task: tokio::task::JoinError) -> sapwood_span::Error {
     use sapwood_span::{Error, ErrorKind, defect};
     match task.try_into_panic() {

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use stamp::Stamp;
 
-/// A gap up to this many bytes costs less to read over than another system call (a page).
+/// Reading over a gap up to this many bytes (a page) costs less than another system call.
 const GAP: u64 = 4096;
 
 /// A regular file on a mounted file system, read by position: no shared file offset, no lock.
@@ -31,11 +31,11 @@ impl LocalFile {
     /// Opens a file for reading.
     ///
     /// # Errors
-    /// Not there, not readable, a directory or a device: each named.
+    /// Missing, unreadable, a directory or a device: the error says which.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let name = text_of_path(path);
-        // Looked at before it is opened: opening a pipe would wait for its writer.
+        // Checked before it is opened: opening a pipe would wait for its writer.
         let meta = std::fs::metadata(path).map_err(|e| cannot_open(e, &name))?;
         if meta.is_dir() {
             return Err(Error::invalid("is a directory, not a file").in_file(name));
@@ -62,7 +62,7 @@ impl LocalFile {
         Ok(Bytes::from(buffer))
     }
 
-    /// Fills a buffer with what lies at a position.
+    /// Fills a buffer with the bytes at a position.
     ///
     /// # Errors
     /// As [`LocalFile::read`].

@@ -1,4 +1,4 @@
-//! Estimates of round-trip time and bandwidth, from what is seen anyway.
+//! Estimates of round-trip time and bandwidth from ordinary traffic.
 
 use crate::fullness::Fullness;
 use crate::streams::Streams;
@@ -6,21 +6,22 @@ use std::time::{Duration, Instant};
 
 /// Waits remembered: the shortest of them is the estimate.
 const WAITS: usize = 16;
-/// Rates remembered: the highest of them is the estimate (most are held back by slow start).
+/// Rates remembered: the highest of them is the estimate (slow start lowers most of them).
 const RATES: usize = 8;
-/// Round trips with bytes under way that are remembered: a loss empties a queue that fills again.
+/// Round trips with bytes in flight that are remembered: a loss empties a queue that fills again.
 const STOOD: usize = 32;
-/// A queue stands where they take longer by this share of what they take without bytes, but by so much at least and at
-/// most. It is half of what senders go by (RFC 9406): where they end their slow start, it is well seen.
+/// A queue exists where they take longer by this fraction of the idle round trip, within a minimum and a maximum. It is
+/// half of what senders use (RFC 9406): where they end their slow start, it is clearly visible.
 const LONGER: u32 = 16;
 const LONGER_AT_LEAST: Duration = Duration::from_millis(2);
 const LONGER_AT_MOST: Duration = Duration::from_millis(8);
-/// A way on which packets were lost twice in this time is lossy; where it is full, its sender loses one less often.
+/// A path on which packets were lost twice in this time is lossy; on a saturated one the sender loses packets less
+/// often.
 const LOSSY: Duration = Duration::from_secs(5);
 /// A rate is taken over at least this time and this many bytes.
 const WINDOW: Duration = Duration::from_millis(20);
 const WINDOW_BYTES: u64 = 64 << 10;
-/// After a silence of this length nothing is known about the time in between.
+/// After a silence of this length nothing is known about the interval.
 const SILENCE: Duration = Duration::from_millis(500);
 
 /// Measures one host.
@@ -31,7 +32,7 @@ pub(crate) struct Meter {
     rates: Ring<f64, RATES>,
     full: Fullness,
     stood: Ring<Duration, STOOD>,
-    /// When packets were lost, where that is told.
+    /// When packets were lost, where the kernel reports it.
     losses: Option<Ring<Instant, 2>>,
     streams: Streams,
     window: Option<Window>,
@@ -78,7 +79,7 @@ impl Meter {
                     self.window = Some(Window::new(now));
                 }
             }
-            // The first bytes have been under way for an unknown time: they only start the clock.
+            // The first bytes have been in flight for an unknown time: they only start the clock.
             _ => self.window = Some(Window::new(now)),
         }
     }
@@ -88,75 +89,75 @@ impl Meter {
         self.window.as_ref().map(|w| w.last)
     }
 
-    /// What a round trip took while bytes came: whatever stands in the way's queue is in it.
+    /// A round-trip time while bytes arrived: it includes any queue on the path.
     pub fn stood(&mut self, round_trip: Duration) {
         self.stood.push(round_trip);
     }
 
-    /// Whether a queue stood in the way lately: it carries no more.
+    /// Whether there was a queue on the path lately: then it carries no more.
     fn queues(&self) -> bool {
         let longer = |far: Duration| (far / LONGER).clamp(LONGER_AT_LEAST, LONGER_AT_MOST);
         let stands = |far: Duration| self.stood.iter().any(|t| *t > far + longer(far));
         self.distance().is_some_and(stands)
     }
 
-    /// Whether what came lately over a connection came in order, as far as the kernel counts.
+    /// Whether bytes lately arrived in order over a connection, as far as the kernel counts.
     pub fn ordered(&mut self, ordered: bool, now: Instant) {
         let far = self.distance().unwrap_or_default();
         let losses = self.losses.get_or_insert_default();
-        // what comes behind a lost packet comes out of order for a round trip and more: that is one loss
+        // packets behind a lost one arrive out of order for a round trip or more: that is one loss
         if !ordered && losses.iter().all(|at| now.saturating_duration_since(*at) > far * 2) {
             losses.push(now);
         }
     }
 
-    /// Whether windows are steady without a loss: they are about as wide as the way, or it is the server that holds back.
+    /// Whether windows are steady without a loss: they are about as wide as the path, or the server limits them.
     fn is_clean(&self) -> bool {
         let lately = |at: &&Instant| at.elapsed() < LOSSY;
         self.losses.as_ref().is_some_and(|losses| losses.iter().filter(lately).count() < 2) && !self.streams.is_stuck()
     }
 
-    /// What the way itself carries, in bytes per second, where it was seen to be full.
+    /// What the path itself carries, in bytes per second, if it was seen to be saturated.
     pub fn narrow(&self) -> Option<f64> {
         self.full.rate()
     }
 
-    /// Connections that fill a way of this length; more would only push each other's bytes out of its queue, and what
-    /// is needed first would share the way with what is needed last. Without end where it was not seen to be full.
+    /// Connections that fill a path of this length; more would only displace each other's bytes in its queue, and
+    /// urgent bytes would share the path with later ones. Unlimited where it was not seen to be saturated.
     pub fn fill(&self, far: Duration) -> usize {
-        /// Bytes that a connection brings in a round trip after the first five of its life, about.
+        /// Bytes that a connection brings in a round trip after its first five, about.
         const OPEN_WINDOW: f64 = (256 << 10) as f64;
-        /// Connections that even a narrow way is given: one in slow start after a loss must not leave it idle.
+        /// Connections allowed even on a narrow path: one in slow start after a loss must not leave it idle.
         const FEWEST: usize = 4;
         let carried = |rate: f64| ((rate * far.as_secs_f64() / OPEN_WINDOW) as usize).max(FEWEST);
         self.narrow().map_or(usize::MAX, carried)
     }
 
-    /// Connections worth sharing bulk among, `most` at most, when so many are busy with it.
+    /// Connections worth using for bulk transfers, at most `most`, when `busy` are in use.
     pub fn streams(&mut self, busy: usize, most: usize) -> usize {
-        // The times at which bytes come say no more than that a window is steady. Where it is a loss that made it so, it
-        // was wider before.
+        // Arrival times only show that a window is steady. If a loss made it so, it was wider before.
         let steady = self.full.rate().is_some_and(|rate| !self.streams.brought_more(rate));
         let full = steady || self.queues() || self.is_clean();
         self.streams.count(busy, most, full)
     }
 
-    /// Bytes of a request over one of several connections whose windows are held down: what it brings in some round
-    /// trips. None where one connection is enough.
+    /// Bytes of a request over one of several connections with limited windows: what it brings in some round trips.
+    /// None where one connection is enough.
     pub fn piece(&self) -> Option<u64> {
-        /// So many that the next request is there in time.
+        /// Enough for the next request to arrive in time.
         const ROUND_TRIPS: f64 = 4.0;
         const SMALLEST: u64 = 512 << 10;
         let far = self.distance()?.as_secs_f64();
         self.streams.each().map(|rate| ((rate * far * ROUND_TRIPS) as u64).max(SMALLEST))
     }
 
-    /// How long a request waits at least: what a server, or a proxy before it, adds is in it.
+    /// Minimum time a request waits: includes what a server, or a proxy in front of it, adds.
     pub fn round_trip(&self) -> Option<Duration> {
         self.waits.iter().min().or(self.connect.as_ref()).copied()
     }
 
-    /// How far the host is at most: the shortest of all that was measured. A server that is slow to answer is not far.
+    /// Upper limit of the distance to the host: the shortest of all measured times. A server that is slow to answer is
+    /// not far.
     pub fn distance(&self) -> Option<Duration> {
         self.waits.iter().chain(self.connect.as_ref()).min().copied()
     }
@@ -222,7 +223,7 @@ mod tests {
         assert!(m.queues());
         (0..STOOD).for_each(|_| m.stood(ms(105)));
         assert!(!m.queues());
-        // a window that a loss has closed brings as much in every round trip, too
+        // a window that a loss has closed brings the same in every round trip, too
         let begin = Instant::now();
         for n in 0..2000 {
             m.arrived(if n < 500 { 12_000 } else { 6000 }, begin + ms(n));
@@ -230,7 +231,7 @@ mod tests {
         assert!(m.narrow().is_some());
         m.streams(1, 15);
         assert_eq!(m.streams(1, 15), 2);
-        // what a busy machine shows: as much in every two round trips, with breaks
+        // as on a busy machine: the same in every two round trips, with pauses
         let mut m = Meter::default();
         m.connected(ms(100));
         let begin = Instant::now();

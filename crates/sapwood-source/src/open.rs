@@ -12,18 +12,18 @@ use tokio::runtime::Handle;
 /// Says whether a redirect to a URL, given without credentials, is followed.
 pub type RedirectFilter = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 
-/// How files are opened and how patient their sources are.
+/// How files are opened, and the timeouts and retries of their sources.
 #[derive(Clone)]
 pub struct SourceOptions {
-    /// Bytes wanted from the beginning of the file.
+    /// Bytes to read from the beginning of the file.
     pub head: u64,
-    /// Bytes wanted from its end.
+    /// Bytes to read from its end.
     pub tail: u64,
-    /// Whether the end is left out where it would cost a round trip of its own (over XRootD): [`crate::Opening::tail`]
-    /// is empty then, and says where it would begin. It can be read along with what the beginning points to.
+    /// Whether the end is left out where it would cost another round trip (over XRootD): [`crate::Opening::tail`] is
+    /// empty then, and says where it would begin. It can be read along with what the beginning points to.
     pub tail_later: bool,
-    /// A transfer on which no byte moves for so long is dead. A slow one that moves is not. After half of it, what moved before
-    /// or was asked for in several ranges is asked for once more.
+    /// A transfer on which no byte moves for this long is dead. A slow one that moves is not. After half of it, what
+    /// moved before or was requested in several ranges is requested once more.
     pub progress_timeout: Duration,
     /// How long connecting to a server, its TLS handshake included, may take.
     pub connect_timeout: Duration,
@@ -32,38 +32,38 @@ pub struct SourceOptions {
     /// Whether connections to a server far away are opened ahead, in the background, once it has
     /// answered: the first parallel requests then need no handshakes.
     pub warm: bool,
-    /// From this round-trip time on a server is far away: the first large range is then divided over several connections,
-    /// and none of the first answers is longer than a fresh connection's window.
+    /// A server with at least this round-trip time is far away: the first large range is then divided over several
+    /// connections, and none of the first responses is longer than a fresh connection's window.
     pub far: Duration,
-    /// How often a request is sent again when nothing came of it.
+    /// How often a request is sent again when nothing was received.
     pub retries: u32,
-    /// The first pause before sending again; it doubles each time. `Retry-After` is obeyed
-    /// within the progress timeout; a server that asks for more is an error at once.
+    /// The first pause before sending again; it doubles each time. `Retry-After` is obeyed within the progress timeout;
+    /// a server that asks for more is an error at once.
     pub backoff: Duration,
-    /// Token for `Authorization: Bearer`. Without one, WLCG bearer token discovery finds one perhaps, for `https`
-    /// only (`BEARER_TOKEN`, `BEARER_TOKEN_FILE`, `bt_u<uid>` in `XDG_RUNTIME_DIR` and `/tmp`). Sent to the named host
-    /// alone, never along a redirect.
-    /// XRootD servers that ask for it (`ztn`) get it over TLS only, and only hosts of the named one's domain do.
-    /// An empty one: none is sent, and none is looked for.
+    /// Token for `Authorization: Bearer`. Without one, WLCG bearer token discovery is tried, for `https` only
+    /// (`BEARER_TOKEN`, `BEARER_TOKEN_FILE`, `bt_u<uid>` in `XDG_RUNTIME_DIR` and `/tmp`). Sent to the named host
+    /// alone, never along a redirect. XRootD servers that ask for it (`ztn`) get it over TLS only, and only hosts of
+    /// the named one's domain do. An empty one: none is sent, and none is looked for.
     pub token: Option<String>,
     /// Whether redirects are followed from `https` to `http`, and from elsewhere to this machine or its link.
     pub insecure_redirects: bool,
     /// Folder of further trusted certificates (PEM) for `https` and `roots`, besides the system's
     /// (`SSL_CERT_FILE`, `SSL_CERT_DIR`) and those in `X509_CERT_DIR`.
     pub ca_dir: Option<PathBuf>,
-    /// A server that serves no byte ranges is read as a whole if its file is no larger.
+    /// A server that serves no byte ranges is read as a whole if the file is no larger than this.
     pub whole_file: u64,
-    /// Whether the file is compared with what it was when it was opened once both of its ends have come, where they come
-    /// one after the other and that costs nothing: what came may then be kept for later sessions.
+    /// Whether the file is compared with its state at opening once both of its ends have arrived, where they arrive one
+    /// after the other and that costs nothing: the bytes may then be kept for later sessions.
     pub compared: bool,
-    /// Whether each answer over HTTP is compared by the first 80 bytes of the file, where a server serves several ranges at
-    /// once, unless [`crate::Source::fetch_last`] or [`crate::Source::fetch_soon_compared`] asks for all that tells versions
-    /// apart: for callers that read in small pieces, hand each of them on at once, and see to the other comparisons.
+    /// Whether each response over HTTP is compared by the first 80 bytes of the file, where a server serves several
+    /// ranges at once, unless [`crate::Source::fetch_last`] or [`crate::Source::fetch_soon_compared`] requests all
+    /// bytes that distinguish versions: for callers that read in small pieces, pass each of them on at once, and make
+    /// the other comparisons themselves.
     pub compare_briefly: bool,
     /// Whether a redirect to this URL (without credentials) is followed; none: all that are safe.
     pub redirects: Option<RedirectFilter>,
-    /// What was learnt about hosts, and the connections to them, shared by the files opened
-    /// with it. By default that of the whole process.
+    /// What was learnt about hosts, and the connections to them, shared by the files opened with it. By default that of
+    /// the whole process.
     pub hosts: Hosts,
 }
 
@@ -94,8 +94,8 @@ impl Default for SourceOptions {
 
 /// Opens a path or URL and reads both of its ends, in as few round trips as possible.
 ///
-/// Remote files live on the runtime behind `handle`: the future may be awaited there only, and
-/// so may the fetches of the source it gives. Local files need no runtime: [`open_local`].
+/// Remote files live on the runtime behind `handle`: await the future only there, and the fetches of the returned
+/// source likewise. Local files need no runtime: [`open_local`].
 ///
 /// # Errors
 /// Unknown schemes, files that are not there or may not be read, servers that fail.

@@ -1,4 +1,4 @@
-//! Files that other code reads: a client of an object store, a file object of Python.
+//! Files read by other code: an object store's client, a Python file object.
 
 use crate::source::{BoxFuture, FetchReport, Opening, Sink, Source, SourceStats};
 use crate::{bounds, ended};
@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 use tokio::runtime::Handle;
 
-/// Gaps up to this many bytes are read over: one more range may be one more request to a far-away store.
+/// Gaps up to this many bytes are read over: one more range may be one more request to a distant store.
 const GAP: u64 = 32 << 10;
 
-/// Bytes of one call at most; more are read in several calls, so that memory and progress follow.
+/// Bytes of one call at most; more are read in several calls, to bound memory and show progress.
 const MAX_REQUEST: u64 = 32 << 20;
 
 /// Ranges of one call at most.
@@ -26,15 +26,15 @@ pub trait ReadRanges: Send + Sync {
     /// Size of the file in bytes.
     fn size(&self) -> u64;
 
-    /// Reads ranges, which ascend, do not overlap, are not empty and lie inside the file: exactly their bytes, in their
+    /// Reads ranges, which ascend, do not overlap, are not empty and are inside the file: exactly their bytes, in
     /// order. It may block; several threads may call it at once.
     ///
     /// # Errors
-    /// Whatever reading meets.
+    /// Any error of the read.
     fn read_ranges(&self, ranges: &[Span]) -> Result<Vec<Vec<u8>>>;
 }
 
-/// A source over [`ReadRanges`]. Its calls run on the runtime's threads for blocking work.
+/// A source over [`ReadRanges`]. Its calls run on the runtime's blocking threads.
 struct ReaderSource {
     reader: Arc<dyn ReadRanges>,
     name: String,
@@ -49,7 +49,7 @@ struct ReaderSource {
 /// Reads both ends of a file through `reader`.
 ///
 /// # Errors
-/// What the reader says.
+/// Any error of the reader.
 pub async fn open_reader(reader: Arc<dyn ReadRanges>, head: u64, tail: u64, handle: &Handle) -> Result<Opening> {
     let (name, size) = (reader.name().to_owned(), reader.size());
     let counter = AtomicU64::default;
@@ -71,7 +71,7 @@ pub async fn open_reader(reader: Arc<dyn ReadRanges>, head: u64, tail: u64, hand
 }
 
 impl ReaderSource {
-    /// The bytes of some spans, and how many were read for them with the gaps in between.
+    /// The bytes of some spans, and how many were read for them including gaps.
     async fn read(self: Arc<Self>, spans: Vec<Span>) -> Result<(Vec<Bytes>, u64)> {
         let joined = coalesce(&spans, GAP, MAX_REQUEST);
         let ranges: Vec<Span> = joined.iter().map(|c| c.span).collect();

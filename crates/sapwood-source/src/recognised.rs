@@ -1,11 +1,11 @@
-//! Whether bytes are of the file that was opened, by its first ones.
+//! Checks by its first bytes whether a file is the one that was opened.
 
 use crate::assemble::Piece;
 use crate::changed::begins_otherwise;
 use bytes::Bytes;
 use sapwood_span::Result;
 
-/// Holds first bytes that come again against those of the file that was opened.
+/// Compares received first bytes with those of the file that was opened.
 pub(crate) struct Recognised {
     then: Bytes,
     seen: usize,
@@ -17,10 +17,10 @@ impl Recognised {
         Self { then, seen: 0, differs: false }
     }
 
-    /// Looks at what has come, before anybody else sees it.
+    /// Checks received pieces before they are used.
     ///
     /// # Errors
-    /// `Corrupt` where the file begins with other bytes now.
+    /// `Corrupt` where the file now begins with other bytes.
     pub fn look(&mut self, pieces: &[Piece]) -> Result<()> {
         for piece in pieces {
             let then = usize::try_from(piece.offset).ok().and_then(|from| self.then.get(from..)).unwrap_or_default();
@@ -31,12 +31,12 @@ impl Recognised {
         if self.differs { Err(begins_otherwise()) } else { Ok(()) }
     }
 
-    /// Whether some of them were others.
+    /// Whether some of them differed.
     pub fn differs(&self) -> bool {
         self.differs
     }
 
-    /// Whether all of them have come and are the same.
+    /// Whether all of them have arrived and are the same.
     pub fn is_complete(&self) -> bool {
         self.seen >= self.then.len() && !self.differs
     }

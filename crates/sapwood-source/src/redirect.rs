@@ -11,10 +11,10 @@ use std::sync::Mutex;
 pub(crate) enum Scope {
     /// This machine only.
     Machine,
-    /// The network segment that this machine is in: where clouds keep their machines' credentials, too.
+    /// The network segment of this machine, on which clouds also serve their machines' credentials.
     Link,
-    /// Everything else. Private networks are no case of their own: redirectors of sites, which have public addresses, send
-    /// clients inside to storage that has private ones, and what answers there answers everybody on that network.
+    /// Everything else. Private networks are not a separate scope: redirectors of sites, which have public addresses,
+    /// send clients inside to storage with private ones, and servers there answer everyone on that network.
     Network,
 }
 
@@ -28,7 +28,7 @@ impl Scope {
         if link { Self::Link } else { Self::Network }
     }
 
-    /// What a host says without being looked up; brackets and all.
+    /// The scope of a host name without a lookup; brackets and all.
     fn of_name(host: &str) -> Option<Self> {
         let host = host.trim_start_matches('[').trim_end_matches(']');
         let name = host.trim_end_matches('.').to_ascii_lowercase();
@@ -39,13 +39,13 @@ impl Scope {
         host.split('%').next()?.parse().ok().map(Self::of)
     }
 
-    /// The scope of the server at the other end of a connection; one that nobody knows is somewhere.
+    /// The scope of the server at the other end of a connection; an unknown address counts as elsewhere.
     pub fn of_peer(address: Option<IpAddr>) -> Self {
         address.map_or(Self::Network, Self::of)
     }
 }
 
-/// The address that a server was last seen at.
+/// The address at which a server was last seen.
 #[derive(Default)]
 pub(crate) struct Peer(Mutex<Option<IpAddr>>);
 
@@ -59,7 +59,7 @@ impl Peer {
     }
 }
 
-/// Refuses a redirect by what it says, before its host is looked up.
+/// Refuses a redirect by its target name, before the host is looked up.
 ///
 /// # Errors
 /// `Denied` for addresses that are nearer than the server that names them.
@@ -67,7 +67,7 @@ pub(crate) fn check_name(from: Scope, host: &str) -> Result<()> {
     Scope::of_name(host).map_or(Ok(()), |to| check(from, to, host))
 }
 
-/// Refuses a redirect by the address that it led to.
+/// Refuses a redirect by the address that was connected to.
 ///
 /// # Errors
 /// As [`check_name`].
@@ -75,7 +75,7 @@ pub(crate) fn check_peer(from: Scope, peer: Option<IpAddr>, host: &str) -> Resul
     peer.map_or(Ok(()), |peer| check(from, Scope::of(peer), host))
 }
 
-/// A server elsewhere must not have requests made to what only this machine, or its neighbours, can reach.
+/// A remote server must not cause requests to hosts that only this machine, or its neighbours, can reach.
 fn check(from: Scope, to: Scope, host: &str) -> Result<()> {
     let what = match to {
         Scope::Network => return Ok(()),
@@ -98,15 +98,15 @@ pub(crate) fn allowed(filter: Option<&RedirectFilter>, url: &str) -> Result<()> 
     Err(Error::new(ErrorKind::Denied, what).with_setting(Setting::RedirectFilter))
 }
 
-/// A redirect that is not followed unless the user asks for it.
+/// A redirect that is not followed unless the user allows it.
 pub(crate) fn refused(what: String) -> Error {
     Error::new(ErrorKind::Denied, what)
         .with_remedy("allow insecure redirects to follow it")
         .with_setting(Setting::InsecureRedirects)
 }
 
-/// Whether a credential for one host may be shown to the other: the same host, or one of the same registrable domain, as
-/// the public suffix list has it (`co.uk` is nobody's).
+/// Whether a credential for one host may be sent to the other: the same host, or one of the same registrable domain,
+/// according to the public suffix list (`co.uk` is nobody's).
 pub(crate) fn same_domain(one: &str, other: &str) -> bool {
     let bare = |host: &str| host.trim_end_matches('.').to_ascii_lowercase();
     let (one, other) = (bare(one), bare(other));

@@ -1,21 +1,21 @@
-//! Silence: is the server slow, or the network away?
+//! Silence: is the server slow, or the network down?
 //!
-//! Somebody who waits in silence tries a second connection from time to time. If that works at once the network is alive
-//! and the server gets its time, up to the progress timeout. If it fails and then works again the network was away: TCP's
-//! own retransmissions may be many seconds apart by then, and what was waited for is asked for anew at once.
+//! A task that waits in silence opens a second connection from time to time. If that works at once, the network is up
+//! and the server gets its time, up to the progress timeout. If it fails and then works again, the network was down:
+//! TCP's own retransmissions may be many seconds apart by then, so the request is sent again at once.
 
 use crate::dial;
 use std::future::Future;
 use std::time::{Duration, Instant};
 use tokio::time::timeout;
 
-/// Silence that makes curious.
+/// Silence after which the network is probed.
 pub(crate) const SUSPICIOUS: Duration = Duration::from_secs(2);
 /// A connection that takes longer counts as failed.
 pub(crate) const PROBE: Duration = Duration::from_secs(2);
-/// Between two tries while the network is away.
+/// Between two probes while the network is down.
 pub(crate) const PAUSE: Duration = Duration::from_millis(500);
-/// Between two tries while it is there and the server is only slow.
+/// Between two probes while it is up and the server is only slow.
 pub(crate) const CALM: Duration = Duration::from_secs(10);
 
 /// Why waiting was given up.
@@ -25,11 +25,11 @@ pub(crate) enum Silence {
     Stalled,
     /// Nothing came for the whole time, and the server could not be reached any more.
     Gone,
-    /// The network was away and is back.
+    /// The network was down and is back.
     Back,
 }
 
-/// Waits for this, `longest` at most; `reach` opens a connection to look whether that is possible.
+/// Awaits this, at most `longest`; `reach` tests whether a connection can be opened.
 pub(crate) async fn broken_by<T, R: Future<Output = bool>>(
     what: impl Future<Output = T>,
     longest: Duration,

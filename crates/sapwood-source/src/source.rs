@@ -8,13 +8,13 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A future on the heap: what a trait object can hand out.
+/// A boxed future, as trait objects return it.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Where the bytes of one file come from.
 ///
-/// A source never knows what the bytes mean. It hands out right bytes or an error, in bounded
-/// time, and says what its requests cost so that a planner can decide how to ask.
+/// A source never knows what the bytes mean. It returns correct bytes or an error, in bounded time, and says what its
+/// requests cost so that a planner can decide how to read.
 pub trait Source: Send + Sync {
     /// URL or path for messages; credentials are taken out.
     fn name(&self) -> &str;
@@ -22,27 +22,27 @@ pub trait Source: Send + Sync {
     /// Size of the file in bytes, known once it is open.
     fn size(&self) -> Option<u64>;
 
-    /// What one request may hold and what it costs, as far as known now: ask again from time to
-    /// time, the estimates become better with every reply.
+    /// What one request may hold and what it costs, as far as known now: query it from time to time, the estimates
+    /// improve with every reply.
     fn limits(&self) -> Limits;
 
     /// Whether reading needs no network (and [`fetch`](Source::fetch) never waits for a reactor).
     fn is_local(&self) -> bool;
 
-    /// Reads all spans; each is handed to `sink` as soon as its last byte is here, in any order,
-    /// exactly once, under its index in `spans`. Empty spans give empty bytes.
+    /// Reads all spans; each is passed to `sink` as soon as its last byte has arrived, in any order, exactly once, with
+    /// its index in `spans`. Empty spans give empty bytes.
     ///
-    /// Spans may overlap and come in any order. One that leaves the file is refused before any
-    /// request. Local files are read inside the first poll, without waiting; remote ones want to
-    /// be polled on the runtime that opened them. Dropping the future stops the reading.
+    /// Spans may overlap and come in any order. One that leaves the file is refused before any request. Local files are
+    /// read inside the first poll, without waiting; remote ones must be polled on the runtime that opened them.
+    /// Dropping the future stops the read.
     ///
     /// # Errors
-    /// When this returns an error some spans may already have been handed over; those are right.
+    /// When this returns an error some spans may already have been passed on; those are correct.
     fn fetch(self: Arc<Self>, spans: Vec<Span>, sink: Arc<dyn Sink>) -> BoxFuture<'static, Result<FetchReport>>;
 
-    /// Reads like [`fetch`](Source::fetch), for somebody who can do nothing before all of it is here while nothing else
-    /// is under way. What is far away may then be asked for in several requests side by side, over connections that
-    /// open their windows together.
+    /// Reads like [`fetch`](Source::fetch), for a caller that needs all of it before it can continue while nothing else
+    /// is in flight. Distant data may then be requested in several concurrent requests, over connections that open
+    /// their windows together.
     ///
     /// # Errors
     /// As [`fetch`](Source::fetch).
@@ -50,11 +50,11 @@ pub trait Source: Send + Sync {
         self.fetch(spans, sink)
     }
 
-    /// Reads like [`fetch`](Source::fetch), for somebody who wants nothing more afterwards: the file is compared once more
-    /// with what it was when it was opened, along with what is asked for or where that costs nothing.
+    /// Reads like [`fetch`](Source::fetch), for a caller that reads nothing more afterwards: the file is compared once
+    /// more with its state at opening, along with the request or where that costs nothing.
     ///
     /// # Errors
-    /// As [`fetch`](Source::fetch); `Corrupt` when the file has changed. All spans may have been handed over by then.
+    /// As [`fetch`](Source::fetch); `Corrupt` when the file has changed. All spans may have been passed on by then.
     fn fetch_last(self: Arc<Self>, spans: Vec<Span>, sink: Arc<dyn Sink>) -> BoxFuture<'static, Result<FetchReport>> {
         self.fetch(spans, sink)
     }
@@ -71,41 +71,40 @@ pub trait Source: Send + Sync {
         self.fetch_last(spans, sink)
     }
 
-    /// What tells the version of the file that was opened from others, across sessions: none for a file on this machine, or
-    /// one that is in memory.
+    /// Identifies the version of the file that was opened, across sessions: none for a local file, or one in memory.
     fn version(&self) -> Option<OriginVersion> {
         None
     }
 
-    /// The checksum of the whole file that its server tells: a request of its own. None where it tells none of a kind that is
-    /// known here.
+    /// The checksum of the whole file as its server reports it: a separate request. None where it reports none of a
+    /// known kind.
     ///
     /// # Errors
-    /// `Corrupt` when the server says that the file has changed; a network that fails.
+    /// `Corrupt` when the server reports that the file has changed; network failures.
     fn checksum(self: Arc<Self>) -> BoxFuture<'static, Result<Option<Checksum>>> {
         Box::pin(async { Ok(None) })
     }
 
-    /// Whether all of a span is in the local cache, as far as is known without reading it. It stays there as long as this
+    /// Whether all of a span is in the local cache, as far as known without reading it. It stays there while this
     /// source lives.
     fn is_held(&self, span: Span) -> bool {
         let _ = span;
         false
     }
 
-    /// Reads a span from the local cache; none where it is not all there, or damaged. It may wait for the disk.
+    /// Reads a span from the local cache; none where it is incomplete or damaged. It may wait for the disk.
     fn read_held(&self, span: Span) -> Option<Bytes> {
         let _ = span;
         None
     }
 
-    /// So many of the file's first bytes tell one version of it from another: all of them are compared from now on where
-    /// servers and file systems say too little.
+    /// This many of the file's first bytes distinguish its versions: all of them are compared from now on where servers
+    /// and file systems report too little.
     fn recognise_by(&self, first: &Bytes) {
         let _ = first;
     }
 
-    /// What users should know of this file's source, in words, beside its bytes being right.
+    /// What users should know about this file's source, as text, apart from the bytes.
     fn remarks(&self) -> Vec<String> {
         Vec::new()
     }
@@ -118,37 +117,37 @@ pub trait Source: Send + Sync {
     /// The file grows as it is read: more bytes at its end are no change.
     fn allow_growth(&self) {}
 
-    /// The file on this machine, if it is one.
+    /// The local file, if it is one.
     fn local(&self) -> Option<&LocalFile> {
         None
     }
 
-    /// Announces that about this many requests will soon run at once: connections are opened
-    /// ahead, in the background. Free to do nothing.
+    /// Announces that about this many requests will soon run at once: connections are opened ahead, in the background.
+    /// May do nothing.
     fn prepare(&self, requests: usize) {
         let _ = requests;
     }
 
-    /// What this source has done since it was opened.
+    /// Counters of this source since it was opened.
     fn stats(&self) -> SourceStats;
 
-    /// Nothing more is to be read: what the server keeps open for this file may go. Who reads all the same has it
-    /// opened again. Dropping the source does this, too.
+    /// Nothing more will be read: what the server keeps open for this file may be released. A later read opens it
+    /// again. Dropping the source does this, too.
     fn close(&self) {}
 }
 
-/// Takes the spans of a fetch as they arrive. Called from the reading task: be quick.
+/// Receives the spans of a fetch as they arrive. Called from the reading task: return quickly.
 pub trait Sink: Send + Sync {
     /// All bytes of the span with this index.
     fn part(&self, index: usize, bytes: Bytes);
 
-    /// So many more bytes came over the wire: for progress bars and rate estimates.
+    /// This many more bytes came over the wire: for progress bars and rate estimates.
     fn moved(&self, bytes: u64) {
         let _ = bytes;
     }
 }
 
-/// What one fetch took.
+/// Cost of one fetch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FetchReport {
     /// From the call to the first byte of data.
@@ -159,18 +158,18 @@ pub struct FetchReport {
     pub payload: u64,
     /// Bytes received, multipart headers and repeated bytes included; HTTP headers are not.
     pub wire: u64,
-    /// Requests sent, those sent again included (local: reads).
+    /// Requests sent, including retries (local: reads).
     pub requests: u32,
     /// Requests among them that were sent again after a failure.
     pub retries: u32,
-    /// Whether the file was held against what it was when it was opened, and found the same, after the fetch began.
+    /// Whether the file was compared with its state at opening, and found the same, after the fetch began.
     pub compared: bool,
 }
 
-/// Counters of a source since it was opened, the opening included.
+/// Counters of a source since it was opened, including the opening.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SourceStats {
-    /// Requests sent, those sent again included (local: reads; XRootD: opens and reads).
+    /// Requests sent, including retries (local: reads; XRootD: opens and reads).
     pub requests: u64,
     /// Byte ranges in those requests.
     pub ranges: u64,
@@ -178,11 +177,10 @@ pub struct SourceStats {
     pub payload: u64,
     /// Bytes of bodies received, multipart headers, gaps and repeated bytes included.
     pub wire: u64,
-    /// Connections opened for this source; those taken over from another file do not count.
+    /// Connections opened for this source; those reused from another file do not count.
     pub connections: u64,
-    /// Length of the longest chain of waits for a server, each begun after the one before it had
-    /// ended: ten requests at once count as one. Connecting and handshakes are in it,
-    /// connections opened ahead are not.
+    /// Length of the longest chain of waits for a server, each begun after the one before it had ended: ten requests at
+    /// once count as one. Includes connecting and handshakes, but not connections opened ahead.
     pub round_trips: u64,
     /// Requests sent again after a failure.
     pub retries: u64,
@@ -192,7 +190,7 @@ pub struct SourceStats {
     pub cached_bytes: u64,
     /// Reads from the local cache.
     pub cached_reads: u64,
-    /// Times a simpler way of asking had to be taken (several ranges, single ranges, whole file).
+    /// How often a simpler kind of request was needed (several ranges, single ranges, whole file).
     pub fallbacks: u64,
     /// Estimate of the round-trip time.
     pub round_trip: Option<Duration>,
@@ -200,17 +198,17 @@ pub struct SourceStats {
     pub bandwidth: Option<f64>,
 }
 
-/// A file just opened: its size, and both of its ends in hand.
+/// A file just opened: its size and both of its ends.
 pub struct Opening {
     /// For reading the rest.
     pub source: Arc<dyn Source>,
     /// Size of the file in bytes.
     pub size: u64,
-    /// The first bytes of the file: as many as asked for, or more where more came for nothing; fewer only if the file
-    /// is shorter.
+    /// The first bytes of the file: as many as requested, or more where more came at no cost; fewer only if the file is
+    /// shorter.
     pub head: Bytes,
-    /// Offset of, and the last bytes of the file: as many as asked for; fewer if the file is shorter, and over XRootD,
-    /// where they are asked for by themselves, no more than come in one round trip. They may overlap the head. Empty,
+    /// Offset of, and the last bytes of the file: as many as requested; fewer if the file is shorter, and over XRootD,
+    /// where they are requested separately, no more than arrive in one round trip. They may overlap the head. Empty,
     /// with the offset where they would begin, where [`crate::SourceOptions::tail_later`] left them out.
     pub tail: (u64, Bytes),
 }

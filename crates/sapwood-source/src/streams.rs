@@ -1,41 +1,41 @@
-//! How many connections bulk is worth sharing among.
+//! How many connections to use for bulk transfers.
 //!
-//! One connection whose window has opened carries more than many fresh ones, and each costs a login and an open. So
-//! there is one at first. What it brings doubles from round trip to round trip, until the way is full, or until a loss
-//! or the receiver's buffer holds the window down. From outside both look the same: round trips that bring about the
-//! same. Then twice as many are tried, and again as long as that brings more. Losses close windows one after the other:
-//! where two bring less than one did at first, that says nothing yet, and what is brought now is compared anew. A way
-//! that is seen to be full carries no more over two: there nothing is tried, for the second one, in the shadow of the
-//! first, would take long over what it was asked for.
+//! One connection with an open window carries more than many fresh ones, and each costs a login and an open. So there
+//! is one at first. Its rate doubles from round trip to round trip, until the path is saturated, or until a loss or the
+//! receiver's buffer limits the window. From outside both look the same: round trips that bring about the same. Then
+//! twice as many are tried, and again as long as that brings more. Losses close windows one after the other: where two
+//! bring less than one did at first, that says nothing yet, and the current rate becomes the new reference. A saturated
+//! path carries no more over two: there nothing is tried, because the second one, starved by the first, would take long
+//! over its requests.
 
 use std::time::{Duration, Instant};
 
 /// A window that is opening brings four times as much in the next two round trips. Less than this is no growth.
 const OPENING: f64 = 1.5;
-/// More connections are worth having if they bring so much more.
+/// More connections are worth having if they bring this much more.
 const WORTH: f64 = 1.2;
-/// Those that were settled for brought so much more once: losses have closed windows since.
+/// The settled number of connections once brought this much more: losses have closed windows since.
 const DECAYED: f64 = 1.5;
-/// Round trips over which a rate is taken: over a single one, bursts would count once or twice.
+/// Round trips over which a rate is measured: over a single one, bursts would count once or twice.
 const ROUND_TRIPS: u32 = 2;
-/// And no shorter time.
+/// And at least this time.
 const SHORTEST: Duration = Duration::from_millis(20);
-/// Less than this in a turn, with nothing under way, is no bulk.
+/// Less than this in a turn, with nothing in flight, is not bulk.
 const BULK: u64 = 1 << 20;
-/// Turns without growth after which a server is taken to hold its connections back.
+/// Turns without growth after which the server is assumed to limit its connections.
 const STUCK: u32 = 50;
-/// Turns that connections which were just added have to open their windows.
+/// Turns that new connections have to open their windows.
 const WARMING: u32 = 3;
 
-/// The number of connections, and what is seen of them.
+/// The number of connections, and what was observed of them.
 pub(crate) struct Streams {
     count: usize,
-    /// What fewer of them brought, in bytes per second; once settled, what so many did.
+    /// What fewer of them brought, in bytes per second; once settled, what this many did.
     best: f64,
     settled: bool,
     /// The most that all of them ever brought.
     peak: f64,
-    /// What they bring, now that it does not grow any more; and in how many turns it did not.
+    /// Their rate, now that it does not grow any more; and for how many turns it did not.
     level: Option<f64>,
     level_turns: u32,
     turn: Option<Turn>,
@@ -46,9 +46,9 @@ struct Turn {
     begin: Instant,
     last: Instant,
     bytes: u64,
-    /// What the one before brought, in bytes per second.
+    /// What the previous one brought, in bytes per second.
     before: Option<f64>,
-    /// Turns until what is seen counts.
+    /// Turns until observations count.
     warming: u32,
 }
 
@@ -59,12 +59,12 @@ impl Default for Streams {
 }
 
 impl Streams {
-    /// Bytes arrived over any of them, from a host so far away.
+    /// Bytes arrived over any of them, from a host this far away.
     pub fn arrived(&mut self, bytes: u64, now: Instant, round_trip: Duration) {
         let long = (round_trip * ROUND_TRIPS).max(SHORTEST);
         let warming = if self.count > 1 { WARMING } else { 0 };
-        // Between two requests over one connection nothing comes for a round trip: that says nothing of its window, of
-        // which the bursts are less far apart.
+        // Between two requests over one connection nothing arrives for a round trip: that says nothing about its
+        // window, whose bursts are closer together.
         let pause = round_trip.max(SHORTEST);
         let Some(turn) = self.turn.as_mut().filter(|t| now.saturating_duration_since(t.last) < pause) else {
             self.turn = Some(Turn { begin: now, last: now, bytes: 0, before: None, warming });
@@ -85,7 +85,7 @@ impl Streams {
         *turn = Turn { begin: now, last: now, bytes: 0, before: Some(rate), warming };
     }
 
-    /// Whether what they bring has not grown for so long that something holds it down.
+    /// Whether the rate has not grown for so long that something limits it.
     pub fn is_stuck(&self) -> bool {
         self.level_turns >= STUCK
     }
@@ -95,15 +95,16 @@ impl Streams {
         self.peak > rate * WORTH
     }
 
-    /// What each of several connections brings, in bytes per second, as far as is known; none where one is enough.
+    /// The rate of each of several connections, in bytes per second, as far as known; none where one is enough.
     pub fn each(&self) -> Option<f64> {
         let seen = if self.settled { self.count } else { self.count / 2 };
         (self.count > 1).then(|| self.best / seen.max(1) as f64)
     }
 
-    /// How many to use now, `most` at most, when so many are in use; `full` tells whether the way was seen to be full.
+    /// How many to use now, at most `most`, when `busy` are in use; `full` tells whether the path was seen to be
+    /// saturated.
     pub fn count(&mut self, busy: usize, most: usize, full: bool) -> usize {
-        // What opening a file brought, reply by reply, says nothing of windows.
+        // Bytes from opening a file, reply by reply, say nothing about windows.
         if busy == 0 && self.turn.as_ref().is_some_and(|t| t.bytes < BULK) {
             (self.turn, self.level) = (None, None);
         }
@@ -117,7 +118,7 @@ impl Streams {
         self.count
     }
 
-    /// All of them together bring so much, and have for some time.
+    /// All of them together bring this rate, and have for some time.
     fn judge(&mut self, rate: f64, most: usize, full: bool) {
         if self.settled && !full && rate * DECAYED < self.best {
             (self.best, self.settled) = (0.0, false);
@@ -127,11 +128,11 @@ impl Streams {
         }
         if rate > self.best * WORTH {
             self.best = rate;
-            // A full way carries no more over further ones.
+            // A saturated path carries no more over further ones.
             self.settled = full || self.count >= most;
             self.count *= if self.settled { 1 } else { 2 };
         } else if !full && rate * DECAYED < self.best {
-            // not the others' doing, as nothing stands in a queue: what fewer of them would bring now is not known
+            // not caused by the others, as there is no queue: what fewer of them would bring now is unknown
             self.best = rate;
             self.settled = self.count >= most;
             self.count *= if self.settled { 1 } else { 2 };
@@ -150,7 +151,7 @@ mod tests {
     const FAR: Duration = Duration::from_millis(100);
     const MOST: usize = 15;
 
-    /// A way, and who uses it.
+    /// A path, and its users.
     struct Run {
         streams: Streams,
         clock: Instant,
@@ -168,7 +169,7 @@ mod tests {
             self.streams.count(self.busy.unwrap_or(usize::MAX), MOST, self.full)
         }
 
-        /// So many bytes in each round trip (by its number, and that of connections), in one burst; gives how many
+        /// This many bytes in each round trip (by its number, and that of connections), in one burst; returns how many
         /// connections were worth having after each.
         fn bring(&mut self, trips: u32, bytes: impl Fn(u32, u64) -> u64) -> Vec<usize> {
             let one = |trip| {
@@ -214,7 +215,7 @@ mod tests {
     fn what_one_brought_before_losses_closed_its_window_does_not_count() {
         let mut run = Run::new();
         assert_eq!(run.bring(6, |_, _| 400_000).last(), Some(&2));
-        // two bring less now than one did
+        // two now bring less than one did
         let counts = run.bring(100, |_, count| 65_000 * count);
         assert!(counts.is_sorted() && counts.last() == Some(&MOST), "{counts:?}");
     }
@@ -241,7 +242,7 @@ mod tests {
     fn of_a_way_that_has_become_full_no_more_is_tried() {
         let mut run = Run::new();
         assert_eq!(run.bring(6, |_, _| 100_000).last(), Some(&2));
-        // the two bring more, and fill the way
+        // the two bring more, and saturate the path
         run.full = true;
         assert_eq!(run.bring(40, |_, _| 200_000), [2; 40]);
     }

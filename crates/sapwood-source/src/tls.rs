@@ -13,8 +13,8 @@ use tokio_rustls::rustls::{
     self, CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme,
 };
 
-/// Trusts the system's certificates (`SSL_CERT_FILE`, `SSL_CERT_DIR`), those in the folder that
-/// `X509_CERT_DIR` names, as grid tools do, and those in `ca_dir`.
+/// Trusts the system's certificates (`SSL_CERT_FILE`, `SSL_CERT_DIR`), those in the folder that `X509_CERT_DIR` names,
+/// as grid tools do, and those in `ca_dir`.
 ///
 /// # Errors
 /// `ca_dir` cannot be read, or no certificate is found anywhere.
@@ -22,7 +22,7 @@ pub(crate) fn configuration(ca_dir: Option<&Path>) -> Result<Arc<ClientConfig>> 
     let mut roots = Trusted { store: RootCertStore::empty(), certificates: Vec::new() };
     roots.add(rustls_native_certs::load_native_certs().certs);
     if let Some(dir) = std::env::var_os("X509_CERT_DIR") {
-        // Named for other tools, perhaps: not being able to read it is no error of this one.
+        // It may be meant for other tools: failing to read it is not an error here.
         let _ = add_folder(&mut roots, Path::new(&dir));
     }
     if let Some(dir) = ca_dir {
@@ -46,7 +46,7 @@ pub(crate) fn configuration(ca_dir: Option<&Path>) -> Result<Arc<ClientConfig>> 
     Ok(Arc::new(config.with_no_client_auth()))
 }
 
-/// What is wrong with a server's certificate and what helps, for a handshake that failed because of it.
+/// What is wrong with a server's certificate and how to fix it, for a handshake that failed because of it.
 pub(crate) fn explain(error: &std::io::Error) -> Option<(&'static str, &'static str)> {
     use CertificateError as E;
     let Some(rustls::Error::InvalidCertificate(why)) = error.get_ref().and_then(|e| e.downcast_ref()) else {
@@ -55,7 +55,7 @@ pub(crate) fn explain(error: &std::io::Error) -> Option<(&'static str, &'static 
     let remedy = "if you trust the server, name a file with its certificate, or with its authority's, in SSL_CERT_FILE, \
                   or a directory of such files in X509_CERT_DIR";
     Some(match why {
-        // what the verifier below lets pass only where it is trusted
+        // what the verifier below accepts only where it is trusted
         E::Other(_) => ("its certificate is not made for a server, and is not itself trusted here", remedy),
         // where an authority of the same name is trusted, it did not sign this one
         E::UnknownIssuer | E::BadSignature => {
@@ -78,7 +78,7 @@ pub(crate) fn explain(error: &std::io::Error) -> Option<(&'static str, &'static 
 struct Trusted {
     /// As authorities.
     store: RootCertStore,
-    /// As they are: one that a server shows itself.
+    /// Compared directly with the certificate that a server presents.
     certificates: Vec<CertificateDer<'static>>,
 }
 
@@ -89,8 +89,8 @@ impl Trusted {
     }
 }
 
-/// The usual rules, but a server may show a trusted certificate itself even where that one says of itself that it is an
-/// authority: self-signed certificates are mostly made so (`openssl req -x509`), and the user has named it.
+/// The usual rules, but a server may present a trusted certificate itself even where it is marked as an authority: most
+/// self-signed certificates are made so (`openssl req -x509`), and the user has named it.
 #[derive(Debug)]
 struct Verifier {
     usual: Arc<WebPkiServerVerifier>,
@@ -107,8 +107,7 @@ impl ServerCertVerifier for Verifier {
         now: UnixTime,
     ) -> std::result::Result<ServerCertVerified, rustls::Error> {
         let verified = self.usual.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now);
-        // an authority in the place of a server's certificate is among what rustls has no name for; its dates were
-        // looked at before that
+        // rustls has no name for an authority in place of a server's certificate; it has checked the dates before that
         let Err(rustls::Error::InvalidCertificate(CertificateError::Other(_))) = verified else { return verified };
         if !self.trusted.iter().any(|t| t == end_entity) {
             return verified;
@@ -140,8 +139,8 @@ impl ServerCertVerifier for Verifier {
     }
 }
 
-/// Adds the certificates of all files in a folder; files that hold none are passed over (grid
-/// folders also hold revocation lists and signing policies).
+/// Adds the certificates of all files in a folder; files without any are skipped (grid folders also hold revocation
+/// lists and signing policies).
 fn add_folder(roots: &mut Trusted, dir: &Path) -> std::io::Result<()> {
     for entry in std::fs::read_dir(dir)? {
         let path = entry?.path();

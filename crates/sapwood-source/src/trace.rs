@@ -1,14 +1,14 @@
-//! What happens on the network, as events of the crate `tracing` under the target `sapwood::net`: connections, requests,
-//! redirects, retries and changes to a simpler kind of request.
+//! Network activity as events of the crate `tracing` under the target `sapwood::net`: connections, requests, redirects,
+//! retries and changes to a simpler kind of request.
 //!
-//! While nobody listens an event costs one look at a number. No event holds a credential: URLs come here redacted, by a
-//! function that is called for a listener only, and headers do not come here at all.
+//! Without a subscriber an event costs one check of a number. No event holds a credential: URLs are redacted by a
+//! function that is called for a subscriber only, and headers are never passed here.
 
 use sapwood_span::Error;
 use std::time::Duration;
 use tracing::{debug, info};
 
-/// Of all events.
+/// Target of all events.
 const TARGET: &str = "sapwood::net";
 
 /// A TCP connection was made; the handshake took one round trip.
@@ -26,7 +26,7 @@ pub(crate) fn request_of(url: impl FnOnce() -> String, requests: usize, ranges: 
     debug!(target: TARGET, url = %url(), requests, ranges, "request");
 }
 
-/// The head of an answer came.
+/// The head of a response arrived.
 pub(crate) fn answer(url: impl FnOnce() -> String, status: u16, took: Duration) {
     debug!(target: TARGET, url = %url(), status, ?took, "answer");
 }
@@ -36,7 +36,7 @@ pub(crate) fn redirect(from: impl FnOnce() -> String, to: impl FnOnce() -> Strin
     info!(target: TARGET, from = %from(), to = %to(), "redirect");
 }
 
-/// A server that a redirect named has failed: the first one is asked again.
+/// The target of a redirect has failed: the first server is asked again.
 pub(crate) fn go_back(to: impl FnOnce() -> String) {
     info!(target: TARGET, to = %to(), "back to the first server");
 }
@@ -46,7 +46,7 @@ pub(crate) fn retry(error: &Error, pause: Duration) {
     info!(target: TARGET, %error, ?pause, "retry");
 }
 
-/// The server does not serve what was asked for; it is asked in a simpler way.
+/// The server does not support the request; a simpler one is sent.
 pub(crate) fn fall_back(url: impl FnOnce() -> String, to: &'static str) {
     info!(target: TARGET, url = %url(), to, "fall back");
 }

@@ -1,10 +1,10 @@
-//! Addresses of files: which are local, and the parts of those that are not.
+//! Addresses of files: local or not, and the parts of remote ones.
 //!
-//! Not the `url` crate, although it knows URLs better: it reads them as a browser does, so that much becomes another
-//! address or another host that has to be kept or refused here. It removes tabs and line breaks, takes `\\` for `/`,
-//! reads `http://1/` as 0.0.0.1 and non-ASCII hosts as IDNA (with 25 crates of tables), resolves `%2e%2e`, and knows
-//! no bytes that are not UTF-8. A path goes to the server as it was written: `//`, `..` and `%2F` are names in an object
-//! store. XRootD's `root://host//path?opaque` is no URL of its kinds at all.
+//! Not the `url` crate: it parses URLs like a browser, so that much that must be kept or refused here becomes another
+//! address or another host. It removes tabs and line breaks, treats `\\` as `/`, reads `http://1/` as 0.0.0.1 and
+//! non-ASCII hosts as IDNA (with 25 crates of tables), resolves `%2e%2e`, and has no bytes that are not UTF-8. Here a
+//! path goes to the server exactly as written: `//`, `..` and `%2F` are names in an object store. XRootD's
+//! `root://host//path?opaque` is not one of its kinds of URL at all.
 
 use crate::xrd::RootUrl;
 use sapwood_span::raw_text::{bytes_of, path_of};
@@ -21,7 +21,7 @@ pub(crate) enum Location {
     Root(RootUrl),
 }
 
-/// An absolute HTTP or HTTPS address, taken apart. The fragment is left out: it is not sent.
+/// An absolute HTTP or HTTPS address, parsed. The fragment is left out: it is not sent.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Url {
     pub https: bool,
@@ -38,7 +38,7 @@ impl Location {
     /// A path, a `file://` URL, an HTTP(S) URL or an XRootD URL.
     ///
     /// # Errors
-    /// Another scheme, or a URL that cannot be taken apart.
+    /// Another scheme, or an invalid URL.
     pub fn parse(input: &str) -> Result<Self> {
         let Some((scheme, rest)) = scheme(input) else {
             let trimmed = input.trim_start();
@@ -71,7 +71,7 @@ fn file_path(rest: &str) -> Option<PathBuf> {
 }
 
 impl Url {
-    /// An address behind its `scheme://`.
+    /// An address after its `scheme://`.
     pub(crate) fn parse(https: bool, rest: &str) -> Result<Self> {
         let refuse = |what: &str| {
             let scheme = if https { "https" } else { "http" };
@@ -105,7 +105,7 @@ impl Url {
         if !is_host(host) {
             return refuse("missing or invalid host name");
         }
-        // Browsers take it for a slash: what follows would be another host than what stands before it.
+        // Browsers treat it as a slash: what follows would be another host than what precedes it.
         if authority.contains('\\') {
             return refuse("a backslash before the path");
         }
@@ -119,10 +119,10 @@ impl Url {
         Ok(Self { https, host: host.to_ascii_lowercase(), port, target, user })
     }
 
-    /// Where a `Location` header leads from here; user and password are not inherited.
+    /// The target of a `Location` header relative to this; user and password are not inherited.
     ///
     /// # Errors
-    /// Another scheme, or a URL that cannot be taken apart.
+    /// Another scheme, or an invalid URL.
     pub fn join(&self, location: &str) -> Result<Self> {
         if let Some((scheme, _)) = scheme(location) {
             return match Location::parse(location) {
@@ -148,12 +148,12 @@ impl Url {
         Self::parse(self.https, &format!("{}:{}{target}", self.host, self.port))
     }
 
-    /// Whether both lead to the same server by the same means: what may share a credential.
+    /// Whether both are on the same server with the same scheme: only then may they share a credential.
     pub fn same_origin(&self, other: &Self) -> bool {
         self.https == other.https && self.host == other.host && self.port == other.port
     }
 
-    /// Host and port as the `Host` header wants them.
+    /// Host and port for the `Host` header.
     pub fn authority(&self) -> String {
         match (self.https, self.port) {
             (false, 80) | (true, 443) => self.host.clone(),
@@ -166,7 +166,7 @@ impl Url {
         self.host.trim_start_matches('[').trim_end_matches(']')
     }
 
-    /// The address as it was given, with all that must not be shown.
+    /// The address as given, including secrets.
     pub fn with_credentials(&self) -> String {
         let scheme = if self.https { "https" } else { "http" };
         let user = self.user.as_ref().map_or_else(String::new, |(name, password)| {
@@ -197,7 +197,7 @@ impl std::fmt::Debug for Url {
     }
 }
 
-/// A query for messages, question mark and all: what may be a credential is left out.
+/// A query for messages, including the question mark: possible credentials are left out.
 pub(crate) fn redact_query(query: &str) -> String {
     let mut out = String::new();
     for (i, pair) in query.split('&').filter(|p| !p.is_empty()).enumerate() {
@@ -207,7 +207,7 @@ pub(crate) fn redact_query(query: &str) -> String {
     out
 }
 
-/// Whether this is a name or an address; brackets stand around an IPv6 address and nowhere else.
+/// Whether this is a name or an address; brackets are allowed around an IPv6 address only.
 fn is_host(host: &str) -> bool {
     if let Some(address) = host.strip_prefix('[') {
         return address.strip_suffix(']').is_some_and(|a| a.parse::<std::net::Ipv6Addr>().is_ok());
@@ -215,7 +215,7 @@ fn is_host(host: &str) -> bool {
     !host.is_empty() && host.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._~%".contains(&b))
 }
 
-/// A path or URL as messages may show it: without user and password, and without what may be a credential in its query.
+/// A path or URL for messages: without user and password, and without possible credentials in its query.
 pub fn redacted(url: &str) -> String {
     match Location::parse(url) {
         Ok(Location::Local(_)) => url.to_owned(),
@@ -225,7 +225,7 @@ pub fn redacted(url: &str) -> String {
     }
 }
 
-/// A URL in the form in which it is compared with others: without user and fragment, with all else. Not for messages.
+/// A URL in the form used for comparison: without user and fragment, with everything else. Not for messages.
 pub fn without_user(url: &str) -> String {
     match Location::parse(url) {
         Ok(Location::Local(_)) => url.to_owned(),

@@ -1,36 +1,36 @@
-//! Whose process this is, and the bearer token that its user left for programs to find.
+//! The user of this process, and the bearer token that the user left for programs to find.
 
 use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Effective user and group of this process: what the other end of a socket pair would see. None off a runtime.
+/// Effective user and group of this process, as the other end of a socket pair sees them. None outside a runtime.
 pub(crate) fn ids() -> Option<(u32, u32)> {
     let (here, _there) = tokio::net::UnixStream::pair().ok()?;
     let credentials = here.peer_cred().ok()?;
     Some((credentials.uid(), credentials.gid()))
 }
 
-/// A token without the blanks around it; none where it holds what no token has.
+/// A token without surrounding blanks; none where it holds invalid characters.
 pub(crate) fn token_in(text: &str) -> Option<String> {
     let token = text.trim();
     (!token.is_empty() && token.bytes().all(|b| b.is_ascii_graphic())).then(|| token.to_owned())
 }
 
 /// The token that WLCG bearer token discovery finds: in `BEARER_TOKEN`, in the file that `BEARER_TOKEN_FILE` names, in
-/// `bt_u<uid>` in `XDG_RUNTIME_DIR`, then in `/tmp`. What cannot be read counts as absent: most servers want no token.
+/// `bt_u<uid>` in `XDG_RUNTIME_DIR`, then in `/tmp`. An unreadable file counts as absent: most servers want no token.
 pub(crate) fn discovered() -> Option<String> {
     found(|name| std::env::var_os(name), ids().map(|(uid, _)| uid), Path::new("/tmp"))
 }
 
-/// The same with these variables, for this user, and with this folder in the place of `/tmp`.
+/// The same with these variables, for this user, and with this folder instead of `/tmp`.
 fn found(variable: impl Fn(&str) -> Option<OsString>, uid: Option<u32>, temporary: &Path) -> Option<String> {
     let read = |file: PathBuf| token_in(&std::fs::read_to_string(file).ok()?);
     let path = |name: &str| variable(name).filter(|v| !v.is_empty()).map(PathBuf::from);
     let named = || path("BEARER_TOKEN_FILE").and_then(read);
     let left = |folder: PathBuf| {
         let (uid, file) = (uid?, folder.join(format!("bt_u{}", uid?)));
-        // anybody may leave a file in /tmp
+        // any user may leave a file in /tmp
         std::fs::metadata(&file).is_ok_and(|m| m.uid() == uid).then(|| read(file)).flatten()
     };
     let given = variable("BEARER_TOKEN").and_then(|t| token_in(t.to_str()?));
@@ -74,13 +74,13 @@ mod tests {
             assert_eq!(look(from, Some(uid)).as_deref(), Some(token));
         }
         assert_eq!(look(2, None), None, "whose it would be is not known");
-        // what is empty, absent or nonsense is passed over
+        // empty, absent or nonsensical files are skipped
         std::fs::write(&files[0], "\n").unwrap();
         std::fs::remove_file(&files[1]).unwrap();
         assert_eq!(look(1, Some(uid)).as_deref(), Some("TEMPORARY"));
         std::fs::write(&files[2], "two words").unwrap();
         assert_eq!(look(1, Some(uid)), None);
-        // a file in everybody's folder that another user left
+        // a file that another user left in a shared folder
         let other = uid + 1;
         std::fs::write(temporary.join(format!("bt_u{other}")), "PLANTED").unwrap();
         assert_eq!(look(3, Some(other)), None);

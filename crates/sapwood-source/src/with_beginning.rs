@@ -1,4 +1,4 @@
-//! A fetch that also compares the file's first bytes with those that it had when it was opened.
+//! A fetch that also compares the file's first bytes with those at opening.
 
 use crate::changed::{Beginning, begins_otherwise};
 use crate::lock;
@@ -7,18 +7,18 @@ use bytes::Bytes;
 use sapwood_span::{Result, Span};
 use std::sync::{Arc, Mutex};
 
-/// Takes the first bytes out of what arrives, and hands on the rest.
+/// Takes the first bytes out of what arrives, and passes on the rest.
 pub(crate) struct WithBeginning {
     sink: Arc<dyn Sink>,
-    /// The index of the span that nobody but this asked for.
+    /// The index of the span that was added here, not requested by the caller.
     own: usize,
-    /// What it must bring.
+    /// The bytes that it must hold.
     then: Bytes,
     came: Mutex<Option<Bytes>>,
 }
 
 impl WithBeginning {
-    /// Adds the file's beginning to the spans; none where that is not known yet.
+    /// Adds the file's beginning to the spans; none where it is not known yet.
     pub fn add(spans: &mut Vec<Span>, sink: &Arc<dyn Sink>, beginning: &Beginning) -> Option<Arc<Self>> {
         let then = beginning.bytes()?;
         let own = spans.len();
@@ -26,7 +26,7 @@ impl WithBeginning {
         Some(Arc::new(Self { sink: Arc::clone(sink), own, then, came: Mutex::default() }))
     }
 
-    /// Says whether the file begins as it did, once all has arrived.
+    /// Checks that the file begins as it did, once all has arrived.
     ///
     /// # Errors
     /// `Corrupt` when it does not.

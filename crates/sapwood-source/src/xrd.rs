@@ -1,10 +1,10 @@
 //! Files on XRootD servers.
 //!
-//! The protocol itself is `sapwood-xrd`'s. From the wire up: `conn` is one session with its sockets, `state` what it
-//! waits for, `watch` looks after its silence and `pulse` after its rate, `host` keeps the sessions of a server and what
-//! was learnt about it, `bulk` shares large requests among them, `client` finds the way to a file's server along redirects,
-//! `opening` opens the file there, `version` tells whether it is still the same, `replica` whether another server has it, too,
-//! `file` reads it, `listing` looks at directories.
+//! The protocol itself is in `sapwood-xrd`. From the wire up: `conn` is one session with its sockets, `state` its
+//! pending requests, `watch` detects its silence and `pulse` measures its rate, `host` keeps the sessions of a server
+//! and what was learnt about it, `bulk` distributes large requests among them, `client` finds a file's server along
+//! redirects, `opening` opens the file there, `version` checks whether it is still the same, `replica` whether another
+//! server has it, too, `file` reads it, `listing` lists directories.
 
 mod bulk;
 mod client;

@@ -90,11 +90,11 @@ fn a_place_that_ceases_to_work_is_looked_up_again() {
     let opening = open_right(&rt, &door.url(), &impatient(), &file).unwrap();
     fetch(&rt, &opening.source, &scattered(30, SIZE as u64), &file).unwrap();
     assert_eq!(door.requests().len(), 2);
-    // one that shows a server that nothing is known of, one for its first bytes, and the data
+    // one that shows an unknown server, one for its first bytes, and the data
     assert_eq!(second.requests().len(), 3);
 }
 
-/// A port of this machine that nobody listens at.
+/// A port of this machine without a listener.
 fn gone() -> u16 {
     std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }

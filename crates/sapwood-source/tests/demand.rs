@@ -1,4 +1,4 @@
-//! A small read that somebody waits for, while much that nobody waits for yet is under way: at real servers.
+//! A small read that a caller waits for, while much prefetching is in flight: at real servers.
 
 mod common;
 
@@ -14,10 +14,10 @@ use std::time::Duration;
 const SIZE: usize = 10 << 20;
 /// What prefetching asks for.
 const BULK: Span = Span { start: 1 << 20, len: 8 << 20 };
-/// What each connection brings before the way is narrow.
+/// What each connection brings before the path becomes narrow.
 const NARROW: usize = 300_000;
 
-/// Passes bytes on; of what a server sends only so many over each connection, until it is opened.
+/// Forwards bytes; of what a server sends only this many over each connection, until it is opened.
 struct Narrow {
     port: u16,
     open: Arc<(Mutex<bool>, Condvar)>,
@@ -63,7 +63,7 @@ fn a_small_read_does_not_wait(scheme: &str, port: u16, most_requests: u64) {
     let narrow = Narrow::before(port);
     let (rt, file) = (runtime(), noise(SIZE));
     let url = format!("{scheme}://127.0.0.1:{}//large.root", narrow.port);
-    // it is not the timeout that helps
+    // the test must not pass because of the timeout
     let options = SourceOptions { progress_timeout: Duration::from_secs(60), ..impatient() };
     let opening = open_right(&rt, &url, &options, &file).unwrap();
     let sink = Arc::new(Collect::default());
@@ -78,7 +78,7 @@ fn a_small_read_does_not_wait(scheme: &str, port: u16, most_requests: u64) {
     assert!(!bulk.is_finished(), "8 MB cannot have come over so narrow a way");
     let after = opening.source.stats();
     assert!(after.requests - before.requests <= most_requests, "{before:?} {after:?}");
-    // a connection more, and of it the first answer: that is the most that the first of the three can have waited
+    // one connection more, and its first answer: the most that the first of the three can have waited
     assert!(after.connections - before.connections <= 1, "{before:?} {after:?}");
     assert!(after.round_trips - before.round_trips <= 5, "{before:?} {after:?}");
     narrow.open();
@@ -103,8 +103,7 @@ fn nginx_answers_it_over_another_connection() {
 #[test]
 fn xrootd_answers_it_over_another_session_or_link() {
     if let Some(server) = xrootd_native(folder(), "") {
-        // in another session the file has to be opened
-        // the session that is opened for it is asked for the file's first bytes, too
+        // in another session the file has to be opened, and the first bytes are read as well
         a_small_read_does_not_wait("root", server.port, 5);
     }
 }

@@ -22,12 +22,12 @@ fn read(server: &Scripted, options: &SourceOptions) -> Result<(FetchReport, Sour
         let report = fetch(&rt, &opening.source, &scattered(40, SIZE as u64), &file)?;
         Ok((report, opening.source.stats()))
     })();
-    // Not a measurement: a hang would end nowhere.
+    // Not a measurement: it only ends a hang.
     assert!(begin.elapsed() < Duration::from_secs(60));
     result
 }
 
-/// A server that answers several ranges as told and everything else rightly.
+/// A server that answers several ranges by the script and everything else correctly.
 fn against_several(answer: impl Fn(&Request, &mut TcpStream, &[u8]) -> Then + Send + Sync + 'static) -> Scripted {
     let file = noise(SIZE);
     Scripted::start(SIZE as u64, move |request, stream| {
@@ -60,7 +60,7 @@ fn the_whole_file_without_end() {
     assert!(stats.fallbacks >= 1);
     let two_fetches_of_single_ranges = 2 * SIZE as u64 * 2;
     assert!(report.wire < two_fetches_of_single_ranges);
-    // Learnt once: the next file of this host is not asked so again.
+    // Learnt once: the next file of this host is not requested so again.
     let hosts = impatient();
     read(&server, &hosts).unwrap();
     let before = server.requests().len();
@@ -108,7 +108,7 @@ fn parts_reordered() {
 #[test]
 fn parts_merged() {
     let server = against_several(|request, stream, file| {
-        // The ends of the file lie too far apart to be merged in good faith.
+        // The ends of the file are too far apart to be merged in good faith.
         let together = if request.number == 0 { 1 } else { 2 };
         let merged: Vec<_> = request.ranges.chunks(together).map(|c| (c[0].0, c[c.len() - 1].1)).collect();
         several(stream, &merged, file)

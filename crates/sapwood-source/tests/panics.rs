@@ -22,10 +22,10 @@ fn of_a_task_of_a_session() {
         true => Then::Hang,
         false => good(asked, back, &served),
     });
-    // telling of a panic takes time on a busy machine
+    // reporting a panic takes time on a busy machine
     let options = SourceOptions { progress_timeout: Duration::from_secs(60), ..impatient() };
     for place in ["xrd link", "xrd watch"] {
-        // nothing but the panic ends the waiting
+        // only the panic ends the wait
         let rt = runtime();
         inject::arm(place);
         let opened = open_right(&rt, &server.url(), &options, &file);

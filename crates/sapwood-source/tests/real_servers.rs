@@ -1,4 +1,4 @@
-//! Against nginx, Apache and XRootD as they are installed.
+//! Against installed nginx, Apache and XRootD.
 
 mod common;
 
@@ -24,10 +24,10 @@ fn folder() -> Folder {
     folder
 }
 
-/// What must hold for every server: one that takes several ranges, or ranges from the end, in one
-/// request must be asked so.
+/// What must hold for every server: one that accepts several ranges, or ranges from the end, must get them in one
+/// request.
 fn conforms(server: &Server, multi: bool, from_end: bool) {
-    // nginx is known to take more of them
+    // nginx is known to accept more of them
     let many = if server.is("nginx") { 1 } else { 2 };
     let (rt, file) = (runtime(), noise(4 << 20));
     let url = |name: &str| format!("http://127.0.0.1:{}/{name}", server.port);

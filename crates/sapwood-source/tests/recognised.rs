@@ -1,4 +1,4 @@
-//! Files in whose place others are put, of the same size and with the same times and validators: their first bytes tell.
+//! Files replaced by others of the same size and with the same times and validators: their first bytes differ.
 
 mod common;
 
@@ -51,7 +51,7 @@ fn each_answer_over_http_is_held_against_the_first_bytes() {
     let opening = open_right(&rt, &server.url(), &impatient(), &file).unwrap();
     fetch(&rt, &opening.source, &scattered(30, SIZE as u64), &file).unwrap();
     now.store(true, Relaxed);
-    // no wrong byte is handed over: `fetch` compares
+    // no wrong byte is passed on: `fetch` compares
     is_refused(fetch(&rt, &opening.source, &[Span::new(100_000, 70_000)], &file), "first bytes");
     is_refused(fetch(&rt, &opening.source, &scattered(30, SIZE as u64), &file), "first bytes");
     now.store(false, Relaxed);
@@ -80,7 +80,8 @@ fn that_costs_one_more_range_and_no_request() {
     assert!(report.wire < 100_000 + BEGINNING + 500, "{report:?}");
 }
 
-/// Else the first of them, which begins alone, would leave the first bytes out, and they would cost a round trip afterwards.
+/// Otherwise the first of them, which starts alone, would leave the first bytes out, and they would cost a round trip
+/// afterwards.
 #[test]
 fn a_range_divided_over_connections_asks_for_them_in_each_request() {
     let (server, now) = replaced(good);
@@ -227,7 +228,7 @@ fn a_replica_over_xrootd_is_held_against_the_first_bytes() {
 #[test]
 fn a_file_that_is_opened_again_is_held_against_the_first_bytes() {
     let (old, new) = versions();
-    // which of the files there is, and whether connections break
+    // which of the files is served, and whether connections break
     let (later, broken) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
     let flags = [Arc::clone(&later), Arc::clone(&broken)];
     let server = XrdServer::start(move |asked, back| {

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 struct Written(PathBuf);
 
 impl Written {
-    /// A file of so many bytes, last written to so long ago.
+    /// A file of this many bytes, last written to this long ago.
     fn new(name: &str, byte: u8, age: Duration) -> Self {
         let path = std::env::temp_dir().join(format!("sapwood-replaced-{}-{name}", std::process::id()));
         std::fs::write(&path, [byte; 10_000]).unwrap();
@@ -58,7 +58,7 @@ fn the_same_size_and_other_bytes() {
 
 #[test]
 fn within_one_tick_of_the_clock() {
-    // what was written just before it was opened is compared by its first bytes, too
+    // a file written to just before it was opened is compared by its first bytes, too
     let file = Written::new("tick", 1, Duration::ZERO);
     let modified = std::fs::metadata(&file.0).unwrap().modified().unwrap();
     let source = local(&file.0);

@@ -1,4 +1,4 @@
-//! A network that goes away and comes back.
+//! A network that goes down and comes back.
 
 mod common;
 
@@ -13,11 +13,11 @@ use std::time::Duration;
 
 const SIZE: usize = 1_000_000;
 
-/// Passes bytes on, until it is cut: then open connections are silent for ever, and new ones are refused.
+/// Forwards bytes, until it is cut: then open connections are silent for ever, and new ones are refused.
 struct Wire {
     port: u16,
     server: u16,
-    /// Counts cuts: connections of an earlier time are dead.
+    /// Counts cuts: connections from before a cut are dead.
     time: Arc<AtomicUsize>,
     listener: Mutex<Option<TcpListener>>,
 }
@@ -50,7 +50,7 @@ impl Wire {
 
     fn cut(&self) {
         self.time.fetch_add(1, Ordering::SeqCst);
-        // The thread that accepts lets go of the port.
+        // The accepting thread releases the port.
         let _ = TcpStream::connect(("127.0.0.1", self.port));
         *self.listener.lock().unwrap() = None;
     }
@@ -65,7 +65,7 @@ fn pass(mut from: TcpStream, mut to: TcpStream, time: &AtomicUsize, then: usize)
     let mut buffer = [0; 4096];
     while let Ok(n @ 1..) = from.read(&mut buffer) {
         if time.load(Ordering::SeqCst) != then {
-            // Swallowed, and the connection left open, for as long as the test runs.
+            // Discarded, and the connection left open, for as long as the test runs.
             loop {
                 std::thread::park();
             }
@@ -82,7 +82,7 @@ fn reading_goes_on_as_soon_as_the_network_is_back() {
     let server = XrdServer::start(move |asked, back| good(asked, back, &file));
     let wire = Wire::to(server.port);
     let (rt, file) = (runtime(), noise(SIZE));
-    // Far longer than this test takes: it is not the timeout that helps.
+    // Far longer than this test takes: it must not pass because of the timeout.
     let options = SourceOptions { progress_timeout: Duration::from_secs(120), ..impatient() };
     let opening = open_right(&rt, &format!("root://127.0.0.1:{}//f", wire.port), &options, &file).unwrap();
     wire.cut();

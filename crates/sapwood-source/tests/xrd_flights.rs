@@ -1,4 +1,4 @@
-//! How often a client waits: flights are counted at the server, not timed.
+//! How often a client waits: the server counts flights; nothing is timed.
 
 mod common;
 
@@ -58,7 +58,7 @@ fn through_a_redirector_it_is_two() {
 #[test]
 fn authentication_costs_once() {
     let file = noise(SIZE);
-    // Resets who asks for a file before it has shown who it is, as XRootD does.
+    // Resets clients that request a file before they have authenticated, as XRootD does.
     let server = XrdServer::far(GATHER, move |asked, back| {
         let early = asked.flight < 3;
         match &asked.request {
@@ -87,7 +87,7 @@ fn authentication_costs_once() {
 #[test]
 fn a_wrong_guess_of_the_handle_costs_one_flight_and_no_wrong_byte() {
     let file = noise(SIZE);
-    // Handles that nobody guesses; what was guessed is somebody else's file.
+    // Handles that cannot be guessed; a guessed one is another client's file.
     let server = XrdServer::far(GATHER, move |asked, back| {
         let other = vec![7u8; SIZE];
         match &asked.request {
@@ -100,7 +100,7 @@ fn a_wrong_guess_of_the_handle_costs_one_flight_and_no_wrong_byte() {
         }
     });
     let (rt, file) = (runtime(), noise(SIZE));
-    // Held, for closing it is a flight as well.
+    // Kept alive: closing it is a flight as well.
     let _opening = open_right(&rt, &server.url(), &options(), &file).unwrap();
     assert_eq!(server.flights(), 2);
 }

@@ -26,7 +26,7 @@ fn read_url(url: &str, options: &SourceOptions) -> Result<(FetchReport, SourceSt
         let report = fetch(&rt, &opening.source, &scattered(40, SIZE as u64), &file)?;
         Ok((report, opening.source.stats()))
     })();
-    // Not a measurement: a hang would end nowhere.
+    // Not a measurement: it only ends a hang.
     assert!(begin.elapsed() < Duration::from_secs(60));
     result
 }
@@ -35,7 +35,7 @@ fn read(server: &XrdServer) -> Result<(FetchReport, SourceStats)> {
     read_url(&server.url(), &impatient())
 }
 
-/// A server that answers vector reads as told and everything else rightly.
+/// A server that answers vector reads by the script and everything else correctly.
 fn against_vectors(answer: impl Fn(&Asked, &mut Back, &[u8]) -> Then + Send + Sync + 'static) -> XrdServer {
     let file = noise(SIZE);
     XrdServer::start(move |asked, back| match asked.request {
@@ -44,7 +44,7 @@ fn against_vectors(answer: impl Fn(&Asked, &mut Back, &[u8]) -> Then + Send + Sy
     })
 }
 
-/// A server that misbehaves so many times, then answers rightly.
+/// A server that misbehaves this many times, then answers correctly.
 fn at_first(times: usize, kind: fn(&Request) -> bool, answer: fn(&Asked, &mut Back, &[u8]) -> Then) -> XrdServer {
     let (file, count) = (noise(SIZE), AtomicUsize::new(0));
     XrdServer::start(move |asked, back| {
@@ -193,7 +193,7 @@ fn waiting_has_an_end() {
     assert_eq!(read(&later).unwrap_err().kind(), ErrorKind::Timeout);
 }
 
-/// The answer as a message of its own.
+/// The answer as a separate message.
 fn late(asked: &Asked, back: &mut Back, answer: fn(&Asked, &mut Back, &[u8]) -> Then, file: &[u8]) -> Then {
     back.send(status::WAITRESP, &1u32.to_be_bytes());
     let mut inner = Vec::new();
@@ -371,7 +371,7 @@ fn tokens_stay_where_they_belong() {
     let everything = format!("{:?}", foreign.log());
     assert!(!everything.contains("S3CR3T"));
 
-    // In no error either.
+    // Not in any error either.
     let failing = XrdServer::start(|asked, back| {
         if is_open(&asked.request) {
             back.fail(code::error::NOT_FOUND, "nothing there")

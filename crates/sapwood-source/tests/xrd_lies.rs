@@ -1,4 +1,4 @@
-//! XRootD servers that lie about what they have, who they are and who else has it.
+//! XRootD servers that lie about their files, their identity and other servers.
 
 mod common;
 
@@ -45,7 +45,7 @@ fn directories_that_lead_elsewhere_or_have_no_end() {
     assert_eq!(listing((many.join("\n") + "\n").into_bytes()).unwrap().len(), 1_000_000);
     assert!(listing(b"a\n".repeat(5_000_000)).unwrap_err().to_string().contains("too many"));
     let is_listing = |r: &Request| matches!(r, Request::DirList { .. });
-    // longer than the timeout, and never silent for as long
+    // longer than the timeout, but with data in between
     let slow = answering(is_listing, |asked, back, _| {
         for i in 0..40 {
             back.send(status::OKSOFAR, format!("{i}\n").as_bytes());
@@ -157,7 +157,7 @@ fn tls_that_is_promised_demanded_or_begun_and_not_there() {
             move |_, back, _| back.ok(&Protocol { version: 0x0511, flags }.encode()),
         )
     };
-    // demands that are not kept are nobody's harm; a TLS that does not begin ends soon and says so
+    // unmet demands do no harm; a TLS that does not start ends soon and says so
     for flags in
         [server::HAVE_TLS, server::HAVE_TLS | server::TLS_LOGIN, server::TLS_DATA, server::TLS_LOGIN, u32::MAX >> 2]
     {
@@ -178,7 +178,7 @@ fn tls_that_is_promised_demanded_or_begun_and_not_there() {
         assert!(error.to_string().contains("TLS") || error.kind() == ErrorKind::Timeout, "{flags:x}: {error}");
         assert!(server.log().iter().all(|a| matches!(a.request, Request::Protocol { .. })), "{:?}", server.log());
     }
-    // TLS is demanded by each request, long after it could have begun
+    // each request demands TLS, long after it could have started
     for which in [is_open as fn(&Request) -> bool, |r| matches!(r, Request::ReadV(_))] {
         let error =
             refused("demanded late", &answering(which, |_, back, _| back.fail(code::error::TLS_REQUIRED, "TLS!")));
@@ -211,7 +211,7 @@ fn what_redirects_add_is_handed_on_and_leads_nowhere_else() {
     }
 }
 
-/// A server behind a connection that outlives it: it knows neither the session nor the file any more.
+/// A server behind a connection that outlives it: it no longer knows the session nor the file.
 #[test]
 fn sessions_that_are_forgotten_are_begun_anew() {
     let file = noise(SIZE);
@@ -230,7 +230,7 @@ fn sessions_that_are_forgotten_are_begun_anew() {
     assert_eq!(server.connections(), 2);
 }
 
-/// What is asked next over a session that the server has dropped or forgotten meanwhile goes over another one.
+/// After the server has dropped or forgotten a session, the next request uses another one.
 #[test]
 fn a_session_that_was_lost_while_it_was_idle_is_no_error() {
     type Answer = fn(&mut Back) -> Then;
@@ -278,7 +278,7 @@ fn stats_that_change_their_form() {
         (b"77 300000 16 1700000000 1700000001 1700000002 100644 alice users", true),
         (b"0 300000 16 1600000000\0", false),
         (b"0 300001 16 1700000000\0", false),
-        // what says nothing is made up for by looking at the first bytes
+        // an empty answer is made up for by comparing the first bytes
         (b"", true),
         (b"\xff\xff", true),
         (b"0 300000 16", true),
@@ -315,7 +315,7 @@ fn stats_that_change_their_form() {
 
 #[test]
 fn opens_that_contradict_the_stat() {
-    // no stat comes with the open: the one that is asked for then counts, and its size is held against the bytes
+    // no stat comes with the open: the later one counts, and its size is compared with the bytes
     for size in [SIZE as u64, SIZE as u64 + 1, 0, 1, i64::MAX as u64] {
         let server = answering(
             |r| matches!(r, Request::Open { .. } | Request::Stat { .. }),
@@ -448,7 +448,7 @@ fn a_replica_with_other_content_does_not_take_over() {
     let error = fetch(&rt, &opening.source, &scattered(10, SIZE as u64), &file).unwrap_err();
     assert!(error.to_string().contains("first bytes"), "{error}");
     assert!(!opened(&takes_over).is_empty());
-    // one that begins alike is the file, as far as anything tells
+    // one with the same beginning is the file, as far as anything shows
     other[..1000].copy_from_slice(&file[..1000]);
     let (door, _dies, takes_over) = fail_over(file.clone(), &THEN);
     let opening = open_right(&rt, &door.url(), &options, &file).unwrap();

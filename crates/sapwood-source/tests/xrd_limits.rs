@@ -1,4 +1,4 @@
-//! XRootD servers that take few or short ranges in a vector read: the cost stays in proportion to what is wanted.
+//! XRootD servers that accept few or short ranges in a vector read: the cost stays in proportion to what is wanted.
 
 mod common;
 
@@ -71,7 +71,7 @@ fn limits_of_one_cost_little_more_than_what_is_wanted() {
         let cost = cost(limits, &scattered(len));
         let wanted = 1000 * len;
         assert!(cost.wire <= wanted * 3 / 2, "{limits:?}: {} bytes for {wanted}", cost.wire);
-        // a thousand reads in at most four flights on a session, and what opening further sessions takes
+        // a thousand reads in at most four flights on a session, and the cost of opening further sessions
         assert!(cost.flights <= 12 && cost.requests <= 1020, "{limits:?}: {} flights", cost.flights);
     }
 }

@@ -1,4 +1,4 @@
-//! Against XRootD as it is installed.
+//! Against an installed XRootD.
 
 mod common;
 
@@ -94,7 +94,7 @@ fn limits_of_the_server_are_obeyed() {
     assert_eq!(opening.source.limits().max_ranges, 1024);
     let many: Vec<Span> = (0..3000).map(|i| Span::new(i * 1000, 50)).collect();
     let report = fetch(&rt, &opening.source, &many, &file).unwrap();
-    // and the first bytes, by themselves, where another session opens the file and its vector read is full
+    // and the first bytes, on their own, where another session opens the file and its vector read is full
     let more = opening.source.stats().connections as u32 - 1;
     assert!(report.requests >= 3 && report.requests <= 3 + more, "{report:?}");
 }

@@ -1,6 +1,6 @@
-//! XRootD servers that mean harm: the bytes are right, or there is a clear error, after few requests and within what the
-//! timeouts promise. Servers stop their tricks after a while and then close, so that a client that falls for them fails
-//! the test instead of hanging.
+//! Malicious XRootD servers: the bytes are right, or there is a clear error, after few requests and within the
+//! timeouts. Servers stop their tricks after a while and then close, so that a client that falls for them fails the
+//! test instead of hanging.
 
 mod common;
 
@@ -17,8 +17,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Between two messages of a server that sends the same for ever; and how many of them "for ever" are. Together they are
-/// longer than all that the options of these tests allow to wait.
+/// Between two messages of a server that repeats the same for ever; and how many of them "for ever" is. Together they
+/// are longer than all that the options of these tests allow to wait.
 const OFTEN: Duration = Duration::from_millis(20);
 const FOR_EVER: usize = 250;
 fn refused(name: &str, server: &XrdServer) -> Error {
@@ -27,7 +27,7 @@ fn refused(name: &str, server: &XrdServer) -> Error {
     error
 }
 
-/// Right values, or an error that says something; few requests either way.
+/// Correct values, or a clear error; few requests either way.
 fn right_or_refused(name: &str, server: &XrdServer) {
     if read(server).is_err() {
         refused(name, server);
@@ -35,7 +35,7 @@ fn right_or_refused(name: &str, server: &XrdServer) {
     assert!(server.log().len() <= 2 * FEW, "{name}: {} requests", server.log().len());
 }
 
-/// Runs all cases beside each other: most of their time is waiting.
+/// Runs all cases concurrently: most of their time is waiting.
 fn beside<T: Send>(cases: impl IntoIterator<Item = T>, case: impl Fn(T) + Sync) {
     std::thread::scope(|scope| {
         for one in cases {
@@ -359,7 +359,7 @@ fn sizes_that_are_not_the_files() {
         let error = refused("larger", &opened(size));
         assert!(error.to_string().contains("fewer bytes") || error.kind() == ErrorKind::Protocol, "{error}");
     }
-    // another size in each session: the file cannot be the same
+    // a different size in each session: the file cannot be the same
     let (file, opens) = (noise(SIZE), AtomicUsize::new(0));
     let server = XrdServer::start(move |asked, back| match asked.request {
         Request::Open { .. } if opens.fetch_add(1, Ordering::Relaxed) > 0 => {
@@ -377,7 +377,7 @@ fn sizes_that_are_not_the_files() {
 
 #[test]
 fn written_to_and_the_time_set_back() {
-    // the time of change is the same, that of the inode is not, or too young to tell: the first bytes do
+    // the modification time is the same, that of the inode is not, or too recent to rely on: the first bytes decide
     for (same, young) in [(true, false), (true, true), (false, false), (false, true)] {
         let (file, written) = (noise(SIZE), Arc::new(AtomicBool::new(false)));
         let mut other = file.clone();

@@ -1,9 +1,9 @@
 use crate::Span;
 
-/// One range to ask for, and which of the wanted spans it serves.
+/// One range to request, and the wanted spans that it serves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Coalesced {
-    /// The range to ask for.
+    /// The range to request.
     pub span: Span,
     /// Indices into the slice given to [`coalesce`], in order of offset.
     pub members: Vec<usize>,

@@ -1,4 +1,4 @@
-//! Panics in threads and tasks become errors: whoever waits for their work is told, and told whose fault it is.
+//! Turns panics in threads and tasks into errors: callers that wait for their work get an error that calls it a bug.
 
 use crate::{Error, ErrorKind, Result};
 use std::any::Any;
@@ -7,11 +7,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::task::Poll;
 
-/// Does `work`, which may panic.
+/// Runs `work`, which may panic.
 ///
 /// # Errors
-/// What `work` says; [`ErrorKind::Defect`] where it panicked. What it had in hand then is in an unknown state: the caller
-/// must not go on with it.
+/// The error of `work`; [`ErrorKind::Defect`] where it panicked. Its data is then in an unknown state: the caller must
+/// not use it any more.
 pub fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| Err(of_panic(&*payload)))
 }
@@ -36,29 +36,28 @@ pub fn of_panic(payload: &(dyn Any + Send)) -> Error {
         .with_remedy("please report this message, the version, and a file that reproduces it")
 }
 
-/// Panics on purpose, for tests that show what becomes of one.
+/// Panics on purpose, for tests of what follows.
 #[doc(hidden)]
 pub mod inject {
     use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
     use std::sync::{Mutex, PoisonError};
 
     static ARMED: AtomicBool = AtomicBool::new(false);
-    /// The place, and the file whose work is to panic there.
+    /// The place, and the file for which it panics.
     static PLACE: Mutex<(&str, String)> = Mutex::new(("", String::new()));
 
-    /// The next one to come by a place of this name panics.
+    /// The next call at a place of this name panics.
     pub fn arm(place: &'static str) {
         arm_for(place, "");
     }
 
-    /// The next one to come by a place of this name, with this file in hand, panics: work on other files that has been
-    /// given up may come by, too.
+    /// The next call at a place of this name, for this file, panics: abandoned work on other files may reach it, too.
     pub fn arm_for(place: &'static str, file: &str) {
         *PLACE.lock().unwrap_or_else(PoisonError::into_inner) = (place, file.to_owned());
         ARMED.store(true, Relaxed);
     }
 
-    /// Whether nobody came by since.
+    /// Whether it was not reached since.
     pub fn disarm() -> bool {
         ARMED.swap(false, Relaxed)
     }

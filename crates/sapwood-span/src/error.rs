@@ -6,7 +6,7 @@ use std::sync::Arc;
 /// A result whose error is [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// The kind of an error, for decisions in programs.
+/// The kind of an error, for programs to act on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -68,9 +68,9 @@ pub enum MissingItem {
 /// The one error type: what failed, in which file, where, and what to do about it.
 ///
 /// Built in layers: the code that finds the fault says what is wrong; outer layers add the file, the branch or the
-/// position they know. What an inner layer has said stays.
+/// position they know. Details from an inner layer stay.
 ///
-/// Displayed, it is complete: the underlying errors are part of the text. As they must not be printed twice,
+/// Its text is complete: it includes the underlying errors. As they must not be printed twice,
 /// [`source`](std::error::Error::source) gives none; [`Error::cause`] gives the underlying error to programs.
 ///
 /// Clones share the underlying error.
@@ -156,7 +156,7 @@ impl Error {
         self
     }
 
-    /// The same error in other words: all else that is known of it stays.
+    /// The same error with another text; all other details stay.
     pub fn worded(mut self, what: impl Into<String>) -> Self {
         self.0.what = readable(what.into());
         self
@@ -174,7 +174,7 @@ impl Error {
         self
     }
 
-    /// What kind of error it is now that more is known.
+    /// Changes the kind now that more is known.
     pub fn with_kind(mut self, kind: ErrorKind) -> Self {
         self.0.kind = kind;
         self
@@ -186,8 +186,8 @@ impl Error {
         self
     }
 
-    /// What the user can do about it, in the words of an interface: replaces what was said before, and the setting, which
-    /// it names.
+    /// What the user can do about it, as one interface words it: replaces the earlier remedy, and the setting, which it
+    /// names.
     pub fn with_other_remedy(mut self, remedy: impl Into<String>) -> Self {
         (self.0.remedy, self.0.setting) = (Some(remedy.into()), None);
         self
@@ -205,12 +205,12 @@ impl Error {
         self
     }
 
-    /// What a program can decide on.
+    /// The kind, for programs to act on.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// Whether the file itself or something in it was not found, where this is known.
+    /// Whether the file itself or something in it was not found, where known.
     pub fn missing_item(&self) -> Option<MissingItem> {
         self.0.missing.filter(|_| self.0.kind == ErrorKind::NotFound)
     }
@@ -220,17 +220,17 @@ impl Error {
         &self.0.what
     }
 
-    /// The branch, where one is known.
+    /// The branch, where known.
     pub fn branch(&self) -> Option<&str> {
         self.0.branch.as_deref()
     }
 
-    /// The file or URL, where one is known.
+    /// The file or URL, where known.
     pub fn file(&self) -> Option<&str> {
         self.0.file.as_deref()
     }
 
-    /// The byte range, where one is known.
+    /// The byte range, where known.
     pub fn span(&self) -> Option<Span> {
         self.0.span
     }
@@ -247,7 +247,7 @@ impl Error {
     }
 }
 
-/// What the cause and the errors below it say, each text once: many errors repeat the one below them.
+/// The texts of the cause and the errors below it, each once: many errors repeat the one below them.
 fn causes(cause: &(dyn StdError + 'static)) -> String {
     let mut text = cause.to_string();
     let mut next = cause.source();
@@ -261,10 +261,10 @@ fn causes(cause: &(dyn StdError + 'static)) -> String {
     text
 }
 
-/// Bytes of a message: more nobody reads. Names out of damaged files can be as long as these, and layers add theirs.
+/// Maximum bytes of a message, more than anyone reads. Names in damaged files can be this long, and layers add theirs.
 const LONGEST: usize = 4096;
 
-/// A text that is too long without its middle.
+/// Shortens a text that is too long in the middle.
 fn readable(text: String) -> String {
     if text.len() <= LONGEST {
         return text;
@@ -288,7 +288,7 @@ impl fmt::Display for Error {
         }
         if let Some(cause) = &i.cause {
             let text = causes(&**cause);
-            // a layer may have put it into its own words already
+            // a layer may have included it in its own text already
             if !i.what.ends_with(&text) {
                 write!(f, ": {text}")?;
             }
@@ -306,7 +306,7 @@ impl fmt::Debug for Error {
     }
 }
 
-/// Without [`source`](StdError::source): the text is complete, and reporters print the sources behind it.
+/// Without [`source`](StdError::source): the text is complete, and reporters print the sources after it.
 impl StdError for Error {}
 
 #[cfg(test)]
@@ -353,10 +353,10 @@ mod tests {
         let refused = || std::io::Error::other("connection refused");
         let e = Error::io("cannot connect", refused());
         assert_eq!(report(&e), "cannot connect: connection refused");
-        // in the words of a layer above
+        // reworded by a layer above
         let e = e.worded("cannot open: connection refused");
         assert_eq!(report(&e), "cannot open: connection refused");
-        // an error that says nothing of those below it, and one that repeats them
+        // an error without the text of those below it, and one that repeats them
         let below = Layer("connection reset", None);
         let e = Error::new(ErrorKind::Io, "no answer").with_source(Layer("connection error", Some(Box::new(below))));
         assert_eq!(report(&e), "no answer: connection error: connection reset");

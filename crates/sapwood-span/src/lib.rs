@@ -1,6 +1,5 @@
-//! The words every other crate speaks: byte ranges of a file ([`Span`]), sets of them
-//! ([`coalesce`]), the one error type ([`Error`]), names of files as errors may show them ([`redact`]), and numbers with
-//! their units ([`units`]).
+//! The vocabulary of every other crate: byte ranges of a file ([`Span`]), sets of them ([`coalesce`]), the one error
+//! type ([`Error`]), names of files as errors may show them ([`redact`]), and numbers with their units ([`units`]).
 //!
 //! Its one dependency is `percent-encoding`, which has none.
 

@@ -8,14 +8,14 @@ use std::time::Duration;
 pub struct Limits {
     /// Ranges in one request; at least 1. A fetch may hold more: the source splits it.
     pub max_ranges: usize,
-    /// Bytes of one range (XRootD: an element of a vector read). A longer basket is not cut, but
-    /// counts as the number of ranges that the source has to make of it.
+    /// Bytes of one range (XRootD: an element of a vector read). A longer basket is not divided, but counts as the
+    /// number of ranges that the source has to make of it.
     pub max_range_bytes: u64,
-    /// Bytes of one request, bridged gaps included. A single longer basket is asked for alone.
+    /// Bytes of one request, bridged gaps included. A single longer basket is requested alone.
     pub max_request_bytes: u64,
-    /// Requests under way at the same time: connections, or threads for a local file; at least 1.
+    /// Requests in flight at the same time: connections, or threads for a local file; at least 1.
     pub max_in_flight: usize,
-    /// How many of these follow each other over one connection without waiting in between; at least 1.
+    /// How many of these follow each other over one connection without a pause; at least 1.
     pub queue: usize,
     /// Connections among them that a long transfer is worth sharing among, one whose bytes do not all fit into the budget;
     /// none: all. Over few of them what is needed first comes first.
@@ -46,7 +46,7 @@ impl Limits {
         }
     }
 
-    /// An HTTP server that answers several ranges, as Sapwood's client asks it: 180 in a request are safe with nginx,
+    /// An HTTP server that supports several ranges, as Sapwood's client uses it: 180 in a request are safe with nginx,
     /// Apache and XrdHttp; each costs about 200 bytes of headers in the reply. The farther away, the more connections
     /// share slow start.
     pub fn http(round_trip: Duration) -> Self {

@@ -1,17 +1,17 @@
-//! Percent-encoding of names, which are bytes: what [`crate::raw_text`] keeps as characters of its own is encoded as the
-//! bytes it stands for.
+//! Percent-encoding of names, which are bytes: the characters of [`crate::raw_text`] are encoded as the bytes they
+//! represent.
 
 use crate::raw_text::bytes_of;
 use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, percent_encode};
 
-/// What cannot stand in a request line. The percent sign is not among them: what is encoded already stays.
+/// Characters not allowed in a request line. The percent sign is not among them: what is already encoded stays.
 const TARGET: &AsciiSet =
     &CONTROLS.add(b' ').add(b'"').add(b'<').add(b'>').add(b'\\').add(b'^').add(b'`').add(b'{').add(b'|').add(b'}');
 
 /// All but the unreserved characters of RFC 3986, section 2.3.
 const COMPONENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// Encodes what cannot stand in a request line (path and query of a URL); what is encoded already stays.
+/// Encodes what is not allowed in a request line (path and query of a URL); what is already encoded stays.
 pub fn encode_target(text: &str) -> String {
     percent_encode(&bytes_of(text), TARGET).to_string()
 }
@@ -21,7 +21,7 @@ pub fn encode_component(bytes: &[u8]) -> String {
     percent_encode(bytes, COMPONENT).to_string()
 }
 
-/// Decodes `%41`; a percent sign that no two hexadecimal digits follow stays.
+/// Decodes `%41`; a percent sign without two hexadecimal digits after it stays.
 pub fn decode(text: &str) -> Vec<u8> {
     percent_encoding::percent_decode(&bytes_of(text)).collect()
 }

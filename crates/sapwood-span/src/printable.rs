@@ -2,14 +2,14 @@ use crate::raw_text::raw_byte;
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Whether a character steers a terminal, or shows the text around it in another order or on another line: control
+/// Whether a character controls a terminal, or shows the text around it in another order or on another line: control
 /// characters (C0, DEL, C1), bidirectional marks, overrides and isolates, line and paragraph separators.
 pub fn is_steering(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Text from a file as it may be shown: what steers a terminal as `\u{1b}`, `\n`, a byte that is not UTF-8 as `\xff`.
+/// Text from a file, safe to show: control characters as `\u{1b}`, `\n`, a byte that is not UTF-8 as `\xff`.
 pub fn printable(text: &str) -> Cow<'_, str> {
     let odd = |c: char| is_steering(c) || raw_byte(c).is_some();
     if text.bytes().all(|b| (b' '..=b'~').contains(&b)) || !text.contains(odd) {

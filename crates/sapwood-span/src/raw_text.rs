@@ -1,25 +1,25 @@
-//! Names and texts that need not be UTF-8, as Rust strings from which nothing is lost.
+//! Names and texts that need not be UTF-8, as Rust strings without loss.
 //!
-//! ROOT's names are bytes, and so are the names of files. Here they are strings: text that is UTF-8 is itself, and a byte
-//! that is no part of such text is a character of its own, U+10FF80 for 0x80 to U+10FFFF for 0xFF (private use). Python
-//! does the same with lone surrogates ("surrogateescape"), which Rust's strings cannot hold. What stands for a byte comes
-//! from nothing else, as those characters themselves are taken byte by byte: so two names are the same string only if they
-//! have the same bytes, and [`bytes_of`] gives the bytes back.
+//! ROOT's names are bytes, and so are the names of files. Here they are strings: UTF-8 text is unchanged, and a byte
+//! that is not part of such text becomes one character, U+10FF80 for 0x80 to U+10FFFF for 0xFF (private use). Python
+//! does the same with lone surrogates ("surrogateescape"), which Rust's strings cannot hold. Nothing else becomes such
+//! a character, as these characters themselves are converted byte by byte: so two names are the same string only if
+//! they have the same bytes, and [`bytes_of`] gives the bytes back.
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// What is added to a byte to make the character that stands for it.
+/// Added to a byte to get the character that represents it.
 const RAW: u32 = 0x10_ff00;
 
-/// The byte that a character stands for, where it stands for one.
+/// The byte that a character represents, if it does.
 pub fn raw_byte(c: char) -> Option<u8> {
     (RAW + 0x80..=RAW + 0xff).contains(&u32::from(c)).then(|| (u32::from(c) - RAW) as u8)
 }
 
-/// Whether text has characters that stand for bytes: whether the bytes are not UTF-8.
+/// Whether text has characters that represent bytes: whether the bytes are not UTF-8.
 pub fn is_raw(text: &str) -> bool {
     // the first three bytes of all these characters are f4 8f be or f4 8f bf, and f4 is rare
     text.as_bytes().contains(&0xf4) && text.chars().any(|c| raw_byte(c).is_some())
@@ -87,7 +87,7 @@ pub fn path_of(text: &str) -> Cow<'_, Path> {
 mod tests {
     use super::*;
 
-    /// Deterministic noise with many bytes that begin or continue characters, those that stand for bytes among them.
+    /// Deterministic noise with many bytes that begin or continue characters, including those that represent bytes.
     fn noise(seed: u64) -> Vec<u8> {
         let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
         let mut next = || {

@@ -1,13 +1,13 @@
-//! Names of files that are URLs: told from paths, and shown without what nobody else should see.
+//! Names of files that are URLs: distinguished from paths, and shown without secrets.
 
 use crate::redact_path;
 
-/// Whether this names something that is read over the network (by its `scheme://`).
+/// Whether this name is read over the network (by its `scheme://`).
 pub fn is_remote(name: &str) -> bool {
     scheme(name).is_some_and(|(s, _)| !s.eq_ignore_ascii_case("file"))
 }
 
-/// The scheme of a URL and what stands behind its `://`; none for a path.
+/// The scheme of a URL and what follows its `://`; none for a path.
 pub fn scheme(name: &str) -> Option<(&str, &str)> {
     let (scheme, rest) = name.split_once("://")?;
     let mut letters = scheme.bytes();
@@ -16,20 +16,20 @@ pub fn scheme(name: &str) -> Option<(&str, &str)> {
     fits.then_some((scheme, rest))
 }
 
-/// A path or URL as messages may show it when it was not taken apart: a URL without user, password and query.
+/// A path or unparsed URL for messages: a URL without user, password and query.
 pub fn redact(name: &str) -> String {
     let Some((scheme, rest)) = scheme(name.trim_start()) else { return name.to_owned() };
     let (before, query) = rest.split_once('?').unwrap_or((rest, ""));
     if query.contains('@') && is_authority(before.split('/').next().unwrap_or_default()) {
-        // the end of a password with a question mark, or a part of a token: nobody can tell
+        // the end of a password with a question mark, or a part of a token: undecidable
         return format!("{scheme}://***");
     }
-    // a password may hold slashes and question marks that were not encoded: it ends at the last `@`
+    // a password may hold unencoded slashes and question marks: it ends at the last `@`
     let behind = rest.rsplit('@').next().unwrap_or_default();
     format!("{scheme}://{}", redact_path(behind.split('?').next().unwrap_or_default()))
 }
 
-/// Whether this can be all of a URL's authority: what stands behind the last colon is a port.
+/// Whether this can be a URL's whole authority: a port follows the last colon.
 fn is_authority(text: &str) -> bool {
     let host_and_port = text.rsplit('@').next().unwrap_or_default();
     host_and_port.ends_with(']')

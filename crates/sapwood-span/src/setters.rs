@@ -1,5 +1,5 @@
-/// Methods that set the public fields of a struct of options, one after the other: `T::default().field(value)`. Those
-/// of the second list take what can be turned into the field's type.
+/// Methods that set the public fields of an options struct, chained: `T::default().field(value)`. Those of the second
+/// list take anything that converts into the field's type.
 ///
 /// The structs are `#[non_exhaustive]`, so that a new option breaks no caller; these methods replace the struct
 /// expression that other crates cannot write.

@@ -1,7 +1,7 @@
-//! What a misspelt name may have been meant to be.
+//! Suggestions for a misspelt name.
 
-/// The candidates that are similar to a name, the most similar first, at most three. Case does not count; of members, the part
-/// behind the last dot may be similar alone; so may a name that contains the other one.
+/// The candidates similar to a name, the most similar first, at most three. Case is ignored; of members, the part after
+/// the last dot may be similar alone; so may a name that contains the other one.
 pub fn near_misses<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let letters = |text: &str| text.to_lowercase().chars().take(64).collect::<Vec<char>>();
     let member = |name: &[char]| name.rsplit(|c| *c == '.').next().unwrap_or_default().to_vec();

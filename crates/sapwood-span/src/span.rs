@@ -15,7 +15,7 @@ impl Span {
         Self { start, len }
     }
 
-    /// The offset just behind the last byte; saturates instead of wrapping.
+    /// The offset just after the last byte; saturates instead of wrapping.
     pub const fn end(self) -> u64 {
         self.start.saturating_add(self.len)
     }
@@ -25,7 +25,7 @@ impl Span {
         self.len == 0
     }
 
-    /// Whether every byte of `other` lies inside this span.
+    /// Whether every byte of `other` is inside this span.
     pub const fn contains(self, other: Span) -> bool {
         other.start >= self.start && other.end() <= self.end()
     }

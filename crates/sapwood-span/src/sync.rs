@@ -4,8 +4,8 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Locks, whether or not a thread panicked with the lock held.
 ///
-/// For state that is whole between any two of its changes. A panic is reported where it happened (see [`crate::defect`]);
-/// to poison all other threads with it would only hide it.
+/// For state that is consistent between any two of its changes. A panic is reported where it happened (see
+/// [`crate::defect`]); poisoning all other threads with it would only hide it.
 pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

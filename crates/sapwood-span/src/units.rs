@@ -53,7 +53,7 @@ pub fn parse_duration(text: &str) -> Result<Duration> {
 /// A simulated delay or round-trip time: as [`parse_duration`], but with a unit, and an hour at most.
 ///
 /// # Errors
-/// As there; no unit, as a bare 50 is more often meant in milliseconds; more than an hour.
+/// As there; no unit, as a bare 50 mostly means milliseconds; more than an hour.
 pub fn parse_delay(text: &str) -> Result<Duration> {
     let time = parse_duration(text)?;
     if !time.is_zero() && text.trim_end().ends_with(|c: char| c.is_ascii_digit() || c == '.') {

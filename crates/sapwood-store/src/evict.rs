@@ -1,4 +1,4 @@
-//! What is dropped first.
+//! Chooses what to evict first, and removes it.
 
 use crate::folder::open_file;
 use crate::survey::{SegmentFiles, Survey, VersionFolder};
@@ -13,7 +13,7 @@ pub(crate) enum Claim {
     InUse,
 }
 
-/// Claims a version for removal. The folder's lock must be held: nobody makes a version meanwhile.
+/// Claims a version for removal. The folder's lock must be held: no version is created meanwhile.
 pub(crate) fn claim(version: &Path) -> Claim {
     let identity = version.join("identity");
     match open_file(&identity, true) {
@@ -27,7 +27,7 @@ pub(crate) fn claim(version: &Path) -> Claim {
     }
 }
 
-/// What can be removed by itself: a segment, or what is left of a version without any.
+/// What can be removed separately: a segment, or the rest of a version without any.
 struct Candidate {
     rank: u8,
     used: SystemTime,
@@ -76,7 +76,7 @@ fn candidates(survey: &Survey, now: SystemTime) -> Vec<Candidate> {
             }
             for (i, s) in v.segments.iter().enumerate() {
                 let rank = if s.complete { rank } else { 0 };
-                // a time in the future says nothing: the clock was set back
+                // a time in the future is meaningless: the clock was set back
                 out.push(Candidate { rank, used: s.used.min(now), url, version, segment: Some(i) });
             }
         }
@@ -85,7 +85,7 @@ fn candidates(survey: &Survey, now: SystemTime) -> Vec<Candidate> {
     out
 }
 
-/// Removes a segment: its index first, so that no index is without data. Returns the bytes that this gives.
+/// Removes a segment: its index first, so that no index is without data. Returns the bytes that this frees.
 fn remove_segment(version: &Path, segment: &mut SegmentFiles) -> u64 {
     let name = |extension| version.join(format!("{}.{extension}", segment.name));
     let gone = |r: io::Result<()>| r.is_ok() || r.is_err_and(|e| e.kind() == io::ErrorKind::NotFound);

@@ -1,4 +1,4 @@
-//! What readers use: one version of a file.
+//! The interface for readers: one version of a file.
 
 use crate::locked;
 use crate::pieces::Found;
@@ -13,9 +13,9 @@ use std::fmt;
 use std::io;
 use std::sync::{Arc, TryLockError};
 
-/// One version of a file. As long as one lives, no process evicts what is held of this version.
+/// One version of a file. As long as one lives, no process evicts cached bytes of this version.
 ///
-/// Cheap to clone. All clones, and all that [`Store::file`] gives for the same identity, share what they hold.
+/// Cheap to clone. All clones, and all handles from [`Store::file`] for the same identity, share the same data.
 #[derive(Clone)]
 pub struct CachedFile(pub(crate) Arc<Version>);
 
@@ -28,13 +28,13 @@ impl CachedFile {
         Store::in_child(&self.0.store).adopted(&self.0.id)
     }
 
-    /// The parts of the span that are held, in order. Takes no I/O.
+    /// The parts of the span that are held, in order. Does no I/O.
     pub fn held(&self, span: Span) -> Vec<Span> {
         locked(&self.here().pieces).held(span)
     }
 
-    /// All of the span; none if any of it is missing or damaged. Reads from the disk; every piece is checked against its
-    /// checksum, and dropped if it does not match.
+    /// All of the span; none if any of it is missing or damaged. Reads from the disk; every piece is checked against
+    /// its checksum, and dropped if it does not match.
     pub fn read(&self, span: Span) -> Option<Bytes> {
         let version = self.here();
         let read = version.read(span);
@@ -42,7 +42,7 @@ impl CachedFile {
         read
     }
 
-    /// Hands bytes over to be kept. Never waits: what the queue has no room for is left out and counted.
+    /// Passes bytes to be kept. Never waits: what the queue has no room for is left out and counted.
     pub fn insert(&self, start: u64, bytes: Bytes) {
         self.here().insert(start, &bytes);
     }
@@ -52,7 +52,7 @@ impl CachedFile {
         locked(&self.here().pieces).bytes()
     }
 
-    /// Looks for what other processes have added. [`Store::file`] does so as well, and a read that misses, at most once a
+    /// Looks for additions by other processes. [`Store::file`] does so as well, and a read that misses, at most once a
     /// second.
     pub fn refresh(&self) {
         let version = self.here();
@@ -61,7 +61,7 @@ impl CachedFile {
         }
     }
 
-    /// The origin has just confirmed this version: [`Store::latest`] gives it from now on.
+    /// The origin has just confirmed this version: [`Store::latest`] returns it from now on.
     pub fn validated(&self) {
         let version = self.here();
         if version.is_usable()
@@ -115,7 +115,7 @@ impl Version {
         let found = match first {
             Some(found) => found,
             None => {
-                // not while the writer is at work: reading does not wait for it
+                // not while the writer is at work: a read does not wait for it
                 match self.disk.try_lock() {
                     Ok(mut disk) => self.look_again(&mut disk),
                     Err(TryLockError::Poisoned(disk)) => self.look_again(&mut disk.into_inner()),
@@ -154,8 +154,8 @@ impl Version {
         Some(out.into())
     }
 
-    /// A whole piece, checked; one of which only a part is wanted is kept in memory for a while, as the next part is likely
-    /// to be wanted soon.
+    /// A whole piece, checked; a piece read in part is kept in memory for a while, as the next part is likely to be
+    /// read soon.
     fn piece(&self, segment: &Arc<Segment>, slot: &Slot, keep: bool) -> Option<Bytes> {
         if let Some(recent) = self.store.recent.get(segment, slot) {
             return Some(recent);
@@ -179,7 +179,7 @@ impl Version {
                 return None;
             }
             Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => true,
-            // too many open files, for example: nothing is wrong with the piece
+            // too many open files, for example: the piece is not damaged
             Err(_) => return None,
         };
         if !damaged {

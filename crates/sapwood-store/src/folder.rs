@@ -1,4 +1,4 @@
-//! The store's folder: whose it is, its format, its lock; files that are opened without following links.
+//! The store's folder: owner, format, lock; opens files without following links.
 
 use crate::warning::{Kind, Warnings};
 use rustix::fs::{Access, AtFlags, OFlags};
@@ -23,13 +23,13 @@ pub(crate) fn open_file(path: &Path, write: bool) -> io::Result<File> {
     regular(OpenOptions::new().read(true).write(write).custom_flags(NO_LINK).open(path)?)
 }
 
-/// Makes the store's folder again after somebody has removed it; what it is in must be there.
+/// Creates the store's folder again after it was removed; its parent must exist.
 pub(crate) fn remake(directory: &Path) -> io::Result<()> {
     make_folder(directory)?;
     write_format(directory)
 }
 
-/// Makes a file that does not exist yet.
+/// Creates a file that does not exist yet.
 pub(crate) fn create_file(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).custom_flags(NO_LINK).open(path)
 }
@@ -56,7 +56,7 @@ pub(crate) fn replace_file(path: &Path, content: &[u8]) -> io::Result<()> {
     })
 }
 
-/// Makes a folder that only its owner can use; one that is there already must not be a link.
+/// Creates a folder that only its owner can use; an existing one must not be a link.
 pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
     match DirBuilder::new().mode(0o700).create(path) {
         Err(e) if e.kind() == io::ErrorKind::AlreadyExists && is_folder(path) => Ok(()),
@@ -81,11 +81,11 @@ pub(crate) fn unique() -> String {
 pub(crate) struct Prepared {
     /// The folder, without links in its path.
     pub directory: PathBuf,
-    /// Whether it is there and its format is the one of this version.
+    /// Whether it exists and its format is the one of this version.
     pub usable: bool,
 }
 
-/// Makes the folder, or checks that it can be trusted.
+/// Creates the folder, or checks that it can be trusted.
 pub(crate) fn prepare(directory: &Path, warnings: &Warnings) -> Result<Prepared> {
     let named = |e: Error| e.in_file(directory.display().to_string());
     let cannot = |e: io::Error| named(Error::io("cannot open the local cache", e)).with_remedy(OTHER);
@@ -105,7 +105,7 @@ pub(crate) fn prepare(directory: &Path, warnings: &Warnings) -> Result<Prepared>
         let error = Error::new(ErrorKind::Denied, what);
         return Err(named(error).with_remedy("remove the link, or choose another directory"));
     }
-    // known before anything is to be written, so that users hear of it when they open a file
+    // checked before anything is written, so that users learn of it when they open a file
     let may_write = AtFlags::EACCESS;
     if let Err(e) = rustix::fs::accessat(rustix::fs::CWD, &real, Access::WRITE_OK, may_write) {
         let e = io::Error::from(e);
@@ -124,7 +124,7 @@ fn is_no_room(error: &io::Error) -> bool {
     matches!(error.kind(), ReadOnlyFilesystem | StorageFull | QuotaExceeded)
 }
 
-/// Others could put wrong bytes with right checksums into a folder that they may write to.
+/// Other users could put wrong bytes with correct checksums into a folder that they may write to.
 fn check_owner(directory: &Path) -> Result<()> {
     let refused = |what: &str| Err(Error::new(ErrorKind::Denied, what).with_remedy(OTHER));
     let meta = directory.metadata().map_err(|e| Error::io("cannot open the local cache", e))?;
@@ -152,7 +152,7 @@ fn check_format(directory: &Path, warnings: &Warnings) -> Result<bool> {
         Ok(bytes) => (parse_format(&bytes), true),
         Err(e) if e.kind() == io::ErrorKind::NotFound => match check_unused(directory) {
             Ok(()) => (None, false),
-            // another process may have made the cache between the two looks
+            // another process may have created the cache between the two checks
             Err(e) => match open_file(&path, false).and_then(|f| read_small(&f, 64)) {
                 Ok(bytes) => (parse_format(&bytes), true),
                 Err(_) => return Err(e),
@@ -195,20 +195,20 @@ fn format_text(number: u32) -> String {
     format!("{text} {:016x}\n", XxHash3_64::oneshot(text.as_bytes()))
 }
 
-/// Says in the folder that it has this version's format.
+/// Records in the folder that it has this version's format.
 pub(crate) fn write_format(directory: &Path) -> io::Result<()> {
     replace_file(&directory.join("format"), format_text(FORMAT).as_bytes())
 }
 
-/// Nobody else needs to see what is cached.
+/// Other users need not see what is cached.
 fn narrow(directory: &Path) {
     if directory.metadata().is_ok_and(|m| m.mode() & 0o077 != 0) {
-        // a folder that cannot be changed is read all the same
+        // a folder that cannot be changed is still read
         let _ = std::fs::set_permissions(directory, Permissions::from_mode(0o700));
     }
 }
 
-/// A folder with other files in it is no cache: its permissions and its files are none of ours.
+/// A folder with other files in it is not a cache: leave its permissions and its files alone.
 fn check_unused(directory: &Path) -> Result<()> {
     let entries = directory.read_dir().map_err(|e| Error::io("cannot read the folder of the local cache", e))?;
     for entry in entries.flatten() {
@@ -223,7 +223,7 @@ fn check_unused(directory: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Takes the folder's lock, which ends when the file is closed.
+/// Takes the folder's lock, which is released when the file is closed.
 pub(crate) fn lock(directory: &Path) -> io::Result<File> {
     let path = directory.join("lock");
     let file = match open_file(&path, true) {

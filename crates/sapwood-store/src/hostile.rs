@@ -1,4 +1,4 @@
-//! Indexes and data that were made to mislead, right checksums of slots included: no panic, right bytes or none.
+//! Malicious indexes and data, with correct checksums of slots: no panic, correct bytes or none.
 
 use crate::slot::{LONGEST_PIECE, Parsed, SLOT, Slot};
 use crate::{FileId, FileVersion, Store, StoreOptions};

@@ -1,10 +1,10 @@
-//! What tells one file, and one version of it, from the next; as bytes on disk.
+//! Identifies a file and its version; as bytes on disk.
 
 use bytes::Bytes;
 use sapwood_span::{is_credential, is_secret};
 use twox_hash::{XxHash3_64, XxHash3_128};
 
-/// Which file, and which version of it.
+/// A file, and a version of it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FileId {
     /// The URL, without credentials.
@@ -13,7 +13,7 @@ pub struct FileId {
     pub version: FileVersion,
 }
 
-/// What tells one version of a file from another. Two versions are the same only if all fields are equal.
+/// Identifies a version of a file. Two versions are the same only if all fields are equal.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub struct FileVersion {
     /// Size of the file in bytes.
@@ -33,7 +33,7 @@ const MAGIC: &[u8; 8] = b"SWFILE\0\x01";
 pub(crate) const LONGEST: usize = 64 << 10;
 
 impl FileId {
-    /// A number for the URL and the version: that of another version is another one, but for a chance of 1 in 2^128.
+    /// A hash of URL and version: different versions share one only with a chance of 1 in 2^128.
     pub fn hash(&self) -> u128 {
         version_hash(&self.encoded())
     }
@@ -57,7 +57,7 @@ impl FileId {
         out
     }
 
-    /// What [`encode`](Self::encode) wrote; none if a single bit differs.
+    /// Decodes what [`encode`](Self::encode) wrote; none if a single bit differs.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let (content, sum) = bytes.split_last_chunk::<8>()?;
         if XxHash3_64::oneshot(content) != u64::from_le_bytes(*sum) {
@@ -101,7 +101,7 @@ pub(crate) fn url_name(url: &str) -> String {
     format!("{:032x}", XxHash3_128::oneshot(url.as_bytes()))
 }
 
-/// The hash of an encoded identity: the name of its folder, and what its checksums begin with.
+/// The hash of an encoded identity: the name of its folder, and the prefix of its checksums.
 pub(crate) fn version_hash(encoded: &[u8]) -> u128 {
     XxHash3_128::oneshot(encoded)
 }
@@ -115,7 +115,8 @@ fn has_credential(url: &str) -> bool {
     user.contains(':') || parameters.filter_map(|p| p.split_once('=')).any(|(name, value)| is_shown(name, value))
 }
 
-/// Whether this parameter is a credential, and not the hash of one (which begins with a sign that no URL has there).
+/// Whether this parameter is a credential, and not the hash of one (which begins with a character that no URL has
+/// there).
 fn is_shown(name: &str, value: &str) -> bool {
     !value.is_empty() && !value.starts_with('#') && (is_secret(name) || is_credential(value))
 }

@@ -29,7 +29,7 @@
 //! folders count with the blocks that they occupy.
 //!
 //! # Processes that fork
-//! A handle that a forked child inherits opens the store anew in the child: no lock, queue or segment is shared.
+//! A handle that a forked child inherits opens the store again in the child: no lock, queue or segment is shared.
 
 #![forbid(unsafe_code)]
 

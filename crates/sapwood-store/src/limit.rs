@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use twox_hash::XxHash3_64;
 
-/// How long nothing is tried after nothing could be evicted.
+/// After nothing could be evicted, eviction is not tried again for this long.
 const REST: Duration = Duration::from_secs(1);
 
 /// The limit, and what this process has reserved of it.
@@ -40,7 +40,7 @@ impl Limit {
         self.try_again();
     }
 
-    /// Something may be evicted that could not be a moment ago.
+    /// Something may now be evicted that could not be before.
     pub(crate) fn try_again(&self) {
         locked(&self.grant).refused = None;
     }
@@ -55,7 +55,7 @@ impl Limit {
         (self.max_bytes() / 256).clamp(LONGEST_PIECE as u64, 8 << 20)
     }
 
-    /// What may be reserved. The rest is for reservations that a survey cannot see: those of other processes.
+    /// The bytes that may be reserved. The rest is for reservations that a survey cannot see: those of other processes.
     fn ceiling(&self) -> u64 {
         self.max_bytes() - self.max_bytes() / 32
     }
@@ -83,7 +83,7 @@ impl Inner {
         };
         let mut wanted = least.max(self.limit.step());
         if used.saturating_add(wanted) > ceiling {
-            // some more than is needed now, so that this is done rarely
+            // some more than is needed now, so that this is rare
             let goal = ceiling.saturating_sub(wanted).saturating_sub(ceiling / 16);
             used = evict(Survey::of(&self.directory)?, goal);
             if used.saturating_add(wanted) > ceiling {
@@ -101,14 +101,14 @@ impl Inner {
         Ok(fits)
     }
 
-    /// Counts anew, after something was removed. The folder's lock must be held.
+    /// Counts again, after something was removed. The folder's lock must be held.
     pub(crate) fn recount(&self, folder_lock: &File) -> io::Result<()> {
         self.limit.try_again();
         write_used(folder_lock, Survey::of(&self.directory)?.bytes)
     }
 }
 
-/// Bytes in use, as processes have counted; none if that must be counted anew.
+/// Bytes in use, as counted by processes; none if they must be counted again.
 fn read_used(file: &File) -> Option<u64> {
     let bytes = read_small(file, 16).ok()?;
     let (used, sum) = bytes.split_first_chunk::<8>()?;

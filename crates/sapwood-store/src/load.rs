@@ -1,4 +1,4 @@
-//! What other processes and earlier sessions left, read into memory.
+//! Reads the data left by other processes and earlier sessions into memory.
 
 use crate::folder::open_file;
 use crate::locked;
@@ -11,20 +11,20 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Slots that are read at once.
+/// Slots read at once.
 const CHUNK: usize = 1024;
-/// What others have added is looked for at most this often.
+/// Additions by other processes are looked for at most this often.
 const PAUSE: Duration = Duration::from_secs(1);
 
 impl Version {
-    /// Looks for what other processes have added, unless that was done a moment ago.
+    /// Looks for additions by other processes, unless that was done a moment ago.
     pub(crate) fn look_again(&self, disk: &mut Disk) {
         if self.is_usable() && disk.looked.is_none_or(|at| at.elapsed() >= PAUSE) {
             self.look(disk);
         }
     }
 
-    /// Looks for what is held. What cannot be read is as if it were not there.
+    /// Looks for held data. What cannot be read is treated as absent.
     pub(crate) fn look(&self, disk: &mut Disk) {
         disk.looked = Some(Instant::now());
         if let Ok(true) = self.attach(disk)
@@ -69,13 +69,13 @@ impl Version {
                 known.sound = false;
                 self.store.warnings.damaged(&segment.index);
             }
-            // removed meanwhile, or not ours to read
+            // removed meanwhile, or unreadable for us
             Err(_) => {}
         }
     }
 }
 
-/// Bytes of an index; none if it is no regular file.
+/// Bytes of an index; none if it is not a regular file.
 fn index_len(path: &Path) -> Option<u64> {
     path.symlink_metadata().ok().filter(|m| m.is_file()).map(|m| m.len())
 }
@@ -92,7 +92,7 @@ pub(crate) struct SlotsRead {
 /// Reads an index from `next` on (zero: with its header), some slots at a time.
 ///
 /// # Errors
-/// What the system says; invalid data if the header is not that of this version.
+/// Errors of the system; invalid data if the header is not that of this version.
 pub(crate) fn read_slots(
     segment: &Segment,
     next: u64,
@@ -103,7 +103,7 @@ pub(crate) fn read_slots(
     let index = open_file(&segment.index, false)?;
     let mut read = SlotsRead { next, damaged: 0 };
     let mut chunk = vec![0; SLOT * CHUNK];
-    // each slot was written with at least one byte of data; else an index that grew would be read for ever
+    // each slot was written with at least one byte of data; otherwise a growing index would be read for ever
     let slots = index.metadata()?.len() / SLOT as u64;
     if slots > 2 && slots - 2 > segment.data.symlink_metadata()?.len() {
         return Err(io::ErrorKind::InvalidData.into());
@@ -112,7 +112,7 @@ pub(crate) fn read_slots(
         let first = chunk.get_mut(..SLOT).unwrap_or_default();
         let got = read_up_to(&index, first, 0)?;
         if got == 0 {
-            // just made, or its process was killed then
+            // just created, or its process was killed then
             return Ok(read);
         }
         if got < SLOT || first != header(version) {

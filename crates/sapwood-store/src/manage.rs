@@ -1,4 +1,4 @@
-//! What users ask of a store as a whole: its state, its files, a check, a purge.
+//! Operations on a store as a whole: its state, its files, a check, a purge.
 
 use crate::evict::{Claim, claim};
 use crate::folder::{self, is_folder, lock, open_file, read_small};
@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 impl Store {
-    /// The state of the store, and what this process did with it. Reads all indexes.
+    /// The state of the store, and the counters of this process. Reads all indexes.
     pub fn status(&self) -> Status {
         let inner = self.here();
         let survey = Survey::of(&inner.directory).unwrap_or_default();
@@ -40,7 +40,7 @@ impl Store {
         }
     }
 
-    /// All versions of all files, by URL, the one that was validated last in front.
+    /// All versions of all files, by URL, the one that was validated last first.
     pub fn list(&self) -> Vec<HeldFile> {
         let inner = self.here();
         let mut out = held_files(&inner, &Survey::of(&inner.directory).unwrap_or_default());
@@ -49,7 +49,7 @@ impl Store {
     }
 
     /// Reads everything and compares all checksums. What does not match is dropped. `progress` gets the bytes that were
-    /// read and all of them.
+    /// read and the total.
     pub fn verify(&self, progress: &dyn Fn(u64, u64)) -> Verified {
         let inner = self.here();
         self.flush();
@@ -87,7 +87,7 @@ impl Store {
         out
     }
 
-    /// Removes all versions of a URL, or everything: also what is in use. Readers go on with what they have open, or find
+    /// Removes all versions of a URL, or everything: also what is in use. Readers continue with open files, or find
     /// nothing.
     ///
     /// # Errors
@@ -142,7 +142,7 @@ struct Opened {
 }
 
 impl Opened {
-    /// The identity, if it is right and has the place that is its own.
+    /// The identity, if it is intact and in its own folder.
     fn of(version: &VersionFolder) -> Option<Self> {
         let file = open_file(&version.path.join("identity"), false).ok()?;
         let in_use = file.try_lock().is_err();
@@ -188,7 +188,7 @@ fn held_files(inner: &Inner, survey: &Survey) -> Vec<HeldFile> {
     out
 }
 
-/// Removes a version whose identity is damaged; false if it is right after all, or was removed by another process.
+/// Removes a version whose identity is damaged; false if it is intact after all, or was removed by another process.
 fn remove_damaged(inner: &Inner, version: &VersionFolder) -> bool {
     let Ok(_lock) = lock(&inner.directory) else { return false };
     if !is_folder(&version.path) || Opened::of(version).is_some() {
@@ -202,7 +202,7 @@ fn remove_damaged(inner: &Inner, version: &VersionFolder) -> bool {
     true
 }
 
-/// Whether a segment has an index and no data, while nobody removes segments.
+/// Whether a segment has an index and no data, checked while no segments are removed.
 fn lacks_data(inner: &Inner, segment: &Segment) -> bool {
     lock(&inner.directory).is_ok_and(|_lock| segment.index.exists() && !segment.data.exists())
 }
@@ -255,7 +255,7 @@ fn verify_segments(
                 Parsed::Damaged => true,
                 Parsed::Empty => false,
             })),
-            // without a header, or without data: nobody reads it any more
+            // without a header, or without data: it is no longer read
             Err(_) => drop(segment.remove()),
         }
     }

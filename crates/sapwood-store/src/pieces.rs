@@ -1,4 +1,4 @@
-//! What is held of one version of a file, in memory: pure bookkeeping.
+//! The held ranges of one version of a file, in memory: pure bookkeeping.
 
 use crate::segment::Segment;
 use crate::slot::Slot;
@@ -7,13 +7,13 @@ use sapwood_span::Span;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The part of a piece on disk that answers for a range. Several parts of one piece can be visible when pieces overlap.
+/// The part of a piece on disk that holds a range. Several parts of one piece can be visible when pieces overlap.
 #[derive(Clone, Copy, Debug)]
 struct Part {
     /// Offset of the piece in its segment.
     position: u64,
     checksum: u64,
-    /// Bytes of the piece in front of this part.
+    /// Bytes of the piece before this part.
     skip: u32,
     /// Bytes of this part.
     len: u32,
@@ -22,7 +22,7 @@ struct Part {
     segment: u32,
 }
 
-/// Where the bytes of a range are.
+/// Location of the bytes of a range.
 #[derive(Clone, Debug)]
 pub(crate) enum Found {
     /// In memory: not written yet.
@@ -36,7 +36,7 @@ pub(crate) enum Found {
 pub(crate) struct Pieces {
     /// By offset in the remote file; they do not overlap.
     disk: BTreeMap<u64, Part>,
-    /// Handed over and not yet on disk; they do not overlap each other, but may overlap those on disk.
+    /// Inserted and not yet on disk; they do not overlap each other, but may overlap those on disk.
     memory: BTreeMap<u64, Bytes>,
     segments: Vec<Arc<Segment>>,
     disk_bytes: u64,
@@ -71,7 +71,7 @@ impl Pieces {
         between(span, held.collect())
     }
 
-    /// Where the bytes of the span are, in order; none unless all are held.
+    /// The locations of the bytes of the span, in order; none unless all are held.
     pub(crate) fn find(&self, span: Span) -> Option<Vec<Found>> {
         let mut out = Vec::new();
         let mut at = span.start;
@@ -89,7 +89,7 @@ impl Pieces {
             let (&start, part) = self.disk.range(..=at).next_back()?;
             let from = at - start;
             let room = u64::from(part.len).checked_sub(from).filter(|&r| r > 0)?;
-            // what is in memory needs no check
+            // bytes in memory need no check
             let next = self.memory.range(at..).next().map_or(u64::MAX, |(&next, _)| next - at);
             let len = left.min(room).min(next);
             let slot = Slot {
@@ -110,12 +110,12 @@ impl Pieces {
         self.memory.insert(start, bytes);
     }
 
-    /// Forgets bytes that were to be written.
+    /// Removes bytes that were to be written.
     pub(crate) fn remove_memory(&mut self, start: u64) {
         self.memory.remove(&start);
     }
 
-    /// The number that stands for a segment.
+    /// The number of a segment.
     pub(crate) fn add_segment(&mut self, segment: &Arc<Segment>) -> u32 {
         if let Some(known) = self.segments.iter().rposition(|s| Arc::ptr_eq(s, segment)) {
             return known as u32;
@@ -124,7 +124,7 @@ impl Pieces {
         (self.segments.len() - 1) as u32
     }
 
-    /// Adds what is new of a piece on disk.
+    /// Adds the new parts of a piece on disk.
     pub(crate) fn add_disk(&mut self, segment: u32, slot: &Slot) {
         let before = self.disk.range(..slot.end()).next_back();
         if before.is_none_or(|(&start, part)| start + u64::from(part.len) <= slot.start) {
@@ -148,14 +148,14 @@ impl Pieces {
         }
     }
 
-    /// Forgets a piece on disk, or all of its segment.
+    /// Removes a piece on disk, or all of its segment.
     pub(crate) fn remove_disk(&mut self, segment: &Arc<Segment>, position: Option<u64>) {
         let Some(number) = self.segments.iter().position(|s| Arc::ptr_eq(s, segment)) else { return };
         self.disk.retain(|_, p| p.segment as usize != number || position.is_some_and(|at| p.position != at));
         self.disk_bytes = self.disk.values().map(|p| u64::from(p.len)).sum();
     }
 
-    /// Forgets everything that is on disk.
+    /// Removes everything that is on disk.
     pub(crate) fn clear_disk(&mut self) {
         self.disk.clear();
         self.segments.clear();
@@ -176,7 +176,7 @@ impl Pieces {
     }
 }
 
-/// Start and end of what overlaps a span.
+/// Start and end of the entries that overlap a span.
 fn overlapping<T>(map: &BTreeMap<u64, T>, span: Span, len: impl Fn(&T) -> u64) -> impl Iterator<Item = (u64, u64)> {
     let first = map.range(..=span.start).next_back().map_or(span.start, |(&start, _)| start);
     // a span that is longer than the largest offset ends there
@@ -186,7 +186,7 @@ fn overlapping<T>(map: &BTreeMap<u64, T>, span: Span, len: impl Fn(&T) -> u64) -
         .filter(move |&(start, end)| start < span.end() && end > span.start)
 }
 
-/// What lies between ordered spans inside of a span.
+/// The gaps between ordered spans inside a span.
 fn between(span: Span, held: Vec<Span>) -> Vec<Span> {
     let mut out = Vec::new();
     let mut at = span.start;

@@ -1,4 +1,4 @@
-//! What waits for the writer thread: bounded by bytes, so that whoever adds never waits.
+//! The queue of the writer thread: bounded by bytes, so that inserting never waits.
 
 use crate::locked;
 use crate::version::Version;
@@ -21,13 +21,13 @@ struct State {
     waiting: VecDeque<Waiting>,
     /// Bytes that wait or are being written.
     bytes: u64,
-    /// Pieces that were ever added, and that are done.
+    /// Pieces ever added, and pieces done.
     added: u64,
     done: u64,
     closed: bool,
 }
 
-/// The queue between whoever inserts and the writer thread.
+/// The queue between callers of insert and the writer thread.
 #[derive(Default)]
 pub(crate) struct Queue {
     state: Mutex<State>,
@@ -77,7 +77,7 @@ impl Queue {
         Some(Batch { queue: self, pieces, count, bytes })
     }
 
-    /// Waits until what was added so far is done.
+    /// Waits until everything added so far is done.
     pub(crate) fn flush(&self) {
         let mut state = locked(&self.state);
         let goal = state.added;
@@ -86,7 +86,7 @@ impl Queue {
         }
     }
 
-    /// There is no writer: nothing waits, and nothing will be added.
+    /// There is no writer: clears the queue and refuses additions.
     pub(crate) fn abandon(&self) {
         let mut state = locked(&self.state);
         state.closed = true;
@@ -95,11 +95,11 @@ impl Queue {
         let waiting = std::mem::take(&mut state.waiting);
         drop(state);
         self.changed.notify_all();
-        // may be the last of their versions
+        // these may be the last handles of their versions
         drop(waiting);
     }
 
-    /// Nothing will be added any more.
+    /// No more additions.
     pub(crate) fn close(&self) {
         locked(&self.state).closed = true;
         self.changed.notify_all();

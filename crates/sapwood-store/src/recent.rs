@@ -1,4 +1,4 @@
-//! Pieces of which a part was read a moment ago: the next part is likely to be wanted soon.
+//! Pieces that were partly read a moment ago: the next part is likely to be read soon.
 
 use crate::locked;
 use crate::segment::Segment;
@@ -15,13 +15,13 @@ const COUNT: usize = 64;
 pub(crate) struct Recent(Mutex<VecDeque<(Arc<Segment>, Slot, Bytes)>>);
 
 impl Recent {
-    /// A piece by its segment and its slot: all of it, as only this was checked.
+    /// The whole piece with this segment and slot, as only all of it was checked.
     pub(crate) fn get(&self, segment: &Arc<Segment>, slot: &Slot) -> Option<Bytes> {
         let all = locked(&self.0);
         all.iter().rev().find(|(s, known, _)| known == slot && Arc::ptr_eq(s, segment)).map(|(_, _, b)| b.clone())
     }
 
-    /// Keeps a piece instead of the oldest one.
+    /// Keeps a piece in place of the oldest one.
     pub(crate) fn add(&self, segment: &Arc<Segment>, slot: &Slot, bytes: &Bytes) {
         let mut all = locked(&self.0);
         if all.len() >= COUNT {

@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 /// A list of open stores.
 static OPEN: Mutex<Vec<Weak<Inner>>> = Mutex::new(Vec::new());
 
-/// The store of this folder, made by `make` if it is not open in this process.
+/// The store of this folder, created by `make` if it is not open in this process.
 pub(crate) fn find_or_make(directory: &Path, make: impl FnOnce() -> Inner) -> Arc<Inner> {
     let Some(mut open) = lock() else { return Arc::new(make()) };
     let process = std::process::id();
-    // those of a parent process stay: their locks may be taken by threads that do not exist here
+    // those of a parent process stay: their locks may be held by threads that do not exist here
     open.retain(|s| s.strong_count() > 0);
     let known = open.iter().filter_map(Weak::upgrade).find(|s| s.process == process && s.directory == directory);
     known.unwrap_or_else(|| {

@@ -1,10 +1,10 @@
-//! What a store says of itself.
+//! Reports of a store.
 
 use crate::id::FileId;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-/// State of a store, and what this process did with it.
+/// State of a store, and the counters of this process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Status {
     /// The folder.
@@ -17,15 +17,15 @@ pub struct Status {
     pub files: u64,
     /// Pieces of all files.
     pub pieces: u64,
-    /// Reads of this process that were answered.
+    /// Reads of this process that were found.
     pub hits: u64,
     /// Bytes of these.
     pub hit_bytes: u64,
-    /// Reads of this process that were not answered.
+    /// Reads of this process that were not found.
     pub misses: u64,
     /// Bytes of these.
     pub missed_bytes: u64,
-    /// Bytes that this process handed over and that were not kept: no space, or too many at once.
+    /// Bytes inserted by this process and not kept: no space, or too many at once.
     pub left_out_bytes: u64,
     /// The warnings of this process.
     pub warnings: Vec<String>,
@@ -34,7 +34,7 @@ pub struct Status {
 /// A version of a file that a store holds, or a part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeldFile {
-    /// Which file, and which version of it.
+    /// The file, and the version of it.
     pub id: FileId,
     /// Bytes of the file that are held.
     pub bytes: u64,

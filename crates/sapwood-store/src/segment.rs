@@ -16,7 +16,7 @@ use std::time::{Duration, Instant, SystemTime};
 const OPEN_FILES: usize = 64;
 /// Pieces of fewer bytes are written together.
 const LARGE: usize = 16 << 10;
-/// The time of last use is noted this often.
+/// The time of last use is recorded this often.
 const TOUCH: Duration = Duration::from_secs(60);
 
 /// The segments that are open for reading, the oldest first.
@@ -72,13 +72,13 @@ impl Segment {
             open.opened(self);
         }
         if touch {
-            // a folder that cannot be written is read all the same
+            // a folder that cannot be written is still read
             let _ = file.set_modified(SystemTime::now());
         }
         file.read_exact_at(into, slot.position)
     }
 
-    /// Reads the bytes of a piece without noting that they were used.
+    /// Reads the bytes of a piece without recording that they were used.
     pub(crate) fn read_unnoticed(&self, slot: &Slot, into: &mut [u8]) -> io::Result<()> {
         let known = locked(&self.reading).file.clone();
         let file = match known {
@@ -88,7 +88,7 @@ impl Segment {
         file.read_exact_at(into, slot.position)
     }
 
-    /// Overwrites slots with zeros, so that no process uses them again: those of pieces that did not match, for example.
+    /// Overwrites slots with zeros, so that no process uses them again: for example those of pieces that did not match.
     pub(crate) fn erase(&self, is_wrong: impl Fn(&[u8; SLOT]) -> bool) -> io::Result<()> {
         let file = open_file(&self.index, true)?;
         let mut at = SLOT as u64;
@@ -133,13 +133,13 @@ pub(crate) fn read_up_to(file: &File, buffer: &mut [u8], at: u64) -> io::Result<
     Ok(got)
 }
 
-/// A segment that this process appends to. The lock on its index, which ends with the process, keeps others away.
+/// A segment that this process appends to. The lock on its index, which ends with the process, excludes others.
 #[derive(Debug)]
 pub(crate) struct Appending {
     pub(crate) segment: Arc<Segment>,
     data: File,
     index: File,
-    /// Where the next bytes and the next slot go.
+    /// Where the next bytes and the next slot are written.
     position: u64,
     next_slot: u64,
 }
@@ -180,7 +180,7 @@ impl Appending {
         self.position
     }
 
-    /// Where the next slot goes.
+    /// Where the next slot is written.
     pub(crate) fn next_slot(&self) -> u64 {
         self.next_slot
     }
@@ -214,7 +214,7 @@ impl Appending {
             }
         }
         self.write_data(&joined, written)?;
-        // after an error the caller gives the segment up: its next owner starts behind all that is there
+        // after an error the caller abandons the segment: its next owner starts after everything in it
         self.index.write_all_at(&encoded, self.next_slot)?;
         self.position = position;
         self.next_slot += encoded.len() as u64;
@@ -223,7 +223,7 @@ impl Appending {
 
     fn write_data(&self, bytes: &[u8], at: u64) -> io::Result<()> {
         self.data.write_all_at(bytes, at).inspect_err(|_| {
-            // what was written has no slot: give its blocks back
+            // the bytes written have no slot: free their blocks
             let _ = self.data.set_len(self.position);
         })
     }

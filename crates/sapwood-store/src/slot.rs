@@ -4,12 +4,12 @@ use twox_hash::XxHash3_64;
 
 /// Bytes of a slot, and of the header.
 pub(crate) const SLOT: usize = 40;
-/// Bytes of a piece at most: longer insertions become several, so that reading a part does not check all of it.
+/// Bytes of a piece at most: longer insertions become several, so that reading a part does not check everything.
 pub(crate) const LONGEST_PIECE: usize = 64 << 10;
 
 const MAGIC: &[u8; 8] = b"SWINDX\0\x01";
 
-/// Where a piece belongs, where it is in the segment's data, and its checksum.
+/// Position of a piece in the file, its position in the segment's data, and its checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Slot {
     /// Offset in the remote file.
@@ -18,11 +18,11 @@ pub(crate) struct Slot {
     pub position: u64,
     /// Bytes; never zero.
     pub len: u32,
-    /// What [`payload_checksum`] says of the bytes.
+    /// The [`payload_checksum`] of the bytes.
     pub checksum: u64,
 }
 
-/// What the bytes of an index slot are.
+/// The meaning of an index slot's bytes.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Parsed {
     /// A piece.
@@ -45,7 +45,7 @@ impl Slot {
         out
     }
 
-    /// What the slot holds; `size` is that of the remote file.
+    /// Decodes a slot; `size` is that of the remote file.
     pub(crate) fn decode(bytes: &[u8; SLOT], version: u128, size: u64) -> Parsed {
         let number = |at: usize| bytes[at..].first_chunk::<8>().map_or(0, |b| u64::from_le_bytes(*b));
         if XxHash3_64::oneshot_with_seed(fold(version), &bytes[..32]) != number(32) {
@@ -62,7 +62,7 @@ impl Slot {
         }
     }
 
-    /// Offset behind the piece in the remote file.
+    /// Offset after the piece in the remote file.
     pub(crate) fn end(&self) -> u64 {
         self.start + u64::from(self.len)
     }
@@ -78,7 +78,8 @@ pub(crate) fn header(version: u128) -> [u8; SLOT] {
     out
 }
 
-/// The checksum of a piece's bytes: also of where they belong, so that no other piece and no other file has the same one.
+/// The checksum of a piece's bytes, which also covers their position and file, so that no other piece or file has the
+/// same one.
 pub(crate) fn payload_checksum(version: u128, start: u64, bytes: &[u8]) -> u64 {
     let place = XxHash3_64::oneshot_with_seed(fold(version), &start.to_le_bytes());
     XxHash3_64::oneshot_with_seed(place ^ bytes.len() as u64, bytes)

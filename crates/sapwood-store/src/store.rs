@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex, Weak};
 /// Where a store is and how much it may hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreOptions {
-    /// The folder. It is made if it does not exist.
+    /// The folder. It is created if it does not exist.
     pub directory: PathBuf,
     /// Bytes that it may occupy. Pieces are left out if nothing else can be removed.
     pub max_bytes: u64,
@@ -54,7 +54,7 @@ pub(crate) struct Inner {
     writing: AtomicBool,
 }
 
-/// What this process did.
+/// The counters of this process.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) hits: AtomicU64,
@@ -65,11 +65,11 @@ pub(crate) struct Counts {
 }
 
 impl Store {
-    /// Opens a store; makes its folder, for its owner only, if it does not exist.
+    /// Opens a store; creates its folder, for its owner only, if it does not exist.
     ///
     /// # Errors
-    /// The folder belongs to another user, others may write to it, it holds other files, or it cannot be made. A disk that
-    /// is full or read-only is no error: the store then holds nothing and has a warning.
+    /// The folder belongs to another user, others may write to it, it holds other files, or it cannot be created. A
+    /// disk that is full or read-only is no error: the store then holds nothing and has a warning.
     pub fn open(options: &StoreOptions) -> Result<Self> {
         let warnings = Warnings::default();
         let prepared = prepare(&options.directory, &warnings)?;
@@ -82,7 +82,7 @@ impl Store {
         Ok(Self(inner))
     }
 
-    /// The store of this process that stands for a store of its parent.
+    /// This process's replacement for a store of its parent.
     pub(crate) fn in_child(parent: &Inner) -> Self {
         let (directory, max_bytes) = (parent.directory.clone(), parent.limit.max_bytes());
         Self::open(&StoreOptions { directory: directory.clone(), max_bytes })
@@ -94,7 +94,7 @@ impl Store {
         if self.0.process == std::process::id() { self.0.clone() } else { Self::in_child(&self.0).0 }
     }
 
-    /// One version of a file. Never fails: what cannot be read or written is as if nothing were held, with one warning.
+    /// One version of a file. Never fails: what cannot be read or written is treated as absent, with one warning.
     pub fn file(&self, id: &FileId) -> CachedFile {
         let version = self.here().version(id);
         if version.is_usable() {
@@ -115,20 +115,20 @@ impl Store {
         FileId::decode(&bytes).filter(|id| id.url == url && version_hash(&bytes) == hash)
     }
 
-    /// What users should know: the folder cannot be written, the disk is full, something is damaged, the format is another
-    /// one. Each is said once.
+    /// What users should know: the folder cannot be written, the disk is full, something is damaged, the format is
+    /// another one. Each is reported once.
     pub fn warnings(&self) -> Vec<String> {
         self.here().warnings.all()
     }
 
-    /// Waits until all that was handed over so far is written or left out.
+    /// Waits until everything inserted so far is written or left out.
     pub fn flush(&self) {
         self.here().queue.flush();
     }
 }
 
 impl Store {
-    /// In a forked child: the version that a handle of the parent stands for. It stays in use until the process ends.
+    /// In a forked child: the version that replaces a handle of the parent. It stays in use until the process ends.
     pub(crate) fn adopted(&self, id: &FileId) -> Arc<Version> {
         let version = self.0.version(id);
         let new = locked(&self.0.adopted).insert(version.folder.clone(), version.clone()).is_none();
@@ -194,7 +194,7 @@ impl Inner {
         self.usable.load(Relaxed)
     }
 
-    /// The folder was emptied and has this version's format now.
+    /// The folder was emptied and now has this version's format.
     pub(crate) fn set_usable(&self) {
         self.usable.store(true, Relaxed);
         self.writable.store(true, Relaxed);
@@ -212,12 +212,12 @@ impl Inner {
         read_latest(&self.url_folder(url)) == Some(version)
     }
 
-    /// Notes the version that was validated last. The folder's lock must be held.
+    /// Records the version that was validated last. The folder's lock must be held.
     pub(crate) fn write_latest(&self, url: &str, version: u128) -> io::Result<()> {
         folder::replace_file(&self.url_folder(url).join("latest"), &encode_latest(version))
     }
 
-    /// A write failed: it is said once, and not tried again where that makes no sense.
+    /// A write failed: warns once, and stops writing where a retry makes no sense.
     pub(crate) fn write_failed(&self, error: &io::Error) {
         if self.warnings.write_failed(&self.directory, error) {
             self.writable.store(false, Relaxed);
@@ -247,7 +247,7 @@ impl Inner {
         let (queue, step) = (self.queue.clone(), self.limit.step());
         let started = std::thread::Builder::new().name("sapwood-store".into()).spawn(move || writer::run(&queue, step));
         if started.is_err() {
-            // nobody takes from the queue: nothing is added to it
+            // nothing reads the queue: add nothing to it
             self.writable.store(false, Relaxed);
             self.queue.abandon();
             self.warnings.add(Kind::Failed, || "cannot start the thread that writes the local cache".to_owned());

@@ -1,4 +1,4 @@
-//! What is in the folder, by names and sizes only.
+//! The contents of the folder, by names and sizes only.
 
 use crate::folder::{is_folder, open_file, read_small};
 use std::collections::BTreeMap;
@@ -40,18 +40,18 @@ pub(crate) struct VersionFolder {
     pub leftovers: Vec<PathBuf>,
 }
 
-/// A segment's two files, or what is there of them.
+/// A segment's two files, or those of them that exist.
 #[derive(Debug)]
 pub(crate) struct SegmentFiles {
     pub name: String,
     pub bytes: u64,
     pub used: SystemTime,
-    /// Whether both files are there.
+    /// Whether both files exist.
     pub complete: bool,
 }
 
 impl Survey {
-    /// Walks through the folder. What disappears meanwhile does not count.
+    /// Walks the folder. What disappears meanwhile does not count.
     pub(crate) fn of(directory: &Path) -> io::Result<Self> {
         let mut out = Self { urls: Vec::new(), bytes: occupied(&directory.metadata()?) };
         for (entry, meta) in entries(directory)? {
@@ -120,7 +120,7 @@ fn version_folder(path: PathBuf, meta: &Metadata, outdated: bool) -> io::Result<
     Ok(out)
 }
 
-/// What is in a folder; links are not followed.
+/// The entries of a folder; links are not followed.
 fn entries(folder: &Path) -> io::Result<Vec<(DirEntry, Metadata)>> {
     let entries = match folder.read_dir() {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -151,7 +151,7 @@ fn decode_latest(bytes: &[u8]) -> Option<u128> {
     hash.try_into().ok().map(u128::from_le_bytes)
 }
 
-/// What [`read_latest`] reads.
+/// The content that [`read_latest`] reads.
 pub(crate) fn encode_latest(version: u128) -> Vec<u8> {
     let mut out = MAGIC.to_vec();
     out.extend(version.to_le_bytes());

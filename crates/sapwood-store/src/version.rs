@@ -1,4 +1,4 @@
-//! One version of a file, as this process knows it: its pieces, its folder, and the lock that keeps it from being evicted.
+//! One version of a file in this process: its pieces, its folder, and the lock that keeps it from being evicted.
 
 use crate::folder::{is_folder, lock, make_folder, open_file, read_small, replace_file};
 use crate::id::{FileId, LONGEST, url_name, version_hash};
@@ -23,20 +23,20 @@ pub(crate) struct Version {
     pub(crate) encoded: Option<Vec<u8>>,
     pub(crate) hash: u128,
     pub(crate) folder: PathBuf,
-    /// What is held. Never locked while the disk is waited for.
+    /// The held ranges. Never locked while waiting for the disk.
     pub(crate) pieces: Mutex<Pieces>,
-    /// Locked while the disk is worked on, and before `pieces`.
+    /// Locked during disk work, and before `pieces`.
     pub(crate) disk: Mutex<Disk>,
 }
 
-/// What this process has open of a version's folder.
+/// The files of a version's folder that this process has open.
 #[derive(Default)]
 pub(crate) struct Disk {
     /// The identity, with a shared lock: nothing is evicted while some process has one.
     pub(crate) pin: Option<File>,
     pub(crate) known: HashMap<String, Known>,
     pub(crate) appending: Option<Appending>,
-    /// The origin confirmed this version before there was a folder to note it in.
+    /// The origin confirmed this version before there was a folder to record it in.
     validated: bool,
     pub(crate) looked: Option<Instant>,
 }
@@ -45,12 +45,12 @@ pub(crate) struct Disk {
 pub(crate) struct Known {
     pub(crate) segment: Arc<Segment>,
     pub(crate) next: u64,
-    /// Whether nothing damaged was found: only then is it appended to. New data must not get where damaged slots point.
+    /// Whether nothing damaged was found: only then is it appended to. New data must not be where damaged slots point.
     pub(crate) sound: bool,
 }
 
 impl Version {
-    /// The version that this identity names; nothing is read yet.
+    /// The version with this identity; nothing is read yet.
     pub(crate) fn new(store: Arc<Inner>, id: &FileId) -> Self {
         let encoded = id.encode();
         if encoded.is_none() {
@@ -64,12 +64,12 @@ impl Version {
         Self { store, id: id.clone(), encoded, hash, folder, pieces: Mutex::default(), disk: Mutex::default() }
     }
 
-    /// Whether this version can be kept, and the store be read.
+    /// Whether this version can be kept and the store can be read.
     pub(crate) fn is_usable(&self) -> bool {
         self.encoded.is_some() && self.store.is_usable()
     }
 
-    /// Uses the folder if it is there. Says whether it is.
+    /// Uses the folder if it exists. Returns whether it does.
     pub(crate) fn attach(&self, disk: &mut Disk) -> io::Result<bool> {
         let identity = self.folder.join("identity");
         if let Some(pin) = &disk.pin {
@@ -98,13 +98,13 @@ impl Version {
         Ok(true)
     }
 
-    /// Forgets what is on disk.
+    /// Drops what is known of the disk.
     pub(crate) fn detach(&self, disk: &mut Disk) {
         *disk = Disk { validated: disk.validated, ..Disk::default() };
         locked(&self.pieces).clear_disk();
     }
 
-    /// Uses the folder, and makes it first if need be.
+    /// Uses the folder, and creates it first if necessary.
     pub(crate) fn create(&self, disk: &mut Disk) -> io::Result<()> {
         if self.attach(disk)? {
             return Ok(());
@@ -132,7 +132,7 @@ impl Version {
             return Err(io::Error::other("its folder `files` is a symbolic link"));
         }
         for link in [self.store.url_folder(&self.id.url), self.folder.clone()] {
-            // a link leads to where nothing of ours is
+            // nothing of ours is behind a link
             if link.is_symlink() {
                 std::fs::remove_file(link)?;
             }
@@ -149,7 +149,7 @@ impl Version {
         if is_folder(&self.folder) { std::fs::remove_dir_all(&self.folder) } else { Ok(()) }
     }
 
-    /// Notes that the origin has just confirmed this version.
+    /// Records that the origin has just confirmed this version.
     pub(crate) fn note_validated(&self) -> io::Result<()> {
         let mut disk = locked(&self.disk);
         disk.validated = true;
@@ -168,14 +168,14 @@ impl Version {
 
 impl Drop for Version {
     fn drop(&mut self) {
-        // what was in use can be evicted now; in a forked child, locks of the parent may be taken for ever
+        // what was in use can be evicted now; in a forked child, locks of the parent may be held for ever
         if self.store.process == std::process::id() {
             self.store.limit.try_again();
         }
     }
 }
 
-/// Whether the open file is still what the path names.
+/// Whether the open file is still the one at the path.
 pub(crate) fn is_same(file: &File, path: &Path) -> bool {
     match (file.metadata(), path.symlink_metadata()) {
         (Ok(a), Ok(b)) => (a.dev(), a.ino()) == (b.dev(), b.ino()),

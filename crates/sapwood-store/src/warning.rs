@@ -1,4 +1,4 @@
-//! What users should know, each said once.
+//! Warnings for users, each given once.
 
 use crate::locked;
 use std::io;
@@ -31,7 +31,7 @@ impl Warnings {
         }
     }
 
-    /// A write failed; says whether it makes no sense to try again.
+    /// A write failed; returns whether a retry makes no sense.
     pub(crate) fn write_failed(&self, directory: &Path, error: &io::Error) -> bool {
         let folder = directory.display();
         match error.kind() {
@@ -60,7 +60,7 @@ impl Warnings {
         }
     }
 
-    /// There is no room below the limit: all that is held is in use.
+    /// There is no room below the limit: everything held is in use.
     pub(crate) fn no_room(&self, directory: &Path, max_bytes: u64) {
         self.add(Kind::NoRoom, || {
             let (folder, limit) = (directory.display(), sapwood_span::units::bytes(max_bytes));

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 /// After a failure, nothing is written for this long.
 const REST: Duration = Duration::from_secs(10);
-/// Blocks that a new version and a new segment occupy beside their pieces.
+/// Blocks that a new version and a new segment occupy besides their pieces.
 const VERSION_BLOCKS: u64 = 24 << 10;
 const SEGMENT_BLOCKS: u64 = 12 << 10;
 
@@ -48,7 +48,7 @@ pub(crate) fn run(queue: &Queue, batch_bytes: u64) {
     }
 }
 
-/// Pieces of one version together, in the order in which they came.
+/// Groups pieces by version, in the order in which they were inserted.
 fn by_version(pieces: Vec<Waiting>) -> Vec<Vec<Waiting>> {
     let mut groups: Vec<Vec<Waiting>> = Vec::new();
     for piece in pieces {
@@ -62,7 +62,7 @@ fn by_version(pieces: Vec<Waiting>) -> Vec<Vec<Waiting>> {
 }
 
 impl Version {
-    /// Writes, also while another process purges the same folder, or after somebody has removed it.
+    /// Writes, even while another process purges the same folder, or after it was removed.
     fn write_patiently(&self, waiting: &[Waiting]) -> io::Result<bool> {
         for _ in 0..3 {
             match self.write(waiting) {
@@ -155,7 +155,8 @@ impl Version {
     fn new_segment(&self, disk: &mut Disk) -> io::Result<Appending> {
         let name = unique();
         let segment = Arc::new(Segment::new(&self.folder, &name));
-        // else a purge by another process could remove the data file and leave the index, which is made after it
+        // otherwise a purge by another process could remove the data file and leave the index, which is created after
+        // it
         let _lock = lock(&self.store.directory)?;
         if !disk.pin.as_ref().is_some_and(|pin| is_same(pin, &self.folder.join("identity"))) {
             return Err(io::ErrorKind::NotFound.into());

@@ -1,4 +1,4 @@
-//! Whatever happens to the files of a store: what is read is right, or nothing.
+//! Whatever happens to the files of a store, a read returns correct bytes or nothing.
 
 mod common;
 
@@ -39,7 +39,7 @@ fn fill(folder: &Path) {
     store.flush();
 }
 
-/// Reads everything in pieces; returns the bytes that were there.
+/// Reads everything in pieces; returns the number of bytes found.
 fn read_all(folder: &Path) -> u64 {
     let store = open(folder, 100 * MB);
     let mut read = 0;
@@ -85,7 +85,7 @@ fn a_thousand_flipped_bytes() {
         }
         let read = read_all(&folder.store());
         assert!(read < ALL, "round {round}: nothing noticed");
-        // what was dropped can be filled again, and is there to stay
+        // dropped bytes can be inserted again, and stay
         fill(&folder.store());
         assert_eq!(read_all(&folder.store()), ALL, "round {round}");
     }
@@ -181,7 +181,7 @@ fn a_segment_in_the_folder_of_another_version_gives_nothing() {
     assert_eq!(read_all(&folder.store()), ALL);
 }
 
-/// An index of nothing but zeros behind its end would be read for minutes.
+/// An index extended with zeros would otherwise be read for minutes.
 #[test]
 fn an_index_that_grew_is_not_read_to_its_end() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! What a store costs, in CPU time. Not a check: run with `--ignored --nocapture`.
+//! CPU time used by a store. Not a check: run with `--ignored --nocapture`.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! The folder: whose it is, links in it, full and read-only disks, other formats.
+//! The folder: owner, links in it, full and read-only disks, other formats.
 
 mod common;
 
@@ -109,7 +109,7 @@ fn links_inside_are_not_followed() {
         if !path.exists() {
             continue;
         }
-        // what was there is moved out, and a link leads to it
+        // the contents are moved out, and a link leads to them
         std::fs::create_dir(&outside).unwrap();
         let target = outside.join("target");
         std::fs::rename(&path, &target).unwrap();
@@ -234,7 +234,7 @@ fn files_may_not_grow() {
     assert_eq!(folder.open(100 * MB).verify(&|_, _| {}).damaged, 0);
 }
 
-/// A file system of its own, taken away at the end.
+/// A separate file system, removed at the end.
 struct Mounted(PathBuf);
 
 impl Mounted {
@@ -285,7 +285,7 @@ fn a_read_only_disk() {
     assert!(done.success());
     let done = child("read-only", &path, 0).wait_with_output().unwrap();
     assert!(warning_of(&done).contains("cannot be written"), "{}", warning_of(&done));
-    // a store that cannot even be made
+    // a store that cannot even be created
     let store = open(&disk.0.join("new"), 100 * MB);
     let file = store.file(&remote().id);
     remote().insert(&file, 0, 100);

@@ -1,4 +1,4 @@
-//! The limit in bytes, and what is dropped first.
+//! The limit in bytes, and what is evicted first.
 
 mod common;
 
@@ -20,7 +20,7 @@ fn add(store: &Store, i: u64, bytes: usize) {
     store.flush();
 }
 
-/// Sets the time at which the files of a version were used last.
+/// Sets the time at which the files of a version were last used.
 fn used(folder: &Folder, i: u64, time: SystemTime) {
     for path in files_below(&folder.store()) {
         let identity = path.parent().unwrap().join("identity");
@@ -201,7 +201,7 @@ fn purge_removes_a_url_or_everything() {
     assert!(purged.files == 1 && purged.bytes >= 100_000, "{purged:?}");
     assert!(file.bytes_held() == 0 && !remote(1).check(&file, 0, 10));
     assert_eq!((held(&store, 0), held(&store, 1), held(&store, 2)), (100_000, 0, 100_000));
-    // a file that is open goes on being kept
+    // an open file is kept
     remote(1).insert(&file, 5, 1000);
     store.flush();
     assert!(remote(1).check(&file, 5, 1000));

@@ -12,7 +12,7 @@ fn remote(i: u64) -> Remote {
     Remote::new(&format!("https://host/{}.root", i / 2), i, 20 * MB)
 }
 
-/// Inserts so many bytes, and reads.
+/// Inserts this many bytes, and reads.
 fn work(folder: &Path, seed: u64, bytes: u64, max: u64) {
     let store = open(folder, max);
     let mut random = Random(seed);
@@ -102,7 +102,7 @@ fn eight_processes_at_once() {
     let mut children: Vec<_> = (0..8).map(|i| child("share", &folder.store(), i)).collect();
     let mut largest = 0;
     while children.iter_mut().any(|c| c.try_wait().unwrap().is_none()) {
-        // without the lock, what is dropped during the walk would count beside what takes its place
+        // without the lock, files dropped during the walk would count as well as their replacements
         let lock = std::fs::File::open(folder.store().join("lock"));
         if lock.as_ref().is_ok_and(|lock| lock.lock().is_ok()) {
             largest = largest.max(occupied(&folder.store()));
@@ -177,7 +177,7 @@ fn a_forked_child_has_a_store_of_its_own() {
             // SAFETY: the child only uses the store, and leaves by `_exit`
             let child = unsafe { libc::fork() };
             if child == 0 {
-                // SAFETY: ends a child that waits for a lock for ever
+                // SAFETY: ends a child that would wait for a lock for ever
                 unsafe { libc::alarm(20) };
                 let start = 15 * MB + round * 1000;
                 let right = remote(1).check(&file, 0, 100_000);

@@ -1,4 +1,4 @@
-//! How a server cuts what it sends into frames, and what it says of itself.
+//! How a server divides what it sends into frames, and its answers about itself.
 
 use crate::checksum::{Adler32, Crc32c};
 use crate::code::{PAGE, request};
@@ -7,7 +7,7 @@ use crate::request::{CHUNK, Chunk};
 use sapwood_span::Span;
 use std::ops::Range;
 
-/// Ranges of a vector read, at most: what servers offer, and what clients assume that never asked.
+/// Ranges of a vector read at most: the usual limit of servers, which clients assume without a query.
 pub const VECTOR_RANGES: usize = 1024;
 /// Bytes of one of them, at most.
 pub const VECTOR_BYTES: u32 = 2_097_136;
@@ -19,7 +19,7 @@ pub fn frames(span: Span, most: u64) -> impl Iterator<Item = (Span, bool)> {
     cut(span, move |_| most.max(1))
 }
 
-/// The pieces of a page read: all but the last end where a page of the file ends. `most` is a multiple of the page.
+/// The pieces of a page read: all but the last end at a page boundary of the file. `most` is a multiple of the page.
 pub fn page_frames(span: Span, most: u64) -> impl Iterator<Item = (Span, bool)> {
     cut(span, move |at| most.max(PAGE) - at % PAGE)
 }
@@ -34,7 +34,7 @@ fn cut(span: Span, most: impl Fn(u64) -> u64) -> impl Iterator<Item = (Span, boo
     })
 }
 
-/// Which ranges of a vector read share a frame: clients take no frame that ends within a range. A range that is longer than
+/// Which ranges of a vector read share a frame: clients accept no frame that ends within a range. A range longer than
 /// `most` has a frame of its own.
 pub fn vector_frames(chunks: &[Chunk], most: usize) -> Vec<Range<usize>> {
     let mut out: Vec<Range<usize>> = Vec::new();
@@ -55,7 +55,7 @@ pub fn vector_frames(chunks: &[Chunk], most: usize) -> Vec<Range<usize>> {
     out
 }
 
-/// What stands before a range's data in the answer to a vector read.
+/// The header before a range's data in the answer to a vector read.
 pub fn range_head(chunk: &Chunk) -> [u8; CHUNK] {
     let mut out = [0; CHUNK];
     out[..4].copy_from_slice(&chunk.handle);
@@ -64,7 +64,7 @@ pub fn range_head(chunk: &Chunk) -> [u8; CHUNK] {
     out
 }
 
-/// What stands before `len` bytes of pages and their checksums that begin at this offset of the file.
+/// The header before `len` bytes of pages and their checksums that begin at this offset of the file.
 pub fn page_head(stream: u16, last: bool, offset: u64, len: u32) -> Vec<u8> {
     let info = offset.to_be_bytes().to_vec();
     status_head_bytes(&StatusHead { stream, request: request::PGREAD, kind: u8::from(!last), info, len })
@@ -73,7 +73,7 @@ pub fn page_head(stream: u16, last: bool, offset: u64, len: u32) -> Vec<u8> {
 /// A kind of checksum of a whole file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ChecksumKind {
-    /// What XRootD servers give unless asked for another one.
+    /// The default of XRootD servers.
     Adler32,
     /// Castagnoli's CRC.
     Crc32c,
@@ -96,7 +96,7 @@ impl ChecksumKind {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// Begins to compute one.
+    /// Starts to compute one.
     pub fn begin(self) -> RunningChecksum {
         match self {
             Self::Adler32 => RunningChecksum::Adler32(Adler32::default()),
@@ -105,7 +105,8 @@ impl ChecksumKind {
     }
 }
 
-/// The name of the checksum that a path's opaque information asks for (`cks.type`), in lower case; the usual one unless it does.
+/// The name of the checksum that a path's opaque information requests (`cks.type`), in lower case; by default the usual
+/// one.
 pub fn checksum_wanted(opaque: &[u8]) -> String {
     let named = opaque.split(|b| *b == b'&').find_map(|pair| pair.strip_prefix(b"cks.type="));
     named.map_or_else(|| ChecksumKind::Adler32.name().to_owned(), |n| String::from_utf8_lossy(n).to_ascii_lowercase())
@@ -116,7 +117,7 @@ pub fn encode_checksum(kind: &str, digits: &str) -> Vec<u8> {
     format!("{kind} {digits}\0").into_bytes()
 }
 
-/// A checksum of bytes that come piece by piece.
+/// A checksum of bytes that arrive piece by piece.
 #[derive(Clone, Copy, Debug)]
 pub enum RunningChecksum {
     /// An Adler-32.
@@ -126,7 +127,7 @@ pub enum RunningChecksum {
 }
 
 impl RunningChecksum {
-    /// Takes further bytes.
+    /// Takes more bytes.
     pub fn update(&mut self, bytes: &[u8]) {
         match self {
             Self::Adler32(sum) => sum.update(bytes),
@@ -143,7 +144,7 @@ impl RunningChecksum {
     }
 }
 
-/// The answer to a query for settings: a line for each word. A word that is not known stands for itself, as servers do it.
+/// The answer to a query for settings: a line for each word. An unknown word is echoed, as servers do.
 pub fn settings(words: &str, version: &str) -> Vec<u8> {
     let mut out = String::new();
     for word in words.split_ascii_whitespace() {
@@ -157,7 +158,7 @@ pub fn settings(words: &str, version: &str) -> Vec<u8> {
             "readv_ior_max" => VECTOR_BYTES.to_string(),
             "role" => "server".to_owned(),
             "version" => version.to_owned(),
-            // tells that nothing is copied between servers, and that no site has been named
+            // means that nothing is copied between servers, and that no site has been named
             _ => word.to_owned(),
         };
         out.push_str(&value);

@@ -1,24 +1,25 @@
-//! Who the client is: the ways of authentication that need no exchange.
+//! The client's identity: the authentication methods that need no exchange.
 //!
-//! `host` (the server believes the address), `unix` (it believes the user name) and `ztn` (a bearer token, over TLS
-//! only). `gsi`, `krb5`, `sss` and `pwd` are exchanges of several messages with keys on both sides: not spoken.
+//! `host` (the server trusts the address), `unix` (it trusts the user name) and `ztn` (a bearer token, over TLS only).
+//! `gsi`, `krb5`, `sss` and `pwd` are exchanges of several messages with keys on both sides: not supported.
 
 use crate::request::SecretBytes;
 
-/// A way of authentication that a server offers.
+/// An authentication method that a server offers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {
     /// `unix`, `gsi`, ...
     pub name: String,
-    /// What the server says about it.
+    /// The server's parameters for it.
     pub parameters: String,
 }
 
-/// Ways of authentication in a login's reply, at most, and letters in the name of one: the protocol knows four.
+/// Authentication methods in a login's reply at most, and letters in the name of one: the protocol has four.
 const MOST_OFFERS: usize = 32;
 const LONGEST_NAME: usize = 16;
 
-/// Takes a login reply's list apart: `&P=gsi,v:10600,...&P=unix`. Each name counts once: what was refused is not tried again.
+/// Parses a login reply's list: `&P=gsi,v:10600,...&P=unix`. Each name counts once: a refused method is not tried
+/// again.
 pub fn offers(security: &str) -> Vec<Offer> {
     let offer = |text: &str| {
         let (name, parameters) = text.split_once(',').unwrap_or((text, ""));
@@ -35,7 +36,7 @@ pub fn offers(security: &str) -> Vec<Offer> {
     out
 }
 
-/// What a client can show.
+/// The credentials of a client.
 #[derive(Clone, Debug, Default)]
 pub struct Identity {
     /// Name of the user.
@@ -47,8 +48,8 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// The credential for this way of authentication; none where it is not spoken, or not here: tokens go over TLS
-    /// only.
+    /// The credential for this authentication method; none where it is not supported, or not here: tokens are sent over
+    /// TLS only.
     pub fn credential(&self, name: &str, tls: bool) -> Option<SecretBytes> {
         let bytes = match name {
             "host" => b"host\0".to_vec(),
@@ -70,10 +71,10 @@ fn ztn(token: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// What a server offers that wants a token, and takes a user's name from who has none.
+/// The offer of a server that wants a token, and accepts a user name from a client without one.
 pub const TOKEN_OR_USER: &str = "&P=ztn,0:16384:&P=unix";
 
-/// The token in a credential that a client has sent; none in one of another kind.
+/// The token in a credential sent by a client; none in one of another kind.
 pub fn token_of(credential: &[u8]) -> Option<SecretBytes> {
     let rest = credential.strip_prefix(b"ztn\0\0T")?;
     let (len, token) = rest.get(2..)?.split_first_chunk::<2>()?;

@@ -1,5 +1,5 @@
-//! CRC32C (Castagnoli; RFC 7143, section 13.1): what page reads and status frames carry. Adler-32 (RFC 1950, section 8.2): what
-//! servers tell of whole files.
+//! CRC32C (Castagnoli; RFC 7143, section 13.1), as in page reads and status frames. Adler-32 (RFC 1950, section 8.2),
+//! as servers report it for whole files.
 
 /// The checksum of all these bytes.
 pub fn crc32c(bytes: &[u8]) -> u32 {
@@ -8,12 +8,12 @@ pub fn crc32c(bytes: &[u8]) -> u32 {
     crc.value()
 }
 
-/// The checksum of bytes that come piece by piece.
+/// The checksum of bytes that arrive piece by piece.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Crc32c(u32);
 
 impl Crc32c {
-    /// Takes further bytes.
+    /// Takes more bytes.
     pub fn update(&mut self, bytes: &[u8]) {
         self.0 = crc32c::crc32c_append(self.0, bytes);
     }
@@ -24,7 +24,7 @@ impl Crc32c {
     }
 }
 
-/// The Adler-32 of bytes that come piece by piece.
+/// The Adler-32 of bytes that arrive piece by piece.
 #[derive(Clone, Copy, Debug)]
 pub struct Adler32 {
     low: u32,
@@ -38,16 +38,16 @@ impl Default for Adler32 {
 }
 
 impl Adler32 {
-    /// Takes further bytes.
+    /// Takes more bytes.
     pub fn update(&mut self, bytes: &[u8]) {
         /// The largest prime below 2^16.
         const MODULUS: u32 = 65_521;
-        /// So many bytes of 255 can be added before the sums have to be reduced (the figure of the RFC's own code).
+        /// This many bytes of 255 can be added before the sums must be reduced (the figure of the RFC's own code).
         const SAFE: usize = 5552;
         for block in bytes.chunks(SAFE) {
             let (sixteens, rest) = block.as_chunks::<16>();
             for sixteen in sixteens {
-                // The sum of all sums, without a chain of sixteen additions one behind the other.
+                // The sum of all sums, without a chain of sixteen dependent additions.
                 let weighted = sixteen.iter().zip((1..=16).rev()).map(|(&b, weight): (_, u32)| u32::from(b) * weight);
                 self.high += 16 * self.low + weighted.sum::<u32>();
                 self.low += sixteen.iter().map(|&b| u32::from(b)).sum::<u32>();

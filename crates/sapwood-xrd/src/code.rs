@@ -2,7 +2,7 @@
 
 /// The port of the protocol.
 pub const PORT: u16 = 1094;
-/// What a client's first twenty bytes end with.
+/// The end of a client's first twenty bytes.
 pub const ROOTD_PQ: u32 = 2012;
 /// The protocol version that this client speaks: 5.2.0.
 pub const VERSION: u32 = 0x0520;
@@ -43,7 +43,7 @@ pub mod request {
     pub const WRITEV: u16 = 3031;
 }
 
-/// What a reply begins with.
+/// The status at the beginning of a reply.
 #[allow(missing_docs)]
 pub mod status {
     pub const OK: u16 = 0;
@@ -57,7 +57,7 @@ pub mod status {
     pub const STATUS: u16 = 4007;
 }
 
-/// What an unasked-for message is about.
+/// The subject of an unsolicited message.
 #[allow(missing_docs)]
 pub mod action {
     pub const DISCONNECT: u32 = 5001;
@@ -95,7 +95,7 @@ pub mod error {
     pub const TIMED_OUT: u32 = 3034;
 }
 
-/// What a client says of itself in a protocol request.
+/// A client's flags in a protocol request.
 #[allow(missing_docs)]
 pub mod client {
     pub const ABLE_TLS: u8 = 0x02;
@@ -104,11 +104,11 @@ pub mod client {
     pub const EXPECT_LOGIN: u8 = 3;
     /// Ability: full URLs in redirects, several protocols, redirects on read, IPv6 beside IPv4.
     pub const ABILITY: u8 = 1 | 2 | 4 | 8;
-    /// Version 5, and able to take asynchronous answers.
+    /// Version 5, and support for asynchronous answers.
     pub const CAPABILITY: u8 = 0x80 | 5;
 }
 
-/// What a server says of itself in its protocol reply.
+/// A server's flags in its protocol reply.
 #[allow(missing_docs)]
 pub mod server {
     pub const DATA: u32 = 0x0000_0001;
@@ -147,11 +147,11 @@ pub mod stat {
 pub const QUERY_CHECKSUM: u16 = 3;
 /// A query for the server's settings.
 pub const QUERY_CONFIG: u16 = 7;
-/// A stat request about the space that a server has, not about a path.
+/// A stat request about the server's space, not about a path.
 pub const STAT_SPACE: u8 = 1;
-/// A listing that tells size and kind of every entry.
+/// A listing with size and kind of every entry.
 pub const DIRLIST_STAT: u8 = 2;
-/// A listing that tells the checksum of every entry.
+/// A listing with the checksum of every entry.
 pub const DIRLIST_CHECKSUM: u8 = 4;
 
 /// The protocol's own name of an error number.

@@ -1,6 +1,6 @@
-//! Big-endian numbers out of a message.
+//! Reads big-endian numbers from a message.
 
-/// Reads a message from its beginning; asks for more than there is give none.
+/// Reads a message from its beginning; reads beyond its end return none.
 #[derive(Clone, Copy)]
 pub(crate) struct Cursor<'a>(&'a [u8]);
 

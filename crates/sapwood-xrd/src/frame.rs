@@ -1,4 +1,4 @@
-//! Messages cut out of a stream of bytes: replies for a client, requests for a server.
+//! Splits a stream of bytes into messages: replies for a client, requests for a server.
 
 use crate::checksum::crc32c;
 use crate::code::{FIRST_REQUEST, status};
@@ -8,32 +8,33 @@ use bytes::Bytes;
 
 /// A reply's fixed part, in bytes.
 pub const REPLY_HEADER: usize = 8;
-/// A status frame's fixed part behind that, in bytes.
+/// The rest of a status frame's fixed part, in bytes.
 const STATUS_BODY: usize = 16;
-/// What a status frame may say beyond its fixed part, in bytes.
+/// A status frame's information beyond its fixed part, in bytes at most.
 const STATUS_INFO: usize = 1024;
 
 /// The next thing in a stream of replies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// A reply begins (without bytes), or brings some of its body: all of it is `len` bytes long, and these lie at `at`.
+    /// The beginning of a reply (without bytes), or a part of its body: the whole body has `len` bytes, and these begin
+    /// at `at`.
     Reply {
-        /// Whose answer.
+        /// The stream of the request.
         stream: u16,
         /// As in [`status`].
         status: u16,
         /// Length of the body.
         len: u32,
-        /// Where in the body these bytes lie.
+        /// Position of these bytes in the body.
         at: u32,
-        /// The bytes; none at the beginning, so that a length can be refused before its bytes come.
+        /// The bytes; none at the beginning, so that a length can be refused before its bytes arrive.
         bytes: Bytes,
     },
-    /// A status frame begins; its data follow.
+    /// The beginning of a status frame; its data follow.
     Status(StatusHead),
-    /// Data of the status frame that began last.
+    /// Data of the latest status frame.
     Data {
-        /// Whose answer.
+        /// The stream of the request.
         stream: u16,
         /// Bytes still to come.
         left: u32,
@@ -42,22 +43,22 @@ pub enum Part {
     },
 }
 
-/// What a status frame says before its data.
+/// The head of a status frame, before its data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatusHead {
-    /// Whose answer.
+    /// The stream of the request.
     pub stream: u16,
     /// Number of the request that is answered.
     pub request: u16,
     /// 0: the last frame of the answer, 1: more follow, 2: only a sign of life.
     pub kind: u8,
-    /// What is particular to the request.
+    /// Information specific to the request.
     pub info: Vec<u8>,
-    /// Bytes of data behind.
+    /// Bytes of data after it.
     pub len: u32,
 }
 
-/// Why a stream of replies cannot be understood.
+/// Why a stream of replies cannot be parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Nonsense(pub &'static str);
 
@@ -69,7 +70,7 @@ impl std::fmt::Display for Nonsense {
 
 impl std::error::Error for Nonsense {}
 
-/// Cuts a stream of replies. Keeps no more than a header: bodies pass through.
+/// Splits a stream of replies. Keeps no more than a header: bodies pass through.
 #[derive(Debug, Default)]
 pub struct ReplyDecoder {
     header: Vec<u8>,
@@ -100,7 +101,7 @@ impl ReplyDecoder {
     /// The next part, taken from the front of `input`; none when more bytes are needed.
     ///
     /// # Errors
-    /// Negative lengths, damaged status frames: the stream cannot be followed any further.
+    /// Negative lengths, damaged status frames: the rest of the stream cannot be parsed.
     pub fn next(&mut self, input: &mut Bytes) -> Result<Option<Part>, Nonsense> {
         loop {
             match self.state {
@@ -170,32 +171,32 @@ fn status_head(stream: u16, body: &[u8]) -> Result<StatusHead, Nonsense> {
     Ok(StatusHead { stream, request: FIRST_REQUEST + u16::from(request), kind, info: c.rest().to_vec(), len })
 }
 
-/// Collects until there are so many bytes.
+/// Collects bytes until there are `len`.
 fn fill(kept: &mut Vec<u8>, len: usize, input: &mut Bytes) -> bool {
     let more = len.saturating_sub(kept.len()).min(input.len());
     kept.extend(input.split_to(more));
     kept.len() >= len
 }
 
-/// At most so many bytes off the front; none when there are none.
+/// At most this many bytes from the front; none when there are none.
 fn pass(input: &mut Bytes, most: u32) -> Option<Bytes> {
     let len = input.len().min(usize::try_from(most).unwrap_or(usize::MAX));
     (len > 0).then(|| input.split_to(len))
 }
 
-/// What stands before a reply's body of `len` bytes: the server's side.
+/// The header of a reply with a body of `len` bytes: the server's side.
 pub fn reply_head(stream: u16, status: u16, len: u32) -> [u8; REPLY_HEADER] {
     let ([a, b], [c, d], [e, f, g, h]) = (stream.to_be_bytes(), status.to_be_bytes(), len.to_be_bytes());
     [a, b, c, d, e, f, g, h]
 }
 
-/// A reply's bytes behind those in `out`: the server's side.
+/// Appends a reply's bytes to `out`: the server's side.
 pub fn encode_reply(stream: u16, status: u16, body: &[u8], out: &mut Vec<u8>) {
     out.extend(reply_head(stream, status, body.len() as u32));
     out.extend(body);
 }
 
-/// What stands before the `head.len` bytes of a status frame's data: the server's side.
+/// The header before the `head.len` bytes of a status frame's data: the server's side.
 pub fn status_head_bytes(head: &StatusHead) -> Vec<u8> {
     let mut body = Vec::with_capacity(STATUS_BODY + head.info.len());
     body.extend(head.stream.to_be_bytes());
@@ -214,7 +215,7 @@ pub fn encode_status(head: &StatusHead, data: &[u8], out: &mut Vec<u8>) {
     out.extend(data);
 }
 
-/// Cuts a stream of requests: the server's side. The client's greeting is to be taken off first.
+/// Splits a stream of requests: the server's side. Remove the client's greeting first.
 #[derive(Debug)]
 pub struct RequestDecoder {
     kept: Vec<u8>,
@@ -227,13 +228,13 @@ impl RequestDecoder {
         Self { kept: Vec::new(), most: max_payload }
     }
 
-    /// Whether some of a request is there, and the rest has yet to come.
+    /// Whether a request has partly arrived.
     pub fn is_midway(&self) -> bool {
         !self.kept.is_empty()
     }
 
-    /// The next request and its stream, taken from the front of `input`; none when more bytes are needed. A request
-    /// that is not understood comes as its number.
+    /// The next request and its stream, taken from the front of `input`; none when more bytes are needed. An
+    /// unsupported request is returned as its number.
     ///
     /// # Errors
     /// A payload longer than allowed.

@@ -1,4 +1,4 @@
-//! What a server hears on one connection: the greeting, then requests.
+//! What a server receives on one connection: the greeting, then requests.
 
 use crate::code::{self, error, request as number};
 use crate::frame::{Nonsense, RequestDecoder};
@@ -9,21 +9,21 @@ use bytes::Bytes;
 /// Bytes that follow a request's fixed part, at most: a full vector read has a quarter of this, paths are shorter.
 const MOST_PAYLOAD: usize = 64 << 10;
 
-/// The next thing that a client has said.
+/// The next message of a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Arrived {
-    /// It speaks XRootD: to be answered with [`Inbound::greeting_reply`].
+    /// It uses XRootD: answer with [`Inbound::greeting_reply`].
     Greeting,
-    /// A request, and the stream that its answer goes to.
+    /// A request, and the stream for its answer.
     Request(u16, Request),
-    /// A request that no server of this kind fulfils, or that makes no sense, and what to answer.
+    /// A request that this kind of server does not support, or that makes no sense, and the answer to it.
     Refused(u16, Failure),
 }
 
-/// Cuts what comes into a greeting and requests. Takes memory for what has come, and never more than for one request.
+/// Splits the input into a greeting and requests. Takes memory for received bytes, and never more than for one request.
 #[derive(Debug)]
 pub struct Inbound {
-    /// What is there of the greeting; none when it was complete.
+    /// The received part of the greeting; none when it was complete.
     greeting: Option<Vec<u8>>,
     decoder: RequestDecoder,
     input: Bytes,
@@ -36,15 +36,15 @@ impl Default for Inbound {
 }
 
 impl Inbound {
-    /// Bytes have come. To be called when [`Inbound::arrived`] has nothing more.
+    /// Adds received bytes. Call it when [`Inbound::arrived`] has nothing more.
     pub fn received(&mut self, bytes: Bytes) {
         self.input = if self.input.is_empty() { bytes } else { [&self.input[..], &bytes].concat().into() };
     }
 
-    /// The next thing that was said; none when more bytes are needed.
+    /// The next message; none when more bytes are needed.
     ///
     /// # Errors
-    /// It is not XRootD, or a request is longer than any may be: what follows cannot be understood.
+    /// It is not XRootD, or a request is longer than any may be: what follows cannot be parsed.
     pub fn arrived(&mut self) -> Result<Option<Arrived>, Nonsense> {
         if let Some(kept) = &mut self.greeting {
             let wanted = greeting();
@@ -66,17 +66,17 @@ impl Inbound {
         }))
     }
 
-    /// Whether a greeting or a request has begun and not ended, or has not even begun where it has to come first.
+    /// Whether a greeting or a request is incomplete, or the greeting has not arrived yet.
     pub fn is_midway(&self) -> bool {
         self.greeting.is_some() || self.decoder.is_midway()
     }
 
-    /// Whether all that came was heard, and nothing has begun.
+    /// Whether all input was processed, with nothing incomplete.
     pub fn is_at_rest(&self) -> bool {
         !self.is_midway() && self.input.is_empty()
     }
 
-    /// What a data server answers to a greeting: the protocol's version, and its kind.
+    /// A data server's answer to a greeting: the protocol's version, and its kind.
     pub fn greeting_reply() -> Vec<u8> {
         let mut out = Vec::new();
         let body = [code::VERSION.to_be_bytes(), code::server::DATA.to_be_bytes()].concat();
@@ -85,7 +85,7 @@ impl Inbound {
     }
 }
 
-/// What to answer to a request that was not understood.
+/// The answer to an unsupported request.
 fn refusal(request: u16) -> Failure {
     let (number, message) = match request {
         number::CHMOD

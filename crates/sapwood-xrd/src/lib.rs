@@ -1,12 +1,12 @@
 //! The XRootD wire protocol (version 5), without sockets and clocks: bytes and the time go in, bytes and events come
 //! out.
 //!
-//! [`Session`] is the client's side of one login, over one control link and the data links bound to it. [`Inbound`] is what a
-//! server hears on one connection, [`answer`] how it cuts what it sends. [`Request`], [`reply`] and [`frame`] are the
-//! messages themselves, for both directions: a server decodes what a client encodes.
+//! [`Session`] is the client's side of one login, over one control link and the data links bound to it. [`Inbound`] is
+//! what a server receives on one connection, [`answer`] how it divides what it sends. [`Request`], [`reply`] and
+//! [`frame`] are the messages themselves, for both directions: a server decodes what a client encodes.
 //!
-//! Every length that a peer sends is bounded before memory is taken, and every reply is held against what was asked.
-//! The numbers are those of the protocol's reference document and of its public header.
+//! Every length from a peer is bounded before memory is taken, and every reply is checked against the request. The
+//! numbers are those of the protocol's reference document and of its public header.
 
 #![forbid(unsafe_code)]
 

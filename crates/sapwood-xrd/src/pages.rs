@@ -1,4 +1,4 @@
-//! The data of a page read's reply: before each page of the file its CRC32C.
+//! The data of a page read's reply: each page of the file with its CRC32C in front.
 
 use crate::checksum::crc32c;
 use crate::code::PAGE;
@@ -8,15 +8,15 @@ use bytes::{Bytes, BytesMut};
 /// Bytes of a checksum.
 const SUM: u64 = 4;
 
-/// Follows one reply. Only pages whose checksum is right are handed on.
+/// Parses one reply. Only pages with a correct checksum are passed on.
 #[derive(Debug)]
 pub(crate) struct PageBody {
-    /// Offset of the page that comes next, and behind the last byte wanted.
+    /// Offset of the next page, and the offset after the last byte wanted.
     at: u64,
     end: u64,
-    /// What is there of that page, its checksum in front.
+    /// The received part of that page, its checksum in front.
     kept: BytesMut,
-    /// Pages that came damaged.
+    /// Number of damaged pages.
     pub damaged: u32,
 }
 
@@ -25,13 +25,13 @@ impl PageBody {
         Self { at: offset, end: offset.saturating_add(len), kept: BytesMut::new(), damaged: 0 }
     }
 
-    /// Bytes that a reply to such a read has, checksums included.
+    /// Length of the reply to such a read, checksums included.
     pub fn wire_len(offset: u64, len: u64) -> u64 {
         let first = offset % PAGE;
         len.saturating_add((first.saturating_add(len)).div_ceil(PAGE).saturating_mul(SUM))
     }
 
-    /// A frame begins that says to hold the bytes from here.
+    /// A frame begins whose bytes are said to start here.
     pub fn frame(&mut self, offset: u64) -> Result<(), Nonsense> {
         if offset != self.at || !self.kept.is_empty() {
             return Err(Nonsense("a page read goes on at another place than it should"));
@@ -48,7 +48,7 @@ impl PageBody {
             let len = match self.kept.len() {
                 0 => return Ok(()),
                 n if n >= whole => whole,
-                // The end of the file may lie before that of the page.
+                // The end of the file may come before that of the page.
                 n if last && n as u64 > SUM => n,
                 _ if last => return Err(Nonsense("a page read ends in the middle of a checksum")),
                 _ => return Ok(()),
@@ -69,7 +69,7 @@ impl PageBody {
     }
 }
 
-/// The data of a page read's frame, a checksum before each page: the server's side.
+/// The data of a page read's frame, with a checksum before each page: the server's side.
 pub fn encode(offset: u64, mut data: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(data.len() + data.len() / 1000 + 8);
     let mut first = usize::try_from(PAGE - offset % PAGE).unwrap_or(usize::MAX);

@@ -1,11 +1,11 @@
-//! What a server answers, taken apart, and put together for the server's side.
+//! Server replies: parsing, and encoding for the server's side.
 
 use crate::cursor::Cursor;
 use crate::frame::Nonsense;
 use crate::request::Handle;
 use std::fmt;
 
-/// To a protocol request.
+/// Reply to a protocol request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Protocol {
     /// The server's protocol version.
@@ -31,12 +31,12 @@ impl Protocol {
     }
 }
 
-/// To a login.
+/// Reply to a login.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Login {
-    /// The session's name: whoever knows it may bind links to it.
+    /// The session's name: a client that knows it may bind links to it.
     pub session: [u8; 16],
-    /// How to authenticate (`&P=unix&P=ztn,...`); empty where nobody has to.
+    /// How to authenticate (`&P=unix&P=ztn,...`); empty where that is not required.
     pub security: String,
 }
 
@@ -56,12 +56,12 @@ impl Login {
     }
 }
 
-/// To an open request.
+/// Reply to an open request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Open {
     /// The file's name in this session.
     pub handle: Handle,
-    /// What the file is, where the server was asked and knows.
+    /// The file's stat, where it was requested and the server has it.
     pub stat: Option<Stat>,
 }
 
@@ -71,7 +71,7 @@ impl Open {
     pub fn parse(body: &[u8]) -> Result<Self, Nonsense> {
         let mut c = Cursor::new(body);
         let handle = c.array().ok_or(Nonsense("an open's reply is truncated"))?;
-        // Block size and name of a compression that no server applies any more.
+        // Block size and name of a compression that servers no longer use.
         let stat = c.take(8).map(|_| c.rest()).filter(|rest| rest.iter().any(|b| *b > b' '));
         Ok(Self { handle, stat: stat.map(Stat::parse).transpose()? })
     }
@@ -83,7 +83,7 @@ impl Open {
     }
 }
 
-/// What a path is.
+/// Metadata of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stat {
     /// Size in bytes.
@@ -92,7 +92,8 @@ pub struct Stat {
     pub flags: u32,
     /// Last change, in seconds since 1970.
     pub modified: i64,
-    /// Last change of anything about the file, its name and permissions, too; servers before XRootD 5 do not tell.
+    /// Last change of anything about the file, including its name and permissions; servers before XRootD 5 do not
+    /// report it.
     pub inode: Option<i64>,
 }
 
@@ -127,12 +128,12 @@ impl Stat {
     }
 }
 
-/// A failure in the server's words.
+/// A failure as the server reports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// As in [`crate::code::error`].
     pub number: u32,
-    /// What the server says, made fit to print.
+    /// The server's message, made printable.
     pub message: String,
 }
 
@@ -154,21 +155,21 @@ impl Failure {
 const LONGEST_HOST: usize = 255;
 const LONGEST_URL: usize = 8 << 10;
 
-/// Where to ask instead.
+/// The server to ask instead.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Redirect {
-    /// Host and port; a port below zero says that `host` holds a URL.
+    /// Host and port; a negative port means that `host` holds a URL.
     pub host: String,
     /// See `host`.
     pub port: i32,
-    /// To be put behind the path's question mark: may hold credentials.
+    /// To be added after the path's question mark: may hold credentials.
     pub opaque: String,
     /// For the login: may be a credential.
     pub token: String,
 }
 
 impl fmt::Debug for Redirect {
-    /// Without what may be a credential.
+    /// Without possible credentials.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let host = self.host.split(['?', '@']).next().unwrap_or_default();
         write!(f, "Redirect({host}:{})", self.port)
@@ -176,10 +177,10 @@ impl fmt::Debug for Redirect {
 }
 
 impl Redirect {
-    /// From a port and `host[?opaque[?token]]`; what stands behind a URL's second question mark is its token.
+    /// From a port and `host[?opaque[?token]]`; the text after a URL's second question mark is its token.
     ///
     /// # Errors
-    /// Too short, no host, characters that no host has.
+    /// Too short, no host, characters not allowed in a host.
     pub fn parse(body: &[u8]) -> Result<Self, Nonsense> {
         let mut c = Cursor::new(body);
         let port = c.i32().ok_or(Nonsense("a redirect is truncated"))?;
@@ -188,7 +189,7 @@ impl Redirect {
         let mut part = || parts.next().unwrap_or_default().to_owned();
         let (host, opaque, token) = (part(), part().trim_start_matches('&').to_owned(), part());
         let fits = |text: &str| !text.bytes().any(|b| b.is_ascii_control() || b == b' ');
-        // No host name is longer (RFC 1035); a port below zero says that a whole URL stands here.
+        // No host name is longer (RFC 1035); a negative port means that this is a whole URL.
         let most = if port < 0 { LONGEST_URL } else { LONGEST_HOST };
         if host.is_empty() || host.len() > most || ![&host, &opaque, &token].into_iter().all(|t| fits(t)) {
             return Err(Nonsense("a redirect without a valid host"));
@@ -210,7 +211,7 @@ impl Redirect {
     }
 }
 
-/// Seconds to wait, and perhaps why.
+/// Seconds to wait, and optionally why.
 ///
 /// # Errors
 /// Too short, or negative.
@@ -220,7 +221,7 @@ pub fn wait(body: &[u8]) -> Result<(u32, String), Nonsense> {
     Ok((seconds, printable(c.rest())))
 }
 
-/// The body of a message that brings a late answer, which a [`wait`](crate::code::status::WAITRESP) has announced.
+/// The body of a message with a late answer, announced by a [`wait`](crate::code::status::WAITRESP).
 pub fn late(stream: u16, status: u16, body: &[u8]) -> Vec<u8> {
     let mut out = crate::code::action::RESPONSE.to_be_bytes().to_vec();
     out.extend([0; 4]);
@@ -228,8 +229,8 @@ pub fn late(stream: u16, status: u16, body: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The largest vector read that a server takes: how many ranges, and how many bytes in one of them. From the answer to
-/// the query `readv_iov_max readv_ior_max`, one line each; a value that is no number is not known to the server.
+/// The largest vector read that a server accepts: how many ranges, and how many bytes in one of them. From the answer
+/// to the query `readv_iov_max readv_ior_max`, one line each; a value that is not a number is unknown to the server.
 pub fn vector_limits(body: &[u8]) -> (Option<u32>, Option<u32>) {
     let text = String::from_utf8_lossy(body);
     let mut lines = text.trim_matches(['\0', '\n']).lines();
@@ -242,14 +243,14 @@ pub fn vector_limits(body: &[u8]) -> (Option<u32>, Option<u32>) {
 pub struct Location {
     /// `host:port`.
     pub address: String,
-    /// A server of servers, to be asked in its turn.
+    /// A manager of servers, to be queried in turn.
     pub manager: bool,
-    /// It is getting the file just now.
+    /// It is fetching the file at the moment.
     pub pending: bool,
 }
 
 impl Location {
-    /// Its bytes, as the only location: a server whose files can be read only.
+    /// Encodes it as the only location: a server with read-only files.
     pub fn encode(&self) -> Vec<u8> {
         let kind = match (self.manager, self.pending) {
             (false, false) => 'S',
@@ -261,10 +262,10 @@ impl Location {
     }
 }
 
-/// Who has a file, from the answer to a locate request.
+/// The servers that have a file, from the answer to a locate request.
 ///
 /// # Errors
-/// What is no address of a server.
+/// Not an address of a server.
 pub fn locations(body: &[u8]) -> Result<Vec<Location>, Nonsense> {
     let strange = Nonsense("a location that is not a server address");
     let text = std::str::from_utf8(body).map_err(|_| strange)?;
@@ -290,14 +291,14 @@ pub fn locations(body: &[u8]) -> Result<Vec<Location>, Nonsense> {
 pub struct Entry {
     /// Its name.
     pub name: String,
-    /// What it is, where the server was asked and knows how to tell.
+    /// Its stat, where it was requested and the server has it.
     pub stat: Option<Stat>,
 }
 
-/// Names in one directory, at most: what is kept of each is many times the bytes of a short name.
+/// Names in one directory at most: each takes many times the bytes of a short name in memory.
 const MOST_ENTRIES: usize = 2_000_000;
 
-/// A whole directory, from the answer to a listing. With stats, names and stats take turns behind a first line `.`.
+/// A whole directory, from the answer to a listing. With stats, names and stats alternate after a first line `.`.
 ///
 /// # Errors
 /// A stat that makes no sense, or is missing; too many names.
@@ -324,11 +325,11 @@ pub fn entries(body: &[u8]) -> Result<Vec<Entry>, Nonsense> {
     Ok(out)
 }
 
-/// What a listing with stats begins with.
+/// The beginning of a listing with stats.
 pub const LISTING_WITH_STATS: &[u8] = b".\n0 0 0 0\n";
 
-/// One line of a listing behind those in `out`; with a stat another line: the server's side. The last line of a listing ends
-/// in a zero instead of a new line.
+/// Appends one line of a listing to `out`; with a stat another line: the server's side. The last line of a listing ends
+/// in a zero instead of a newline.
 pub fn encode_entry(name: &[u8], stat: Option<&Stat>, out: &mut Vec<u8>) {
     out.extend(name);
     out.push(b'\n');
@@ -340,7 +341,7 @@ pub fn encode_entry(name: &[u8], stat: Option<&Stat>, out: &mut Vec<u8>) {
     }
 }
 
-/// A server's words without control characters, and not too many of them.
+/// A server's text without control characters, and shortened if too long.
 fn printable(bytes: &[u8]) -> String {
     const MOST: usize = 300;
     let text = String::from_utf8_lossy(bytes);

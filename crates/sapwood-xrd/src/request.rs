@@ -1,4 +1,4 @@
-//! What a client asks, as bytes and back.
+//! A client's requests, as bytes and back.
 
 use crate::code::{self, request as number};
 use crate::cursor::Cursor;
@@ -24,12 +24,12 @@ pub struct Chunk {
     pub len: u32,
 }
 
-/// Bytes that stay out of messages: a credential, or a path that may carry one.
+/// Bytes that must not appear in messages: a credential, or a path that may hold one.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct SecretBytes(pub Vec<u8>);
 
 impl fmt::Debug for SecretBytes {
-    /// Their number, nothing else.
+    /// Only their number.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "({} bytes)", self.0.len())
     }
@@ -44,20 +44,20 @@ impl From<&str> for SecretBytes {
 /// A request without its stream id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// The first question: version, TLS. Flags and expectation as in [`code::client`].
+    /// The first request: version, TLS. Flags and expectation as in [`code::client`].
     Protocol {
-        /// What the client is able to do and wants.
+        /// The client's abilities and wishes.
         flags: u8,
-        /// What will follow.
+        /// The kind of request that will follow.
         expect: u8,
     },
-    /// Begins a session.
+    /// Starts a session.
     Login {
-        /// Process number of the client.
+        /// Process ID of the client.
         pid: u32,
         /// User name; eight bytes of it are sent.
         user: String,
-        /// What a redirect handed along for the login, or nothing.
+        /// The login token of a redirect, or nothing.
         token: SecretBytes,
     },
     /// A credential; its first bytes name the kind.
@@ -97,7 +97,7 @@ pub enum Request {
         offset: u64,
         /// Bytes wanted.
         len: u32,
-        /// The data link on which they shall come; 0 is this one.
+        /// The data link for the data; 0 is this one.
         path_id: u8,
     },
     /// As `Read`, with a checksum for each page.
@@ -108,18 +108,18 @@ pub enum Request {
         offset: u64,
         /// Bytes wanted.
         len: u32,
-        /// The data link on which they shall come; 0 is this one.
+        /// The data link for the data; 0 is this one.
         path_id: u8,
         /// Whether these pages arrived damaged before.
         again: bool,
     },
     /// Many ranges at once.
     ReadV(Vec<Chunk>),
-    /// A question to the server about itself.
+    /// A query to the server about itself.
     Query {
-        /// What kind of question.
+        /// The kind of query.
         kind: u16,
-        /// Its words, as [`sapwood_span::raw_text`] writes bytes: a path among them need not be UTF-8.
+        /// Its arguments, with bytes written as in [`sapwood_span::raw_text`]: a path among them need not be UTF-8.
         words: String,
     },
     /// Which servers have a file.
@@ -129,7 +129,7 @@ pub enum Request {
         /// As in [`code::open`].
         options: u16,
     },
-    /// What a directory holds.
+    /// Lists a directory.
     DirList {
         /// Path and opaque information.
         path: SecretBytes,
@@ -138,7 +138,7 @@ pub enum Request {
     },
     /// A setting of the session, such as the client's name for the server's log.
     Set(SecretBytes),
-    /// Are you there?
+    /// Tests the connection.
     Ping,
     /// Ends a session.
     EndSession {
@@ -170,7 +170,7 @@ impl Request {
         }
     }
 
-    /// The request's bytes behind those in `out`. Offsets above 2^63 and payloads above 2^31 bytes cannot be said in
+    /// Appends the request's bytes to `out`. Offsets above 2^63 and payloads above 2^31 bytes cannot be expressed in
     /// this protocol: callers check them.
     pub fn encode(&self, stream: u16, out: &mut Vec<u8>) {
         let mut fixed = [0u8; 16];
@@ -250,7 +250,7 @@ impl Request {
     }
 
     /// A request from its number, its sixteen fixed bytes and its payload: the server's side. None for requests that
-    /// make no sense or that reading needs not.
+    /// make no sense or that are not needed for reading.
     pub fn decode(request: u16, fixed: &[u8; 16], payload: &[u8]) -> Option<Self> {
         let mut f = Cursor::new(fixed);
         let path = || SecretBytes(payload.to_vec());

@@ -1,4 +1,4 @@
-//! The data of a vector read's reply, as they stream in: before each range a header that repeats the request.
+//! The data of a vector read's reply, as they arrive: before each range a header that repeats the request.
 
 use crate::cursor::Cursor;
 use crate::frame::Nonsense;
@@ -6,13 +6,13 @@ use crate::request::{CHUNK, Chunk};
 use bytes::Bytes;
 use std::collections::VecDeque;
 
-/// Follows one reply; ranges may come in another order than asked for, and fall across frames.
+/// Parses one reply; ranges may come in another order than requested, and cross frames.
 #[derive(Debug)]
 pub(crate) struct VectorBody {
     /// Not answered yet.
     expected: VecDeque<Chunk>,
     header: Vec<u8>,
-    /// Offset of what comes next, and how much of the range is still to come.
+    /// Offset of the next byte, and how much of the range is still to come.
     at: u64,
     left: u64,
 }
@@ -22,7 +22,7 @@ impl VectorBody {
         Self { expected: chunks.iter().copied().collect(), header: Vec::new(), at: 0, left: 0 }
     }
 
-    /// Bytes of the file go to `out` with their offset.
+    /// Appends bytes of the file to `out` with their offset.
     pub fn push(&mut self, mut input: Bytes, out: &mut Vec<(u64, Bytes)>) -> Result<(), Nonsense> {
         while !input.is_empty() {
             if self.left > 0 {

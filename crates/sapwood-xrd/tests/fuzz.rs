@@ -1,4 +1,4 @@
-//! Whatever arrives: no panic, no memory taken for what is not there, and never a byte that was not asked for.
+//! Whatever arrives: no panic, no memory taken for absent data, and never a byte that was not requested.
 
 use bytes::Bytes;
 use proptest::prelude::*;
@@ -34,7 +34,7 @@ fn session(eager: Eager) -> Session {
     })
 }
 
-/// A server's answers to what a session says; `files` counts its open files.
+/// A server's answers to a session's output; `files` counts its open files.
 fn answer(out: &[u8], first: bool, files: &mut u32, split: usize) -> Vec<u8> {
     let mut back = Vec::new();
     let mut input = Bytes::copy_from_slice(out);
@@ -85,7 +85,7 @@ fn answer(out: &[u8], first: bool, files: &mut u32, split: usize) -> Vec<u8> {
     back
 }
 
-/// What the tests ask for.
+/// The requests of the tests.
 fn asks(session: &mut Session) {
     let (open, guess) = session.open("/f".into(), 16);
     let chunk = |offset, len| Chunk { handle: [0; 4], offset, len };
@@ -95,7 +95,7 @@ fn asks(session: &mut Session) {
     session.request(&Request::Query { kind: 7, words: "readv_iov_max".into() });
 }
 
-/// Hands bytes in, cut anywhere; every byte that comes out must be the file's. Gives how many did, and what ended.
+/// Passes bytes in, split anywhere; every byte that comes out must be the file's. Returns how many did, and what ended.
 fn feed(session: &mut Session, bytes: &[u8], cuts: &[usize]) -> (u64, usize) {
     let (mut got, mut ended, mut at) = (0, 0, 0);
     let mut ends: Vec<usize> = cuts.iter().map(|c| c % (bytes.len() + 1)).collect();
@@ -157,7 +157,7 @@ proptest! {
             asks(&mut s);
             feed(&mut s, &bytes, &[3, 50]);
         }
-        // The same behind a good greeting.
+        // The same after a good greeting.
         let mut s = session(Eager::AtOnce);
         asks(&mut s);
         let out = s.output(0).unwrap();
@@ -196,7 +196,7 @@ proptest! {
             Request::Bind { session: [9; 16] },
             Request::EndSession { session: [9; 16] },
             Request::Open { path: path.clone(), options: 0x410 },
-            // an empty path would ask for the open file
+            // an empty path would mean the open file
             Request::Stat { path: SecretBytes::from(format!("/{path_text}").as_str()) },
             Request::StatOpen { handle },
             Request::Close { handle },

@@ -1,5 +1,5 @@
-//! The server's side: whatever a client sends, no panic, no memory taken for what is not there, and what is cut into requests
-//! does not depend on how it came. The noise is the same in every run.
+//! The server's side: whatever a client sends, no panic, no memory taken for absent data, and requests do not depend on
+//! how the input was split. The noise is the same in every run.
 
 use bytes::Bytes;
 use proptest::prelude::*;
@@ -11,7 +11,7 @@ use sapwood_xrd::frame::{Nonsense, Part, ReplyDecoder, encode_reply};
 use sapwood_xrd::reply::{LISTING_WITH_STATS, Location, Stat, encode_entry, entries, late, locations};
 use sapwood_xrd::{Arrived, CHUNK, Chunk, HEADER, Inbound, Request, encode_pages, greeting};
 
-/// What a server hears when bytes come in these pieces.
+/// What a server receives when bytes arrive in these pieces.
 fn hear(bytes: &[u8], cuts: &[usize]) -> (Vec<Arrived>, Result<(), Nonsense>) {
     let (mut inbound, mut out, mut at) = (Inbound::default(), Vec::new(), 0);
     let mut ends: Vec<usize> = cuts.iter().map(|c| c % (bytes.len() + 1)).collect();
@@ -35,7 +35,7 @@ fn header(stream: u16, number: u16, fixed: [u8; 16], len: i32) -> Vec<u8> {
     [&stream.to_be_bytes()[..], &number.to_be_bytes(), &fixed, &len.to_be_bytes()].concat()
 }
 
-/// A request that may be anything, its length right or wrong.
+/// An arbitrary request, its length right or wrong.
 fn request() -> impl Strategy<Value = Vec<u8>> {
     let number = prop_oneof![4 => 2998u16..3034, 1 => any::<u16>()];
     let len = prop_oneof![8 => Just(None), 1 => any::<i32>().prop_map(Some)];
@@ -63,7 +63,7 @@ proptest! {
         }
         let whole = hear(&bytes, &[]);
         prop_assert_eq!(&whole, &hear(&bytes, &cuts));
-        // nothing is heard twice, or of nothing
+        // nothing is received twice, or from nothing
         let heard = whole.0.iter().filter(|a| **a != Arrived::Greeting).count();
         prop_assert!(heard * HEADER <= bytes.len());
         for arrived in &whole.0 {
@@ -87,7 +87,7 @@ proptest! {
             if let Some(end) = body.last_mut() {
                 *end = 0;
             }
-            // a first name of a dot is how a listing with stats begins
+            // a listing with stats begins with a dot, so a first name of a dot is ambiguous
             prop_assume!(stats || names.first().is_none_or(|n| n.trim() != "."));
             let back = entries(&body).unwrap();
             prop_assert!(back.iter().map(|e| &e.name).eq(&names));
@@ -99,7 +99,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, rng_seed: RngSeed::Fixed(17), ..ProptestConfig::default() })]
 
-    /// Frames of any size bring each byte once, in order, and clients understand them.
+    /// Frames of any size carry each byte once, in order, and clients can parse them.
     #[test]
     fn frames_bring_everything_once(start in 0u64..100_000, len in 0u64..200_000, most in 1u64..70_000) {
         let span = Span::new(start, len);

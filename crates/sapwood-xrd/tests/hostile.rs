@@ -9,7 +9,7 @@ use sapwood_xrd::reply::{Login, Protocol};
 use sapwood_xrd::{Eager, Event, Id, Request, SecretBytes, Session, SessionOptions};
 use std::time::Duration;
 
-/// A session that is through with its login, with nothing to tell.
+/// A session after its login, with no pending events.
 fn ready() -> Session {
     let mut session = Session::new(SessionOptions {
         identity: Identity { user: "u".into(), group: "g".into(), token: None },
@@ -29,7 +29,7 @@ fn ready() -> Session {
     session
 }
 
-/// Asks something; gives its stream, too.
+/// Sends a request; also returns its stream.
 fn ask(session: &mut Session, request: &Request) -> (Id, u16) {
     let id = session.request(request);
     let out = session.output(0).unwrap();
@@ -46,7 +46,7 @@ fn frame(stream: u16, status: u16, body: &[u8]) -> Bytes {
     out.into()
 }
 
-/// An answer that comes as a message: of this length in its own header.
+/// An answer in a message, with this length in its own header.
 fn late(stream: u16, status: u16, len: u32, body: &[u8]) -> Vec<u8> {
     let inner = [&stream.to_be_bytes()[..], &status.to_be_bytes(), &len.to_be_bytes(), body].concat();
     [&action::RESPONSE.to_be_bytes()[..], &[0; 4], &inner].concat()
@@ -69,7 +69,7 @@ fn only_what_comes_of_a_request_is_progress() {
     }
     session.received(0, frame(stream, status::OKSOFAR, b"abc"), Duration::ZERO).unwrap();
     assert_eq!(session.progress(0), before + 3);
-    // a small answer that drips counts when it is whole
+    // a small answer that arrives slowly counts when it is complete
     let (_, stream) = ask(&mut session, &Request::Ping);
     let before = session.progress(0);
     let answer = frame(stream, status::OK, b"0123456789");
@@ -95,7 +95,7 @@ fn a_late_answer_is_progress_while_it_comes() {
     assert_eq!(brought, 100_000);
 }
 
-/// Sixteen megabytes were collected before it turned out that nobody had asked.
+/// Sixteen megabytes used to be collected before the message turned out to be unsolicited.
 #[test]
 fn messages_are_refused_before_they_are_collected() {
     let kinds: [fn(u16) -> Vec<u8>; 5] = [

@@ -1,4 +1,4 @@
-//! Directories and locations as servers tell them.
+//! Directories and locations as servers report them.
 
 use sapwood_xrd::reply::{entries, locations};
 

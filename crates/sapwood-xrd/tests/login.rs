@@ -1,4 +1,4 @@
-//! How a session begins: greeting, TLS, login, authentication, data links.
+//! How a session starts: greeting, TLS, login, authentication, data links.
 
 use bytes::Bytes;
 use sapwood_xrd::auth::Identity;
@@ -14,7 +14,7 @@ fn options(eager: Eager, guess: Option<&str>) -> SessionOptions {
     SessionOptions { identity, pid: 1, login_token: SecretBytes::default(), tls: false, eager, guess }
 }
 
-/// What the client says over a link, with the streams to answer on.
+/// The client's output over a link, with the streams to answer on.
 fn said(session: &mut Session, link: usize, greeted: bool) -> Vec<(u16, Request)> {
     let mut bytes = Bytes::from(session.output(link).unwrap_or_default());
     if !greeted {
@@ -177,14 +177,14 @@ fn data_links_carry_what_names_them() {
     assert!(
         matches!(&got[..], [Event::Bytes(i, 10, b), Event::Done(_, Outcome::Ok(_))] if *i == id && &b[..] == b"abcd")
     );
-    // What was to come over a link that breaks is lost, the session is not.
+    // The pending answers of a broken link are lost, the session is not.
     let id = s.read(link, [1, 0, 0, 0], 10, 4, false);
     s.lost(link);
     assert!(matches!(events(&mut s)[..], [Event::Done(i, Outcome::Lost)] if i == id));
     assert_eq!(s.data_link(), 0);
 }
 
-/// Whoever can write into the connection before TLS begins must not answer what is asked behind it.
+/// An attacker who can write into the connection before TLS starts must not answer requests sent after it.
 #[test]
 fn nothing_that_came_in_the_clear_counts_behind_tls() {
     let begin = || {
@@ -204,7 +204,7 @@ fn nothing_that_came_in_the_clear_counts_behind_tls() {
         encode_reply(stream, status::OK, b"", &mut out);
         out
     });
-    // an answer, a part of one, which the first bytes behind TLS would complete, and a message
+    // an answer, a part of one, which the first bytes after TLS would complete, and a message
     let mut message = Vec::new();
     encode_reply(0, status::ATTN, &[0, 0, 0x13, 0x8a], &mut message);
     for more in answers.chain([vec![0, 2], vec![0, 2, 0, 0, 0, 0, 0], message]) {
@@ -235,7 +235,7 @@ fn a_request_that_has_not_been_sent_is_not_answered() {
     let ping = s.request(&Request::Ping);
     greet(&mut s, 0, first[0].0, server::DATA);
     let mut bytes = Vec::new();
-    // its stream is the one behind the greeting's
+    // its stream is the one after the greeting's
     encode_reply(first[0].0 + 1, status::OK, b"", &mut bytes);
     assert!(s.received(0, bytes.into(), Duration::ZERO).is_err(), "{:?} {ping:?}", events(&mut s));
 }

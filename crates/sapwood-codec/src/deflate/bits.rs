@@ -1,14 +1,14 @@
 //! Bits into bytes, lowest first.
 
-/// Writes bits behind each other into a buffer of given size.
+/// Writes consecutive bits into a buffer of given size.
 ///
 /// The buffer must have room for what is written and eight bytes more; what does not fit is lost, and [`Bits::finish`]
-/// says so.
+/// reports it.
 pub(super) struct Bits<'a> {
     out: &'a mut [u8],
     at: usize,
     pending: u64,
-    /// Of `pending`; below 8 after each flush.
+    /// Number of bits in `pending`; below 8 after each flush.
     count: u32,
 }
 
@@ -17,7 +17,7 @@ impl<'a> Bits<'a> {
         Self { out, at, pending: 0, count: 0 }
     }
 
-    /// The writer itself, in whose place nothing is left.
+    /// Takes the writer out, leaving an empty one.
     pub(super) fn take(&mut self) -> Bits<'a> {
         std::mem::replace(self, Bits::new(&mut [], 0))
     }
@@ -29,7 +29,7 @@ impl<'a> Bits<'a> {
         self.count += count;
     }
 
-    /// Hands whole bytes on.
+    /// Flushes whole bytes.
     #[inline(always)]
     pub(super) fn flush(&mut self) {
         if let Some(to) = self.out.get_mut(self.at..self.at + 8) {
@@ -46,13 +46,13 @@ impl<'a> Bits<'a> {
         self.flush();
     }
 
-    /// Goes on at the next whole byte.
+    /// Skips to the next whole byte.
     pub(super) fn align(&mut self) {
         self.count = self.count.next_multiple_of(8);
         self.flush();
     }
 
-    /// Adds whole bytes; only behind [`Bits::align`].
+    /// Adds whole bytes; only after [`Bits::align`].
     pub(super) fn bytes(&mut self, bytes: &[u8]) {
         if let Some(to) = self.out.get_mut(self.at..self.at + bytes.len()) {
             to.copy_from_slice(bytes);
@@ -60,7 +60,7 @@ impl<'a> Bits<'a> {
         self.at += bytes.len();
     }
 
-    /// Whether so many bits and a flush behind them fit.
+    /// Whether this many bits and a flush after them fit.
     pub(super) fn fits(&self, bits: u64) -> bool {
         (self.at as u64).saturating_add(bits / 8).saturating_add(17) <= self.out.len() as u64
     }

@@ -1,4 +1,4 @@
-//! Tokens into a block of deflate, in whichever of its three forms is the shortest.
+//! Encodes tokens as a block of deflate, in the shortest of its three forms.
 
 use super::bits::Bits;
 use super::code::{LONGEST, codes, lengths};
@@ -13,7 +13,7 @@ const DISTANCES: usize = 30;
 const CODE_LENGTHS: usize = 19;
 const ORDER: [usize; CODE_LENGTHS] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 
-/// A symbol and the bits behind it.
+/// A symbol and its extra bits.
 #[derive(Clone, Copy, Default)]
 struct Symbol {
     number: u16,
@@ -62,7 +62,7 @@ struct Code {
 }
 
 impl Code {
-    /// What blocks without a code of their own use.
+    /// The code of blocks without their own.
     const FIXED: Code = {
         let mut literals = [8; LITERALS + 2];
         let mut i = 144;
@@ -74,7 +74,7 @@ impl Code {
     };
 }
 
-/// How often each symbol occurs in a block, and the bits behind symbols in all.
+/// How often each symbol occurs in a block, and the total of extra bits.
 struct Census {
     literals: [u32; LITERALS],
     distances: [u32; DISTANCES],
@@ -106,7 +106,7 @@ impl Census {
     }
 }
 
-/// What a block will be.
+/// How a block will be written.
 pub(super) struct Plan {
     code: Code,
     header: Header,
@@ -127,11 +127,11 @@ impl Plan {
 /// Writes blocks; keeps its tables.
 pub(super) struct Coder {
     counts: Box<[[u32; TABLE]; 4]>,
-    /// What each token becomes: bits, and below them, in eight, their number.
+    /// The bits of each token, and below them, in eight bits, their number.
     table: Box<[u64; TABLE]>,
 }
 
-/// Places of a table of all tokens: a power of two, so that a masked position needs no other check.
+/// Size of a table of all tokens: a power of two, so that a masked position needs no other check.
 const TABLE: usize = KINDS.next_power_of_two();
 /// The most bits between two flushes.
 const BITS: u32 = 56;
@@ -158,8 +158,8 @@ impl Coder {
         Plan { literal_bits, own: header.bits() + census.bits(&code), fixed: census.bits(&Code::FIXED), code, header }
     }
 
-    /// Writes the tokens that were planned last, which stand for `bytes`, as one block. `None`, with nothing written,
-    /// where the room ends.
+    /// Writes the last planned tokens, which represent `bytes`, as one block. `None`, with nothing written, where there
+    /// is not enough room.
     pub(super) fn write(
         &mut self,
         plan: &Plan,
@@ -187,8 +187,8 @@ impl Coder {
         Some(())
     }
 
-    /// Counts the tokens, into the first of the tables; the second takes each other one, so that a run of one token does
-    /// not wait for itself.
+    /// Counts the tokens, into the first of the tables; the second takes every other one, so that a run of one token
+    /// does not wait for itself.
     fn count(&mut self, tokens: [&[u16]; PARTS]) {
         for counts in self.counts.iter_mut() {
             counts.fill(0);
@@ -213,7 +213,7 @@ impl Coder {
 
     fn body(&mut self, tokens: [&[u16]; PARTS], distances: &[usize; WAYS], code: &Code, bits: &mut Bits<'_>) {
         let longest = self.fill_table(distances, code);
-        // as many tokens between two flushes as surely fit
+        // as many tokens between two flushes as always fit
         match BITS / longest.max(1) {
             0 | 1 => self.translate::<1>(tokens, bits),
             2 => self.translate::<2>(tokens, bits),
@@ -245,7 +245,7 @@ impl Coder {
         *to = bits;
     }
 
-    /// What each token that occurs becomes in this code; the most bits of any.
+    /// The bits of each occurring token in this code; returns the most bits of any.
     fn fill_table(&mut self, distances: &[usize; WAYS], code: &Code) -> u32 {
         let mut literals = [0; LITERALS + 2];
         codes(&code.literals, &mut literals);
@@ -294,11 +294,11 @@ fn store(bytes: &[u8], last: u64, bits: &mut Bits<'_>) {
     }
 }
 
-/// The lengths of a block's codes as the block lists them.
+/// The lengths of a block's codes, as the block lists them.
 struct Header {
     literals: usize,
     distances: usize,
-    /// Symbols of the lengths' own code with what follows each.
+    /// Symbols of the lengths' own code with their extra bits.
     symbols: [(u8, u8); LITERALS + DISTANCES],
     len: usize,
     lengths: [u8; CODE_LENGTHS],
@@ -376,7 +376,7 @@ impl Header {
     }
 }
 
-/// Bits behind a symbol of the code of lengths: how often it is repeated.
+/// Extra bits of a symbol of the code of lengths: how often it is repeated.
 const fn extra_bits(symbol: u8) -> u32 {
     match symbol {
         16 => 2,

@@ -1,14 +1,14 @@
 //! Prefix codes: lengths from frequencies, codes from lengths.
 
-/// The longest code that deflate knows.
+/// The longest code in deflate.
 pub(super) const LONGEST: usize = 15;
 /// The most symbols of any of its alphabets.
 const MOST: usize = 288;
 
 /// Fills in the lengths of a prefix code for these frequencies, none above `limit`; 0 for symbols that do not occur.
 ///
-/// There are always two codes or more: some decoders refuse less. The lengths are Huffman's; where these are longer than
-/// `limit`, the longest are shortened and others pay for it.
+/// There are always at least two codes: some decoders refuse fewer. The lengths are Huffman's; where these exceed
+/// `limit`, the longest are shortened at the expense of others.
 pub(super) fn lengths(frequencies: &[u32], limit: usize, lengths: &mut [u8]) {
     lengths.fill(0);
     let mut used = [(0_u32, 0_u16); MOST];
@@ -38,7 +38,7 @@ pub(super) fn lengths(frequencies: &[u32], limit: usize, lengths: &mut [u8]) {
     }
 }
 
-/// How many leaves of Huffman's tree lie at each depth; `sorted` are at least two frequencies, ascending.
+/// How many leaves of Huffman's tree there are at each depth; `sorted` are at least two frequencies, ascending.
 fn depths(sorted: &[(u32, u16)]) -> [usize; MOST] {
     let n = sorted.len();
     let mut weights = [0_u32; 2 * MOST];
@@ -80,7 +80,7 @@ fn limited(counts: &[usize; MOST], limit: usize) -> [usize; LONGEST + 1] {
     let mut taken: usize = out.iter().enumerate().skip(1).map(|(len, count)| count << (LONGEST - len)).sum();
     let step = 1 << (LONGEST - limit);
     while taken > 1 << LONGEST {
-        // a leaf above becomes a node that holds it and one from the lowest row
+        // a leaf above becomes a node with it and one leaf from the lowest row
         let Some(above) = (1..limit).rev().find(|&len| out[len] > 0) else { break };
         out[above] -= 1;
         out[above + 1] += 2;
@@ -90,7 +90,7 @@ fn limited(counts: &[usize; MOST], limit: usize) -> [usize; LONGEST + 1] {
     out
 }
 
-/// The canonical codes of these lengths, first bit lowest as deflate writes them.
+/// The canonical codes of these lengths, first bit lowest, as in deflate.
 pub(super) fn codes(lengths: &[u8], codes: &mut [u16]) {
     let mut counts = [0_u16; LONGEST + 1];
     for &len in lengths.iter().filter(|&&len| len > 0) {

@@ -1,20 +1,20 @@
-//! Where the bytes of a column repeat what stands a few items before them.
+//! Finds where the bytes of a column repeat those a few items before.
 
 use super::wide;
 
-/// How many distances are looked at.
+/// How many distances are compared.
 pub(super) const WAYS: usize = 4;
-/// The most bytes that are mapped at a time.
+/// The most bytes mapped at a time.
 pub(super) const MAPPED: usize = 48 << 10;
 /// How far [`Lanes::longest`] sees.
 pub(super) const SEEN: usize = 24;
 
-/// Bytes from view to view.
+/// Bytes between views.
 const STEP: usize = 32;
-/// Places for views: a power of two, so that a masked position needs no other check.
+/// Number of views: a power of two, so that a masked position needs no other check.
 const VIEWS: usize = (MAPPED / STEP + 1).next_power_of_two();
 
-/// What can be seen from a byte on, a bit for each of 64 bytes. One line of the processor's cache.
+/// What can be seen from a byte, one bit for each of 64 bytes. One line of the processor's cache.
 #[derive(Clone, Copy, Default)]
 #[repr(align(64))]
 struct View {
@@ -52,14 +52,14 @@ impl Lanes {
         }
     }
 
-    /// Bytes from `at` on until a repetition begins; at most [`SEEN`], where none begins within them.
+    /// Bytes from `at` until a repetition begins; at most [`SEEN`], where none begins within them.
     #[inline(always)]
     pub(super) fn until_start(&self, at: usize) -> usize {
         ((self.view(at).starts >> (at % STEP)) | 1 << SEEN).trailing_zeros() as usize
     }
 
-    /// The longest repetition that begins at `at + skip`, at most 8 behind `at`: its way, the first of equals, and its
-    /// length as far as it can be seen: from [`SEEN`] on it may be longer.
+    /// The longest repetition that begins at `at + skip`, at most 8 after `at`: its distance index, the first of
+    /// equals, and its visible length: from [`SEEN`] on it may be longer.
     #[inline(always)]
     pub(super) fn longest(&self, at: usize, skip: usize) -> (usize, usize) {
         let shift = at % STEP + skip;
@@ -78,7 +78,7 @@ impl Lanes {
     }
 }
 
-/// Which of the [`STEP`] bytes at `at` are the same as those `distance` before; none before `distance` and from `to` on.
+/// Which of the [`STEP`] bytes at `at` equal those `distance` before; none before `distance` and from `to` on.
 #[inline(always)]
 fn equal(data: &[u8], at: usize, to: usize, distance: usize) -> u32 {
     let here = data.get(at..at + STEP).filter(|_| at + STEP <= to);

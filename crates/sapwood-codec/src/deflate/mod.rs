@@ -1,10 +1,10 @@
-//! A deflate for columns: the bytes of numbers, one item like the other.
+//! A deflate for columns: the bytes of numbers, all items alike.
 //!
-//! What compresses in such data is near: the same byte stands at the same place of the item before, or a few items back.
-//! So repetitions are looked for at four distances only, by comparing the data with itself, sixteen bytes at a time,
-//! without a table of what occurred where; and Huffman's codes do the rest. That is faster than any search, and mostly
-//! smaller: a distance among four costs a bit or two. Data of other kinds (text, records, what comes again after a
-//! kilobyte) are told by a sample, and left to a general deflate.
+//! What compresses in such data is near: the same byte is at the same place of the previous item, or a few items back.
+//! So repetitions are searched for at four distances only, by comparing the data with itself, sixteen bytes at a time,
+//! without a table of earlier occurrences; and Huffman's codes do the rest. That is faster than any search, and mostly
+//! smaller: a distance among four costs a bit or two. Data of other kinds (text, records, repetitions after a kilobyte)
+//! are detected by a sample, and left to a general deflate.
 
 mod bits;
 mod block;
@@ -24,17 +24,17 @@ use lanes::WAYS;
 use sample::Past;
 use tokens::{Cutter, PARTS};
 
-/// Bytes of a block, each with a code of its own; the last may be half as long again.
+/// Bytes of a block, each with its own code; the last may be half as long again.
 const BLOCK: usize = 64 << 10;
-/// How far back repetitions are looked for: four items of four bytes, or two of eight.
+/// Distances at which repetitions are searched for: four items of four bytes, or two of eight.
 const DISTANCES: [usize; WAYS] = [4, 8, 12, 16];
 /// Data shorter than this are not worth a sample.
 const SHORT: usize = 4 << 10;
 
-/// What became of data.
+/// The result of compressing data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// They were packed to so many bytes.
+    /// The data were compressed to this many bytes.
     Packed(usize),
     /// They do not fit into the room.
     NoRoom,
@@ -42,7 +42,7 @@ pub(crate) enum Outcome {
     Unsuited,
 }
 
-/// Packs columns; keeps its working memory (about 600 KB) from call to call.
+/// Compresses columns; keeps its working memory (about 600 KB) from call to call.
 #[derive(Default)]
 pub(crate) struct Columns {
     parts: [Cutter; PARTS],
@@ -51,12 +51,12 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
-    /// Packs data into a zlib stream, if they suit. The same data give the same bytes, on every machine.
+    /// Compresses suitable data into a zlib stream. The same data give the same bytes, on every machine.
     pub(crate) fn zlib(&mut self, data: &[u8], out: &mut [u8]) -> Outcome {
         if data.len() < SHORT { Outcome::Unsuited } else { self.stream(data, out, true) }
     }
 
-    /// The same for any length, with a look at the data's past only where that is asked for.
+    /// The same for any length; suitability is only checked if `ask` is set.
     fn stream(&mut self, data: &[u8], out: &mut [u8], ask: bool) -> Outcome {
         let Some(head) = out.get_mut(..2) else { return Outcome::NoRoom };
         // window of 32 KB, fastest algorithm (RFC 1950)

@@ -1,27 +1,27 @@
-//! Whether a general deflate, which looks back 32 KB, would find what the near items do not show.
+//! Whether a general deflate, which looks back 32 KB, would find repetitions that near items do not show.
 
 use super::lanes::WAYS;
 
-/// Bytes of a window, and of its end that is looked at: what comes before is where they may occur already.
+/// Bytes of a window, and of the end of it that is examined: the part before is searched for earlier occurrences.
 const WINDOW: usize = 16 << 10;
 const SAMPLE: usize = 2 << 10;
-/// Windows are taken for so many bytes each, at most [`WINDOWS`].
+/// There is one window for this many bytes, at most [`WINDOWS`].
 const APART: usize = 64 << 10;
 const WINDOWS: usize = 4;
-/// Bytes from look to look.
+/// Bytes between two samples.
 const STRIDE: usize = 16;
-/// Bits of a repetition far away, and of one nearby: length and distance with the bits behind them.
+/// Bits of a distant repetition, and of a near one: length and distance with their extra bits.
 const FAR_BITS: f32 = 20.0;
 const NEAR_BITS: f32 = 4.0;
-/// Below this part of the bits, what repetitions far away would save is left.
+/// Savings of distant repetitions below this fraction of the bits are ignored.
 const WORTH: f32 = 0.06;
-/// Bits of a byte below which long repetitions are what matters, which a general deflate is fast at.
+/// Bits of a byte below which long repetitions dominate, which a general deflate handles fast.
 const FEW_BITS: f32 = 1.2;
 
 const HASH_BITS: u32 = 12;
 const NOWHERE: u16 = u16::MAX;
 
-/// Where each few bytes occurred last.
+/// Last occurrence of each short sequence of bytes.
 pub(super) struct Past {
     places: Box<[u16; 1 << HASH_BITS]>,
 }
@@ -33,8 +33,8 @@ impl Default for Past {
 }
 
 impl Past {
-    /// Whether repetitions farther away than `distances` would make the data notably smaller, where `bits` are what a
-    /// byte takes without them, and `literal` what one takes that is not repeated.
+    /// Whether repetitions farther away than `distances` would make the data notably smaller, where `bits` is the cost
+    /// of a byte without them, and `literal` that of an unrepeated one.
     pub(super) fn pays(&mut self, data: &[u8], distances: &[usize; WAYS], bits: f32, literal: f32) -> bool {
         if bits < FEW_BITS {
             return true;
@@ -46,10 +46,10 @@ impl Past {
         saved > WORTH * windows as f32
     }
 
-    /// What part of its bits this window would save, in the bytes that are looked at.
+    /// The fraction of its bits that this window would save, in the bytes examined.
     fn saves(&mut self, data: &[u8], distances: &[usize; WAYS], bits: f32, literal: f32) -> f32 {
         self.places.fill(NOWHERE);
-        // each fourth byte is kept: a repetition of seven bytes and more has one
+        // every fourth byte is recorded: a repetition of at least seven bytes contains one
         let mut kept = 0;
         let (mut saved, mut looks) = (0.0, 0_u32);
         for look in (data.len().saturating_sub(SAMPLE)..data.len()).step_by(STRIDE) {
@@ -81,7 +81,7 @@ impl Past {
     }
 }
 
-/// Bits of `n` bytes when only near repetitions are known.
+/// Bits of `n` bytes with near repetitions only.
 fn near_bits(data: &[u8], at: usize, n: usize, distances: &[usize; WAYS], literal: f32) -> f32 {
     let (mut i, mut bits) = (0, 0.0);
     while i < n {
@@ -102,7 +102,7 @@ fn hash(bytes: u32) -> usize {
     (bytes.wrapping_mul(0x9e37_79b1) >> (32 - HASH_BITS)) as usize
 }
 
-/// How many bytes at two places are the same; 64 are enough.
+/// How many bytes at two positions are the same; 64 are enough.
 fn same(data: &[u8], a: usize, b: usize) -> usize {
     let word = |at: usize| data.get(at..at + 8).and_then(|w| w.try_into().ok()).map(u64::from_le_bytes);
     for n in (0..64).step_by(8) {

@@ -3,7 +3,7 @@ use super::{BLOCK, Columns, Outcome};
 use proptest::prelude::*;
 use std::io::Read;
 
-/// Packs whatever the data are; two other decoders must give them back, and the room must not be overrun.
+/// Compresses any data; two other decoders must return the same, and the buffer must not be overrun.
 fn round_trip(columns: &mut Columns, data: &[u8]) -> usize {
     let room = data.len() + data.len() / 1000 + 100;
     let mut out = vec![0xa5; room + 16];
@@ -21,7 +21,7 @@ fn round_trip(columns: &mut Columns, data: &[u8]) -> usize {
     len
 }
 
-/// Numbers without an end.
+/// Endless pseudo-random numbers.
 struct Noise(u64);
 
 impl Noise {
@@ -34,7 +34,7 @@ impl Noise {
     }
 }
 
-/// What columns hold: constants, counts, rounded floats, offsets that rise, noise, flags, doubles, repeated records.
+/// Typical columns: constants, counts, rounded floats, offsets that rise, noise, flags, doubles, repeated records.
 fn kinds(n: usize) -> Vec<(&'static str, Vec<u8>)> {
     let mut noise = Noise(n as u64);
     let mut items = |f: &mut dyn FnMut(u64, usize) -> Vec<u8>| -> Vec<u8> {
@@ -117,7 +117,7 @@ fn sizes_are_what_the_data_allow() {
             assert!(len <= other + other / 10, "{name}: {len} bytes, libdeflate's level 1 has {other}");
         }
     }
-    // what comes again far away is left to others, and what is short
+    // distant repetitions and short data are left to others
     let mut noise = Noise(1);
     let far: Vec<u8> = (0..500).map(|_| noise.next() as u8).collect::<Vec<u8>>().repeat(100);
     assert_eq!(columns.zlib(&far, &mut out), Outcome::Unsuited);
@@ -176,7 +176,7 @@ proptest! {
         let mut columns = Columns::default();
         round_trip(&mut columns, &first);
         let (mut used, mut fresh) = (vec![0; second.len() + 200], vec![0; second.len() + 200]);
-        // what was packed before leaves no trace
+        // earlier data leave no trace
         let a = columns.stream(&second, &mut used, false);
         let b = Columns::default().stream(&second, &mut fresh, false);
         prop_assert_eq!(a, b);
@@ -206,7 +206,8 @@ fn codes_of_steep_frequencies() {
     check_code(&[0, 0, 0, 0], 15);
 }
 
-/// A code must use all words, none too long, none of it another's beginning; the frequent never longer.
+/// A code must be complete, without codes that are too long or a prefix of another; frequent symbols never have longer
+/// ones.
 fn check_code(frequencies: &[u32], limit: usize) {
     let mut len = vec![0; frequencies.len()];
     lengths(frequencies, limit, &mut len);

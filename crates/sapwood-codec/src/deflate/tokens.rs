@@ -1,4 +1,4 @@
-//! Bytes into tokens: literals, and repetitions at one of a few distances.
+//! Splits bytes into tokens: literals, and repetitions at one of a few distances.
 
 use super::lanes::{Lanes, MAPPED, SEEN, WAYS};
 use super::wide::widen;
@@ -9,24 +9,24 @@ pub(super) const SHORTEST: usize = 3;
 pub(super) const LONGEST: usize = 258;
 /// Lengths that a repetition can have.
 pub(super) const LENGTHS: usize = LONGEST - SHORTEST + 1;
-/// Different tokens: a literal's byte, or 256 + way · LENGTHS + length - SHORTEST.
+/// Distinct tokens: a literal's byte, or 256 + way · LENGTHS + length - SHORTEST.
 pub(super) const KINDS: usize = 256 + WAYS * LENGTHS;
 
-/// Literals that are copied without asking how many.
+/// Literals that are copied without checking how many there are.
 const AT_ONCE: usize = 8;
-/// Places for tokens: a power of two, so that a masked position needs no other check.
+/// Room for tokens: a power of two, so that a masked position needs no other check.
 const PLACES: usize = MAPPED.next_power_of_two();
 
 type Tokens = [u16; PLACES + AT_ONCE];
 
-/// A part of the data, cut into tokens.
+/// A part of the data, split into tokens.
 pub(super) struct Cutter {
     lanes: Lanes,
     tokens: Box<Tokens>,
     n: usize,
 }
 
-/// How far a part is cut: the first byte that is not, and the tokens so far. Handed on by value, for it to stay in
+/// How far a part is processed: the first byte that is not, and the tokens so far. Passed by value, to stay in
 /// registers.
 #[derive(Clone, Copy)]
 struct Cut {
@@ -40,13 +40,13 @@ impl Default for Cutter {
     }
 }
 
-/// Parts that are cut in turns.
+/// Parts that are processed alternately.
 pub(super) const PARTS: usize = 2;
 
-/// Cuts the bytes from `from` to `to`, at most [`MAPPED`] for each part, each part for itself.
+/// Processes the bytes from `from` to `to`, at most [`MAPPED`] for each part, each part separately.
 ///
-/// Where a token ends tells where the next one begins, so that most of the time would be waiting; the parts are cut in
-/// turns, and wait together.
+/// The end of a token determines the start of the next one, so that most of the time would be waiting; the parts are
+/// processed alternately, and wait together.
 pub(super) fn cut(parts: &mut [Cutter; PARTS], data: &[u8], from: usize, to: usize, distances: &[usize; WAYS]) {
     let size = ((to - from) / PARTS).next_multiple_of(64);
     let begin: [usize; PARTS] = std::array::from_fn(|i| to.min(from + i * size));
@@ -78,7 +78,7 @@ impl Cutter {
     }
 }
 
-/// Some literals, perhaps none, and the repetition behind them, if there is one.
+/// Takes some literals, perhaps none, and the repetition after them, if there is one.
 #[inline(always)]
 fn step(
     lanes: &Lanes,
@@ -136,7 +136,7 @@ fn repetition(
     Cut { at: cut.at + same, n: cut.n + 1 }
 }
 
-/// Takes so many literals, as far as there are.
+/// Takes this many literals, or as many as there are.
 fn literals(tokens: &mut Tokens, data: &[u8], cut: Cut, literals: usize, to: usize) -> Cut {
     let bytes = data.get(cut.at..to.min(cut.at + literals)).unwrap_or_default();
     for (token, byte) in tokens.get_mut(cut.n..).unwrap_or_default().iter_mut().zip(bytes) {

@@ -5,7 +5,7 @@
 #[inline(always)]
 pub(super) fn equal(a: &[u8; 16], b: &[u8; 16]) -> u16 {
     use std::arch::x86_64::{_mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8};
-    // SAFETY: SSE2 is part of x86_64, and sixteen bytes are there to be loaded from wherever they lie
+    // SAFETY: SSE2 is part of x86_64, and sixteen bytes can be loaded, from any alignment
     unsafe {
         let (a, b) = (_mm_loadu_si128(a.as_ptr().cast()), _mm_loadu_si128(b.as_ptr().cast()));
         _mm_movemask_epi8(_mm_cmpeq_epi8(a, b)) as u16
@@ -34,7 +34,7 @@ pub(super) use equal_by_words as equal;
 #[inline(always)]
 pub(super) fn widen(bytes: &[u8; 8], to: &mut [u16; 8]) {
     use std::arch::x86_64::{_mm_loadl_epi64, _mm_setzero_si128, _mm_storeu_si128, _mm_unpacklo_epi8};
-    // SAFETY: SSE2 is part of x86_64; eight bytes are there to be loaded and sixteen to be written, wherever they lie
+    // SAFETY: SSE2 is part of x86_64; eight bytes can be loaded and sixteen written, at any alignment
     unsafe {
         let wide = _mm_unpacklo_epi8(_mm_loadl_epi64(bytes.as_ptr().cast()), _mm_setzero_si128());
         _mm_storeu_si128(to.as_mut_ptr().cast(), wide);

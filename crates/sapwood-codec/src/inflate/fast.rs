@@ -1,4 +1,4 @@
-//! The loop in which two streams advance in turn, a few symbols each.
+//! The loop in which two streams advance alternately, a few symbols each.
 //!
 //! Decoding one stream is a chain: the bits of a symbol say where the next begins, and the processor waits for each
 //! look-up (some five cycles in its first cache) with most of its units idle. A second stream, which does not depend on
@@ -9,10 +9,10 @@ use super::tables::{DISTANCE_BITS, EXCEPTION, LINK, LITERAL, LITERAL_BITS, Table
 use super::{IN_ROOM, OUT_ROOM};
 use crate::packed::Packed;
 
-/// What of a lane is kept in registers.
+/// The state of a lane that is kept in registers.
 struct Hot {
     bits: u64,
-    /// As `Lane::count`, in its lowest six bits; above them anything.
+    /// As `Lane::count`, in its lowest six bits; the bits above are arbitrary.
     count: u64,
     input: *const u8,
     out: *mut u8,
@@ -81,7 +81,7 @@ impl Hot {
     /// Eight bytes can be read at `input`.
     #[inline(always)]
     unsafe fn fill(&mut self) {
-        // SAFETY: as the caller says; the pointer moves by seven bytes at most
+        // SAFETY: guaranteed by the caller; the pointer moves by seven bytes at most
         unsafe {
             self.bits |= u64::from_le(self.input.cast::<u64>().read_unaligned()) << (self.count & 63);
             self.input = self.input.add((!self.count >> 3 & 7) as usize);
@@ -93,7 +93,7 @@ impl Hot {
     #[inline(always)]
     fn take(&mut self, e: u32) {
         self.bits >>= e & 63;
-        // whatever else the entry holds changes bits of the count that are not looked at
+        // the entry's other fields only change bits of the count that are ignored
         self.count = self.count.wrapping_sub(u64::from(e));
     }
 
@@ -102,7 +102,7 @@ impl Hot {
     #[inline(always)]
     unsafe fn literal(&mut self, e: u32) {
         self.take(e);
-        // SAFETY: as the caller says
+        // SAFETY: guaranteed by the caller
         unsafe {
             *self.out = (e >> 16) as u8;
             self.out = self.out.add(1);
@@ -117,7 +117,7 @@ impl Hot {
         ((e >> 16) + extra as u32) as usize
     }
 
-    /// A literal or a copy, without a branch that asks which it is: that is hard to foresee. `literal` is -1 or 0; of a
+    /// A literal or a copy, without a branch on which it is: that is hard to predict. `literal` is -1 or 0; for a
     /// literal the distance's entry is 0.
     ///
     /// # Safety
@@ -128,7 +128,7 @@ impl Hot {
         let value = self.value(e) as u64;
         let length = ((value & !mask) | (mask & 1)) as usize;
         let distance = self.value(d);
-        // SAFETY: as the caller says
+        // SAFETY: guaranteed by the caller
         unsafe {
             if distance > self.out as usize - self.begin as usize {
                 return Step::Failed;
@@ -148,12 +148,12 @@ impl Hot {
     /// Up to four literals (where they come in `RUNS`), or up to three and a copy.
     ///
     /// # Safety
-    /// `has_room()`. It reads less than [`IN_ROOM`] bytes from `input` on, since it fills twice, and moves behind none
-    /// that it has not read; it writes less than [`OUT_ROOM`] bytes from `out` on: three literals, a copy of 258, and
-    /// what the copy writes too much. It reads what lies between `begin` and there.
+    /// `has_room()`. It reads less than [`IN_ROOM`] bytes from `input` on, since it fills twice, and never moves beyond
+    /// what it has read; it writes less than [`OUT_ROOM`] bytes from `out` on: three literals, a copy of 258, and the
+    /// excess bytes of the copy. It reads between `begin` and there.
     #[inline(always)]
     unsafe fn step<const RUNS: bool>(&mut self, tables: &Tables) -> Step {
-        // SAFETY: as said above
+        // SAFETY: see above
         unsafe {
             self.fill();
             let next = |bits: u64| tables.literals[bits as usize & ((1 << LITERAL_BITS) - 1)];
@@ -172,7 +172,7 @@ impl Hot {
                     return Step::More;
                 }
             } else {
-                // whether a literal comes before the next copy is hard to foresee: done without a branch
+                // whether a literal comes before the next copy is hard to predict: done without a branch
                 let literal = e & ((e as i32 >> 31) as u32);
                 *self.out = (e >> 16) as u8;
                 self.out = self.out.add((e >> 31) as usize);
@@ -202,7 +202,7 @@ impl Hot {
                     return Step::More;
                 }
             }
-            // 33 bits of literals and 20 of a length are taken at most: the 28 of a distance need more
+            // 33 bits of literals and 20 of a length are used at most: the 28 of a distance need more
             let length = self.value(e);
             self.fill();
             let mut e = tables.distances[self.bits as usize & ((1 << DISTANCE_BITS) - 1)];
@@ -232,7 +232,7 @@ impl Hot {
     }
 }
 
-/// Multiplied with a piece of so many bytes, gives that piece again and again.
+/// Multiplied with a piece of this many bytes, repeats that piece.
 static REPEAT: [u64; 8] = {
     let mut factors = [0; 8];
     let mut distance = 1;
@@ -247,14 +247,14 @@ static REPEAT: [u64; 8] = {
     factors
 };
 
-/// Repeats what lies `distance` before, up to seven bytes too much.
+/// Repeats the bytes `distance` before, up to seven bytes too many.
 ///
 /// # Safety
-/// `distance` bytes before `out` and `length + 7` behind are in one buffer, and initialized.
+/// `distance` bytes before `out` and `length + 7` after it are in one buffer, and initialized.
 #[cold]
 #[inline(never)]
 unsafe fn copy(out: *mut u8, distance: usize, length: usize) {
-    // SAFETY: as the caller says
+    // SAFETY: guaranteed by the caller
     unsafe {
         let end = out.add(length);
         let (mut from, mut to) = (out.sub(distance).cast_const(), out);
@@ -335,21 +335,21 @@ fn has_bmi2() -> bool {
     is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("bmi2") && is_x86_feature_detected!("lzcnt")
 }
 
-/// Advances two lanes until one of them has something rare, or ends.
+/// Advances two lanes until one of them reaches a rare case, or ends.
 pub(super) fn both<T: Packed>(a: (&mut Lane<T>, &Tables), b: (&mut Lane<T>, &Tables)) {
     #[cfg(target_arch = "x86_64")]
     if has_bmi2() {
-        // SAFETY: the processor has been asked
+        // SAFETY: the processor supports it
         return unsafe { both_bmi2(a, b) };
     }
     any_both(a, b);
 }
 
-/// Advances one lane until it has something rare, or ends.
+/// Advances one lane until it reaches a rare case, or ends.
 pub(super) fn one<T: Packed>(lane: &mut Lane<T>, tables: &Tables) {
     #[cfg(target_arch = "x86_64")]
     if has_bmi2() {
-        // SAFETY: the processor has been asked
+        // SAFETY: the processor supports it
         return unsafe { one_bmi2(lane, tables) };
     }
     any_one(lane, tables);

@@ -1,4 +1,4 @@
-//! One of the two streams: headers of blocks, and symbol after symbol where the fast loop cannot go.
+//! One of the two streams: headers of blocks, and symbol by symbol where the fast loop cannot run.
 
 use super::tables::{DISTANCE_SYMBOLS, END, EXCEPTION, LENGTHS_SYMBOLS, LITERAL, LITERAL_SYMBOLS, Tables};
 use super::{IN_ROOM, OUT_ROOM};
@@ -22,19 +22,19 @@ pub(super) enum State {
     Failed,
 }
 
-/// A stream on its way.
+/// A stream being decompressed.
 pub(crate) struct Lane<T> {
-    /// Whose it is.
+    /// The item it belongs to.
     pub item: T,
-    /// Where its present block lies in the item's chain.
+    /// Range of its current block in the item's chain.
     stream: Range<usize>,
-    /// Of the next byte of the block that is not among the bits.
+    /// Position of the next byte of the block that is not among the bits.
     pub(super) at: usize,
     /// The next bits, the first lowest. Above `count` there are zeros, or the bits that follow in the input.
     pub(super) bits: u64,
-    /// How many of the bits are taken from the input, at most 63.
+    /// How many of the bits are read from the input, at most 63.
     pub(super) count: u32,
-    /// What is unpacked so far, and room for [`OUT_ROOM`] bytes behind its end.
+    /// The output so far, and room for [`OUT_ROOM`] bytes after its end.
     pub out: Vec<u8>,
     pub(super) filled: usize,
     /// Where in `out` the block begins and ends.
@@ -42,13 +42,13 @@ pub(crate) struct Lane<T> {
     pub(super) end: usize,
     pub(super) state: State,
     last: bool,
-    /// Time that it took so far, and how much of it was unpacked then.
+    /// Time used so far, and how much output there was then.
     pub took: Duration,
     timed: usize,
 }
 
 impl<T: Packed> Lane<T> {
-    /// Of an item and its first block: where that lies in the chain, and what it unpacks to.
+    /// For an item and its first block: the block's range in the chain, and its decompressed size.
     pub(crate) fn new(item: T, (stream, size): (Range<usize>, usize), mut out: Vec<u8>) -> Self {
         let room = item.size() + OUT_ROOM;
         if out.len() < room {
@@ -73,7 +73,7 @@ impl<T: Packed> Lane<T> {
         lane
     }
 
-    /// Goes on with the block behind the one that ended.
+    /// Continues with the block after the one that ended.
     pub(crate) fn go_on(&mut self, (stream, size): (Range<usize>, usize)) {
         self.stream = stream;
         // two bytes of zlib: deflate, no dictionary, and their check (RFC 1950, 2.2)
@@ -99,7 +99,7 @@ impl<T: Packed> Lane<T> {
         matches!(self.state, State::Header | State::Symbols)
     }
 
-    /// Whether nothing of it is unpacked.
+    /// Whether nothing of it is decompressed.
     pub(crate) fn is_fresh(&self) -> bool {
         self.filled == 0
     }
@@ -109,31 +109,31 @@ impl<T: Packed> Lane<T> {
         self.state = State::Failed;
     }
 
-    /// Whether all of the block is unpacked, and is what it should be.
+    /// Whether all of the block is decompressed, with the right size and checksum.
     pub(crate) fn is_right(&self) -> bool {
         let Some(out) = self.out.get(self.begin..self.end) else { return false };
         let ended = self.state == State::Ended && self.filled == self.end;
         ended && self.trailer().is_some_and(|sum| u32::from_be_bytes(sum) == adler32(out))
     }
 
-    /// What was unpacked since the last call.
+    /// Bytes decompressed since the last call.
     pub(crate) fn progress(&mut self) -> usize {
         let now = self.filled;
         now.saturating_sub(std::mem::replace(&mut self.timed, now))
     }
 
-    /// Whether the fast loop may go on here.
+    /// Whether the fast loop can run here.
     pub(super) fn is_fast(&self) -> bool {
         let left = self.input().len().checked_sub(self.at);
         self.state == State::Symbols && left.is_some_and(|n| n >= IN_ROOM) && self.filled <= self.end
     }
 
-    /// What stands behind the last block.
+    /// The trailer after the last block.
     fn trailer(&self) -> Option<[u8; 4]> {
         self.input().get(self.at - self.count as usize / 8..)?.first_chunk().copied()
     }
 
-    /// Goes on to where the fast loop can take over, at least by one symbol.
+    /// Advances to where the fast loop can take over, by at least one symbol.
     pub(super) fn creep(&mut self, tables: &mut Tables) {
         loop {
             let done = match self.state {
@@ -165,7 +165,7 @@ impl<T: Packed> Lane<T> {
         }
     }
 
-    /// So many bits, of those that are here.
+    /// This many bits, if they are available.
     fn take(&mut self, n: u32) -> Option<u32> {
         self.count = self.count.checked_sub(n)?;
         let value = self.bits & ((1 << n) - 1);
@@ -192,7 +192,7 @@ impl<T: Packed> Lane<T> {
         }
     }
 
-    /// Bytes as they are.
+    /// Uncompressed bytes.
     fn stored(&mut self) -> Option<State> {
         self.at -= self.count as usize / 8;
         (self.bits, self.count) = (0, 0);

@@ -1,12 +1,12 @@
-//! Zlib streams unpacked two at a time, on one thread.
+//! Decompresses zlib streams two at a time, on one thread.
 //!
-//! libdeflate, which unpacks single streams here, is bound by the latency of its look-ups. Baskets come by the
-//! thousand: two of them, advanced in turn, take less time than one after the other (`docs/decisions/0028` has the
+//! libdeflate, which decompresses single streams here, is bound by the latency of its look-ups. There are thousands of
+//! baskets: two of them, advanced alternately, take less time than one after the other (`docs/decisions/0028` has the
 //! figures).
 //!
-//! What comes out is right or refused: a stream counts only if it ends where it should, has the promised size and the
-//! checksum that stands behind it. A refused one is for libdeflate to judge, so that there is one judge of what a
-//! damaged stream is.
+//! The output is right or refused: a stream counts only if it ends where it should, has the stated size and the
+//! checksum in its trailer. A refused one is passed to libdeflate, so that one decoder decides what a damaged stream
+//! is.
 
 mod fast;
 mod lane;
@@ -19,7 +19,7 @@ use tables::Tables;
 /// Bytes that a step of the fast loop may read from the input: twice eight, seven apart.
 const IN_ROOM: usize = 16;
 
-/// Bytes that a step of the fast loop may write: three literals, a copy of 258, seven too many.
+/// Bytes that a step of the fast loop may write: three literals, a copy of 258, seven excess bytes.
 const OUT_ROOM: usize = 272;
 
 /// Decoding tables for two streams at a time.
@@ -32,7 +32,8 @@ impl Pair {
         Self { tables: [Tables::new(), Tables::new()] }
     }
 
-    /// Goes on with what is there: two streams until a block of one of them ends, one stream to the end of its block.
+    /// Continues with the current lanes: two streams until a block of one of them ends, one stream to the end of its
+    /// block.
     pub(crate) fn advance<T: Packed>(&mut self, lanes: &mut [Option<Lane<T>>; 2]) {
         let [s, t] = &mut self.tables;
         match lanes {

@@ -1,4 +1,4 @@
-//! Decoding tables of one block (RFC 1951, 3.2): what the next bits of the stream stand for.
+//! Decoding tables of one block (RFC 1951, 3.2): the meaning of the next bits of the stream.
 //!
 //! An entry is found with the next [`LITERAL_BITS`] or [`DISTANCE_BITS`] bits. Its fields:
 //!
@@ -25,7 +25,7 @@ pub(super) const END: u32 = 1 << 13;
 pub(super) const LITERAL_SYMBOLS: usize = 288;
 /// Symbols for distances, with the two that no stream may use.
 pub(super) const DISTANCE_SYMBOLS: usize = 32;
-/// Symbols in which the lengths of the codes are written.
+/// Symbols for the lengths of the codes.
 pub(super) const LENGTHS_SYMBOLS: usize = 19;
 /// The longest code.
 const LONGEST: usize = 15;
@@ -105,12 +105,12 @@ impl Tables {
         }
     }
 
-    /// For the codes of which a block's header consists; false where these lengths make no code.
+    /// For the codes in a block's header; false where these lengths make no code.
     pub(super) fn set_lengths(&mut self, lengths: &[u8]) -> bool {
         build(&mut self.lengths, LENGTHS_BITS, lengths, &PLAIN_VALUES, &mut self.order)
     }
 
-    /// What the next bits of a header are: the symbol and how many bits to take.
+    /// The meaning of a header's next bits: the symbol and how many bits to take.
     pub(super) fn length_symbol(&self, bits: u64) -> Option<(u32, u32)> {
         let e = self.lengths[bits as usize % self.lengths.len()];
         (e & EXCEPTION == 0).then_some((e >> 16, e & 15))
@@ -118,7 +118,7 @@ impl Tables {
 
     /// For the symbols of a block; false where these lengths make no code.
     pub(super) fn set_block(&mut self, literals: &[u8], distances: &[u8]) -> bool {
-        // a code of n bits is met once in 2^n symbols
+        // a code of n bits occurs once in 2^n symbols
         let share: u32 =
             literals.iter().take(256).filter(|&&l| l > 0).map(|&l| 1 << (LONGEST - usize::from(l & 15))).sum();
         self.runs = share > 7 << (LONGEST - 3);
@@ -126,7 +126,7 @@ impl Tables {
             && build(&mut self.distances, DISTANCE_BITS, distances, &DISTANCE_VALUES, &mut self.order)
     }
 
-    /// The entry for literals and lengths that the next bits stand for, and how many bits led to its table.
+    /// The entry of the next bits for literals and lengths, and how many bits led to its table.
     pub(super) fn literal(&self, bits: u64) -> (u32, u32) {
         follow(&self.literals, LITERAL_BITS, bits)
     }
@@ -137,7 +137,7 @@ impl Tables {
     }
 }
 
-/// Looks bits up, through a link where there is one.
+/// Looks up bits, through a link where there is one.
 #[inline(always)]
 fn follow(table: &[u32], first: u32, bits: u64) -> (u32, u32) {
     let e = table.get(bits as usize & ((1 << first) - 1)).copied().unwrap_or(EXCEPTION);
@@ -157,7 +157,7 @@ fn entry(value: u32, length: u32) -> u32 {
     value + (length | length << 8)
 }
 
-/// The next code of `length` bits behind this one, both with their first bit lowest; none behind the last.
+/// The next code of `length` bits after this one, both with their first bit lowest; none after the last.
 #[inline(always)]
 fn behind(code: u32, length: u32) -> Option<u32> {
     let zeros = code ^ ((1 << length) - 1);
@@ -167,7 +167,7 @@ fn behind(code: u32, length: u32) -> Option<u32> {
 
 /// Fills a table for codes of these lengths; false where they make no complete code.
 ///
-/// Codes are taken in their order, shortest first: what is known of n bits is copied to become what is known of n + 1.
+/// Codes are processed in order, shortest first: the table for n bits is copied to become that for n + 1.
 fn build(table: &mut [u32], bits: u32, lengths: &[u8], values: &[u32], order: &mut [u16]) -> bool {
     let mut counts = [0u16; LONGEST + 1];
     for &l in lengths {

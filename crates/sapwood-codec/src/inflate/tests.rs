@@ -3,7 +3,7 @@ use crate::adler::adler32;
 use peer::{judge, pack};
 use proptest::prelude::*;
 
-/// libdeflate, which makes streams and judges them.
+/// libdeflate, which creates the streams and decides which are valid.
 #[cfg(not(miri))]
 mod peer {
     use libdeflater::{CompressionLvl, Compressor, Decompressor};
@@ -23,7 +23,7 @@ mod peer {
     }
 }
 
-/// Miri cannot call C: there, a library in Rust does the same.
+/// Miri cannot call C: a library in Rust does the same there.
 #[cfg(miri)]
 mod peer {
     use std::io::{Read, Write};
@@ -167,7 +167,7 @@ fn a_stream_of_another_size_or_sum_is_refused() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 6 } else { 96 }))]
 
-    /// Damage: what is taken is what libdeflate takes too, and the stream beside it comes to no harm.
+    /// Damage: accepted streams are those that libdeflate accepts too, and the other stream is not harmed.
     #[test]
     fn damage_is_never_taken_for_data(
         kind in 0usize..4,
@@ -195,7 +195,7 @@ proptest! {
         prop_assert_eq!(y, Some(data));
     }
 
-    /// Streams of noise, which begin as zlib's do: neither a panic nor a byte beyond the buffers.
+    /// Streams of noise, with valid zlib headers: neither a panic nor a byte beyond the buffers.
     #[test]
     fn noise_is_refused(block in 0u8..8, a in prop::collection::vec(any::<u8>(), 0..scaled(3000)), size in 0usize..9000) {
         let mut input = vec![0x78, 0x01, block];
@@ -206,7 +206,7 @@ proptest! {
     }
 }
 
-/// Bits of a block in the fixed code, its first 1 being the last block: `a`, three bytes from three before, the end.
+/// Bits of a block in the fixed code, its first 1 marking the last block: `a`, three bytes from three before, the end.
 const REACHES_BACK: &str = "1 10 10010001 0000001 00010 0000000";
 
 #[test]
@@ -217,11 +217,11 @@ fn a_block_does_not_reach_into_the_one_before() {
     for (i, _) in REACHES_BACK.bytes().filter(|b| *b != b' ').enumerate().filter(|(_, b)| *b == b'1') {
         second[2 + i / 8] |= 1 << (i % 8);
     }
-    // the sum of what it would unpack to
+    // the checksum of what it would decompress to
     let [.., y, z] = before[..] else { unreachable!() };
     second.extend(adler32(&[b'a', y, z, b'a']).to_be_bytes());
     assert_eq!(judge(&second, 4), None);
-    // bytes behind it, or none: with the fast loop, and without
+    // bytes after it, or none: with the fast loop, and without
     for behind in [64, 0] {
         let chain = [&first[..], &second, &vec![0; behind]].concat();
         let item = (&chain[..], before.len() + 4, ());

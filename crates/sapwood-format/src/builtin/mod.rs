@@ -1,5 +1,6 @@
-//! ROOT's own classes, for files that do not describe them: files that were never closed, classes that older ROOT wrote
-//! by hand, and writers that left descriptions out. Only exact versions are taken from here; nothing is guessed.
+//! ROOT's own classes, for files that do not describe them: files that were never closed, classes with hand-written
+//! streamers in older ROOT, and writers that left descriptions out. Only exact versions are taken from here; nothing is
+//! guessed.
 
 use crate::streamer::{ClassInfo, Element, Streamers, read_codes};
 use std::sync::{Arc, LazyLock};
@@ -12,25 +13,25 @@ static CLASSES: LazyLock<Streamers> = LazyLock::new(|| parse(TABLE));
 
 static EARLY: LazyLock<Streamers> = LazyLock::new(|| parse(EARLY_TABLE));
 
-/// The descriptions that come with this library.
+/// The descriptions built into this library.
 pub(crate) fn classes() -> &'static Streamers {
     &CLASSES
 }
 
 impl Streamers {
-    /// The description of a class in this version: the file's own, or else that of ROOT's class.
+    /// The description of a class in this version: the file's own, or otherwise that of ROOT's class.
     pub fn find(&self, class: &str, version: i32) -> Option<&Arc<ClassInfo>> {
         self.own(class, version).or_else(|| classes().own(class, version))
     }
 
-    /// The description with this checksum: the file's own, or else that of ROOT's class.
+    /// The description with this checksum: the file's own, or otherwise that of ROOT's class.
     pub fn find_checksum(&self, class: &str, checksum: u32) -> Option<&Arc<ClassInfo>> {
         self.own_checksum(class, checksum).or_else(|| classes().own_checksum(class, checksum))
     }
 }
 
-/// What a tree's header is made of in a version that was never described. The descriptions need not go to the end of
-/// the class: they serve reading a tree and nothing else.
+/// The members of a tree's header in a version that was never described. The descriptions may omit the end of the
+/// class: they are used only for reading trees.
 pub(crate) fn early(class: &str, version: i32) -> Option<&'static Arc<ClassInfo>> {
     EARLY.versions(class).find(|c| c.version == version)
 }

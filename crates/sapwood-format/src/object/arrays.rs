@@ -20,8 +20,8 @@ impl Reader<'_> {
         made.done(Value::Numbers(Box::new(Numbers::flat(data))))
     }
 
-    /// TMatrixTSym: the members of its base as if they were its own, then the rows of the upper triangle behind the end
-    /// that the byte count says.
+    /// TMatrixTSym: the members of its base as if they were its own, then the rows of the upper triangle beyond the end
+    /// given by the byte count.
     pub(super) fn symmetric_matrix(&mut self, c: &mut Cursor, class: &str, k: i32) -> Result<Option<Object>> {
         let v = c.version()?;
         let base = class.replacen("TMatrixTSym", "TMatrixTBase", 1);
@@ -42,13 +42,13 @@ impl Reader<'_> {
             Data::F64(v) => Data::F64(mirrored(&v, rows)),
             other => other,
         };
-        // as it is in memory: the whole matrix, row by row
+        // as in memory: the whole matrix, row by row
         let elements = Value::Numbers(Box::new(Numbers::flat(data)));
         made.add("fElements", "TStreamerBasicPointer", k + code::OFFSET_P, "Element*", elements);
         made.done(Value::Null)
     }
 
-    /// TTreeIndex: its base, two expressions, and arrays as long as it says.
+    /// TTreeIndex: its base, two expressions, and arrays with the length it states.
     pub(super) fn tree_index(&mut self, c: &mut Cursor) -> Result<Option<Object>> {
         let v = c.version()?;
         let mut made = Made::new("TTreeIndex", v.number);

@@ -1,9 +1,9 @@
-//! Which classes are written in forms of their own, by their names.
+//! Classes with their own form in the file, by name.
 
 use super::cpp::{Cpp, template};
 use crate::streamer::code;
 
-/// Whether objects of a class have no byte count in front, or one that does not tell where they end.
+/// Whether objects of a class have no byte count in front, or one that does not give their end.
 pub(super) fn begins_bare(class: &str) -> bool {
     matches!(class, "TString" | "string" | "TDatime" | "TRef" | "TQObject")
         || array_code(class).is_some()

@@ -9,7 +9,7 @@ use crate::streamer::{ClassInfo, Element, code};
 use sapwood_span::{Error, Result};
 use std::sync::Arc;
 
-/// Since this version of TStreamerInfo, collections written member by member say the version of what they hold.
+/// Since this version of TStreamerInfo, collections written member by member include the class version of their items.
 const SAYS_VERSION: i16 = 8;
 
 impl Reader<'_> {
@@ -17,7 +17,7 @@ impl Reader<'_> {
     pub(super) fn collections(&mut self, c: &mut Cursor, e: &Element, objects: usize) -> Result<Vec<Value>> {
         let type_name = e.type_name.trim_end_matches('*');
         let cpp = match Cpp::parse(type_name) {
-            // an enumeration is described nowhere; what it is written as says the collection's own element
+            // enumerations are not described; the type they are written as gives the collection's element
             Cpp::Sequence(of) => match *of {
                 Cpp::Class(ref name) if self.is_number(name, e) => Cpp::Sequence(Box::new(Cpp::Number(e.content))),
                 _ => Cpp::Sequence(of),
@@ -87,7 +87,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What the items of a collection written member by member consist of.
+    /// The members of the items of a collection written member by member.
     fn item_info(&mut self, c: &mut Cursor, cpp: &Cpp, version: i16) -> Result<Option<Arc<ClassInfo>>> {
         let class = match cpp {
             Cpp::Sequence(of) => match &**of {

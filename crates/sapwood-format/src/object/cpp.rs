@@ -3,12 +3,12 @@
 use super::number::{NAMES, code_of};
 use crate::streamer::code;
 
-/// A type that stands in a collection.
+/// The type of a collection's items.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cpp {
     /// A number, by its type code.
     Number(i32),
-    /// `std::string`, TString: written alike inside collections.
+    /// `std::string`, TString: written in the same way inside collections.
     Text,
     /// A collection of one type.
     Sequence(Box<Cpp>),
@@ -26,7 +26,7 @@ pub enum Cpp {
 const DEEPEST: usize = 64;
 
 impl Cpp {
-    /// Takes a type name apart.
+    /// Parses a type name.
     pub fn parse(name: &str) -> Self {
         Self::parse_within(name, 0)
     }
@@ -65,7 +65,7 @@ pub fn bare(name: &str) -> &str {
     n.strip_prefix("std::").unwrap_or(n)
 }
 
-/// Divides `map<int,vector<float> >` into `map` and its arguments, at the outermost commas.
+/// Splits `map<int,vector<float> >` into `map` and its arguments, at the outermost commas.
 pub fn template(name: &str) -> Option<(&str, Vec<&str>)> {
     let name = bare(name);
     let open = name.find('<')?;
@@ -87,7 +87,7 @@ pub fn template(name: &str) -> Option<(&str, Vec<&str>)> {
     Some((name[..open].trim(), parts))
 }
 
-/// A class name in one spelling: numbers by their C++ names, no `std::`, no blanks that are not needed.
+/// A class name in one spelling: numbers by their C++ names, no `std::`, no unnecessary blanks.
 pub fn canonical(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     spell(name, 0, &mut out);

@@ -34,7 +34,7 @@ impl Element {
 }
 
 impl Reader<'_> {
-    /// Reads a base or member; `object` holds those in front of it, among them the counters of arrays.
+    /// Reads a base or member; `object` holds those before it, including the counters of arrays.
     pub(super) fn element(&mut self, c: &mut Cursor, e: &Element, object: &Object) -> Result<Value> {
         if e.kind == "TStreamerBase" {
             return self.embedded(c, &e.name);
@@ -100,7 +100,7 @@ impl Reader<'_> {
         }
     }
 
-    /// So many values.
+    /// This many values.
     pub(super) fn list(
         &mut self,
         c: &mut Cursor,
@@ -115,7 +115,7 @@ impl Reader<'_> {
         Ok(Value::List(out))
     }
 
-    /// An array whose length another member holds: a byte that says whether it is there, and the items.
+    /// An array whose length is in another member: a byte that says whether it is present, and the items.
     fn counted(&mut self, c: &mut Cursor, e: &Element, number: Number, object: &Object) -> Result<Value> {
         let n = self.counter(e, object)?;
         let there = c.u8()? != 0;
@@ -137,7 +137,7 @@ impl Reader<'_> {
         self.guarded(c, &e.type_name, end, |r, c| r.collections(c, e, 1).map(only))
     }
 
-    /// A member that has a streamer of its own: known only where it is that of a known class.
+    /// A member with a custom streamer: supported only where it is that of a known class.
     fn own_streamer(&mut self, c: &mut Cursor, e: &Element) -> Result<Value> {
         let cpp = Cpp::parse(e.type_name.trim_end_matches('*'));
         if cpp == Cpp::Text || cpp.is_collection() {
@@ -147,7 +147,7 @@ impl Reader<'_> {
         self.each(c, e, |r, c| r.refuse_rest(c, &class, format!("the member {} has a custom streamer", e.name)))
     }
 
-    /// `Class* f; //[n]`: objects, or pointers to objects, as many as a counter says.
+    /// `Class* f; //[n]`: objects, or pointers to objects, as many as a counter gives.
     ///
     /// Source: TStreamerLoop in ROOT's streamer info documentation: a header, then the objects.
     fn loop_of_objects(&mut self, c: &mut Cursor, e: &Element, object: &Object) -> Result<Value> {
@@ -194,7 +194,7 @@ impl Reader<'_> {
         Ok(out)
     }
 
-    /// The length that a counter in front of an array holds, in the object or in one of its bases.
+    /// The length given by the counter of an array, in the object or in one of its bases.
     fn counter(&mut self, e: &Element, object: &Object) -> Result<usize> {
         self.look(object.values.len())?;
         let n = object.member(&e.count_name).and_then(Value::as_i64);

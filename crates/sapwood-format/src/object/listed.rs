@@ -12,7 +12,7 @@ use sapwood_span::{Error, Result};
 const BYPASS_STREAMER: i64 = 1 << 12;
 
 impl Reader<'_> {
-    /// Version, and TObject and name since the versions behind these: as collections begin.
+    /// The beginning of a collection: version, and TObject and name since these versions.
     fn head(&mut self, c: &mut Cursor, class: &str, object: i16, name: i16) -> Result<(Made, Version)> {
         let v = c.version()?;
         let mut made = Made::new(class, v.number);
@@ -28,7 +28,7 @@ impl Reader<'_> {
         Ok((made, v))
     }
 
-    /// TList and its kind: each pointer has an option behind it.
+    /// TList and similar classes: each pointer is followed by an option.
     pub(super) fn linked_list(&mut self, c: &mut Cursor, class: &str) -> Result<Option<Object>> {
         let (mut made, v) = self.head(c, class, 3, 3)?;
         let modern = v.number > 3;
@@ -55,7 +55,7 @@ impl Reader<'_> {
         made.done(Value::List(items))
     }
 
-    /// Collections of pointers; of an array with the lower bound of its index.
+    /// Collections of pointers; an array's lower bound of its index is included.
     pub(super) fn objects(&mut self, c: &mut Cursor, class: &str) -> Result<Option<Object>> {
         let (mut made, v) = self.head(c, class, 2, 1)?;
         let n = c.count(4)?;
@@ -82,14 +82,14 @@ impl Reader<'_> {
         made.done(Value::Map(pairs.into()))
     }
 
-    /// TClonesArray: its class and version as text, then each object behind a byte, or all member by member.
+    /// TClonesArray: its class and version as text, then each object after a byte, or all member by member.
     pub(super) fn clones(&mut self, c: &mut Cursor) -> Result<Option<Object>> {
         let (mut made, v) = self.head(c, "TClonesArray", 2, 1)?;
         let bits = made.0.member("fBits").and_then(Value::as_i64).unwrap_or(0);
         let said = c.string()?;
         let (class, version) = said.split_once(';').unwrap_or((&said, "0"));
         let version: i32 = version.parse().unwrap_or(0);
-        // a negative number is an old way to say that there are holes
+        // a negative number is an old mark of empty slots
         let n = c.i32()?.unsigned_abs() as usize;
         let lower = c.i32()?;
         made.int("fLowerBound", "Int_t", lower.into());

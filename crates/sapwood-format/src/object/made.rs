@@ -1,11 +1,11 @@
-//! Objects whose members no description gives.
+//! Objects whose members are not described.
 
 use super::value::{Object, Value};
 use crate::streamer::{ClassInfo, Element, code};
 use sapwood_span::Result;
 use std::sync::Arc;
 
-/// Builds an object of a class that has no description, or another one than it is written by.
+/// Builds an object of a class that has no description, or is written differently from it.
 pub(super) struct Made(pub(super) Object);
 
 impl Made {

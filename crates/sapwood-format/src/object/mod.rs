@@ -1,10 +1,9 @@
-//! Objects: what stands in front of them (TObject's own words, class tags, arrays of objects), and objects of any class
-//! as data.
+//! Objects: their headers (TObject's members, class tags, arrays of objects), and objects of any class as data.
 
 mod arrays;
 mod class_kinds;
 mod collection;
-/// C++ type names, taken apart.
+/// Parsed C++ type names.
 pub mod cpp;
 mod element;
 mod listed;
@@ -27,7 +26,7 @@ const CLASS_MASK: u32 = 0x8000_0000;
 const BYTE_COUNT: u32 = 0x4000_0000;
 const IS_REFERENCED: u32 = 1 << 4;
 
-/// What a pointer led to.
+/// The target of a pointer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pointed {
     /// Nothing.
@@ -38,15 +37,15 @@ pub enum Pointed {
     Object {
         /// Its class.
         class: String,
-        /// Its reference position: later pointers to it say this number.
+        /// Its reference position: later pointers to it use this number.
         at: u64,
         /// Where it ends, when a byte count was written.
         end: Option<usize>,
     },
 }
 
-/// Reads the tag in front of an object. A class that was named before is looked up at the position of its name, so
-/// that nothing needs to be remembered of objects that were left out.
+/// Reads the tag in front of an object. A class that was named before is looked up at the position of its name, so that
+/// nothing needs to be remembered of skipped objects.
 pub fn read_pointer(c: &mut Cursor) -> Result<Pointed> {
     let at = c.reference() + MAP_OFFSET;
     let first = c.u32()?;

@@ -6,7 +6,7 @@ use crate::packed::Packed;
 use crate::streamer::code;
 use sapwood_span::{Error, Result};
 
-/// Type code of a number that a C++ name stands for.
+/// Type codes of numbers by C++ name.
 pub(super) const NAMES: &[(&str, i32)] = &[
     ("bool", code::BOOL),
     ("Bool_t", code::BOOL),
@@ -55,7 +55,7 @@ pub(super) fn code_of(name: &str) -> Option<i32> {
     NAMES.iter().find(|(n, _)| *n == name).map(|&(_, k)| k)
 }
 
-/// How a number of this code lies in the file; none for what is not a number.
+/// How a number of this code is stored in the file; none if it is not a number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Number {
     /// As in memory, but big-endian.
@@ -115,7 +115,7 @@ impl Number {
     /// Reads `n` of them.
     ///
     /// # Errors
-    /// `Corrupt` when so many bytes are not left; nothing is allocated before that is known.
+    /// `Corrupt` when fewer bytes are left; nothing is allocated before that is known.
     pub(super) fn read_many(self, c: &mut Cursor, n: usize) -> Result<Data> {
         let width = self.size();
         let bytes = n.checked_mul(width).filter(|&b| b <= c.left());

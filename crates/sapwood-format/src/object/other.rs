@@ -1,4 +1,4 @@
-//! Classes with streamers of their own that are not containers: canvases, and RooFit's.
+//! Classes with custom streamers that are not containers: canvases, and RooFit's.
 
 use super::made::Made;
 use super::number::Number;
@@ -17,7 +17,7 @@ impl Reader<'_> {
             "RooRealVar" => self.roo_real(c),
             "RooRefArray" => self.roo_references(c),
             "RooWorkspace::CodeRepo" => self.roo_code(c),
-            // it has a streamer that writes nothing at all, not even a version
+            // its streamer writes nothing at all, not even a version
             "TQObject" => Ok(Some(Object::empty(class))),
             _ => Ok(None),
         }
@@ -31,8 +31,7 @@ impl Reader<'_> {
 
     /// TCanvas: a pad, then the window, each member by hand.
     ///
-    /// Source: the members that TCanvas::Streamer names, in its order; flags of windows that are no members are left
-    /// out.
+    /// Source: the members that TCanvas::Streamer names, in its order; window flags that are not members are skipped.
     fn canvas(&mut self, c: &mut Cursor) -> Result<Option<Object>> {
         let v = c.version()?;
         let mut made = Made::new("TCanvas", v.number);
@@ -134,7 +133,7 @@ impl Reader<'_> {
         made.done(Value::Null)
     }
 
-    /// The sources of classes in a workspace: by file, by class, and (version 2) further headers.
+    /// The sources of classes in a workspace: by file, by class, and (version 2) more headers.
     fn roo_code(&mut self, c: &mut Cursor) -> Result<Option<Object>> {
         let v = c.version()?;
         let mut made = Made::new("RooWorkspace::CodeRepo", v.number);

@@ -3,7 +3,7 @@
 use super::cpp::{Cpp, bare};
 use crate::streamer::{Element, code};
 
-/// The member of a pair, as a description would have it.
+/// The member of a pair, as a description would give it.
 pub(super) fn pair_element(name: &str, type_name: &str) -> Element {
     let (kind, code) = match Cpp::parse(type_name) {
         Cpp::Number(k) => ("TStreamerBasicType", k),

@@ -1,4 +1,4 @@
-//! Reads objects as the file's own class descriptions say.
+//! Reads objects according to the file's own class descriptions.
 
 use super::class_kinds::begins_bare;
 use super::cpp::{canonical, template};
@@ -12,10 +12,10 @@ use sapwood_span::{Error, ErrorKind, Result, Span};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Objects within objects: far deeper than any file nests, and not too deep for the stack.
+/// Maximum nesting of objects: far deeper than in any file, and not too deep for the stack.
 const DEEPEST: usize = 200;
 
-/// Memory that any object may take, however few bytes it has in the file.
+/// Memory that any object may use, however few bytes it has in the file.
 const ANY: usize = 8 << 20;
 
 /// Bytes of memory per byte of an object: a TObject, the worst of all real ones, takes 20.
@@ -24,14 +24,14 @@ const PER_BYTE: usize = 30;
 /// The same for numbers: Float16_t in three bytes becomes Double32_t's eight at worst.
 pub(super) const NUMBERS_PER_BYTE: usize = 3;
 
-/// Members looked at for the counters of arrays: in any object, and per byte of one.
+/// Members searched for the counters of arrays: in any object, and per byte of one.
 const ANY_STEPS: usize = 64 << 20;
 const STEPS_PER_BYTE: usize = 256;
 
-/// Bytes of a class's name that are worth nothing beside an object of it.
+/// Bytes of a class's name that are free of charge for each object.
 const USUAL_NAME: usize = 256;
 
-/// Bytes of checksum behind an ntuple's anchor.
+/// Bytes of checksum after an ntuple's anchor.
 const ANCHOR_CHECKSUM: usize = 8;
 
 /// The reference of the object that a key holds, to itself (ROOT's TKey maps it so).
@@ -50,7 +50,7 @@ pub fn read_object(at: &ObjectAt) -> Result<Objects> {
         .map_err(|e| Error::new(e.kind(), format!("{} {}: {}", at.key.class, at.key.name, e.what())).at(at.key.span))
 }
 
-/// Reads an object of a class from the inflated payload of its key; `key_len` is the length of the key's label.
+/// Reads an object of a class from the decompressed payload of its key; `key_len` is the length of the key's label.
 ///
 /// # Errors
 /// As [`read_object`].
@@ -58,8 +58,8 @@ pub fn read_class(data: &[u8], key_len: usize, class: &str, streamers: &Streamer
     read_within(data, key_len, class, streamers, memory(data.len(), data.len()))
 }
 
-/// What an object of so many bytes may take that were compressed to so few: as far as something was stored of the many
-/// small parts that it may have. Numbers have an allowance of their own.
+/// The memory that an object of this size may use if it was compressed to `stored` bytes: in proportion to what was
+/// stored of the many small parts that it may have. Numbers have a separate allowance.
 fn memory(bytes: usize, stored: usize) -> usize {
     let told = bytes.min(stored.saturating_mul(20).saturating_add(2 << 20));
     ANY.saturating_add(told.saturating_mul(PER_BYTE))
@@ -83,7 +83,7 @@ fn read_within(data: &[u8], key_len: usize, class: &str, streamers: &Streamers, 
     };
     let root = r.class(&mut c, class)?;
     r.all[0] = root;
-    // the checksum of an ntuple's anchor stands behind what its byte count counts
+    // the checksum of an ntuple's anchor follows the bytes that its byte count covers
     let behind = if class.ends_with("RNTuple") { ANCHOR_CHECKSUM } else { 0 };
     if c.left() > behind {
         return Err(Error::corrupt(format!("its members end {} bytes before it does", c.left())));
@@ -97,20 +97,20 @@ pub(super) struct Reader<'s> {
     all: Vec<Object>,
     /// Numbers of the objects by their references.
     seen: HashMap<u64, usize>,
-    /// The references in the order they were met: what a refused part met is forgotten again.
+    /// The references in the order they were found: those of a refused part are removed again.
     order: Vec<u64>,
     refused: Vec<Refused>,
-    /// Bytes of memory that may still be taken.
+    /// Bytes of memory that may still be used.
     memory: usize,
     /// The same for numbers alone.
     numbers: usize,
-    /// Members that may still be looked at for the counters of arrays.
+    /// Members that may still be searched for the counters of arrays.
     steps: usize,
     depth: usize,
     origin: usize,
-    /// Names of the described classes by their [`canonical`] spelling, once a spelling was not found.
+    /// Names of the described classes by their [`canonical`] spelling, built when a spelling is first not found.
     spellings: Option<HashMap<String, String>>,
-    /// What pairs consist of that no description tells: the same for all of a name.
+    /// The members of pairs without a description: the same for all of a name.
     pairs: HashMap<String, Arc<ClassInfo>>,
 }
 
@@ -123,7 +123,7 @@ impl Object {
 }
 
 impl Reader<'_> {
-    /// Takes memory from what the object may have.
+    /// Takes memory from the object's allowance.
     pub(super) fn take(&mut self, bytes: usize) -> Result<()> {
         match self.memory.checked_sub(bytes) {
             Some(left) => {
@@ -137,7 +137,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Takes memory for numbers from what these may have, or else from what the object may.
+    /// Takes memory for numbers from their allowance, or else from the object's.
     pub(super) fn take_numbers(&mut self, bytes: usize) -> Result<()> {
         match self.numbers.checked_sub(bytes) {
             Some(left) => self.numbers = left,
@@ -146,12 +146,13 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Takes what a class's name costs that is read or copied once more: the names in descriptions may be as long as these.
+    /// Takes the cost of a class's name that is read or copied once more: names in descriptions may be as long as
+    /// these.
     pub(super) fn name(&mut self, name: &str) -> Result<()> {
         self.take(name.len().saturating_sub(USUAL_NAME).saturating_mul(8))
     }
 
-    /// Counts members that are looked at one after the other.
+    /// Counts members that are searched.
     pub(super) fn look(&mut self, members: usize) -> Result<()> {
         self.steps = self.steps.checked_sub(members).ok_or_else(|| {
             Error::corrupt("the object's arrays would be counted by far more members than its bytes can justify")
@@ -202,18 +203,18 @@ impl Reader<'_> {
         }
     }
 
-    /// The description of a class in the version that was just read; the checksum that stands for one is read, too.
+    /// The description of a class in the version that was just read; a checksum in place of the version is read, too.
     pub(super) fn info(&mut self, c: &mut Cursor, class: &str, v: &Version) -> Result<Arc<ClassInfo>> {
         let room = v.end.is_none_or(|end| end.saturating_sub(c.pos()) >= 4);
         self.info_of(c, class, v.number, room)
     }
 
-    /// As [`Self::info`]; `room` says whether a checksum may follow.
+    /// As [`Self::info`]; `room` tells whether a checksum may follow.
     pub(super) fn info_of(&mut self, c: &mut Cursor, class: &str, version: i16, room: bool) -> Result<Arc<ClassInfo>> {
         let spelled = self.spelled(class);
         let class = spelled.as_deref().unwrap_or(class);
         if version <= 0 && room {
-            // a class without versions is told by its checksum
+            // a class without versions is identified by its checksum
             let at = c.pos();
             let checksum = c.u32()?;
             if let Some(info) = self.streamers.find_checksum(class, checksum) {
@@ -228,7 +229,7 @@ impl Reader<'_> {
             c.seek(at)?;
         }
         let found = self.streamers.find(class, version.into()).cloned();
-        // emulated classes of old files wrote version 1 whatever the description says
+        // emulated classes of old files wrote version 1 whatever the description has
         let found = found.or_else(|| if version <= 1 { self.only(class) } else { None });
         found.or_else(|| self.pair(class)).ok_or_else(|| {
             Error::unsupported(match self.streamers.versions(class).count() {
@@ -266,7 +267,7 @@ impl Reader<'_> {
         all.next().is_none().then(|| first.clone())
     }
 
-    /// Bases and members one after another.
+    /// Bases and members in sequence.
     pub(super) fn members(&mut self, c: &mut Cursor, info: &Arc<ClassInfo>) -> Result<Object> {
         self.take(info.elements.len() * std::mem::size_of::<Value>())?;
         let values = Vec::with_capacity(info.elements.len());
@@ -288,7 +289,7 @@ impl Reader<'_> {
         self.guarded(c, class, end, |r, c| r.class(c, class).map(|o| Value::Object(Box::new(o))))
     }
 
-    /// Reads a part; when that fails and its end is known the part is refused and reading goes on behind it.
+    /// Reads a part; when that fails and its end is known the part is refused and reading continues after it.
     pub(super) fn guarded(
         &mut self,
         c: &mut Cursor,
@@ -315,14 +316,14 @@ impl Reader<'_> {
         self.refuse(class, span, error.kind(), error.what().to_owned())
     }
 
-    /// Notes what is not read, and why.
+    /// Records what is not read, and why.
     pub(super) fn refuse(&mut self, class: &str, span: Span, kind: ErrorKind, why: String) -> Result<Value> {
         self.take(128 + class.len() + why.len())?;
         self.refused.push(Refused { class: class.to_owned(), span, kind, why });
         Ok(Value::Refused(self.refused.len() - 1))
     }
 
-    /// What a pointer leads to.
+    /// The target of a pointer.
     pub(super) fn pointer(&mut self, c: &mut Cursor) -> Result<Value> {
         match read_pointer(c)? {
             Pointed::Null => Ok(Value::Null),
@@ -330,7 +331,7 @@ impl Reader<'_> {
                 Some(&i) => Ok(Value::Pointer(i)),
                 None => {
                     let why = format!("it points to an object at byte {at} that was not read");
-                    // it may be in what was refused, or behind a class that writes itself
+                    // it may be in a refused part, or after a class with a custom streamer
                     self.refuse("", Span::new(at, 0), ErrorKind::Unsupported, why)
                 }
             },
@@ -340,7 +341,7 @@ impl Reader<'_> {
                 self.all.push(Object::empty(&class));
                 self.seen.insert(at, index);
                 let value = self.guarded(c, &class, end, |r, c| {
-                    // behind the guard, so that a refused object is forgotten
+                    // after the guard, so that a refused object is removed again
                     r.order.push(at);
                     let object = r.class(c, &class)?;
                     if let Some(place) = r.all.get_mut(index) {
@@ -354,7 +355,7 @@ impl Reader<'_> {
     }
 }
 
-/// What a pair consists of, which its name says.
+/// The members of a pair, from its name.
 fn pair_info(class: &str) -> Option<Arc<ClassInfo>> {
     let ("pair", sides) = template(class)? else { return None };
     let [first, second] = sides.as_slice() else { return None };

@@ -1,4 +1,4 @@
-//! Classes of ROOT that write themselves, not as their description says.
+//! Classes of ROOT with custom streamers, which do not follow their descriptions.
 
 use super::class_kinds::{array_code, symmetric};
 use super::cpp::Cpp;
@@ -12,11 +12,11 @@ use crate::streamer::{ClassInfo, code};
 use sapwood_span::{Error, ErrorKind, Result, Span};
 use std::sync::Arc;
 
-/// Set in `fBits` of a TRef whose object is told by a UUID.
+/// Set in `fBits` of a TRef whose object is identified by a UUID.
 const HAS_UUID: i64 = 1 << 5;
 
 impl Reader<'_> {
-    /// Whether a class is written in a way of its own.
+    /// Whether a class has its own form in the file.
     pub(super) fn writes_itself(&self, class: &str) -> bool {
         const NAMES: &[&str] = &[
             "TObject",
@@ -46,7 +46,7 @@ impl Reader<'_> {
         NAMES.contains(&class) || array_code(class).is_some() || symmetric(class).is_some()
     }
 
-    /// An object of such a class; none when it is written as it is described.
+    /// An object of such a class; none when it is written as described.
     pub(super) fn special(&mut self, c: &mut Cursor, class: &str) -> Result<Option<Object>> {
         if let Some(k) = array_code(class) {
             return self.array(c, class, k);

@@ -1,4 +1,4 @@
-//! Objects as data: what an object of any class holds, as the file describes it.
+//! Objects as data: the content of an object of any class, as the file describes it.
 
 use crate::streamer::{ClassInfo, Element};
 use sapwood_span::raw_text::text_of;
@@ -6,7 +6,7 @@ use sapwood_span::{ErrorKind, Span};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// An object and all that it points to.
+/// An object and all objects that it points to.
 #[derive(Clone, Debug, Default)]
 pub struct Objects {
     pub(super) all: Vec<Object>,
@@ -16,9 +16,9 @@ pub struct Objects {
 /// A part of an object that cannot be read, and why; the rest of the object is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// Class of what is refused.
+    /// Class of the refused part.
     pub class: String,
-    /// Its bytes in the object's inflated payload, label counted in.
+    /// Its bytes in the object's decompressed payload, label included.
     pub span: Span,
     /// `Corrupt` where its bytes do not follow the description of its class, `Unsupported` where there is none.
     pub kind: ErrorKind,
@@ -29,16 +29,16 @@ pub struct Refused {
 impl Objects {
     /// The object of the key itself.
     pub fn root(&self) -> &Object {
-        // there is always one: the reader makes it first
+        // there is always one: the reader creates it first
         &self.all[0]
     }
 
-    /// What a [`Value::Pointer`] points to.
+    /// The target of a [`Value::Pointer`].
     pub fn get(&self, index: usize) -> Option<&Object> {
         self.all.get(index)
     }
 
-    /// All objects that are pointed to, the key's own first.
+    /// All objects, the key's own first, then those pointed to.
     pub fn all(&self) -> &[Object] {
         &self.all
     }
@@ -65,7 +65,7 @@ pub struct Object {
     pub class: Arc<ClassInfo>,
     /// A value for each element of the class, bases included, in its order.
     pub values: Vec<Value>,
-    /// What classes hold that write themselves: the items of a list, the numbers of a TArray, the pairs of a TMap.
+    /// The content of classes with custom streamers: the items of a list, the numbers of a TArray, the pairs of a TMap.
     pub content: Value,
 }
 
@@ -96,7 +96,7 @@ impl Object {
         self.class.name == class || self.base_objects().any(|b| b.is_a(class))
     }
 
-    /// What the object, or the first base that has any, holds beside members.
+    /// The content of the object or of its first base with content, apart from members.
     pub fn content(&self) -> &Value {
         match &self.content {
             Value::Null => {
@@ -122,7 +122,7 @@ impl PartialEq for Object {
     }
 }
 
-/// What a member holds.
+/// The value of a member.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// A null pointer, or nothing.
@@ -141,7 +141,7 @@ pub enum Value {
     Text(Box<[u8]>),
     /// Numbers of one type, in one dimension or several.
     Numbers(Box<Numbers>),
-    /// Values one after another.
+    /// Values in sequence.
     List(Vec<Value>),
     /// Keys and their values.
     Map(Box<[(Value, Value)]>),
@@ -149,7 +149,7 @@ pub enum Value {
     Object(Box<Object>),
     /// A pointer: the number of an object in [`Objects`].
     Pointer(usize),
-    /// What cannot be read: the number of the reason in [`Objects::refused`].
+    /// A part that cannot be read: index of the reason in [`Objects::refused`].
     Refused(usize),
 }
 
@@ -185,7 +185,7 @@ impl Value {
     }
 }
 
-/// Numbers of one type; several dimensions lie row by row.
+/// Numbers of one type; several dimensions are stored row by row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Numbers {
     /// Extents, outermost first.
@@ -247,7 +247,7 @@ data! {
 }
 
 impl Data {
-    /// One number; none behind the end.
+    /// One number; none beyond the end.
     pub fn get(&self, i: usize) -> Option<Value> {
         Some(match self {
             Data::Bool(v) => Value::Bool(*v.get(i)? != 0),

@@ -1,35 +1,36 @@
-//! What is asked for along with a key list because it will be needed next.
+//! What to request along with a key list because it will be needed next.
 
 use sapwood_span::Span;
 
-/// What an answer of two pieces takes more than one of a single piece: headers, and segments that are not full.
+/// The extra cost of a response with two pieces: headers, and segments that are not full.
 const TWO_PIECES: u64 = 2 * 1448;
 
-/// What may be asked for along with the first key list that is not here.
+/// What may be requested along with the first missing key list.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ahead {
-    /// The file's last bytes, where they were not read while it was opened: they come in the same round trip as the
-    /// key list, which often lies there, too.
+    /// The file's last bytes, where they were not read while it was opened: they arrive in the same round trip as the
+    /// key list, which is often there, too.
     pub tail: Span,
-    /// Bytes in front of the tail, for a file of which a tree will be read: its header lies there more often than not.
-    /// 0 where only the keys are wanted: whoever lists them must not wait for so much.
+    /// Bytes in front of the tail, for a file of which a tree will be read: its header is usually there. 0 where only
+    /// the keys are wanted: a listing must not wait for this much.
     pub tree: u64,
 }
 
 impl Ahead {
-    /// What to ask for along with this key list. `info`: the class descriptions; `held`: where the last piece begins
-    /// that is here.
+    /// What to request along with this key list. `info`: the class descriptions; `held`: where the last piece read
+    /// begins.
     pub(super) fn along(self, keys: Span, info: Span, held: u64, size: u64) -> Vec<Span> {
         let mut tail = if self.tail.end() <= size { self.tail } else { Span::default() };
         let in_tail = !tail.is_empty() && keys.start >= tail.start;
         if !in_tail {
-            // both together come in one round trip
+            // both together arrive in one round trip
             tail.len = tail.len.saturating_sub(keys.len.saturating_add(TWO_PIECES));
             tail.start = self.tail.end() - tail.len;
         }
         let mut out = vec![tail];
         let before = if tail.is_empty() { held } else { tail.start };
-        // where the key list is in the tail, the tree's header may be far longer than the guess: its key will tell
+        // where the key list is in the tail, the tree's header may be far longer than the guess: its key gives the
+        // length
         if self.tree > 0 && before > self.tree && !in_tail {
             out.push(Span::new(before - self.tree, self.tree));
             // a tree's values cannot be read without the class descriptions

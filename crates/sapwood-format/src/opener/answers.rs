@@ -1,4 +1,4 @@
-//! What the opener is asked for, and what it answers.
+//! The opener's queries and answers.
 
 use crate::key::Key;
 use crate::object::{Objects, read_object};
@@ -10,9 +10,9 @@ use std::sync::Arc;
 /// What to look for: the name of an object and, where it matters, its cycle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// Directories and name, divided by `/`.
+    /// Directories and name, separated by `/`.
     pub path: String,
-    /// The cycle; the newest when not given.
+    /// The cycle; the newest by default.
     pub cycle: Option<i16>,
 }
 
@@ -32,7 +32,7 @@ impl Target {
 /// A key and the path that leads to it.
 #[derive(Clone, Debug)]
 pub struct Listing {
-    /// Directories and name, divided by `/`, without the cycle.
+    /// Directories and name, separated by `/`, without the cycle.
     pub path: String,
     /// The key.
     pub key: Key,
@@ -43,14 +43,14 @@ pub struct Listing {
 pub struct ObjectAt {
     /// Its key.
     pub key: Key,
-    /// Its bytes, inflated; references count from the beginning of the key's label.
+    /// Its decompressed bytes; references count from the beginning of the key's label.
     pub data: Vec<u8>,
     /// The file's class descriptions.
     pub streamers: Arc<Streamers>,
 }
 
 impl ObjectAt {
-    /// The object as data, with all that it points to.
+    /// The object as data, with all objects that it points to.
     ///
     /// # Errors
     /// `Unsupported` when its class is not described, `Corrupt` when its bytes do not follow the description.

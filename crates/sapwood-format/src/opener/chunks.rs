@@ -1,4 +1,4 @@
-//! The pieces of a file that are here.
+//! The pieces of a file read so far.
 
 use bytes::{Bytes, BytesMut};
 use sapwood_span::Span;
@@ -22,12 +22,12 @@ impl Chunks {
         self.0.last_key_value().map_or(0, |(s, _)| *s)
     }
 
-    /// Forgets pieces of more than this many bytes.
+    /// Drops pieces of more than this many bytes.
     pub(super) fn forget_larger(&mut self, bytes: usize) {
         self.0.retain(|_, b| b.len() <= bytes);
     }
 
-    /// The parts of a span that are not here.
+    /// The parts of a span that have not been read.
     pub fn missing(&self, span: Span) -> Vec<Span> {
         let mut out = Vec::new();
         let mut at = span.start;
@@ -45,7 +45,7 @@ impl Chunks {
         out
     }
 
-    /// The bytes of a span, if all are here.
+    /// The bytes of a span, if all have been read.
     pub fn get(&self, span: Span) -> Option<Bytes> {
         let mut out: Option<BytesMut> = None;
         let mut at = span.start;

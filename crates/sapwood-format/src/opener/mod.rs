@@ -1,5 +1,5 @@
-//! Opening without I/O: the opener is asked for keys or a tree, says which bytes it lacks, is given them, and is
-//! asked again. What it has parsed it keeps.
+//! Opening without I/O: the caller queries keys or a tree, the opener returns the spans it lacks, receives their bytes,
+//! and is queried again. It keeps what it has parsed.
 
 mod ahead;
 mod answers;
@@ -23,22 +23,22 @@ use sapwood_span::{Error, Result, Span};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// Directories within directories: more is damage.
+/// Maximum depth of directories: more is damage.
 const DEEPEST: usize = 100;
 
-/// Bytes that the paths of all listed keys may have together, and per byte of the file: keys hold their names twice, and
-/// directories of real files are a few names deep.
+/// Total bytes of the paths of all listed keys, and per byte of the file: keys hold their names twice, and directories
+/// of real files are a few names deep.
 const ANY_PATHS: u64 = 16 << 20;
 const PATHS_PER_BYTE: u64 = 16;
 
 /// A walk through directories.
 struct Walk {
     visited: HashSet<u64>,
-    /// Bytes that paths may still have.
+    /// Bytes left for paths.
     left: u64,
 }
 
-/// A piece of more bytes is not kept once it is parsed.
+/// A larger piece is dropped once it is parsed.
 const KEPT: usize = 512 << 10;
 
 /// The state of an open file's metadata.
@@ -52,10 +52,10 @@ pub struct Opener {
     lists: HashMap<u64, Arc<Vec<Key>>>,
     decoder: Decoder,
     ahead: Ahead,
-    /// The keys of each directory by its position, when the file's own lists are not to be relied on.
+    /// The keys of each directory by its position, when the file's own lists are unreliable.
     recovered: Option<HashMap<u64, Arc<Vec<Key>>>>,
     integrity_warnings: Vec<String>,
-    /// The keys that lie behind as many as their list says.
+    /// The keys after as many as their list states.
     behind: Vec<Key>,
 }
 
@@ -78,13 +78,12 @@ impl Opener {
         }
     }
 
-    /// What does not fit in what was read so far, though it does no harm by itself: somebody changed bytes there.
+    /// Inconsistencies in what was read so far that are harmless by themselves: bytes were changed there.
     pub fn integrity_warnings(&self) -> &[String] {
         &self.integrity_warnings
     }
 
-    /// Keys in the lists that were read so far, behind as many as these say that they hold. Some writers leave those of
-    /// deleted objects there.
+    /// Keys in the lists read so far, after as many as these state. Some writers leave those of deleted objects there.
     pub fn behind(&self) -> &[Key] {
         &self.behind
     }
@@ -96,15 +95,15 @@ impl Opener {
         }
     }
 
-    /// Allows asking for this along with the first key list, when that list has to be asked for anyway.
+    /// Allows these requests along with the first key list, when that list has to be requested anyway.
     pub fn ask_ahead(&mut self, ahead: Ahead) {
         self.ahead = ahead;
     }
 
-    /// Goes on with what a walk over the file's records found instead of what its directories say.
+    /// Continues with what a walk over the file's records found instead of the directories.
     ///
     /// # Errors
-    /// `Corrupt` when the file's header is not known: it has to be read before.
+    /// `Corrupt` when the file's header is not known: it must be read before.
     pub fn recover(&mut self, found: &Recovered) -> Result<()> {
         let header =
             self.header.as_ref().ok_or_else(|| Error::corrupt("a file without a header cannot be recovered"))?;
@@ -118,12 +117,12 @@ impl Opener {
         Ok(())
     }
 
-    /// The bytes of a span, if they were given before and are kept.
+    /// The bytes of a span, if they were passed in before and are kept.
     pub fn held(&self, span: Span) -> Option<Bytes> {
         self.chunks.get(span)
     }
 
-    /// Gives a piece of the file.
+    /// Adds a piece of the file.
     pub fn push(&mut self, start: u64, bytes: Bytes) {
         self.chunks.push(start, bytes);
     }
@@ -133,8 +132,7 @@ impl Opener {
         self.header.as_ref()
     }
 
-    /// Drops the raw pieces that are large; what was parsed stays, and so do small pieces, in which further objects
-    /// may lie.
+    /// Drops large raw pieces; what was parsed stays, and so do small pieces, which may hold further objects.
     pub fn forget_large(&mut self) {
         self.chunks.forget_larger(KEPT);
     }
@@ -177,7 +175,7 @@ impl Opener {
         })
     }
 
-    /// An object's inflated bytes, its key and the class descriptions.
+    /// An object's decompressed bytes, its key and the class descriptions.
     pub fn object(&mut self, target: &Target) -> Result<Step<ObjectAt>> {
         self.ask(|o| {
             let Some(root) = o.root()? else { return Ok(None) };
@@ -215,7 +213,7 @@ impl Opener {
         }
     }
 
-    /// The bytes of a span, or a note that they are needed.
+    /// The bytes of a span; if missing, records that they are needed.
     fn bytes(&mut self, span: Span) -> Result<Option<Bytes>> {
         if span.end() > self.size {
             let said = self.header.as_ref().map_or(0, |h| h.end);
@@ -233,13 +231,13 @@ impl Opener {
         Ok(found)
     }
 
-    /// An object's payload as it is stored. The label in front of it should say what the directory says of it.
+    /// An object's payload as stored. The label in front of it should agree with the directory.
     fn payload(&mut self, key: &Key) -> Result<Option<Bytes>> {
         let Some(payload) = self.chunks.get(key.payload()) else {
             self.bytes(key.span)?;
             return Ok(None);
         };
-        // not worth a round trip of its own
+        // not worth an extra round trip
         if let Some(label) = self.chunks.get(Span::new(key.span.start, key.key_len.into()))
             && !key.is_told_by(&label)
         {
@@ -257,7 +255,7 @@ impl Opener {
                 return Err(Error::corrupt(format!("not a ROOT file: it has {} bytes", self.size)));
             }
             let Some(b) = self.bytes(Span::new(0, HEADER_BYTES))? else {
-                // the root directory lies just behind, in nearly every file
+                // the root directory follows directly, in nearly every file
                 self.need = vec![Span::new(0, 1024.min(self.size))];
                 return Ok(None);
             };
@@ -394,7 +392,7 @@ impl Opener {
             return Err(Error::corrupt("directories are nested without end").at(dir.keys));
         }
         if !new && !dir.keys.is_empty() && dir.keys.start != 0 {
-            // what it held in truth would be missing silently
+            // its real content would be silently missing
             let what = format!("directory {} has the key list of another directory", prefix.trim_end_matches('/'));
             return Err(Error::corrupt(what).at(dir.keys));
         }

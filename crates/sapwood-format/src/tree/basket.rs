@@ -3,22 +3,22 @@ use crate::key::Key;
 use sapwood_span::{Error, Result};
 use std::borrow::Cow;
 
-/// What a basket's label says about its buffer (TBasket's members behind those of the key).
+/// A basket's label with its information about the buffer (TBasket's members after those of the key).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct BasketHead {
-    /// Length of the label, which offsets count in.
+    /// Length of the label, included in offsets.
     pub key_len: u32,
-    /// Bytes of the inflated payload.
+    /// Bytes of the decompressed payload.
     pub object_len: u32,
     /// Entries.
     pub entries: u32,
     /// Where the values end, label included.
     pub last: u32,
-    /// Whether offsets that follow from nothing else are given as the lengths of entries (ROOT's kGenerateOffsetMap).
+    /// Whether offsets that cannot be derived are stored as the lengths of entries (ROOT's kGenerateOffsetMap).
     pub lengths: bool,
 }
 
-/// A basket that was never written on its own and lies in the tree's header.
+/// A basket that was never written separately and is stored in the tree's header.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct EmbeddedBasket {
     /// Entries.
@@ -27,31 +27,31 @@ pub struct EmbeddedBasket {
     pub data: Vec<u8>,
     /// Where each entry begins in `data`, when entries differ in size.
     pub offsets: Option<Vec<u32>>,
-    /// Length of the label that stands in front of `data`: ROOT's references count from the label's beginning.
+    /// Length of the label that precedes `data`: ROOT's references count from the label's beginning.
     pub key_len: u32,
 }
 
-/// A basket's values, inflated, and where its entries begin.
+/// A basket's decompressed values, and where its entries begin.
 #[derive(Clone, Debug)]
 pub struct BasketData<'a> {
     /// Entries.
     pub entries: usize,
     /// The values.
     pub data: &'a [u8],
-    /// The table of offsets as it lies in the file: big-endian, label included; `key_len` is to be taken off.
+    /// The table of offsets as stored in the file: big-endian, label included; subtract `key_len`.
     pub offsets: Option<Cow<'a, [u8]>>,
     /// See `offsets`.
     pub key_len: u32,
 }
 
-/// The feature bit of baskets whose offsets are left out or given as lengths (ROOT's kGenerateOffsetMap).
+/// The feature bit of baskets whose offsets are left out or stored as lengths (ROOT's kGenerateOffsetMap).
 const GENERATES_OFFSETS: u8 = 1;
 
-/// Added to a basket's flag: its offsets follow from the counter (ROOT's kGenerateOffsetMap).
+/// Added to a basket's flag: its offsets are derived from the counter (ROOT's kGenerateOffsetMap).
 const OFFSETS_LEFT_OUT: u8 = 80;
 
 impl BasketHead {
-    /// Reads the label of a basket record; also gives the key.
+    /// Reads the label of a basket record; also returns the key.
     pub fn read(record: &[u8]) -> Result<(Self, Key)> {
         let (head, key) = Self::read_label(record)?;
         if key.span.len > record.len() as u64 || (key.key_len as usize) > record.len() {
@@ -67,13 +67,13 @@ impl BasketHead {
     /// As [`Self::read`], from the label alone.
     ///
     /// # Errors
-    /// `Corrupt` when it is no basket's label.
+    /// `Corrupt` when it is not a basket's label.
     pub fn read_label(label: &[u8]) -> Result<(Self, Key)> {
         let mut c = Cursor::new(label, 0);
         let key = Key::read(&mut c)?;
         let (head, flag) = read_members(&mut c, &key)?;
         if !matches!(flag, 0 | OFFSETS_LEFT_OUT) {
-            // it says what of a basket follows within a tree's header; in front of a record that is nothing
+            // it flags the parts that follow within a tree's header; in front of a record it is meaningless
             return Err(Error::corrupt(format!("a basket's label with the flag {flag}")));
         }
         Ok((head, key))
@@ -83,7 +83,7 @@ impl BasketHead {
 fn read_members(c: &mut Cursor, key: &Key) -> Result<(BasketHead, u8)> {
     c.u16()?; // version
     c.i32()?; // buffer size
-    // the sign says that a byte of input/output features follows
+    // a negative sign means that a byte of input/output features follows
     let features = if c.i32()? < 0 { c.u8()? } else { 0 };
     let entries = c.i32()?;
     let last = c.i32()?;
@@ -101,10 +101,10 @@ fn read_members(c: &mut Cursor, key: &Key) -> Result<(BasketHead, u8)> {
     Ok((head, flag))
 }
 
-/// Divides an inflated basket into its values and its table of offsets.
+/// Splits a decompressed basket into its values and its table of offsets.
 ///
 /// # Errors
-/// `Corrupt` when the label's numbers do not fit the payload.
+/// `Corrupt` when the label's numbers do not match the payload.
 pub fn split_basket<'a>(head: &BasketHead, payload: &'a [u8]) -> Result<BasketData<'a>> {
     let bad = |what: String| Err(Error::corrupt(what));
     let border = match (head.last as usize).checked_sub(head.key_len as usize) {
@@ -134,7 +134,7 @@ pub fn split_basket<'a>(head: &BasketHead, payload: &'a [u8]) -> Result<BasketDa
     Ok(BasketData { entries, data, offsets, key_len: head.key_len })
 }
 
-/// The table of offsets that one of lengths stands for: before each entry the length of the one before it, of the first
+/// Converts a table of lengths to offsets: before each entry is the length of the previous one, before the first
 /// nothing.
 fn starts_of(lengths: &[u8], head: &BasketHead) -> Result<Vec<u8>> {
     let mut out = Vec::with_capacity(lengths.len());
@@ -148,7 +148,7 @@ fn starts_of(lengths: &[u8], head: &BasketHead) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-/// Reads a TBasket that lies in a tree's header.
+/// Reads a TBasket stored in a tree's header.
 pub(super) fn read_embedded(c: &mut Cursor) -> Result<Option<EmbeddedBasket>> {
     let key = read_loose_key(c)?;
     let (head, flag) = read_members(c, &key)?;

@@ -2,9 +2,9 @@ use super::Tree;
 
 /// The boundaries of a tree's clusters: the first entry of each, and the number of entries at the end.
 ///
-/// Ranges of their own size come first (ROOT's fClusterRangeEnd, which is the last entry inside), then clusters of
-/// fAutoFlush entries. A tree that was never flushed by entries has its clusters where the baskets of all branches
-/// begin together, or else is one cluster.
+/// Ranges with their own cluster size come first (ROOT's fClusterRangeEnd, which is the last entry inside), then
+/// clusters of fAutoFlush entries. A tree that was never flushed by entries has its clusters where the baskets of all
+/// branches begin together, or otherwise is one cluster.
 pub fn clusters(tree: &Tree) -> Vec<u64> {
     let entries = tree.entries;
     let mut out = vec![0];
@@ -27,11 +27,11 @@ pub fn clusters(tree: &Tree) -> Vec<u64> {
     out
 }
 
-/// More clusters than any tree has: what a damaged header claims beyond is joined.
+/// More clusters than any tree has: excess ones from a damaged header are joined.
 const MOST: usize = 1 << 20;
 
 fn push_steps(out: &mut Vec<u64>, at: &mut u64, end: u64, size: u64) {
-    // a damaged size must not make a cluster of every entry of a huge tree
+    // a damaged size must not turn every entry of a huge tree into a cluster
     let room = MOST.saturating_sub(out.len()) as u64;
     let size = end.saturating_sub(*at).checked_div(room).map_or(u64::MAX, |least| size.max(1).max(least));
     while *at < end {
@@ -40,7 +40,7 @@ fn push_steps(out: &mut Vec<u64>, at: &mut u64, end: u64, size: u64) {
     }
 }
 
-/// First entries at which every branch with baskets begins one.
+/// First entries at which a basket of every branch with baskets begins.
 fn common_starts(tree: &Tree) -> Option<Vec<u64>> {
     let mut common: Option<Vec<u64>> = None;
     for b in tree.branches.iter().filter(|b| b.write_basket > 0) {

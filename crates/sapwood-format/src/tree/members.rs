@@ -1,4 +1,4 @@
-//! The members of trees, branches and leaves that mean something here.
+//! The members of trees, branches and leaves that are used here.
 
 use super::basket::read_embedded;
 use super::notes::{named_list, read_friend};
@@ -11,7 +11,7 @@ use crate::streamer::{Element, read_named};
 use sapwood_span::{Error, Result};
 
 impl Reader<'_> {
-    /// A member of a tree; false where nothing is made of it.
+    /// A member of a tree; false if it is not used.
     pub(super) fn tree_member(
         &mut self,
         c: &mut Cursor,
@@ -35,7 +35,7 @@ impl Reader<'_> {
         Ok(true)
     }
 
-    /// A member of a branch; false where nothing is made of it.
+    /// A member of a branch; false if it is not used.
     pub(super) fn branch_member(
         &mut self,
         c: &mut Cursor,
@@ -106,7 +106,7 @@ impl Reader<'_> {
                 return done;
             }
             "fClassName" => {
-                // TBranchObject and TBranchClones name the class alone
+                // TBranchObject and TBranchClones store only the class name
                 b.element.get_or_insert_default().class_name = c.string()?;
             }
             _ => return Ok(false),
@@ -132,7 +132,7 @@ impl Reader<'_> {
         Ok(true)
     }
 
-    /// A member of a leaf; false where nothing is made of it.
+    /// A member of a leaf; false if it is not used.
     pub(super) fn leaf_member(&mut self, c: &mut Cursor, e: &Element, l: &mut Leaf) -> Result<bool> {
         match e.name.as_str() {
             "fLen" => l.len = integer(c, e.code)? as i32,

@@ -15,12 +15,12 @@ pub use number::{integer, width};
 pub use read::read_tree;
 pub use stored::{BasketPlace, StoredBasket, reach, stored_baskets};
 
-/// Another tree, whose branches stand beside those of this one when it is read as a whole.
+/// Another tree, whose branches are available alongside those of this one when it is read as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Friend {
-    /// The name that expressions have for it.
+    /// Its name in expressions.
     pub name: String,
-    /// Where it lies; empty: in the same file.
+    /// Its file; empty: the same file.
     pub file: String,
     /// Its own name.
     pub tree: String,
@@ -49,7 +49,7 @@ pub struct Tree {
     pub cluster_ranges: Vec<(u64, u64)>,
     /// Names for expressions.
     pub aliases: Vec<(String, String)>,
-    /// Trees whose entries belong to those of this one.
+    /// Trees whose entries extend those of this one.
     pub friends: Vec<Friend>,
     /// All branches at every depth.
     pub branches: Vec<Branch>,
@@ -62,7 +62,7 @@ pub struct Tree {
 /// A branch's header.
 #[derive(Clone, Debug, Default)]
 pub struct Branch {
-    /// Name, as the file has it.
+    /// Name, as in the file.
     pub name: String,
     /// Title: the leaf list.
     pub title: String,
@@ -84,34 +84,34 @@ pub struct Branch {
     pub entry_number: u64,
     /// First entry.
     pub first_entry: u64,
-    /// Bytes not compressed.
+    /// Uncompressed bytes.
     pub total_bytes: u64,
     /// Bytes in the file.
     pub zip_bytes: u64,
-    /// Whether the offsets are left out and follow from the counter (ROOT's kGenerateOffsetMap).
+    /// Whether the offsets are left out and derived from the counter (ROOT's kGenerateOffsetMap).
     pub generated_offsets: bool,
     /// Length of each basket's record in the file.
     pub basket_bytes: Vec<u32>,
     /// First entry of each basket.
     pub basket_entry: Vec<u64>,
-    /// Where each basket's record lies; 0 for one that lies in the header.
+    /// Position of each basket's record; 0 for one stored in the header.
     pub basket_seek: Vec<u64>,
-    /// Baskets that lie in the tree's header, with their number.
+    /// Baskets stored in the tree's header, with their number.
     pub embedded: Vec<(usize, EmbeddedBasket)>,
     /// Another file that holds the baskets.
     pub file_name: String,
     /// Sub-branches, as indices into the tree's branches.
     pub children: Vec<usize>,
-    /// The branch above.
+    /// The parent branch.
     pub parent: Option<usize>,
     /// Leaves, as indices into the tree's leaves.
     pub leaves: Vec<usize>,
-    /// What a TBranchElement knows beyond that.
+    /// The additional members of a TBranchElement.
     pub element: Option<BranchElement>,
 }
 
 impl Branch {
-    /// The other file in which its baskets lie (those in the tree's header are here, whatever file others went to).
+    /// The other file that holds its baskets (those in the tree's header are here, whatever file others went to).
     pub fn external_file(&self) -> Option<&str> {
         let written = self.basket_seek.iter().take(self.write_basket).any(|&at| at != 0);
         Some(self.file_name.as_str()).filter(|name| written && !name.is_empty())
@@ -123,7 +123,7 @@ impl Branch {
 pub struct BranchElement {
     /// Class of the object that the branch belongs to.
     pub class_name: String,
-    /// Class of the mother.
+    /// Class of the parent object.
     pub parent_name: String,
     /// Class in the TClonesArray.
     pub clones_name: String,
@@ -137,7 +137,7 @@ pub struct BranchElement {
     pub kind: i32,
     /// Type code of the element; -1 the object itself.
     pub streamer_type: i32,
-    /// Most items in a collection.
+    /// Largest number of items in a collection.
     pub maximum: i32,
     /// The branch with the number of items.
     pub count: Option<usize>,
@@ -162,7 +162,7 @@ pub struct Leaf {
     pub offset: i32,
     /// Whether it counts others.
     pub is_range: bool,
-    /// Whether it has no sign.
+    /// Whether it is unsigned.
     pub is_unsigned: bool,
     /// The leaf that holds the number of items.
     pub count: Option<usize>,
@@ -175,7 +175,7 @@ pub struct Leaf {
 }
 
 impl Tree {
-    /// A branch's name with those of the branches above it, as in `event/tracks/tracks.px`.
+    /// A branch's name after those of its parent branches, as in `event/tracks/tracks.px`.
     pub fn path(&self, branch: usize) -> String {
         let mut names = Vec::new();
         let mut at = Some(branch);

@@ -1,21 +1,21 @@
-//! Branches within branches: who lies in whom, and how long their paths are.
+//! Branches within branches: parents, and the lengths of paths.
 
 use super::Tree;
 use sapwood_span::{Error, Result};
 
-/// Branches within branches: far deeper than any class nests.
+/// Maximum depth of branches: far deeper than any class nests.
 pub(super) const DEEPEST: usize = 200;
 
-/// Bytes that the paths of any tree's branches may have together, and bytes of them per byte of its header: those of
-/// real trees are shorter than their headers.
+/// Total bytes of the paths of a tree's branches, and per byte of its header: those of real trees are shorter than
+/// their headers.
 const ANY: usize = 4 << 20;
 const PER_BYTE: usize = 16;
 
-/// Notes which branch each one lies in; `bytes` is the length of the header.
+/// Records the parent of each branch; `bytes` is the length of the header.
 ///
 /// # Errors
-/// `Corrupt` when a branch contains itself, or deeper than can be, or paths are longer than the header justifies:
-/// a long name above many branches is a part of each of their paths.
+/// `Corrupt` when a branch contains itself, or is too deep, or paths are longer than the header justifies: a long name
+/// above many branches is a part of each of their paths.
 pub(super) fn nest(tree: &mut Tree, bytes: usize) -> Result<()> {
     for parent in 0..tree.branches.len() {
         for child in tree.branches[parent].children.clone() {
@@ -58,7 +58,7 @@ fn refuse_cycles(tree: &Tree) -> Result<()> {
         Done,
     }
     let mut states = vec![State::New; tree.branches.len()];
-    // a branch, and how many of its children were looked at
+    // a branch, and how many of its children were visited
     let mut open: Vec<(usize, usize)> = Vec::new();
     for i in 0..tree.branches.len() {
         if states[i] == State::New {

@@ -1,4 +1,4 @@
-//! What a tree says of itself besides its branches: aliases and friends, each a TList.
+//! A tree's aliases and friends, each a TList.
 
 use super::Friend;
 use crate::cursor::Cursor;
@@ -6,7 +6,7 @@ use crate::object::{Pointed, read_base_object, read_pointer};
 use crate::streamer::read_named;
 use sapwood_span::{Error, Result};
 
-/// Reads a pointer to a TList, of which the objects of one class are read and others left out.
+/// Reads a pointer to a TList, of which the objects of one class are read and others skipped.
 pub(super) fn named_list<T>(c: &mut Cursor, wanted: &str, read: impl Fn(&mut Cursor) -> Result<T>) -> Result<Vec<T>> {
     let end = match read_pointer(c)? {
         Pointed::Object { end: Some(end), .. } => end,
@@ -34,7 +34,7 @@ pub(super) fn named_list<T>(c: &mut Cursor, wanted: &str, read: impl Fn(&mut Cur
     Ok(out)
 }
 
-/// Reads a TFriendElement: a TNamed of the name here and the file, then the tree's own name.
+/// Reads a TFriendElement: a TNamed with the local name and the file, then the tree's own name.
 pub(super) fn read_friend(c: &mut Cursor) -> Result<Friend> {
     c.version()?;
     let (name, file) = read_named(c)?;

@@ -4,11 +4,11 @@ use crate::cursor::Cursor;
 use crate::streamer::{Element, code};
 use sapwood_span::{Error, Result};
 
-/// What the members of one object say about those behind them.
+/// State from the members of one object that later members depend on.
 pub(super) struct Counts {
     /// Version of the class that is being read.
     pub version: i16,
-    /// Counters, by name, for the arrays that they measure.
+    /// Counters, by name, for the arrays whose length they give.
     pub values: Vec<(String, i64)>,
 }
 
@@ -35,7 +35,7 @@ pub(super) fn unsigned(n: i64) -> u64 {
 /// Bytes of a number of a type ([`code`]).
 ///
 /// # Errors
-/// `Unsupported` when it is no number's code.
+/// `Unsupported` when it is not a number's code.
 pub fn width(k: i32) -> Result<usize> {
     Ok(match k {
         code::CHAR | code::LEGACY_CHAR | code::UCHAR | code::BOOL => 1,
@@ -59,7 +59,7 @@ pub(super) fn number(c: &mut Cursor, k: i32) -> Result<Number> {
         code::LONG | code::LONG64 => Number::Int(c.i64()?),
         code::ULONG | code::ULONG64 => Number::Int(c.u64()? as i64),
         code::FLOAT | code::DOUBLE32 => Number::Real(c.f32()?.into()),
-        // only ever the range of a TLeafF16, which nobody reads
+        // only occurs as the range of a TLeafF16, which is never used
         code::FLOAT16 => c.skip(3).map(|()| Number::Real(0.0))?,
         code::DOUBLE => Number::Real(c.f64()?),
         other => return Err(Error::unsupported(format!("a number of type code {other}"))),
@@ -69,13 +69,13 @@ pub(super) fn number(c: &mut Cursor, k: i32) -> Result<Number> {
 /// Reads a number that counts something, whatever its type is.
 ///
 /// # Errors
-/// `Corrupt` where the bytes end, `Unsupported` when it is no number's code.
+/// `Corrupt` where the bytes end, `Unsupported` when it is not a number's code.
 pub fn integer(c: &mut Cursor, k: i32) -> Result<i64> {
     number(c, k).map(Number::as_i64)
 }
 
-/// An array of numbers: behind a byte that says whether it is there (2: with 64-bit items), as many as another member
-/// says; or, in branches of ROOT 2, behind their number.
+/// An array of numbers: after a byte that says whether it is present (2: with 64-bit items), as many as another member
+/// gives; or, in branches of ROOT 2, after their number.
 pub(super) fn counted(c: &mut Cursor, e: &Element, counts: &Counts) -> Result<Vec<u64>> {
     if e.code == code::ANY {
         let n = c.count(4)?;
@@ -86,7 +86,7 @@ pub(super) fn counted(c: &mut Cursor, e: &Element, counts: &Counts) -> Result<Ve
     if flag == 0 || n <= 0 {
         return Ok(Vec::new());
     }
-    // until version 9 the flag alone told whether positions were long, whatever the description says
+    // until version 9 only the flag showed whether positions were long, whatever the description says
     let k = match flag {
         2 if e.name == "fBasketSeek" => code::LONG64,
         _ if e.name == "fBasketSeek" && counts.version <= 9 => code::INT,
@@ -96,7 +96,7 @@ pub(super) fn counted(c: &mut Cursor, e: &Element, counts: &Counts) -> Result<Ve
     items(c, n, k)
 }
 
-/// So many numbers of a type.
+/// This many numbers of a type.
 fn items(c: &mut Cursor, n: usize, k: i32) -> Result<Vec<u64>> {
     let data = c.take(n.saturating_mul(width(k)?))?;
     // the tables of many branches with room for many baskets are most of a header

@@ -1,5 +1,5 @@
-//! A tree's header, read as its own file describes it: the class descriptions say which member follows which, so
-//! that every version of ROOT since 2 is read by the same code.
+//! A tree's header, read according to its own file: the class descriptions give the order of members, so that every
+//! version of ROOT since 2 is read by the same code.
 
 use super::nesting::{DEEPEST, nest};
 use super::number::{Counts, counted, number, width};
@@ -12,7 +12,7 @@ use sapwood_span::{Error, Result};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Reads the inflated payload of a tree's key; `key_len` is the length of the key's label.
+/// Reads the decompressed payload of a tree's key; `key_len` is the length of the key's label.
 ///
 /// # Errors
 /// `Corrupt` when the header does not follow the class descriptions, `Unsupported` when they are missing.
@@ -80,8 +80,8 @@ enum Seen {
     Leaf(usize),
 }
 
-/// Memory that the branches and leaves of any tree may take, and bytes of it per byte of the tree's header: real ones take
-/// four times theirs at most.
+/// Memory that the branches and leaves of any tree may use, and bytes of it per byte of the tree's header: real ones
+/// use four times theirs at most.
 const ANY: usize = 1 << 20;
 const PER_BYTE: usize = 16;
 
@@ -93,16 +93,16 @@ pub(super) struct Reader<'s> {
     tree: Tree,
     seen: HashMap<u64, Seen>,
     depth: usize,
-    /// Bytes of memory that branches and leaves may still take.
+    /// Bytes of memory that branches and leaves may still use.
     memory: usize,
-    /// Members that may still be looked at.
+    /// Members that may still be read.
     steps: usize,
 }
 
 impl Reader<'_> {
     fn info(&self, class: &str, version: i16) -> Result<Arc<ClassInfo>> {
         let found = self.streamers.find(class, version.into()).or_else(|| early(class, version.into()));
-        // a class without versions is described by checksum; only one description can then be meant
+        // a class without versions is described by checksum; only one description is possible then
         let found = found.or_else(|| if version <= 0 { self.streamers.latest(class) } else { None });
         found.cloned().ok_or_else(|| {
             Error::unsupported(format!("the file does not describe version {version} of its class {class}"))
@@ -114,9 +114,9 @@ impl Reader<'_> {
         let v = c.version()?;
         let info = match self.info(class, v.number) {
             Ok(info) => info,
-            // nothing that we use lies in it and its end is known
+            // it holds nothing that we use, and its end is known
             Err(_) if matches!(target, Target::Nothing) && v.end.is_some() => return c.finish(&v),
-            // some writers describe TLeaf alone; every kind of leaf begins with it
+            // some writers describe only TLeaf; every kind of leaf begins with it
             Err(_) if matches!(target, Target::Leaf(_)) && class != "TLeaf" && v.end.is_some() => {
                 self.object(c, "TLeaf", target)?;
                 return c.finish(&v);
@@ -179,7 +179,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Takes the memory of a branch or a leaf: what few bytes of references make of one name must not be without bound.
+    /// Accounts for the memory of a branch or a leaf: what references of a few bytes expand to must be bounded.
     fn take(&mut self, item: usize, class: &str) -> Result<()> {
         let wanted = item + 2 * class.len();
         self.memory = self.memory.checked_sub(wanted).ok_or_else(|| {
@@ -258,7 +258,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Leaves out a member of any type.
+    /// Skips a member of any type.
     fn skip(&mut self, c: &mut Cursor, e: &Element, counts: &mut Counts) -> Result<()> {
         match e.code {
             code::COUNTER => counts.values.push((e.name.clone(), i64::from(c.i32()?))),
@@ -284,7 +284,7 @@ impl Reader<'_> {
             }
             k if (code::OFFSET_P + 1..60).contains(&k) => drop(counted(c, e, counts)?),
             code::ANY if array_width(&e.type_name).is_some() => {
-                // TArray and its kind are written bare: a length and the items
+                // TArray and similar classes are written bare: a length and the items
                 let width = array_width(&e.type_name).unwrap_or(1);
                 let n = c.count(width)?;
                 c.skip(n * width)?;
@@ -312,7 +312,7 @@ fn array_width(class: &str) -> Option<usize> {
     })
 }
 
-/// Baskets are counted by three arrays: what one of them lacks, none has.
+/// Three arrays describe a branch's baskets: a basket missing from one of them does not exist.
 fn check_branch(b: &mut Branch) {
     let n = b.basket_bytes.len().min(b.basket_entry.len()).min(b.basket_seek.len());
     b.write_basket = b.write_basket.min(n);

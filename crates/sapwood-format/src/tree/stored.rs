@@ -1,4 +1,4 @@
-//! Where a branch's baskets are stored, as the tree's header tells.
+//! Where a branch's baskets are stored, according to the tree's header.
 
 use super::Branch;
 use sapwood_span::Span;
@@ -11,11 +11,11 @@ pub struct StoredBasket {
     pub entries: Range<u64>,
     /// Its number within the branch.
     pub number: usize,
-    /// Where it lies.
+    /// Where it is stored.
     pub place: BasketPlace,
 }
 
-/// Where a basket lies.
+/// Where a basket is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BasketPlace {
     /// In this record of the branch's file.
@@ -24,7 +24,7 @@ pub enum BasketPlace {
     Header(usize),
 }
 
-/// The entry behind the last that the branch's baskets hold.
+/// The entry after the last one in the branch's baskets.
 pub fn reach(b: &Branch) -> u64 {
     stored_baskets(b).last().map_or(0, |last| last.entries.end)
 }
@@ -35,7 +35,7 @@ pub fn stored_baskets(b: &Branch) -> Vec<StoredBasket> {
     for i in 0..b.write_basket {
         let first = b.basket_entry[i];
         let next = b.basket_entry.get(i + 1).copied();
-        // the table is longer than the baskets, filled up with zeros
+        // the table is longer than the baskets, padded with zeros
         let last = match next {
             Some(n) if n > first || i + 1 < b.write_basket => n,
             _ => b.entry_number.max(b.entries),

@@ -1,11 +1,11 @@
-//! Files made by hand, byte by byte as the format has them, and an opener driven to its answer.
+//! Hand-made files, byte by byte in the file format, and an opener driven to its answer.
 #![allow(dead_code, reason = "each test uses a part of it")]
 
 use bytes::Bytes;
 use sapwood_format::{Opener, Step};
 use sapwood_span::{Result, Span};
 
-/// What a directory holds.
+/// The content of a directory.
 pub enum Node {
     Object {
         name: &'static str,
@@ -85,7 +85,7 @@ fn directory(keys: u64, nbytes: usize, big: bool) -> Vec<u8> {
     out
 }
 
-/// A file that holds these.
+/// A file with this content.
 pub fn file(nodes: &[Node], big: bool) -> Vec<u8> {
     let mut out = vec![0; 100];
     let name = label("TFile", "a.root", "", 1, 100, 0, big);
@@ -123,7 +123,7 @@ pub fn file(nodes: &[Node], big: bool) -> Vec<u8> {
     out
 }
 
-/// Appends records and the list of their keys; where that lies.
+/// Appends records and the list of their keys; returns its position.
 fn write(out: &mut Vec<u8>, nodes: &[Node], big: bool, loops: &mut Vec<usize>) -> Span {
     let mut labels = Vec::new();
     for node in nodes {
@@ -151,7 +151,7 @@ fn write(out: &mut Vec<u8>, nodes: &[Node], big: bool, loops: &mut Vec<usize>) -
     Span::new(start, out.len() as u64 - start)
 }
 
-/// Asks until there is an answer; also how often bytes had to be fetched.
+/// Queries until there is an answer; also returns how often bytes had to be fetched.
 pub fn ask<T>(file: &[u8], mut question: impl FnMut(&mut Opener) -> Result<Step<T>>) -> (Result<T>, usize) {
     let mut opener = Opener::new(file.len() as u64);
     for round in 0..1000 {

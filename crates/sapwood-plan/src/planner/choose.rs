@@ -1,4 +1,4 @@
-//! What to ask for next, and how much of it.
+//! What to request next, and how much of it.
 
 use super::{Flight, Planner, STALL, State};
 use crate::draft::Draft;
@@ -19,8 +19,7 @@ struct Allowance {
     count: usize,
 }
 
-/// What failed twice is asked for in small groups, then alone, so that one bad basket does not
-/// take the others with it.
+/// What failed twice is requested in small groups, then alone, so that one bad basket does not take the others with it.
 fn most_together(failures: u8) -> usize {
     match failures {
         0 | 1 => usize::MAX,
@@ -48,11 +47,12 @@ impl Planner {
         let sizes = self.pace.sizes(&self.limits, self.cache, self.order.extent, self.backlog());
         let target = self.ramp.map_or(sizes.piece, |n| sizes.piece.min(Pace::ramp(&self.limits, n)));
         let room = sizes.budget.saturating_sub(self.held());
-        // More is asked for as soon as less than the window is under way: one that waited for room for a whole request
-        // would leave the way idle between two large ones.
+        // More is requested as soon as less than the window is in flight: waiting for room for a whole request would
+        // leave the path idle between two large ones.
         let busy = self.flying_bytes >= sizes.window || self.flights.len() >= sizes.lanes;
         let overdraw = starving && (self.awaited_here == 0 || now >= self.last_moved + STALL);
-        // Cuts release baskets lot by lot. Where requests queue and enough is under way, the next lot is waited for.
+        // Cuts release baskets batch by batch. Where requests queue and enough is in flight, the next batch is waited
+        // for.
         let queues = self.limits.queue > 1 && self.withheld_bytes > 0;
         if queues && !starving && self.queued_bytes < target / 2 && self.flying_bytes >= target {
             return None;
@@ -67,7 +67,7 @@ impl Planner {
         if room < self.span(front).len && !overdraw {
             return None;
         }
-        // The little that would be left over of what is waited for comes along.
+        // The small rest of what is waited for is included.
         let target = match urgent.map(|_| self.awaited_bytes()) {
             Some(bytes) if bytes <= target.saturating_add(target / 4) => target.max(bytes),
             _ => target,
@@ -79,7 +79,7 @@ impl Planner {
         Some(Action::Fetch(self.launch(draft, count == usize::MAX)))
     }
 
-    /// Bytes that are waited for and not asked for.
+    /// Bytes that are waited for and not requested.
     fn awaited_bytes(&self) -> u64 {
         let queued = |&&p: &&u32| self.states[p as usize] == State::Queued;
         self.awaited_list.iter().filter(queued).map(|&p| self.span(p).len).sum()
@@ -100,8 +100,8 @@ impl Planner {
         None
     }
 
-    /// The next basket to read ahead behind `after`, and behind the cursor at first: to the last
-    /// entry, then what was left out before.
+    /// The next basket to read ahead after `after`, or after the cursor at first: to the last entry, then what was left
+    /// out before.
     fn next_ahead(&self, after: Option<u32>) -> Option<u32> {
         let next = |from| self.queued.next_without(&self.awaited, from);
         match after {
@@ -131,7 +131,7 @@ impl Planner {
         draft
     }
 
-    /// Takes a basket into the request, if it may.
+    /// Takes a basket into the request, if allowed.
     fn take(&self, draft: &mut Draft, p: u32, allowed: &Allowance, overdraw: bool) -> bool {
         let span = self.span(p);
         let (bytes, ranges) = draft.with(p, span);
@@ -149,7 +149,7 @@ impl Planner {
         true
     }
 
-    /// Makes a fetch of a draft. With `along`, queued baskets that lie in bridged gaps come along.
+    /// Turns a draft into a fetch. With `along`, queued baskets in bridged gaps are included.
     fn launch(&mut self, draft: Draft, along: bool) -> Fetch {
         let id = FetchId(self.next_fetch);
         self.next_fetch += 1;

@@ -10,26 +10,26 @@ use sapwood_span::{Result, Span};
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-/// When the budget is full of what the consumer waits for, and nothing moved for so long, the
-/// consumer evidently cannot go on without the rest: the budget is overdrawn.
+/// When the budget is full of what the consumer waits for, and nothing moved for this long, the consumer evidently
+/// cannot continue without the rest: the budget is overdrawn.
 const STALL: Duration = Duration::from_millis(250);
 
-/// Decides which bytes of a file to ask for next: the tree cache.
+/// Decides which bytes of a file to request next: the tree cache.
 ///
-/// What it keeps to, whatever the order of events:
-/// - Every basket arrives once or is given up once. Nothing that arrived is asked for again; what
-///   did not arrive is asked for again only after its fetch failed, left it out, or was cancelled.
-/// - A request stays within [`Limits`], except that a single basket larger than a whole request is
-///   asked for alone. Bytes behind the last basket of a range, or before its first, are never asked for.
+/// Its guarantees, whatever the order of events:
+/// - Every basket arrives once or is given up once. Nothing that arrived is requested again; what did not arrive is
+///   requested again only after its fetch failed, left it out, or was cancelled.
+/// - A request stays within [`Limits`], except that a single basket larger than a whole request is requested alone.
+///   Bytes after the last basket of a range, or before its first, are never requested.
 /// - Bytes in flight or held stay within the budget ([`Request::hold`], or [`CacheSize::Bytes`] and one request more).
-///   Only when the consumer waits for entries of which nothing is in flight or at hand, one request of
-///   them may overdraw it; or after a quarter of a second in which nothing moved.
-/// - What the consumer waits for goes first, then what follows it in the order of entries. A fetch
-///   from before a jump of the consumer is cancelled if no other slot is free.
+///   Only when the consumer waits for entries of which nothing is in flight or held, one request for them may overdraw
+///   it; or after a quarter of a second in which nothing moved.
+/// - What the consumer waits for comes first, then what follows it in the order of entries. A fetch from before a jump
+///   of the consumer is cancelled if no other slot is free.
 /// - The same events at the same times give the same actions.
 ///
-/// The consumer reports [`Event::Consumed`] for each basket as soon as its compressed bytes can be
-/// dropped (after inflating it), without waiting for other baskets.
+/// The consumer reports [`Event::Consumed`] for each basket as soon as its compressed bytes can be dropped (after
+/// decompressing it), without waiting for other baskets.
 #[derive(Debug)]
 pub struct Planner {
     baskets: Vec<Basket>,
@@ -50,11 +50,11 @@ pub struct Planner {
 
     awaited: Positions,
     awaited_list: Vec<u32>,
-    /// How many of the awaited are queued, in flight, and here.
+    /// How many of the awaited are queued, in flight, and arrived.
     awaited_queued: usize,
     awaited_flying: usize,
     awaited_here: usize,
-    /// Where reading ahead goes on.
+    /// Where reading ahead continues.
     cursor: u32,
     /// How often the consumer jumped; fetches remember when they were made.
     epoch: u64,
@@ -63,13 +63,13 @@ pub struct Planner {
 
     flights: BTreeMap<FetchId, Flight>,
     flying_bytes: u64,
-    /// Bytes and ranges of the fetches under way as they were asked for.
+    /// Bytes and ranges of the fetches in flight, as requested.
     flying_asked: u64,
     flying_ranges: u64,
     held_here: u64,
     next_fetch: u64,
-    /// Requests since the last jump, for local files since the beginning. Who jumps once may jump again: what is read
-    /// ahead then grows from request to request.
+    /// Requests since the last jump, for local files since the beginning. A consumer that jumps once may jump again: so
+    /// reading ahead grows from request to request.
     ramp: Option<u32>,
     pace: Pace,
     last_moved: Duration,
@@ -88,7 +88,7 @@ pub struct Planner {
 /// Where a basket is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Not to be asked for until it is released.
+    /// Not to be requested until it is released.
     Withheld,
     Queued,
     Flying(FetchId),
@@ -120,7 +120,7 @@ impl Planner {
             CacheSize::Auto => (false, Cache { hold, fills: false, long: wanted > hold }),
             CacheSize::Bytes(n) => (false, Cache { hold: hold.min(n), fills: wanted > hold.min(n), long: false }),
         };
-        // From far away the first request is as large as the others: what is in it comes basket by basket.
+        // From far away the first request is as large as the others: its contents arrive basket by basket.
         let ramp = (!request.limits.is_far()).then_some(0);
         let order = Order::new(&baskets, off, request.clusters)?;
         let n = baskets.len();
@@ -174,7 +174,7 @@ impl Planner {
         Ok(planner)
     }
 
-    /// Tells what happened. `now` counts from the start of the scan and never runs backwards.
+    /// Reports what happened. `now` counts from the start of the scan and never runs backwards.
     pub fn handle(&mut self, now: Duration, event: Event) {
         if let Some(log) = &mut self.log {
             log.event(now, &event);
@@ -214,8 +214,8 @@ impl Planner {
         }
     }
 
-    /// What to do next; call it until it returns `None`, after every event and at the deadline. A
-    /// call that returns `None` changes nothing.
+    /// The next action; call it until it returns `None`, after every event and at the deadline. A call that returns
+    /// `None` changes nothing.
     pub fn poll(&mut self, now: Duration) -> Option<Action> {
         let action = match self.outbox.pop_front() {
             Some(action) => Some(action),
@@ -243,7 +243,7 @@ impl Planner {
         (self.stopped || self.unfinished == 0) && self.outbox.is_empty()
     }
 
-    /// Whether nothing waits to be asked for: all of it is under way or here.
+    /// Whether nothing is left to request: everything is in flight or has arrived.
     pub fn has_asked_all(&self) -> bool {
         self.queued_bytes == 0
     }
@@ -263,7 +263,7 @@ impl Planner {
         &self.baskets
     }
 
-    /// Begins (or ends) recording events and actions.
+    /// Starts (or stops) recording events and actions.
     pub fn record(&mut self, on: bool) {
         self.log = on.then(Log::default);
     }
@@ -300,7 +300,7 @@ impl Planner {
             self.demand = demand.into();
         }
         let cursor = self.order.position_of_entry(first);
-        // A jump leaves something behind that was next to be read ahead, or goes back.
+        // A jump skips something that was next to be read ahead, or goes back.
         let skipped = self.queued.next_without(&self.awaited, self.cursor).is_some_and(|p| p < cursor);
         if (skipped || cursor < self.cursor) && self.awaited_queued > 0 {
             self.stats.jumps += 1;
@@ -310,7 +310,7 @@ impl Planner {
         self.cursor = cursor;
     }
 
-    /// Moves a basket to another state, and keeps the sums.
+    /// Moves a basket to another state, and updates the sums.
     fn set(&mut self, p: u32, state: State) {
         let i = p as usize;
         let len = self.basket(p).span.len;
@@ -375,7 +375,7 @@ impl Planner {
         self.order.positions.get(basket.index()).copied()
     }
 
-    /// Whether somebody waits for baskets of which none is under way.
+    /// Whether the consumer waits for baskets of which none is in flight.
     fn starving(&self) -> bool {
         self.awaited_queued > 0 && self.awaited_flying == 0
     }
@@ -395,7 +395,7 @@ impl Planner {
     fn backlog(&self) -> Backlog {
         // What arrived of a fetch takes its part of the ranges with it.
         let flying = self.flying_ranges as f64 * self.flying_bytes as f64 / self.flying_asked.max(1) as f64;
-        // what is withheld may be needed: requests are not to become smaller because it comes later
+        // what is withheld may be needed: requests must not become smaller because it comes later
         Backlog {
             bytes: self.queued_bytes + self.withheld_bytes + self.flying_bytes,
             ranges: self.queued_ranges + self.withheld_ranges + flying.ceil() as u64,

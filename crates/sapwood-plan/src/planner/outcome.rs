@@ -1,4 +1,4 @@
-//! How fetches end: what arrived, what is asked for again, what is given up.
+//! How fetches end: what arrived, what is requested again, what is given up.
 
 use super::{Flight, Planner, State};
 use crate::{Action, BasketId, FetchId};
@@ -53,7 +53,7 @@ impl Planner {
         if missing.is_empty() {
             return;
         }
-        // Fetches that were under way together mostly fail together: that counts once.
+        // Fetches that were in flight together mostly fail together: that counts once.
         if fetch.0 >= self.after_failure {
             self.after_failure = self.next_fetch;
             self.failures_in_a_row += 1;

@@ -1,4 +1,4 @@
-//! Baskets of which it is not known yet whether they are needed.
+//! Baskets not yet known to be needed.
 
 use super::{Planner, State};
 use crate::BasketId;

@@ -1,4 +1,4 @@
-//! Files, readers and a cache in virtual time: what `TTree::GetEntry` asks for, one request after the other.
+//! Files, readers and a cache in virtual time: the requests of `TTree::GetEntry`, in sequence.
 
 #![allow(dead_code)]
 
@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// Round trip to the origin and bytes that arrive in one millisecond: 100 ms, 1 Gbit/s.
 const ROUND_TRIP: f64 = 100.0;
 const RATE: f64 = 125_000.0;
-/// What a request to the proxy takes, in milliseconds, and bytes that the reader unzips in one.
+/// Milliseconds per request to the proxy, and bytes that the reader decompresses in one millisecond.
 const REQUEST: f64 = 0.3;
 const UNZIPPED: f64 = 30_000.0;
 
@@ -51,7 +51,7 @@ impl Model {
         let mut at = 300;
         for (_, i, first) in ends {
             let b = &mut branches[i];
-            // no two of one length
+            // no two of the same length
             let len = b.bytes_each + (first / 7) % 50;
             b.baskets.push((first, Span::new(at, len)));
             at += len;
@@ -125,8 +125,8 @@ impl Model {
         self.branches[branch].baskets[self.number(branch, entry)].1
     }
 
-    /// Entry by entry, branch by branch: one request for each basket that is not the branch's current one. `wanted` says
-    /// whether a branch is read in an entry.
+    /// Entry by entry, branch by branch: one request for each basket that is not the branch's current one. `wanted`
+    /// tells whether a branch is read in an entry.
     pub fn entry_by_entry(
         &self,
         branches: &[usize],
@@ -146,7 +146,7 @@ impl Model {
         out
     }
 
-    /// As through ROOT's cache: the first baskets of all branches, then vectors of so many bytes.
+    /// As through ROOT's cache: the first baskets of all branches, then vectors of this many bytes.
     pub fn in_vectors(&self, branches: &[usize], bytes: u64) -> Vec<Vec<Span>> {
         let mut out = self.opening();
         out.push(self.branches.iter().map(|b| b.baskets[0].1).collect());
@@ -165,24 +165,24 @@ impl Model {
         }
         out.push(vector);
         out.retain(|v| !v.is_empty());
-        // what is next to one another is one span
+        // adjacent baskets are one span
         let joined = |v: Vec<Span>| sapwood_span::coalesce(&v, 0, u64::MAX).iter().map(|c| c.span).collect();
         out.into_iter().map(joined).collect()
     }
 }
 
-/// What a session cost.
+/// The cost of a session.
 #[derive(Debug)]
 pub struct Run {
     /// The client's requests.
     pub requests: usize,
     /// Those that had to wait for the origin.
     pub waits: usize,
-    /// What they waited, in round trips.
+    /// Their waiting time, in round trips.
     pub round_trips: f64,
     /// Requests to the origin.
     pub fetches: usize,
-    /// Bytes from the origin over distinct bytes that the client asked for.
+    /// Bytes from the origin divided by distinct bytes that the client requested.
     pub ratio: f64,
     pub stats: Stats,
     pub origin_bytes: u64,
@@ -191,7 +191,7 @@ pub struct Run {
 /// A proxy's cache in front of an origin, in virtual time.
 #[derive(Default)]
 pub struct Cache {
-    /// Start: end, and when it is here.
+    /// Start: end, and when it has arrived.
     held: BTreeMap<u64, (u64, f64)>,
     bytes: u64,
     fetches: usize,
@@ -202,7 +202,7 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// The parts of a span that are not under way, and when the others are here.
+    /// The parts of a span that are not in flight, and when the others have arrived.
     fn look(&self, span: Span) -> (Vec<Span>, f64) {
         let mut missing = Vec::new();
         let (mut at, mut ready) = (span.start, 0f64);
@@ -243,7 +243,7 @@ impl Cache {
     }
 }
 
-/// One client's session. The basket map is known from the moment that the header is asked for.
+/// One client's session. The basket map is known from the moment that the header is requested.
 pub fn session(model: &Model, requests: &[Vec<Span>], cache: &mut Cache, memory: &Memory, most: u64) -> (Run, Reader) {
     let (before, fetched_before) = (cache.bytes, cache.fetches);
     let full = model.map();
@@ -287,13 +287,13 @@ pub fn session(model: &Model, requests: &[Vec<Span>], cache: &mut Cache, memory:
     (run, reader)
 }
 
-/// A cold session of a client that nothing is known of.
+/// A cold session of an unknown client.
 pub fn cold(model: &Model, requests: &[Vec<Span>]) -> Run {
     session(model, requests, &mut Cache::default(), &Memory::default(), 64 << 20).0
 }
 
-/// What was not asked for is at most 1 MiB and what was, whatever happens. Where a quarter was wrong, it is half of that and
-/// what was ahead when it went wrong.
+/// Unrequested bytes are at most 1 MiB plus the requested ones, whatever happens. Where a quarter was wrong, it is half
+/// of that plus what was ahead when it went wrong.
 pub fn budget_holds(s: &Stats) -> bool {
     let wanted = s.missed + s.useful;
     s.ahead + s.useless <= (1 << 20) + wanted && s.useless <= (1 << 20) + wanted

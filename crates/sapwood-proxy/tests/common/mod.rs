@@ -1,4 +1,4 @@
-//! An origin that counts what it is asked, a proxy in front of it, and clients of both protocols.
+//! An origin that counts requests, a proxy in front of it, and clients of both protocols.
 #![allow(dead_code)] // each test file uses its own share
 
 use bytes::Bytes;
@@ -25,7 +25,7 @@ impl Folder {
         folder
     }
 
-    /// Writes a file that was left alone for a while.
+    /// Writes a file that looks unchanged for a while.
     pub fn write(&self, name: &str, bytes: &[u8]) {
         self.write_at(name, bytes, Duration::from_secs(3600));
     }
@@ -64,7 +64,7 @@ impl Drop for Folder {
     }
 }
 
-/// Bytes of which no two places are alike.
+/// Pseudo-random bytes: no two places are alike.
 pub fn noise(len: usize, seed: u64) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut next = || {
@@ -99,7 +99,7 @@ impl Answer {
     }
 }
 
-/// Asks over a connection of its own. `url`: with its path; `headers`: each with its line end.
+/// Sends a request over a separate connection. `url`: with its path; `headers`: each with its line end.
 pub fn ask(method: &str, url: &str, headers: &str) -> Answer {
     let (host, path) = url.strip_prefix("http://").unwrap().split_once('/').unwrap();
     let mut stream = BufReader::new(TcpStream::connect(host).unwrap());
@@ -127,7 +127,7 @@ pub fn range(url: &str, from: u64, len: u64) -> Answer {
     ask("GET", url, &format!("Range: bytes={from}-{}\r\n", from + len - 1))
 }
 
-/// A client of its own, of either protocol.
+/// A separate client, of either protocol.
 pub struct Reader {
     source: Arc<dyn Source>,
     pub size: u64,

@@ -1,10 +1,10 @@
-//! Conditions that a request may set (RFC 9110, section 13): the version it wants, or does not want again.
+//! Conditions of a request (RFC 9110, section 13): the version it requires, or already has.
 
 use crate::files::Version;
 use hyper::StatusCode;
 use hyper::header::{self, HeaderMap, HeaderName};
 
-/// The status that answers a request whose conditions this version does not meet, in the order of section 13.2.2.
+/// The status for a request whose conditions this version does not meet, in the order of section 13.2.2.
 pub(crate) fn unmet(version: &Version, headers: &HeaderMap) -> Option<StatusCode> {
     let date = |name| text(headers, name).and_then(|t| httpdate::parse_http_date(t).ok());
     let modified = httpdate::parse_http_date(&version.modified).ok();
@@ -25,7 +25,7 @@ pub(crate) fn unmet(version: &Version, headers: &HeaderMap) -> Option<StatusCode
     known.then_some(StatusCode::NOT_MODIFIED)
 }
 
-/// Whether ranges may be sent: the request does not ask for those of a certain version, or this is it beyond doubt.
+/// Whether ranges may be sent: the request does not require a certain version, or this is certainly that version.
 pub(crate) fn same_for_range(version: &Version, headers: &HeaderMap) -> bool {
     if !headers.contains_key(header::IF_RANGE) {
         return true;
@@ -38,7 +38,7 @@ fn text(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
     headers.get(name).and_then(|v| v.to_str().ok()).map(str::trim)
 }
 
-/// The strong comparison (section 8.8.3.2): weak tags are like none, not even like themselves.
+/// The strong comparison (section 8.8.3.2): weak tags match nothing, not even themselves.
 fn is_strongly(version: &Version, tag: &str) -> bool {
     version.is_strong && tag == version.etag
 }

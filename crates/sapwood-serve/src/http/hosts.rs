@@ -1,19 +1,19 @@
-//! The `Host` of a request: a page of another site must not read, by a name that it points here, what is served to this
-//! machine only (DNS rebinding).
+//! Checks the `Host` of a request: a page of another site must not read, through a name that it points here, what is
+//! served to this machine only (DNS rebinding).
 
 use hyper::header::{self, HeaderMap};
 use hyper::{StatusCode, Uri, Version};
 use std::net::{IpAddr, SocketAddr};
 
-/// The names under which a server may be asked.
+/// The host names that a server accepts.
 pub(crate) struct Names {
-    /// None: every name will do.
+    /// None: every name is accepted.
     allowed: Option<Vec<String>>,
 }
 
 impl Names {
-    /// A server that only this machine can reach has this machine's names, and those given. One that others can reach has
-    /// every name, unless some are given: then these, its address, and this machine's names.
+    /// A server that only this machine can reach accepts this machine's names, and those given. One that others can
+    /// reach accepts every name, unless some are given: then these, its address, and this machine's names.
     pub fn of(bound: SocketAddr, given: &[String]) -> Self {
         if !bound.ip().is_loopback() && given.is_empty() {
             return Self { allowed: None };
@@ -27,7 +27,7 @@ impl Names {
         Self { allowed: Some(own.into_iter().chain([bound]).chain(given).collect()) }
     }
 
-    /// Whether a request may be answered: it names one host, and one of these.
+    /// Whether a request may be answered: it names one host, and an accepted one.
     ///
     /// # Errors
     /// The status to answer with otherwise.
@@ -39,7 +39,7 @@ impl Names {
         }
         let Some(allowed) = &self.allowed else { return Ok(()) };
         let named = host.map(|h| h.to_str().unwrap_or("?"));
-        // A request that holds a whole URL names its host there; both have to fit.
+        // A request with a whole URL names its host there; both must match.
         let all = [named, uri.authority().map(hyper::http::uri::Authority::as_str)]
             .into_iter()
             .flatten()

@@ -28,20 +28,20 @@ use tokio::net::TcpStream;
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
-/// Bytes that a request may have: two thousand ranges, and room for other headers.
+/// Maximum bytes of a request: two thousand ranges, and room for other headers.
 const MAX_REQUEST: usize = 64 << 10;
-/// What a client hears for whom there is no place.
+/// Sent to a client for which there is no room.
 const FULL: &[u8] =
     b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
-/// What a client hears that does not begin with TLS where it has to.
+/// Sent to a client that does not start with TLS where it must.
 const NOT_TLS: &[u8] = b"HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nContent-Length: 32\r\n\
     Connection: close\r\n\r\nthis is an HTTPS port: use TLS\r\n";
-/// What a TLS connection begins with: a handshake record.
+/// First byte of a TLS connection: a handshake record.
 const TLS_HANDSHAKE: u8 = 0x16;
 
-/// One address that is listened on.
+/// One listening address.
 pub(crate) struct Door {
-    /// Names by which it may be asked.
+    /// Host names that it accepts.
     pub names: Names,
     pub serves: Serves,
 }
@@ -50,13 +50,13 @@ pub(crate) struct Door {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Serves {
     Files,
-    /// The files, and the server's pages about itself.
+    /// The files, and the server's status pages.
     FilesAndPages,
-    /// These pages only, without TLS.
+    /// Status pages only, without TLS.
     Pages,
 }
 
-/// Takes connections in, until the task is dropped.
+/// Accepts connections, until the task is dropped.
 pub(crate) async fn accept(listener: tokio::net::TcpListener, shared: Arc<Shared>, door: Arc<Door>) {
     loop {
         match listener.accept().await {
@@ -65,13 +65,13 @@ pub(crate) async fn accept(listener: tokio::net::TcpListener, shared: Arc<Shared
                     let _ = stream.set_nodelay(true);
                     drop(tokio::spawn(serve(stream, Arc::clone(&shared), Arc::new(place), Arc::clone(&door))));
                 }
-                // It fits into an empty socket's buffer, or is lost: nobody waits for whom there is no place.
+                // It fits into an empty socket's buffer, or is lost: a refused client is not waited for.
                 None => {
                     shared.reports.counters.of(Protocol::Http).refused();
                     drop(stream.try_write(FULL));
                 }
             },
-            // Out of file descriptors, perhaps: better in a moment.
+            // Perhaps out of file descriptors: retry in a moment.
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
         }
     }
@@ -97,7 +97,7 @@ async fn serve(stream: TcpStream, shared: Arc<Shared>, place: Arc<Slot>, door: A
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(limits.idle).max_buf_size(MAX_REQUEST);
     let mut connection = std::pin::pin!(builder.serve_connection(TokioIo::new(OwnVersion::new(stream)), service));
-    // A client that leaves early, or speaks something else, is no concern of the server's.
+    // A client that leaves early, or speaks something else, is not an error of the server.
     tokio::select! {
         _ = connection.as_mut() => {}
         () = place.ended() => {}
@@ -108,7 +108,7 @@ async fn serve(stream: TcpStream, shared: Arc<Shared>, place: Arc<Slot>, door: A
     }
 }
 
-/// Begins TLS where a certificate is given; none where the client does not, or leaves.
+/// Starts TLS where a certificate is given; none where the client does not, or leaves.
 async fn begin(mut stream: Watched, shared: &Shared, serves: Serves) -> Option<Stream> {
     let acceptor = shared.tls.as_ref().filter(|_| serves != Serves::Pages);
     let Some(acceptor) = acceptor else { return Some(Stream::Plain(stream)) };

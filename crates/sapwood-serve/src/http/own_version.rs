@@ -1,4 +1,4 @@
-//! The version of HTTP that an answer names.
+//! The HTTP version in an answer.
 
 use crate::tls::Stream;
 use std::io::{self, IoSlice};
@@ -10,9 +10,9 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 const OLD: &[u8] = b"HTTP/1.0";
 const OWN: &[u8] = b"HTTP/1.1";
 
-/// A connection whose first answer names HTTP/1.1, the version of this server, also where a client asks by HTTP/1.0 (RFC 9110,
-/// section 6.2). Clients learn from it what they may use: ROOT's `TWebFile` asks the first time by HTTP/1.0, and opens a
-/// connection for every later request to a server that answers with HTTP/1.0.
+/// A connection whose first answer has HTTP/1.1, the version of this server, also where a client's request has HTTP/1.0
+/// (RFC 9110, section 6.2). Clients learn from it what they may use: ROOT's `TWebFile` sends its first request by
+/// HTTP/1.0, and opens a connection for every later request to a server that answers with HTTP/1.0.
 pub(crate) struct OwnVersion {
     stream: Stream,
     /// Bytes written, as far as they matter.
@@ -25,7 +25,7 @@ impl OwnVersion {
         Self { stream, written: 0, is_old: false }
     }
 
-    /// These bytes with the own version; none where nothing is to be changed.
+    /// These bytes with the server's own version; none where nothing has to be changed.
     fn changed(&mut self, bytes: &[u8]) -> Option<Vec<u8>> {
         if self.written >= OLD.len() {
             return None;

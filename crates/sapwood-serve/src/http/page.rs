@@ -8,13 +8,13 @@ use std::fmt::Write;
 /// Entries shown at most.
 const MAX: usize = 10_000;
 
-/// A plain page of links to what is in a folder.
+/// A plain page of links to the entries of a folder.
 pub(crate) async fn of(folder: &dyn OpenFolder, title: &str) -> Result<String, FilesError> {
     let mut listed = folder.entries().await?;
     let mut entries: Vec<(Vec<u8>, Option<u64>)> = Vec::new();
     loop {
         let more = listed.more().await?;
-        // one beyond what is shown tells that the page is cut
+        // one more than shown means that the page is truncated
         if more.is_empty() || entries.len() > MAX {
             break;
         }
@@ -50,7 +50,7 @@ fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;").replace('\'', "&#39;")
 }
 
-/// A name as a relative link: the leading `./` keeps `a:b` from being taken for a scheme.
+/// A name as a relative link: the leading `./` prevents `a:b` from being read as a scheme.
 fn encode(name: &[u8]) -> String {
     format!("./{}", percent::encode_component(name))
 }

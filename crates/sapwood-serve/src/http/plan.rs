@@ -1,4 +1,4 @@
-//! What a request is answered with, before it is sent.
+//! The answer to a request, before it is sent.
 
 use super::conditions;
 use super::page;
@@ -23,9 +23,9 @@ use std::io;
 use std::sync::Arc;
 use tokio::sync::Mutex;
 
-/// Bytes of a body that is read before its head is sent, at most.
+/// A body of at most this many bytes is read before its head is sent.
 const SHORT_BODY: u64 = 256 << 10;
-/// Bytes that are read of a longer one before its head is sent.
+/// Bytes of a longer one that are read before its head is sent.
 const BEGINNING: u64 = 64 << 10;
 
 pub(super) type Answer = Response<UnsyncBoxBody<Bytes, io::Error>>;
@@ -51,11 +51,11 @@ impl Plan {
         plan
     }
 
-    /// What to say where files do not answer.
+    /// The answer where files cannot be served.
     pub fn failed(error: &FilesError) -> Self {
         let mut plan = Self::text(error.http_status(), &format!("{error}\n"));
         match error {
-            // The standard wants a challenge beside a 401.
+            // The standard requires a challenge with a 401.
             FilesError::Unauthorized { challenge, .. } => {
                 plan.set(header::WWW_AUTHENTICATE, challenge.as_deref().unwrap_or("Bearer"));
             }
@@ -65,7 +65,7 @@ impl Plan {
         plan
     }
 
-    /// A page about a folder. It runs nothing, whatever is in it.
+    /// A page about a folder. It runs no scripts, whatever it contains.
     fn page(content_type: &str, body: Bytes) -> Self {
         let mut plan = Self::new(StatusCode::OK);
         plan.set(header::CONTENT_TYPE, content_type);
@@ -84,11 +84,11 @@ impl Plan {
         self.pieces.iter().map(BodyPart::len).sum()
     }
 
-    /// Reads how the body begins before the head is sent, and all of a short one: both go in one write, the client hears why
-    /// it cannot be read, and the time to the first byte tells how far away the bytes are.
+    /// Reads the beginning of the body before the head is sent, and all of a short one: both go in one write, the
+    /// client gets a status if it cannot be read, and the time to the first byte shows how far away the bytes are.
     ///
     /// # Errors
-    /// Those of reading; `Changed` where another version has taken the file's place.
+    /// Those of reading; `Changed` where another version has replaced the file.
     pub async fn read_beginning(mut self) -> Result<Self, FilesError> {
         let Some(file) = self.file.clone() else { return Ok(self) };
         let all: Vec<Span> = self.pieces.iter().filter_map(BodyPart::span).collect();
@@ -115,7 +115,7 @@ impl Plan {
         Ok(self)
     }
 
-    /// Takes off what follows the first so many bytes of the body.
+    /// Splits off what follows the first `at` bytes of the body.
     fn split_off(&mut self, at: u64) -> VecDeque<BodyPart> {
         let mut left = at;
         let mut rest = VecDeque::new();
@@ -128,7 +128,7 @@ impl Plan {
         rest
     }
 
-    /// Begins to send it.
+    /// Starts to send it.
     pub fn send(
         mut self,
         bodyless: bool,
@@ -153,7 +153,7 @@ impl Plan {
     }
 }
 
-/// What files answer. `path` is the request's, as it was sent.
+/// The answer from `files`. `path` is the request's, as it was sent.
 pub(super) async fn plan(files: &dyn Files, asked: &Asked, path: &str, is_get: bool, headers: &HeaderMap) -> Plan {
     let nothing = || Plan::failed(&FilesError::NotFound);
     let found = match files.find(asked).await {
@@ -166,7 +166,7 @@ pub(super) async fn plan(files: &dyn Files, asked: &Asked, path: &str, is_get: b
             Err(e) => Plan::failed(&e),
         },
         Found::Page(page) if asked.path.is_folder => Plan::page(&page.content_type, page.body),
-        // Browsers take a backslash for a slash.
+        // Browsers treat a backslash as a slash.
         Found::Folder(_) | Found::Page(_) if path.contains('\\') => nothing(),
         Found::Folder(_) | Found::Page(_) => {
             // Links on the page are relative to it: its address must end in a slash. One slash
@@ -175,7 +175,7 @@ pub(super) async fn plan(files: &dyn Files, asked: &Asked, path: &str, is_get: b
             plan.set(header::LOCATION, &format!("/{}/", path.trim_matches('/')));
             plan
         }
-        // It is no folder.
+        // Not a folder.
         Found::File(_) if asked.path.is_folder => nothing(),
         Found::File(file) => of_file(file, is_get, headers),
     }
@@ -184,7 +184,7 @@ pub(super) async fn plan(files: &dyn Files, asked: &Asked, path: &str, is_get: b
 fn of_file(file: Arc<dyn OpenFile>, is_get: bool, headers: &HeaderMap) -> Plan {
     let text = |name: HeaderName| headers.get(name).and_then(|v| v.to_str().ok()).map(str::trim);
     let (size, version) = (file.size(), file.version().clone());
-    // A range of another version must not be mixed with what the client has. Only GET knows ranges.
+    // A range of another version must not be mixed with what the client has. Ranges apply to GET only.
     let same = is_get && conditions::same_for_range(&version, headers);
     let mut plan = if let Some(status) = conditions::unmet(&version, headers) {
         Plan::new(status)
@@ -220,7 +220,7 @@ fn of_ranges(spans: Vec<Span>, size: u64) -> Plan {
         plan.set(header::CONTENT_RANGE, &text(one));
         plan.pieces.push_back(BodyPart::File(*one));
     } else {
-        // Random, so that no file can hold it: 128 bits from the system's hash keys.
+        // Random, so that no file contains it: 128 bits from the system's hash keys.
         let boundary = format!("{:016x}{:016x}", RandomState::new().hash_one(0), RandomState::new().hash_one(1));
         plan.set(header::CONTENT_TYPE, &format!("multipart/byteranges; boundary={boundary}"));
         for span in &spans {

@@ -2,21 +2,21 @@
 
 use sapwood_span::{Span, coalesce};
 
-/// More ranges than this are not served one by one: the header is ignored.
+/// With more ranges than this the header is ignored.
 const MAX_RANGES: usize = 2000;
 
 /// What a request wants of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum RequestedRange {
-    /// No range, or none that can be understood: the standard says to ignore it.
+    /// No range, or none that can be parsed: the standard says to ignore it.
     Whole,
-    /// These, in the order asked for; where some overlap, joined and ascending. Never empty.
+    /// These, in the requested order; where some overlap, joined and ascending. Never empty.
     Ranges(Vec<Span>),
-    /// All of them begin behind the end.
+    /// All of them begin after the end.
     Nothing,
 }
 
-/// Reads a `Range` header for a file of this size.
+/// Parses a `Range` header for a file of this size.
 pub(crate) fn wanted(header: Option<&str>, size: u64) -> RequestedRange {
     let Some(list) = header.and_then(list_of_bytes) else { return RequestedRange::Whole };
     let mut spans = Vec::new();
@@ -30,7 +30,7 @@ pub(crate) fn wanted(header: Option<&str>, size: u64) -> RequestedRange {
     if spans.is_empty() {
         return RequestedRange::Nothing;
     }
-    // Overlaps could make an answer of any size out of a small file: they are served once.
+    // Overlaps could make an answer of any size from a small file: overlapping bytes are served once.
     let joined = coalesce(&spans, 0, 0);
     if joined.len() < spans.len() {
         spans = joined.into_iter().map(|c| c.span).collect();
@@ -38,13 +38,13 @@ pub(crate) fn wanted(header: Option<&str>, size: u64) -> RequestedRange {
     RequestedRange::Ranges(spans)
 }
 
-/// What follows the unit, whose case does not matter.
+/// The text after the unit, whose case is ignored.
 fn list_of_bytes(header: &str) -> Option<&str> {
     let (unit, list) = header.trim().split_once('=')?;
     unit.eq_ignore_ascii_case("bytes").then_some(list)
 }
 
-/// One range clipped to the file: none if it is malformed, none inside if it lies outside.
+/// One range clipped to the file: outer none if it is malformed, inner none if it is outside.
 fn one(item: &str, size: u64) -> Option<Option<Span>> {
     let number = |text: &str| {
         if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {

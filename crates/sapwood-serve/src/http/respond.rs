@@ -1,4 +1,4 @@
-//! Requests to answers.
+//! From requests to answers.
 
 use super::plan::{Answer, Plan, plan};
 use super::{Door, Serves, status};
@@ -57,7 +57,7 @@ pub(super) async fn respond(
                 let files = &*shared.files;
                 let mut found = found(files, &asked, &path, bodyless, &head.headers).await;
                 if matches!(found, Err(FilesError::Changed)) {
-                    // what has taken its place is what is asked for
+                    // the request is for the file that has replaced it
                     found = self::found(files, &asked, &path, bodyless, &head.headers).await;
                 }
                 found.unwrap_or_else(|e| Plan::failed(&e))
@@ -66,11 +66,11 @@ pub(super) async fn respond(
         }
     };
     if body != RequestBody::None {
-        // Nothing reads what follows the head: it must not be taken for another request.
+        // Nothing reads what follows the head: it must not be parsed as another request.
         plan.set(header::CONNECTION, "close");
     }
     if head.version == Version::HTTP_10 && !keeps_open(&head.headers) {
-        // the answer names a later version, by which connections stay open
+        // the answer has a later version, in which connections stay open by default
         plan.set(header::CONNECTION, "close");
     }
     let status = plan.status.as_u16();
@@ -87,7 +87,7 @@ pub(super) async fn respond(
     plan.send(bodyless, shared, window, busy, exchange)
 }
 
-/// What is found, with the beginning of its body where that is wanted.
+/// What was found, with the beginning of its body if wanted.
 async fn found(
     files: &dyn Files,
     asked: &Asked,
@@ -103,18 +103,18 @@ fn authorization(headers: &HeaderMap) -> Option<SecretBytes> {
     headers.get(header::AUTHORIZATION).map(|value| SecretBytes(value.as_bytes().to_vec()))
 }
 
-/// Whether a client that speaks HTTP/1.0 asks to keep its connection open.
+/// Whether an HTTP/1.0 client wants its connection kept open.
 fn keeps_open(headers: &HeaderMap) -> bool {
     let options = headers.get_all(header::CONNECTION).iter().filter_map(|value| value.to_str().ok());
     options.flat_map(|value| value.split(',')).any(|option| option.trim().eq_ignore_ascii_case("keep-alive"))
 }
 
-/// What a request says of its own body.
+/// The body length stated by a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RequestBody {
     None,
     Some,
-    /// Its length is told in two ways: whoever stands in between may have understood the other one.
+    /// Its length is stated in two ways: an intermediary may have used the other one.
     Doubtful,
 }
 

@@ -1,4 +1,4 @@
-//! The server's pages about itself.
+//! The server's status pages.
 
 use super::plan::Plan;
 use crate::shared::Shared;
@@ -12,7 +12,7 @@ pub(super) enum Page {
 }
 
 impl Page {
-    /// The page of this path, exactly as it was sent.
+    /// The page with this path, exactly as it was sent.
     pub fn of(path: &str) -> Option<Self> {
         match path {
             "/metrics" => Some(Self::Metrics),

@@ -18,14 +18,14 @@ use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore, mpsc};
 /// Bytes read and sent at a time where there is no room for more, and at first: a short answer needs no more.
 const SHORT: u64 = 64 << 10;
 
-/// A stretch of an answer's body.
+/// A part of an answer's body.
 pub(crate) enum BodyPart {
     Bytes(Bytes),
     File(Span),
 }
 
 impl BodyPart {
-    /// Where it is in the file, if it is.
+    /// Its span in the file, if it is from the file.
     pub fn span(&self) -> Option<Span> {
         match self {
             Self::Bytes(_) => None,
@@ -33,7 +33,7 @@ impl BodyPart {
         }
     }
 
-    /// Its first bytes, so many at most, and what follows them.
+    /// Its first bytes, at most `at`, and what follows them.
     pub fn split(self, at: u64) -> (Option<Self>, Option<Self>) {
         if at == 0 {
             return (None, Some(self));
@@ -61,19 +61,19 @@ impl BodyPart {
     }
 }
 
-/// What a body needs to be sent.
+/// Resources needed to send a body.
 pub(super) struct Sending {
-    /// Where the file's bytes come from.
+    /// The source of the file's bytes.
     pub file: Option<Arc<dyn OpenFile>>,
     pub window: Arc<Mutex<Window>>,
     /// Room for long pieces in memory, of all connections together.
     pub room: Arc<Semaphore>,
 }
 
-/// A body that is read while it is sent: a piece is read while the one before it is under way. An error in it, such as a file
-/// that changed meanwhile, closes the connection: the client sees that something is missing.
+/// A body that is read while it is sent: a piece is read while the previous one is in flight. An error in it, such as a
+/// file that changed meanwhile, closes the connection: the client sees that something is missing.
 pub(crate) struct Streamed {
-    /// Reads and passes on, as far as there is room; none when it has ended. It works only while somebody wants more, and is
+    /// Reads and passes on, as far as there is room; none when it has ended. It runs only while it is polled, and is
     /// dropped with the file as soon as the client has gone.
     reading: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
     chunks: mpsc::Receiver<io::Result<Bytes>>,
@@ -83,7 +83,7 @@ pub(crate) struct Streamed {
 }
 
 impl Streamed {
-    /// Begins to send these pieces, as the window grants it.
+    /// Starts to send these pieces, as the window permits.
     pub fn begin(pieces: VecDeque<BodyPart>, sending: Sending, busy: Busy, exchange: Exchange) -> Self {
         let left = pieces.iter().map(BodyPart::len).sum();
         let (sender, chunks) = mpsc::channel(1);
@@ -110,7 +110,7 @@ async fn read(pieces: VecDeque<BodyPart>, sending: Sending, sender: mpsc::Sender
         let mut at = 0;
         while at < piece.len() {
             let left = piece.len() - at;
-            // Far-away servers are played in short pieces.
+            // Simulated distant servers send short pieces.
             let long = !is_first && left > SHORT && !window.is_played();
             let room = long.then(|| Arc::clone(&sending.room).try_acquire_owned().ok()).flatten();
             let len = window.grant(left.min(if room.is_some() { PIECE } else { SHORT })).await;
@@ -141,7 +141,7 @@ impl Body for Streamed {
     type Error = io::Error;
 
     fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
-        // First what is there; then, beside it, what comes next.
+        // First what has arrived; meanwhile, what comes next.
         let mut polled = self.chunks.poll_recv(context);
         if let Some(reading) = &mut self.reading
             && reading.as_mut().poll(context).is_ready()

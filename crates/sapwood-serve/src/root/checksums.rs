@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Semaphore;
 
-/// Files read at once for their checksums: disks and processors are there for the others as well.
+/// Files read at once for their checksums: other requests need disks and processors, too.
 const AT_ONCE: usize = 2;
 /// Bytes read at a time.
 const PIECE: u64 = 1 << 20;
@@ -28,7 +28,7 @@ type Known = (Vec<Vec<u8>>, String, ChecksumKind, u32);
 
 pub(crate) struct Checksums {
     gate: Semaphore,
-    /// The one used last comes last.
+    /// The one used last is at the end.
     known: Mutex<VecDeque<Known>>,
     /// Files that were read to their end.
     #[cfg(test)]
@@ -54,7 +54,7 @@ impl Checksums {
             return Ok(value);
         }
         let _turn = self.gate.acquire().await;
-        // Somebody who came before may have wanted the same.
+        // An earlier request may have wanted the same.
         if let Some(value) = self.look(path, file, kind) {
             return Ok(value);
         }
@@ -123,7 +123,7 @@ pub(super) async fn answer(
     link.reply(0, status::ATTN, &late(stream, status, &body)).await
 }
 
-/// What the file says itself, or what its bytes give; none where this kind is unknown.
+/// The file's own checksum, or one computed from its bytes; none for an unknown kind.
 async fn given_or_computed(
     sums: &Checksums,
     path: &ServedPath,

@@ -1,4 +1,4 @@
-//! One connection: what comes is cut into requests, which are answered.
+//! One connection: the input is split into requests, which are answered.
 
 use super::RootShared;
 use super::link::{Gone, Link, refuse};
@@ -23,10 +23,10 @@ use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 
-/// Bytes received at a time, and how often before they are looked at: more stays in the socket.
+/// Bytes received at a time, and how many times before they are processed: more stays in the socket.
 const RECEIVE: usize = 16 << 10;
 const RECEIVED: usize = 4;
-/// Requests of a session that are answered side by side.
+/// Requests of a session that are answered concurrently.
 const AT_ONCE: usize = 4;
 
 /// Serves a connection to its end.
@@ -68,7 +68,8 @@ pub(super) async fn serve(stream: TcpStream, shared: Arc<RootShared>, slot: Arc<
         midway: None,
     };
     if connection.run(first, arrivals).await == End::Left {
-        // It asks nothing more, and may still want to hear what it has asked; or it has gone, and nobody waits for what is slow.
+        // It sends no more requests, and may still wait for answers; or it has gone, and slow answers are not waited
+        // for.
         let rest = async { while connection.tasks.join_next().await.is_some() {} };
         let _ = timeout(limits.stall, rest).await;
     }
@@ -77,7 +78,7 @@ pub(super) async fn serve(stream: TcpStream, shared: Arc<RootShared>, slot: Arc<
     }
 }
 
-/// Passes on what comes, with its time.
+/// Passes on input, with its time of arrival.
 async fn receive(mut read: ReadHalf<Stream>, sender: mpsc::Sender<(Instant, Bytes)>) {
     loop {
         let mut buffer = BytesMut::with_capacity(RECEIVE);
@@ -91,23 +92,23 @@ async fn receive(mut read: ReadHalf<Stream>, sender: mpsc::Sender<(Instant, Byte
     }
 }
 
-/// Why a connection is not served any more.
+/// Why a connection is no longer served.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
-    /// The client will say nothing more.
+    /// The client will send nothing more.
     Left,
-    /// It is to be closed at once.
+    /// Close it at once.
     Closed,
 }
 
 /// What a connection is for.
 pub(super) enum Role {
-    /// Nobody has logged in yet.
+    /// Before the login.
     New,
     /// A login that was asked for a token.
     Entering(Arc<Session>),
     Session(Arc<Session>),
-    /// A data link: requests come elsewhere.
+    /// A data link: requests come over another link.
     Data,
 }
 
@@ -115,24 +116,24 @@ pub(super) struct Connection {
     pub address: IpAddr,
     pub shared: Arc<RootShared>,
     pub slot: Arc<Slot>,
-    /// The address that the client has called.
+    /// The local address that the client connected to.
     pub here: SocketAddr,
     limits: ClientLimits,
     pub link: Arc<Link>,
     inbound: Inbound,
     pub role: Role,
-    /// The token that the login has shown.
+    /// The token presented at login.
     pub authorization: Option<SecretBytes>,
     pub handles: Handles,
     permits: Arc<Semaphore>,
     tasks: JoinSet<()>,
-    /// The request that is being answered, where it is one that is counted.
+    /// The request being answered, if it is one that is counted.
     pub current: Option<Exchange>,
     ending: watch::Receiver<bool>,
     began: Instant,
-    /// When something last came.
+    /// When input last arrived.
     last: Instant,
-    /// Since when a request has begun and not ended.
+    /// Since when a request has been incomplete.
     midway: Option<Instant>,
 }
 
@@ -188,7 +189,7 @@ impl Connection {
         }
     }
 
-    /// Until when something has to come.
+    /// When input must arrive at the latest.
     fn deadline(&self) -> Instant {
         match (&self.role, self.midway) {
             (Role::New | Role::Entering(_), _) => self.began + self.limits.idle,
@@ -197,7 +198,7 @@ impl Connection {
         }
     }
 
-    /// Answers what was said, or begins to.
+    /// Answers a message, or starts to.
     async fn hear(&mut self, arrived: Arrived) -> Result<(), Gone> {
         let _busy = self.slot.busy();
         match arrived {
@@ -252,7 +253,7 @@ impl Connection {
         Ok(Ok(()))
     }
 
-    /// Takes a token, for the files to judge; who has none shows a user's name, which nobody looks at.
+    /// Accepts a token, for the files to check; a client without one sends a user name, which is ignored.
     async fn authenticate(
         &mut self,
         session: Arc<Session>,
@@ -269,17 +270,17 @@ impl Connection {
         Ok(Ok(()))
     }
 
-    /// A further question about the protocol: TLS begins before the login, or not at all.
+    /// A second protocol request: TLS starts before the login, or not at all.
     pub async fn protocol(&self, stream: u16) -> Result<(), Gone> {
         self.link.reply(stream, status::OK, &protocol(&self.shared, false)).await
     }
 
-    /// Answers beside other requests; waits while too many are being answered.
+    /// Answers concurrently with other requests; waits while too many are being answered.
     pub async fn begin(&mut self, answer: impl Future<Output = Result<(), Gone>> + Send + 'static) {
         let Ok(permit) = Arc::clone(&self.permits).acquire_owned().await else { return };
         let busy = self.link.busy();
         self.tasks.spawn(async move {
-            // Who cannot be answered has been noticed where it was tried.
+            // A failure to send has been noticed where it occurred.
             let _ = answer.await;
             drop((permit, busy));
         });

@@ -1,4 +1,4 @@
-//! The sending side of a connection: whole frames, one after the other.
+//! The sending side of a connection: whole frames in sequence.
 
 use crate::connections::{Busy, Slot};
 use crate::error::FilesError;
@@ -19,7 +19,7 @@ const CHUNK: u64 = 64 << 10;
 /// Frames in memory at once: one that is sent, and the next one that is read meanwhile.
 const FRAMES: usize = 2;
 
-/// The client has gone, or takes nothing.
+/// The client has gone, or receives nothing.
 #[derive(Debug)]
 pub(crate) struct Gone;
 
@@ -29,10 +29,10 @@ impl From<io::Error> for Gone {
     }
 }
 
-/// One connection, as what answers sees it.
+/// One connection, as seen by the code that answers.
 pub(crate) struct Link {
     writer: Mutex<Writer>,
-    /// For frames that are in memory.
+    /// For frames in memory.
     room: Semaphore,
     /// Nothing more can be sent.
     lost: Notify,
@@ -44,7 +44,7 @@ pub(crate) struct Link {
 struct Writer {
     half: WriteHalf<Stream>,
     window: Window,
-    /// A frame has begun and not ended: what follows would be taken for its rest.
+    /// A frame is incomplete: what follows would be read as its rest.
     midway: bool,
 }
 
@@ -54,7 +54,7 @@ impl Link {
         Self { writer, room: Semaphore::new(FRAMES), lost: Notify::new(), slot, is_secure }
     }
 
-    /// Nothing more is to be sent.
+    /// Stops sending.
     pub fn close(&self) {
         self.lost.notify_one();
     }
@@ -64,17 +64,17 @@ impl Link {
         self.lost.notified().await;
     }
 
-    /// A request is under way that will be answered here.
+    /// A request is in progress that will be answered here.
     pub fn busy(&self) -> Busy {
         self.slot.busy()
     }
 
-    /// Waits until there is room for another frame in memory; to be kept until it is sent.
+    /// Waits until there is room for another frame in memory; keep the permit until it is sent.
     pub async fn room(&self) -> Result<SemaphorePermit<'_>, Gone> {
         self.room.acquire().await.map_err(|_| Gone)
     }
 
-    /// Begins a frame; others wait until it is ended.
+    /// Starts a frame; others wait until it has ended.
     pub async fn frame(&self) -> Result<Frame<'_>, Gone> {
         let mut writer = self.writer.lock().await;
         if std::mem::replace(&mut writer.midway, true) {
@@ -98,7 +98,7 @@ impl Link {
         self.send(&out, &[]).await
     }
 
-    /// The request was fulfilled, and there is nothing to be said.
+    /// The request succeeded, with an empty answer.
     pub async fn done(&self, stream: u16) -> Result<(), Gone> {
         self.reply(stream, status::OK, b"").await
     }
@@ -109,14 +109,14 @@ impl Link {
     }
 }
 
-/// A frame that is being sent. Dropped before its end, it ends the connection.
+/// A frame being sent. If dropped before its end, it ends the connection.
 pub(crate) struct Frame<'a> {
     writer: MutexGuard<'a, Writer>,
     lost: &'a Notify,
 }
 
 impl Frame<'_> {
-    /// Sends some of it, as the window grants it.
+    /// Sends some of it, as the window permits.
     pub async fn write(&mut self, bytes: &[u8]) -> Result<(), Gone> {
         let mut left = bytes;
         while !left.is_empty() {
@@ -128,7 +128,7 @@ impl Frame<'_> {
         Ok(())
     }
 
-    /// Sends a head and what follows it, without a system call for each.
+    /// Sends a head and its data, without a system call for each.
     pub async fn write_all(&mut self, head: &[u8], data: &[Bytes]) -> Result<(), Gone> {
         if self.writer.window.is_played() {
             self.write(head).await?;
@@ -140,7 +140,7 @@ impl Frame<'_> {
         let mut slices: Vec<IoSlice<'_>> =
             iter::once(head).chain(data.iter().map(|b| &b[..])).map(IoSlice::new).collect();
         let mut left = slices.as_mut_slice();
-        // Without any bytes in front.
+        // Removes empty slices in front.
         IoSlice::advance_slices(&mut left, 0);
         while !left.is_empty() {
             let sent = self.writer.half.write_vectored(left).await?;
@@ -152,9 +152,9 @@ impl Frame<'_> {
         Ok(())
     }
 
-    /// All of it is sent.
+    /// All of it has been sent.
     pub async fn end(mut self) -> Result<(), Gone> {
-        // TLS may have kept some of it.
+        // TLS may have buffered some of it.
         self.writer.half.flush().await?;
         self.writer.midway = false;
         Ok(())
@@ -169,7 +169,7 @@ impl Drop for Frame<'_> {
     }
 }
 
-/// What clients hear when files do not answer.
+/// The error for clients when files cannot be served.
 pub(crate) fn failure(error: &FilesError) -> Failure {
     refuse(error.root_number(), &error.to_string())
 }

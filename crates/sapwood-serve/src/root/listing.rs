@@ -1,4 +1,4 @@
-//! Answers about folders and about what paths are.
+//! Answers to listings and stats.
 
 use super::link::{Gone, failure};
 use super::reads::FRAME;
@@ -33,7 +33,7 @@ pub(super) async fn list(mut reply: Reply, folder: &dyn OpenFolder, stats: bool)
                 out.extend(LISTING_WITH_STATS);
             }
             begun = true;
-            // What is not sent yet is the end, as far as is known.
+            // The unsent part is the end, as far as known.
             if out.len() as u64 >= FRAME {
                 reply.data(status::OKSOFAR, std::mem::take(&mut out).into()).await?;
             }
@@ -47,7 +47,7 @@ pub(super) async fn list(mut reply: Reply, folder: &dyn OpenFolder, stats: bool)
     reply.ok(&out).await
 }
 
-/// Further entries that can be listed: a name with a new line in it would be taken for two.
+/// More entries that can be listed: a name with a newline in it would be read as two.
 async fn more(entries: &mut dyn Entries) -> Result<Option<Vec<Entry>>, FilesError> {
     let mut more = entries.more().await?;
     if more.is_empty() {

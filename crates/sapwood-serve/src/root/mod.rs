@@ -1,7 +1,7 @@
 //! The same files over the XRootD protocol.
 //!
-//! A session is one connection on which a client has logged in, and the data links bound to it. Requests are taken one after
-//! the other; those that bring data are answered side by side, a few at a time, each in frames small enough that memory
+//! A session is one connection on which a client has logged in, and the data links bound to it. Requests are processed
+//! in order; those that return data are answered concurrently, a few at a time, each in frames small enough that memory
 //! stays bounded whatever the client does.
 
 mod checksums;
@@ -22,7 +22,7 @@ use crate::shared::Shared;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What all connections share, and what only those of this protocol do.
+/// State shared by all connections, and state of this protocol only.
 struct RootShared {
     common: Arc<Shared>,
     sessions: Sessions,
@@ -37,12 +37,12 @@ impl std::ops::Deref for RootShared {
     }
 }
 
-/// Takes connections in, until the task is dropped.
+/// Accepts connections, until the task is dropped.
 pub(crate) async fn accept(listener: tokio::net::TcpListener, shared: Arc<Shared>) {
     let shared = Arc::new(RootShared { common: shared, sessions: Sessions::default(), checksums: Checksums::new() });
     loop {
         match listener.accept().await {
-            // There is nothing to be said to whom there is no place for: answers begin behind a greeting.
+            // A refused client gets no message: answers come after a greeting.
             Ok((stream, address)) => match shared.connections.enter(address.ip()) {
                 Some(place) => {
                     let _ = stream.set_nodelay(true);
@@ -50,7 +50,7 @@ pub(crate) async fn accept(listener: tokio::net::TcpListener, shared: Arc<Shared
                 }
                 None => shared.reports.counters.of(Protocol::Root).refused(),
             },
-            // Out of file descriptors, perhaps: better in a moment.
+            // Perhaps out of file descriptors: retry in a moment.
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
         }
     }

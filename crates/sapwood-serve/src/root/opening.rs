@@ -1,4 +1,4 @@
-//! The beginning of a connection: the greeting, and TLS where the client wants it.
+//! The start of a connection: the greeting, and TLS where the client wants it.
 
 use crate::connections::Watched;
 use crate::shared::Shared;
@@ -14,16 +14,16 @@ use tokio::time::Instant;
 /// Bytes received at a time.
 const RECEIVE: usize = 16 << 10;
 
-/// A connection on which the client has said more than what it speaks.
+/// A connection whose client has sent a message beyond greeting and protocol requests.
 pub(super) struct Opened {
     pub stream: Stream,
     pub inbound: Inbound,
-    /// What it has said first.
+    /// That message.
     pub first: Arrived,
 }
 
-/// Answers the greeting and questions about the protocol; begins TLS where the client wants it and a certificate is given. None
-/// where the client has gone, or makes no sense.
+/// Answers the greeting and protocol requests; starts TLS where the client wants it and a certificate is given. None
+/// where the client has gone, or its input makes no sense.
 pub(super) async fn open(mut stream: Watched, shared: &Shared) -> Option<Opened> {
     let mut inbound = Inbound::default();
     let mut secure = None;
@@ -36,7 +36,7 @@ pub(super) async fn open(mut stream: Watched, shared: &Shared) -> Option<Opened>
                     let acceptor = shared.tls.as_ref().filter(|_| flags & client::WANT_TLS != 0);
                     encode_reply(stream_id, status::OK, &protocol(shared, acceptor.is_some()), &mut out);
                     if let Some(acceptor) = acceptor {
-                        // What came in plain text behind the question is not said by who goes on over TLS.
+                        // Plain text after the request cannot be attributed to the peer that continues over TLS.
                         if !inbound.is_at_rest() {
                             return None;
                         }
@@ -58,7 +58,7 @@ pub(super) async fn open(mut stream: Watched, shared: &Shared) -> Option<Opened>
     }
 }
 
-/// Goes on over TLS.
+/// Continues over TLS.
 async fn over_tls(mut stream: Stream, mut inbound: Inbound) -> Option<Opened> {
     loop {
         if let Some(first) = inbound.arrived().ok()? {
@@ -81,14 +81,14 @@ async fn receive(stream: &mut Watched, shared: &Shared) -> Option<bytes::Bytes> 
     Some(buffer.freeze())
 }
 
-/// What the server says of itself; TLS begins behind it where `upgrade` says so.
+/// The server's protocol reply; TLS starts after it if `upgrade` is set.
 pub(super) fn protocol(shared: &Shared, upgrade: bool) -> Vec<u8> {
     let mut flags = server::DATA | server::PAGES;
     if shared.tls.is_some() {
         flags |= server::HAVE_TLS;
     }
     if upgrade {
-        // Also on data links, or what the session hides would be seen there.
+        // Also on data links, or the session's secrets would be visible there.
         flags |= server::GOTO_TLS | server::TLS_DATA;
     }
     Protocol { version: code::VERSION, flags }.encode()

@@ -12,11 +12,12 @@ use sapwood_xrd::frame::reply_head;
 use sapwood_xrd::{CHUNK, Chunk, encode_pages};
 use std::sync::Arc;
 
-/// Data of a frame, at most, where the protocol leaves the choice: what is held in memory of an answer. A multiple of the page.
+/// Data of a frame at most, where the protocol leaves the choice: what is held in memory of an answer. A multiple of
+/// the page.
 pub(super) const FRAME: u64 = 128 << 10;
 const _: () = assert!(FRAME.is_multiple_of(PAGE));
 
-/// What is there of a range that may reach beyond the end of the file.
+/// The existing part of a range that may reach beyond the end of the file.
 pub(super) fn inside(file: &dyn OpenFile, offset: u64, len: u32) -> Span {
     let size = file.size();
     let start = offset.min(size);
@@ -72,7 +73,7 @@ pub(super) async fn page_read(mut reply: Reply, file: &dyn OpenFile, span: Span)
 /// A range of a vector read and its file.
 pub(super) type Wanted = (Chunk, Arc<dyn OpenFile>);
 
-/// Answers a vector read. The ranges lie within their files.
+/// Answers a vector read. The ranges are inside their files.
 pub(super) async fn vector_read(mut reply: Reply, wanted: &[Wanted]) -> Result<(), Gone> {
     expect(wanted);
     let chunks: Vec<Chunk> = wanted.iter().map(|(chunk, _)| *chunk).collect();
@@ -116,7 +117,7 @@ impl From<FilesError> for Unsent {
     }
 }
 
-/// Tells each file what will be read of it.
+/// Announces to each file what will be read of it.
 fn expect(wanted: &[Wanted]) {
     for same in wanted.chunk_by(|(a, _), (b, _)| a.handle == b.handle) {
         let spans: Vec<Span> = same.iter().map(|(c, _)| Span::new(c.offset, c.len.into())).collect();
@@ -126,7 +127,7 @@ fn expect(wanted: &[Wanted]) {
     }
 }
 
-/// A frame of several ranges, or of a short one: read before it is begun.
+/// A frame of several ranges, or of a short one: read before it is started.
 async fn short_ranges(reply: &mut Reply, status: u16, wanted: &[Wanted]) -> Result<(), Unsent> {
     let mut body = Vec::with_capacity(wanted.iter().map(|(c, _)| CHUNK + c.len as usize).sum());
     for same in wanted.chunk_by(|(a, _), (b, _)| a.handle == b.handle) {
@@ -140,8 +141,9 @@ async fn short_ranges(reply: &mut Reply, status: u16, wanted: &[Wanted]) -> Resu
     Ok(reply.data(status, body.into()).await?)
 }
 
-/// A frame of one long range: read while it is sent. Clients take no part of a range in a frame, and the whole would be much to
-/// keep. If it cannot be read to its end, the connection ends: nothing else can be said in the middle of a frame.
+/// A frame of one long range: read while it is sent. Clients accept no part of a range in a frame, and the whole would
+/// need much memory. If it cannot be read to its end, the connection ends: an error cannot be sent in the middle of a
+/// frame.
 async fn long_range(reply: &mut Reply, status: u16, chunk: &Chunk, file: &dyn OpenFile) -> Result<(), Unsent> {
     let mut pieces = frames(Span::new(chunk.offset, chunk.len.into()), FRAME);
     let Some((first, _)) = pieces.next() else { return Ok(()) };

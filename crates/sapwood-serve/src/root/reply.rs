@@ -1,4 +1,4 @@
-//! The answer to one request: the link it goes to, and what is counted of it.
+//! The answer to one request: its link, and its counters.
 
 use super::link::{Gone, Link};
 use crate::exchange::Exchange;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub(super) struct Reply {
     pub link: Arc<Link>,
     pub stream: u16,
-    /// None for requests that nobody counts.
+    /// None for requests that are not counted.
     pub exchange: Option<Exchange>,
 }
 
@@ -34,7 +34,7 @@ impl Reply {
         Ok(())
     }
 
-    /// The last frame, which says why there is no answer.
+    /// The last frame, with the reason for the failure.
     pub async fn fail(&mut self, failure: &Failure) -> Result<(), Gone> {
         self.status(failure);
         self.link.fail(self.stream, failure).await

@@ -18,7 +18,7 @@ use sapwood_xrd::{Chunk, Handle, Request};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-/// What a server calls itself.
+/// The server's name and version.
 const VERSION: &str = concat!("sapwood/", env!("CARGO_PKG_VERSION"));
 
 impl Connection {
@@ -188,7 +188,7 @@ impl Connection {
 
     async fn locate(&mut self, stream: u16, path: &[u8]) -> Result<Result<(), Failure>, Gone> {
         self.count("locate", path);
-        // A star asks for the servers of all files.
+        // A star requests the servers of all files.
         let info = match path.strip_prefix(b"*") {
             Some(_) => Ok(()),
             None => self.info(path).await.map(|_| ()),
@@ -226,7 +226,7 @@ impl Connection {
         }
     }
 
-    /// What is asked of the files.
+    /// The request to the files.
     fn asked(&self, path: &[u8]) -> Result<Asked, FilesError> {
         let path = ServedPath::of_bytes(path).ok_or(FilesError::NotFound)?;
         let asked = Asked::new(path, self.slot.address, asked::Protocol::Root)
@@ -247,13 +247,13 @@ impl Connection {
         }
     }
 
-    /// The request that came last is counted until its answer has ended.
+    /// The last request is counted until its answer has ended.
     fn count(&mut self, method: &str, path: &[u8]) {
         let path = String::from_utf8_lossy(path);
         self.current = Some(Exchange::begin(&self.shared.reports, self.address, asked::Protocol::Root, method, &path));
     }
 
-    /// The answer to the request that came last.
+    /// The answer to the last request.
     fn reply(&mut self, link: Arc<Link>, stream: u16) -> Reply {
         Reply { link, stream, exchange: self.current.take() }
     }

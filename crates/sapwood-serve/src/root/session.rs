@@ -1,4 +1,4 @@
-//! What sessions have open, and how links find theirs.
+//! The open files of sessions, and how links find their session.
 
 use super::link::Link;
 use crate::asked::ServedPath;
@@ -21,17 +21,17 @@ pub(crate) struct Sessions(Mutex<HashMap<SessionId, Weak<Session>>>);
 /// One login.
 pub(crate) struct Session {
     pub id: SessionId,
-    /// It is spoken over TLS.
+    /// It uses TLS.
     pub is_secure: bool,
     address: IpAddr,
-    /// Somebody who knows the session wants it to end.
+    /// Another connection wants the session to end.
     pub end: Notify,
     /// Data links, by their number less one.
     links: Mutex<Vec<Weak<Link>>>,
 }
 
 impl Sessions {
-    /// Begins one. Its name is random: who knows it may bind links to it.
+    /// Starts one. Its name is random: a client that knows it may bind links to it.
     pub fn begin(&self, address: IpAddr, is_secure: bool) -> Arc<Session> {
         let words = [RandomState::new().hash_one(0), RandomState::new().hash_one(1)].map(u64::to_ne_bytes);
         let mut id = [0; 16];
@@ -51,7 +51,7 @@ impl Sessions {
 }
 
 impl Session {
-    /// Takes a data link in; gives its number, or none where there are too many.
+    /// Adds a data link; returns its number, or none where there are too many.
     pub fn bind(&self, link: &Arc<Link>) -> Option<u8> {
         let mut links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
         let free = links.iter().position(|l| l.strong_count() == 0);
@@ -86,7 +86,7 @@ pub(super) struct Opened {
     _place: FilePlace,
 }
 
-/// What a session has open, by number. The lowest free one is taken: the first file of a session is 0.
+/// A session's open files, by number. The lowest free one is taken: the first file of a session is 0.
 #[derive(Default)]
 pub(super) struct Handles(Vec<Option<Opened>>);
 

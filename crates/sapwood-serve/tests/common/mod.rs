@@ -1,4 +1,4 @@
-//! A folder that is served, and a client that speaks by hand.
+//! A served folder, and a client that writes raw requests.
 #![allow(dead_code)] // each test file uses its own share
 
 use sapwood_serve::{Origin, OriginHandle, OriginOptions};
@@ -45,7 +45,7 @@ impl Client {
         Self(BufReader::new(TcpStream::connect(address).unwrap()))
     }
 
-    /// Sends a request; gives status, head and body.
+    /// Sends a request; returns status, head and body.
     pub fn ask(&mut self, method: &str, path: &str, headers: &str) -> (u16, String, String) {
         let text = format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n");
         self.0.get_mut().write_all(text.as_bytes()).unwrap();
@@ -65,7 +65,7 @@ impl Client {
         self.ask("GET", path, headers)
     }
 
-    /// The ETag of a file, when it has been left alone for long enough to have a strong one.
+    /// The ETag of a file, once it has been unchanged long enough to have a strong one.
     pub fn strong_etag(&mut self, path: &str) -> String {
         for _ in 0..500 {
             let (_, head, _) = self.ask("HEAD", path, "");
@@ -79,7 +79,7 @@ impl Client {
     }
 }
 
-/// Memory that this process, the server in it, has in use.
+/// Memory that this process, including the server, has in use.
 pub fn resident() -> u64 {
     let text = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = text.lines().find(|l| l.starts_with("VmRSS:")).unwrap();

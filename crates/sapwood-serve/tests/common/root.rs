@@ -1,4 +1,4 @@
-//! A client of the XRootD protocol that speaks by hand.
+//! A client that writes raw messages of the XRootD protocol.
 #![allow(dead_code)] // each test file uses its own share
 
 use sapwood_serve::OriginHandle;
@@ -27,7 +27,7 @@ pub struct Frame {
 }
 
 impl RootClient {
-    /// A connection on which nothing was said yet.
+    /// A new connection, before the greeting.
     pub fn connect(server: &OriginHandle) -> Self {
         Self::at(server.root_addr().unwrap())
     }
@@ -38,7 +38,7 @@ impl RootClient {
         Self { stream, session: [0; 16] }
     }
 
-    /// One on which the greeting was answered.
+    /// One after the greeting was answered.
     pub fn greeted(server: &OriginHandle) -> Self {
         Self::greeted_at(server.root_addr().unwrap())
     }
@@ -115,7 +115,7 @@ impl RootClient {
         self.ask(&Request::Read { handle, offset, len, path_id: 0 })
     }
 
-    /// Whether the server has closed it, waiting for that if need be.
+    /// Whether the server has closed it, waiting for that if necessary.
     pub fn is_closed(&mut self) -> bool {
         let mut buffer = vec![0; 1 << 16];
         loop {

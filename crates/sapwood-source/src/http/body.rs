@@ -1,4 +1,4 @@
-//! The body of an answer as pieces of the file.
+//! The body of a response as pieces of the file.
 
 use super::client::Reply;
 use super::multipart::{Malformed, Multipart};
@@ -6,7 +6,7 @@ use super::range::content_range;
 use crate::assemble::Piece;
 use bytes::Bytes;
 
-/// How the body of a 200 or 206 brings the file.
+/// How the body of a 200 or 206 carries the file.
 pub(crate) enum Body {
     /// Several ranges.
     Parts(Box<Multipart>),
@@ -15,7 +15,7 @@ pub(crate) enum Body {
 }
 
 impl Body {
-    /// Says what the answer brings; in words what is wrong if it makes no sense.
+    /// What the response holds; an error in words if it makes no sense.
     pub fn of(reply: &Reply) -> Result<Self, String> {
         if reply.status == 200 {
             let length = reply.length();
@@ -45,7 +45,7 @@ impl Body {
         matches!(self, Self::Plain { .. })
     }
 
-    /// Size of the file as this answer tells it, so far.
+    /// Size of the file according to this response so far.
     pub fn total(&self) -> Option<u64> {
         match self {
             Self::Parts(parser) => parser.total(),
@@ -53,7 +53,7 @@ impl Body {
         }
     }
 
-    /// Takes a chunk; appends the pieces of the file that it brings.
+    /// Takes a chunk; appends the pieces of the file in it.
     pub fn push(&mut self, chunk: Bytes, out: &mut Vec<Piece>) -> Result<(), Malformed> {
         match self {
             Self::Parts(parser) => parser.push(chunk, out),

@@ -1,4 +1,4 @@
-//! One file's way to its server: sends range requests, follows redirects, hands out replies.
+//! One file's requests to its server: sends range requests, follows redirects, returns replies.
 
 use super::credential;
 use super::failure::{RequestFailure, RetryBudget};
@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 
 const MAX_REDIRECTS: usize = 16;
-/// The value of a `Range` header where no bytes are asked for.
+/// The value of a `Range` header where no bytes are requested.
 const NO_RANGE: &str = "";
 /// The body of a redirect or an error is read to its end up to this size, to keep the connection.
 const SMALL_BODY: u64 = 64 << 10;
@@ -34,12 +34,12 @@ const SMALL_BODY: u64 = 64 << 10;
 pub(crate) struct ServerUrl {
     pub url: Url,
     pub host: Arc<Host>,
-    /// How near the server was that redirected here.
+    /// Scope of the server that redirected here.
     from: Option<Scope>,
 }
 
 impl ServerUrl {
-    /// Refuses a connection with what the server that redirected here could not have reached itself.
+    /// Refuses a connection to an address that the redirecting server could not have reached itself.
     fn check(&self, peer: Option<IpAddr>) -> Result<()> {
         self.from.map_or(Ok(()), |from| check_peer(from, peer, self.url.bare_host()))
     }
@@ -49,14 +49,14 @@ pub(crate) struct Client {
     pub name: String,
     pub options: SourceOptions,
     handle: Handle,
-    /// Whose thread is behind the handle: a forked child has it not.
+    /// The process whose thread is behind the handle: a forked child does not have it.
     process: u32,
     pub counters: Arc<Counters>,
     original: Url,
     authorization: Option<HeaderValue>,
     server: Mutex<ServerUrl>,
     opened: Opened,
-    /// Nothing has been heard of the server lately.
+    /// Nothing has been heard from the server lately.
     away: AtomicBool,
 }
 
@@ -90,15 +90,15 @@ impl Client {
         lock(&self.server).clone()
     }
 
-    /// The credential, if this URL leads to the very server that it was meant for.
+    /// The credential, if this URL is on the server that it was meant for.
     fn credential_for(&self, url: &Url) -> Option<&HeaderValue> {
         self.authorization.as_ref().filter(|_| url.same_origin(&self.original))
     }
 
-    /// Goes where a server redirects to.
+    /// Follows a server's redirect.
     ///
     /// # Errors
-    /// `Denied` for redirects that would give away what the caller has, or where he is.
+    /// `Denied` for redirects that would expose the caller's credentials or network position.
     fn follow(&self, from: &ServerUrl, peer: Option<IpAddr>, location: &str) -> Result<ServerUrl> {
         let url = from.url.join(location)?;
         allowed(self.options.redirects.as_ref(), &url.redacted())?;
@@ -114,7 +114,7 @@ impl Client {
         self.move_to(url, Some(scope))
     }
 
-    /// Back to where it all began: there may be word of another replica.
+    /// Back to the original server: it may know another replica.
     fn begin_anew(&self) -> Result<ServerUrl> {
         trace::go_back(|| self.original.redacted());
         self.move_to(self.original.clone(), None)
@@ -142,9 +142,8 @@ impl Client {
         self.server().host.warm(connections, &self.handle(), self.connect_timeout(), &self.opened);
     }
 
-    /// Sends a request for these ranges (the value of the `Range` header, and how many are in
-    /// it), follows redirects, and goes back to where it all began when a place found by a
-    /// redirect has ceased to work.
+    /// Sends a request for these ranges (the value of the `Range` header, and how many are in it), follows redirects,
+    /// and goes back to the original server when the target of a redirect stops working.
     pub async fn send(
         &self,
         range: &str,
@@ -194,12 +193,12 @@ impl Client {
         Err(RequestFailure::Fatal(Error::new(ErrorKind::Protocol, what)))
     }
 
-    /// Asks for the headers of the file alone, with checksums among them, as [`send`](Self::send) asks for bytes.
+    /// Requests the headers of the file only, with checksums among them, as [`send`](Self::send) requests bytes.
     pub async fn head(&self, retry_budget: &mut RetryBudget) -> Result<Reply, RequestFailure> {
         self.send(NO_RANGE, 0, retry_budget).await
     }
 
-    /// Connects to a host that was never met: how far it is decides how it is asked.
+    /// Connects to a host for the first time: its distance decides how requests are made.
     pub async fn connect_first(&self, retry_budget: &mut RetryBudget) -> Result<ServerUrl, RequestFailure> {
         let server = self.server();
         if lock(&server.host.meter).distance().is_none() {
@@ -253,8 +252,7 @@ impl Client {
                     }
                     return Reply::new(response, lent, server, self);
                 }
-                // A connection that lay idle may have been closed by the server at any moment:
-                // that says nothing about the next one.
+                // The server may have closed an idle connection at any time: that says nothing about the next one.
                 Ok(Err(error)) if used && !error.is_parse() => {}
                 Ok(Err(error)) if error.is_parse() => {
                     let what = "the server's answer is not HTTP";
@@ -271,10 +269,10 @@ impl Client {
     /// The request for these ranges.
     ///
     /// # Errors
-    /// `Invalid` for an address that cannot be said in HTTP: another one in its place would be a guess.
+    /// `Invalid` for an address that HTTP cannot express: another one in its place would be a guess.
     fn request(&self, server: &ServerUrl, range: &str) -> Result<Request<Empty<Bytes>>> {
         let mut request = Request::new(Empty::<Bytes>::new());
-        // A proxy that makes no tunnel is told the whole address.
+        // A proxy without a tunnel needs the whole address.
         let proxy = if server.url.https { None } else { super::proxy::of(&server.url).ok().flatten() };
         let target = match &proxy {
             Some(_) => format!("http://{}{}", server.url.authority(), server.url.target),
@@ -322,21 +320,21 @@ impl Client {
         lent.link.sender.send_request(request).await
     }
 
-    /// The network may be away: connections are tried for a short time only, so that the first one after it is back is
-    /// opened at once and not when TCP comes round to trying again.
+    /// The network may be down: connections are tried for a short time only, so that the first one after it is back is
+    /// opened at once and not when TCP next retransmits.
     fn lost(&self, failure: RequestFailure) -> RequestFailure {
         self.away.store(true, Relaxed);
         failure
     }
 
     fn connect_timeout(&self) -> Duration {
-        // a server that accepts and then says nothing (TLS) is a transfer on which nothing moves
+        // a server that accepts and then sends nothing (TLS) counts as a stalled transfer
         let usual = self.options.connect_timeout.min(self.options.progress_timeout);
         if self.away.load(Relaxed) { usual.min(silence::PROBE) } else { usual }
     }
 }
 
-/// What a silence calls for.
+/// How to react to a silence.
 fn silent(silence: Silence, what: &str, longest: Duration) -> RequestFailure {
     let timeout = |what: String| Error::new(ErrorKind::Timeout, what);
     match silence {
@@ -362,8 +360,8 @@ async fn reachable(url: &Url) -> bool {
     }
 }
 
-/// An answer whose body has yet to be read. Dropped before the body's end, it closes its
-/// connection: what is under way is not waited for.
+/// A response whose body has yet to be read. If dropped before the body's end, it closes its connection: what is in
+/// flight is not waited for.
 pub(crate) struct Reply {
     pub status: u16,
     pub headers: HeaderMap,
@@ -419,8 +417,8 @@ impl Reply {
         self.header("content-length").and_then(|v| v.trim().parse().ok())
     }
 
-    /// The next bytes of the body; none at its end. A transfer that has stopped is abandoned after half of the progress
-    /// timeout: the rest is for asking again.
+    /// The next bytes of the body; none at its end. A stalled transfer is abandoned after half of the progress timeout:
+    /// the rest is for another try.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, RequestFailure> {
         loop {
             let frame = silence::broken_by(self.body.frame(), self.longest / 2, || reachable(&self.url)).await;

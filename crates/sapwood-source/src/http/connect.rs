@@ -48,7 +48,7 @@ pub(crate) async fn connect(url: Url, tls: Option<Arc<ClientConfig>>, time_limit
                 if tls.is_some() {
                     let begin = Instant::now();
                     proxy.tunnel(&mut stream, &url).await?;
-                    // its answer came when the server's had come to it
+                    // its answer came after the origin server's had reached it
                     round_trip += begin.elapsed();
                 }
                 (stream, round_trip, None)
@@ -71,13 +71,13 @@ async fn speak_http<S>(stream: S) -> Result<Sender>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    // XrdHttp 5.5 knows its headers in this case only, whatever the standard says.
+    // XrdHttp 5.5 recognises headers only in this letter case, whatever the standard says.
     let (sender, connection) = http1::Builder::new()
         .title_case_headers(true)
         .handshake(TokioIo::new(stream))
         .await
         .map_err(|e| Error::new(ErrorKind::Io, "cannot start HTTP").with_source(e))?;
-    // Its failure is reported by the request that it hits.
+    // Failures are reported by the request that runs into them.
     tokio::spawn(connection);
     Ok(sender)
 }

@@ -6,11 +6,11 @@ use base64::prelude::{BASE64_STANDARD, Engine};
 use hyper::header::HeaderValue;
 use sapwood_span::{Error, Result};
 
-/// The header for this URL: the user in the URL first, then the token given, then, for `https`
-/// only, the one that is found.
+/// The header for this URL: the user in the URL first, then the given token, then, for `https` only, the discovered
+/// one.
 ///
 /// # Errors
-/// A token that does not fit a header.
+/// A token that is not a valid header value.
 pub(crate) fn authorization(url: &Url, token: Option<&str>) -> Result<Option<HeaderValue>> {
     let text = if let Some((user, password)) = &url.user {
         basic(user, password)
@@ -33,7 +33,7 @@ pub(crate) fn authorization(url: &Url, token: Option<&str>) -> Result<Option<Hea
     Ok(Some(value))
 }
 
-/// A user and a password as HTTP's basic scheme wants them (RFC 7617).
+/// User and password for HTTP's basic scheme (RFC 7617).
 pub(crate) fn basic(user: &str, password: &str) -> String {
     format!("Basic {}", BASE64_STANDARD.encode(format!("{user}:{password}")))
 }

@@ -1,4 +1,4 @@
-//! What can go wrong with a request, sorted by what to do about it.
+//! Failures of a request, sorted by the reaction to them.
 
 use super::client::Reply;
 use crate::backoff::Backoff;
@@ -6,32 +6,32 @@ use crate::open::SourceOptions;
 use sapwood_span::{Error, ErrorKind, Result};
 use std::time::{Duration, Instant, SystemTime};
 
-/// Between two tries where the server does not say how long to wait.
+/// Longest pause between two tries where the server does not say how long to wait.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
-/// A server that asks for more asks for as long.
+/// A longer wait requested by a server counts as this.
 const FOREVER: Duration = Duration::from_secs(366 * 24 * 3600);
 
-/// What is left of a time that is over.
+/// What is left of a time limit that has expired.
 const LEAST: Duration = Duration::from_millis(1);
 
-/// Between two tries to connect, at most: reading goes on soon after the server is back.
+/// Longest pause between two connection attempts: reading resumes soon after the server is back.
 const BETWEEN_CONNECTIONS: Duration = Duration::from_secs(1);
 
 pub(crate) enum RequestFailure {
-    /// Asking again will not help.
+    /// A retry will not help.
     Fatal(Error),
-    /// The server does not understand this way of asking: ask for single ranges.
+    /// The server does not support this kind of request: request single ranges.
     Step(Error),
-    /// The server said nothing when it was asked for several ranges: ask for single ones in the time that is left.
+    /// The server was silent when asked for several ranges: request single ones in the time that is left.
     Silent { error: Error, since: Instant },
-    /// A shorter line of ranges may do.
+    /// Fewer ranges in one request may work.
     Shorter(Error),
     /// No connection could be opened.
     Unreached(Error),
-    /// The answer came from another server, which has the same file: ask again.
+    /// The response came from another server with the same file: ask again.
     Elsewhere,
-    /// Asking again may help.
+    /// A retry may help.
     Again { error: Error, wait: Option<Duration>, stalled: bool },
 }
 
@@ -40,13 +40,13 @@ impl RequestFailure {
         Self::Again { error, wait: None, stalled: false }
     }
 
-    /// An answer that makes no sense: a reason to ask more simply, if that is possible.
+    /// A response that makes no sense: a reason for a simpler request, if that is possible.
     pub fn nonsense(what: impl Into<String>, multi: bool) -> Self {
         let error = Error::new(ErrorKind::Protocol, what);
         if multi { Self::Step(error) } else { Self::again(error) }
     }
 
-    /// For an answer whose status is neither 200 nor 206.
+    /// For a response whose status is neither 200 nor 206.
     pub fn status(reply: &Reply, multi: bool) -> Self {
         let status = reply.status;
         let reason = hyper::StatusCode::from_u16(status).ok().and_then(|s| s.canonical_reason()).unwrap_or("unknown");
@@ -66,7 +66,7 @@ impl RequestFailure {
                 let wait = reply.header("retry-after").and_then(retry_after);
                 Self::Again { error: plain(ErrorKind::Io), wait, stalled: false }
             }
-            // Some servers trip over several ranges in the oddest ways.
+            // Some servers fail on several ranges with unrelated statuses.
             400..=599 if multi => Self::Step(plain(ErrorKind::Protocol)),
             403 => {
                 Self::Fatal(plain(ErrorKind::Denied).with_remedy("the file may exist, but this user may not read it"))
@@ -82,12 +82,12 @@ pub(crate) struct RetryBudget {
     retries: u32,
     left: u32,
     backoff: Backoff,
-    /// When something last came of it, and how long ago that may be.
+    /// When there was last progress, and how long ago that may be.
     moved: Instant,
     longest: Duration,
-    /// When a byte last came, whether or not it was one that was missing.
+    /// When a byte last arrived, whether or not it was a missing one.
     heard: Instant,
-    /// Nothing has been asked: what was waited for is no server's silence.
+    /// Nothing has been requested yet: the time waited was no server's silence.
     fresh: bool,
 }
 
@@ -110,12 +110,12 @@ impl RetryBudget {
         }
     }
 
-    /// When something last came of it.
+    /// When there was last progress.
     pub fn moved(&self) -> Instant {
         self.moved
     }
 
-    /// Its turn has come: a connection may be opened, or a request go out. Gives how long that may take.
+    /// Its turn has come: a connection may be opened, or a request sent. Returns how long that may take.
     pub fn begin(&mut self) -> Duration {
         if self.fresh {
             self.moved = Instant::now();
@@ -123,30 +123,30 @@ impl RetryBudget {
         self.longest.saturating_sub(self.moved.elapsed()).max(LEAST)
     }
 
-    /// How long the answer to a request may take. One for several ranges gets half of the time: some servers hang over them,
-    /// and there must be time for asking more simply.
+    /// How long the response to a request may take. One for several ranges gets half of the time: some servers hang on
+    /// them, and there must be time for a simpler request.
     pub fn asked(&mut self, several: bool) -> Duration {
         let left = self.begin();
         self.fresh = false;
         if several { left.min(self.longest / 2) } else { left }
     }
 
-    /// Whether there is time for asking in another way.
+    /// Whether there is time for another kind of request.
     pub fn is_left(&self) -> bool {
         self.moved.elapsed() < self.longest
     }
 
-    /// Bytes have come.
+    /// Bytes have arrived.
     pub fn heard(&mut self) {
         self.heard = Instant::now();
     }
 
-    /// What came of a try that has failed was no silence.
+    /// The failed try was not silent: its bytes count as progress.
     pub fn catch_up(&mut self) {
         self.moved = self.moved.max(self.heard);
     }
 
-    /// Something arrived after all: the count begins anew, though not for ever.
+    /// Something arrived after all: the count starts again, though not for ever.
     pub fn renew(&mut self) {
         self.catch_up();
         if self.backoff.attempts() < self.retries.saturating_mul(10) {
@@ -155,10 +155,10 @@ impl RetryBudget {
         }
     }
 
-    /// Waits before the next try to reach the server: however often, as long as the progress timeout.
+    /// Waits before the next try to reach the server: any number of tries, for as long as the progress timeout.
     ///
     /// # Errors
-    /// There is none: the error given comes back.
+    /// No time left: returns the given error.
     pub async fn unreached(&mut self, error: Error) -> Result<()> {
         self.backoff.failed();
         self.fresh = false;
@@ -170,11 +170,11 @@ impl RetryBudget {
         Ok(())
     }
 
-    /// Waits before the next try, as long as the server asks for if it does.
+    /// Waits before the next try, for as long as the server asks if it does.
     ///
     /// # Errors
-    /// There is none, or no time: the error given comes back. A stall has taken long enough to count more; one in which
-    /// nothing at all has moved is the end.
+    /// No tries or no time left: returns the given error. A stall has taken long enough to count more; one in which
+    /// nothing at all has moved ends it.
     pub async fn spend(&mut self, error: Error, wait: Option<Duration>, stalled: bool) -> Result<()> {
         self.fresh = false;
         let silent = self.moved.elapsed();

@@ -24,45 +24,45 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
-/// Bytes that one request asks for at most. What has come of it when a connection is lost is kept.
+/// Bytes in one request at most. What has arrived of it when a connection is lost is kept.
 const MAX_REQUEST: u64 = 64 << 20;
-/// What one more part costs in a multipart answer and in the request: its headers.
+/// Cost of one more part in a multipart response and in the request: its headers.
 const PART_OVERHEAD: u64 = 200;
-/// Beyond twice what was asked for, an answer may hold this much before it is taken for nonsense.
+/// Beyond twice what was requested, a response may hold this much before it is treated as nonsense.
 const SLACK: u64 = 1 << 20;
 
-/// Servers that a request may be redirected to, one after the other, each of which is compared with what is known.
+/// Servers that a request may be redirected to in turn, each of which is compared with what is known.
 const MOST_SERVERS: u32 = 16;
 
-/// Bytes that may come without the file's first bytes, by single ranges one after the other: beside small ones the first
-/// bytes would weigh too much. The last request of a scan always asks for them.
+/// Bytes that may arrive without the file's first bytes, in consecutive single ranges: the first bytes would cost too
+/// much beside small ones. The last request of a scan always includes them.
 const UNRECOGNISED: u64 = 64 << 10;
-/// First bytes of a file that tell ROOT files apart: its header, with the file's UUID, also beyond 2 GB.
+/// First bytes that distinguish ROOT files: the header, with the file's UUID, also beyond 2 GB.
 const BRIEF: usize = 80;
 
-/// How ranges are asked for.
+/// How ranges are requested.
 #[derive(Clone)]
 struct RequestStyle {
-    /// The first bytes of the file, where each request asks for them as well.
+    /// The first bytes of the file, where each request includes them as well.
     along: Option<Bytes>,
     /// Since when the server has been silent.
     silent: Option<Instant>,
-    /// Nothing more of the file may follow.
+    /// Nothing more of the file may be requested later.
     last: bool,
     /// Other requests of the same fetch are about to begin.
     several: bool,
 }
 
-/// Requests for data of a file: how many are under way, how many there were, and what came unrecognised.
+/// Requests for data of a file: how many are in flight, how many there were, and how many bytes came unrecognised.
 #[derive(Default)]
 pub(crate) struct UnderWay {
     now: AtomicUsize,
     ever: AtomicU64,
-    /// Bytes asked for without the file's first bytes since these came last.
+    /// Bytes requested without the file's first bytes since these last came.
     unrecognised: AtomicU64,
 }
 
-/// A request that is under way until this is dropped.
+/// A request that is in flight until this is dropped.
 struct Begun<'a> {
     all: &'a UnderWay,
     number: u64,
@@ -77,7 +77,7 @@ impl UnderWay {
 }
 
 impl Begun<'_> {
-    /// Whether no other request was under way at any time since.
+    /// Whether no other request was in flight at any time since.
     fn was_alone(&self) -> bool {
         self.alone && self.all.ever.load(Relaxed) == self.number
     }
@@ -93,7 +93,7 @@ pub(crate) struct HttpFile {
     pub client: Arc<Client>,
     pub size: u64,
     pub version: Arc<Version>,
-    /// Everything, if the file is small or the server serves no ranges.
+    /// All bytes, if the file is small or the server serves no ranges.
     pub memory: Option<Bytes>,
     /// The server ignores ranges: all of the file was fetched to open it.
     pub ranges_ignored: bool,
@@ -101,7 +101,7 @@ pub(crate) struct HttpFile {
 }
 
 impl HttpFile {
-    /// Fills the job with all that it misses. `soon`: somebody waits for all of it, and nothing else is under way.
+    /// Fetches all that the job is missing. `soon`: the caller waits for all of it, and nothing else is in flight.
     pub async fn complete(self: &Arc<Self>, job: &Arc<Job>, soon: bool, last: bool) -> Result<()> {
         let whole = [Span::new(0, self.size)];
         let mut multi = self.client.server().host.multi();
@@ -122,7 +122,7 @@ impl HttpFile {
             let several = groups.len() > 1;
             match self.run(job, groups, &RequestStyle { along, silent, last, several }).await {
                 Ok(()) => {}
-                // its limits are others than thought: cut anew
+                // its limits differ from what was assumed: divide again
                 Err(RequestFailure::Shorter(_)) => host.refuses_long_lines(),
                 Err(RequestFailure::Step(_)) if multi => {
                     multi = false;
@@ -148,7 +148,7 @@ impl HttpFile {
         }
     }
 
-    /// Runs requests side by side; the pool limits how many really are.
+    /// Runs requests concurrently; the pool limits how many really are.
     async fn run(
         self: &Arc<Self>,
         job: &Arc<Job>,
@@ -165,7 +165,7 @@ impl HttpFile {
             let (file, job, style) = (Arc::clone(self), Arc::clone(job), style.clone());
             running.spawn_on(async move { file.group(&job, group, &style).await }, &self.client.handle());
         }
-        // The first one is sent first: it gets the connection whose window is widest.
+        // The first one is sent first: it gets the connection with the widest window.
         let mut first = std::pin::pin!(self.group(job, first, style));
         let mut answered = false;
         loop {
@@ -175,14 +175,14 @@ impl HttpFile {
                     ended?;
                     answered = true;
                 }
-                // Leaving at the first failure drops the set and stops the others.
+                // Returning at the first failure drops the set and cancels the others.
                 Some(ended) = running.join_next() => ended.unwrap_or_else(|e| Err(RequestFailure::Fatal(crate::ended(e))))?,
                 else => return Ok(()),
             }
         }
     }
 
-    /// One request, sent again for what is missing as long as there is hope.
+    /// One request, sent again for what is missing as long as a retry may help.
     async fn group(&self, job: &Job, group: Vec<Span>, style: &RequestStyle) -> Result<(), RequestFailure> {
         let mut retry_budget = RetryBudget::since(&self.client.options, style.silent);
         let mut pieces = group.clone();
@@ -201,7 +201,7 @@ impl HttpFile {
             let seen = along.map(Recognised::new);
             let result = self.request(job, &ranges, seen, &mut retry_budget).await;
             if bare && !begun.was_alone() {
-                // what began meanwhile may have been answered out of another version
+                // requests begun meanwhile may have been answered from another version
                 job.overtaken.store(true, Relaxed);
             }
             drop(begun);
@@ -226,7 +226,7 @@ impl HttpFile {
                 Ok(()) => {
                     (Error::new(ErrorKind::Protocol, "the server returned fewer bytes than requested"), None, false)
                 }
-                // A server may hang over several ranges: the network is not to blame yet.
+                // A server may hang on several ranges: do not blame the network yet.
                 Err(RequestFailure::Again { error, stalled: true, .. })
                     if multi && after == before && retry_budget.is_left() =>
                 {
@@ -234,7 +234,7 @@ impl HttpFile {
                     return Err(RequestFailure::Silent { error, since: retry_budget.moved() });
                 }
                 Err(RequestFailure::Again { error, wait, stalled }) => (error, wait, stalled),
-                // found to be the same file; but a server that is another each time is none to read from
+                // found to be the same file; but a server that changes every time cannot be read from
                 Err(RequestFailure::Elsewhere) => {
                     elsewhere += 1;
                     if elsewhere <= MOST_SERVERS {
@@ -255,7 +255,7 @@ impl HttpFile {
         }
     }
 
-    /// `seen`: what holds the first bytes of the file, which are among the ranges, against those that are known.
+    /// `seen`: compares the first bytes of the file, which are among the ranges, with the known ones.
     async fn request(
         &self,
         job: &Job,
@@ -289,7 +289,7 @@ impl HttpFile {
         }
         if self.version.check(&reply).map_err(RequestFailure::Fatal)? == Told::NewServer {
             let url = reply.url.clone();
-            // its connection must be free for what is to be asked
+            // its connection must be free for the next request
             drop(reply);
             self.recognise(&url).await?;
             return Err(RequestFailure::Elsewhere);
@@ -332,7 +332,7 @@ impl HttpFile {
         Ok(())
     }
 
-    /// Whether an answer that brings the whole file is good enough.
+    /// Whether a response with the whole file is acceptable.
     fn accept_whole(&self, wanted: u64, multi: bool) -> Result<(), RequestFailure> {
         if self.size <= wanted.saturating_mul(2).saturating_add(SLACK) {
             return Ok(());
@@ -355,10 +355,10 @@ impl HttpFile {
         }
     }
 
-    /// Reads the first bytes again, by themselves.
+    /// Reads the first bytes again, on their own.
     ///
     /// # Errors
-    /// `Corrupt` where they are others, and what reading meets.
+    /// `Corrupt` where they differ, and any error of the read.
     async fn begins_as_it_did(self: &Arc<Self>, sink: &Arc<dyn Sink>) -> Result<()> {
         let mut spans = Vec::new();
         let Some(compare) = WithBeginning::add(&mut spans, sink, &self.version.beginning) else { return Ok(()) };
@@ -384,7 +384,7 @@ impl HttpFile {
                 }
                 return Ok(FetchReport { payload, total: begin.elapsed(), ..FetchReport::default() });
             }
-            // else each answer brings the beginning along
+            // otherwise each response includes the beginning
             let single = !self.client.server().host.multi();
             let compare =
                 (last && single).then(|| WithBeginning::add(&mut spans, &sink, &self.version.beginning)).flatten();
@@ -406,8 +406,8 @@ impl HttpFile {
         })
     }
 
-    /// What one more single-range request costs in bytes: its share of what could have come
-    /// meanwhile over all connections.
+    /// What one more single-range request costs in bytes: its share of what could have arrived meanwhile over all
+    /// connections.
     fn gap_of_single(&self) -> u64 {
         let host = self.client.server().host;
         let parallel = host.parallel() as f64;
@@ -419,8 +419,8 @@ impl HttpFile {
     }
 }
 
-/// Inside each range one that holds all that is missing there: never more ranges than before, as
-/// the server may take no more.
+/// For each range the smallest one that holds all that is missing in it: never more ranges than before, as the server
+/// may accept no more.
 fn hulls(missing: &[Span], ranges: &[Span]) -> Vec<Span> {
     let hull = |range: &Span| {
         let mut inside = missing.iter().filter(|m| m.overlaps(*range));
@@ -431,7 +431,7 @@ fn hulls(missing: &[Span], ranges: &[Span]) -> Vec<Span> {
     ranges.iter().filter_map(hull).collect()
 }
 
-/// The server serves no byte ranges and the file is too large to do without.
+/// The server serves no byte ranges and the file is too large to fetch whole.
 pub(crate) fn no_ranges(size: Option<u64>) -> Error {
     let size = size.map_or_else(String::new, |n| format!(" of {n} bytes"));
     Error::unsupported(format!("the server does not serve byte ranges, only the whole file{size}"))
@@ -488,7 +488,7 @@ impl Source for HttpFile {
     }
 
     fn version(&self) -> Option<OriginVersion> {
-        // one that is in memory was read as a whole
+        // a file in memory was read as a whole
         if self.memory.is_some() { None } else { self.version.identity(self.size) }
     }
 
@@ -502,12 +502,12 @@ impl Source for HttpFile {
                 Err(RequestFailure::Again { error, stalled: true, .. }) => return Err(error.in_file(&self.client.name)),
                 Err(_) => return Ok(None),
             };
-            // a signature may be for reading alone
+            // a signature may be valid for GET only
             if reply.status != 200 {
                 return Ok(None);
             }
             match self.version.check(&reply).map_err(|e| e.in_file(&self.client.name))? {
-                // what another server has is not what was read
+                // another server's file is not the one that was read
                 Told::NewServer => Ok(None),
                 Told::Same => {
                     let fields = ["repr-digest", "digest"].into_iter().filter_map(|name| reply.header(name));
@@ -532,7 +532,7 @@ impl Source for HttpFile {
         if self.memory.is_some() || !self.version.is_untold() {
             return Vec::new();
         }
-        // the same for all files of a server: who shows it may show it once
+        // the same for all files of a server, so that a caller can show it once
         let server = self.client.server().url.authority();
         let what = "does not say which version of a file it sends (no ETag, no Last-Modified): a change while a file is \
                     being read shows only by its size and its first bytes";
@@ -546,7 +546,7 @@ impl Source for HttpFile {
     fn prepare(&self, requests: usize) {
         let host = self.client.server().host;
         let near = lock(&host.meter).round_trip().is_none_or(|t| t < Duration::from_millis(5));
-        // Next door a connection costs next to nothing when it is needed.
+        // For a nearby server, a connection costs next to nothing when it is needed.
         if self.memory.is_none() && !near {
             self.client.warm(requests.min(host.parallel()));
         }

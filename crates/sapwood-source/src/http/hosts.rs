@@ -21,8 +21,7 @@ use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio_rustls::rustls::ClientConfig;
 
-/// What was learnt about hosts, with their connections: shared by all files that are opened
-/// with the same one.
+/// What was learnt about hosts, with their connections: shared by all files that are opened with the same `Hosts`.
 #[derive(Clone, Default)]
 pub struct Hosts(Arc<Inner>);
 
@@ -33,7 +32,7 @@ struct Inner {
     xrootd: Servers,
 }
 
-/// Connections are never shared between different users or different trust.
+/// Connections are never shared between different users or different trust settings.
 #[derive(PartialEq, Eq, Hash)]
 struct Key {
     https: bool,
@@ -44,13 +43,13 @@ struct Key {
 }
 
 impl Hosts {
-    /// The one that the whole process shares.
+    /// The instance shared by the whole process.
     pub fn shared() -> Self {
         static SHARED: LazyLock<Hosts> = LazyLock::new(Hosts::default);
         SHARED.clone()
     }
 
-    /// The host of this URL as seen with this credential.
+    /// The host of this URL with this credential.
     pub(crate) fn get(
         &self,
         url: &Url,
@@ -75,7 +74,7 @@ impl Hosts {
         &self.0.xrootd
     }
 
-    /// Whom to trust over TLS.
+    /// Certificates to trust for TLS.
     pub(crate) fn tls(&self, ca_dir: Option<&Path>) -> Result<Arc<ClientConfig>> {
         let mut known = lock(&self.0.tls);
         if let Some(config) = known.get(&ca_dir.map(Path::to_owned)) {
@@ -95,16 +94,17 @@ pub(crate) struct Host {
     pool: Mutex<Pool>,
     /// Several ranges in one request do not work here.
     single: AtomicBool,
-    /// Times it fell silent over them.
+    /// How often it was silent when asked for several.
     silences: AtomicU32,
-    /// It is an nginx, which takes long lines of ranges; but not if it has refused one.
+    /// An nginx server, which accepts long lists of ranges; false once it has refused one.
     nginx: AtomicBool,
     short: AtomicBool,
     pub meter: Mutex<Meter>,
 }
 
 struct Pool {
-    /// Whose connections these are: a forked child must not use its parent's, nor wait for what the parent began.
+    /// The process that owns the connections: a forked child must not use its parent's, nor wait for what the parent
+    /// began.
     process: u32,
     permits: Arc<Semaphore>,
     idle: Vec<Link>,
@@ -127,7 +127,7 @@ impl Pool {
 /// A connection.
 pub(crate) struct Link {
     pub sender: Sender,
-    /// Bytes of bodies that it has brought: they have opened its window.
+    /// Bytes of bodies carried so far: they have opened its window.
     pub carried: u64,
     /// The server's address; none behind a proxy.
     pub peer: Option<IpAddr>,
@@ -137,9 +137,9 @@ pub(crate) struct Link {
 /// A connection lent out for one exchange.
 pub(crate) struct Lent {
     pub link: Link,
-    /// Served another exchange before: the server may have closed it meanwhile.
+    /// Used for another exchange before: the server may have closed it meanwhile.
     pub used: bool,
-    /// Had to be waited for.
+    /// The caller had to wait for it.
     pub waited: bool,
     _permit: OwnedSemaphorePermit,
 }
@@ -164,7 +164,7 @@ impl Host {
     fn pool(&self) -> MutexGuard<'_, Pool> {
         let mut pool = lock(&self.pool);
         if pool.process != std::process::id() {
-            // dropped, the connections would be closed for the parent as well
+            // if dropped, the connections would be closed for the parent as well
             std::mem::forget(std::mem::replace(&mut *pool, Pool::new(self.max)));
         }
         pool
@@ -180,14 +180,14 @@ impl Host {
         self.single.store(true, Relaxed);
     }
 
-    /// It fell silent over several ranges. Once may be the network; twice is a habit.
+    /// It was silent after a request for several ranges. Once may be the network; twice is the server.
     pub fn silent_over_multi(&self) {
         if self.silences.fetch_add(1, Relaxed) > 0 {
             self.refuses_multi();
         }
     }
 
-    /// What a server calls itself.
+    /// The server's name for itself.
     pub fn says_it_is(&self, name: &str) {
         self.nginx.store(name.starts_with("nginx"), Relaxed);
     }
@@ -197,18 +197,18 @@ impl Host {
         if self.nginx.load(Relaxed) && !self.short.load(Relaxed) { range::LONG } else { range::USUAL }
     }
 
-    /// Remembers that a long line of ranges was refused.
+    /// Remembers that a long list of ranges was refused.
     pub fn refuses_long_lines(&self) {
         self.short.store(true, Relaxed);
     }
 
-    /// Whether it is so far away (`SourceOptions::far`) that the first windows of connections decide how long opening a
-    /// file takes.
+    /// Whether it is so far away (`SourceOptions::far`) that the initial windows of connections decide how long opening
+    /// a file takes.
     pub fn is_far(&self, far: Duration) -> bool {
         lock(&self.meter).distance().is_some_and(|t| t >= far)
     }
 
-    /// Bytes that the connection has carried which would be lent next.
+    /// Bytes carried by the connection that would be lent next.
     pub fn carried(&self) -> u64 {
         self.pool().idle.iter().map(|l| l.carried).max().unwrap_or(0)
     }
@@ -217,8 +217,8 @@ impl Host {
         self.tls.is_some()
     }
 
-    /// Connections worth having: the farther away, the more slow start is worth sharing; but only as many as fill the
-    /// way.
+    /// Connections worth having: the farther away, the more of them share slow start; but only as many as fill the
+    /// path.
     pub fn parallel(&self) -> usize {
         let meter = lock(&self.meter);
         let far = meter.round_trip().unwrap_or_default();
@@ -230,15 +230,15 @@ impl Host {
         wish.min(meter.fill(far)).min(self.max)
     }
 
-    /// Connections that a long transfer is worth sharing among, as far as is known: what comes over one whose window
-    /// has opened comes in the order in which it was asked for.
+    /// Connections worth using for a long transfer, as far as is known: over one connection with an open window the
+    /// bytes come in the order of the requests.
     pub fn streams(&self) -> usize {
         let busy = self.max.saturating_sub(self.pool().permits.available_permits());
         lock(&self.meter).streams(busy, self.max)
     }
 
-    /// A connection, idle or new; waits while as many as allowed are in use. `time_limit`, asked when its turn has come: how
-    /// long opening one may take.
+    /// A connection, idle or new; waits while the maximum number is in use. `time_limit` is called when its turn has
+    /// come: how long opening one may take.
     ///
     /// # Errors
     /// No connection can be opened.
@@ -271,7 +271,7 @@ impl Host {
         Ok(Lent { link, used, waited: true, _permit: permit })
     }
 
-    /// Opens connections in the background until so many are open or being opened.
+    /// Opens connections in the background until this many are open or being opened.
     pub fn warm(self: &Arc<Self>, connections: usize, handle: &Handle, time_limit: Duration, opened: &Opened) {
         let mut pool = self.pool();
         pool.idle.retain(|l| !l.sender.is_closed());
@@ -315,18 +315,18 @@ impl Host {
         let mut pool = self.pool();
         pool.opening = pool.opening.saturating_sub(1);
         let busy = self.max.saturating_sub(pool.permits.available_permits());
-        // who waited for this one may have got another meanwhile: more than allowed are not kept
+        // the task waiting for this one may have got another meanwhile: extra connections are not kept
         if !pool.waiting.is_empty() || pool.idle.len() + busy < self.max {
             Self::hand_over(&mut pool, link, false);
         }
     }
 
-    /// Closes the connections that lie idle: after a silence nobody knows which of them still lead anywhere.
+    /// Closes idle connections: after a silence it is unknown which of them still work.
     pub fn forget_idle(&self) {
         self.pool().idle.clear();
     }
 
-    /// Takes a connection back whose last answer was read to its end.
+    /// Takes back a connection whose last response was read to its end.
     pub fn give_back(&self, link: Link) {
         if !link.sender.is_closed() {
             Self::hand_over(&mut self.pool(), link, true);
@@ -348,7 +348,7 @@ impl Host {
 /// Called for each connection opened.
 pub(crate) type Opened = Arc<dyn Fn() + Send + Sync>;
 
-/// Keeps the count of connections being opened right even if the runtime is shut down meanwhile.
+/// Keeps the count of connections being opened correct even if the runtime is shut down meanwhile.
 struct OpeningGuard(Option<Arc<Host>>);
 
 impl Drop for OpeningGuard {

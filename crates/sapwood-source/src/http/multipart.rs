@@ -1,12 +1,12 @@
-//! `multipart/byteranges` bodies (RFC 9110, section 14.6; RFC 2046, section 5.1), taken apart
-//! as they stream in. No input or output here: bytes go in, pieces of the file come out.
+//! `multipart/byteranges` bodies (RFC 9110, section 14.6; RFC 2046, section 5.1), parsed as they stream in. No I/O
+//! here: bytes go in, pieces of the file come out.
 
 use super::range::{ContentRange, content_range};
 use crate::assemble::Piece;
 use bytes::{Bytes, BytesMut};
 use memchr::memmem::Finder;
 
-/// Headers of one part, and what may stand before the first one, in bytes at most.
+/// Headers of one part, and the text before the first one, in bytes at most.
 const MAX_HEADERS: usize = 8192;
 
 /// Why a body cannot be understood.
@@ -36,22 +36,22 @@ impl std::fmt::Display for Malformed {
 enum State {
     /// Before the first delimiter.
     Preamble,
-    /// Right behind a delimiter: another part follows, or two hyphens end the body.
+    /// Right after a delimiter: another part follows, or two hyphens end the body.
     Delimited,
     /// Inside a part's headers.
     Headers,
     /// Inside a part's data.
     Data { offset: u64, left: u64 },
-    /// Behind a part's data, where a delimiter must stand.
+    /// After a part's data, where a delimiter must follow.
     Behind,
-    /// Behind the last delimiter: what follows has no meaning.
+    /// After the last delimiter: what follows has no meaning.
     End,
 }
 
-/// The parser: push chunks in, however they are cut.
+/// The parser: push chunks of any length.
 ///
-/// Inside a part's data the delimiter is searched for as well: a part that is shorter than its
-/// `Content-Range` says would else pass the delimiter off as data of the file.
+/// The delimiter is also searched for inside a part's data: otherwise a part shorter than its `Content-Range` says
+/// would pass the delimiter off as data of the file.
 pub(crate) struct Multipart {
     delimiter: Vec<u8>,
     finder: Finder<'static>,
@@ -81,12 +81,12 @@ impl Multipart {
         (!boundary.is_empty() && boundary.len() <= 200).then(|| Self::new(boundary))
     }
 
-    /// Size of the file as the parts so far tell it.
+    /// Size of the file according to the parts so far.
     pub fn total(&self) -> Option<u64> {
         self.total
     }
 
-    /// Takes the next chunk of the body and appends to `out` what it brings of the file.
+    /// Takes the next chunk of the body and appends the pieces of the file in it to `out`.
     pub fn push(&mut self, chunk: Bytes, out: &mut Vec<Piece>) -> Result<(), Malformed> {
         let mut data = chunk;
         if !self.held.is_empty() {
@@ -102,7 +102,7 @@ impl Multipart {
         Ok(())
     }
 
-    /// One step; how many bytes it used, or none if it needs more than there are.
+    /// One step; returns the bytes used, or none if it needs more input.
     fn step(&mut self, data: &Bytes, out: &mut Vec<Piece>) -> Result<Option<usize>, Malformed> {
         match self.state {
             State::Preamble => match self.finder.find(data) {
@@ -136,8 +136,8 @@ impl Multipart {
             self.state = State::End;
             return Ok(Some(2));
         }
-        // Blanks may pad the line. The line break stays: it belongs to the headers' end mark
-        // when a part has no headers at all.
+        // Spaces may pad the line. The line break stays: it belongs to the headers' end mark when a part has no headers
+        // at all.
         let blanks = data.iter().take_while(|b| matches!(b, b' ' | b'\t')).count();
         let rest = data.get(blanks..).unwrap_or_default();
         match rest {
@@ -187,8 +187,8 @@ impl Multipart {
         Ok(Some(take))
     }
 
-    /// Length of the longest end of `data` that may be the beginning of a delimiter, among those
-    /// that begin inside the part.
+    /// Length of the longest suffix of `data` that may be the beginning of a delimiter, among those that begin inside
+    /// the part.
     fn unfinished_delimiter(&self, data: &[u8], left: usize) -> usize {
         let longest = (self.delimiter.len() - 1).min(data.len());
         let shortest = data.len().saturating_sub(left).saturating_add(1).max(1);
@@ -196,8 +196,8 @@ impl Multipart {
     }
 }
 
-/// The range that a part's headers state. A line that begins with a blank goes on with the one before (RFC 5322, section
-/// 2.2.3), whatever it looks like; ranges that contradict each other are none.
+/// The range in a part's headers. A line that begins with a blank continues the one before (RFC 5322, section 2.2.3),
+/// whatever it looks like; contradictory ranges give none.
 fn stated_range(headers: &str) -> Option<ContentRange> {
     let mut unfolded = String::with_capacity(headers.len());
     for line in headers.split("\r\n") {

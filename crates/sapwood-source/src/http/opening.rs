@@ -1,4 +1,4 @@
-//! The first request: both ends of a file of which nothing is known.
+//! The first request: both ends of a file about which nothing is known.
 
 use super::body::Body;
 use super::client::{Client, Reply};
@@ -21,8 +21,8 @@ use std::time::Instant;
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 
-/// An answer that is the whole file is read to its end up to this size, however little was
-/// wanted: asking again would take longer.
+/// A response with the whole file is read to its end up to this size, however little was wanted: another request would
+/// take longer.
 const SMALL_FILE: u64 = 1 << 20;
 
 /// Opens a file on an HTTP server.
@@ -50,7 +50,7 @@ async fn ends(client: &Arc<Client>) -> Result<Opening> {
                 crate::trace::fall_back(|| client.server().url.redacted(), "single ranges");
                 continue;
             }
-            // A server may hang over several ranges; one that cannot be reached will not get better.
+            // A server may hang on several ranges; one that cannot be reached will not get better.
             Err(RequestFailure::Again { stalled: true, .. } | RequestFailure::Silent { .. }) if multi => {
                 client.server().host.silent_over_multi();
                 crate::trace::fall_back(|| client.server().url.redacted(), "single ranges");
@@ -79,7 +79,7 @@ async fn ends(client: &Arc<Client>) -> Result<Opening> {
     }
 }
 
-/// One way of asking: both ends in one request, or the two in two requests side by side.
+/// One kind of request: both ends in one request, or in two concurrent ones.
 async fn attempt(
     client: &Arc<Client>,
     multi: bool,
@@ -90,7 +90,7 @@ async fn attempt(
     let (head, mut tail) = (client.options.head.max(1), client.options.tail.max(1));
     if host.is_far(client.options.far) {
         tail = tail.min(opening_window::FIRST.saturating_sub(head)).max(1);
-        // A handshake costs a server too much to be asked for on a guess.
+        // A handshake is too expensive for a server to be requested on a guess.
         if client.options.warm && !host.secure() {
             client.warm(opening_window::MOST);
         }
@@ -117,7 +117,7 @@ async fn attempt(
     version.learn(&reply, Validator::of(&reply.headers));
     let mut body = match (Body::of(&reply), reply.header("content-range").and_then(stated_total)) {
         (Ok(body), _) => body,
-        // A file shorter than what was asked for blindly: now its size is known.
+        // A file shorter than what was requested blindly: now its size is known.
         (Err(_), Some(size)) if size < head => {
             drop(reply);
             let known = Known::new(client, size, tail, version);
@@ -144,12 +144,12 @@ async fn attempt(
     }
     let known =
         known.ok_or_else(|| RequestFailure::nonsense("the server does not report the size of the file", multi))?;
-    // One range of two says little: XrdHttp takes several ranges, but none from the end. The
-    // next request with several will tell.
+    // One range of two says little: XrdHttp accepts several ranges, but none from the end. The next request with
+    // several will show it.
     if !multi && stepped {
         reply.host.refuses_multi();
     }
-    // Its connection must be free for what is still to be asked.
+    // Its connection must be free for the next requests.
     drop(reply);
     if let (Some(mut beside), false) = (beside, known.is_complete())
         && let Ok(Some(mut found)) = (&mut beside.0).await
@@ -194,7 +194,7 @@ impl Known {
         self.job.missing(&[Span::new(0, self.file.size)]).is_empty()
     }
 
-    /// Asks for what is still missing.
+    /// Fetches what is still missing.
     async fn complete(self) -> Result<Opening, RequestFailure> {
         self.file.complete(&self.job, false, false).await.map_err(RequestFailure::Fatal)?;
         let [head, tail] = std::mem::take(&mut *lock(&self.ends.ends));
@@ -226,7 +226,7 @@ impl Sink for Ends {
     }
 }
 
-/// The request for the tail that runs beside the one for the head; stopped when dropped.
+/// The request for the tail that runs concurrently with the one for the head; cancelled when dropped.
 struct Beside(JoinHandle<Option<Found>>);
 
 impl Drop for Beside {
@@ -242,14 +242,14 @@ struct Found {
 }
 
 impl Found {
-    /// Whether it comes from the server that this version is known of, and is of this version.
+    /// Whether it comes from the server for which this version is known, and is of this version.
     fn told_by(&self, version: &Version) -> bool {
         version.check(&self.reply).is_ok_and(|told| told == Told::Same)
     }
 }
 
-/// The last bytes of the file, if the server can do that: if not, the head's answer tells the
-/// size and they are asked for by position.
+/// The last bytes of the file, if the server supports suffix ranges; if not, the head's response gives the size and
+/// they are requested by position.
 async fn tail_alone(client: &Client, tail: u64) -> Option<Found> {
     let mut retry_budget = RetryBudget::new(&client.options);
     let mut reply = client.send(&format!("bytes=-{tail}"), 1, &mut retry_budget).await.ok()?;
@@ -267,7 +267,7 @@ async fn tail_alone(client: &Client, tail: u64) -> Option<Found> {
     Some(Found { total: body.total()?, reply, pieces })
 }
 
-/// The answer is the whole file: kept if it is small, or if there is no other way.
+/// The response is the whole file: kept if it is small, or if there is no alternative.
 async fn whole(
     client: &Arc<Client>,
     mut reply: Reply,

@@ -1,8 +1,8 @@
-//! How a file far away is opened in few round trips, although the windows of its connections are still closed.
+//! Opening a distant file in few round trips, although the windows of its connections are still closed.
 //!
-//! A fresh connection sends ten segments of 1448 bytes before it hears from here (RFC 6928), then twice as many, and so on.
-//! So the first answer is kept to what comes in one round trip, and what is long (a tree's header) comes over several
-//! connections at once; their windows are open, too, when the baskets are asked for.
+//! A fresh connection sends ten segments of 1448 bytes before the first acknowledgement (RFC 6928), then twice as many,
+//! and so on. So the first response is limited to one round trip, and long structures (a tree's header) are read over
+//! several connections at once; their windows are then open, too, when the baskets are requested.
 
 use super::hosts::Host;
 use sapwood_span::Span;
@@ -10,20 +10,20 @@ use std::time::Duration;
 
 /// What a fresh connection sends in one round trip.
 const WINDOW: u64 = 14_480;
-/// What of that is left for the file in an answer with two parts. The answer's and the parts' headers take some; and a
-/// server that sends its header by itself leaves two segments that are not full (nginx).
+/// The part of it that is left for the file in a response with two parts. The response's and the parts' headers take
+/// some; and a server that sends its header separately leaves two segments partly filled (nginx).
 pub(crate) const FIRST: u64 = WINDOW - 2 * 1448 - 500;
-/// Connections that a file far away is worth, for opening it and for its baskets.
+/// Connections worth opening to a distant host, for opening the file and for its baskets.
 pub(crate) const MOST: usize = 11;
-/// What a fresh connection is asked for: it brings a third more in two round trips. Less would leave the windows narrower
-/// for the baskets, and cost requests.
+/// What is requested over a fresh connection, which can bring a third more in two round trips. Less would leave the
+/// windows narrower for the baskets, and cost requests.
 const SHARE: u64 = 32 << 10;
 
-/// What is in more pieces than this is not large in any of them.
+/// A read in more pieces than this has no large piece.
 const FEW: usize = 8;
 
-/// The requests for what somebody waits for, so that it comes in two round trips if so few connections can do that; none
-/// where one request does it as well. `multi`: whether a request may have several ranges.
+/// The requests for spans that the caller waits for, so that they arrive in two round trips if this few connections can
+/// do that; none where one request does as well. `multi`: whether a request may have several ranges.
 pub(crate) fn shared(spans: &[Span], host: &Host, far: Duration, multi: bool) -> Option<Vec<Vec<Span>>> {
     if spans.len() > FEW || !host.is_far(far) {
         return None;
@@ -35,7 +35,7 @@ pub(crate) fn shared(spans: &[Span], host: &Host, far: Duration, multi: bool) ->
     Some(if multi { groups } else { groups.into_iter().flatten().map(|span| vec![span]).collect() })
 }
 
-/// The first group goes over a connection with this window, each of the others over a fresh one.
+/// The first group is sent over a connection with this window, each of the others over a fresh one.
 fn cut(spans: &[Span], widest: u64) -> Vec<Vec<Span>> {
     let total = spans.iter().fold(0, |sum: u64, span| sum.saturating_add(span.len));
     let by_first = (widest as f64 / WINDOW as f64 * SHARE as f64) as u64;

@@ -1,12 +1,12 @@
-//! HTTP proxies, as `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` name them.
+//! HTTP proxies, as set by `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`.
 //!
-//! The rules are curl's: small letters first, then capitals (but `HTTP_PROXY` is not looked at: a web server sets it from
-//! a request's header); `no_proxy` lists hosts, domains (with what is below them), addresses and networks, `*` is all.
-//! This machine itself is always reached directly.
+//! The rules are curl's: lower case first, then upper case (but `HTTP_PROXY` is ignored: a web server sets it from a
+//! request's header); `no_proxy` lists hosts, domains (with their subdomains), addresses and networks, `*` is all. This
+//! machine itself is always reached directly.
 //!
-//! Not hyper-util's matcher: in `no_proxy` it knows no ports (`host:8080`), no brackets (`[fe80::1]`) and no `*.domain`, its
-//! `*` leaves out addresses, it prefers capitals, and where it cannot use a proxy (another scheme, no address) it
-//! connects directly instead of reporting that.
+//! Not hyper-util's matcher: in `no_proxy` it knows no ports (`host:8080`), no brackets (`[fe80::1]`) and no
+//! `*.domain`, its `*` leaves out addresses, it prefers upper case, and where it cannot use a proxy (another scheme, no
+//! address) it connects directly instead of reporting that.
 
 use super::credential::basic;
 use crate::url::Url;
@@ -28,7 +28,7 @@ pub(crate) struct Proxy {
     pub authorization: Option<String>,
 }
 
-/// What the environment says of proxies.
+/// The proxy settings of the environment.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Settings {
     http: Option<String>,
@@ -46,10 +46,10 @@ impl Settings {
         }
     }
 
-    /// The proxy on the way to a URL.
+    /// The proxy for a URL.
     ///
     /// # Errors
-    /// `Unsupported` for another kind of proxy than HTTP, `Invalid` for what is no address.
+    /// `Unsupported` for a proxy that is not HTTP, `Invalid` for an invalid address.
     fn of(&self, url: &Url) -> Result<Option<Proxy>> {
         let Some(text) = (if url.https { &self.https } else { &self.http }) else { return Ok(None) };
         if is_here(url.bare_host()) || self.except.split(',').any(|rule| matches(rule.trim(), url)) {
@@ -59,7 +59,7 @@ impl Settings {
     }
 }
 
-/// The proxy on the way to a URL by this process's environment, which is looked at once.
+/// The proxy for a URL according to this process's environment, which is read once.
 ///
 /// # Errors
 /// As [`Settings::of`].
@@ -91,7 +91,7 @@ impl Proxy {
         }
     }
 
-    /// Asks for a tunnel to the URL's host; what is sent afterwards goes there (RFC 9110, section 9.3.6).
+    /// Requests a tunnel to the URL's host; later bytes go there (RFC 9110, section 9.3.6).
     ///
     /// # Errors
     /// `Denied` when the proxy refuses.
@@ -105,7 +105,7 @@ impl Proxy {
         let torn = |e| Error::io(format!("the proxy {} closed the connection", self.authority()), e);
         stream.write_all(request.as_bytes()).await.map_err(torn)?;
         let mut answer = Vec::new();
-        // byte by byte: what follows the empty line belongs to the server behind
+        // byte by byte: what follows the empty line belongs to the server behind the proxy
         while !answer.ends_with(b"\r\n\r\n") {
             if answer.len() == LONGEST_ANSWER {
                 return Err(self.refused("an endless response"));
@@ -133,7 +133,7 @@ fn is_here(host: &str) -> bool {
     host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok_and(|a| a.is_loopback())
 }
 
-/// Whether one word of `no_proxy` means a URL's host.
+/// Whether one entry of `no_proxy` matches a URL's host.
 fn matches(rule: &str, url: &Url) -> bool {
     let host = url.bare_host().trim_end_matches('.').to_ascii_lowercase();
     if rule == "*" {

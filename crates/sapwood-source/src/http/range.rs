@@ -10,11 +10,11 @@ pub(crate) struct Line {
     bytes: usize,
 }
 
-/// For any server: Apache answers 200 and the whole file to more than 200 ranges, others refuse lines above 4 kB.
+/// For any server: Apache answers more than 200 ranges with 200 and the whole file, others refuse lines above 4 kB.
 pub(crate) const USUAL: Line = Line { ranges: 180, bytes: 3900 };
 /// For servers that take one range only.
 pub(crate) const SINGLE: Line = Line { ranges: 1, bytes: 3900 };
-/// For nginx, which does not count ranges and takes header lines up to 8 kB unless told otherwise.
+/// For nginx, which does not count ranges and accepts header lines up to 8 kB unless configured otherwise.
 pub(crate) const LONG: Line = Line { ranges: 400, bytes: 7600 };
 
 impl Line {
@@ -23,13 +23,13 @@ impl Line {
         header.len() > USUAL.bytes
     }
 
-    /// Ranges that surely fit into one request for a file of this size.
+    /// Ranges that always fit into one request for a file of this size.
     pub fn most(self, size: u64) -> usize {
         ((self.bytes - 6) / (2 * digits(size) + 2)).min(self.ranges)
     }
 }
 
-/// The value of a `Range` header: ascending, without blanks, as the strictest servers want it.
+/// The value of a `Range` header: ascending, without blanks, as the strictest servers require.
 pub(crate) fn header(spans: &[Span]) -> String {
     let mut out = String::from("bytes=");
     for (i, span) in spans.iter().filter(|s| !s.is_empty()).enumerate() {
@@ -75,14 +75,13 @@ fn digits(n: u64) -> usize {
 /// What a `Content-Range` header says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ContentRange {
-    /// The bytes that follow; none for `bytes */123`, the companion of status 416.
+    /// The bytes that follow; none for `bytes */123`, sent with status 416.
     pub span: Option<Span>,
     /// Size of the file; none for `*`.
     pub total: Option<u64>,
 }
 
-/// Parses `bytes 0-9/100`, `bytes 0-9/*` and `bytes */100`; none if it is anything else or
-/// contradicts itself.
+/// Parses `bytes 0-9/100`, `bytes 0-9/*` and `bytes */100`; none for anything else or a contradiction.
 pub(crate) fn content_range(value: &str) -> Option<ContentRange> {
     let value = value.trim();
     let unit = value.get(..5)?;
@@ -136,7 +135,7 @@ mod tests {
             let groups = requests(&spans, line, 1 << 20);
             assert!(groups.iter().all(|g| g.len() <= most && header(g).len() <= line.bytes));
             assert_eq!(groups.concat(), spans);
-            // what a planner takes for one request is one
+            // what a planner counts as one request is one
             assert!(groups.len() == 1000usize.div_ceil(most) && most > 90, "{most}");
         }
         assert_eq!(

@@ -1,8 +1,8 @@
-//! Whether answers are of the file that was opened, by its first bytes.
+//! Checks by the file's first bytes whether responses are of the file that was opened.
 //!
-//! Validators (ETag, Last-Modified) need not tell two versions of a file apart: most servers make them of size and time of
-//! change, which `cp -p` and `rsync -t` bring along. So each request for several ranges asks for the file's first bytes, too:
-//! the answer is of one file, and what stands in front of its data says of which.
+//! Validators (ETag, Last-Modified) need not distinguish two versions of a file: most servers derive them from size and
+//! modification time, which `cp -p` and `rsync -t` preserve. So each request for several ranges includes the file's
+//! first bytes: the response is of one file, and its first part shows of which.
 
 use super::body::Body;
 use super::failure::{RequestFailure, RetryBudget};
@@ -27,8 +27,8 @@ fn grow(first: &mut Span, by: Span) -> bool {
 }
 
 impl HttpFile {
-    /// Compares the size and the first bytes of what a server has that another one redirected to, or that took over, with
-    /// those of the file that was opened.
+    /// Compares the size and the first bytes on another server (redirected to, or taking over) with those of the file
+    /// that was opened.
     pub async fn recognise(&self, url: &Url) -> Result<(), RequestFailure> {
         let _one = self.version.asking.lock().await;
         if self.version.knows(url) {

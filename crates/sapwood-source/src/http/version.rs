@@ -1,4 +1,4 @@
-//! Which version of a file an answer belongs to.
+//! Which version of a file a response belongs to.
 
 use super::client::Reply;
 use crate::changed::{Beginning, changed};
@@ -9,7 +9,7 @@ use hyper::header::HeaderMap;
 use sapwood_span::Result;
 use std::sync::Mutex;
 
-/// What tells two versions of a file apart.
+/// Validators that distinguish two versions of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Validator {
     etag: Option<String>,
@@ -27,12 +27,13 @@ impl Validator {
         self.etag.is_some() || self.modified.is_some()
     }
 
-    /// Refuses an answer that comes from another version of the file.
+    /// Refuses a response from another version of the file.
     ///
-    /// `If-Range` is not sent: some servers ignore it, and for the others looking at the answer
-    /// says the same without a body that nobody wants.
+    /// `If-Range` is not sent: some servers ignore it, and for the others checking the response says the same without
+    /// an unwanted body.
     pub fn check(&self, now: &Self) -> Result<()> {
-        // Servers call the tag of a file that was just written weak, and strong when it has been left alone for a while.
+        // Servers give a file that was just written a weak tag, and a strong one when it has been left alone for a
+        // while.
         let became_strong = |old: &str, new: &str| old.strip_prefix("W/") == Some(new);
         let differ = |name: &str, old: &Option<String>, new: &Option<String>| match (old, new) {
             (Some(old), Some(new)) if old != new && !became_strong(old, new) => {
@@ -53,28 +54,28 @@ impl Validator {
     }
 }
 
-/// The version of a file that was opened. Replicas on other servers have validators of their own: they are recognised by
-/// the file's size and its first bytes, and from then on by theirs.
+/// The version of a file that was opened. Replicas on other servers have validators of their own: they are first
+/// recognised by the file's size and first bytes, and from then on by their validators.
 #[derive(Debug, Default)]
 pub(crate) struct Version {
     pub beginning: Beginning,
     /// By server and path.
     known: Mutex<Vec<(String, Validator)>>,
-    /// Only one asks for the first bytes of a replica, the others wait.
+    /// One task requests the first bytes of a replica, the others wait.
     pub asking: tokio::sync::Mutex<()>,
 }
 
-/// What an answer's headers say.
+/// The result of checking a response's headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Told {
     /// The version that was opened.
     Same,
-    /// A server that nothing is known of.
+    /// A server about which nothing is known.
     NewServer,
 }
 
 impl Version {
-    /// The answers of this server, with the path of this one's URL, are of the version that was opened.
+    /// Responses of this server, with the path of this one's URL, are of the version that was opened.
     pub fn learn(&self, reply: &Reply, validator: Validator) {
         let server = reply.url.without_query();
         let mut known = lock(&self.known);
@@ -83,13 +84,13 @@ impl Version {
         }
     }
 
-    /// Whether this server's answers can be held against what it said before.
+    /// Whether this server's responses can be compared with earlier ones.
     pub fn knows(&self, url: &Url) -> bool {
         let server = url.without_query();
         lock(&self.known).iter().any(|(p, _)| *p == server)
     }
 
-    /// Holds an answer against what the same server said before.
+    /// Compares a response with earlier ones of the same server.
     ///
     /// # Errors
     /// `Corrupt` for another version.
@@ -105,7 +106,7 @@ impl Version {
         Ok(Told::Same)
     }
 
-    /// What tells this version from others in later sessions, by the server that the file was opened on.
+    /// Identifies this version in later sessions, by the server that the file was opened on.
     pub fn identity(&self, size: u64) -> Option<OriginVersion> {
         let Validator { etag, modified } = lock(&self.known).first()?.1.clone();
         let is_weak = etag.as_ref().is_some_and(|tag| tag.starts_with("W/"));
@@ -116,7 +117,7 @@ impl Version {
         Some(OriginVersion { size, etag, modified, checksum: None, is_told, beginning })
     }
 
-    /// Whether there is nothing to tell versions apart but the file itself.
+    /// Whether only the file's own bytes distinguish versions.
     pub fn is_untold(&self) -> bool {
         lock(&self.known).iter().any(|(_, v)| !v.is_some())
     }

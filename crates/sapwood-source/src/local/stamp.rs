@@ -16,22 +16,22 @@ pub(super) struct Stamp {
     size: u64,
     modified: Duration,
     beginning: Beginning,
-    /// What it was opened by, if that can be found again.
+    /// The path it was opened by, if it can be found again.
     path: Option<PathBuf>,
     /// The file may have grown.
     grows: AtomicBool,
     doubt: Mutex<Doubt>,
 }
 
-/// What the times do not tell, so that the first bytes have to.
+/// Changes that the times do not show, so that the first bytes have to.
 #[derive(Debug)]
 struct Doubt {
-    /// Last change of the inode. It changes with names and permissions as well, but also when somebody writes to the file
-    /// and sets the time of that back.
+    /// Inode change time. It changes with names and permissions as well, but also when a writer sets the modification
+    /// time back.
     inode: Duration,
     attributes: Attributes,
-    /// The file was written to just before: until its first bytes have been compared later, another change within the same
-    /// tick of the file system's clock may not show.
+    /// The file was written to just before: until its first bytes have been compared later, another change within the
+    /// same tick of the file system's clock may not show.
     young: bool,
 }
 
@@ -78,12 +78,12 @@ impl Stamp {
         Self { size: meta.len(), modified, beginning, path, grows, doubt: Mutex::new(doubt) }
     }
 
-    /// The first bytes of the file, as they were read when it was opened.
+    /// The first bytes of the file when it was opened.
     pub fn keep(&self, head: &bytes::Bytes) {
         self.beginning.keep(head);
     }
 
-    /// So many of the first bytes are to be compared.
+    /// Compares this many of the first bytes.
     pub fn lengthen(&self, first: &bytes::Bytes) {
         self.beginning.lengthen(first);
     }
@@ -94,15 +94,15 @@ impl Stamp {
         there.is_none_or(|there| (there.dev(), there.ino()) != (now.dev(), now.ino()))
     }
 
-    /// More bytes at the end are no change from now on.
+    /// From now on more bytes at the end are not a change.
     pub fn allow_growth(&self) {
         self.grows.store(true, Relaxed);
     }
 
-    /// Refuses what was read from a file that has changed meanwhile.
+    /// Refuses bytes read from a file that has changed meanwhile.
     ///
     /// # Errors
-    /// `Corrupt` when it has, and what the system says.
+    /// `Corrupt` when it has, and errors of the system.
     pub fn check(&self, file: &File) -> Result<()> {
         let io = |e| sapwood_span::Error::io("cannot check whether the file has changed", e);
         let now = file.metadata().map_err(io)?;
@@ -126,7 +126,7 @@ impl Stamp {
                                 time of that was set back",
             ));
         }
-        // looked at before the bytes: what is written later has a later time
+        // checked before the bytes: what is written later has a later time
         let young = doubt.young && is_young(self.modified.max(doubt.inode));
         let Some(then) = self.beginning.bytes() else { return Ok(()) };
         let mut first = vec![0; then.len()];

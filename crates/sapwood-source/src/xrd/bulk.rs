@@ -10,7 +10,7 @@ use crate::silence::SUSPICIOUS;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Bytes after which a session's window is taken to be open.
+/// Bytes after which a session's window is assumed to be open.
 const PROVEN: u64 = 1 << 20;
 
 impl Host {
@@ -28,18 +28,17 @@ impl Host {
                 pool.sift();
                 let wanted = self.streams_of(pool.bulk.len());
                 let open = pool.conns.len() + pool.dialing;
-                // Worth having, they are opened although those there are could take more.
+                // Worth having, they are opened although the existing ones could take more.
                 if wanted > 1 && open > 0 && open < self.most_sessions().min(wanted + 1) {
                     self.dial_aside(&mut pool, caller, time_limit);
                 }
                 let busy = |c: &Arc<Conn>| pool.bulk.get(&c.number).copied().unwrap_or(0);
                 // One session stays free for small requests, where there are several.
                 let full = pool.conns.len() > 1 && pool.bulk.len() >= wanted.min(pool.conns.len() + pool.dialing - 1);
-                // Beside one that has opened its window, what a fresh one is asked for may take long: nothing queues
-                // there.
+                // Beside a session with an open window, requests on a fresh one may take long: nothing is queued there.
                 let depth = |c: &Arc<Conn>| if c.carried() < PROVEN && pool.bulk.len() > 1 { 1 } else { DEPTH };
                 let free = |c: &&Arc<Conn>| busy(c) < depth(c) && !(full && busy(c) == 0);
-                // What a connection has carried has opened its window.
+                // The bytes that a connection has carried have opened its window.
                 let best = |c: &&Arc<Conn>| (std::cmp::Reverse(busy(c)), c.carried());
                 if let Some(conn) = pool.conns.iter().filter(free).max_by_key(best).cloned() {
                     *pool.bulk.entry(conn.number).or_default() += 1;
@@ -62,22 +61,22 @@ impl Host {
         }
     }
 
-    /// Bytes of one request where several sessions share bulk because each one's window is held down. The first to end
-    /// one gets the next one, so that none is left with more than it can bring. None where a session carries all there
-    /// is.
+    /// Bytes of one request where several sessions share bulk because the window of each is limited. The first to
+    /// finish gets the next request, so that none is left with more than it can bring. None where one session carries
+    /// everything.
     pub fn piece(&self) -> Option<u64> {
         lock(&self.meter).piece().map(|bytes| bytes.min(plan::MAX_REQUEST))
     }
 
-    /// Ends a session that holds up others which have nothing to do. Requests cannot be taken back: what were sent
-    /// while its window was open would come through what a loss has left of it.
+    /// Ends a session that holds up idle ones. Requests cannot be taken back: those sent while its window was open
+    /// would come through what a loss has left of it.
     pub fn relieve(&self, conn: &Arc<Conn>) {
         let (Some(piece), Some(rate)) = (self.piece(), conn.rate()) else { return };
         let (far, last) = {
             let meter = lock(&self.meter);
             (meter.distance().unwrap_or_default(), meter.last())
         };
-        // where nothing comes over any of them, the network is away, and no other would bring it sooner
+        // where nothing arrives over any of them, the network is down, and no other would be faster
         if last.is_none_or(|at| at.elapsed() >= SUSPICIOUS) {
             return;
         }
@@ -85,7 +84,7 @@ impl Host {
         if pool.queued > 0 || !conn.is_alive() {
             return;
         }
-        // What one that has nothing to do brings says nothing.
+        // The rate of an idle session says nothing.
         let others = pool.conns.iter().filter(|c| c.number != conn.number && pool.bulk.contains_key(&c.number));
         let (sum, known) = others.filter_map(|c| c.rate()).fold((0.0, 0), |(sum, n), rate| (sum + rate, n + 1));
         let typical = if known == 0 { rate } else { sum / f64::from(known) };
@@ -109,7 +108,7 @@ impl Host {
     }
 }
 
-/// Somebody waits for a session.
+/// A caller waits for a session.
 struct Queued<'a>(&'a Host);
 
 impl<'a> Queued<'a> {
@@ -126,7 +125,7 @@ impl Drop for Queued<'_> {
     }
 }
 
-/// A session that carries somebody's bulk.
+/// A session that carries a caller's bulk.
 pub(crate) struct Lease {
     pub conn: Arc<Conn>,
     host: Arc<Host>,

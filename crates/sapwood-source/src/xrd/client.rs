@@ -1,4 +1,4 @@
-//! One file's way to its server, along redirects and back.
+//! Finds one file's server along redirects, and goes back after failures.
 
 use super::conn::Conn;
 use super::host::{Caller, Host, Key};
@@ -17,11 +17,11 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 
-/// Redirects from a name to its file, those after failures included.
+/// Redirects from a name to its file, including those after failures.
 pub(super) const MOST_REDIRECTS: usize = 16;
 /// Where there may be another replica, or after a loss, a connection that takes longer counts as failed.
 const SHORT: Duration = Duration::from_secs(2);
-/// Silences of a server, each half of the progress timeout, between which little comes.
+/// Silences of a server, each half of the progress timeout, with little data in between.
 const MOST_STALLS: u32 = 4;
 /// The longest pause between two tries.
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
@@ -31,12 +31,12 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 pub(crate) struct ServerUrl {
     pub url: RootUrl,
     pub host: Arc<Host>,
-    /// How near the server was that redirected here.
+    /// Scope of the server that redirected here.
     from: Option<Scope>,
 }
 
 impl ServerUrl {
-    /// Refuses a session with what the server that redirected here could not have reached itself.
+    /// Refuses a session to an address that the redirecting server could not have reached itself.
     ///
     /// # Errors
     /// `Denied`, if the redirect leads to this machine or its link from elsewhere.
@@ -55,7 +55,7 @@ pub(crate) struct Client {
 
 struct Route {
     server: ServerUrl,
-    /// Servers that a redirect named and that failed, each with the reason in the protocol's word.
+    /// Redirect targets that failed, each with the reason in the protocol's word.
     tried: Vec<(String, &'static str)>,
     redirects: usize,
 }
@@ -102,7 +102,7 @@ impl Client {
         route.server.url.opaque(&format!("tried={hosts}&triedrc={reasons}"))
     }
 
-    /// Whether a redirect led to this place: the server that gave it may know another one.
+    /// Whether a redirect led to this server: the server that gave it may know another one.
     pub fn is_redirected(&self, server: &ServerUrl) -> bool {
         server.url.server() != self.origin.server()
     }
@@ -114,10 +114,10 @@ impl Client {
         if self.is_redirected(server) { longest.min(SHORT * 2) } else { longest }
     }
 
-    /// Goes where a redirect leads, unless somebody else has gone on already.
+    /// Follows a redirect, unless another task already did.
     ///
     /// # Errors
-    /// Too many of them, or one that leads nowhere.
+    /// Too many of them, or an invalid one.
     pub fn follow(&self, from: &ServerUrl, to: &Redirect) -> Result<()> {
         let mut route = lock(&self.route);
         if route.server.url != from.url {
@@ -138,8 +138,8 @@ impl Client {
         Ok(())
     }
 
-    /// A server that a redirect named has failed: back to where it all began, which is told. Gives whether that is news.
-    /// Counts as a redirect, too.
+    /// The target of a redirect has failed: goes back to the first server, and reports the failure to it. Returns
+    /// whether the failure is new. Counts as a redirect, too.
     ///
     /// # Errors
     /// Too many of them.
@@ -159,14 +159,14 @@ impl Client {
         Ok(news)
     }
 
-    /// All servers are to be tried again.
+    /// All servers may be tried again.
     pub fn begin_anew(&self) {
         let mut route = lock(&self.route);
         route.tried.clear();
         route.redirects = 0;
     }
 
-    /// The file has been opened: the way was good.
+    /// The file has been opened: the redirects worked.
     pub fn arrived(&self) {
         lock(&self.route).redirects = 0;
     }
@@ -195,24 +195,23 @@ fn host(
     options.hosts.xrootd().get(key, identity, options.max_connections)
 }
 
-/// How long it makes sense to try again.
+/// How long to keep trying.
 pub(crate) struct RetryBudget {
-    /// When something last came of it.
+    /// When there was last progress.
     moved: Instant,
     longest: Duration,
-    /// Tries left, where their number counts and not the time.
+    /// Tries left, where their number is limited and not the time.
     left: Option<u32>,
     backoff: Backoff,
 }
 
 impl RetryBudget {
-    /// For something that has never worked: so many times.
+    /// For something that has never worked: a fixed number of tries.
     pub fn fresh(options: &SourceOptions) -> Self {
         Self { left: Some(options.retries), ..Self::proven(options, Instant::now()) }
     }
 
-    /// For something that has worked: as long as the progress timeout, of which some has passed where nothing has come
-    /// since then.
+    /// For something that has worked: as long as the progress timeout, counted from when bytes last arrived.
     pub fn proven(options: &SourceOptions, moved: Instant) -> Self {
         Self { moved, longest: options.progress_timeout, left: None, backoff: Backoff::new(options) }
     }
@@ -222,8 +221,8 @@ impl RetryBudget {
         self.left.is_some()
     }
 
-    /// Whether nothing has come for longer than silence and asked-for waits together may last: time for no other server
-    /// and no other try.
+    /// Whether nothing has arrived for longer than silence and requested waits together may last: no time for another
+    /// server or another try.
     pub fn is_over(&self) -> bool {
         self.moved.elapsed() > self.longest.saturating_mul(1 + MOST_WAITS)
     }
@@ -235,14 +234,14 @@ impl RetryBudget {
             .with_remedy("try again later, or set a longer timeout (this error comes after six timeouts)")
     }
 
-    /// Whether a session that fell silent is to be the last one: nothing has come for the whole progress timeout, or too
-    /// little came between so many silences.
+    /// Whether a session that fell silent is the last one: nothing has arrived for the whole progress timeout, or too
+    /// little between too many silences.
     pub fn is_silent(&self, stalls: &mut u32) -> bool {
         *stalls += 1;
         *stalls >= MOST_STALLS || self.moved.elapsed() >= self.longest
     }
 
-    /// Something arrived, the last of it then: that may be long ago when it is told.
+    /// Something arrived, most recently at this time, which may be long ago.
     pub fn renew(&mut self, at: Instant) {
         self.moved = self.moved.max(at);
         self.backoff.reset();
@@ -260,7 +259,7 @@ impl RetryBudget {
     /// Waits before the next try.
     ///
     /// # Errors
-    /// There is none: the error given comes back.
+    /// No tries or no time left: returns the given error.
     pub async fn spend(&mut self, error: Error) -> Result<()> {
         self.backoff.failed();
         let over = match &mut self.left {

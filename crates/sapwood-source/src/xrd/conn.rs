@@ -1,4 +1,4 @@
-//! One session with a server, as those see it who ask something over it.
+//! One session with a server, as seen by those that send requests over it.
 
 use super::failure::Broken;
 use super::host::Caller;
@@ -15,16 +15,16 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
-/// The protocol numbers data links in one byte and servers take no more than this.
+/// The protocol numbers data links in one byte and servers accept no more than this.
 const MOST_DATA_LINKS: usize = 15;
 
 /// Takes bytes of the file as they arrive.
 pub(crate) type Take = Arc<dyn Fn(u64, Bytes) + Send + Sync>;
 
-/// A session. The last one that drops it ends it.
+/// A session. Dropping the last reference ends it.
 pub(crate) struct Conn {
     pub core: Arc<Core>,
-    /// Tells sessions apart.
+    /// Distinguishes sessions.
     pub number: u64,
     way: Endpoint,
 }
@@ -50,12 +50,12 @@ impl Conn {
         lock(&self.core.state).dead.as_ref().is_some_and(|why| why.away || why.stalled)
     }
 
-    /// Whether nobody waits for anything.
+    /// Whether no request is pending.
     pub fn is_idle(&self) -> bool {
         lock(&self.core.state).pending.is_empty()
     }
 
-    /// Somebody with this progress timeout is about to ask something.
+    /// A caller with this progress timeout is about to send a request.
     pub fn set_time_limit(&self, longest: Duration) {
         lock(&self.core.state).time_limit = longest;
     }
@@ -70,22 +70,22 @@ impl Conn {
         self.core.sent.load(Relaxed)
     }
 
-    /// Whether anything was asked over it.
+    /// Whether anything was requested over it.
     pub fn is_used(&self) -> bool {
         lock(&self.core.state).used
     }
 
-    /// Bytes asked for and not here yet, over the control link: what a small request would wait for.
+    /// Bytes requested and not yet received, over the control link: what a small request would wait for.
     pub fn load(&self) -> u64 {
         lock(&self.core.state).session.load(0)
     }
 
-    /// Bytes per second lately; none as long as it has not been asked for anything for long enough.
+    /// Bytes per second lately; none until requests have been pending for long enough.
     pub fn rate(&self) -> Option<f64> {
         lock(&self.core.state).pulse.rate(Instant::now())
     }
 
-    /// Ends it: what it still owes will come over others.
+    /// Ends it: other sessions will fetch what it still owes.
     pub fn give_up(&self) {
         self.core.die(&mut lock(&self.core.state), Broken::given_up());
     }
@@ -95,8 +95,8 @@ impl Conn {
         lock(&self.core.state).links.len() - 1
     }
 
-    /// A data link for bulk: the one with the least under way. None is ready at first; while all are busy another one
-    /// is opened in the background, if there may be more of them.
+    /// A data link for bulk: the one with the least in flight. None is ready at first; while all are busy another one
+    /// is opened in the background, if more are allowed.
     pub fn data_link(&self, more: bool, time_limit: Duration, caller: &Caller) -> Option<LinkId> {
         let mut state = lock(&self.core.state);
         let refused = |e: &Event| matches!(e, Event::Refused(_));
@@ -132,23 +132,23 @@ impl Conn {
         self.with(counters, |session| vec![(session.read(link, handle, at.start, len, pages), Some(take))]).remove(0)
     }
 
-    /// Whether the server has said so in its flags.
+    /// Whether the server has set this flag.
     pub fn has_flag(&self, flag: u32) -> bool {
         lock(&self.core.state).session.flags() & flag != 0
     }
 
-    /// Asks something.
+    /// Sends a request.
     pub fn ask(&self, request: &Request, take: Option<Take>, counters: &Arc<Counters>) -> Answer {
         self.with(counters, |session| vec![(session.request(request), take)]).remove(0)
     }
 
-    /// Asks all of these in one flight.
+    /// Sends all of these in one flight.
     pub fn ask_all(&self, asks: Vec<(Request, Option<Take>)>, counters: &Arc<Counters>) -> Vec<Answer> {
         self.with(counters, |session| asks.into_iter().map(|(r, take)| (session.request(&r), take)).collect())
     }
 
-    /// Opens a file and reads from it in the same flight: answers to the open first, then to the reads. `beside` rides
-    /// along.
+    /// Opens a file and reads from it in the same flight: answers to the open first, then to the reads. `beside` is
+    /// sent along.
     pub fn open(
         &self,
         path: &str,
@@ -166,7 +166,7 @@ impl Conn {
         })
     }
 
-    /// Closes a file; nobody waits for the answer.
+    /// Closes a file; the answer is not waited for.
     pub fn close(&self, handle: sapwood_xrd::Handle) {
         let mut state = lock(&self.core.state);
         if state.dead.is_none() {
@@ -176,7 +176,7 @@ impl Conn {
         }
     }
 
-    /// Asks with the session in hand.
+    /// Sends requests with the session locked.
     pub fn with(
         &self,
         counters: &Arc<Counters>,
@@ -237,7 +237,7 @@ impl Drop for Conn {
     }
 }
 
-/// An answer to come. Dropped before it is here, nobody wants it any more.
+/// A pending answer. If dropped before it arrives, it is no longer wanted.
 pub(crate) struct Answer {
     answer: oneshot::Receiver<Result<Outcome, Broken>>,
     id: Id,

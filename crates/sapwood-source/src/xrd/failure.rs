@@ -1,4 +1,4 @@
-//! What can go wrong, sorted by what to do about it.
+//! Failures, sorted by the reaction to them.
 
 use sapwood_span::{Error, ErrorKind};
 use sapwood_xrd::Refusal;
@@ -9,15 +9,15 @@ use sapwood_xrd::reply::Failure;
 #[derive(Clone)]
 pub(crate) struct Broken {
     pub error: Error,
-    /// The server said so while it was being set up.
+    /// The server refused while the session was being set up.
     pub refusal: Option<Refusal>,
     /// Nothing moved for the whole progress timeout.
     pub stalled: bool,
-    /// Nothing moved for a while, and it is not the server's fault: other sessions may lead nowhere, too.
+    /// Nothing moved for a while, and it is not the server's fault: other sessions may be dead, too.
     pub away: bool,
-    /// Trying again will not help.
+    /// A retry will not help.
     pub last: bool,
-    /// It was ended from here because others bring sooner what it still owed.
+    /// This side ended it because others are faster at what it still owed.
     pub given_up: bool,
 }
 
@@ -50,26 +50,26 @@ impl Broken {
     }
 }
 
-/// What to do about a failure.
+/// How to react to a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RetryAction {
     /// Nothing helps.
     None,
-    /// The same again may help, elsewhere at best.
+    /// A retry may help, preferably elsewhere.
     Again,
-    /// The file is to be opened anew.
+    /// The file must be opened again.
     Reopen,
-    /// The session is to be begun anew: what is behind the connection does not know it.
+    /// A new session is needed: the server behind the connection does not know this one.
     LogIn,
     /// The request was too large for this server.
     Smaller,
 }
 
-/// What a server's refusal of a request calls for.
+/// How to react to a server's refusal of a request.
 pub(crate) fn retry_action(failure: &Failure) -> RetryAction {
     match failure.number {
         number::FILE_NOT_OPEN => RetryAction::Reopen,
-        // so servers answer whoever has not logged in
+        // servers also answer so before a login
         number::INVALID_REQUEST => RetryAction::LogIn,
         number::ARG_TOO_LONG | number::NO_MEMORY => RetryAction::Smaller,
         number::FS_ERROR

@@ -30,20 +30,20 @@ use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-/// A request for less does not wait for a session that is free of bulk.
+/// A smaller request does not wait for a session that is free of bulk.
 const QUICK: u64 = 64 << 10;
-/// Pages that came damaged are asked for so often.
+/// Damaged pages are requested this often.
 const DAMAGED: u32 = 3;
 
-/// Answers in a row without an error that bring less than a sixteenth of what is missing.
+/// Consecutive answers without an error that bring less than a sixteenth of what is missing.
 const MOST_MEAGRE: usize = 32;
 
-/// A plain read of so much goes over a data link where there is one: nothing waits behind it.
+/// A plain read this long uses a data link where there is one: nothing waits behind it.
 const LONG: u64 = 512 << 10;
-/// How often whoever waits for bulk sees whether others would bring it sooner.
+/// How often a task that waits for bulk checks whether others would be faster.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// Hands on what comes, unless the first bytes were others than those that are known.
+/// Passes on what arrives, unless the first bytes differ from the known ones.
 fn recognising(seen: &Arc<Mutex<Recognised>>, take: Take) -> Take {
     let seen = Arc::clone(seen);
     Arc::new(move |offset, bytes: bytes::Bytes| {
@@ -54,7 +54,7 @@ fn recognising(seen: &Arc<Mutex<Recognised>>, take: Take) -> Take {
     })
 }
 
-/// The server's answer brought nothing and calls for another try at once.
+/// The server's answer brought nothing and calls for an immediate retry.
 fn detour(count: &mut usize, budget: &RetryBudget) -> Result<()> {
     *count += 1;
     if *count > MOST_REDIRECTS {
@@ -71,7 +71,7 @@ pub(crate) struct XrdFile {
     pub(super) client: Arc<Client>,
     pub(super) version: Version,
     pub beginning: Beginning,
-    /// What the server says of the file leaves it open whether it changed. The first bytes tell.
+    /// The server's answers leave it open whether the file changed. The first bytes decide.
     doubted: AtomicBool,
     slots: Mutex<HashMap<u64, (std::sync::Weak<Conn>, Slot)>>,
 }
@@ -95,7 +95,7 @@ impl XrdFile {
         Arc::clone(&slot.1)
     }
 
-    /// Fills the job with all that it misses.
+    /// Fetches all that the job is missing.
     pub async fn complete(self: &Arc<Self>, job: &Arc<Job>) -> Result<()> {
         let mut running = JoinSet::new();
         let mut groups = self.cut(job, &[Span::new(0, self.version.size)]);
@@ -106,10 +106,10 @@ impl XrdFile {
                 running.spawn_on(async move { file.group(&job, group, moved).await }, &self.client.caller.handle());
             }
             let Some(ended) = running.join_next().await else { return Ok(()) };
-            // Leaving at the first failure drops the set and stops the others.
+            // Returning at the first failure drops the set and cancels the others.
             let left = ended.unwrap_or_else(|e| Err(crate::ended(e)))?;
             groups = self.cut(job, &left);
-            // what is asked for anew has waited before
+            // a repeated request has waited before
             moved = moved.max(lock(&self.client.server().host.meter).last().unwrap_or(moved));
         }
     }
@@ -121,12 +121,12 @@ impl XrdFile {
         plan::requests(&job.missing(bounds), host.known().vector.unwrap_or(VECTOR), most)
     }
 
-    /// One request, sent again for what is missing as long as there is hope. Gives what is to be asked for in other
-    /// requests: its session was given up, for it would have taken too long.
+    /// One request, sent again for what is missing as long as a retry may help. Returns what other requests must fetch:
+    /// its session was given up because it would have taken too long.
     async fn group(self: &Arc<Self>, job: &Arc<Job>, group: Vec<Span>, moved: Instant) -> Result<Vec<Span>> {
         let mut budget = RetryBudget::proven(&self.client.caller.options, moved);
         let (mut damaged, mut left_out, mut stalled, mut forgotten) = (0, 0, 0, false);
-        // Answers that bring nothing and call for another try at once; answers that bring little of what they should.
+        // Answers that bring nothing and call for an immediate retry; answers that bring little of what they should.
         let (mut detours, mut meagre) = (0, 0);
         loop {
             let (server, started) = (self.client.server(), Instant::now());
@@ -196,7 +196,7 @@ impl XrdFile {
         }
     }
 
-    /// What to do about a failure: at once again, again after a pause (the error given), or nothing (the error).
+    /// How to react to a failure: an immediate retry, a retry after a pause (the error given), or none (the error).
     fn consider(&self, server: &ServerUrl, outcome: OpenFailure) -> Result<Option<Error>> {
         let (error, action, why) = match outcome {
             OpenFailure::Fatal(error) => return Err(error),
@@ -219,7 +219,7 @@ impl XrdFile {
         let redirected = self.client.is_redirected(server);
         match action {
             RetryAction::Smaller if server.host.shrink() => Ok(None),
-            // What a redirect granted may have run out.
+            // A grant from the redirect may have expired.
             RetryAction::Again | RetryAction::None if redirected && self.client.go_back(server, why)? => Ok(None),
             RetryAction::None => Err(error),
             _ => {
@@ -291,7 +291,7 @@ impl XrdFile {
         Some(self.ended(job, &conn, &slot, extra, answer).await)
     }
 
-    /// Waits for what a server says of the open file, and compares; where it says nothing, the first bytes are to tell.
+    /// Waits for the server's stat of the open file, and compares; where it has none, the first bytes decide.
     async fn compare(&self, server: &ServerUrl, stat: Option<Answer>) -> Result<(), OpenFailure> {
         let Some(stat) = stat else { return Ok(()) };
         let now = match stat.get().await {
@@ -308,7 +308,7 @@ impl XrdFile {
         Ok(())
     }
 
-    /// Refuses what a server has opened if it is another file, by its first bytes or by what the server says of it.
+    /// Refuses a file that is not the one first opened, by its first bytes or by the server's stat.
     fn refuse_another(&self, opened: &Opened, differs: bool) -> Result<(), OpenFailure> {
         let server = opened.server.url.server();
         if self.version.knows(&server) {
@@ -329,7 +329,7 @@ impl XrdFile {
         Err(OpenFailure::Fatal(error.with_remedy("its replicas differ: open it again, or name one server")))
     }
 
-    /// Requests go out.
+    /// Counts requests being sent.
     fn count(&self, job: &Job, requests: usize, ranges: u64) {
         let counters = self.client.counters();
         (0..requests).for_each(|_| job.request_sent());
@@ -338,7 +338,7 @@ impl XrdFile {
         crate::trace::request_of(|| self.client.server().url.redacted(), requests, ranges);
     }
 
-    /// A read is answered; `extra` bytes of the answer are none of the file.
+    /// A read is answered; `extra` bytes of the answer are not part of the file.
     async fn ended(
         &self,
         job: &Job,
@@ -375,7 +375,7 @@ impl XrdFile {
         let counters = self.client.counters();
         let slot = self.slot(&conn);
         let mut open = slot.lock().await;
-        // Encryption notices damage by itself.
+        // TLS detects damage by itself.
         let known = server.host.known();
         let pages = known.pages && !known.tls;
         let (ranges, _) = known.vector.unwrap_or(VECTOR);
@@ -388,14 +388,14 @@ impl XrdFile {
                 drop(open);
                 self.count(job, sent.len(), wanted.len() as u64);
                 let reads = ask(handle).into_iter().map(|(request, take)| (request, Some(take)));
-                // behind the reads in the same flight: what it says is said after the bytes were read
+                // after the reads in the same flight: it describes the file after the bytes were read
                 let stat = job.last.load(Relaxed).then_some((Request::StatOpen { handle }, None));
                 let mut answers = conn.ask_all(reads.chain(stat).collect(), counters);
                 let stat = if answers.len() > sent.len() { answers.pop() } else { None };
                 let mut outcomes = Vec::with_capacity(sent.len());
                 for answer in answers {
                     outcomes.push(answer.get().await);
-                    // Nobody waits for the others then: what they have not brought is asked for again.
+                    // The others are not waited for then: what they have not brought is requested again.
                     if !matches!(outcomes.last(), Some(Ok(Outcome::Ok(_)))) {
                         break;
                     }
@@ -407,7 +407,7 @@ impl XrdFile {
                 answer
             }
             None => {
-                // under its name there may be another file by now, or a replica of another: its first bytes come first
+                // the name may now refer to another file, or to a replica of another: compare its first bytes first
                 let beginning = self.beginning.bytes();
                 let seen = beginning.as_ref().map(|then| Arc::new(Mutex::new(Recognised::new(then.clone()))));
                 let first = beginning.map(|b| Span::new(0, b.len() as u64));
@@ -447,7 +447,7 @@ impl XrdFile {
     /// Reads the first bytes again.
     ///
     /// # Errors
-    /// `Corrupt` where they are others, and what reading meets.
+    /// `Corrupt` where they differ, and any error of the read.
     async fn begins_as_it_did(self: &Arc<Self>, sink: &Arc<dyn Sink>) -> Result<()> {
         let mut spans = Vec::new();
         let Some(compare) = WithBeginning::add(&mut spans, sink, &self.beginning) else { return Ok(()) };
@@ -526,7 +526,7 @@ impl Source for XrdFile {
     }
 
     fn fetch_last(self: Arc<Self>, spans: Vec<Span>, sink: Arc<dyn Sink>) -> BoxFuture<'static, Result<FetchReport>> {
-        // servers tell times of change in seconds
+        // servers report modification times in seconds
         let compare = self.version.young;
         self.fetch_as(spans, sink, true, compare)
     }
@@ -554,7 +554,7 @@ impl Source for XrdFile {
             match ask(&self.client, &self.client.caller.options, &question, Patience::None).await {
                 Ok(answer) => Ok(Checksum::of_xrootd(&answer)),
                 Err(e) if e.kind() == ErrorKind::Timeout => Err(e.in_file(&self.client.name)),
-                // a server that computes none says so in many ways
+                // servers that compute none report that in many ways
                 Err(_) => Ok(None),
             }
         })
@@ -566,7 +566,7 @@ impl Source for XrdFile {
 
     fn prepare(&self, requests: usize) {
         let server = self.client.server();
-        // Next door a session costs next to nothing when it is needed.
+        // For a nearby server, a session costs next to nothing when it is needed.
         if !server.host.is_near() {
             let time_limit = self.client.connect_timeout(&server);
             server.host.warm(requests, &self.client.caller, time_limit);

@@ -28,7 +28,7 @@ use tokio::time::timeout;
 #[derive(Default)]
 pub(crate) struct Servers(Mutex<HashMap<Key, Arc<Host>>>);
 
-/// Sessions are never shared between different users or different trust.
+/// Sessions are never shared between different users or different trust settings.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     pub host: String,
@@ -41,7 +41,7 @@ pub(crate) struct Key {
 }
 
 impl Servers {
-    /// The server of this name, as this user sees it.
+    /// The server of this name, for this user.
     pub fn get(&self, key: Key, identity: Identity, max: usize) -> Arc<Host> {
         let new = |key: &Key| Arc::new(Host::new(key.clone(), identity, max));
         let mut hosts = lock(&self.0);
@@ -61,18 +61,18 @@ pub(crate) struct Known {
     pub eager: Eager,
     /// Authentication that it accepted, or that is tried on a guess.
     pub auth: Option<String>,
-    /// A session with it has come about this way.
+    /// A session has been established with these settings.
     pub proven: bool,
     /// It checks pages with CRC32C.
     pub pages: bool,
-    /// Ranges in a vector read, and bytes in one of them; none: not asked yet.
+    /// Ranges in a vector read, and bytes in one of them; none: not queried yet.
     pub vector: Option<(u32, u32)>,
 }
 
-/// Requests for bulk that a session has under way: the next one is there before the one before it ends.
+/// Requests for bulk in flight per session: the next one arrives before the previous one ends.
 pub(super) const DEPTH: usize = 5;
 
-/// What servers take unless they say otherwise.
+/// What servers accept unless they say otherwise.
 pub(super) const VECTOR: (u32, u32) = (1024, 2_097_136);
 
 /// One server.
@@ -87,16 +87,17 @@ pub(crate) struct Host {
 }
 
 pub(super) struct Pool {
-    /// Whose sessions these are: a forked child must not use its parent's, nor wait for what the parent began.
+    /// The process that owns the sessions: a forked child must not use its parent's, nor wait for what the parent
+    /// began.
     process: u32,
     pub(super) conns: Vec<Arc<Conn>>,
-    /// Bulk under way, by session.
+    /// Bulk in flight, by session.
     pub(super) bulk: HashMap<u64, usize>,
     pub(super) dialing: usize,
     /// Requests for bulk that wait for a session.
     pub(super) queued: usize,
     pub(super) failed: Option<Broken>,
-    /// A session is free, or cannot be had.
+    /// Signals that a session is free, or cannot be had.
     pub(super) freed: Arc<Notify>,
     /// The first session is being opened: others wait for it.
     first: Arc<tokio::sync::Mutex<()>>,
@@ -117,15 +118,15 @@ impl Default for Pool {
     }
 }
 
-/// What a file brings along to open sessions.
+/// What a file provides for opening sessions.
 #[derive(Clone)]
 pub(crate) struct Caller {
     pub options: SourceOptions,
     handle: Handle,
-    /// Whose thread is behind the handle: a forked child has it not.
+    /// The process whose thread is behind the handle: a forked child does not have it.
     process: u32,
     pub counters: Arc<Counters>,
-    /// Nothing that must not be overheard goes out before the server has had its say about TLS.
+    /// Nothing secret is sent before the server has stated its TLS requirements.
     pub cautious: bool,
 }
 
@@ -162,7 +163,7 @@ impl Host {
     pub(super) fn pool(&self) -> MutexGuard<'_, Pool> {
         let mut pool = lock(&self.pool);
         if pool.process != std::process::id() {
-            // dropped, the sessions would be ended for the parent as well
+            // if dropped, the sessions would be ended for the parent as well
             std::mem::forget(std::mem::take(&mut *pool));
         }
         pool
@@ -177,8 +178,8 @@ impl Host {
         lock(&self.known).vector = Some(limits);
     }
 
-    /// A vector read was too large although the server said otherwise, or nothing: smaller from now on. Gives whether
-    /// that is possible.
+    /// A vector read was too large although the server allowed it, or stated no limit: smaller from now on. Returns
+    /// whether that is possible.
     pub fn shrink(&self) -> bool {
         let mut known = lock(&self.known);
         let (ranges, bytes) = known.vector.unwrap_or(VECTOR);
@@ -186,7 +187,7 @@ impl Host {
         ranges > 1
     }
 
-    /// Whether the last failure tells how to try again at once.
+    /// Whether the last failure shows how to retry at once.
     pub fn adapt(&self, broken: &Broken) -> bool {
         let mut known = lock(&self.known);
         match &broken.refusal {
@@ -198,7 +199,7 @@ impl Host {
                 known.eager = Eager::Not;
                 true
             }
-            // A server that has never been met may break off when it is told too much at once.
+            // A new server may break off when too much is sent at once.
             None if !known.proven && known.eager == Eager::AtOnce && !broken.stalled && !broken.last => {
                 known.eager = Eager::Not;
                 true
@@ -207,7 +208,7 @@ impl Host {
         }
     }
 
-    /// A request was answered over this session: what its login was like is remembered.
+    /// A request was answered over this session: remembers the details of its login.
     pub fn proves(&self, conn: &Conn) {
         let Some(accepted) = lock(&conn.core.state).accepted.clone() else { return };
         let pages = conn.has_flag(code::server::PAGES);
@@ -220,7 +221,7 @@ impl Host {
         }
     }
 
-    /// Sessions worth sharing bulk among, besides the one that is kept free of it.
+    /// Sessions worth using for bulk, besides the one that is kept free of it.
     pub fn streams(&self) -> usize {
         let busy = self.pool().bulk.len();
         self.streams_of(busy)
@@ -231,13 +232,13 @@ impl Host {
         lock(&self.meter).streams(busy, most)
     }
 
-    /// Connections that may be logins. Near servers keep some for data links, which save logins and opens; far ones get
-    /// sessions only, as vector reads need them to share slow start.
+    /// Connections that may be logins. Near servers reserve some for data links, which save logins and opens; far ones
+    /// get sessions only, as vector reads need them to share slow start.
     pub(super) fn most_sessions(&self) -> usize {
         if self.is_near() { self.max - self.max / 4 } else { self.max }
     }
 
-    /// Ranges in one vector read now, of as many as the server takes.
+    /// Ranges in one vector read now, at most as many as the server accepts.
     pub fn ranges_at_once(&self, most: u32) -> u32 {
         let sent = self.pool().conns.iter().map(|c| c.sent()).max().unwrap_or(0);
         if self.is_near() { most } else { plan::sent_at_once(most, sent) }
@@ -253,7 +254,7 @@ impl Host {
         lock(&self.meter).distance().is_none_or(|t| t < Duration::from_millis(5))
     }
 
-    /// The session with the least under way; a new one where there is none, or where all are deep in bulk.
+    /// The session with the least in flight; a new one where there is none, or where all are deep in bulk.
     pub async fn quick(self: &Arc<Self>, caller: &Caller, time_limit: Duration) -> Result<Arc<Conn>, Broken> {
         /// Less than this hardly delays anything.
         const LITTLE: u64 = 128 << 10;
@@ -267,7 +268,7 @@ impl Host {
         if let Some(conn) = fitting() {
             return Ok(conn);
         }
-        // One opens a session, the others wait and use it, too.
+        // One task opens a session, the others wait and share it.
         let first = Arc::clone(&self.pool().first);
         let _first = first.lock().await;
         if let Some(conn) = fitting() {
@@ -281,7 +282,7 @@ impl Host {
         Ok(conn)
     }
 
-    /// Opens sessions in the background until there are so many, for bulk, and one more that is kept free.
+    /// Opens sessions in the background until there are this many for bulk, and one more that is kept free.
     pub fn warm(self: &Arc<Self>, bulk: usize, caller: &Caller, time_limit: Duration) {
         if !caller.is_ours() && Handle::try_current().is_err() {
             return;
@@ -309,7 +310,7 @@ impl Host {
         });
     }
 
-    /// Opens a session. Its login may still be under way when it is given back: requests can be made.
+    /// Opens a session. Its login may still be in progress when it is returned: requests can be made.
     pub async fn dial(self: &Arc<Self>, caller: &Caller, time_limit: Duration) -> Result<Arc<Conn>, Broken> {
         let known = self.known();
         let Key { host, port, .. } = &self.key;
@@ -348,15 +349,15 @@ impl Host {
 }
 
 impl Pool {
-    /// Leaves out the sessions that are over. Where one ended in silence those that lie idle go, too: nobody knows
-    /// which of them still lead anywhere.
+    /// Drops ended sessions. Where one ended in silence idle ones are dropped, too: it is unknown which of them still
+    /// work.
     pub(super) fn sift(&mut self) {
         let doubtful = self.conns.iter().any(|c| c.fell_silent());
         self.conns.retain(|c| c.is_alive() && !(doubtful && c.is_idle()));
     }
 }
 
-/// Keeps the count of sessions being opened right even if the runtime is shut down meanwhile.
+/// Keeps the count of sessions being opened correct even if the runtime is shut down meanwhile.
 struct Dialing(Arc<Host>);
 
 impl Drop for Dialing {

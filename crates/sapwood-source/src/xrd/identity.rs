@@ -1,4 +1,4 @@
-//! Who this client is: user, group, token.
+//! This client's identity: user, group, token.
 
 use crate::open::SourceOptions;
 use crate::user::{discovered, ids, token_in};

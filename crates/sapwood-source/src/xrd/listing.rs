@@ -1,4 +1,4 @@
-//! Directories, and who has a file.
+//! Directories, and the servers that have a file.
 
 use super::client::{Client, RetryBudget};
 use super::failure::{Broken, RetryAction, failed, retry_action};
@@ -16,13 +16,13 @@ pub struct RemoteEntry {
     pub name: String,
     /// Its size in bytes.
     pub size: u64,
-    /// Whether it is a directory itself.
+    /// Whether it is a directory.
     pub directory: bool,
     /// Last change, in seconds since 1970.
     pub modified: i64,
 }
 
-/// What a directory on an XRootD server holds, by name.
+/// The contents of a directory on an XRootD server, sorted by name.
 ///
 /// # Errors
 /// URLs of another scheme, directories that are not there, servers that fail.
@@ -44,15 +44,15 @@ pub async fn list(url: &str, options: &SourceOptions, handle: &Handle) -> Result
         })
         .collect();
     out.sort_by(|a, b| a.name.cmp(&b.name));
-    // Redirectors join what several servers have; one name is one file.
+    // Redirectors merge the listings of several servers; one name is one file.
     out.dedup_by(|a, b| a.name == b.name);
     Ok(out)
 }
 
-/// The servers (`host:port`) that have a file, as far as the one that is asked knows.
+/// The servers (`host:port`) that have a file, as far as the queried one knows.
 ///
 /// # Errors
-/// URLs of another scheme, files that are not there, servers that fail or name what is no server.
+/// URLs of another scheme, missing files, servers that fail or return an invalid server name.
 pub async fn locate(url: &str, options: &SourceOptions, handle: &Handle) -> Result<Vec<String>> {
     let ask = |path| Request::Locate { path, options: 0 };
     let body = ask_anywhere(url, options, handle, &ask).await?;
@@ -60,10 +60,10 @@ pub async fn locate(url: &str, options: &SourceOptions, handle: &Handle) -> Resu
     Ok(found.into_iter().map(|l| l.address).collect())
 }
 
-/// The checksum of a file, of this kind (`adler32`, `crc32c`, `md5`), as the server tells it: hexadecimal digits.
+/// The checksum of a file, of this kind (`adler32`, `crc32c`, `md5`), as the server reports it: hexadecimal digits.
 ///
 /// # Errors
-/// URLs of another scheme, files that are not there, servers that fail, or that tell none of this kind.
+/// URLs of another scheme, missing files, servers that fail, or that have none of this kind.
 pub async fn checksum(url: &str, kind: &str, options: &SourceOptions, handle: &Handle) -> Result<String> {
     let ask = |path: SecretBytes| {
         let path = String::from_utf8_lossy(&path.0).into_owned();
@@ -81,7 +81,7 @@ pub async fn checksum(url: &str, kind: &str, options: &SourceOptions, handle: &H
     })
 }
 
-/// Whether it names something in the directory that lists it, and nothing elsewhere.
+/// Whether it names an entry of the listed directory, and nothing elsewhere.
 fn is_name(name: &str) -> bool {
     !matches!(name, "" | "." | "..") && !name.contains('/') && !name.chars().any(char::is_control)
 }
@@ -97,7 +97,7 @@ fn url_for_messages(url: &str) -> String {
     }
 }
 
-/// Asks a question about a path, along redirects.
+/// Sends a query about a path, along redirects.
 async fn ask_anywhere(
     url: &str,
     options: &SourceOptions,
@@ -114,16 +114,16 @@ async fn ask_anywhere(
     ask(&client, options, question, Patience::Retries).await.map_err(|e: Error| e.in_file(name))
 }
 
-/// What is done where a server refuses to answer.
+/// What to do when a server refuses to answer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Patience {
-    /// It is asked again where that may help.
+    /// Retry where that may help.
     Retries,
-    /// That is its answer.
+    /// The refusal is the answer.
     None,
 }
 
-/// Asks a question about a client's path, along redirects.
+/// Sends a query about a client's path, along redirects.
 pub(super) async fn ask(
     client: &Client,
     options: &SourceOptions,
@@ -164,7 +164,7 @@ pub(super) async fn ask(
                 adapted += 1;
                 continue;
             }
-            // The server has dropped it while nobody asked anything.
+            // The server has dropped the session while it was idle.
             Err(outcome) if used && outcome.lost_session() && !std::mem::replace(&mut lost, true) => continue,
             Err(OpenFailure::Broken(broken)) => (broken.error, RetryAction::None),
             Err(OpenFailure::Failed(failure)) if retry_action(&failure) == RetryAction::LogIn => {

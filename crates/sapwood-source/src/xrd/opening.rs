@@ -1,4 +1,4 @@
-//! Opening a file: all that can be said at once goes out in one flight.
+//! Opening a file: everything that can be sent at once goes out in one flight.
 
 use super::client::{Client, RetryBudget, ServerUrl};
 use super::conn::{Conn, Take};
@@ -22,13 +22,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use tokio::runtime;
 
-/// A fresh connection sends ten segments before it hears from here, and the answers to greeting, login and open take some
-/// of them. What is left is asked for along with the open: it costs nothing, and the window doubles.
+/// A fresh connection sends ten segments before the first acknowledgement, and the answers to greeting, login and open
+/// take some of them. The rest is requested along with the open: it costs nothing, and the window doubles.
 const FIRST_WINDOW: u64 = 6 << 10;
-/// What comes in the next round trip: the tail of the file is no longer.
+/// What arrives in the next round trip: the tail of the file is no longer than this.
 const SECOND_WINDOW: u64 = 26_000;
 
-/// How a server has not opened a file.
+/// Why a server did not open a file.
 pub(super) enum OpenFailure {
     Redirect(Redirect),
     Failed(Failure),
@@ -37,7 +37,7 @@ pub(super) enum OpenFailure {
 }
 
 impl OpenFailure {
-    /// Whether the session was of no use any more: closed, or not known to the server. Another one may be.
+    /// Whether the session was unusable: closed, or unknown to the server. Another one may work.
     pub fn lost_session(&self) -> bool {
         match self {
             Self::Broken(broken) => {
@@ -55,11 +55,11 @@ pub(super) struct Opened {
     pub server: ServerUrl,
     pub handle: Handle,
     pub stat: Stat,
-    /// How the reads ended that rode along.
+    /// Results of the reads sent with the open.
     pub reads: Vec<Result<Outcome, Broken>>,
 }
 
-/// Reads that may ride along with an open, made anew for each try; their handles are filled in.
+/// Reads sent along with an open, created for each try; their handles are filled in.
 pub(super) type Along<'a> = &'a (dyn Fn() -> Vec<(Request, Take)> + Send + Sync);
 
 /// Opens a file on an XRootD server.
@@ -125,10 +125,10 @@ impl Sink for Ends {
     }
 }
 
-/// Opens the file wherever redirects lead, going back and asking for another server where one fails.
+/// Opens the file wherever redirects lead, going back for another server where one fails.
 pub(super) async fn to_open(client: &Client, mut budget: RetryBudget, along: Along<'_>) -> Result<Opened> {
     let (mut adapted, mut stalled, mut lost) = (0, 0, false);
-    // What a server said that a redirect had named: more telling than the redirector's regret.
+    // The error of a redirect's target: it says more than the redirector's.
     let mut first_failure: Option<Error> = None;
     loop {
         if budget.is_over() {
@@ -147,7 +147,7 @@ pub(super) async fn to_open(client: &Client, mut budget: RetryBudget, along: Alo
                     Err(outcome) => {
                         if outcome.lost_session() {
                             conn.give_up();
-                            // The server has dropped it while nobody asked anything.
+                            // The server has dropped the session while it was idle.
                             if used && !std::mem::replace(&mut lost, true) {
                                 continue;
                             }
@@ -197,7 +197,7 @@ pub(super) async fn to_open(client: &Client, mut budget: RetryBudget, along: Alo
                 first_failure = Some(error);
                 continue;
             }
-            // Asked for another server, the redirector has named the same again: perhaps it comes back.
+            // The redirector has named the same server again: perhaps it comes back.
             budget.spend(error).await?;
             client.begin_anew();
             continue;
@@ -255,7 +255,7 @@ pub(super) async fn open_on(
         }
     };
     if conn.has_flag(code::server::PROXY) {
-        // XCache tells times of its own copy, which change as it fills
+        // XCache reports times of its own copy, which change as it fills
         (stat.modified, stat.inode) = (0, None);
     }
     let mut outcomes = Vec::with_capacity(riding);
@@ -263,7 +263,7 @@ pub(super) async fn open_on(
         outcomes.push(answer.get().await);
     }
     if let Some(answer) = answers.next() {
-        // Last in the flight, it may come a round trip later; nobody needs it before the first large read.
+        // Last in the flight, it may arrive a round trip later; it is first needed for the first large read.
         let host = Arc::clone(&server.host);
         client.caller.handle().spawn(async move {
             let (ranges, bytes) = match answer.get().await {
@@ -276,7 +276,7 @@ pub(super) async fn open_on(
     Ok(Opened { conn, server: server.clone(), handle: opened.handle, stat, reads: outcomes })
 }
 
-/// The body of an answer that is one.
+/// The body of a successful answer.
 pub(super) fn settle(answer: Result<Outcome, Broken>) -> Result<Bytes, OpenFailure> {
     match answer {
         Ok(Outcome::Ok(body)) => Ok(body),

@@ -1,4 +1,4 @@
-//! How the spans that are wanted become requests.
+//! Turns wanted spans into requests.
 
 use super::host::VECTOR;
 use sapwood_span::{Span, coalesce};
@@ -6,19 +6,19 @@ use sapwood_xrd::{CHUNK, HEADER};
 
 /// What one more range costs on the wire, in bytes: its line in the request and the header before its data.
 pub(super) const RANGE_OVERHEAD: u64 = 32;
-/// Bytes that one request asks for at most. What has come of it when a session is lost is kept.
+/// Bytes in one request at most. What has arrived of it when a session is lost is kept.
 pub(super) const MAX_REQUEST: u64 = 64 << 20;
 
-/// Ranges that go out together where a server takes fewer in a vector read: several reads share the flight, and no gap is
-/// read for the sake of fewer.
+/// Ranges that are sent together where a server accepts fewer in a vector read: several reads share the flight, and no
+/// gap is read to save ranges.
 const MIN_RANGES_PER_FLIGHT: u32 = 256;
-/// Ranges in a vector read, however many the server says it takes.
+/// Ranges in a vector read at most, whatever the server accepts.
 const MOST_RANGES: u32 = 4096;
-/// Where a range of a vector read may have no more bytes than this, plain reads, which know no such limit, cost less than
-/// the headers of all its pieces.
+/// Where a range of a vector read may have no more bytes than this, plain reads, which have no such limit, cost less
+/// than the headers of all its pieces.
 pub(super) const SHORTEST: u32 = 4096;
 
-/// How many ranges a vector read has here, and how many bytes one of them, of what a server says it takes. One range means
+/// How many ranges a vector read has here, and how many bytes one of them, within the server's limits. One range means
 /// plain reads.
 pub(super) fn usable(ranges: Option<u32>, bytes: Option<u32>) -> (u32, u32) {
     let (ranges, bytes) = (ranges.unwrap_or(VECTOR.0), bytes.unwrap_or(VECTOR.1));
@@ -26,7 +26,7 @@ pub(super) fn usable(ranges: Option<u32>, bytes: Option<u32>) -> (u32, u32) {
     (ranges, bytes.max(SHORTEST))
 }
 
-/// Ranges that one flight holds, where a vector read has so many.
+/// Ranges in one flight, where a vector read has this many.
 pub(super) fn in_a_flight(ranges: u32) -> u32 {
     ranges.max(MIN_RANGES_PER_FLIGHT)
 }
@@ -34,8 +34,8 @@ pub(super) fn in_a_flight(ranges: u32) -> u32 {
 /// Bytes that a fresh connection sends before it hears from the other side: ten segments of the usual size (RFC 6928).
 const FIRST_FLIGHT: u64 = 14_480;
 
-/// Ranges of a vector read, of as many as the server takes, so that the request goes out at once over a connection that
-/// has sent so many bytes: what does not fit its window waits a round trip, and the server with it.
+/// Ranges of a vector read, at most as many as the server accepts, so that the request is sent at once over a
+/// connection that has sent this many bytes: what does not fit its window waits a round trip, and so does the server.
 pub(super) fn sent_at_once(most: u32, sent: u64) -> u32 {
     let fitting = (FIRST_FLIGHT - HEADER as u64) / CHUNK as u64;
     if sent >= FIRST_FLIGHT { most } else { u32::try_from(fitting).unwrap_or(most).min(most) }
@@ -60,7 +60,7 @@ pub(super) fn requests(missing: &[Span], (ranges, bytes): (u32, u32), most: u64)
     out.into_iter().map(|group| again(&group, (ranges, bytes))).collect()
 }
 
-/// What is still missing of a request, in what one more request can hold.
+/// What is still missing of a request, as one more request can hold it.
 pub(super) fn again(missing: &[Span], (ranges, bytes): (u32, u32)) -> Vec<Span> {
     match missing {
         [one] => vec![*one],

@@ -2,17 +2,17 @@
 
 use std::time::{Duration, Instant};
 
-/// Time over which a rate is taken.
+/// Time over which a rate is measured.
 const WINDOW: Duration = Duration::from_millis(500);
-/// A session that would take less time for what it owes is left alone; and fewer round trips.
+/// A session that would take less time for what it owes is left alone; or fewer round trips than below.
 const SOON: Duration = Duration::from_secs(1);
 const SOON_TRIPS: u32 = 10;
-/// Round trips until a fresh session brings as much as others: connection, login, and windows that open.
+/// Round trips until a fresh session is as fast as others: connection, login, and opening windows.
 const FRESH_TRIPS: u32 = 4;
-/// A session is given up where that much time is gained: its window is lost, and what is on its way over it.
+/// A session is given up if this factor of time is gained: its window and the bytes in flight are lost.
 const GAIN: f64 = 1.5;
 
-/// What a session brought lately, while it was asked for something.
+/// What a session brought lately, while requests were pending.
 pub(crate) struct Pulse {
     begin: Instant,
     bytes: u64,
@@ -24,7 +24,7 @@ impl Pulse {
         Self { begin: now, bytes: 0, last: None }
     }
 
-    /// It was asked for something, and for nothing before.
+    /// A request was sent, with none pending before.
     pub fn rested(&mut self, now: Instant) {
         *self = Self { last: self.last, ..Self::new(now) };
     }
@@ -37,7 +37,7 @@ impl Pulse {
         }
     }
 
-    /// Bytes per second; none until it was asked for something long enough.
+    /// Bytes per second; none until requests have been pending for long enough.
     pub fn rate(&self, now: Instant) -> Option<f64> {
         self.of_window(now).or(self.last)
     }
@@ -48,9 +48,9 @@ impl Pulse {
     }
 }
 
-/// Whether a session that owes so much and brings so many bytes per second holds up those that have nothing to do:
-/// others would bring what it owes in less than two thirds of its time, over as many sessions as are `free` and a fresh
-/// one in its place, in requests of `piece` bytes, `typical` bytes per second each.
+/// Whether a session that owes this much at this rate holds up idle ones: others would bring what it owes in less than
+/// two thirds of its time, over the `free` sessions and a fresh one in its place, in requests of `piece` bytes, at
+/// `typical` bytes per second each.
 pub(super) fn holds_up(owes: u64, rate: f64, typical: f64, free: usize, piece: u64, far: Duration) -> bool {
     let alone = owes as f64 / rate.max(1.0);
     let sessions = owes.div_ceil(piece.max(1)).min(free as u64 + 1) as f64;
@@ -77,7 +77,7 @@ mod tests {
         assert_eq!(pulse.rate(at(600)), Some(400_000.0));
         // it stalls
         assert_eq!(pulse.rate(at(1500)), Some(0.0));
-        // nobody asks
+        // no pending requests
         pulse.rested(at(9000));
         assert_eq!(pulse.rate(at(9100)), Some(400_000.0));
     }
@@ -93,9 +93,9 @@ mod tests {
         assert!(!holds_up(MB / 2, rate, rate, 7, PIECE, FAR), "soon done");
     }
 
-    /// Eight sessions share 58 MB, each getting the next piece when it has ended one. Gives the seconds that all take:
-    /// the first session has been asked for `owes` while its window was open. Whoever `looks` sees to those that hold
-    /// up others.
+    /// Eight sessions share 58 MB, each getting the next piece when it has finished one. Returns the seconds that all
+    /// take: the first session has been asked for `owes` while its window was open. With `looks`, sessions that hold up
+    /// others are ended.
     fn shared(owes: u64, rates: [f64; 8], looks: bool) -> f64 {
         const STEP: f64 = 0.25;
         let (mut queue, mut owed, mut rates) = (58 * MB - owes, [0u64; 8], rates);

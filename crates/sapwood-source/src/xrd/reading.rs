@@ -1,4 +1,4 @@
-//! What a read asks for, and what becomes of its bytes.
+//! The requests of a read, and what happens to their bytes.
 
 use super::conn::Take;
 use super::failure::Broken;
@@ -26,7 +26,7 @@ pub(super) fn requests(handle: Handle, wanted: &[Span], pages: bool, ranges: u32
     }
 }
 
-/// How the reads of one flight ended: as the first one that did not simply bring what there is.
+/// The result of the reads of one flight: that of the first one that did not simply succeed.
 pub(super) fn together(outcomes: impl IntoIterator<Item = Result<Outcome, Broken>>) -> Result<Outcome, Broken> {
     let failed = outcomes.into_iter().find(|o| !matches!(o, Ok(Outcome::Ok(_))));
     failed.unwrap_or_else(|| Ok(Outcome::Ok(Bytes::new())))
@@ -42,7 +42,7 @@ pub(super) fn take(job: &Arc<Job>, counters: &Arc<Counters>) -> Take {
     })
 }
 
-/// Bytes of the answers that are none of the file: headers of ranges, checksums of pages.
+/// Bytes of the answers that are not part of the file: headers of ranges, checksums of pages.
 pub(super) fn overhead_of(requests: &[Request]) -> u64 {
     let of = |request: &Request| match request {
         Request::PageRead { len, .. } => u64::from(*len).div_ceil(code::PAGE) * 4,
@@ -52,7 +52,7 @@ pub(super) fn overhead_of(requests: &[Request]) -> u64 {
     requests.iter().map(of).sum()
 }
 
-/// They came over the wire as well.
+/// Counts these bytes, which came over the wire as well.
 pub(super) fn overhead(job: &Job, counters: &Counters, bytes: u64, answer: &Result<Outcome, Broken>) {
     if !matches!(answer, Ok(Outcome::Ok(_) | Outcome::Damaged(_))) {
         return;

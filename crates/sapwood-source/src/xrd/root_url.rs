@@ -1,4 +1,4 @@
-//! Where a file is: `root://` URLs, and what becomes of them along redirects.
+//! `root://` URLs, and how redirects change them.
 
 use crate::redirect::same_domain;
 use crate::url::redact_query;
@@ -8,7 +8,7 @@ use sapwood_xrd::code;
 use sapwood_xrd::reply::Redirect;
 use std::fmt;
 
-/// An absolute `root://` or `roots://` address, taken apart.
+/// An absolute `root://` or `roots://` address, parsed.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct RootUrl {
     /// Encrypted, whether or not the server wants it.
@@ -16,9 +16,9 @@ pub(crate) struct RootUrl {
     /// Name or address, without brackets.
     pub host: String,
     pub port: u16,
-    /// Begins with a slash; sent as it is.
+    /// Begins with a slash; sent unchanged.
     pub path: String,
-    /// What follows the question mark.
+    /// The part after the question mark.
     pub query: String,
     /// User name for the login.
     pub user: Option<String>,
@@ -28,7 +28,7 @@ impl RootUrl {
     /// `rest` is what follows `root://`.
     ///
     /// # Errors
-    /// No host, a port that is none, control characters.
+    /// No host, an invalid port, control characters.
     pub fn parse(tls: bool, rest: &str) -> Result<Self> {
         let cut = rest.find(['/', '?']).unwrap_or(rest.len());
         let (authority, path) = rest.split_at(cut);
@@ -75,7 +75,7 @@ impl RootUrl {
         format!("{}/{}{}", self.server(), redact_path(&self.path), redact_query(&self.query))
     }
 
-    /// The address as it was given, with all that must not be shown.
+    /// The address as given, including secrets.
     pub fn with_credentials(&self) -> String {
         let user = self.user.as_ref().map_or_else(String::new, |u| format!("{u}@"));
         let server = self.server().replacen("://", &format!("://{user}"), 1);
@@ -83,22 +83,22 @@ impl RootUrl {
         format!("{server}/{}{question}{}", self.path, self.query)
     }
 
-    /// Whether what is sent along with the path must not be overheard.
+    /// Whether the path's options hold a secret.
     pub fn has_secret(&self) -> bool {
         pairs(&self.query).any(|(key, _)| is_secret(key)) || redact_path(&self.path) != self.path
     }
 
-    /// Whether a credential for this server may be shown to another: to the same host, or to one of the same domain. A
+    /// Whether a credential for this server may be sent to another: to the same host, or to one of the same domain. A
     /// federation that redirects elsewhere grants its own.
     pub fn trusts(&self, host: &str) -> bool {
         same_domain(&self.host, host)
     }
 
-    /// Where a redirect leads: the file's own path and options go along, secrets only to hosts that this one trusts;
-    /// what the redirect adds goes where the redirect leads.
+    /// The target of a redirect: the file's own path and options are kept, secrets only for hosts that this one trusts;
+    /// what the redirect adds is sent to its target.
     ///
     /// # Errors
-    /// Another protocol, a host that is none.
+    /// Another protocol, an invalid host.
     pub fn follow(&self, to: &Redirect) -> Result<Self> {
         let protocol = |what: String| Error::new(ErrorKind::Protocol, what);
         let mut target = if to.port < 0 {
@@ -133,7 +133,7 @@ impl RootUrl {
         Ok(target)
     }
 
-    /// Path and options as they are sent, with these options more.
+    /// Path and options as they are sent, with additional options.
     pub fn opaque(&self, more: &str) -> String {
         let query = [self.query.as_str(), more].into_iter().filter(|q| !q.is_empty()).collect::<Vec<_>>().join("&");
         if query.is_empty() { self.path.clone() } else { format!("{}?{query}", self.path) }

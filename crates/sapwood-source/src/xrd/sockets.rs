@@ -18,10 +18,10 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::rustls::ClientConfig;
 
-/// Bytes read from a socket at once, at most.
+/// Bytes read from a socket in one call at most.
 const READ: usize = 256 << 10;
 
-/// Where to, and how.
+/// Address and TLS settings.
 #[derive(Clone)]
 pub(crate) struct Endpoint {
     pub host: String,
@@ -67,7 +67,7 @@ pub(super) async fn run(core: Weak<Core>, link: LinkId, stream: TcpStream, way: 
 
 async fn speak(core: &Weak<Core>, link: LinkId, mut stream: TcpStream, way: Endpoint, eager: bool) -> Result<()> {
     inject::here("xrd link");
-    // An eager link sends everything at once and cannot begin TLS any more.
+    // An eager link sends everything at once and cannot start TLS any more.
     let greeted = if eager { Ok(false) } else { greet(core, link, &mut stream).await };
     if let (false, 0, Some(core)) = (eager, link, core.upgrade()) {
         lock(&core.state).turns += 1;
@@ -93,7 +93,7 @@ async fn speak(core: &Weak<Core>, link: LinkId, mut stream: TcpStream, way: Endp
     }
 }
 
-/// Speaks until the server has answered the greeting; gives whether TLS begins now.
+/// Runs the protocol until the server has answered the greeting; returns whether TLS starts now.
 async fn greet(core: &Weak<Core>, link: LinkId, stream: &mut TcpStream) -> Result<bool> {
     let mut buffer = BytesMut::with_capacity(4096);
     loop {

@@ -1,4 +1,4 @@
-//! A session's state: the protocol, who waits for what, and what has moved when.
+//! A session's state: the protocol, pending requests, and when each last made progress.
 
 use super::conn::Take;
 use super::failure::Broken;
@@ -16,16 +16,16 @@ use std::time::{Duration, Instant};
 use tokio::sync::{Notify, oneshot};
 use tokio::task::AbortHandle;
 
-/// Bytes that nobody wants any more are let come up to here; beyond, a session that serves nobody else is ended.
+/// Up to this many unwanted bytes are received; beyond that, a session with no other request is ended.
 const UNWANTED: u64 = 256 << 10;
-/// Servers may make a file wait so many progress timeouts altogether, from the first wait until bytes of it come.
+/// Servers may make a file wait this many progress timeouts altogether, from the first wait until bytes of it arrive.
 pub(super) const MOST_WAITS: u32 = 5;
 
 pub(crate) struct Core {
     pub state: Mutex<State>,
     pub begin: Instant,
     pub meter: Arc<Mutex<Meter>>,
-    /// There is something to watch over.
+    /// There is something to watch.
     pub busy: Notify,
     /// Bytes received, and sent over the control link.
     pub(super) carried: AtomicU64,
@@ -34,35 +34,35 @@ pub(crate) struct Core {
 
 pub(crate) struct State {
     pub session: Session,
-    /// The progress timeout of whoever asked last.
+    /// The progress timeout of the last caller.
     pub time_limit: Duration,
     pub(super) eager: Eager,
     pub links: Vec<Wire>,
     pub(super) pending: HashMap<Id, Pending>,
     pub dead: Option<Broken>,
-    /// Answers of the server that setting up had to wait for, so far.
+    /// Server answers that setting up had to wait for, so far.
     pub turns: u64,
-    /// Whoever asks first has waited for all of them.
+    /// The first caller has waited for all of them.
     pub unclaimed: bool,
     pub(super) used: bool,
-    /// Events for whoever sets up data links.
+    /// Events for the code that sets up data links.
     pub notes: Vec<Event>,
-    /// The way of authentication that was accepted; set once the login is through.
+    /// The authentication method that was accepted; set after the login.
     pub accepted: Option<Option<String>>,
     pub tasks: Vec<AbortHandle>,
     /// What all links have brought lately.
     pub pulse: Pulse,
-    /// The oldest request, and since when it is that.
+    /// The oldest request, and since when it is the oldest.
     pub(super) oldest: Option<(Id, Instant)>,
 }
 
-/// A link's socket, seen from here.
+/// A link's socket, as seen by the session.
 pub(crate) struct Wire {
     /// There is something to send.
     pub wake: Arc<Notify>,
-    /// When something last came of what was asked over it, or when waiting for that began.
+    /// When requests over it last made progress, or when waiting for that began.
     pub moved: Instant,
-    /// The session's count of that, as it was then.
+    /// The session's progress counter at that time.
     pub(super) progress: u64,
 }
 
@@ -76,7 +76,7 @@ pub(super) struct Pending {
     pub(super) take: Option<Take>,
     pub(super) tell: oneshot::Sender<Result<Outcome, Broken>>,
     pub(super) asked: Instant,
-    /// When bytes last came of it.
+    /// When bytes of it last arrived.
     pub(super) moved: Instant,
     /// The link was idle: the time to the first byte says something about the network.
     pub(super) alone: bool,
@@ -117,14 +117,14 @@ impl Core {
         })
     }
 
-    /// Sends what there is to send.
+    /// Sends pending output.
     pub fn wake(&self, state: &State) {
         for link in &state.links {
             link.wake.notify_one();
         }
     }
 
-    /// Bytes came over a link.
+    /// Bytes arrived over a link.
     pub fn received(self: &Arc<Self>, link: LinkId, bytes: Bytes) {
         let now = Instant::now();
         let len = bytes.len() as u64;
@@ -144,7 +144,7 @@ impl Core {
                     (wire.progress, wire.moved, advanced) = (progress, now, true);
                 }
             }
-            // What answers nothing says nothing about the way either.
+            // A message that answers nothing says nothing about the path either.
             if advanced {
                 state.pulse.beat(len, now);
             }
@@ -178,7 +178,7 @@ impl Core {
                 if let Some(mut pending) = state.pending.remove(&id) {
                     pending.first(state.turns, now, &self.meter);
                     if pending.take.is_some() && !calls.is_empty() {
-                        // The bytes are handed over first: after the lock is released.
+                        // The bytes are passed on first: after the lock is released.
                         let tell = Mutex::new(Some((pending.tell, outcome)));
                         let last: Take = Arc::new(move |_, _| {
                             if let Some((tell, outcome)) = lock(&tell).take() {
@@ -219,7 +219,7 @@ impl Core {
         }
     }
 
-    /// Ends one request that the server does not come to.
+    /// Ends one request that the server does not answer.
     fn abandon(&self, state: &mut State, id: Id, what: &str) {
         state.session.forget(id);
         if let Some(pending) = state.pending.remove(&id) {
@@ -230,7 +230,7 @@ impl Core {
         }
     }
 
-    /// Requests that were made to wait for too long are given up; gives the next time to look.
+    /// Gives up requests that were made to wait too long; returns when to check next.
     pub fn expire(&self, state: &mut State, now: Instant) -> Option<Instant> {
         let late: Vec<Id> =
             state.pending.iter().filter(|(_, p)| p.limit.is_some_and(|l| l <= now)).map(|(id, _)| *id).collect();
@@ -240,11 +240,11 @@ impl Core {
         state.pending.values().filter_map(|p| p.limit).min()
     }
 
-    /// A request that nothing comes of is abandoned after half of the session's patience, although what was asked after it is
-    /// answered; gives the next time to look.
+    /// Abandons a request without progress after half of the session's time limit, although later ones are answered;
+    /// returns when to check next.
     pub fn starve(&self, state: &mut State, now: Instant) -> Option<Instant> {
         loop {
-            // Who is made to wait has a limit of its own.
+            // A request that the server makes wait has a limit of its own.
             let waiting = state.pending.iter().filter(|(_, p)| p.limit.is_none());
             let (&id, pending) = waiting.min_by_key(|(id, _)| **id)?;
             let since = match state.oldest {
@@ -266,7 +266,7 @@ impl Core {
         }
     }
 
-    /// The session is over: everybody who waits is told.
+    /// The session is over: fails all pending requests.
     pub fn die(&self, state: &mut State, why: Broken) {
         if state.dead.is_none() {
             for (_, pending) in state.pending.drain() {

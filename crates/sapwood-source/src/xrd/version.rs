@@ -8,13 +8,13 @@ use sapwood_xrd::reply::Stat;
 use std::sync::Mutex;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// What tells one version of a file from another.
+/// Distinguishes versions of a file.
 #[derive(Debug)]
 pub(super) struct Version {
     pub size: u64,
-    /// What each server said; those of replicas differ.
+    /// What each server reported; replicas differ.
     known: Mutex<Vec<Known>>,
-    /// Where its server last saw it change just before it was opened, another change need not show.
+    /// The server's modification time is so close to the opening that another change need not show.
     pub young: bool,
 }
 
@@ -22,7 +22,7 @@ pub(super) struct Version {
 struct Known {
     server: String,
     modified: i64,
-    /// When anything about the file last changed, as its server said last; not all servers tell.
+    /// When anything about the file last changed, as its server last reported; not all servers do.
     inode: Option<i64>,
     /// The same when the file was opened.
     opened_inode: Option<i64>,
@@ -31,9 +31,9 @@ struct Known {
 impl Version {
     pub fn of(opened: &Opened) -> Self {
         let stat = &opened.stat;
-        // its clock and this one may differ a little; some servers tell no time at all
+        // its clock and this one may differ a little; some servers report no time at all
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        // whoever writes may set the one time back, not the other
+        // a writer may set the one time back, not the other
         let then = stat.modified.max(stat.inode.unwrap_or(0));
         let then = Duration::from_secs(u64::try_from(then).unwrap_or(0));
         let young = stat.modified <= 0 || now < then + YOUNG * 5;
@@ -42,11 +42,11 @@ impl Version {
         version
     }
 
-    /// The time of the last change of the file that was opened, as the server that opened it told; none where it told none.
+    /// The modification time of the opened file, as reported by the server that opened it; none where it reported none.
     pub fn modified(&self) -> Option<String> {
         let known = lock(&self.known);
         let first = known.first().filter(|k| k.modified > 0)?;
-        // whoever writes may set the one time back, not the other
+        // a writer may set the one time back, not the other
         Some(
             first
                 .opened_inode
@@ -54,7 +54,7 @@ impl Version {
         )
     }
 
-    /// Whether what this server says can be held against what it said before.
+    /// Whether this server's report can be compared with an earlier one.
     pub fn knows(&self, server: &str) -> bool {
         lock(&self.known).iter().any(|k| k.server == server)
     }
@@ -69,11 +69,11 @@ impl Version {
         }
     }
 
-    /// Refuses another version, by what a server says of the open file. Gives whether something else about the file has
-    /// changed: it was renamed, or written to by somebody who set the time of that back.
+    /// Refuses another version, by a server's stat of the open file. Returns whether something else about the file has
+    /// changed: it was renamed, or a writer set its modification time back.
     ///
     /// # Errors
-    /// `Corrupt`: another size, or another time of change on a server that named one before.
+    /// `Corrupt`: another size, or another modification time on a server that reported one before.
     pub fn compare(&self, server: &str, now: &Stat) -> Result<bool> {
         if now.size != self.size {
             return Err(changed(&format!("it had {} bytes and now has {}", self.size, now.size)));
@@ -81,7 +81,7 @@ impl Version {
         let mut known = lock(&self.known);
         let Some(then) = known.iter_mut().find(|k| k.server == server) else { return Ok(false) };
         if then.modified <= 0 {
-            // what it did not tell when it opened the file means nothing later
+            // what it did not report when it opened the file means nothing later
             return Ok(false);
         }
         if now.modified != then.modified {

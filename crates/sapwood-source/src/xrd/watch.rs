@@ -1,6 +1,6 @@
-//! Looks after a session's silence.
+//! Watches a session for silence.
 //!
-//! What silence may mean, and how that is found out, is told in `crate::silence`.
+//! `crate::silence` describes what silence may mean and how that is found out.
 
 use super::failure::Broken;
 use super::sockets::Endpoint;
@@ -13,13 +13,13 @@ use std::sync::Weak;
 use std::time::{Duration, Instant};
 use tokio::time::{sleep, timeout};
 
-/// What there is to do.
+/// The next task.
 enum Task {
-    /// Nothing until somebody asks something.
+    /// Nothing until a request is sent.
     Rest,
-    /// Look again after that time.
+    /// Check again after this time.
     Sleep(Duration),
-    /// See whether the server can be reached.
+    /// Test whether the server can be reached.
     Probe,
 }
 
@@ -29,7 +29,7 @@ pub(super) async fn run(core: Weak<Core>, way: Endpoint) {
         watch(&core, way).await;
         Ok(())
     };
-    // without it silence would have no end
+    // without it a silence would never end
     if let (Err(defect), Some(core)) = (caught_async(watching).await, core.upgrade()) {
         core.die(&mut lock(&core.state), Broken::new(defect).finally());
     }
@@ -46,7 +46,7 @@ async fn watch(core: &Weak<Core>, way: Endpoint) {
             (probe_at, away) = (None, false);
         }
         match task {
-            // Whoever asks, and whoever ends the session, calls.
+            // New requests and the end of the session notify.
             Task::Rest => strong.busy.notified().await,
             Task::Sleep(time) => {
                 drop(strong);
@@ -76,12 +76,12 @@ async fn watch(core: &Weak<Core>, way: Endpoint) {
     }
 }
 
-/// How long the longest wait for a byte has lasted; none where nothing is waited for.
+/// How long the longest wait for a byte has lasted; none where nothing is pending.
 fn silence(core: &Core, state: &mut super::state::State, now: Instant) -> Option<Duration> {
     let waited = state.session.is_waiting(0);
     state.session.tick(now - core.begin);
     if !waited && let Some(control) = state.links.first_mut() {
-        // What was held back on purpose goes out only now.
+        // Output held back on purpose is sent only now.
         control.moved = now;
     }
     core.wake(state);
@@ -89,7 +89,7 @@ fn silence(core: &Core, state: &mut super::state::State, now: Instant) -> Option
     state.links.iter().enumerate().filter(|(link, _)| waiting(*link)).map(|(_, l)| now - l.moved).max()
 }
 
-/// What to do, and how long nothing has come; none when the session is over.
+/// The next task, and how long nothing has arrived; none when the session is over.
 fn look(core: &Core, probe_at: Option<Instant>) -> Option<(Task, Duration)> {
     let now = Instant::now();
     let mut state = lock(&core.state);
@@ -99,7 +99,7 @@ fn look(core: &Core, probe_at: Option<Instant>) -> Option<(Task, Duration)> {
     let limit = core.expire(&mut state, now).map(|at| at.saturating_duration_since(now));
     let silent = silence(core, &mut state, now);
     let resend = state.session.deadline().map(|at| at.saturating_sub(now - core.begin));
-    // the other half is for asking over another session: what is said when that is silent, too, is true then
+    // the other half is for a retry over another session: if that one is silent, too, the report is true
     let longest = state.time_limit / 2;
     if silent.is_some_and(|s| s >= longest) {
         let what = format!("no progress for {:.0?} (progress timeout)", state.time_limit);

@@ -1,4 +1,4 @@
-//! A server that does what a test tells it, to the byte.
+//! A server that follows a test's script, to the byte.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -162,7 +162,7 @@ pub fn several(stream: &mut TcpStream, ranges: &[(u64, u64)], file: &[u8]) -> Th
     multipart(stream, "B0undary", body)
 }
 
-/// The right answer.
+/// The correct response.
 pub fn good(request: &Request, stream: &mut TcpStream, file: &[u8]) -> Then {
     match request.ranges.as_slice() {
         [] => send(stream, "200 OK", &[], file),

@@ -145,7 +145,7 @@ pub fn apache(folder: Folder) -> Option<Server> {
     Some(start(folder, port, Command::new(binary).arg("-X").arg("-f").arg(format!("{run}/apache.conf"))))
 }
 
-/// XRootD's HTTP door.
+/// XRootD's HTTP port.
 pub fn xrootd(folder: Folder) -> Option<Server> {
     let door = free_port();
     xrootd_on(folder, free_port(), door, &format!("xrd.protocol http:{door} libXrdHttp.so\nxrootd.async off\n"))
@@ -157,7 +157,7 @@ pub fn xrootd_native(folder: Folder, extra: &str) -> Option<Server> {
     xrootd_on(folder, port, port, extra)
 }
 
-/// Starts an XRootD again that was killed.
+/// Restarts an XRootD that was killed.
 pub fn revive(server: &mut Server) {
     let binary = binary("xrootd").unwrap();
     let run = server.folder.0.display().to_string();
@@ -194,8 +194,8 @@ fn xrootd_command(binary: &Path, run: &str) -> Command {
     command
 }
 
-/// A certificate for localhost and 127.0.0.1 that vouches for itself, and its key; `basic` says whether it calls itself
-/// an authority (`CA:TRUE`).
+/// A self-signed certificate for localhost and 127.0.0.1, and its key; `basic` says whether it is marked as an
+/// authority (`CA:TRUE`).
 pub fn certificate(folder: &Folder, basic: &str) -> Option<()> {
     certificate_for(folder, basic, "DNS:localhost,IP:127.0.0.1")
 }
@@ -218,7 +218,7 @@ pub fn certificate_for(folder: &Folder, basic: &str, names: &str) -> Option<()> 
     Some(())
 }
 
-/// XRootD insists on a private key of its own.
+/// XRootD requires its user to own the private key.
 pub fn own_key(folder: &Folder) {
     if is_root() {
         let owned = Command::new("chown").arg("xrootd").arg(folder.0.join("key.pem")).status();

@@ -1,4 +1,4 @@
-//! What the tests of hostile XRootD servers share: which requests they answer otherwise, and what a client may do then.
+//! Shared by the tests of hostile XRootD servers: the requests they answer wrongly, and what a client may do then.
 
 use super::xrd_scripted::{Asked, Back, Then, XrdServer, good};
 use super::{fetch, impatient, noise, open_right, runtime, scattered};
@@ -7,10 +7,10 @@ use sapwood_xrd::Request;
 
 /// Bytes of the file that is read.
 pub const SIZE: usize = 300_000;
-/// Requests that a server sees of one client that opens, and reads twice.
+/// Requests that a server sees at most from one client that opens, and reads twice.
 pub const FEW: usize = 120;
 
-/// A server that answers these requests as told and everything else rightly.
+/// A server that answers these requests by the script and everything else correctly.
 pub fn answering(
     which: impl Fn(&Request) -> bool + Send + Sync + 'static,
     answer: impl Fn(&Asked, &mut Back, &[u8]) -> Then + Send + Sync + 'static,
@@ -23,7 +23,7 @@ pub fn answering(
     )
 }
 
-/// Opens the server's file and reads twice from it; what comes is right.
+/// Opens the server's file and reads twice from it; compares what arrives.
 pub fn read(server: &XrdServer) -> Result<()> {
     let (rt, file) = (runtime(), noise(SIZE));
     let opening = open_right(&rt, &server.url(), &impatient(), &file)?;

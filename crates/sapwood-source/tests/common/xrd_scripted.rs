@@ -1,4 +1,4 @@
-//! An XRootD server that does what a test tells it, to the byte.
+//! An XRootD server that follows a test's script, to the byte.
 
 use bytes::Bytes;
 use sapwood_xrd::code::{error, server, status};
@@ -17,7 +17,7 @@ use std::time::Duration;
 pub struct Asked {
     /// Connections are numbered in the order in which they were made.
     pub connection: usize,
-    /// Requests that came together have one number: how often the client has waited on this connection before.
+    /// Requests that arrived together have one number: how often the client has waited on this connection before.
     pub flight: usize,
     /// How many requests came before, on all connections.
     pub number: usize,
@@ -35,7 +35,7 @@ pub enum Then {
     Repeat(Vec<u8>, Duration, usize),
 }
 
-/// What goes back.
+/// The answer.
 pub struct Back<'a> {
     pub stream: u16,
     out: &'a mut Vec<u8>,
@@ -53,7 +53,7 @@ impl<'a> Back<'a> {
         self.out.len()
     }
 
-    /// Takes the last bytes back.
+    /// Removes the last bytes.
     pub fn truncate(&mut self, len: usize) {
         self.out.truncate(len);
     }
@@ -111,7 +111,7 @@ pub struct XrdServer {
     connections: Arc<AtomicUsize>,
 }
 
-/// What the connections of a server share.
+/// State shared by the connections of a server.
 struct House {
     script: Box<Script>,
     gather: Duration,
@@ -127,7 +127,7 @@ impl XrdServer {
         Self::far(Duration::ZERO, script)
     }
 
-    /// Answers only when no data for so long: what arrives together is one flight.
+    /// Answers only after a pause without data: what arrives together is one flight.
     pub fn far(gather: Duration, script: impl Fn(&Asked, &mut Back) -> Then + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -193,7 +193,7 @@ fn converse(mut stream: TcpStream, connection: usize, house: &House) {
     let mut buffer = vec![0; 64 << 10];
     loop {
         let mut ended = Then::Keep;
-        // Whatever is here belongs to one flight.
+        // Everything received so far belongs to one flight.
         while let Ok(Some((id, request))) = decoder.next(&mut input) {
             let Ok(request) = request else {
                 let _ = Back { stream: id, out: &mut out, files: &mut files }.fail(error::UNSUPPORTED, "what?");
@@ -277,7 +277,7 @@ fn converse(mut stream: TcpStream, connection: usize, house: &House) {
     }
 }
 
-/// Everything as it should be.
+/// Correct answers to everything.
 pub fn good(asked: &Asked, back: &mut Back, file: &[u8]) -> Then {
     let part = |offset: u64, len: u32| {
         let from = (offset as usize).min(file.len());

@@ -1,4 +1,4 @@
-//! What the tests share: folders that go away, content that can be computed, child processes that run one test again.
+//! Shared by the tests: temporary folders, computed content, child processes that run one test again.
 #![allow(dead_code)]
 
 use bytes::Bytes;
@@ -84,7 +84,7 @@ impl Remote {
         file.insert(start, self.bytes(start, len));
     }
 
-    /// Reads and says whether there was something; it is right.
+    /// Reads and returns whether something was found; checks that it is correct.
     pub fn check(&self, file: &CachedFile, start: u64, len: usize) -> bool {
         match file.read(sapwood_span::Span::new(start, len as u64)) {
             Some(got) => {
@@ -96,7 +96,7 @@ impl Remote {
     }
 }
 
-/// Numbers without a pattern.
+/// Pseudo-random numbers.
 pub struct Random(pub u64);
 
 impl Random {

@@ -1,4 +1,4 @@
-//! A request that waits for its answer.
+//! A request with a pending answer.
 
 use super::link::LinkId;
 use crate::code::request as number;
@@ -9,16 +9,16 @@ use crate::vector::VectorBody;
 use bytes::Bytes;
 use std::time::Duration;
 
-/// Names a request.
+/// Identifies a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Id(pub(super) u64);
 
-/// Who is waiting.
+/// The receiver of the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Owner {
     /// The caller.
     Caller(Id),
-    /// The session itself: answers are part of setting up a link.
+    /// The session itself: the answer is part of setting up a link.
     Setup(Step),
 }
 
@@ -27,7 +27,7 @@ pub(super) enum Owner {
 pub(super) enum Step {
     Protocol,
     Login,
-    /// The bool: sent before anybody asked for it.
+    /// The bool: sent before the server asked for it.
     Auth(bool),
     Bind,
 }
@@ -35,7 +35,7 @@ pub(super) enum Step {
 #[derive(Debug)]
 pub(super) struct Asked {
     pub owner: Owner,
-    /// Over which link the answer is to come.
+    /// The link over which the answer will come.
     pub link: LinkId,
     /// The request's bytes, to be sent again after a wait.
     pub encoded: Vec<u8>,
@@ -44,34 +44,34 @@ pub(super) struct Asked {
     pub resend: Option<Duration>,
     /// Whether the server has made it wait before.
     pub delayed: bool,
-    /// The server has said that the answer will come later.
+    /// The server has announced that the answer will come later.
     pub late: bool,
-    /// The status frame that began last is the answer's last one.
+    /// The latest status frame is the last one of the answer.
     pub answer_is_final: bool,
-    /// Nobody wants the answer any more.
+    /// The answer is no longer wanted.
     pub mute: bool,
-    /// It uses a handle that was only guessed: this open must confirm it first.
+    /// It uses a guessed handle: this open must confirm it first.
     pub guessed: Option<Id>,
-    /// The handle that was guessed for this open.
+    /// The guessed handle for this open.
     pub guess: Option<u32>,
     /// Bytes that count in the link's load.
     pub load: u64,
 }
 
-/// What has come of an answer, and what may still come.
+/// The state of an answer: what has arrived, and what may still come.
 #[derive(Debug)]
 pub(super) enum Answer {
-    /// A small body, kept until it is whole.
+    /// A small body, kept until it is complete.
     Body { most: usize, kept: Vec<u8> },
-    /// Bytes from here to there.
+    /// Bytes from `at` to `end`.
     Read { at: u64, end: u64 },
-    /// Ranges with headers; so many bytes at most.
+    /// Ranges with headers; at most `left` bytes.
     Vector { body: VectorBody, left: u64 },
-    /// Pages with checksums; so many bytes at most.
+    /// Pages with checksums; at most `left` bytes.
     Pages { body: PageBody, left: u64 },
 }
 
-/// A directory may be large; nothing else is.
+/// A directory may be large; no other answer is.
 const DIRECTORY: usize = 64 << 20;
 const SMALL: usize = 256 << 10;
 
@@ -94,7 +94,7 @@ impl Answer {
         }
     }
 
-    /// Bytes that are still to come at most.
+    /// Bytes still to come at most.
     pub fn left(&self) -> u64 {
         match self {
             Self::Body { most, kept } => (most - kept.len().min(*most)) as u64,
@@ -103,7 +103,7 @@ impl Answer {
         }
     }
 
-    /// Takes some of a reply's body.
+    /// Takes a part of a reply's body.
     pub fn push(&mut self, bytes: Bytes, out: &mut Vec<(u64, Bytes)>) -> Result<(), Nonsense> {
         let len = bytes.len() as u64;
         if len > self.left() {
@@ -130,7 +130,7 @@ impl Answer {
         Ok(())
     }
 
-    /// A status frame begins.
+    /// A status frame starts.
     pub fn status(&mut self, head: &StatusHead) -> Result<(), Nonsense> {
         let Self::Pages { body, left } = self else {
             return Err(Nonsense("a status frame answers something else than a page read"));
@@ -145,7 +145,7 @@ impl Answer {
         body.frame(offset)
     }
 
-    /// Data of that status frame; `last` closes it.
+    /// Data of that status frame; `last` marks its end.
     pub fn data(&mut self, bytes: &[u8], last: bool, out: &mut Vec<(u64, Bytes)>) -> Result<(), Nonsense> {
         match self {
             Self::Pages { body, left } => {
@@ -156,12 +156,12 @@ impl Answer {
         }
     }
 
-    /// Whether the server may take its time over each byte. Small answers come in one go: only their end counts.
+    /// Whether each byte counts as progress. Small answers are sent in one go: only their end counts.
     pub fn is_long(&self) -> bool {
         !matches!(self, Self::Body { most, .. } if *most <= SMALL)
     }
 
-    /// Pages that came damaged.
+    /// Number of damaged pages.
     pub fn damaged(&self) -> u32 {
         match self {
             Self::Pages { body, .. } => body.damaged,

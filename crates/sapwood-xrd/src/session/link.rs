@@ -5,16 +5,16 @@ use crate::frame::ReplyDecoder;
 /// One connection of a session: 0 is the control link, the others carry data.
 pub type LinkId = usize;
 
-/// What a link is good for.
+/// The state of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// Greeting and protocol request are out.
+    /// Greeting and protocol request are sent.
     Greeting,
-    /// The driver is to begin TLS.
+    /// The driver must start TLS.
     Tls,
-    /// Login or bind is out.
+    /// Login or bind is sent.
     Entering,
-    /// A credential is out.
+    /// A credential is sent.
     Auth,
     /// It can be used.
     Ready,
@@ -26,18 +26,18 @@ pub(super) enum Phase {
 pub(super) struct Link {
     pub phase: Phase,
     pub tls: bool,
-    /// The answer to the greeting is here.
+    /// The answer to the greeting has arrived.
     pub greeted: bool,
     pub decoder: ReplyDecoder,
     /// Bytes to be sent.
     pub output: Vec<u8>,
-    /// A small reply's body as far as it is here.
+    /// The received part of a small reply's body.
     pub body: Vec<u8>,
-    /// The server's name of a data link.
+    /// The server's number for a data link.
     pub path_id: u8,
-    /// Bytes asked for that are to come over it.
+    /// Bytes requested that will come over it.
     pub load: u64,
-    /// Grows with each byte of an answer that came of its requests, and with each answer's end.
+    /// Grows with each byte of an answer to its requests, and with each answer's end.
     pub progress: u64,
 }
 

@@ -1,9 +1,9 @@
 //! The client's side of one login.
 //!
-//! A driver owns the sockets: it sends what [`Session::output`] gives, hands in what arrives, and does what
-//! [`Session::event`] says. Requests may be made at once: how early they go out is [`Eager`]. All of them may ride in
-//! the first flight, even reads of a file that is not open yet: servers number open files from zero, and a read of a
-//! guessed number is only believed once the open's answer has confirmed it.
+//! A driver owns the sockets: it sends what [`Session::output`] returns, passes in what arrives, and handles what
+//! [`Session::event`] returns. Requests may be made at once: how early they are sent is [`Eager`]. All of them may be
+//! in the first flight, even reads of a file that is not open yet: servers number open files from zero, and a read of a
+//! guessed number is only accepted once the open's answer has confirmed it.
 
 mod asked;
 mod link;
@@ -23,15 +23,15 @@ use link::{Link, Phase};
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
 
-/// Requests under way at most: there are hardly more stream ids.
+/// Requests in flight at most: there are hardly more stream ids.
 const MOST_ASKED: usize = 60_000;
-/// Stream 0 is that of the greeting's answer.
+/// Stream 0 is used for the greeting's answer.
 const FIRST_STREAM: u16 = 1;
 
-/// How early requests go out.
+/// How early requests are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Eager {
-    /// When the login is through.
+    /// After the login.
     Not,
     /// Along with the login, which waits for the server's answer to the greeting.
     WithLogin,
@@ -39,50 +39,51 @@ pub enum Eager {
     AtOnce,
 }
 
-/// How a session begins.
+/// Options of a session.
 #[derive(Clone, Debug)]
 pub struct SessionOptions {
-    /// Who the client is.
+    /// The client's identity.
     pub identity: Identity,
-    /// Process number that the server will log.
+    /// Process ID for the server's log.
     pub pid: u32,
-    /// What a redirect handed along for the login.
+    /// The login token of a redirect.
     pub login_token: SecretBytes,
-    /// Whether the connection must be encrypted. If not it is where the server wants it.
+    /// Whether the connection must be encrypted. Otherwise it is where the server wants it.
     pub tls: bool,
-    /// How early requests go out.
+    /// How early requests are sent.
     pub eager: Eager,
-    /// A way of authentication that goes out behind the login, before the server asks for it.
+    /// An authentication method that is sent after the login, before the server asks for it.
     pub guess: Option<String>,
 }
 
-/// What a driver is to do or to know.
+/// Actions and news for a driver.
 #[derive(Debug)]
 pub enum Event {
-    /// Begin TLS on this link, then call [`Session::secured`].
+    /// Start TLS on this link, then call [`Session::secured`].
     StartTls(LinkId),
-    /// This link can be used. For the control link: the login is through; the way of authentication, if one was needed.
+    /// This link can be used. For the control link: the login is complete; the authentication method, if one was
+    /// needed.
     Ready(LinkId, Option<String>),
-    /// Bytes of the file for this request, at this offset; none where some of a directory came.
+    /// Bytes of the file for this request, at this offset; none where a part of a directory arrived.
     Bytes(Id, u64, Bytes),
     /// The answer is complete.
     Done(Id, Outcome),
-    /// The server wants this request to wait so many seconds: it will be sent again, or answered later.
+    /// The server makes this request wait this many seconds: it will be sent again, or answered later.
     Waiting(Id, u32, String),
-    /// The session cannot be had this way.
+    /// The session cannot be established this way.
     Refused(Refusal),
 }
 
 /// How a request ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// With its body; the bytes of reads have been handed over before.
+    /// With its body; the bytes of reads have been passed on before.
     Ok(Bytes),
-    /// So many pages arrived damaged and were not handed over.
+    /// This many pages arrived damaged and were not passed on.
     Damaged(u32),
-    /// In the server's words.
+    /// The server's error.
     Failed(Failure),
-    /// Somebody else is to be asked.
+    /// Another server must be asked.
     Redirect(Redirect),
     /// The file was not opened, or under another number than guessed: nothing was read.
     Unread,
@@ -95,21 +96,21 @@ pub enum Outcome {
 pub enum Refusal {
     /// TLS is wanted and the server has none.
     NoTls,
-    /// The server wants TLS, but more than the greeting is out already: connect again, less eagerly.
+    /// The server wants TLS, but more than the greeting is already sent: connect again, less eagerly.
     TlsWanted,
-    /// The server wants another authentication than guessed, and requests are out already: connect again, less
+    /// The server wants another authentication than guessed, and requests are already sent: connect again, less
     /// eagerly.
     TooEager,
-    /// None of these ways of authentication is spoken, or none was accepted.
+    /// None of these authentication methods is supported, or none was accepted.
     Auth {
-        /// What the server offers.
+        /// The methods that the server offers.
         offered: Vec<String>,
         /// Its last refusal.
         said: Option<Failure>,
     },
     /// Setting up failed.
     Failed(LinkId, Failure),
-    /// The server sends logins elsewhere.
+    /// The server redirects logins.
     Redirect(Redirect),
 }
 
@@ -124,23 +125,23 @@ pub struct Session {
     events: VecDeque<Event>,
     /// Requests that wait for the login.
     held: Vec<u16>,
-    /// Ways of authentication not tried yet.
+    /// Authentication methods not tried yet.
     offers: VecDeque<String>,
     /// All that the server offered.
     offered: Vec<String>,
-    /// The way that is being tried, or was accepted.
+    /// The method that is being tried, or was accepted.
     auth: Option<String>,
     refused: Option<Failure>,
     session: Option<[u8; 16]>,
     flags: u32,
-    /// Numbers of open files, and those guessed for files being opened.
+    /// Handles of open files, and those guessed for files being opened.
     handles: BTreeSet<u32>,
     /// Messages that answer nothing, so far.
     unsolicited: u32,
 }
 
 impl Session {
-    /// Begins: there is output for the control link.
+    /// Starts a session: there is output for the control link.
     pub fn new(options: SessionOptions) -> Self {
         let mut session = Self {
             options,
@@ -163,12 +164,12 @@ impl Session {
         session
     }
 
-    /// Asks something; the answer comes over the control link, or over the data link that a read names.
+    /// Sends a request; the answer comes over the control link, or over the data link that a read names.
     pub fn request(&mut self, request: &Request) -> Id {
         self.ask(request, 0, None, None)
     }
 
-    /// Opens a file, and gives the handle that it will most likely get: for [`ahead`](Self::ahead).
+    /// Opens a file, and returns the handle that it will most likely get: for [`ahead`](Self::ahead).
     pub fn open(&mut self, path: SecretBytes, options: u16) -> (Id, Handle) {
         let guess = (0..u32::MAX).find(|n| !self.handles.contains(n)).unwrap_or(u32::MAX);
         let open = self.ask(&Request::Open { path, options }, 0, None, Some(guess));
@@ -176,8 +177,8 @@ impl Session {
         (open, guess.to_le_bytes())
     }
 
-    /// Reads a file that is being opened, by its guessed handle: nothing is handed over unless the open's answer
-    /// confirms it.
+    /// Reads a file that is being opened, by its guessed handle: nothing is passed on unless the open's answer confirms
+    /// it.
     pub fn ahead(&mut self, open: Id, guess: Handle, mut request: Request) -> Id {
         match &mut request {
             Request::Read { handle, .. } | Request::PageRead { handle, .. } => *handle = guess,
@@ -205,25 +206,25 @@ impl Session {
         self.ask(&request, if path_id == 0 { 0 } else { link }, None, None)
     }
 
-    /// The ready data link with the least under way; the control link where there is none.
+    /// The ready data link with the least in flight; the control link where there is none.
     pub fn data_link(&self) -> LinkId {
         let ready = self.links.iter().enumerate().skip(1).filter(|(_, l)| l.phase == Phase::Ready);
         ready.min_by_key(|(_, l)| l.load).map_or(0, |(id, _)| id)
     }
 
-    /// Bytes asked for that are to come over a link.
+    /// Bytes requested that will come over a link.
     pub fn load(&self, link: LinkId) -> u64 {
         self.links.get(link).map_or(0, |l| l.load)
     }
 
-    /// Whether anything waits for an answer over this link that the server does not hold back on purpose.
+    /// Whether any answer over this link is pending that the server does not hold back on purpose.
     pub fn is_waiting(&self, link: LinkId) -> bool {
         self.asked.values().any(|a| a.link == link && a.resend.is_none() && !a.late)
             || self.links.get(link).is_some_and(|l| !matches!(l.phase, Phase::Ready | Phase::Lost))
     }
 
-    /// Grows when something comes of what was asked over a link: bytes of an answer, or its end. Requests to wait, messages
-    /// that answer nothing and empty frames are none of it.
+    /// Grows when answers to requests over a link make progress: bytes of an answer, or its end. Requests to wait,
+    /// messages that answer nothing and empty frames do not count.
     pub fn progress(&self, link: LinkId) -> u64 {
         self.links.get(link).map_or(0, |l| l.progress)
     }
@@ -233,17 +234,17 @@ impl Session {
         self.links.get(link).is_some_and(|l| l.phase == Phase::Greeting)
     }
 
-    /// Whether a link is to begin TLS now.
+    /// Whether TLS must be started on a link now.
     pub fn wants_tls(&self, link: LinkId) -> bool {
         self.links.get(link).is_some_and(|l| l.phase == Phase::Tls)
     }
 
-    /// Nobody waits for this answer any more. What is under way still counts in its link's load until it is here.
+    /// This answer is no longer wanted. What is in flight still counts in its link's load until it has arrived.
     pub fn forget(&mut self, id: Id) {
         let found = self.asked.iter_mut().find(|(_, a)| a.owner == Owner::Caller(id));
         let Some((&stream, asked)) = found else { return };
         asked.mute = true;
-        // What was to be sent again is not; what was never sent needs no answer.
+        // A pending repetition is dropped; what was never sent needs no answer.
         let unsent = self.held.contains(&stream);
         if asked.resend.is_some() || unsent {
             self.held.retain(|s| *s != stream);
@@ -256,23 +257,23 @@ impl Session {
         self.flags
     }
 
-    /// Bytes to be sent over a link, if there are any.
+    /// Bytes to be sent over a link, if any.
     pub fn output(&mut self, link: LinkId) -> Option<Vec<u8>> {
         let out = std::mem::take(&mut self.links.get_mut(link)?.output);
         (!out.is_empty()).then_some(out)
     }
 
-    /// What happened.
+    /// The next event.
     pub fn event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
 
-    /// When to call [`tick`](Self::tick), on the clock whose time is handed in.
+    /// When to call [`tick`](Self::tick), on the clock whose time is passed in.
     pub fn deadline(&self) -> Option<Duration> {
         self.asked.values().filter_map(|a| a.resend).min()
     }
 
-    /// Time has passed: requests that were to wait are sent again.
+    /// Time has passed: sends requests again that had to wait.
     pub fn tick(&mut self, now: Duration) {
         for asked in self.asked.values_mut() {
             if asked.resend.is_some_and(|at| at <= now) {
@@ -288,11 +289,11 @@ impl Session {
     /// Bytes arrived over a link.
     ///
     /// # Errors
-    /// What arrived is not the protocol, or answers nothing that was asked: the session is of no use any more.
+    /// The input is not the protocol, or answers no request: the session is unusable.
     pub fn received(&mut self, link: LinkId, mut bytes: Bytes, now: Duration) -> Result<(), Nonsense> {
         loop {
             let Some(here) = self.links.get_mut(link) else { return Ok(()) };
-            // Anybody on the way could have put it there, and it would count as said behind TLS.
+            // An attacker on the path could have inserted it, and it would count as received over TLS.
             if here.phase == Phase::Tls && !bytes.is_empty() {
                 return Err(Nonsense("more came in the clear where TLS was to begin"));
             }
@@ -301,7 +302,7 @@ impl Session {
         }
     }
 
-    /// A data link broke: what was to come over it is lost.
+    /// A data link broke: answers over it are lost.
     pub fn lost(&mut self, link: LinkId) {
         if let Some(here) = self.links.get_mut(link) {
             here.phase = Phase::Lost;
@@ -355,7 +356,7 @@ impl Session {
         id
     }
 
-    /// Whether requests may go out before the login is through.
+    /// Whether requests may be sent before the login is complete.
     fn may_send(&self) -> bool {
         let phase = self.links.first().map_or(Phase::Lost, |l| l.phase);
         match self.options.eager {
@@ -365,7 +366,7 @@ impl Session {
         }
     }
 
-    /// Requests go over the control link, whichever link brings the answer.
+    /// Requests are sent over the control link, whichever link carries the answer.
     fn send(&mut self, asked: &Asked) {
         if let Some(control) = self.links.first_mut() {
             control.output.extend(&asked.encoded);
@@ -380,7 +381,7 @@ impl Session {
         }
     }
 
-    /// A stream id that no request under way has.
+    /// A stream id that no pending request uses.
     fn free_stream(&mut self) -> u16 {
         loop {
             let stream = self.next_stream;
@@ -391,7 +392,7 @@ impl Session {
         }
     }
 
-    /// The request that an answer on this stream belongs to.
+    /// The request for an answer on this stream.
     fn asked(&mut self, stream: u16) -> Result<&mut Asked, Nonsense> {
         let unsent = self.held.contains(&stream);
         let asked = self.asked.get_mut(&stream).filter(|_| !unsent);
@@ -406,7 +407,7 @@ impl Session {
         Some(asked)
     }
 
-    /// So much has come of a request over this link.
+    /// A request over this link has made this much progress.
     fn advance(&mut self, link: LinkId, by: u64) {
         if let Some(link) = self.links.get_mut(link) {
             link.progress = link.progress.wrapping_add(by);

@@ -1,4 +1,4 @@
-//! Answers find their requests.
+//! Matches answers to their requests.
 
 use super::asked::{Answer, Asked, Id, Owner};
 use super::link::LinkId;
@@ -12,13 +12,13 @@ use std::time::Duration;
 
 /// Replies that are not data, in bytes at most.
 const MESSAGE: u32 = 64 << 10;
-/// An answer that comes late is wrapped whole into a message; longer ones are cut into several by the server.
+/// A late answer is wrapped whole into a message; servers divide longer ones into several.
 const LATE: u32 = 16 << 20;
-/// What precedes a late answer in its message: what the message is, four reserved bytes, the answer's own header.
+/// The bytes before a late answer in its message: the kind of message, four reserved bytes, the answer's own header.
 const LATE_HEADER: usize = 8 + REPLY_HEADER;
-/// Messages that answer nothing, in one session at most: a server has little to tell that nobody asked.
+/// Messages that answer nothing, in one session at most: servers rarely send unsolicited ones.
 const MOST_UNSOLICITED: u32 = 256;
-/// A request that is made to wait again is sent no sooner than after this time.
+/// A request that is made to wait again is sent no earlier than this.
 const SHORTEST_WAIT: Duration = Duration::from_secs(1);
 
 impl Session {
@@ -73,7 +73,7 @@ impl Session {
         }
     }
 
-    /// Some of an answer; `last` says that its frame is the last one.
+    /// A part of an answer; `last` marks the last frame.
     fn take_body(&mut self, stream: u16, last: bool, len: u32, at: u32, bytes: Bytes) -> Result<(), Nonsense> {
         let end = at as usize + bytes.len() == len as usize;
         let asked = self.asked(stream)?;
@@ -85,7 +85,7 @@ impl Session {
         let over = asked.link;
         if asked.answer.is_long() {
             if came > 0 && matches!(asked.answer, Answer::Body { .. }) {
-                // It is kept until it is whole; that some of it came is told.
+                // It is kept until it is complete; the progress is reported.
                 out.push((0, Bytes::new()));
             }
             self.advance(over, came);
@@ -94,7 +94,7 @@ impl Session {
         if end && last { self.complete(stream) } else { Ok(()) }
     }
 
-    /// Bytes of the file are here, if the handle they were read by is known to be right.
+    /// Bytes of the file have arrived: passes them on if the handle they were read by is confirmed.
     fn hand_over(&mut self, stream: u16, pieces: Vec<(u64, Bytes)>) {
         let Some(asked) = self.asked.get_mut(&stream) else { return };
         if asked.guessed.is_some() && !asked.mute {
@@ -137,7 +137,7 @@ impl Session {
         }
     }
 
-    /// An open is answered: reads that guessed its handle are right, or void.
+    /// An open is answered: reads by its guessed handle are valid, or void.
     fn opened(&mut self, open: Id, guess: u32, outcome: &Outcome) -> Result<(), Nonsense> {
         self.handles.remove(&guess);
         let mut right = false;
@@ -163,7 +163,7 @@ impl Session {
         }
     }
 
-    /// A whole reply that brings no data.
+    /// A whole reply without file data.
     fn message(&mut self, stream: u16, status: u16, body: Bytes, now: Duration) -> Result<(), Nonsense> {
         if status == status::ATTN {
             return self.attention(&body, now);
@@ -173,12 +173,12 @@ impl Session {
             status::WAIT | status::WAITRESP => {
                 let (mut seconds, why) = reply::wait(&body)?;
                 if status == status::WAIT {
-                    // A server that never tires of "at once" is not asked as often as the way allows.
+                    // A server that always answers "at once" is not asked as often as the path allows.
                     let shortest = if asked.delayed { SHORTEST_WAIT } else { Duration::ZERO };
                     asked.resend = Some(now.saturating_add(shortest.max(Duration::from_secs(u64::from(seconds)))));
                 } else {
                     asked.late = true;
-                    // a guess of how long it may take at most (ten minutes for a checksum): it may come at once
+                    // an upper estimate of the time (ten minutes for a checksum): the answer may come at once
                     seconds = 0;
                 }
                 asked.delayed = true;
@@ -207,8 +207,8 @@ impl Session {
         self.settle(asked, outcome)
     }
 
-    /// Looks at a message while it comes; `new` bytes of it are the latest. Only the answer to a request may be long, and
-    /// no longer than what was asked for.
+    /// Checks a message while it arrives; `new` bytes of it are the latest. Only the answer to a request may be long,
+    /// and no longer than what was requested.
     fn check_message(&mut self, link: LinkId, len: u32, new: usize) -> Result<(), Nonsense> {
         let too_long = Nonsense("a message is too long");
         let Some(here) = self.links.get(link) else { return Ok(()) };
@@ -235,7 +235,7 @@ impl Session {
         Ok(())
     }
 
-    /// Something that nobody asked for just now.
+    /// An unsolicited message.
     fn attention(&mut self, body: &Bytes, now: Duration) -> Result<(), Nonsense> {
         let mut c = Cursor::new(body);
         match c.u32() {

@@ -18,7 +18,7 @@ impl Session {
         }
     }
 
-    /// Begins another connection of this session, for data; nothing where the login is not through. When the link is
+    /// Starts another connection of this session, for data; nothing before the login is complete. When the link is
     /// ready, reads may name it.
     pub fn bind(&mut self) -> Option<LinkId> {
         self.session?;
@@ -64,14 +64,14 @@ impl Session {
         self.asked.insert(stream, asked);
     }
 
-    /// TLS is up on this link.
+    /// TLS is established on this link.
     pub fn secured(&mut self, link: LinkId) {
         let Some(here) = self.links.get_mut(link).filter(|l| l.phase == Phase::Tls) else { return };
         here.tls = true;
         self.enter(link);
     }
 
-    /// The greeting is answered, TLS is up where it is wanted: log in or bind.
+    /// The greeting is answered, and TLS is established where wanted: logs in or binds.
     fn enter(&mut self, link: LinkId) {
         if link > 0 {
             return self.enter_data(link);
@@ -112,7 +112,7 @@ impl Session {
         self.events.push_back(Event::Refused(refusal));
     }
 
-    /// A step of setting up is answered.
+    /// A setup step is answered.
     pub(super) fn set_up(&mut self, link: LinkId, step: Step, outcome: Outcome) -> Result<(), Nonsense> {
         match (step, outcome) {
             (Step::Protocol, Outcome::Ok(body)) => self.protocol(link, Protocol::parse(&body)?),
@@ -158,7 +158,7 @@ impl Session {
         }
         let upgrade = reply.flags & server::GOTO_TLS != 0;
         if link == 0 && !upgrade && !self.options.tls && reply.flags & server::TLS_SESSION != 0 {
-            // It would begin TLS behind the login; before it hides the login as well.
+            // It would start TLS after the login; starting it before protects the login as well.
             return self.refuse(Refusal::TlsWanted);
         }
         let entered = self.links.get(link).is_some_and(|l| l.phase != Phase::Greeting);
@@ -189,7 +189,7 @@ impl Session {
             return self.ready();
         }
         self.set_phase(0, Phase::Auth);
-        // A guess that is on offer is answered next.
+        // The answer to an offered guess comes next.
         let waits = self.asked.values().any(|a| a.owner == Owner::Setup(Step::Auth(true)));
         if let Some(guess) = self.auth.clone().filter(|guess| waits && self.offers.contains(guess)) {
             self.offers.retain(|o| *o != guess);
@@ -198,14 +198,14 @@ impl Session {
         self.next_offer(waits || self.sent_early());
     }
 
-    /// Whether requests went out before the login was through: a server that wants authentication first resets the
+    /// Whether requests were sent before the login was complete: a server that requires authentication first resets the
     /// connection then.
     fn sent_early(&self) -> bool {
         self.options.eager != Eager::Not
             && self.asked.iter().any(|(s, a)| matches!(a.owner, Owner::Caller(_)) && !self.held.contains(s))
     }
 
-    /// Tries the next way of authentication that the server offers and this client speaks.
+    /// Tries the next authentication method that the server offers and this client supports.
     fn next_offer(&mut self, early: bool) {
         let tls = self.links.first().is_some_and(|l| l.tls);
         while let Some(name) = self.offers.pop_front() {
@@ -230,7 +230,7 @@ impl Session {
         self.send_held();
     }
 
-    /// The answer to a greeting: eight bytes that say nothing the protocol reply does not.
+    /// The answer to a greeting: eight bytes that hold nothing beyond the protocol reply.
     pub(super) fn greeted(&mut self, link: LinkId, status: u16, len: u32, bytes: &Bytes) -> Result<(), Nonsense> {
         let here = self.links.get_mut(link).ok_or(Nonsense("a reply on no link"))?;
         here.body.extend_from_slice(bytes);
