@@ -8,6 +8,8 @@
 //! It is for programs to choose, so only the two faces (the command and the Python extension) name it as their global
 //! allocator.
 
+#![warn(unreachable_pub, unnameable_types)]
+
 #[cfg(target_os = "linux")]
 mod arena;
 #[cfg(target_os = "linux")]

@@ -4,7 +4,7 @@ use crate::arena::{Arena, HUGE, Memory};
 use std::cell::UnsafeCell;
 
 /// Private anonymous mappings for which large pages are asked.
-pub struct Mappings;
+pub(crate) struct Mappings;
 
 /// Run by the loader, before a thread can have the lock: a child must not inherit it from a thread that it does not
 /// have. Were this done with the first block, another thread could fork while the first one is being taken. An allocator
@@ -65,7 +65,7 @@ static ARENA: Locked =
 
 /// Does something with the arena. Nothing done with it takes or gives blocks of the arena's own sizes, so that the
 /// lock is never taken twice: its table has small nodes, which are the system's.
-pub fn with<T>(f: impl FnOnce(&mut Arena<Mappings>) -> T) -> T {
+pub(crate) fn with<T>(f: impl FnOnce(&mut Arena<Mappings>) -> T) -> T {
     // SAFETY: the mutex is initialised and never moves; between lock and unlock the arena is ours alone. Nothing in
     // `f` unwinds but on an overflow of the table's own arithmetic, which would end the program either way.
     unsafe {

@@ -11,6 +11,7 @@
 //! The numbers come from the hooks of the engine (`sapwood_engine::observe`).
 
 #![forbid(unsafe_code)]
+#![warn(unreachable_pub, unnameable_types)]
 
 mod baskets;
 pub mod doctor;

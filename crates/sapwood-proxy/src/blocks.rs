@@ -55,23 +55,23 @@ pub(crate) struct Look {
 }
 
 impl Blocks {
-    pub fn new(size: u64, stored: Option<(Store, CachedFile)>, memory: Arc<Memory>) -> Arc<Self> {
+    pub(crate) fn new(size: u64, stored: Option<(Store, CachedFile)>, memory: Arc<Memory>) -> Arc<Self> {
         let (changes, _) = watch::channel(());
         Arc::new(Self { size, stored, memory, pieces: Mutex::default(), changes, full: Mutex::default() })
     }
 
-    pub fn size(&self) -> u64 {
+    pub(crate) fn size(&self) -> u64 {
         self.size
     }
 
     /// Signals that something has arrived, or will not arrive.
-    pub fn changes(&self) -> watch::Receiver<()> {
+    pub(crate) fn changes(&self) -> watch::Receiver<()> {
         self.changes.subscribe()
     }
 
     /// Looks up the bytes of spans, which do not overlap; what is nowhere is registered as in flight for this open
     /// file. `use_store`: whether the store is searched.
-    pub fn look(&self, spans: &[Span], of: u64, use_store: bool) -> Look {
+    pub(crate) fn look(&self, spans: &[Span], of: u64, use_store: bool) -> Look {
         let mut look = Look::default();
         let mut absent = Vec::new();
         let mut pieces = lock(&self.pieces);
@@ -117,7 +117,7 @@ impl Blocks {
     }
 
     /// How many bytes of a span are in memory, in the store, or in flight.
-    pub fn held(&self, span: Span) -> u64 {
+    pub(crate) fn held(&self, span: Span) -> u64 {
         let mut look = Look::default();
         let (mut absent, mut known, mut at) = (Vec::new(), 0, span.start);
         let pieces = lock(&self.pieces);
@@ -155,12 +155,12 @@ impl Blocks {
     }
 
     /// Reads from the store, and checks; none where a piece was damaged. Waits for the disk.
-    pub fn read_stored(&self, span: Span) -> Option<Bytes> {
+    pub(crate) fn read_stored(&self, span: Span) -> Option<Bytes> {
         self.stored.as_ref()?.1.read(span)
     }
 
     /// The bytes of a fetch have arrived, span by span.
-    pub fn arrived(self: &Arc<Self>, flight: &Arc<Flight>, all: &[Bytes]) {
+    pub(crate) fn arrived(self: &Arc<Self>, flight: &Arc<Flight>, all: &[Bytes]) {
         let mut added = Vec::new();
         {
             let mut pieces = lock(&self.pieces);
@@ -178,7 +178,7 @@ impl Blocks {
     }
 
     /// Adds bytes that were not waited for, where there is nothing yet.
-    pub fn add(self: &Arc<Self>, start: u64, bytes: &Bytes, of: u64) {
+    pub(crate) fn add(self: &Arc<Self>, start: u64, bytes: &Bytes, of: u64) {
         let look = self.look(&[Span::new(start, bytes.len() as u64)], of, false);
         for flight in &look.begun {
             let part = |span: &Span| bytes.slice((span.start - start) as usize..(span.end() - start) as usize);
@@ -187,7 +187,7 @@ impl Blocks {
     }
 
     /// A fetch will return nothing (more).
-    pub fn failed(&self, flight: &Arc<Flight>, failure: Failure) {
+    pub(crate) fn failed(&self, flight: &Arc<Flight>, failure: Failure) {
         flight.fail(failure);
         let mut pieces = lock(&self.pieces);
         for span in &flight.spans {
@@ -201,12 +201,12 @@ impl Blocks {
     }
 
     /// Drops what is in memory: what the store holds is correct.
-    pub fn clear(&self) {
+    pub(crate) fn clear(&self) {
         lock(&self.pieces).retain(|_, piece| matches!(piece.what, What::Coming(_)));
     }
 
     /// Frees memory.
-    pub fn forget(&self, span: Span, stamp: u64) {
+    pub(crate) fn forget(&self, span: Span, stamp: u64) {
         let mut pieces = lock(&self.pieces);
         let is_it = |piece: &Piece| matches!(&piece.what, What::Here { stamp: of, .. } if *of == stamp);
         if pieces.get(&span.start).is_some_and(is_it) {
@@ -215,7 +215,7 @@ impl Blocks {
     }
 
     /// Stores bytes that are known to be of this version. Waits while the disk is behind, unless the store is full.
-    pub async fn keep(&self, pieces: Vec<(u64, Bytes)>) {
+    pub(crate) async fn keep(&self, pieces: Vec<(u64, Bytes)>) {
         let Some((store, file)) = &self.stored else { return };
         let insert = |(start, bytes): &(u64, Bytes)| file.insert(*start, bytes.clone());
         let lacks = |(start, bytes): &(u64, Bytes)| {

@@ -9,12 +9,12 @@ use std::sync::{Arc, Mutex};
 pub(crate) struct Collect(Mutex<Vec<Option<Bytes>>>);
 
 impl Collect {
-    pub fn new(spans: usize) -> Arc<Self> {
+    pub(crate) fn new(spans: usize) -> Arc<Self> {
         Arc::new(Self(Mutex::new(vec![None; spans])))
     }
 
     /// All of it; none if a span is missing.
-    pub fn all(&self) -> Option<Vec<Bytes>> {
+    pub(crate) fn all(&self) -> Option<Vec<Bytes>> {
         lock(&self.0).iter_mut().map(Option::take).collect()
     }
 }

@@ -56,7 +56,7 @@ pub(crate) struct Common {
 
 impl Common {
     /// `origins`: their servers.
-    pub fn new(options: &ProxyOptions, origins: Vec<String>, store: Option<Store>) -> Arc<Self> {
+    pub(crate) fn new(options: &ProxyOptions, origins: Vec<String>, store: Option<Store>) -> Arc<Self> {
         Arc::new(Self {
             metrics: Arc::default(),
             fresh: options.fresh,
@@ -81,12 +81,12 @@ impl Common {
     }
 
     /// A number for a file that is opened at an origin.
-    pub fn number(&self) -> u64 {
+    pub(crate) fn number(&self) -> u64 {
         self.number.fetch_add(1, Relaxed)
     }
 
     /// The bytes of a version, shared by all that have it open.
-    pub async fn blocks(&self, id: &FileId, is_kept: bool) -> Arc<Blocks> {
+    pub(crate) async fn blocks(&self, id: &FileId, is_kept: bool) -> Arc<Blocks> {
         let known = |blocks: &HashMap<FileId, Weak<Blocks>>| blocks.get(id).and_then(Weak::upgrade);
         if let Some(blocks) = known(&lock(&self.blocks)) {
             return blocks;
@@ -115,7 +115,7 @@ impl Common {
     }
 
     /// The connections for requests to a place.
-    pub fn hosts_for(&self, place: &Place) -> Hosts {
+    pub(crate) fn hosts_for(&self, place: &Place) -> Hosts {
         if place.route.redirects.is_none() && !place.shown.is_secret() {
             return self.hosts.clone();
         }
@@ -131,7 +131,7 @@ impl Common {
     }
 
     /// These places, with those last whose origin has failed lately.
-    pub fn by_health<'a>(&self, places: &'a [Place]) -> Vec<&'a Place> {
+    pub(crate) fn by_health<'a>(&self, places: &'a [Place]) -> Vec<&'a Place> {
         let failing = lock(&self.failing);
         let is_failing =
             |place: &&Place| failing.get(&place.route.target.server()).is_some_and(|since| since.elapsed() < FAILING);
@@ -141,31 +141,31 @@ impl Common {
     }
 
     /// An origin has responded.
-    pub fn healthy(&self, server: &str) {
+    pub(crate) fn healthy(&self, server: &str) {
         lock(&self.failing).remove(server);
     }
 
     /// An origin has failed.
-    pub fn failing(&self, server: &str) {
+    pub(crate) fn failing(&self, server: &str) {
         let mut failing = lock(&self.failing);
         failing.retain(|_, since| since.elapsed() < FAILING);
         failing.insert(server.to_owned(), Instant::now());
     }
 
     /// One of the proxy's own origins, if all of them have failed lately.
-    pub fn failing_origin(&self) -> Option<&str> {
+    pub(crate) fn failing_origin(&self) -> Option<&str> {
         let failing = lock(&self.failing);
         let fails = |origin: &&String| failing.get(*origin).is_some_and(|since| since.elapsed() < FAILING);
         if self.origins.iter().all(|origin| fails(&origin)) { self.origins.last().map(String::as_str) } else { None }
     }
 
     /// Warnings of the store.
-    pub fn warnings(&self) -> Vec<String> {
+    pub(crate) fn warnings(&self) -> Vec<String> {
         self.store.as_ref().map(Store::warnings).unwrap_or_default()
     }
 
     /// Waits until received bytes are in the store.
-    pub fn flush(&self) {
+    pub(crate) fn flush(&self) {
         self.store.iter().for_each(Store::flush);
         self.habits.save();
     }

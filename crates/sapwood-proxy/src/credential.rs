@@ -49,7 +49,7 @@ impl Shown {
     ///
     /// # Errors
     /// `Denied`: credentials of a kind that cannot be passed on.
-    pub fn of(asked: &Asked, scheme: Scheme) -> Result<Self, FilesError> {
+    pub(crate) fn of(asked: &Asked, scheme: Scheme) -> Result<Self, FilesError> {
         let header = asked.authorization.as_ref().map(|secret| String::from_utf8_lossy(&secret.0).into_owned());
         let mut credential = header.as_deref().map_or(Ok(Credential::None), of_header)?;
         let given = std::str::from_utf8(&asked.path.opaque)
@@ -71,12 +71,12 @@ impl Shown {
     }
 
     /// Whether any of it may be a credential.
-    pub fn is_secret(&self) -> bool {
+    pub(crate) fn is_secret(&self) -> bool {
         self.credential != Credential::None || pairs(&self.query).any(|(key, _)| is_secret(key))
     }
 
     /// All of it, as a key.
-    pub fn key(&self) -> (String, &str) {
+    pub(crate) fn key(&self) -> (String, &str) {
         let credential = match &self.credential {
             Credential::None => String::new(),
             Credential::Bearer(token) => format!("bearer {token}"),
@@ -86,7 +86,7 @@ impl Shown {
     }
 
     /// The token for the `Authorization` header or the login; empty: none is sent, not even the proxy's own.
-    pub fn token(&self) -> String {
+    pub(crate) fn token(&self) -> String {
         match &self.credential {
             Credential::Bearer(token) => token.clone(),
             _ => String::new(),

@@ -20,7 +20,7 @@ pub(crate) struct ProxyFiles {
 }
 
 impl ProxyFiles {
-    pub fn new(routes: Routes, common: Arc<Common>, table: Arc<Table>) -> Self {
+    pub(crate) fn new(routes: Routes, common: Arc<Common>, table: Arc<Table>) -> Self {
         Self { routes, common, table }
     }
 

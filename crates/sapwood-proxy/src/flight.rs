@@ -13,17 +13,17 @@ pub(crate) struct Flight {
 }
 
 impl Flight {
-    pub fn new(spans: Vec<Span>, of: u64) -> Self {
+    pub(crate) fn new(spans: Vec<Span>, of: u64) -> Self {
         Self { spans, of, failed: OnceLock::new() }
     }
 
     /// Nothing more will arrive.
-    pub fn fail(&self, failure: Failure) {
+    pub(crate) fn fail(&self, failure: Failure) {
         let _ = self.failed.set(failure);
     }
 
     /// Why nothing arrived; none while it is in flight, and if all arrived.
-    pub fn failure(&self) -> Option<&Failure> {
+    pub(crate) fn failure(&self) -> Option<&Failure> {
         self.failed.get()
     }
 }

@@ -29,7 +29,7 @@ pub(crate) struct Handle {
 }
 
 impl Handle {
-    pub fn new(version: Arc<OpenVersion>, metrics: Arc<Metrics>, ahead: Option<Arc<FetchAhead>>) -> Self {
+    pub(crate) fn new(version: Arc<OpenVersion>, metrics: Arc<Metrics>, ahead: Option<Arc<FetchAhead>>) -> Self {
         Metrics::add(&metrics.opened, 1);
         Metrics::add(&metrics.open_files, 1);
         let (shown, info) = described(&version, SystemTime::now());

@@ -6,6 +6,7 @@
 //! opened by one client, `ahead` fetches what it will request next, based on what `trees` knows of the file.
 
 #![forbid(unsafe_code)]
+#![warn(unreachable_pub, unnameable_types)]
 
 mod ahead;
 mod allow;

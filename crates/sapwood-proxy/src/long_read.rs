@@ -22,7 +22,7 @@ pub(crate) struct LongRead {
 
 impl LongRead {
     /// The ranges in any order; none may be empty.
-    pub fn new(spans: &[Span]) -> Self {
+    pub(crate) fn new(spans: &[Span]) -> Self {
         let mut spans = spans.to_vec();
         spans.sort();
         let mut total = 0;
@@ -35,27 +35,27 @@ impl LongRead {
     }
 
     /// Distinct bytes of all ranges together.
-    pub fn total(&self) -> u64 {
+    pub(crate) fn total(&self) -> u64 {
         self.total
     }
 
     /// All ranges, sorted and disjoint.
-    pub fn spans(&self) -> Vec<Span> {
+    pub(crate) fn spans(&self) -> Vec<Span> {
         self.parts.iter().map(|(_, span)| *span).collect()
     }
 
     /// Whether all of it is requested.
-    pub fn is_done(&self) -> bool {
+    pub(crate) fn is_done(&self) -> bool {
         self.next >= self.total
     }
 
     /// What to fetch at the start: one list of ranges for each fetch.
-    pub fn begin(&mut self) -> Vec<Vec<Span>> {
+    pub(crate) fn begin(&mut self) -> Vec<Vec<Span>> {
         self.advance(0)
     }
 
     /// The same when the client reads here; nothing where that is not in this request.
-    pub fn follow(&mut self, span: Span) -> Vec<Vec<Span>> {
+    pub(crate) fn follow(&mut self, span: Span) -> Vec<Vec<Span>> {
         let after = self.parts.partition_point(|(_, part)| part.start <= span.start);
         let Some((before, part)) = after.checked_sub(1).and_then(|at| self.parts.get(at)) else { return Vec::new() };
         if span.start >= part.end() {

@@ -23,19 +23,19 @@ struct Held {
 }
 
 impl Memory {
-    pub fn new(most: u64) -> Self {
+    pub(crate) fn new(most: u64) -> Self {
         Self { most, held: Mutex::default() }
     }
 
     /// Numbers a piece that is added to memory.
-    pub fn stamp(&self) -> u64 {
+    pub(crate) fn stamp(&self) -> u64 {
         let mut held = lock(&self.held);
         held.next += 1;
         held.next
     }
 
     /// A piece was added: drops others to make room. Their files must not be locked.
-    pub fn added(&self, blocks: Weak<Blocks>, span: Span, stamp: u64) {
+    pub(crate) fn added(&self, blocks: Weak<Blocks>, span: Span, stamp: u64) {
         let mut out = Vec::new();
         {
             let mut held = lock(&self.held);

@@ -30,7 +30,7 @@ pub(crate) struct Place {
 
 impl Place {
     /// Options for opening its file or folder.
-    pub fn options(&self, common: &Common) -> SourceOptions {
+    pub(crate) fn options(&self, common: &Common) -> SourceOptions {
         SourceOptions {
             head: HEAD,
             tail: 0,
@@ -47,22 +47,22 @@ impl Place {
     }
 
     /// Whether a path that is not a file may be a folder: over HTTP folder names end in a slash.
-    pub fn may_list(&self) -> bool {
+    pub(crate) fn may_list(&self) -> bool {
         !self.route.target.scheme.is_http()
     }
 
     /// Distinguishes it from others: the URL and the credential. The key holds the credential.
-    pub fn key(&self) -> String {
+    pub(crate) fn key(&self) -> String {
         format!("{} {}", self.url(false), self.shown.token())
     }
 
     /// The same for its server.
-    pub fn url_of_server(&self) -> String {
+    pub(crate) fn url_of_server(&self) -> String {
         format!("{} {:?}", self.route.target.server(), self.shown.key())
     }
 
     /// The URL for requests. Never display it.
-    pub fn url(&self, is_folder: bool) -> String {
+    pub(crate) fn url(&self, is_folder: bool) -> String {
         self.route.target.request_url(&self.shown.credential, &self.shown.query, is_folder)
     }
 }

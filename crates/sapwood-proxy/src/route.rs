@@ -21,7 +21,7 @@ pub(crate) struct Route {
 }
 
 impl Routes {
-    pub fn new(origins: Vec<Target>, allow: Vec<AllowRule>) -> Self {
+    pub(crate) fn new(origins: Vec<Target>, allow: Vec<AllowRule>) -> Self {
         Self { origins, allow: Arc::new(allow) }
     }
 
@@ -29,7 +29,7 @@ impl Routes {
     ///
     /// # Errors
     /// A path that names no origin, or a forbidden one.
-    pub fn of(&self, parts: &[Vec<u8>]) -> Result<Vec<Route>, Failure> {
+    pub(crate) fn of(&self, parts: &[Vec<u8>]) -> Result<Vec<Route>, Failure> {
         match Target::forwarded(parts) {
             Some(Ok(target)) if self.allow.iter().any(|rule| rule.permits(&target)) => {
                 let rules = Arc::clone(&self.allow);

@@ -10,7 +10,7 @@ pub(crate) enum Scheme {
 }
 
 impl Scheme {
-    pub fn of(name: &str) -> Option<Self> {
+    pub(crate) fn of(name: &str) -> Option<Self> {
         match name.to_ascii_lowercase().as_str() {
             "http" => Some(Self::Http),
             "https" => Some(Self::Https),
@@ -20,7 +20,7 @@ impl Scheme {
         }
     }
 
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Http => "http",
             Self::Https => "https",
@@ -29,7 +29,7 @@ impl Scheme {
         }
     }
 
-    pub fn default_port(self) -> u16 {
+    pub(crate) fn default_port(self) -> u16 {
         match self {
             Self::Http => 80,
             Self::Https => 443,
@@ -38,7 +38,7 @@ impl Scheme {
     }
 
     /// Whether it is one of HTTP's.
-    pub fn is_http(self) -> bool {
+    pub(crate) fn is_http(self) -> bool {
         matches!(self, Self::Http | Self::Https)
     }
 }

@@ -55,7 +55,7 @@ impl State {
 }
 
 impl Table {
-    pub fn new(common: Arc<Common>) -> Arc<Self> {
+    pub(crate) fn new(common: Arc<Common>) -> Arc<Self> {
         Arc::new(Self {
             common,
             entries: Mutex::default(),
@@ -66,7 +66,7 @@ impl Table {
     }
 
     /// The current version at these places: queries them, unless that was done a moment ago with the same credential.
-    pub async fn open(self: &Arc<Self>, places: Vec<Place>) -> Result<Arc<OpenVersion>, Failure> {
+    pub(crate) async fn open(self: &Arc<Self>, places: Vec<Place>) -> Result<Arc<OpenVersion>, Failure> {
         self.sweep_from_now_on();
         self.runtime.get_or_init(Handle::current);
         let asked = Instant::now();
@@ -89,7 +89,7 @@ impl Table {
 
     /// Compares the last bytes of all files, so that they may be kept: before the end. Must not be called on the
     /// runtime for origins.
-    pub fn settle(&self, limit: Duration) {
+    pub(crate) fn settle(&self, limit: Duration) {
         let Some(runtime) = self.runtime.get() else { return };
         let entries: Vec<Arc<Entry>> = lock(&self.entries).values().cloned().collect();
         let current = |entry: &Arc<Entry>| entry.state.try_lock().ok().and_then(|state| state.current.clone());

@@ -22,7 +22,7 @@ impl Target {
     ///
     /// # Errors
     /// Another scheme, credentials, a query, or not a URL.
-    pub fn parse(url: &str) -> Result<Self> {
+    pub(crate) fn parse(url: &str) -> Result<Self> {
         let wrong = |what: &str| Error::invalid(what).in_file(redact(url));
         let Some((name, rest)) = scheme(url) else {
             return Err(wrong("is no URL").with_remedy("name an origin such as root://host//path or https://host/path"));
@@ -47,7 +47,7 @@ impl Target {
     }
 
     /// A target named after the proxy's address: `root:`, `host`, `path`...; none where it is not a URL.
-    pub fn forwarded(parts: &[Vec<u8>]) -> Option<Result<Self, &'static str>> {
+    pub(crate) fn forwarded(parts: &[Vec<u8>]) -> Option<Result<Self, &'static str>> {
         let [first, rest @ ..] = parts else { return None };
         let scheme = Scheme::of(std::str::from_utf8(first).ok()?.strip_suffix(':')?)?;
         let Some((authority, path)) = rest.split_first() else { return Some(Err("the address names no host")) };
@@ -62,7 +62,7 @@ impl Target {
     }
 
     /// A target below it; none for names that the origin's protocol cannot express.
-    pub fn join(&self, below: &[Vec<u8>]) -> Option<Self> {
+    pub(crate) fn join(&self, below: &[Vec<u8>]) -> Option<Self> {
         if !below.iter().all(|part| is_name(self.scheme, part)) {
             return None;
         }
@@ -71,13 +71,13 @@ impl Target {
     }
 
     /// Scheme, host and port.
-    pub fn server(&self) -> String {
+    pub(crate) fn server(&self) -> String {
         let bare = Self { parts: Vec::new(), ..self.clone() };
         bare.url().trim_end_matches('/').to_owned()
     }
 
     /// Whether its server is the one listening here, as far as host names show.
-    pub fn is_at(&self, bound: SocketAddr) -> bool {
+    pub(crate) fn is_at(&self, bound: SocketAddr) -> bool {
         // only the machine that has an address can bind to it
         let is_own = |ip: IpAddr| UdpSocket::bind((ip, 0)).is_ok();
         let is_it = |ip: IpAddr| ip == bound.ip() || (bound.ip().is_unspecified() && is_own(ip));
@@ -86,12 +86,12 @@ impl Target {
     }
 
     /// Its URL, without credentials: for messages, and as the file's name in the store.
-    pub fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         self.with_user("", false)
     }
 
     /// The URL for requesting a file or a folder, with the client's credential and query. Never display it.
-    pub fn request_url(&self, credential: &Credential, query: &str, is_folder: bool) -> String {
+    pub(crate) fn request_url(&self, credential: &Credential, query: &str, is_folder: bool) -> String {
         let user = match credential {
             Credential::Basic { user, password } if self.scheme.is_http() => {
                 let encoded = |text: &str| percent::encode_component(text.as_bytes());

@@ -87,7 +87,13 @@ pub(crate) struct OpenVersion {
 }
 
 impl OpenVersion {
-    pub fn new(id: FileId, blocks: Arc<Blocks>, origin: AtOrigin, places: &[Place], common: &Arc<Common>) -> Arc<Self> {
+    pub(crate) fn new(
+        id: FileId,
+        blocks: Arc<Blocks>,
+        origin: AtOrigin,
+        places: &[Place],
+        common: &Arc<Common>,
+    ) -> Arc<Self> {
         Arc::new(Self {
             number: common.number(),
             id,
@@ -117,7 +123,7 @@ impl OpenVersion {
 
     /// Called before the path is opened again. XRootD servers return the file that other clients have open by this
     /// path, even if another one has replaced it: so the open one is closed first. A later read opens it again.
-    pub fn let_go(&self) {
+    pub(crate) fn let_go(&self) {
         let origin = self.origin();
         if !origin.is_http {
             origin.source.close();
@@ -125,7 +131,7 @@ impl OpenVersion {
     }
 
     /// The same version was opened again: later reads use the new handle.
-    pub fn take_over(&self, new: &Self) {
+    pub(crate) fn take_over(&self, new: &Self) {
         let new = new.origin();
         if !new.is_http {
             *lock(&self.origin) = new;
@@ -133,52 +139,52 @@ impl OpenVersion {
     }
 
     /// Whether no other version can have the same identity, as far as the origin reports.
-    pub fn is_told(&self) -> bool {
+    pub(crate) fn is_told(&self) -> bool {
         self.origin().is_told
     }
 
     /// When the origin last confirmed that the path has this version.
-    pub fn confirmed(&self) -> Instant {
+    pub(crate) fn confirmed(&self) -> Instant {
         *lock(&self.confirmed)
     }
 
     /// The origin confirmed it in answer to a request made at this moment.
-    pub fn confirm(&self, asked: Instant) {
+    pub(crate) fn confirm(&self, asked: Instant) {
         let mut confirmed = lock(&self.confirmed);
         *confirmed = asked.max(*confirmed);
     }
 
     /// A name that no other version has, in quotes.
-    pub fn tag(&self) -> &str {
+    pub(crate) fn tag(&self) -> &str {
         self.tag.get_or_init(|| format!("\"{:032x}\"", self.id.hash()))
     }
 
     /// Reading it has failed: the next open should query the origin again.
-    pub fn is_doubtful(&self) -> bool {
+    pub(crate) fn is_doubtful(&self) -> bool {
         self.doubtful.load(Relaxed)
     }
 
-    pub fn size(&self) -> u64 {
+    pub(crate) fn size(&self) -> u64 {
         self.blocks.size()
     }
 
     /// The origin was found to have another version.
-    pub fn is_changed(&self) -> bool {
+    pub(crate) fn is_changed(&self) -> bool {
         self.changed.load(Relaxed)
     }
 
     /// Whether nothing is left to fetch.
-    pub fn is_here(&self) -> bool {
+    pub(crate) fn is_here(&self) -> bool {
         self.origin().is_whole
     }
 
     /// Reads these spans, which are inside the file, for a client.
-    pub async fn read(self: &Arc<Self>, spans: &[Span]) -> Result<Vec<Bytes>, Failure> {
+    pub(crate) async fn read(self: &Arc<Self>, spans: &[Span]) -> Result<Vec<Bytes>, Failure> {
         self.read_as(spans, true).await
     }
 
     /// The same for the proxy's own use, without a client's request.
-    pub async fn read_unseen(self: &Arc<Self>, spans: &[Span]) -> Result<Vec<Bytes>, Failure> {
+    pub(crate) async fn read_unseen(self: &Arc<Self>, spans: &[Span]) -> Result<Vec<Bytes>, Failure> {
         self.read_as(spans, false).await
     }
 
@@ -229,22 +235,22 @@ impl OpenVersion {
     }
 
     /// Whether the origin uses HTTP.
-    pub fn is_http(&self) -> bool {
+    pub(crate) fn is_http(&self) -> bool {
         self.origin().is_http
     }
 
     /// Many fetches will follow soon.
-    pub fn prepare(&self) {
+    pub(crate) fn prepare(&self) {
         self.origin().source.prepare(usize::MAX);
     }
 
     /// Starts to fetch absent spans that a client waits for.
-    pub fn fetch_soon(self: &Arc<Self>, spans: &[Span]) {
+    pub(crate) fn fetch_soon(self: &Arc<Self>, spans: &[Span]) {
         self.begin(spans, true);
     }
 
     /// Starts to fetch absent spans before a client requests them; returns how many bytes that is.
-    pub fn fetch_ahead(self: &Arc<Self>, spans: &[Span]) -> u64 {
+    pub(crate) fn fetch_ahead(self: &Arc<Self>, spans: &[Span]) -> u64 {
         self.begin(spans, false)
     }
 
@@ -382,7 +388,7 @@ impl OpenVersion {
     }
 
     /// The checksum of this kind that an XRootD origin reports for this version; none where it reports none.
-    pub async fn checksum(self: &Arc<Self>, kind: &str) -> Option<String> {
+    pub(crate) async fn checksum(self: &Arc<Self>, kind: &str) -> Option<String> {
         let here = self.origin().server.clone();
         let place = self.places.iter().find(|place| place.route.target.server() == here)?;
         if place.route.target.scheme.is_http() {
@@ -481,7 +487,7 @@ impl OpenVersion {
     }
 
     /// Compares the file if bytes wait for that, and keeps what is confirmed.
-    pub async fn compare_now(&self) {
+    pub(crate) async fn compare_now(&self) {
         if self.unconfirmed.bytes() == 0 || self.is_changed() {
             return;
         }

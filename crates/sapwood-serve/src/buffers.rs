@@ -18,7 +18,7 @@ pub(crate) struct Buffers(Mutex<Vec<Vec<u8>>>);
 
 impl Buffers {
     /// A buffer of this length, with unspecified content.
-    pub fn take(self: &Arc<Self>, len: usize) -> Buffer {
+    pub(crate) fn take(self: &Arc<Self>, len: usize) -> Buffer {
         if !(SMALL..=SIZE).contains(&len) {
             return Buffer { bytes: vec![0; len], len, home: None };
         }
@@ -35,11 +35,11 @@ pub(crate) struct Buffer {
 }
 
 impl Buffer {
-    pub fn bytes(&mut self) -> &mut [u8] {
+    pub(crate) fn bytes(&mut self) -> &mut [u8] {
         self.bytes.get_mut(..self.len).unwrap_or_default()
     }
 
-    pub fn freeze(self) -> Bytes {
+    pub(crate) fn freeze(self) -> Bytes {
         Bytes::from_owner(self)
     }
 }

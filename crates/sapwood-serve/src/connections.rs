@@ -75,11 +75,11 @@ struct Client {
 }
 
 impl Connections {
-    pub fn new(limits: ClientLimits) -> Arc<Self> {
+    pub(crate) fn new(limits: ClientLimits) -> Arc<Self> {
         Arc::new(Self { limits, open: Mutex::default(), emptied: Notify::new() })
     }
 
-    pub fn limits(&self) -> &ClientLimits {
+    pub(crate) fn limits(&self) -> &ClientLimits {
         &self.limits
     }
 
@@ -88,7 +88,7 @@ impl Connections {
     }
 
     /// Waits until there is none.
-    pub async fn none(&self) {
+    pub(crate) async fn none(&self) {
         loop {
             let emptied = self.emptied.notified();
             if self.lock().slots == 0 {
@@ -99,7 +99,7 @@ impl Connections {
     }
 
     /// Accepts a new connection, in place of an idle one if necessary; none where there is no room.
-    pub fn enter(self: &Arc<Self>, address: IpAddr) -> Option<Slot> {
+    pub(crate) fn enter(self: &Arc<Self>, address: IpAddr) -> Option<Slot> {
         let mut open = self.lock();
         // IPv4 addresses come in both forms where the listener is IPv6.
         let address = address.to_canonical();
@@ -141,13 +141,13 @@ pub(crate) struct Slot {
 
 impl Slot {
     /// Waits until it has to close for another connection.
-    pub async fn ended(&self) {
+    pub(crate) async fn ended(&self) {
         self.close.notified().await;
     }
 
     /// A request has arrived: the connection is busy until the returned value, and those of other requests, are
     /// dropped.
-    pub fn busy(self: &Arc<Self>) -> Busy {
+    pub(crate) fn busy(self: &Arc<Self>) -> Busy {
         if let Some(client) = self.all.lock().by_number.get_mut(&self.number) {
             client.busy += 1;
         }
@@ -155,7 +155,7 @@ impl Slot {
     }
 
     /// A slot for an open file; none where there are too many.
-    pub fn file(&self) -> Option<FilePlace> {
+    pub(crate) fn file(&self) -> Option<FilePlace> {
         let mut open = self.all.lock();
         let limits = &self.all.limits;
         let (all, of_address) = (open.files.values().sum::<usize>(), open.files.entry(self.address).or_default());
@@ -201,12 +201,12 @@ pub(crate) struct Busy(Arc<Slot>);
 
 impl Busy {
     /// The client's address.
-    pub fn address(&self) -> IpAddr {
+    pub(crate) fn address(&self) -> IpAddr {
         self.0.address
     }
 
     /// The number of its connection.
-    pub fn connection(&self) -> u64 {
+    pub(crate) fn connection(&self) -> u64 {
         self.0.number
     }
 }
@@ -228,11 +228,11 @@ pub(crate) struct Watched {
 }
 
 impl Watched {
-    pub fn new(stream: TcpStream, stall: Duration) -> Self {
+    pub(crate) fn new(stream: TcpStream, stall: Duration) -> Self {
         Self { stream, stall, waiting: None }
     }
 
-    pub fn tcp(&self) -> &TcpStream {
+    pub(crate) fn tcp(&self) -> &TcpStream {
         &self.stream
     }
 

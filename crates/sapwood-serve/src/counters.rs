@@ -29,7 +29,7 @@ pub(crate) enum Outcome {
 impl Outcome {
     const ALL: [(Self, &'static str); 3] = [(Self::Ok, "ok"), (Self::Refused, "refused"), (Self::Failed, "failed")];
 
-    pub fn of(protocol: Protocol, status: u16) -> Self {
+    pub(crate) fn of(protocol: Protocol, status: u16) -> Self {
         use sapwood_xrd::code::error;
         const FAILED: [u32; 6] = [
             error::FS_ERROR,
@@ -60,22 +60,22 @@ pub(crate) struct Figures {
 
 impl Figures {
     /// A connection, counted as open until this is dropped.
-    pub fn connected(&self) -> Connected<'_> {
+    pub(crate) fn connected(&self) -> Connected<'_> {
         self.accepted.fetch_add(1, Relaxed);
         self.connections.fetch_add(1, Relaxed);
         Connected(self)
     }
 
     /// There was no room for a connection.
-    pub fn refused(&self) {
+    pub(crate) fn refused(&self) {
         self.refused.fetch_add(1, Relaxed);
     }
 
-    pub fn answered(&self, outcome: Outcome) {
+    pub(crate) fn answered(&self, outcome: Outcome) {
         self.requests[outcome as usize].fetch_add(1, Relaxed);
     }
 
-    pub fn sent(&self, bytes: u64) {
+    pub(crate) fn sent(&self, bytes: u64) {
         self.sent.fetch_add(bytes, Relaxed);
     }
 }
@@ -100,7 +100,7 @@ pub(crate) struct Counters {
 }
 
 impl Counters {
-    pub fn of(&self, protocol: Protocol) -> &Figures {
+    pub(crate) fn of(&self, protocol: Protocol) -> &Figures {
         match protocol {
             Protocol::Http => &self.http,
             Protocol::Root => &self.root,
@@ -108,7 +108,7 @@ impl Counters {
     }
 
     /// All of them in Prometheus's text format.
-    pub fn page(&self) -> String {
+    pub(crate) fn page(&self) -> String {
         let mut out = String::new();
         let both = [(Protocol::Http, &self.http), (Protocol::Root, &self.root)];
         let simple: [(&str, &str, &str, Figure); 4] = [

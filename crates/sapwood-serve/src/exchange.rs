@@ -61,7 +61,7 @@ pub(crate) struct Exchange {
 }
 
 impl Exchange {
-    pub fn begin(reports: &Arc<Reports>, client: IpAddr, protocol: Protocol, method: &str, path: &str) -> Self {
+    pub(crate) fn begin(reports: &Arc<Reports>, client: IpAddr, protocol: Protocol, method: &str, path: &str) -> Self {
         let access = Access {
             client,
             protocol,
@@ -74,12 +74,12 @@ impl Exchange {
         Self { reports: Arc::clone(reports), access, began: Instant::now() }
     }
 
-    pub fn status(&mut self, status: u16) {
+    pub(crate) fn status(&mut self, status: u16) {
         self.access.status = status;
     }
 
     /// Further bytes were sent.
-    pub fn sent(&mut self, bytes: u64) {
+    pub(crate) fn sent(&mut self, bytes: u64) {
         self.access.bytes += bytes;
         self.reports.counters.of(self.access.protocol).sent(bytes);
     }

@@ -25,7 +25,7 @@ pub(crate) struct FolderFiles {
 
 impl FolderFiles {
     /// `root` must be canonical.
-    pub fn new(root: PathBuf) -> Self {
+    pub(crate) fn new(root: PathBuf) -> Self {
         Self { root: Arc::new(root), buffers: Arc::default() }
     }
 }

@@ -2,6 +2,7 @@
 //! [`Files`]; an [`Origin`] serves a local folder and can simulate a distant server.
 
 #![forbid(unsafe_code)]
+#![warn(unreachable_pub, unnameable_types)]
 
 mod asked;
 mod buffers;

@@ -41,7 +41,7 @@ pub(crate) struct LocalFile {
 }
 
 impl LocalFile {
-    pub fn new(file: File, buffers: Arc<Buffers>) -> io::Result<Self> {
+    pub(crate) fn new(file: File, buffers: Arc<Buffers>) -> io::Result<Self> {
         let stamp = Stamp::of(&file.metadata()?);
         let version = stamp.version(SystemTime::now());
         Ok(Self { file: Arc::new(file), stamp, version, buffers, waits: AtomicBool::new(false) })

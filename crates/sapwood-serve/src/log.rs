@@ -45,11 +45,11 @@ pub(crate) struct Log {
 
 impl Log {
     /// Keeps at most this many.
-    pub fn new(most: usize) -> Self {
+    pub(crate) fn new(most: usize) -> Self {
         Self { most, kept: Mutex::default() }
     }
 
-    pub fn push(&self, served: Served) {
+    pub(crate) fn push(&self, served: Served) {
         if self.most == 0 {
             return;
         }
@@ -62,7 +62,7 @@ impl Log {
         }
     }
 
-    pub fn all(&self) -> Vec<Served> {
+    pub(crate) fn all(&self) -> Vec<Served> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).0.iter().cloned().collect()
     }
 }

@@ -35,7 +35,7 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub fn log(&self, served: Served) {
+    pub(crate) fn log(&self, served: Served) {
         if let Some(listener) = &self.listener {
             listener(&served);
         }

@@ -24,11 +24,11 @@ pub(crate) struct Stamp {
 }
 
 impl Stamp {
-    pub fn of_file(file: &File) -> io::Result<Self> {
+    pub(crate) fn of_file(file: &File) -> io::Result<Self> {
         Ok(Self::of(&file.metadata()?))
     }
 
-    pub fn of(meta: &Metadata) -> Self {
+    pub(crate) fn of(meta: &Metadata) -> Self {
         Self {
             device: meta.dev(),
             inode: meta.ino(),
@@ -39,7 +39,7 @@ impl Stamp {
     }
 
     /// The version as reported to clients at this time.
-    pub fn version(&self, now: SystemTime) -> Version {
+    pub(crate) fn version(&self, now: SystemTime) -> Version {
         let Self { device, inode, size, modified, changed } = self;
         let is_strong = now.checked_sub(YOUNG).is_some_and(|then| time(*changed) <= then);
         let weak = if is_strong { "" } else { "W/" };

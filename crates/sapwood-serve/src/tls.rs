@@ -47,7 +47,7 @@ struct Current {
 impl Acceptor {
     /// # Errors
     /// A file cannot be read, holds no certificate or key, or the two do not match.
-    pub fn new(files: Tls) -> Result<Self> {
+    pub(crate) fn new(files: Tls) -> Result<Self> {
         let stamps = stamps(&files);
         let current = Current { config: load(&files)?, files: stamps, looked: Instant::now() };
         Ok(Self { files, current: Mutex::new(current) })
@@ -68,7 +68,7 @@ impl Acceptor {
     }
 
     /// Starts TLS on a connection.
-    pub async fn accept(&self, stream: Watched) -> io::Result<Stream> {
+    pub(crate) async fn accept(&self, stream: Watched) -> io::Result<Stream> {
         let stream = TlsAcceptor::from(self.config()).accept(stream).await?;
         Ok(Stream::Tls(Box::new(stream)))
     }
@@ -109,7 +109,7 @@ pub(crate) enum Stream {
 }
 
 impl Stream {
-    pub fn is_secure(&self) -> bool {
+    pub(crate) fn is_secure(&self) -> bool {
         matches!(self, Self::Tls(_))
     }
 }

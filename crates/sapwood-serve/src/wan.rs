@@ -27,20 +27,20 @@ pub(crate) struct Wan {
 
 impl Wan {
     /// `bandwidth` is in bits per second.
-    pub fn new(delay: Duration, bandwidth: Option<u64>) -> Arc<Self> {
+    pub(crate) fn new(delay: Duration, bandwidth: Option<u64>) -> Arc<Self> {
         let rate = bandwidth.map(|bits| bits as f64 / 8.0);
         Arc::new(Self { delay, rate, free: Mutex::new(Instant::now()) })
     }
 
     /// Waits for a whole round trip: a connection is being opened.
-    pub async fn connect(&self) {
+    pub(crate) async fn connect(&self) {
         if !self.delay.is_zero() {
             sleep(self.delay).await;
         }
     }
 
     /// Waits for half a round trip: a request or the beginning of its answer is in flight.
-    pub async fn half_way(&self) {
+    pub(crate) async fn half_way(&self) {
         if !self.delay.is_zero() {
             sleep(self.delay / 2).await;
         }
@@ -48,14 +48,14 @@ impl Wan {
 
     /// Waits until a whole round trip after a request has arrived: where requests follow each other closely, its two
     /// halves may be waited for together.
-    pub async fn round_trip(&self, arrived: Instant) {
+    pub(crate) async fn round_trip(&self, arrived: Instant) {
         if !self.delay.is_zero() {
             sleep_until(arrived + self.delay).await;
         }
     }
 
     /// The congestion window of a new connection.
-    pub fn window(self: &Arc<Self>) -> Window {
+    pub(crate) fn window(self: &Arc<Self>) -> Window {
         let product = self.rate.map_or(LARGEST_WINDOW, |r| (r * self.delay.as_secs_f64()) as u64);
         Window {
             wan: Arc::clone(self),
@@ -89,12 +89,12 @@ pub(crate) struct Window {
 
 impl Window {
     /// Whether anything is simulated at all.
-    pub fn is_played(&self) -> bool {
+    pub(crate) fn is_played(&self) -> bool {
         !self.wan.delay.is_zero() || self.wan.rate.is_some()
     }
 
     /// Waits until something may be sent; returns how much, at least one byte and at most `wish`.
-    pub async fn grant(&mut self, wish: u64) -> u64 {
+    pub(crate) async fn grant(&mut self, wish: u64) -> u64 {
         let delay = self.wan.delay;
         let mut granted = wish;
         if !delay.is_zero() {

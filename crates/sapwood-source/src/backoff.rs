@@ -16,39 +16,39 @@ pub(crate) struct Backoff {
 }
 
 impl Backoff {
-    pub fn new(options: &SourceOptions) -> Self {
+    pub(crate) fn new(options: &SourceOptions) -> Self {
         Self { attempts: 0, first: options.backoff, pause: options.backoff }
     }
 
     /// Attempts that failed.
-    pub fn attempts(&self) -> u32 {
+    pub(crate) fn attempts(&self) -> u32 {
         self.attempts
     }
 
     /// The current pause.
-    pub fn pause(&self) -> Duration {
+    pub(crate) fn pause(&self) -> Duration {
         self.pause
     }
 
     /// Counts an attempt that failed.
-    pub fn failed(&mut self) {
+    pub(crate) fn failed(&mut self) {
         self.attempts += 1;
     }
 
     /// Something arrived: the next pause is short again.
-    pub fn reset(&mut self) {
+    pub(crate) fn reset(&mut self) {
         self.pause = self.first;
     }
 
     /// Waits before the next attempt, at least as long as the server asks; the pause after that is twice as long, up to
     /// `longest`.
-    pub async fn wait(&mut self, at_least: Duration, longest: Duration) {
+    pub(crate) async fn wait(&mut self, at_least: Duration, longest: Duration) {
         tokio::time::sleep(self.pause.max(at_least)).await;
         self.pause = (self.pause * 2).min(longest);
     }
 
     /// The last error, with the number of attempts.
-    pub fn give_up(&self, error: Error) -> Error {
+    pub(crate) fn give_up(&self, error: Error) -> Error {
         match self.attempts {
             0 | 1 => error,
             n => error.with_remedy(format!("failed after {n} attempts")),

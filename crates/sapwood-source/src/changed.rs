@@ -29,7 +29,7 @@ pub(crate) struct Beginning(Mutex<Bytes>);
 
 impl Beginning {
     /// Keeps as many of the first bytes as needed; later calls have no effect.
-    pub fn keep(&self, head: &Bytes) {
+    pub(crate) fn keep(&self, head: &Bytes) {
         let mut kept = lock(&self.0);
         if kept.is_empty() {
             // a small copy must not keep a large buffer
@@ -38,7 +38,7 @@ impl Beginning {
     }
 
     /// Compares this many of the first bytes from now on, if that is more than before.
-    pub fn lengthen(&self, first: &Bytes) {
+    pub(crate) fn lengthen(&self, first: &Bytes) {
         let mut kept = lock(&self.0);
         if first.len() <= MOST && first.len() > kept.len() && first.starts_with(&kept) {
             *kept = Bytes::copy_from_slice(first);
@@ -46,7 +46,7 @@ impl Beginning {
     }
 
     /// The bytes, once they are known.
-    pub fn bytes(&self) -> Option<Bytes> {
+    pub(crate) fn bytes(&self) -> Option<Bytes> {
         Some(lock(&self.0).clone()).filter(|b| !b.is_empty())
     }
 }

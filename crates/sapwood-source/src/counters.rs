@@ -23,35 +23,35 @@ pub(crate) struct Counters {
 }
 
 impl Counters {
-    pub fn add(counter: &AtomicU64, n: u64) {
+    pub(crate) fn add(counter: &AtomicU64, n: u64) {
         counter.fetch_add(n, Relaxed);
     }
 
     /// A wait for the network begins: keep the returned value until it is over.
-    pub fn wait(&self) -> Wait {
+    pub(crate) fn wait(&self) -> Wait {
         Wait(self.chain.load(Relaxed))
     }
 
     /// The wait is over; it took this many round trips.
-    pub fn waited(&self, wait: Wait, round_trips: u64) {
+    pub(crate) fn waited(&self, wait: Wait, round_trips: u64) {
         self.chain.fetch_max(wait.0 + round_trips, Relaxed);
     }
 
     /// A server asks to wait: returns when the first one did so since bytes of the file last arrived. All servers and
     /// requests share this, or they could wait in turn without end.
-    pub fn delayed_since(&self, now: Instant) -> Instant {
+    pub(crate) fn delayed_since(&self, now: Instant) -> Instant {
         self.is_delayed.store(true, Relaxed);
         *lock(&self.delayed).get_or_insert(now)
     }
 
     /// Bytes of the file came.
-    pub fn moved(&self) {
+    pub(crate) fn moved(&self) {
         if self.is_delayed.load(Relaxed) && self.is_delayed.swap(false, Relaxed) {
             *lock(&self.delayed) = None;
         }
     }
 
-    pub fn snapshot(&self) -> SourceStats {
+    pub(crate) fn snapshot(&self) -> SourceStats {
         let get = |counter: &AtomicU64| counter.load(Relaxed);
         SourceStats {
             requests: get(&self.requests),

@@ -36,7 +36,7 @@ impl Turn {
 
 impl Fullness {
     /// Bytes arrived, over a path with this round-trip time.
-    pub fn arrived(&mut self, bytes: u64, now: Instant, round_trip: Duration) {
+    pub(crate) fn arrived(&mut self, bytes: u64, now: Instant, round_trip: Duration) {
         let Some(turn) = self.turn.as_mut().filter(|t| now.saturating_duration_since(t.last) < round_trip / 3) else {
             self.turn = Some(Turn::new(now));
             return;
@@ -61,7 +61,7 @@ impl Fullness {
     }
 
     /// What the path itself carries, in bytes per second, if it was seen to be saturated.
-    pub fn rate(&self) -> Option<f64> {
+    pub(crate) fn rate(&self) -> Option<f64> {
         self.rate
     }
 }

@@ -34,7 +34,7 @@ struct Said {
 
 impl Gauge {
     /// For this connection, which stays open while this exists; none where the system allows no more descriptors.
-    pub fn of(stream: &TcpStream) -> Option<Self> {
+    pub(crate) fn of(stream: &TcpStream) -> Option<Self> {
         #[cfg(target_os = "linux")]
         {
             use std::os::fd::AsFd;
@@ -48,7 +48,7 @@ impl Gauge {
     }
 
     /// Bytes arrived: passes the current round-trip time to the meter, from time to time.
-    pub fn tell(&mut self, meter: &Mutex<Meter>) {
+    pub(crate) fn tell(&mut self, meter: &Mutex<Meter>) {
         let now = Instant::now();
         if self.asked.is_some_and(|asked| now.saturating_duration_since(asked) < PAUSE) {
             return;

@@ -27,7 +27,7 @@ pub(crate) struct Job {
 }
 
 impl Job {
-    pub fn new(spans: &[Span], sink: Arc<dyn Sink>, begin: Instant) -> Arc<Self> {
+    pub(crate) fn new(spans: &[Span], sink: Arc<dyn Sink>, begin: Instant) -> Arc<Self> {
         for (index, _) in spans.iter().enumerate().filter(|(_, s)| s.is_empty()) {
             sink.part(index, bytes::Bytes::new());
         }
@@ -47,14 +47,14 @@ impl Job {
     }
 
     /// Bytes came over the wire.
-    pub fn moved(&self, bytes: u64) {
+    pub(crate) fn moved(&self, bytes: u64) {
         self.first_byte.get_or_init(|| self.begin.elapsed());
         self.wire.fetch_add(bytes, Relaxed);
         self.sink.moved(bytes);
     }
 
     /// Takes pieces of the file; spans that are complete go to the sink.
-    pub fn accept(&self, pieces: &mut Vec<Piece>) {
+    pub(crate) fn accept(&self, pieces: &mut Vec<Piece>) {
         let mut done = Vec::new();
         {
             let mut assembler = lock(&self.assembler);
@@ -68,19 +68,19 @@ impl Job {
     }
 
     /// What is still missing inside these bounds.
-    pub fn missing(&self, bounds: &[Span]) -> Vec<Span> {
+    pub(crate) fn missing(&self, bounds: &[Span]) -> Vec<Span> {
         lock(&self.assembler).missing(bounds)
     }
 
-    pub fn request_sent(&self) {
+    pub(crate) fn request_sent(&self) {
         self.requests.fetch_add(1, Relaxed);
     }
 
-    pub fn retried(&self) {
+    pub(crate) fn retried(&self) {
         self.retries.fetch_add(1, Relaxed);
     }
 
-    pub fn report(&self, payload: u64) -> FetchReport {
+    pub(crate) fn report(&self, payload: u64) -> FetchReport {
         FetchReport {
             first_byte: self.first_byte.get().copied().unwrap_or_default(),
             total: self.begin.elapsed(),

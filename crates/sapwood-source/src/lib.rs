@@ -8,6 +8,8 @@
 //! # Ok(()) }
 //! ```
 
+#![warn(unreachable_pub, unnameable_types)]
+
 mod assemble;
 mod backoff;
 mod beside;

@@ -52,17 +52,17 @@ impl Window {
 
 impl Meter {
     /// Opening a TCP connection took this long: one round trip.
-    pub fn connected(&mut self, took: Duration) {
+    pub(crate) fn connected(&mut self, took: Duration) {
         self.connect = Some(self.connect.map_or(took, |c| c.min(took)));
     }
 
     /// From sending a request to the first byte of its answer.
-    pub fn waited(&mut self, took: Duration) {
+    pub(crate) fn waited(&mut self, took: Duration) {
         self.waits.push(took);
     }
 
     /// Bytes of a body arrived, on any connection.
-    pub fn arrived(&mut self, bytes: u64, now: Instant) {
+    pub(crate) fn arrived(&mut self, bytes: u64, now: Instant) {
         if let Some(round_trip) = self.round_trip() {
             self.full.arrived(bytes, now, round_trip);
         }
@@ -85,12 +85,12 @@ impl Meter {
     }
 
     /// When bytes last came.
-    pub fn last(&self) -> Option<Instant> {
+    pub(crate) fn last(&self) -> Option<Instant> {
         self.window.as_ref().map(|w| w.last)
     }
 
     /// A round-trip time while bytes arrived: it includes any queue on the path.
-    pub fn stood(&mut self, round_trip: Duration) {
+    pub(crate) fn stood(&mut self, round_trip: Duration) {
         self.stood.push(round_trip);
     }
 
@@ -102,7 +102,7 @@ impl Meter {
     }
 
     /// Whether bytes lately arrived in order over a connection, as far as the kernel counts.
-    pub fn ordered(&mut self, ordered: bool, now: Instant) {
+    pub(crate) fn ordered(&mut self, ordered: bool, now: Instant) {
         let far = self.distance().unwrap_or_default();
         let losses = self.losses.get_or_insert_default();
         // packets behind a lost one arrive out of order for a round trip or more: that is one loss
@@ -118,13 +118,13 @@ impl Meter {
     }
 
     /// What the path itself carries, in bytes per second, if it was seen to be saturated.
-    pub fn narrow(&self) -> Option<f64> {
+    pub(crate) fn narrow(&self) -> Option<f64> {
         self.full.rate()
     }
 
     /// Connections that fill a path of this length; more would only displace each other's bytes in its queue, and
     /// urgent bytes would share the path with later ones. Unlimited where it was not seen to be saturated.
-    pub fn fill(&self, far: Duration) -> usize {
+    pub(crate) fn fill(&self, far: Duration) -> usize {
         /// Bytes that a connection brings in a round trip after its first five, about.
         const OPEN_WINDOW: f64 = (256 << 10) as f64;
         /// Connections allowed even on a narrow path: one in slow start after a loss must not leave it idle.
@@ -134,7 +134,7 @@ impl Meter {
     }
 
     /// Connections worth using for bulk transfers, at most `most`, when `busy` are in use.
-    pub fn streams(&mut self, busy: usize, most: usize) -> usize {
+    pub(crate) fn streams(&mut self, busy: usize, most: usize) -> usize {
         // Arrival times only show that a window is steady. If a loss made it so, it was wider before.
         let steady = self.full.rate().is_some_and(|rate| !self.streams.brought_more(rate));
         let full = steady || self.queues() || self.is_clean();
@@ -143,7 +143,7 @@ impl Meter {
 
     /// Bytes of a request over one of several connections with limited windows: what it brings in some round trips.
     /// None where one connection is enough.
-    pub fn piece(&self) -> Option<u64> {
+    pub(crate) fn piece(&self) -> Option<u64> {
         /// Enough for the next request to arrive in time.
         const ROUND_TRIPS: f64 = 4.0;
         const SMALLEST: u64 = 512 << 10;
@@ -152,18 +152,18 @@ impl Meter {
     }
 
     /// Minimum time a request waits: includes what a server, or a proxy in front of it, adds.
-    pub fn round_trip(&self) -> Option<Duration> {
+    pub(crate) fn round_trip(&self) -> Option<Duration> {
         self.waits.iter().min().or(self.connect.as_ref()).copied()
     }
 
     /// Upper limit of the distance to the host: the shortest of all measured times. A server that is slow to answer is
     /// not far.
-    pub fn distance(&self) -> Option<Duration> {
+    pub(crate) fn distance(&self) -> Option<Duration> {
         self.waits.iter().chain(self.connect.as_ref()).min().copied()
     }
 
     /// Bytes per second of all connections together.
-    pub fn bandwidth(&self) -> Option<f64> {
+    pub(crate) fn bandwidth(&self) -> Option<f64> {
         self.rates.iter().copied().reduce(f64::max)
     }
 }

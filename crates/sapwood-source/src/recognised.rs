@@ -13,7 +13,7 @@ pub(crate) struct Recognised {
 }
 
 impl Recognised {
-    pub fn new(then: Bytes) -> Self {
+    pub(crate) fn new(then: Bytes) -> Self {
         Self { then, seen: 0, differs: false }
     }
 
@@ -21,7 +21,7 @@ impl Recognised {
     ///
     /// # Errors
     /// `Corrupt` where the file now begins with other bytes.
-    pub fn look(&mut self, pieces: &[Piece]) -> Result<()> {
+    pub(crate) fn look(&mut self, pieces: &[Piece]) -> Result<()> {
         for piece in pieces {
             let then = usize::try_from(piece.offset).ok().and_then(|from| self.then.get(from..)).unwrap_or_default();
             let most = then.len().min(piece.bytes.len());
@@ -32,12 +32,12 @@ impl Recognised {
     }
 
     /// Whether some of them differed.
-    pub fn differs(&self) -> bool {
+    pub(crate) fn differs(&self) -> bool {
         self.differs
     }
 
     /// Whether all of them have arrived and are the same.
-    pub fn is_complete(&self) -> bool {
+    pub(crate) fn is_complete(&self) -> bool {
         self.seen >= self.then.len() && !self.differs
     }
 }

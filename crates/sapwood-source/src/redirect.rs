@@ -19,7 +19,7 @@ pub(crate) enum Scope {
 }
 
 impl Scope {
-    pub fn of(address: IpAddr) -> Self {
+    pub(crate) fn of(address: IpAddr) -> Self {
         let link = match address.to_canonical() {
             a if a.is_loopback() || a.is_unspecified() => return Self::Machine,
             IpAddr::V4(a) => a.is_link_local(),
@@ -40,7 +40,7 @@ impl Scope {
     }
 
     /// The scope of the server at the other end of a connection; an unknown address counts as elsewhere.
-    pub fn of_peer(address: Option<IpAddr>) -> Self {
+    pub(crate) fn of_peer(address: Option<IpAddr>) -> Self {
         address.map_or(Self::Network, Self::of)
     }
 }
@@ -50,11 +50,11 @@ impl Scope {
 pub(crate) struct Peer(Mutex<Option<IpAddr>>);
 
 impl Peer {
-    pub fn set(&self, address: Option<IpAddr>) {
+    pub(crate) fn set(&self, address: Option<IpAddr>) {
         *lock(&self.0) = address;
     }
 
-    pub fn scope(&self) -> Scope {
+    pub(crate) fn scope(&self) -> Scope {
         Scope::of_peer(*lock(&self.0))
     }
 }

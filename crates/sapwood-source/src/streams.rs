@@ -60,7 +60,7 @@ impl Default for Streams {
 
 impl Streams {
     /// Bytes arrived over any of them, from a host this far away.
-    pub fn arrived(&mut self, bytes: u64, now: Instant, round_trip: Duration) {
+    pub(crate) fn arrived(&mut self, bytes: u64, now: Instant, round_trip: Duration) {
         let long = (round_trip * ROUND_TRIPS).max(SHORTEST);
         let warming = if self.count > 1 { WARMING } else { 0 };
         // Between two requests over one connection nothing arrives for a round trip: that says nothing about its
@@ -86,24 +86,24 @@ impl Streams {
     }
 
     /// Whether the rate has not grown for so long that something limits it.
-    pub fn is_stuck(&self) -> bool {
+    pub(crate) fn is_stuck(&self) -> bool {
         self.level_turns >= STUCK
     }
 
     /// Whether they brought more once than this rate.
-    pub fn brought_more(&self, rate: f64) -> bool {
+    pub(crate) fn brought_more(&self, rate: f64) -> bool {
         self.peak > rate * WORTH
     }
 
     /// The rate of each of several connections, in bytes per second, as far as known; none where one is enough.
-    pub fn each(&self) -> Option<f64> {
+    pub(crate) fn each(&self) -> Option<f64> {
         let seen = if self.settled { self.count } else { self.count / 2 };
         (self.count > 1).then(|| self.best / seen.max(1) as f64)
     }
 
     /// How many to use now, at most `most`, when `busy` are in use; `full` tells whether the path was seen to be
     /// saturated.
-    pub fn count(&mut self, busy: usize, most: usize, full: bool) -> usize {
+    pub(crate) fn count(&mut self, busy: usize, most: usize, full: bool) -> usize {
         // Bytes from opening a file, reply by reply, say nothing about windows.
         if busy == 0 && self.turn.as_ref().is_some_and(|t| t.bytes < BULK) {
             (self.turn, self.level) = (None, None);

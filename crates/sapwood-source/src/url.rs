@@ -39,7 +39,7 @@ impl Location {
     ///
     /// # Errors
     /// Another scheme, or an invalid URL.
-    pub fn parse(input: &str) -> Result<Self> {
+    pub(crate) fn parse(input: &str) -> Result<Self> {
         let Some((scheme, rest)) = scheme(input) else {
             let trimmed = input.trim_start();
             if trimmed.len() < input.len() && is_remote(trimmed) {
@@ -123,7 +123,7 @@ impl Url {
     ///
     /// # Errors
     /// Another scheme, or an invalid URL.
-    pub fn join(&self, location: &str) -> Result<Self> {
+    pub(crate) fn join(&self, location: &str) -> Result<Self> {
         if let Some((scheme, _)) = scheme(location) {
             return match Location::parse(location) {
                 Ok(Location::Http(url)) => Ok(url),
@@ -149,12 +149,12 @@ impl Url {
     }
 
     /// Whether both are on the same server with the same scheme: only then may they share a credential.
-    pub fn same_origin(&self, other: &Self) -> bool {
+    pub(crate) fn same_origin(&self, other: &Self) -> bool {
         self.https == other.https && self.host == other.host && self.port == other.port
     }
 
     /// Host and port for the `Host` header.
-    pub fn authority(&self) -> String {
+    pub(crate) fn authority(&self) -> String {
         match (self.https, self.port) {
             (false, 80) | (true, 443) => self.host.clone(),
             (_, port) => format!("{}:{port}", self.host),
@@ -162,12 +162,12 @@ impl Url {
     }
 
     /// The host without the brackets of an IPv6 address.
-    pub fn bare_host(&self) -> &str {
+    pub(crate) fn bare_host(&self) -> &str {
         self.host.trim_start_matches('[').trim_end_matches(']')
     }
 
     /// The address as given, including secrets.
-    pub fn with_credentials(&self) -> String {
+    pub(crate) fn with_credentials(&self) -> String {
         let scheme = if self.https { "https" } else { "http" };
         let user = self.user.as_ref().map_or_else(String::new, |(name, password)| {
             let encode = |s: &str| percent::encode_component(&bytes_of(s));
@@ -178,13 +178,13 @@ impl Url {
     }
 
     /// Scheme, server and path.
-    pub fn without_query(&self) -> String {
+    pub(crate) fn without_query(&self) -> String {
         let scheme = if self.https { "https" } else { "http" };
         format!("{scheme}://{}{}", self.authority(), self.target.split('?').next().unwrap_or_default())
     }
 
     /// The address for messages: no user, no password, no signatures or tokens.
-    pub fn redacted(&self) -> String {
+    pub(crate) fn redacted(&self) -> String {
         let scheme = if self.https { "https" } else { "http" };
         let (path, query) = self.target.split_once('?').unwrap_or((&self.target, ""));
         format!("{scheme}://{}{}{}", self.authority(), redact_path(path), redact_query(query))

@@ -19,7 +19,7 @@ pub(crate) struct WithBeginning {
 
 impl WithBeginning {
     /// Adds the file's beginning to the spans; none where it is not known yet.
-    pub fn add(spans: &mut Vec<Span>, sink: &Arc<dyn Sink>, beginning: &Beginning) -> Option<Arc<Self>> {
+    pub(crate) fn add(spans: &mut Vec<Span>, sink: &Arc<dyn Sink>, beginning: &Beginning) -> Option<Arc<Self>> {
         let then = beginning.bytes()?;
         let own = spans.len();
         spans.push(Span::new(0, then.len() as u64));
@@ -30,7 +30,7 @@ impl WithBeginning {
     ///
     /// # Errors
     /// `Corrupt` when it does not.
-    pub fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         match &*lock(&self.came) {
             Some(now) if *now == self.then => Ok(()),
             _ => Err(begins_otherwise()),

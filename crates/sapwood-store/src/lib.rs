@@ -32,6 +32,7 @@
 //! A handle that a forked child inherits opens the store again in the child: no lock, queue or segment is shared.
 
 #![forbid(unsafe_code)]
+#![warn(unreachable_pub, unnameable_types)]
 
 mod evict;
 mod file;

@@ -9,6 +9,7 @@
 //! numbers are those of the protocol's reference document and of its public header.
 
 #![forbid(unsafe_code)]
+#![warn(unreachable_pub, unnameable_types)]
 
 pub mod answer;
 pub mod auth;

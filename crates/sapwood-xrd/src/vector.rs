@@ -18,12 +18,12 @@ pub(crate) struct VectorBody {
 }
 
 impl VectorBody {
-    pub fn new(chunks: &[Chunk]) -> Self {
+    pub(crate) fn new(chunks: &[Chunk]) -> Self {
         Self { expected: chunks.iter().copied().collect(), header: Vec::new(), at: 0, left: 0 }
     }
 
     /// Appends bytes of the file to `out` with their offset.
-    pub fn push(&mut self, mut input: Bytes, out: &mut Vec<(u64, Bytes)>) -> Result<(), Nonsense> {
+    pub(crate) fn push(&mut self, mut input: Bytes, out: &mut Vec<(u64, Bytes)>) -> Result<(), Nonsense> {
         while !input.is_empty() {
             if self.left > 0 {
                 let len = input.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));

@@ -14,7 +14,7 @@ pub(crate) struct Names {
 impl Names {
     /// A server that only this machine can reach accepts this machine's names, and those given. One that others can
     /// reach accepts every name, unless some are given: then these, its address, and this machine's names.
-    pub fn of(bound: SocketAddr, given: &[String]) -> Self {
+    pub(crate) fn of(bound: SocketAddr, given: &[String]) -> Self {
         if !bound.ip().is_loopback() && given.is_empty() {
             return Self { allowed: None };
         }
@@ -31,7 +31,7 @@ impl Names {
     ///
     /// # Errors
     /// The status to answer with otherwise.
-    pub fn check(&self, uri: &Uri, version: Version, headers: &HeaderMap) -> Result<(), StatusCode> {
+    pub(crate) fn check(&self, uri: &Uri, version: Version, headers: &HeaderMap) -> Result<(), StatusCode> {
         let mut hosts = headers.get_all(header::HOST).iter();
         let (host, further) = (hosts.next(), hosts.next());
         if further.is_some() || (host.is_none() && version >= Version::HTTP_11) {

@@ -21,7 +21,7 @@ pub(crate) struct OwnVersion {
 }
 
 impl OwnVersion {
-    pub fn new(stream: Stream) -> Self {
+    pub(super) fn new(stream: Stream) -> Self {
         Self { stream, written: 0, is_old: false }
     }
 

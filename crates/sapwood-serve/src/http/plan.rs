@@ -44,7 +44,7 @@ impl Plan {
         Self { status, headers: HeaderMap::new(), ranges: Vec::new(), pieces: VecDeque::new(), file: None }
     }
 
-    pub fn text(status: StatusCode, text: &str) -> Self {
+    pub(super) fn text(status: StatusCode, text: &str) -> Self {
         let mut plan = Self::new(status);
         plan.set(header::CONTENT_TYPE, "text/plain; charset=utf-8");
         plan.pieces.push_back(BodyPart::Bytes(Bytes::copy_from_slice(text.as_bytes())));
@@ -52,7 +52,7 @@ impl Plan {
     }
 
     /// The answer where files cannot be served.
-    pub fn failed(error: &FilesError) -> Self {
+    pub(super) fn failed(error: &FilesError) -> Self {
         let mut plan = Self::text(error.http_status(), &format!("{error}\n"));
         match error {
             // The standard requires a challenge with a 401.
@@ -74,13 +74,13 @@ impl Plan {
         plan
     }
 
-    pub fn set(&mut self, name: HeaderName, value: &str) {
+    pub(super) fn set(&mut self, name: HeaderName, value: &str) {
         if let Ok(value) = HeaderValue::from_str(value) {
             self.headers.insert(name, value);
         }
     }
 
-    pub fn length(&self) -> u64 {
+    pub(super) fn length(&self) -> u64 {
         self.pieces.iter().map(BodyPart::len).sum()
     }
 
@@ -89,7 +89,7 @@ impl Plan {
     ///
     /// # Errors
     /// Those of reading; `Changed` where another version has replaced the file.
-    pub async fn read_beginning(mut self) -> Result<Self, FilesError> {
+    pub(super) async fn read_beginning(mut self) -> Result<Self, FilesError> {
         let Some(file) = self.file.clone() else { return Ok(self) };
         let all: Vec<Span> = self.pieces.iter().filter_map(BodyPart::span).collect();
         if all.is_empty() {
@@ -129,7 +129,7 @@ impl Plan {
     }
 
     /// Starts to send it.
-    pub fn send(
+    pub(super) fn send(
         mut self,
         bodyless: bool,
         shared: &Shared,

@@ -13,7 +13,7 @@ pub(super) enum Page {
 
 impl Page {
     /// The page with this path, exactly as it was sent.
-    pub fn of(path: &str) -> Option<Self> {
+    pub(super) fn of(path: &str) -> Option<Self> {
         match path {
             "/metrics" => Some(Self::Metrics),
             "/health" => Some(Self::Health),
@@ -21,7 +21,7 @@ impl Page {
         }
     }
 
-    pub fn plan(self, shared: &Shared) -> Plan {
+    pub(super) fn plan(self, shared: &Shared) -> Plan {
         let mut plan = match self {
             Self::Metrics => {
                 let mut text = shared.reports.counters.page();

@@ -26,7 +26,7 @@ pub(crate) enum BodyPart {
 
 impl BodyPart {
     /// Its span in the file, if it is from the file.
-    pub fn span(&self) -> Option<Span> {
+    pub(super) fn span(&self) -> Option<Span> {
         match self {
             Self::Bytes(_) => None,
             Self::File(span) => Some(*span),
@@ -34,7 +34,7 @@ impl BodyPart {
     }
 
     /// Its first bytes, at most `at`, and what follows them.
-    pub fn split(self, at: u64) -> (Option<Self>, Option<Self>) {
+    pub(super) fn split(self, at: u64) -> (Option<Self>, Option<Self>) {
         if at == 0 {
             return (None, Some(self));
         }
@@ -53,7 +53,7 @@ impl BodyPart {
         }
     }
 
-    pub fn len(&self) -> u64 {
+    pub(super) fn len(&self) -> u64 {
         match self {
             Self::Bytes(bytes) => bytes.len() as u64,
             Self::File(span) => span.len,
@@ -84,7 +84,7 @@ pub(crate) struct Streamed {
 
 impl Streamed {
     /// Starts to send these pieces, as the window permits.
-    pub fn begin(pieces: VecDeque<BodyPart>, sending: Sending, busy: Busy, exchange: Exchange) -> Self {
+    pub(super) fn begin(pieces: VecDeque<BodyPart>, sending: Sending, busy: Busy, exchange: Exchange) -> Self {
         let left = pieces.iter().map(BodyPart::len).sum();
         let (sender, chunks) = mpsc::channel(1);
         Self { reading: Some(Box::pin(read(pieces, sending, sender))), chunks, left, exchange, _busy: busy }

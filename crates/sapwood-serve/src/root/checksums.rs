@@ -36,7 +36,7 @@ pub(crate) struct Checksums {
 }
 
 impl Checksums {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             gate: Semaphore::new(AT_ONCE),
             known: Mutex::default(),
@@ -49,7 +49,12 @@ impl Checksums {
     ///
     /// # Errors
     /// The file changes meanwhile, or cannot be read.
-    pub async fn of(&self, path: &ServedPath, file: &dyn OpenFile, kind: ChecksumKind) -> Result<u32, FilesError> {
+    pub(super) async fn of(
+        &self,
+        path: &ServedPath,
+        file: &dyn OpenFile,
+        kind: ChecksumKind,
+    ) -> Result<u32, FilesError> {
         if let Some(value) = self.look(path, file, kind) {
             return Ok(value);
         }

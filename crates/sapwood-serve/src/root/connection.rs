@@ -271,12 +271,12 @@ impl Connection {
     }
 
     /// A second protocol request: TLS starts before the login, or not at all.
-    pub async fn protocol(&self, stream: u16) -> Result<(), Gone> {
+    pub(super) async fn protocol(&self, stream: u16) -> Result<(), Gone> {
         self.link.reply(stream, status::OK, &protocol(&self.shared, false)).await
     }
 
     /// Answers concurrently with other requests; waits while too many are being answered.
-    pub async fn begin(&mut self, answer: impl Future<Output = Result<(), Gone>> + Send + 'static) {
+    pub(super) async fn begin(&mut self, answer: impl Future<Output = Result<(), Gone>> + Send + 'static) {
         let Ok(permit) = Arc::clone(&self.permits).acquire_owned().await else { return };
         let busy = self.link.busy();
         self.tasks.spawn(async move {

@@ -49,33 +49,33 @@ struct Writer {
 }
 
 impl Link {
-    pub fn new(half: WriteHalf<Stream>, window: Window, slot: Arc<Slot>, is_secure: bool) -> Self {
+    pub(super) fn new(half: WriteHalf<Stream>, window: Window, slot: Arc<Slot>, is_secure: bool) -> Self {
         let writer = Mutex::new(Writer { half, window, midway: false });
         Self { writer, room: Semaphore::new(FRAMES), lost: Notify::new(), slot, is_secure }
     }
 
     /// Stops sending.
-    pub fn close(&self) {
+    pub(super) fn close(&self) {
         self.lost.notify_one();
     }
 
     /// Waits until nothing more can be sent.
-    pub async fn lost(&self) {
+    pub(super) async fn lost(&self) {
         self.lost.notified().await;
     }
 
     /// A request is in progress that will be answered here.
-    pub fn busy(&self) -> Busy {
+    pub(super) fn busy(&self) -> Busy {
         self.slot.busy()
     }
 
     /// Waits until there is room for another frame in memory; keep the permit until it is sent.
-    pub async fn room(&self) -> Result<SemaphorePermit<'_>, Gone> {
+    pub(super) async fn room(&self) -> Result<SemaphorePermit<'_>, Gone> {
         self.room.acquire().await.map_err(|_| Gone)
     }
 
     /// Starts a frame; others wait until it has ended.
-    pub async fn frame(&self) -> Result<Frame<'_>, Gone> {
+    pub(super) async fn frame(&self) -> Result<Frame<'_>, Gone> {
         let mut writer = self.writer.lock().await;
         if std::mem::replace(&mut writer.midway, true) {
             return Err(Gone);
@@ -84,14 +84,14 @@ impl Link {
     }
 
     /// Sends a whole frame.
-    pub async fn send(&self, head: &[u8], data: &[Bytes]) -> Result<(), Gone> {
+    pub(super) async fn send(&self, head: &[u8], data: &[Bytes]) -> Result<(), Gone> {
         let mut frame = self.frame().await?;
         frame.write_all(head, data).await?;
         frame.end().await
     }
 
     /// Sends a reply that fits into one frame.
-    pub async fn reply(&self, stream: u16, status: u16, body: &[u8]) -> Result<(), Gone> {
+    pub(super) async fn reply(&self, stream: u16, status: u16, body: &[u8]) -> Result<(), Gone> {
         let mut out = Vec::with_capacity(body.len() + 8);
         out.extend(reply_head(stream, status, body.len() as u32));
         out.extend(body);
@@ -99,12 +99,12 @@ impl Link {
     }
 
     /// The request succeeded, with an empty answer.
-    pub async fn done(&self, stream: u16) -> Result<(), Gone> {
+    pub(super) async fn done(&self, stream: u16) -> Result<(), Gone> {
         self.reply(stream, status::OK, b"").await
     }
 
     /// The request was refused.
-    pub async fn fail(&self, stream: u16, failure: &Failure) -> Result<(), Gone> {
+    pub(super) async fn fail(&self, stream: u16, failure: &Failure) -> Result<(), Gone> {
         self.reply(stream, status::ERROR, &failure.encode()).await
     }
 }
@@ -117,7 +117,7 @@ pub(crate) struct Frame<'a> {
 
 impl Frame<'_> {
     /// Sends some of it, as the window permits.
-    pub async fn write(&mut self, bytes: &[u8]) -> Result<(), Gone> {
+    pub(super) async fn write(&mut self, bytes: &[u8]) -> Result<(), Gone> {
         let mut left = bytes;
         while !left.is_empty() {
             let len = self.writer.window.grant(CHUNK.min(left.len() as u64)).await;
@@ -129,7 +129,7 @@ impl Frame<'_> {
     }
 
     /// Sends a head and its data, without a system call for each.
-    pub async fn write_all(&mut self, head: &[u8], data: &[Bytes]) -> Result<(), Gone> {
+    pub(super) async fn write_all(&mut self, head: &[u8], data: &[Bytes]) -> Result<(), Gone> {
         if self.writer.window.is_played() {
             self.write(head).await?;
             for bytes in data {
@@ -153,7 +153,7 @@ impl Frame<'_> {
     }
 
     /// All of it has been sent.
-    pub async fn end(mut self) -> Result<(), Gone> {
+    pub(super) async fn end(mut self) -> Result<(), Gone> {
         // TLS may have buffered some of it.
         self.writer.half.flush().await?;
         self.writer.midway = false;

@@ -23,7 +23,7 @@ const VERSION: &str = concat!("sapwood/", env!("CARGO_PKG_VERSION"));
 
 impl Connection {
     /// Answers a request of a session. The outer error ends the connection.
-    pub async fn answer(&mut self, stream: u16, request: Request) -> Result<Result<(), Failure>, Gone> {
+    pub(super) async fn answer(&mut self, stream: u16, request: Request) -> Result<Result<(), Failure>, Gone> {
         match request {
             Request::Protocol { .. } => self.protocol(stream).await?,
             Request::Login { .. } | Request::Auth(_) | Request::Bind { .. } => {

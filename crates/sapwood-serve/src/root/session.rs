@@ -32,7 +32,7 @@ pub(crate) struct Session {
 
 impl Sessions {
     /// Starts one. Its name is random: a client that knows it may bind links to it.
-    pub fn begin(&self, address: IpAddr, is_secure: bool) -> Arc<Session> {
+    pub(super) fn begin(&self, address: IpAddr, is_secure: bool) -> Arc<Session> {
         let words = [RandomState::new().hash_one(0), RandomState::new().hash_one(1)].map(u64::to_ne_bytes);
         let mut id = [0; 16];
         id.copy_from_slice(words.as_flattened());
@@ -44,7 +44,7 @@ impl Sessions {
     }
 
     /// The session of this name, if it was begun from this address.
-    pub fn find(&self, id: &SessionId, address: IpAddr) -> Option<Arc<Session>> {
+    pub(super) fn find(&self, id: &SessionId, address: IpAddr) -> Option<Arc<Session>> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.get(id)?.upgrade().filter(|s| s.address == address)
     }
@@ -52,7 +52,7 @@ impl Sessions {
 
 impl Session {
     /// Adds a data link; returns its number, or none where there are too many.
-    pub fn bind(&self, link: &Arc<Link>) -> Option<u8> {
+    pub(super) fn bind(&self, link: &Arc<Link>) -> Option<u8> {
         let mut links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
         let free = links.iter().position(|l| l.strong_count() == 0);
         let at = free.unwrap_or(links.len());
@@ -67,13 +67,13 @@ impl Session {
     }
 
     /// The data link of this number.
-    pub fn link(&self, number: u8) -> Option<Arc<Link>> {
+    pub(super) fn link(&self, number: u8) -> Option<Arc<Link>> {
         let links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
         links.get(usize::from(number).checked_sub(1)?)?.upgrade()
     }
 
     /// All data links.
-    pub fn links(&self) -> Vec<Arc<Link>> {
+    pub(super) fn links(&self) -> Vec<Arc<Link>> {
         let links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
         links.iter().filter_map(Weak::upgrade).collect()
     }
@@ -91,7 +91,7 @@ pub(super) struct Opened {
 pub(super) struct Handles(Vec<Option<Opened>>);
 
 impl Handles {
-    pub fn open(&mut self, path: ServedPath, file: Arc<dyn OpenFile>, place: FilePlace) -> Handle {
+    pub(super) fn open(&mut self, path: ServedPath, file: Arc<dyn OpenFile>, place: FilePlace) -> Handle {
         let opened = Some(Opened { path, file, _place: place });
         let free = self.0.iter().position(Option::is_none);
         let at = free.unwrap_or(self.0.len());
@@ -102,12 +102,12 @@ impl Handles {
         (at as u32).to_le_bytes()
     }
 
-    pub fn get(&self, handle: &Handle) -> Option<&Opened> {
+    pub(super) fn get(&self, handle: &Handle) -> Option<&Opened> {
         self.0.get(u32::from_le_bytes(*handle) as usize)?.as_ref()
     }
 
     /// Whether it was open.
-    pub fn close(&mut self, handle: &Handle) -> bool {
+    pub(super) fn close(&mut self, handle: &Handle) -> bool {
         self.0.get_mut(u32::from_le_bytes(*handle) as usize).is_some_and(|slot| slot.take().is_some())
     }
 }

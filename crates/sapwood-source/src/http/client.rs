@@ -61,7 +61,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    pub fn new(url: Url, options: SourceOptions, handle: Handle) -> Result<Self> {
+    pub(super) fn new(url: Url, options: SourceOptions, handle: Handle) -> Result<Self> {
         let authorization = credential::authorization(&url, options.token.as_deref())?;
         let counters = Arc::new(Counters::default());
         let opened: Opened = {
@@ -86,7 +86,7 @@ impl Client {
     }
 
     /// Where the file is read now.
-    pub fn server(&self) -> ServerUrl {
+    pub(super) fn server(&self) -> ServerUrl {
         lock(&self.server).clone()
     }
 
@@ -130,12 +130,12 @@ impl Client {
     }
 
     /// The runtime that runs this, or the one that opened the file.
-    pub fn handle(&self) -> Handle {
+    pub(super) fn handle(&self) -> Handle {
         Handle::try_current().unwrap_or_else(|_| self.handle.clone())
     }
 
     /// Opens connections ahead.
-    pub fn warm(&self, connections: usize) {
+    pub(super) fn warm(&self, connections: usize) {
         if self.process != std::process::id() && Handle::try_current().is_err() {
             return;
         }
@@ -144,7 +144,7 @@ impl Client {
 
     /// Sends a request for these ranges (the value of the `Range` header, and how many are in it), follows redirects,
     /// and goes back to the original server when the target of a redirect stops working.
-    pub async fn send(
+    pub(super) async fn send(
         &self,
         range: &str,
         ranges: usize,
@@ -194,12 +194,12 @@ impl Client {
     }
 
     /// Requests the headers of the file only, with checksums among them, as [`send`](Self::send) requests bytes.
-    pub async fn head(&self, retry_budget: &mut RetryBudget) -> Result<Reply, RequestFailure> {
+    pub(super) async fn head(&self, retry_budget: &mut RetryBudget) -> Result<Reply, RequestFailure> {
         self.send(NO_RANGE, 0, retry_budget).await
     }
 
     /// Connects to a host for the first time: its distance decides how requests are made.
-    pub async fn connect_first(&self, retry_budget: &mut RetryBudget) -> Result<ServerUrl, RequestFailure> {
+    pub(super) async fn connect_first(&self, retry_budget: &mut RetryBudget) -> Result<ServerUrl, RequestFailure> {
         let server = self.server();
         if lock(&server.host.meter).distance().is_none() {
             let lent = self.lend(&server, retry_budget).await?;
@@ -408,18 +408,18 @@ impl Reply {
     }
 
     /// A header, if it is there and text.
-    pub fn header(&self, name: &str) -> Option<&str> {
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).and_then(|v| v.to_str().ok())
     }
 
     /// Length of the body, if it was announced.
-    pub fn length(&self) -> Option<u64> {
+    pub(super) fn length(&self) -> Option<u64> {
         self.header("content-length").and_then(|v| v.trim().parse().ok())
     }
 
     /// The next bytes of the body; none at its end. A stalled transfer is abandoned after half of the progress timeout:
     /// the rest is for another try.
-    pub async fn chunk(&mut self) -> Result<Option<Bytes>, RequestFailure> {
+    pub(super) async fn chunk(&mut self) -> Result<Option<Bytes>, RequestFailure> {
         loop {
             let frame = silence::broken_by(self.body.frame(), self.longest / 2, || reachable(&self.url)).await;
             match frame {
@@ -457,7 +457,7 @@ impl Reply {
     }
 
     /// Reads a small body to its end, so that the connection can be used again.
-    pub async fn drain(&mut self) {
+    pub(super) async fn drain(&mut self) {
         if self.length().is_some_and(|n| n <= SMALL_BODY) {
             while let Ok(Some(_)) = self.chunk().await {}
         }

@@ -102,7 +102,7 @@ pub(crate) struct HttpFile {
 
 impl HttpFile {
     /// Fetches all that the job is missing. `soon`: the caller waits for all of it, and nothing else is in flight.
-    pub async fn complete(self: &Arc<Self>, job: &Arc<Job>, soon: bool, last: bool) -> Result<()> {
+    pub(super) async fn complete(self: &Arc<Self>, job: &Arc<Job>, soon: bool, last: bool) -> Result<()> {
         let whole = [Span::new(0, self.size)];
         let mut multi = self.client.server().host.multi();
         // since when a server has been silent over several ranges

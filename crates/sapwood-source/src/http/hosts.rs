@@ -171,55 +171,55 @@ impl Host {
     }
 
     /// Whether several ranges go into one request.
-    pub fn multi(&self) -> bool {
+    pub(crate) fn multi(&self) -> bool {
         !self.single.load(Relaxed)
     }
 
     /// Remembers that several ranges in one request do not work here.
-    pub fn refuses_multi(&self) {
+    pub(crate) fn refuses_multi(&self) {
         self.single.store(true, Relaxed);
     }
 
     /// It was silent after a request for several ranges. Once may be the network; twice is the server.
-    pub fn silent_over_multi(&self) {
+    pub(crate) fn silent_over_multi(&self) {
         if self.silences.fetch_add(1, Relaxed) > 0 {
             self.refuses_multi();
         }
     }
 
     /// The server's name for itself.
-    pub fn says_it_is(&self, name: &str) {
+    pub(crate) fn says_it_is(&self, name: &str) {
         self.nginx.store(name.starts_with("nginx"), Relaxed);
     }
 
     /// How many ranges go into one request.
-    pub fn line(&self) -> Line {
+    pub(crate) fn line(&self) -> Line {
         if self.nginx.load(Relaxed) && !self.short.load(Relaxed) { range::LONG } else { range::USUAL }
     }
 
     /// Remembers that a long list of ranges was refused.
-    pub fn refuses_long_lines(&self) {
+    pub(crate) fn refuses_long_lines(&self) {
         self.short.store(true, Relaxed);
     }
 
     /// Whether it is so far away (`SourceOptions::far`) that the initial windows of connections decide how long opening
     /// a file takes.
-    pub fn is_far(&self, far: Duration) -> bool {
+    pub(crate) fn is_far(&self, far: Duration) -> bool {
         lock(&self.meter).distance().is_some_and(|t| t >= far)
     }
 
     /// Bytes carried by the connection that would be lent next.
-    pub fn carried(&self) -> u64 {
+    pub(crate) fn carried(&self) -> u64 {
         self.pool().idle.iter().map(|l| l.carried).max().unwrap_or(0)
     }
 
-    pub fn secure(&self) -> bool {
+    pub(crate) fn secure(&self) -> bool {
         self.tls.is_some()
     }
 
     /// Connections worth having: the farther away, the more of them share slow start; but only as many as fill the
     /// path.
-    pub fn parallel(&self) -> usize {
+    pub(crate) fn parallel(&self) -> usize {
         let meter = lock(&self.meter);
         let far = meter.round_trip().unwrap_or_default();
         let wish = match far {
@@ -232,7 +232,7 @@ impl Host {
 
     /// Connections worth using for a long transfer, as far as is known: over one connection with an open window the
     /// bytes come in the order of the requests.
-    pub fn streams(&self) -> usize {
+    pub(crate) fn streams(&self) -> usize {
         let busy = self.max.saturating_sub(self.pool().permits.available_permits());
         lock(&self.meter).streams(busy, self.max)
     }
@@ -242,7 +242,7 @@ impl Host {
     ///
     /// # Errors
     /// No connection can be opened.
-    pub async fn lend(
+    pub(crate) async fn lend(
         self: &Arc<Self>,
         handle: &Handle,
         time_limit: impl FnOnce() -> Duration,
@@ -272,7 +272,7 @@ impl Host {
     }
 
     /// Opens connections in the background until this many are open or being opened.
-    pub fn warm(self: &Arc<Self>, connections: usize, handle: &Handle, time_limit: Duration, opened: &Opened) {
+    pub(crate) fn warm(self: &Arc<Self>, connections: usize, handle: &Handle, time_limit: Duration, opened: &Opened) {
         let mut pool = self.pool();
         pool.idle.retain(|l| !l.sender.is_closed());
         let busy = self.max.saturating_sub(pool.permits.available_permits());
@@ -322,12 +322,12 @@ impl Host {
     }
 
     /// Closes idle connections: after a silence it is unknown which of them still work.
-    pub fn forget_idle(&self) {
+    pub(crate) fn forget_idle(&self) {
         self.pool().idle.clear();
     }
 
     /// Takes back a connection whose last response was read to its end.
-    pub fn give_back(&self, link: Link) {
+    pub(crate) fn give_back(&self, link: Link) {
         if !link.sender.is_closed() {
             Self::hand_over(&mut self.pool(), link, true);
         }

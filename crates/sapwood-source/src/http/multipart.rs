@@ -61,7 +61,7 @@ pub(crate) struct Multipart {
 }
 
 impl Multipart {
-    pub fn new(boundary: &str) -> Self {
+    pub(super) fn new(boundary: &str) -> Self {
         let delimiter = format!("\r\n--{boundary}").into_bytes();
         let finder = Finder::new(&delimiter).into_owned();
         // The first delimiter need not have a line break before it: pretend that one came.
@@ -69,7 +69,7 @@ impl Multipart {
     }
 
     /// The parser for this `Content-Type`; none if it is not `multipart/byteranges`.
-    pub fn for_content_type(value: &str) -> Option<Self> {
+    pub(super) fn for_content_type(value: &str) -> Option<Self> {
         let mut parts = value.split(';');
         if !parts.next()?.trim().eq_ignore_ascii_case("multipart/byteranges") {
             return None;
@@ -82,12 +82,12 @@ impl Multipart {
     }
 
     /// Size of the file according to the parts so far.
-    pub fn total(&self) -> Option<u64> {
+    pub(super) fn total(&self) -> Option<u64> {
         self.total
     }
 
     /// Takes the next chunk of the body and appends the pieces of the file in it to `out`.
-    pub fn push(&mut self, chunk: Bytes, out: &mut Vec<Piece>) -> Result<(), Malformed> {
+    pub(super) fn push(&mut self, chunk: Bytes, out: &mut Vec<Piece>) -> Result<(), Malformed> {
         let mut data = chunk;
         if !self.held.is_empty() {
             self.held.extend_from_slice(&data);

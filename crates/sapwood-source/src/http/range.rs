@@ -19,12 +19,12 @@ pub(crate) const LONG: Line = Line { ranges: 400, bytes: 7600 };
 
 impl Line {
     /// Whether a header of this length needs a server like nginx.
-    pub fn is_long(header: &str) -> bool {
+    pub(crate) fn is_long(header: &str) -> bool {
         header.len() > USUAL.bytes
     }
 
     /// Ranges that always fit into one request for a file of this size.
-    pub fn most(self, size: u64) -> usize {
+    pub(crate) fn most(self, size: u64) -> usize {
         ((self.bytes - 6) / (2 * digits(size) + 2)).min(self.ranges)
     }
 }

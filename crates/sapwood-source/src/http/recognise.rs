@@ -29,7 +29,7 @@ fn grow(first: &mut Span, by: Span) -> bool {
 impl HttpFile {
     /// Compares the size and the first bytes on another server (redirected to, or taking over) with those of the file
     /// that was opened.
-    pub async fn recognise(&self, url: &Url) -> Result<(), RequestFailure> {
+    pub(super) async fn recognise(&self, url: &Url) -> Result<(), RequestFailure> {
         let _one = self.version.asking.lock().await;
         if self.version.knows(url) {
             return Ok(());

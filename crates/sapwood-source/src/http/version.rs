@@ -17,7 +17,7 @@ pub(crate) struct Validator {
 }
 
 impl Validator {
-    pub fn of(headers: &HeaderMap) -> Self {
+    pub(super) fn of(headers: &HeaderMap) -> Self {
         let get = |name| headers.get(name).and_then(|v| v.to_str().ok()).map(str::to_owned);
         Self { etag: get("etag"), modified: get("last-modified") }
     }
@@ -31,7 +31,7 @@ impl Validator {
     ///
     /// `If-Range` is not sent: some servers ignore it, and for the others checking the response says the same without
     /// an unwanted body.
-    pub fn check(&self, now: &Self) -> Result<()> {
+    pub(super) fn check(&self, now: &Self) -> Result<()> {
         // Servers give a file that was just written a weak tag, and a strong one when it has been left alone for a
         // while.
         let became_strong = |old: &str, new: &str| old.strip_prefix("W/") == Some(new);
@@ -76,7 +76,7 @@ pub(crate) enum Told {
 
 impl Version {
     /// Responses of this server, with the path of this one's URL, are of the version that was opened.
-    pub fn learn(&self, reply: &Reply, validator: Validator) {
+    pub(super) fn learn(&self, reply: &Reply, validator: Validator) {
         let server = reply.url.without_query();
         let mut known = lock(&self.known);
         if !known.iter().any(|(p, _)| *p == server) {
@@ -85,7 +85,7 @@ impl Version {
     }
 
     /// Whether this server's responses can be compared with earlier ones.
-    pub fn knows(&self, url: &Url) -> bool {
+    pub(super) fn knows(&self, url: &Url) -> bool {
         let server = url.without_query();
         lock(&self.known).iter().any(|(p, _)| *p == server)
     }
@@ -94,7 +94,7 @@ impl Version {
     ///
     /// # Errors
     /// `Corrupt` for another version.
-    pub fn check(&self, reply: &Reply) -> Result<Told> {
+    pub(super) fn check(&self, reply: &Reply) -> Result<Told> {
         let server = reply.url.without_query();
         let now = Validator::of(&reply.headers);
         let mut known = lock(&self.known);
@@ -107,7 +107,7 @@ impl Version {
     }
 
     /// Identifies this version in later sessions, by the server that the file was opened on.
-    pub fn identity(&self, size: u64) -> Option<OriginVersion> {
+    pub(super) fn identity(&self, size: u64) -> Option<OriginVersion> {
         let Validator { etag, modified } = lock(&self.known).first()?.1.clone();
         let is_weak = etag.as_ref().is_some_and(|tag| tag.starts_with("W/"));
         let is_told = modified.is_some() || (etag.is_some() && !is_weak);
@@ -118,7 +118,7 @@ impl Version {
     }
 
     /// Whether only the file's own bytes distinguish versions.
-    pub fn is_untold(&self) -> bool {
+    pub(super) fn is_untold(&self) -> bool {
         lock(&self.known).iter().any(|(_, v)| !v.is_some())
     }
 }

@@ -70,7 +70,7 @@ fn is_young(modified: Duration) -> bool {
 }
 
 impl Stamp {
-    pub fn of(path: &Path, meta: &Metadata) -> Self {
+    pub(super) fn of(path: &Path, meta: &Metadata) -> Self {
         let (modified, inode) = (modified(meta), inode(meta));
         let doubt = Doubt { inode, attributes: Attributes::of(meta), young: is_young(modified.max(inode)) };
         let (beginning, grows) = (Beginning::default(), AtomicBool::new(false));
@@ -79,12 +79,12 @@ impl Stamp {
     }
 
     /// The first bytes of the file when it was opened.
-    pub fn keep(&self, head: &bytes::Bytes) {
+    pub(super) fn keep(&self, head: &bytes::Bytes) {
         self.beginning.keep(head);
     }
 
     /// Compares this many of the first bytes.
-    pub fn lengthen(&self, first: &bytes::Bytes) {
+    pub(super) fn lengthen(&self, first: &bytes::Bytes) {
         self.beginning.lengthen(first);
     }
 
@@ -95,7 +95,7 @@ impl Stamp {
     }
 
     /// From now on more bytes at the end are not a change.
-    pub fn allow_growth(&self) {
+    pub(super) fn allow_growth(&self) {
         self.grows.store(true, Relaxed);
     }
 
@@ -103,7 +103,7 @@ impl Stamp {
     ///
     /// # Errors
     /// `Corrupt` when it has, and errors of the system.
-    pub fn check(&self, file: &File) -> Result<()> {
+    pub(super) fn check(&self, file: &File) -> Result<()> {
         let io = |e| sapwood_span::Error::io("cannot check whether the file has changed", e);
         let now = file.metadata().map_err(io)?;
         if now.len() > self.size && self.grows.load(Relaxed) {

@@ -15,7 +15,7 @@ const PROVEN: u64 = 1 << 20;
 
 impl Host {
     /// A session for bulk: waits until one is free, and opens others as long as more are worth having.
-    pub async fn bulk(self: &Arc<Self>, caller: &Caller, time_limit: Duration) -> Result<Lease, Broken> {
+    pub(crate) async fn bulk(self: &Arc<Self>, caller: &Caller, time_limit: Duration) -> Result<Lease, Broken> {
         let wait = caller.counters.wait();
         let mut waited = false;
         loop {
@@ -64,13 +64,13 @@ impl Host {
     /// Bytes of one request where several sessions share bulk because the window of each is limited. The first to
     /// finish gets the next request, so that none is left with more than it can bring. None where one session carries
     /// everything.
-    pub fn piece(&self) -> Option<u64> {
+    pub(crate) fn piece(&self) -> Option<u64> {
         lock(&self.meter).piece().map(|bytes| bytes.min(plan::MAX_REQUEST))
     }
 
     /// Ends a session that holds up idle ones. Requests cannot be taken back: those sent while its window was open
     /// would come through what a loss has left of it.
-    pub fn relieve(&self, conn: &Arc<Conn>) {
+    pub(crate) fn relieve(&self, conn: &Arc<Conn>) {
         let (Some(piece), Some(rate)) = (self.piece(), conn.rate()) else { return };
         let (far, last) = {
             let meter = lock(&self.meter);

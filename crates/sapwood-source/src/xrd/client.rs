@@ -40,7 +40,7 @@ impl ServerUrl {
     ///
     /// # Errors
     /// `Denied`, if the redirect leads to this machine or its link from elsewhere.
-    pub fn check(&self, conn: &Conn) -> Result<()> {
+    pub(super) fn check(&self, conn: &Conn) -> Result<()> {
         self.from.map_or(Ok(()), |from| check_peer(from, conn.peer(), &self.url.host))
     }
 }
@@ -72,7 +72,7 @@ impl Route {
 }
 
 impl Client {
-    pub fn new(url: RootUrl, options: SourceOptions, handle: Handle) -> Self {
+    pub(super) fn new(url: RootUrl, options: SourceOptions, handle: Handle) -> Self {
         let identity = identity(&options, url.user.as_deref());
         let cautious = url.has_secret();
         let caller = Caller::new(options, handle, cautious);
@@ -81,17 +81,17 @@ impl Client {
         Self { name: url.redacted(), caller, identity, origin: url, route: Mutex::new(route) }
     }
 
-    pub fn counters(&self) -> &Arc<Counters> {
+    pub(super) fn counters(&self) -> &Arc<Counters> {
         &self.caller.counters
     }
 
     /// Where the file is read now.
-    pub fn server(&self) -> ServerUrl {
+    pub(super) fn server(&self) -> ServerUrl {
         lock(&self.route).server.clone()
     }
 
     /// Path and options for opening the file where it is read now.
-    pub fn path(&self) -> String {
+    pub(super) fn path(&self) -> String {
         let route = lock(&self.route);
         if route.tried.is_empty() || route.server.url != self.origin {
             return route.server.url.opaque("");
@@ -103,12 +103,12 @@ impl Client {
     }
 
     /// Whether a redirect led to this server: the server that gave it may know another one.
-    pub fn is_redirected(&self, server: &ServerUrl) -> bool {
+    pub(super) fn is_redirected(&self, server: &ServerUrl) -> bool {
         server.url.server() != self.origin.server()
     }
 
     /// How long connecting may take.
-    pub fn connect_timeout(&self, server: &ServerUrl) -> Duration {
+    pub(super) fn connect_timeout(&self, server: &ServerUrl) -> Duration {
         let options = &self.caller.options;
         let longest = options.connect_timeout.min(options.progress_timeout);
         if self.is_redirected(server) { longest.min(SHORT * 2) } else { longest }
@@ -118,7 +118,7 @@ impl Client {
     ///
     /// # Errors
     /// Too many of them, or an invalid one.
-    pub fn follow(&self, from: &ServerUrl, to: &Redirect) -> Result<()> {
+    pub(super) fn follow(&self, from: &ServerUrl, to: &Redirect) -> Result<()> {
         let mut route = lock(&self.route);
         if route.server.url != from.url {
             return Ok(());
@@ -143,7 +143,7 @@ impl Client {
     ///
     /// # Errors
     /// Too many of them.
-    pub fn go_back(&self, from: &ServerUrl, why: &'static str) -> Result<bool> {
+    pub(super) fn go_back(&self, from: &ServerUrl, why: &'static str) -> Result<bool> {
         let mut route = lock(&self.route);
         if route.server.url == from.url {
             route.count(from)?;
@@ -160,14 +160,14 @@ impl Client {
     }
 
     /// All servers may be tried again.
-    pub fn begin_anew(&self) {
+    pub(super) fn begin_anew(&self) {
         let mut route = lock(&self.route);
         route.tried.clear();
         route.redirects = 0;
     }
 
     /// The file has been opened: the redirects worked.
-    pub fn arrived(&self) {
+    pub(super) fn arrived(&self) {
         lock(&self.route).redirects = 0;
     }
 }
@@ -207,28 +207,28 @@ pub(crate) struct RetryBudget {
 
 impl RetryBudget {
     /// For something that has never worked: a fixed number of tries.
-    pub fn fresh(options: &SourceOptions) -> Self {
+    pub(super) fn fresh(options: &SourceOptions) -> Self {
         Self { left: Some(options.retries), ..Self::proven(options, Instant::now()) }
     }
 
     /// For something that has worked: as long as the progress timeout, counted from when bytes last arrived.
-    pub fn proven(options: &SourceOptions, moved: Instant) -> Self {
+    pub(super) fn proven(options: &SourceOptions, moved: Instant) -> Self {
         Self { moved, longest: options.progress_timeout, left: None, backoff: Backoff::new(options) }
     }
 
     /// Whether it has never worked.
-    pub fn is_fresh(&self) -> bool {
+    pub(super) fn is_fresh(&self) -> bool {
         self.left.is_some()
     }
 
     /// Whether nothing has arrived for longer than silence and requested waits together may last: no time for another
     /// server or another try.
-    pub fn is_over(&self) -> bool {
+    pub(super) fn is_over(&self) -> bool {
         self.moved.elapsed() > self.longest.saturating_mul(1 + MOST_WAITS)
     }
 
     /// The error where that is so.
-    pub fn too_long(&self) -> Error {
+    pub(super) fn too_long(&self) -> Error {
         let all = self.longest.saturating_mul(1 + MOST_WAITS);
         Error::new(ErrorKind::Timeout, format!("no data for {all:.0?} from any server"))
             .with_remedy("try again later, or set a longer timeout (this error comes after six timeouts)")
@@ -236,19 +236,19 @@ impl RetryBudget {
 
     /// Whether a session that fell silent is the last one: nothing has arrived for the whole progress timeout, or too
     /// little between too many silences.
-    pub fn is_silent(&self, stalls: &mut u32) -> bool {
+    pub(super) fn is_silent(&self, stalls: &mut u32) -> bool {
         *stalls += 1;
         *stalls >= MOST_STALLS || self.moved.elapsed() >= self.longest
     }
 
     /// Something arrived, most recently at this time, which may be long ago.
-    pub fn renew(&mut self, at: Instant) {
+    pub(super) fn renew(&mut self, at: Instant) {
         self.moved = self.moved.max(at);
         self.backoff.reset();
     }
 
     /// How long a connection may take now.
-    pub fn connect_timeout(&self, usual: Duration) -> Duration {
+    pub(super) fn connect_timeout(&self, usual: Duration) -> Duration {
         match self.left {
             Some(_) => usual,
             None if self.backoff.attempts() > 0 => usual.min(SHORT),
@@ -260,7 +260,7 @@ impl RetryBudget {
     ///
     /// # Errors
     /// No tries or no time left: returns the given error.
-    pub async fn spend(&mut self, error: Error) -> Result<()> {
+    pub(super) async fn spend(&mut self, error: Error) -> Result<()> {
         self.backoff.failed();
         let over = match &mut self.left {
             Some(left) => left.checked_sub(1).map(|n| *left = n).is_none(),

@@ -32,72 +32,72 @@ pub(crate) struct Conn {
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 
 impl Conn {
-    pub fn new(core: Arc<Core>, way: Endpoint) -> Arc<Self> {
+    pub(crate) fn new(core: Arc<Core>, way: Endpoint) -> Arc<Self> {
         Arc::new(Self { core, number: NUMBER.fetch_add(1, Relaxed), way })
     }
 
     /// The address of the server.
-    pub fn peer(&self) -> Option<IpAddr> {
+    pub(crate) fn peer(&self) -> Option<IpAddr> {
         self.way.address
     }
 
-    pub fn is_alive(&self) -> bool {
+    pub(crate) fn is_alive(&self) -> bool {
         lock(&self.core.state).dead.is_none()
     }
 
     /// Whether it ended in silence.
-    pub fn fell_silent(&self) -> bool {
+    pub(crate) fn fell_silent(&self) -> bool {
         lock(&self.core.state).dead.as_ref().is_some_and(|why| why.away || why.stalled)
     }
 
     /// Whether no request is pending.
-    pub fn is_idle(&self) -> bool {
+    pub(crate) fn is_idle(&self) -> bool {
         lock(&self.core.state).pending.is_empty()
     }
 
     /// A caller with this progress timeout is about to send a request.
-    pub fn set_time_limit(&self, longest: Duration) {
+    pub(crate) fn set_time_limit(&self, longest: Duration) {
         lock(&self.core.state).time_limit = longest;
     }
 
     /// Bytes received over it so far.
-    pub fn carried(&self) -> u64 {
+    pub(crate) fn carried(&self) -> u64 {
         self.core.carried.load(Relaxed)
     }
 
     /// Bytes sent over its control link so far.
-    pub fn sent(&self) -> u64 {
+    pub(crate) fn sent(&self) -> u64 {
         self.core.sent.load(Relaxed)
     }
 
     /// Whether anything was requested over it.
-    pub fn is_used(&self) -> bool {
+    pub(crate) fn is_used(&self) -> bool {
         lock(&self.core.state).used
     }
 
     /// Bytes requested and not yet received, over the control link: what a small request would wait for.
-    pub fn load(&self) -> u64 {
+    pub(crate) fn load(&self) -> u64 {
         lock(&self.core.state).session.load(0)
     }
 
     /// Bytes per second lately; none until requests have been pending for long enough.
-    pub fn rate(&self) -> Option<f64> {
+    pub(crate) fn rate(&self) -> Option<f64> {
         lock(&self.core.state).pulse.rate(Instant::now())
     }
 
     /// Ends it: other sessions will fetch what it still owes.
-    pub fn give_up(&self) {
+    pub(crate) fn give_up(&self) {
         self.core.die(&mut lock(&self.core.state), Broken::given_up());
     }
 
     /// Data links that it has, or is about to have.
-    pub fn data_links(&self) -> usize {
+    pub(crate) fn data_links(&self) -> usize {
         lock(&self.core.state).links.len() - 1
     }
 
     /// A data link for bulk: the one with the least in flight. None is ready at first; while all are busy another one
     /// is opened in the background, if more are allowed.
-    pub fn data_link(&self, more: bool, time_limit: Duration, caller: &Caller) -> Option<LinkId> {
+    pub(crate) fn data_link(&self, more: bool, time_limit: Duration, caller: &Caller) -> Option<LinkId> {
         let mut state = lock(&self.core.state);
         let refused = |e: &Event| matches!(e, Event::Refused(_));
         let best = Some(state.session.data_link()).filter(|link| *link > 0);
@@ -119,7 +119,7 @@ impl Conn {
     }
 
     /// Reads over a data link.
-    pub fn read_over(
+    pub(crate) fn read_over(
         &self,
         link: LinkId,
         handle: sapwood_xrd::Handle,
@@ -133,23 +133,23 @@ impl Conn {
     }
 
     /// Whether the server has set this flag.
-    pub fn has_flag(&self, flag: u32) -> bool {
+    pub(crate) fn has_flag(&self, flag: u32) -> bool {
         lock(&self.core.state).session.flags() & flag != 0
     }
 
     /// Sends a request.
-    pub fn ask(&self, request: &Request, take: Option<Take>, counters: &Arc<Counters>) -> Answer {
+    pub(crate) fn ask(&self, request: &Request, take: Option<Take>, counters: &Arc<Counters>) -> Answer {
         self.with(counters, |session| vec![(session.request(request), take)]).remove(0)
     }
 
     /// Sends all of these in one flight.
-    pub fn ask_all(&self, asks: Vec<(Request, Option<Take>)>, counters: &Arc<Counters>) -> Vec<Answer> {
+    pub(crate) fn ask_all(&self, asks: Vec<(Request, Option<Take>)>, counters: &Arc<Counters>) -> Vec<Answer> {
         self.with(counters, |session| asks.into_iter().map(|(r, take)| (session.request(&r), take)).collect())
     }
 
     /// Opens a file and reads from it in the same flight: answers to the open first, then to the reads. `beside` is
     /// sent along.
-    pub fn open(
+    pub(crate) fn open(
         &self,
         path: &str,
         options: u16,
@@ -167,7 +167,7 @@ impl Conn {
     }
 
     /// Closes a file; the answer is not waited for.
-    pub fn close(&self, handle: sapwood_xrd::Handle) {
+    pub(crate) fn close(&self, handle: sapwood_xrd::Handle) {
         let mut state = lock(&self.core.state);
         if state.dead.is_none() {
             let id = state.session.close(handle);
@@ -177,7 +177,7 @@ impl Conn {
     }
 
     /// Sends requests with the session locked.
-    pub fn with(
+    pub(crate) fn with(
         &self,
         counters: &Arc<Counters>,
         asks: impl FnOnce(&mut Session) -> Vec<(Id, Option<Take>)>,
@@ -246,7 +246,7 @@ pub(crate) struct Answer {
 
 impl Answer {
     /// Waits for it.
-    pub async fn get(mut self) -> Result<Outcome, Broken> {
+    pub(crate) async fn get(mut self) -> Result<Outcome, Broken> {
         let gone = || Err(Broken::new(Error::new(ErrorKind::Interrupted, "the session is over")));
         (&mut self.answer).await.unwrap_or_else(|_| gone())
     }

@@ -22,29 +22,29 @@ pub(crate) struct Broken {
 }
 
 impl Broken {
-    pub fn new(error: Error) -> Self {
+    pub(crate) fn new(error: Error) -> Self {
         Self { error, refusal: None, stalled: false, away: false, last: false, given_up: false }
     }
 
-    pub fn stalled(error: Error) -> Self {
+    pub(crate) fn stalled(error: Error) -> Self {
         Self { stalled: true, ..Self::new(error) }
     }
 
-    pub fn away(error: Error) -> Self {
+    pub(crate) fn away(error: Error) -> Self {
         Self { away: true, ..Self::new(error) }
     }
 
     /// Its other requests go over other sessions.
-    pub fn given_up() -> Self {
+    pub(crate) fn given_up() -> Self {
         let error = Error::new(ErrorKind::Interrupted, "the session was dropped: others are faster");
         Self { given_up: true, ..Self::new(error) }
     }
 
-    pub fn finally(self) -> Self {
+    pub(crate) fn finally(self) -> Self {
         Self { last: true, ..self }
     }
 
-    pub fn refused(refusal: Refusal) -> Self {
+    pub(crate) fn refused(refusal: Refusal) -> Self {
         let error = refused(&refusal);
         Self { refusal: Some(refusal), ..Self::new(error) }
     }

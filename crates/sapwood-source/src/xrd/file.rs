@@ -77,13 +77,13 @@ pub(crate) struct XrdFile {
 }
 
 impl XrdFile {
-    pub fn new(client: Arc<Client>, version: Version) -> Self {
+    pub(super) fn new(client: Arc<Client>, version: Version) -> Self {
         let (beginning, doubted) = (Beginning::default(), AtomicBool::new(false));
         Self { client, version, beginning, doubted, slots: Mutex::default() }
     }
 
     /// Remembers where it is open.
-    pub fn keep(&self, opened: &Opened) {
+    pub(super) fn keep(&self, opened: &Opened) {
         let slot: Slot = Arc::new(tokio::sync::Mutex::new(Some(opened.handle)));
         lock(&self.slots).insert(opened.conn.number, (Arc::downgrade(&opened.conn), slot));
     }
@@ -96,7 +96,7 @@ impl XrdFile {
     }
 
     /// Fetches all that the job is missing.
-    pub async fn complete(self: &Arc<Self>, job: &Arc<Job>) -> Result<()> {
+    pub(super) async fn complete(self: &Arc<Self>, job: &Arc<Job>) -> Result<()> {
         let mut running = JoinSet::new();
         let mut groups = self.cut(job, &[Span::new(0, self.version.size)]);
         let mut moved = Instant::now();

@@ -42,7 +42,7 @@ pub(crate) struct Key {
 
 impl Servers {
     /// The server of this name, for this user.
-    pub fn get(&self, key: Key, identity: Identity, max: usize) -> Arc<Host> {
+    pub(crate) fn get(&self, key: Key, identity: Identity, max: usize) -> Arc<Host> {
         let new = |key: &Key| Arc::new(Host::new(key.clone(), identity, max));
         let mut hosts = lock(&self.0);
         if let Some(host) = hosts.get(&key) {
@@ -131,17 +131,17 @@ pub(crate) struct Caller {
 }
 
 impl Caller {
-    pub fn new(options: SourceOptions, handle: Handle, cautious: bool) -> Self {
+    pub(crate) fn new(options: SourceOptions, handle: Handle, cautious: bool) -> Self {
         Self { options, handle, process: std::process::id(), counters: Arc::default(), cautious }
     }
 
     /// The runtime that runs this, or the one that opened the file.
-    pub fn handle(&self) -> Handle {
+    pub(crate) fn handle(&self) -> Handle {
         Handle::try_current().unwrap_or_else(|_| self.handle.clone())
     }
 
     /// Whether this process opened the file, and not the one that it was forked from.
-    pub fn is_ours(&self) -> bool {
+    pub(crate) fn is_ours(&self) -> bool {
         self.process == std::process::id()
     }
 }
@@ -156,7 +156,7 @@ impl Host {
     }
 
     /// How near it is.
-    pub fn scope(&self) -> Scope {
+    pub(crate) fn scope(&self) -> Scope {
         self.peer.scope()
     }
 
@@ -169,18 +169,18 @@ impl Host {
         pool
     }
 
-    pub fn known(&self) -> Known {
+    pub(crate) fn known(&self) -> Known {
         lock(&self.known).clone()
     }
 
     /// Remembers how large vector reads may be.
-    pub fn vector(&self, limits: (u32, u32)) {
+    pub(crate) fn vector(&self, limits: (u32, u32)) {
         lock(&self.known).vector = Some(limits);
     }
 
     /// A vector read was too large although the server allowed it, or stated no limit: smaller from now on. Returns
     /// whether that is possible.
-    pub fn shrink(&self) -> bool {
+    pub(crate) fn shrink(&self) -> bool {
         let mut known = lock(&self.known);
         let (ranges, bytes) = known.vector.unwrap_or(VECTOR);
         known.vector = Some(plan::usable(Some(ranges / 4), Some((bytes / 4).max(plan::SHORTEST))));
@@ -188,7 +188,7 @@ impl Host {
     }
 
     /// Whether the last failure shows how to retry at once.
-    pub fn adapt(&self, broken: &Broken) -> bool {
+    pub(crate) fn adapt(&self, broken: &Broken) -> bool {
         let mut known = lock(&self.known);
         match &broken.refusal {
             Some(Refusal::TlsWanted) if !known.tls => {
@@ -209,7 +209,7 @@ impl Host {
     }
 
     /// A request was answered over this session: remembers the details of its login.
-    pub fn proves(&self, conn: &Conn) {
+    pub(crate) fn proves(&self, conn: &Conn) {
         let Some(accepted) = lock(&conn.core.state).accepted.clone() else { return };
         let pages = conn.has_flag(code::server::PAGES);
         let mut known = lock(&self.known);
@@ -222,7 +222,7 @@ impl Host {
     }
 
     /// Sessions worth using for bulk, besides the one that is kept free of it.
-    pub fn streams(&self) -> usize {
+    pub(crate) fn streams(&self) -> usize {
         let busy = self.pool().bulk.len();
         self.streams_of(busy)
     }
@@ -239,23 +239,23 @@ impl Host {
     }
 
     /// Ranges in one vector read now, at most as many as the server accepts.
-    pub fn ranges_at_once(&self, most: u32) -> u32 {
+    pub(crate) fn ranges_at_once(&self, most: u32) -> u32 {
         let sent = self.pool().conns.iter().map(|c| c.sent()).max().unwrap_or(0);
         if self.is_near() { most } else { plan::sent_at_once(most, sent) }
     }
 
     /// How many more data links there may be.
-    pub fn spare_data_links(&self) -> usize {
+    pub(crate) fn spare_data_links(&self) -> usize {
         let open: usize = self.pool().conns.iter().map(|c| c.data_links()).sum();
         (self.max - self.most_sessions()).saturating_sub(open)
     }
 
-    pub fn is_near(&self) -> bool {
+    pub(crate) fn is_near(&self) -> bool {
         lock(&self.meter).distance().is_none_or(|t| t < Duration::from_millis(5))
     }
 
     /// The session with the least in flight; a new one where there is none, or where all are deep in bulk.
-    pub async fn quick(self: &Arc<Self>, caller: &Caller, time_limit: Duration) -> Result<Arc<Conn>, Broken> {
+    pub(crate) async fn quick(self: &Arc<Self>, caller: &Caller, time_limit: Duration) -> Result<Arc<Conn>, Broken> {
         /// Less than this hardly delays anything.
         const LITTLE: u64 = 128 << 10;
         let fitting = || {
@@ -283,7 +283,7 @@ impl Host {
     }
 
     /// Opens sessions in the background until there are this many for bulk, and one more that is kept free.
-    pub fn warm(self: &Arc<Self>, bulk: usize, caller: &Caller, time_limit: Duration) {
+    pub(crate) fn warm(self: &Arc<Self>, bulk: usize, caller: &Caller, time_limit: Duration) {
         if !caller.is_ours() && Handle::try_current().is_err() {
             return;
         }
@@ -311,7 +311,7 @@ impl Host {
     }
 
     /// Opens a session. Its login may still be in progress when it is returned: requests can be made.
-    pub async fn dial(self: &Arc<Self>, caller: &Caller, time_limit: Duration) -> Result<Arc<Conn>, Broken> {
+    pub(crate) async fn dial(self: &Arc<Self>, caller: &Caller, time_limit: Duration) -> Result<Arc<Conn>, Broken> {
         let known = self.known();
         let Key { host, port, .. } = &self.key;
         let connected = timeout(time_limit, dial::tcp(host, *port)).await.unwrap_or_else(|_| {

@@ -38,7 +38,7 @@ pub(super) enum OpenFailure {
 
 impl OpenFailure {
     /// Whether the session was unusable: closed, or unknown to the server. Another one may work.
-    pub fn lost_session(&self) -> bool {
+    pub(super) fn lost_session(&self) -> bool {
         match self {
             Self::Broken(broken) => {
                 broken.refusal.is_none() && !broken.stalled && !broken.last && broken.error.kind() == ErrorKind::Io

@@ -20,17 +20,17 @@ pub(crate) struct Pulse {
 }
 
 impl Pulse {
-    pub fn new(now: Instant) -> Self {
+    pub(crate) fn new(now: Instant) -> Self {
         Self { begin: now, bytes: 0, last: None }
     }
 
     /// A request was sent, with none pending before.
-    pub fn rested(&mut self, now: Instant) {
+    pub(crate) fn rested(&mut self, now: Instant) {
         *self = Self { last: self.last, ..Self::new(now) };
     }
 
     /// Bytes came.
-    pub fn beat(&mut self, bytes: u64, now: Instant) {
+    pub(crate) fn beat(&mut self, bytes: u64, now: Instant) {
         self.bytes += bytes;
         if let Some(rate) = self.of_window(now) {
             *self = Self { last: Some(rate), ..Self::new(now) };
@@ -38,7 +38,7 @@ impl Pulse {
     }
 
     /// Bytes per second; none until requests have been pending for long enough.
-    pub fn rate(&self, now: Instant) -> Option<f64> {
+    pub(crate) fn rate(&self, now: Instant) -> Option<f64> {
         self.of_window(now).or(self.last)
     }
 

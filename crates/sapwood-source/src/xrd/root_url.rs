@@ -29,7 +29,7 @@ impl RootUrl {
     ///
     /// # Errors
     /// No host, an invalid port, control characters.
-    pub fn parse(tls: bool, rest: &str) -> Result<Self> {
+    pub(crate) fn parse(tls: bool, rest: &str) -> Result<Self> {
         let cut = rest.find(['/', '?']).unwrap_or(rest.len());
         let (authority, path) = rest.split_at(cut);
         let (path, query) = path.split_once('?').unwrap_or((path, ""));
@@ -64,19 +64,19 @@ impl RootUrl {
     }
 
     /// Scheme, host and port for messages.
-    pub fn server(&self) -> String {
+    pub(crate) fn server(&self) -> String {
         let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
         let port = if self.port == code::PORT { String::new() } else { format!(":{}", self.port) };
         format!("{}://{host}{port}", if self.tls { "roots" } else { "root" })
     }
 
     /// The address for messages: no user, no tokens.
-    pub fn redacted(&self) -> String {
+    pub(crate) fn redacted(&self) -> String {
         format!("{}/{}{}", self.server(), redact_path(&self.path), redact_query(&self.query))
     }
 
     /// The address as given, including secrets.
-    pub fn with_credentials(&self) -> String {
+    pub(crate) fn with_credentials(&self) -> String {
         let user = self.user.as_ref().map_or_else(String::new, |u| format!("{u}@"));
         let server = self.server().replacen("://", &format!("://{user}"), 1);
         let question = if self.query.is_empty() { "" } else { "?" };
@@ -84,13 +84,13 @@ impl RootUrl {
     }
 
     /// Whether the path's options hold a secret.
-    pub fn has_secret(&self) -> bool {
+    pub(crate) fn has_secret(&self) -> bool {
         pairs(&self.query).any(|(key, _)| is_secret(key)) || redact_path(&self.path) != self.path
     }
 
     /// Whether a credential for this server may be sent to another: to the same host, or to one of the same domain. A
     /// federation that redirects elsewhere grants its own.
-    pub fn trusts(&self, host: &str) -> bool {
+    pub(crate) fn trusts(&self, host: &str) -> bool {
         same_domain(&self.host, host)
     }
 
@@ -99,7 +99,7 @@ impl RootUrl {
     ///
     /// # Errors
     /// Another protocol, an invalid host.
-    pub fn follow(&self, to: &Redirect) -> Result<Self> {
+    pub(crate) fn follow(&self, to: &Redirect) -> Result<Self> {
         let protocol = |what: String| Error::new(ErrorKind::Protocol, what);
         let mut target = if to.port < 0 {
             let (scheme, rest) = to.host.split_once("://").unwrap_or(("", to.host.as_str()));
@@ -134,7 +134,7 @@ impl RootUrl {
     }
 
     /// Path and options as they are sent, with additional options.
-    pub fn opaque(&self, more: &str) -> String {
+    pub(crate) fn opaque(&self, more: &str) -> String {
         let query = [self.query.as_str(), more].into_iter().filter(|q| !q.is_empty()).collect::<Vec<_>>().join("&");
         if query.is_empty() { self.path.clone() } else { format!("{}?{query}", self.path) }
     }

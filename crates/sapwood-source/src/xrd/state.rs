@@ -67,7 +67,7 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { wake: Arc::default(), moved: Instant::now(), progress: 0 }
     }
 }
@@ -90,7 +90,7 @@ pub(super) struct Pending {
 }
 
 impl Core {
-    pub fn new(session: Session, eager: Eager, time_limit: Duration, meter: Arc<Mutex<Meter>>) -> Arc<Self> {
+    pub(crate) fn new(session: Session, eager: Eager, time_limit: Duration, meter: Arc<Mutex<Meter>>) -> Arc<Self> {
         let state = State {
             session,
             time_limit,
@@ -118,14 +118,14 @@ impl Core {
     }
 
     /// Sends pending output.
-    pub fn wake(&self, state: &State) {
+    pub(crate) fn wake(&self, state: &State) {
         for link in &state.links {
             link.wake.notify_one();
         }
     }
 
     /// Bytes arrived over a link.
-    pub fn received(self: &Arc<Self>, link: LinkId, bytes: Bytes) {
+    pub(crate) fn received(self: &Arc<Self>, link: LinkId, bytes: Bytes) {
         let now = Instant::now();
         let len = bytes.len() as u64;
         let mut calls: Vec<(Take, u64, Bytes)> = Vec::new();
@@ -231,7 +231,7 @@ impl Core {
     }
 
     /// Gives up requests that were made to wait too long; returns when to check next.
-    pub fn expire(&self, state: &mut State, now: Instant) -> Option<Instant> {
+    pub(crate) fn expire(&self, state: &mut State, now: Instant) -> Option<Instant> {
         let late: Vec<Id> =
             state.pending.iter().filter(|(_, p)| p.limit.is_some_and(|l| l <= now)).map(|(id, _)| *id).collect();
         for id in late {
@@ -242,7 +242,7 @@ impl Core {
 
     /// Abandons a request without progress after half of the session's time limit, although later ones are answered;
     /// returns when to check next.
-    pub fn starve(&self, state: &mut State, now: Instant) -> Option<Instant> {
+    pub(crate) fn starve(&self, state: &mut State, now: Instant) -> Option<Instant> {
         loop {
             // A request that the server makes wait has a limit of its own.
             let waiting = state.pending.iter().filter(|(_, p)| p.limit.is_none());
@@ -267,7 +267,7 @@ impl Core {
     }
 
     /// The session is over: fails all pending requests.
-    pub fn die(&self, state: &mut State, why: Broken) {
+    pub(crate) fn die(&self, state: &mut State, why: Broken) {
         if state.dead.is_none() {
             for (_, pending) in state.pending.drain() {
                 let _ = pending.tell.send(Err(why.clone()));

@@ -29,7 +29,7 @@ struct Known {
 }
 
 impl Version {
-    pub fn of(opened: &Opened) -> Self {
+    pub(super) fn of(opened: &Opened) -> Self {
         let stat = &opened.stat;
         // its clock and this one may differ a little; some servers report no time at all
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -43,7 +43,7 @@ impl Version {
     }
 
     /// The modification time of the opened file, as reported by the server that opened it; none where it reported none.
-    pub fn modified(&self) -> Option<String> {
+    pub(super) fn modified(&self) -> Option<String> {
         let known = lock(&self.known);
         let first = known.first().filter(|k| k.modified > 0)?;
         // a writer may set the one time back, not the other
@@ -55,12 +55,12 @@ impl Version {
     }
 
     /// Whether this server's report can be compared with an earlier one.
-    pub fn knows(&self, server: &str) -> bool {
+    pub(super) fn knows(&self, server: &str) -> bool {
         lock(&self.known).iter().any(|k| k.server == server)
     }
 
     /// This server has the version that was opened.
-    pub fn learn(&self, opened: &Opened) {
+    pub(super) fn learn(&self, opened: &Opened) {
         let server = opened.server.url.server();
         let mut known = lock(&self.known);
         if !known.iter().any(|k| k.server == server) {
@@ -74,7 +74,7 @@ impl Version {
     ///
     /// # Errors
     /// `Corrupt`: another size, or another modification time on a server that reported one before.
-    pub fn compare(&self, server: &str, now: &Stat) -> Result<bool> {
+    pub(super) fn compare(&self, server: &str, now: &Stat) -> Result<bool> {
         if now.size != self.size {
             return Err(changed(&format!("it had {} bytes and now has {}", self.size, now.size)));
         }

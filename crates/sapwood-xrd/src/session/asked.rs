@@ -76,7 +76,7 @@ const DIRECTORY: usize = 64 << 20;
 const SMALL: usize = 256 << 10;
 
 impl Answer {
-    pub fn to(request: &Request) -> Self {
+    pub(super) fn to(request: &Request) -> Self {
         match request {
             Request::Read { offset, len, .. } => {
                 Self::Read { at: *offset, end: offset.saturating_add(u64::from(*len)) }
@@ -95,7 +95,7 @@ impl Answer {
     }
 
     /// Bytes still to come at most.
-    pub fn left(&self) -> u64 {
+    pub(super) fn left(&self) -> u64 {
         match self {
             Self::Body { most, kept } => (most - kept.len().min(*most)) as u64,
             Self::Read { at, end } => end - at,
@@ -104,7 +104,7 @@ impl Answer {
     }
 
     /// Takes a part of a reply's body.
-    pub fn push(&mut self, bytes: Bytes, out: &mut Vec<(u64, Bytes)>) -> Result<(), Nonsense> {
+    pub(super) fn push(&mut self, bytes: Bytes, out: &mut Vec<(u64, Bytes)>) -> Result<(), Nonsense> {
         let len = bytes.len() as u64;
         if len > self.left() {
             return Err(Nonsense("a reply is longer than what was asked for"));
@@ -131,7 +131,7 @@ impl Answer {
     }
 
     /// A status frame starts.
-    pub fn status(&mut self, head: &StatusHead) -> Result<(), Nonsense> {
+    pub(super) fn status(&mut self, head: &StatusHead) -> Result<(), Nonsense> {
         let Self::Pages { body, left } = self else {
             return Err(Nonsense("a status frame answers something else than a page read"));
         };
@@ -146,7 +146,7 @@ impl Answer {
     }
 
     /// Data of that status frame; `last` marks its end.
-    pub fn data(&mut self, bytes: &[u8], last: bool, out: &mut Vec<(u64, Bytes)>) -> Result<(), Nonsense> {
+    pub(super) fn data(&mut self, bytes: &[u8], last: bool, out: &mut Vec<(u64, Bytes)>) -> Result<(), Nonsense> {
         match self {
             Self::Pages { body, left } => {
                 *left = left.saturating_sub(bytes.len() as u64);
@@ -157,12 +157,12 @@ impl Answer {
     }
 
     /// Whether each byte counts as progress. Small answers are sent in one go: only their end counts.
-    pub fn is_long(&self) -> bool {
+    pub(super) fn is_long(&self) -> bool {
         !matches!(self, Self::Body { most, .. } if *most <= SMALL)
     }
 
     /// Number of damaged pages.
-    pub fn damaged(&self) -> u32 {
+    pub(super) fn damaged(&self) -> u32 {
         match self {
             Self::Pages { body, .. } => body.damaged,
             _ => 0,

@@ -42,7 +42,7 @@ pub(super) struct Link {
 }
 
 impl Link {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             phase: Phase::Greeting,
             tls: false,

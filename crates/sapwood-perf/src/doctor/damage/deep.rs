@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, HashSet};
 const AT_ONCE: u64 = 8 << 20;
 
 /// Checks all trees and objects of a file.
-pub fn check(out: &mut Examination, file: &File) {
+pub(super) fn check(out: &mut Examination, file: &File) {
     let Ok(keys) = file.list("", true) else { return };
     let mut done = HashSet::new();
     let mut decoder = Decoder::new();

@@ -10,7 +10,7 @@ use sapwood_span::Span;
 const AXES: [&str; 3] = ["fXaxis", "fYaxis", "fZaxis"];
 
 /// Checks all histograms among the objects of a key.
-pub fn check(out: &mut Examination, name: &str, span: Span, objects: &Objects) {
+pub(super) fn check(out: &mut Examination, name: &str, span: Span, objects: &Objects) {
     for o in objects.all() {
         // its bins are objects of their own
         if !o.is_a("TH1") || o.is_a("TH2Poly") {
