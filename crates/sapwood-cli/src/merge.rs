@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 /// Runs the verb.
 pub fn run(args: &MergeArgs, options: &OpenOptions, global: &Global, interrupt: &Interrupt) -> Result<(), Failure> {
-    let inputs = listed(args.inputs.iter().map(String::as_str))?;
+    let inputs = inputs(&args.inputs)?;
     let bar = Working::new(global.quiet || global.json);
     let shown = bar.clone();
     let options = MergeOptions::new()
@@ -28,6 +28,18 @@ pub fn run(args: &MergeArgs, options: &OpenOptions, global: &Global, interrupt: 
     bar.done();
     let report = merged?;
     output::written(global, &report.remarks, || to_json(args, &report), || vec![summary(args, &report)])
+}
+
+/// The files to merge: a name may have any colons, lists may name trees.
+fn inputs(given: &[String]) -> Result<Vec<String>> {
+    let mut out = Vec::new();
+    for text in given {
+        match text.starts_with('@') {
+            true => out.extend(listed(std::iter::once(text.as_str()))?.into_iter().map(|target| target.url)),
+            false => out.push(text.clone()),
+        }
+    }
+    Ok(out)
 }
 
 fn summary(args: &MergeArgs, r: &MergeReport) -> String {

@@ -1,8 +1,8 @@
 //! `URL:PATH`: a file, near or far, and an object inside it.
 
 use crate::failure;
-use crate::given;
-use sapwood::raw_text::{path_of, text_of};
+use sapwood::catalogue::{self, ListedFile, REDIRECTOR};
+use sapwood::raw_text::path_of;
 use sapwood::{Error, ErrorKind, File, OpenOptions, Result, Tree, expand};
 
 /// What a command works on.
@@ -132,37 +132,43 @@ impl Target {
     }
 }
 
-/// The targets that texts stand for: patterns of names are filled in, `@FILE` is a list of targets, one a line.
+/// The targets that texts stand for: patterns of names are expanded, `@LIST` is a list of files.
 ///
 /// # Errors
-/// Lists that cannot be read, patterns that nothing fits.
+/// Lists that cannot be read, patterns that match nothing.
 pub fn several<'t>(texts: impl Iterator<Item = &'t str>, options: &OpenOptions) -> Result<Vec<Target>> {
     let mut out = Vec::new();
-    for text in listed(texts)? {
-        let target = Target::parse(&text);
+    for target in listed(texts)? {
         let files = expand(&target.url, options)?;
         out.extend(files.into_iter().map(|url| Target { url, object: target.object.clone() }));
     }
     Ok(out)
 }
 
-/// The texts, with lists (`@FILE`) in place.
+/// The targets that texts name, with those of lists (`@LIST`) in their place.
 ///
 /// # Errors
 /// Lists that cannot be read.
-pub fn listed<'t>(texts: impl Iterator<Item = &'t str>) -> Result<Vec<String>> {
+pub fn listed<'t>(texts: impl Iterator<Item = &'t str>) -> Result<Vec<Target>> {
+    let redirector = std::env::var(REDIRECTOR).ok().filter(|server| !server.is_empty());
     let mut out = Vec::new();
     for text in texts {
         match text.strip_prefix('@') {
-            None => out.push(text.to_owned()),
-            Some(list) => {
-                let lines = text_of(&given::read(&path_of(list))?);
-                let lines = lines.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with('#'));
-                out.extend(lines.map(str::to_owned));
-            }
+            None => out.push(Target::parse(text)),
+            Some(list) => out.extend(catalogue::read(list, redirector.as_deref())?.into_iter().map(Target::from)),
         }
     }
     Ok(out)
+}
+
+impl From<ListedFile> for Target {
+    fn from(listed: ListedFile) -> Self {
+        let named = match listed.is_split {
+            true => Target { url: listed.target, object: None },
+            false => Target::parse(&listed.target),
+        };
+        Self { object: named.object.or(listed.tree), ..named }
+    }
 }
 
 /// So many of the names.

@@ -109,6 +109,15 @@ pub fn redacted(url: Text) -> Text {
     sapwood::redacted(&url).into()
 }
 
+/// The files of a list: what stands behind `@`. Each with the path of its tree where the list names it apart, and whether it
+/// is a file alone.
+#[pyfunction]
+pub fn listed(py: Python<'_>, name: Text, redirector: Option<Text>) -> PyResult<Vec<(Text, Option<Text>, bool)>> {
+    let read = move || sapwood::catalogue::read(&name, redirector.as_ref().map(|r| r.0.as_str()));
+    let found = wait(py, |_| Ok(()), read)?.map_err(|e| exception(py, &e, Missing::File))?;
+    Ok(found.into_iter().map(|f| (Text(f.target), f.tree.map(Text), f.is_split)).collect())
+}
+
 /// The files that a path or URL with `*` or `?` stands for.
 #[pyfunction]
 pub fn expand(py: Python<'_>, url: Text) -> PyResult<Vec<Text>> {

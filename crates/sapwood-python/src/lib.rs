@@ -60,6 +60,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(chain::entries_of_list, module)?)?;
     module.add_function(wrap_pyfunction!(chain::draw_chain, module)?)?;
     module.add_function(wrap_pyfunction!(chain::expand, module)?)?;
+    module.add_function(wrap_pyfunction!(chain::listed, module)?)?;
     module.add_function(wrap_pyfunction!(chain::redacted, module)?)?;
     module.add_function(wrap_pyfunction!(command::run_command, module)?)?;
     module.add_class::<perf::Collector>()?;

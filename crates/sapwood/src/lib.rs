@@ -59,6 +59,12 @@ pub mod recover;
 #[cfg(feature = "write")]
 pub mod write;
 
+/// Lists of files, as text and as catalogues write them.
+#[cfg(feature = "catalogue")]
+pub mod catalogue {
+    pub use sapwood_catalogue::*;
+}
+
 /// Expressions in the language of TTree::Draw, histograms and pictures.
 #[cfg(feature = "query")]
 pub mod query {

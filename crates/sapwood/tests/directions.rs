@@ -6,7 +6,7 @@ use std::process::Command;
 /// Bottom up; crates on one line do not know each other.
 const HOUSE: &[&[&str]] = &[
     &["sapwood-span", "sapwood-pages", "sapwood-derive"],
-    &["sapwood-codec"],
+    &["sapwood-codec", "sapwood-catalogue"],
     &["sapwood-format"],
     &["sapwood-edit"],
     &["sapwood-column"],
@@ -47,6 +47,7 @@ const NEVER: &[(&str, &[&str], &str)] = &[
     ("sapwood-codec", &["tokio", "hyper", "mio"], "it does no I/O"),
     ("sapwood-arrow", &["tokio", "hyper", "mio"], "it does no I/O"),
     ("sapwood-xrd", &["tokio", "hyper", "mio"], "it does no I/O"),
+    ("sapwood-catalogue", &["tokio", "hyper", "mio"], "it reads local lists"),
 ];
 
 /// The interfaces, and all of the workspace that they may use: the facade; the Python package also runs the command.

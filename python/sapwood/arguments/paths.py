@@ -95,8 +95,12 @@ def _colons_count_from(where: str) -> int:
 
 
 def several(files: Where | Iterable[Where]) -> list[tuple[str, str | None]]:
-    """Several files in order: arguments of :func:`split`, lists of them, mappings of several files. Globs of local
-    paths and of ``root://`` URLs are expanded, sorted by name."""
+    """Several files in order: arguments of :func:`split`, lists of them, mappings of several files, chains. Globs of
+    local paths and of ``root://`` URLs are expanded, sorted by name; ``"@LIST"`` is a list of files."""
+    if isinstance(files, str) and files.startswith("@"):
+        return [(f, path) for file, path in _listed(files[1:]) for f in _glob(file)]
+    if hasattr(files, "_chained"):
+        return files._chained()
     if isinstance(files, Mapping):
         pairs = [split({k: v}) for k, v in files.items()]
     elif isinstance(files, (str, bytes, os.PathLike)):
@@ -107,6 +111,18 @@ def several(files: Where | Iterable[Where]) -> list[tuple[str, str | None]]:
         except TypeError:
             raise InvalidError(f"files must be strings, Paths, mappings or lists of these, not {files!r}") from None
     return [(f, path) for file, path in pairs for f in _glob(file)]
+
+
+@unicode_only
+def _listed(name: str) -> list[tuple[str, str | None]]:
+    """The files that a list names, each with its tree if there is one."""
+    from .. import _core
+
+    pairs = []
+    for target, tree, is_split in _core.listed(name, os.environ.get("SAPWOOD_REDIRECTOR") or None):
+        file, path = (target, None) if is_split else split(target)
+        pairs.append((file, path or tree))
+    return pairs
 
 
 def _glob(file: str) -> list[str]:

@@ -87,6 +87,10 @@ class Chain:
         """The files in order, with tree names where given."""
         return list(self._files)
 
+    def _chained(self) -> list[tuple[str, str | None]]:
+        """The files, as an argument where several files are given."""
+        return self.files
+
     @property
     def num_entries(self) -> int:
         """Number of entries of all files; opens each file once."""

@@ -192,7 +192,8 @@ Examples:
   sapwood draw 'run2024/*.root:Events' nMuon --add extra.root:Events")]
 pub struct DrawArgs {
     /// File and tree; omit the tree if the file has only one. Use `*` and `?` to read several files as one chain
-    /// (also in root:// URLs), or @FILE for a list of files, one per line
+    /// (also in root:// URLs), or @LIST for a list of files: text with one per line, or JSON of coffea, Rucio or
+    /// DAS
     #[arg(value_name = "URL[:TREE]", value_parser = name())]
     pub target: String,
     /// Expression to draw; append >>h(100,0,40) to set name and binning, >>h(100) for the number of bins
@@ -252,7 +253,8 @@ Examples:
   sapwood scan data.root:Events --format jsonl --limit 100")]
 pub struct ScanArgs {
     /// File and tree; omit the tree if the file has only one. Use `*` and `?` to read several files as one chain
-    /// (also in root:// URLs), or @FILE for a list of files, one per line
+    /// (also in root:// URLs), or @LIST for a list of files: text with one per line, or JSON of coffea, Rucio or
+    /// DAS
     #[arg(value_name = "URL[:TREE]", value_parser = name())]
     pub target: String,
     /// Expressions, separated by colons or commas [default: all readable branches]

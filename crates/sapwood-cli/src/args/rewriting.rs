@@ -41,7 +41,7 @@ pub struct MergeArgs {
     /// File to write
     #[arg(value_name = "OUT")]
     pub output: PathBuf,
-    /// Files to merge, local or remote; @FILE for a list of files, one per line
+    /// Files to merge, local or remote; @LIST for a list of files, as text or JSON
     #[arg(value_name = "IN", required = true, value_parser = name())]
     pub inputs: Vec<String>,
     /// How OUT is written

@@ -1,0 +1,122 @@
+//! Filesets of coffea and dictionaries of uproot: datasets, their files, and the tree in each.
+
+use crate::dialect::with_tree;
+use crate::json::Json;
+use crate::list::ListedFile;
+use sapwood_span::similar;
+use sapwood_span::{Error, Result};
+
+/// The files of the chosen dataset, or of the only one.
+///
+/// # Errors
+/// `Invalid` for what is no fileset, or no such dataset; without a choice among several.
+pub(crate) fn files(json: &Json, choice: Option<&str>) -> Result<Vec<ListedFile>> {
+    if json.get("files").is_some_and(Json::is_group) {
+        return Ok(with_tree(of_dataset(json, "the fileset")?, choice));
+    }
+    let members = json.members();
+    if !members.is_empty() && members.iter().all(|(_, value)| matches!(value, Json::Text(_) | Json::Null)) {
+        // {file: tree}
+        return Ok(with_tree(of_files(json, "the list")?, choice));
+    }
+    let names: Vec<&str> = members.iter().map(|(name, _)| name.as_str()).collect();
+    let (dataset, tree) = chosen(&names, choice)?;
+    let value = json.get(dataset).filter(|value| value.is_group());
+    let value = value.ok_or_else(|| Error::invalid(format!("the dataset {dataset:?} is no list of files")))?;
+    Ok(with_tree(of_dataset(value, &format!("the dataset {dataset:?}"))?, tree))
+}
+
+/// The dataset, and the tree behind it.
+fn chosen<'n>(names: &[&'n str], choice: Option<&'n str>) -> Result<(&'n str, Option<&'n str>)> {
+    match (names, choice) {
+        ([], _) => Err(Error::invalid("the fileset has no dataset")),
+        ([only], None) => Ok((only, None)),
+        (_, None) => {
+            let some = shown(names);
+            Err(Error::invalid(format!("the fileset has {} datasets: {some}", names.len()))
+                .with_remedy("name one: @FILE:DATASET"))
+        }
+        (names, Some(choice)) => {
+            // names of datasets may have colons: the longest one counts
+            let fits =
+                |name: &&&str| choice == **name || choice.strip_prefix(**name).is_some_and(|r| r.starts_with(':'));
+            if let Some(name) = names.iter().filter(fits).max_by_key(|name| name.len()) {
+                let tree = choice.get(name.len() + 1..).filter(|tree| !tree.is_empty());
+                return Ok((name, tree));
+            }
+            if let [only] = names {
+                // the tree alone
+                return Ok((only, Some(choice)));
+            }
+            let near = similar::near_misses(choice, names.iter().copied());
+            let some = if near.is_empty() { shown(names) } else { near.join(", ") };
+            Err(Error::not_found(format!("the fileset has no dataset {choice:?}"))
+                .with_remedy(format!("it has {some}")))
+        }
+    }
+}
+
+fn shown(names: &[&str]) -> String {
+    let more = names.len().saturating_sub(20);
+    let some = names.iter().take(20).copied().collect::<Vec<_>>().join(", ");
+    if more > 0 { format!("{some}, and {more} more") } else { some }
+}
+
+fn of_dataset(value: &Json, what: &str) -> Result<Vec<ListedFile>> {
+    match value.get("files") {
+        Some(files) if files.is_group() => of_files(files, what),
+        _ => of_files(value, what),
+    }
+}
+
+/// A list of files, or an object with the tree of each: its name, or what coffea's preprocessing found.
+fn of_files(value: &Json, what: &str) -> Result<Vec<ListedFile>> {
+    let wrong = |of: &str| Error::invalid(format!("{what} is no list of files: {of}"));
+    match value {
+        Json::List(items) => {
+            let name = |item: &Json| item.text().map(ListedFile::text).ok_or_else(|| wrong("an item is no name"));
+            items.iter().map(name).collect()
+        }
+        Json::Object(members) => {
+            let file = |(name, value): &(String, Json)| match value {
+                Json::Text(tree) => Ok(ListedFile::of(name, Some(tree))),
+                Json::Null => Ok(ListedFile::of(name, None)),
+                Json::Object(_) => {
+                    all_entries(name, value)?;
+                    match value.get("object_path") {
+                        Some(Json::Text(tree)) => Ok(ListedFile::of(name, Some(tree))),
+                        None | Some(Json::Null) => Ok(ListedFile::of(name, None)),
+                        Some(_) => Err(wrong(&format!("the object_path of {name:?} is no name"))),
+                    }
+                }
+                _ => Err(wrong(&format!("{name:?} has no tree"))),
+            };
+            members.iter().map(file).collect()
+        }
+        _ => Err(wrong("it is neither a list nor an object")),
+    }
+}
+
+/// Steps divide the work; steps that leave entries out would be read in full.
+fn all_entries(name: &str, spec: &Json) -> Result<()> {
+    let Some(Json::List(steps)) = spec.get("steps") else { return Ok(()) };
+    let mut next = 0;
+    for step in steps {
+        let [first, stop] = step.items() else {
+            return Err(Error::invalid(format!("a step of {name:?} is not [START, STOP]")));
+        };
+        match (first.whole(), stop.whole()) {
+            (Some(first), Some(stop)) if first == next && stop >= first => next = stop,
+            _ => return Err(left_out(name)),
+        }
+    }
+    match spec.get("num_entries").and_then(Json::whole) {
+        Some(entries) if entries != next => Err(left_out(name)),
+        _ => Ok(()),
+    }
+}
+
+fn left_out(name: &str) -> Error {
+    Error::unsupported(format!("the steps of {name:?} leave entries out"))
+        .with_remedy("take the fileset without steps, and choose the entries")
+}
