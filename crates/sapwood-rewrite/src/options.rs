@@ -1,4 +1,4 @@
-//! What callers say of a merge or a recovery, and what they are told.
+//! Options of a merge or a recovery, and their reports.
 
 use sapwood_codec::Compression;
 use sapwood_engine::OpenOptions;
@@ -106,7 +106,7 @@ pub(crate) fn check_differ(input: &str, out: &Path) -> Result<()> {
     if same { Err(Error::invalid("is both an input and the output").in_file(input.to_owned())) } else { Ok(()) }
 }
 
-/// An error when the user wants no more.
+/// An error when the user has cancelled.
 pub(crate) fn check(options: &MergeOptions) -> Result<()> {
     if options.cancel.load(Relaxed) { Err(Error::new(ErrorKind::Interrupted, "interrupted")) } else { Ok(()) }
 }
