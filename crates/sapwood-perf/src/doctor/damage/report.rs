@@ -9,7 +9,7 @@ use std::io::{self, Write};
 /// Findings that are printed; `--json` has all.
 const PRINTED: usize = 100;
 
-/// For people: what was looked at, then the findings, damage first.
+/// As text: what was checked, then the findings, damage first.
 ///
 /// # Errors
 /// When `out` cannot be written.
@@ -48,7 +48,7 @@ pub fn print(file: &str, deep: bool, e: &Examination, out: &mut impl Write) -> i
     Ok(())
 }
 
-/// What was found, in one line: what could not be looked at is no part of "no damage".
+/// The result in one line: unchecked parts are not included in "no damage".
 fn headline(damage: u64, unchecked: u64) -> String {
     let damage = match damage {
         0 => "no damage found".to_owned(),
@@ -61,7 +61,7 @@ fn headline(damage: u64, unchecked: u64) -> String {
     }
 }
 
-/// For programs.
+/// As JSON.
 pub fn to_json(e: &Examination) -> Value {
     let findings: Vec<Value> = e
         .findings

@@ -1,4 +1,4 @@
-//! The section on performance: how trees lie in the file, and what reading them costs.
+//! The section on performance: the layout of trees in the file, and what reading them costs.
 
 use super::{Diagnosis, Price, diagnose};
 use crate::text::table::{Align, Table};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::time::Duration;
 
-/// Under which conditions the cost of reading is worked out, each cache with each network.
+/// The conditions for which the cost of reading is computed, each cache with each network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conditions {
     /// Sizes of the tree cache.
@@ -20,7 +20,7 @@ pub struct Conditions {
 }
 
 impl Default for Conditions {
-    /// Without a cache and with one; the same machine, a country away, half around the world.
+    /// Without a cache and with one; the same machine, a distant site in the country, the other side of the world.
     fn default() -> Self {
         let round_trips = [0, 20, 200].map(Duration::from_millis).to_vec();
         Self { caches: vec![CacheSize::Off, CacheSize::Auto], round_trips }
@@ -28,7 +28,7 @@ impl Default for Conditions {
 }
 
 impl Conditions {
-    /// These, and the default's where none are given.
+    /// These, with the defaults where none are given.
     pub fn new(caches: &[CacheSize], round_trips: &[Duration]) -> Self {
         let mut out = Self::default();
         if !caches.is_empty() {
@@ -48,7 +48,7 @@ pub struct Examined {
     diagnosis: Diagnosis,
 }
 
-/// Examines all trees of a file by their headers. What is so damaged that it cannot be read the other section tells.
+/// Examines all trees of a file by their headers. The other section reports those too damaged to be read.
 pub fn examine(file: &str, options: &OpenOptions, conditions: &Conditions) -> Vec<Examined> {
     trees(file, options, conditions).unwrap_or_default()
 }
@@ -67,7 +67,7 @@ fn trees(url: &str, options: &OpenOptions, conditions: &Conditions) -> Result<Ve
     Ok(paths.iter().filter_map(one).collect())
 }
 
-/// For people.
+/// As text.
 ///
 /// # Errors
 /// When `out` cannot be written.
