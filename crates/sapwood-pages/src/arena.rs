@@ -1,4 +1,4 @@
-//! Which parts of the mappings are free.
+//! Tracks which parts of the mappings are free.
 
 use std::collections::BTreeMap;
 
@@ -8,14 +8,15 @@ pub const HUGE: usize = 2 << 20;
 /// Bytes mapped at once.
 const GROW: usize = 8 << 20;
 
-/// Free bytes that are kept: a batch, for the next one. Clearing fresh pages takes as long as inflating into them.
+/// Free bytes that are kept: one batch, for the next one. Clearing fresh pages takes as long as decompressing into
+/// them.
 const KEEP: usize = 64 << 20;
 
-/// Where memory comes from.
+/// The source of memory.
 pub trait Memory {
-    /// So many bytes (a multiple of [`HUGE`], and aligned to it) that nobody else uses.
+    /// This many bytes (a multiple of [`HUGE`], and aligned to it), not used elsewhere.
     fn map(&mut self, len: usize) -> Option<usize>;
-    /// Gives a part of what was mapped back.
+    /// Returns a part of what was mapped.
     fn unmap(&mut self, start: usize, len: usize);
 }
 
@@ -32,7 +33,7 @@ impl<M: Memory> Arena<M> {
         Self { memory, free: BTreeMap::new(), free_bytes: 0 }
     }
 
-    /// A free block of whole pages: the lowest there is, so that the high ones become free as a whole.
+    /// A free block of whole pages: the lowest one, so that the high ones become completely free.
     pub fn take(&mut self, len: usize) -> Option<usize> {
         let fits = self.free.iter().find(|&(_, &n)| n >= len).map(|(&start, &n)| (start, n));
         let (start, size) = match fits {
@@ -40,7 +41,7 @@ impl<M: Memory> Arena<M> {
             None => {
                 let more = len.next_multiple_of(HUGE).max(GROW);
                 let start = self.memory.map(more)?;
-                // it may join what is free before it
+                // it may join free bytes before it
                 self.insert(start, more)
             }
         };
@@ -52,7 +53,7 @@ impl<M: Memory> Arena<M> {
         Some(start)
     }
 
-    /// A block comes back. Beyond what is worth keeping, its large pages go back to the system.
+    /// Returns a block. Its large pages beyond what is worth keeping go back to the system.
     pub fn give(&mut self, start: usize, len: usize) {
         let (start, len) = self.insert(start, len);
         if self.free_bytes <= KEEP {
@@ -73,7 +74,7 @@ impl<M: Memory> Arena<M> {
         self.memory.unmap(from, to - from);
     }
 
-    /// Makes a block smaller or larger where it is; false when that is not possible.
+    /// Shrinks or grows a block in place; false when that is not possible.
     pub fn resize(&mut self, start: usize, old: usize, new: usize) -> bool {
         if new < old {
             self.give(start + new, old - new);
