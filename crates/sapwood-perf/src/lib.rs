@@ -1,5 +1,5 @@
-//! Measurements and diagnoses: perf stats, the planner's recorded log, the cost of a scan over other networks, damage in a
-//! file and the cost of its layout. As values, as text and as JSON.
+//! Measurements and diagnoses: perf stats, the planner's recorded log, the cost of a scan over other networks, damage
+//! in a file and the cost of its layout. As values, as text and as JSON.
 //!
 //! - [`Collector`] observes all reads of this process and returns [`PerfStats`], like ROOT's `TTreePerfStats`.
 //! - [`ScanLog`] is the recorded log of a scan; [`Replay`] runs it again, [`WhatIf`] is its result with another cache

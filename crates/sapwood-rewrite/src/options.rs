@@ -14,7 +14,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 pub struct MergeOptions {
     /// Replace the output if it exists.
     pub force: bool,
-    /// Compression of the output; by default baskets are copied unchanged, and other objects are compressed like the first input.
+    /// Compression of the output; by default baskets are copied unchanged, and other objects are compressed like the
+    /// first input.
     pub compression: Option<Compression>,
     /// How to open inputs; `threads` is also the number of threads that recompress baskets (0: one per core).
     pub open: OpenOptions,

@@ -36,7 +36,7 @@ impl<R> Shared<R> {
     }
 }
 
-/// Ends the work however its user ends: threads waiting for room must not wait for ever.
+/// Ends the work however its user ends: threads waiting for room must not wait forever.
 struct Stop<'a, R>(&'a Shared<R>);
 
 impl<R> Drop for Stop<'_, R> {

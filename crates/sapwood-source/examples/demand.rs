@@ -1,7 +1,7 @@
-//! How long a read of 100 bytes takes, alone and while 8 MB that nobody waits for are on their way: `demand URL`.
+//! How long a read of 100 bytes takes, alone and with 8 MB of prefetching in flight: `demand URL`.
 //!
-//! The file must be larger than 24 MB. Prints JSON: seconds of the connection's round trip, of the small read alone (the
-//! median of some), and beside the large one, begun at several moments of it.
+//! The file must be larger than 24 MB. Prints JSON: seconds of the connection's round trip, of the small read alone
+//! (the median of some), and during the large one, started at several moments of it.
 
 use bytes::Bytes;
 use sapwood_source::{Sink, Source, SourceOptions, open};
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 const BULK: u64 = 8 << 20;
 const MEGABYTE: u64 = 1 << 20;
 
-/// Counts what comes.
+/// Counts received bytes.
 #[derive(Default)]
 struct Count(AtomicU64);
 
@@ -38,7 +38,7 @@ fn median(mut times: Vec<f64>) -> f64 {
 
 async fn measure(url: &str, handle: &tokio::runtime::Handle) -> Result<()> {
     let source = open(url, &SourceOptions::default(), handle).await?.source;
-    // connections that are opened ahead are there by then
+    // connections opened ahead are established by then
     let round_trip = source.limits().round_trip.unwrap_or_default();
     tokio::time::sleep(round_trip * 4).await;
     let mut alone = Vec::new();

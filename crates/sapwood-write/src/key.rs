@@ -64,7 +64,7 @@ impl Key {
         Span::new(self.seek, (self.len() + self.stored) as u64)
     }
 
-    /// Makes room for positions of 64 bits in a directory's copy of the key; the record's label stays as it is.
+    /// Makes room for positions of 64 bits in a directory's copy of the key; the record's label is not changed.
     pub(crate) fn widen(&mut self) {
         if !self.big {
             (self.label_len, self.big) = (Some(self.len()), true);

@@ -44,8 +44,8 @@ pub struct BranchSpec {
     /// How many levels of classes, collections of classes and maps get a branch for each member: ROOT's split level, 0
     /// for none, 99 for all.
     pub split_level: u8,
-    /// Whether collections of classes that are not split are written member by member, as ROOT does, or object by object,
-    /// as uproot can read them.
+    /// Whether collections of classes that are not split are written member by member, as ROOT does, or object by
+    /// object, as uproot can read them.
     pub member_wise: bool,
 }
 

@@ -14,7 +14,7 @@ use std::collections::HashSet;
 /// Classes of trees.
 const TREES: [&str; 3] = ["TTree", "TNtuple", "TNtupleD"];
 
-/// Classes besides histograms whose objects hold no trees.
+/// Classes other than histograms whose objects contain no trees.
 const WITHOUT_TREES: [&str; 16] = [
     "TH1K",
     "TH2Poly",

@@ -31,7 +31,7 @@ impl PageBody {
         len.saturating_add((first.saturating_add(len)).div_ceil(PAGE).saturating_mul(SUM))
     }
 
-    /// A frame begins whose bytes are said to start here.
+    /// A frame begins whose bytes start at this offset, according to its head.
     pub fn frame(&mut self, offset: u64) -> Result<(), Nonsense> {
         if offset != self.at || !self.kept.is_empty() {
             return Err(Nonsense("a page read goes on at another place than it should"));

@@ -31,7 +31,7 @@ pub struct WhatIf {
     pub requests: u64,
     /// Ranges in them.
     pub ranges: u64,
-    /// Bytes asked for.
+    /// Bytes requested.
     pub bytes: u64,
     /// Bytes of bridged gaps among them.
     pub gap_bytes: u64,

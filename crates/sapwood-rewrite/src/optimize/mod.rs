@@ -74,8 +74,8 @@ pub struct OptimizeOptions {
     pub drop: Vec<String>,
     /// Branches whose baskets come first in each cluster, in this order.
     pub first: Vec<String>,
-    /// What past reads used: after `first` come the branches that most of these reads used, with branches that were used
-    /// together next to each other.
+    /// What past reads used: after `first` come the branches that most of these reads used, with branches that were
+    /// used together next to each other.
     pub used: Used,
     /// Remove top-level branches that none of these reads used, from the trees that were read.
     pub drop_unused: bool,

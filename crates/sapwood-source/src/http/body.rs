@@ -15,7 +15,7 @@ pub(crate) enum Body {
 }
 
 impl Body {
-    /// What the response holds; an error in words if it makes no sense.
+    /// What the response holds; an error as text if it makes no sense.
     pub fn of(reply: &Reply) -> Result<Self, String> {
         if reply.status == 200 {
             let length = reply.length();

@@ -146,7 +146,7 @@ impl RetryBudget {
         self.moved = self.moved.max(self.heard);
     }
 
-    /// Something arrived after all: the count starts again, though not for ever.
+    /// Something arrived after all: the count starts again, though not forever.
     pub fn renew(&mut self) {
         self.catch_up();
         if self.backoff.attempts() < self.retries.saturating_mul(10) {

@@ -185,7 +185,7 @@ impl Merger {
 
     /// Waits until no other process writes, at most this long, calling `go_on` regularly.
     fn wait_for_processes(&self, timeout: Duration, go_on: &mut dyn FnMut() -> bool) -> Waited {
-        // a time beyond the clock's range means for ever
+        // a time beyond the clock's range means no limit
         let until = Instant::now().checked_add(timeout);
         loop {
             let active = lock(&self.0.active);
