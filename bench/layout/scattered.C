@@ -30,7 +30,7 @@ void scattered(const char* path, int collections = 200, int entries = 3900, int 
         tree.Branch(prefix + "n", &x.n, prefix + "n/I", basket);
         for (int i = 1; i < WIDTH; ++i) {
             auto name = prefix + TString::Format("%02d", i);
-            // baskets of sizes that differ, so that they fill up at different entries
+            // baskets of different sizes, so that they fill up at different entries
             int size = basket + basket * ((c * WIDTH + i) % 61) / 40;
             if (i < NUMBERS)
                 tree.Branch(name, &x.numbers[i], name + "/F", size);

@@ -18,7 +18,7 @@ PATIENCE = 300
 
 
 def why_failed(client, process, out, errors):
-    """In words; None where all is right."""
+    """The error as text; None if everything is right."""
     try:
         status = process.wait(max(0.1, deadline - time.monotonic()))
     except subprocess.TimeoutExpired:

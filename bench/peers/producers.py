@@ -38,7 +38,7 @@ def work_apart(path, pieces):
 
 
 def run(target, *arguments):
-    """All producers at the same time, each with the arguments that it is given."""
+    """Runs all producers at the same time, each with its own arguments."""
     workers = [context.Process(target=target, args=one) for one in zip(*arguments, strict=True)]
     for worker in workers:
         worker.start()
@@ -52,7 +52,7 @@ def resident(what):
 
 
 def work_done():
-    """CPU seconds of this process and of those that it waited for."""
+    """CPU seconds of this process and of its finished children."""
     usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 
-#: What is asked for at a time, so that no connection is left with more than it can bring; and how often ahead.
+#: Bytes requested at a time, so that no connection is left with more than it can bring; and how many requests ahead.
 PIECE, AHEAD = 256 << 10, 3
 
 

@@ -28,7 +28,7 @@ def connect(address, port, protocol):
     plain = socket.create_connection((address, port))
     plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     if hasattr(socket, "SO_RCVLOWAT"):
-        # as Sapwood does: the receive window shall not be what holds the sender back
+        # as in Sapwood: the receive window must not limit the sender
         for room in (12 << 20, 1):
             plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, room)
     return context.wrap_socket(plain)
@@ -118,7 +118,7 @@ def main():
                 return
 
     ready = []
-    # the others connect while the second answer travels
+    # the others connect while the second answer is in flight
     dialing = [threading.Thread(target=lambda: ready.append(kind(address, port, path))) for _ in range(count - 1)]
     for thread in dialing:
         thread.start()

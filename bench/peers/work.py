@@ -9,7 +9,7 @@ import time
 
 import sapwood
 
-# What arrays are made of is there before the clock starts.
+# Everything that arrays need is imported before the clock starts.
 importlib.import_module("awkward")
 path, name, load = sys.argv[1], sys.argv[2], float(sys.argv[3]) * 1e-6
 start = time.perf_counter()
