@@ -1,5 +1,5 @@
-// A tree as experiments had them before 2010 (the seed's ATLAS file: 9705 branches, 1.3 million baskets of 1 kB in 1266
-// MB): collections of 50 branches (a counter, numbers, arrays), small baskets all over the file, never flushed together.
+// A tree as in experiments before 2010 (the seed's ATLAS file: 9705 branches, 1.3 million baskets of 1 kB in 1266 MB):
+// collections of 50 branches (a counter, numbers, arrays), small baskets all over the file, never flushed together.
 //   root -l -b -q 'scattered.C("FILE", 200, 3900)'
 #include <TFile.h>
 #include <TRandom3.h>

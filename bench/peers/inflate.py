@@ -1,6 +1,6 @@
-"""The floor of reading a tree: inflating every basket of it with libdeflate, in seconds of one core. inflate.py FILE
+"""The floor of reading a tree: decompressing all its baskets with libdeflate, in seconds of one core. inflate.py FILE
 
-Walks the file record by record, without any tree: what is compressed and belongs to a TBasket is inflated."""
+Walks the file record by record, without any tree: all compressed TBasket records are decompressed."""
 
 import json
 import sys

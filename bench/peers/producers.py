@@ -1,9 +1,8 @@
 """A tree of ten thousand branches written by many processes: producers.py PRODUCERS OUT [apart]
 
-Through a merger; or, "apart", each into a file of its own, which are merged afterwards. The same entries whatever the
-number of producers. The clock runs from the first process to the closed file; the values were made before. The memory
-is that of the process that merges; the work is the CPU time of all processes, which is how long it would take one after
-the other."""
+Through a merger; or, "apart", each into a separate file, which are merged afterwards. The same entries whatever the
+number of producers. The clock runs from the first process to the closed file; the values are created before. The memory
+is that of the merging process; the work is the CPU time of all processes, the time they would take in sequence."""
 
 import json
 import multiprocessing

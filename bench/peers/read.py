@@ -1,6 +1,6 @@
 """Columns into memory with uproot or Sapwood: read.py MODULE FILE TREE all|iterate [BRANCH,...]
 
-The clock runs from open to arrays; imports, and the sums by which readers are compared, are left out."""
+The clock runs from open to arrays; imports, and the sums for comparing readers, are excluded."""
 
 import importlib
 import json

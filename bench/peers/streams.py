@@ -1,6 +1,6 @@
-"""Plain TCP: so many bytes over so many connections at once; what a way gives them, whatever the protocol.
+"""Plain TCP: a number of bytes over several connections at once; what a path carries, whatever the protocol.
 
-streams.py serve ADDRESS PORT              sends each client the bytes that it asks for
+streams.py serve ADDRESS PORT              sends each client the bytes that it requests
 streams.py fetch ADDRESS PORT BYTES COUNT  prints the seconds that COUNT connections take for BYTES together
 """
 

@@ -1,8 +1,8 @@
-"""HTTP/1.1 over several connections against HTTP/2 over few: the same ranges over TLS, as a reader far away asks.
+"""HTTP/1.1 over several connections compared with HTTP/2 over few: the same ranges over TLS, as of a distant reader.
 
 versions.py VERSION CONNECTIONS ADDRESS PORT PATH RANGES: VERSION is 1 or 2, RANGES a file of JSON, lists of [first,
-last]; the first list is asked for alone, the second alone after it (opening a file), the others together. HTTP/1.1
-takes one request at a time on a connection, HTTP/2 has its whole share under way. Its windows are as wide as can be.
+last]; the first list is requested alone, the second alone after it (opening a file), the others together. HTTP/1.1
+has one request at a time on a connection, HTTP/2 its whole share in flight. Its windows are as wide as possible.
 """
 
 import json

@@ -1,6 +1,6 @@
-"""A tree read and worked on: work.py FILE TREE MICROSECONDS, so long for every entry.
+"""A tree read and processed: work.py FILE TREE MICROSECONDS, the time of work for every entry.
 
-The clock runs from open to the last entry; imports are left out."""
+The clock runs from open to the last entry; imports are excluded."""
 
 import importlib
 import json

@@ -1,8 +1,8 @@
 """A tree from memory to a file with uproot or Sapwood: write.py MODULE IN TREE OUT
 
-The clock runs from recreate to close; imports and reading the values are left out. Both get the entries in batches of
-20 000, and both are given zlib 1. The memory is what writing added at its peak. The values are read by a process of its
-own: memory that reading has left free here would be used again, and not be counted."""
+The clock runs from recreate to close; imports and reading the values are excluded. Both get the entries in batches of
+20 000, and both use zlib 1. The memory is what writing added at its peak. The values are read by a separate process:
+memory freed after reading here would be reused, and not be counted."""
 
 import gc
 import json
