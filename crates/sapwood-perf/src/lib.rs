@@ -4,8 +4,8 @@
 //! - [`Collector`] observes all reads of this process and returns [`PerfStats`], like ROOT's `TTreePerfStats`.
 //! - [`ScanLog`] is the recorded log of a scan; [`Replay`] runs it again, [`WhatIf`] is its result with another cache
 //!   or network.
+//! - [`doctor`]: damage, and what reading a tree costs.
 //! - [`map`]: which bytes of a file belong to what.
-//! - [`map`]: which bytes of a file hold what.
 //! - [`text`]: tables, sizes and times.
 //!
 //! The numbers come from the hooks of the engine (`sapwood_engine::observe`).
